@@ -40,8 +40,9 @@ static inline bool mcpx_grant_is_conditional(const struct mcpx_grant *grant)
 struct mcpx_capset;
 
 /**
- * Compiles a set. One PCRE2 program (JIT when the machine has it) decides the unconditional
- * grants and the denials in a single match.
+ * Compiles a set. One PCRE2 program decides the unconditional grants and the denials in a single
+ * match. Patterns are asked one by one where PCRE2 has no JIT, and in a set where more than 64
+ * bytes stand between two "*" of a component, because a program could take long to find them.
  *
  * grants   borrowed, copied; grant_count may be 0 (such a set covers nothing)
  * deny     borrowed, copied patterns; a kind that one of them covers is refused
@@ -92,9 +93,9 @@ struct mcpx_question {
  * Decides. Router types (mcpx_kind_is_reserved) are always refused. One match in the common
  * case; a match that exceeds its limits counts as no. Some verdicts depend on the kind alone:
  * no grant with conditions covers it. Sets of four patterns or more remember these, in a table
- * of 64 KiB that all sets of a thread share. A remembered kind is compared byte by byte. Never
- * allocates, with one exception: without a JIT, PCRE2's interpreter may need up to 1 MiB, which
- * the set keeps.
+ * of 64 KiB that all sets of a thread share. A remembered kind is compared byte by byte. Takes
+ * steps in proportion to the number of patterns and the length of the kind at most. Never
+ * allocates.
  *
  * Protocol: section 3.
  */

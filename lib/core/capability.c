@@ -10,9 +10,12 @@
  * grants that have a "*" among other bytes of their context, decides dotted contexts (rule 6).
  * Where a set is too large for one program (PCRE2 links are 16 bits wide) a list of programs is
  * asked in turn; each says for itself whether a match allows or refuses.
- * Whatever is not a plain match, every limit included, is a no. JIT programs run on the 32 KiB of
- * the C stack that PCRE2 takes for them: our expressions keep a few words there for each open
- * group, of which there are three, and a stack per set would be most of what a set costs.
+ * Whatever is not a plain match, every limit included, is a no. Programs run on the 32 KiB of the
+ * C stack that PCRE2 takes for them: our expressions keep a few words there for each open group, of
+ * which there are three, and a stack per set would be most of what a set costs.
+ * A set with a pattern that a program looks for too slowly has no programs: its patterns are asked
+ * one by one (capset_walk.c). So are those of each set where there is no JIT, because PCRE2's
+ * interpreter is slower than that even for ordinary patterns, and a hundred times for the worst.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -21,16 +24,13 @@
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
 #include "lib/core/memo.h"
-#include <mcpx/envelope.h>
 
 #include <stdlib.h>
 
 enum {
     TEXT_MAX = 28000,       /* bytes of one program's text; compiles to at most twice that */
     DENY_INLINE_MAX = 8000, /* bytes of denials worth repeating in every program */
-    MEMO_PATTERNS_MIN = 4,  /* fewer are matched about as fast as a verdict is found */
-    HEAP_LIMIT_KIB = 1024,  /* frames of the interpreter, where there is no JIT */
-    DEPTH_LIMIT = 10000
+    MEMO_PATTERNS_MIN = 4   /* fewer are matched about as fast as a verdict is found */
 };
 
 static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL |
@@ -40,7 +40,6 @@ static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCR
 /* `refuses`: a match means no. */
 struct program {
     pcre2_code *code;
-    bool jit;
     bool refuses;
 };
 
@@ -50,12 +49,16 @@ struct program_list {
     size_t size;
 };
 
-/* `rule6`: some grant is missing in `dotted`; else `dotted` is empty and `plain` serves both. */
+/*
+ * `walks`: programs are missing or could take long, and the patterns are asked one by one instead.
+ * `rule6`: some grant is missing in `dotted`; else `dotted` is empty and `plain` serves both.
+ */
 struct mx_matcher {
     pcre2_general_context *memory;
     pcre2_compile_context *compiling; /* until the matcher is made */
     pcre2_match_data *data;
     pcre2_match_context *context;
+    bool walks;
     bool rule6;
     struct program_list plain;
     struct program_list dotted;
@@ -64,7 +67,7 @@ struct mx_matcher {
 /* A program list in the making. `prefix` holds the denials when they are few. */
 struct builder {
     struct mcpx_capset *set;
-    pcre2_compile_context *compiling;
+    struct mx_matcher *matcher;
     struct program_list *list;
     struct mcpx_text prefix;
     struct mcpx_text text;
@@ -107,10 +110,11 @@ static enum mcpx_err flush(struct builder *builder, bool refuses)
     if (builder->text.failed)
         return MCPX_ENOMEM;
     program.code = pcre2_compile((PCRE2_SPTR)builder->text.text, builder->text.len,
-                                 compile_options, &code, &offset, builder->compiling);
+                                 compile_options, &code, &offset, builder->matcher->compiling);
     if (!program.code) /* every text we write is a valid expression, so it is size or memory */
         return code == PCRE2_ERROR_HEAP_FAILED ? MCPX_ENOMEM : MCPX_ELIMIT;
-    program.jit = pcre2_jit_compile(program.code, PCRE2_JIT_COMPLETE) == 0;
+    if (pcre2_jit_compile(program.code, PCRE2_JIT_COMPLETE) != 0)
+        builder->matcher->walks = true;
     err = list_add(builder->list, program);
     if (err)
         pcre2_code_free(program.code);
@@ -170,9 +174,8 @@ static enum mcpx_err add_denials(struct builder *builder)
 
 static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, bool dotted)
 {
-    struct builder builder = {.set = set,
-                              .compiling = matcher->compiling,
-                              .list = dotted ? &matcher->dotted : &matcher->plain};
+    struct builder builder = {
+        .set = set, .matcher = matcher, .list = dotted ? &matcher->dotted : &matcher->plain};
     enum mcpx_err err = add_denials(&builder);
 
     for (size_t i = 0; i < set->grant_count && !err; i++)
@@ -183,33 +186,6 @@ static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, 
     mcpx_text_fini(&builder.prefix);
     mcpx_text_fini(&builder.text);
     return err;
-}
-
-/* Who is listed is so with all its instances. Protocol: section 3. */
-static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
-{
-    struct mcpx_slice identity = mcpx_identity_of(addressee);
-
-    for (size_t i = 0; i < grant->to_count; i++)
-        if (mcpx_slice_equal(grant->to[i], identity) ||
-            mcpx_slice_equal(grant->to[i], addressee))
-            return true;
-    return false;
-}
-
-enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
-                                     const struct mcpx_question *question)
-{
-    if (grant->expires_ms != 0 && question->wall_ms >= grant->expires_ms)
-        return MCPX_GRANT_EXPIRED;
-    if (grant->to_count == 0)
-        return MCPX_ALLOWED;
-    if (question->to_count == 0) /* everyone is more than those listed */
-        return MCPX_TARGET_NOT_ALLOWED;
-    for (size_t i = 0; i < question->to_count; i++)
-        if (!is_listed(grant, question->to[i]))
-            return MCPX_TARGET_NOT_ALLOWED;
-    return MCPX_ALLOWED;
 }
 
 /* A conditional grant covers the kind: 0 goes on to the match, 1 to the next alternative. */
@@ -268,8 +244,6 @@ static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *s
     if (!matcher->data || !matcher->context)
         return MCPX_ENOMEM;
     pcre2_set_match_limit(matcher->context, match_limit(set));
-    pcre2_set_depth_limit(matcher->context, DEPTH_LIMIT);
-    pcre2_set_heap_limit(matcher->context, HEAP_LIMIT_KIB);
     pcre2_set_callout(matcher->context, on_conditional, set);
     return MCPX_OK;
 }
@@ -283,10 +257,12 @@ enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
         return MCPX_ENOMEM;
     for (size_t i = 0; i < set->grant_count; i++)
         matcher->rule6 |= set->patterns[i].context_stars;
+    for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
+        matcher->walks |= mx_pattern_is_costly(&set->patterns[i]);
     err = prepare(matcher);
-    if (!err)
+    if (!err && !matcher->walks)
         err = build(matcher, set, false);
-    if (!err && matcher->rule6)
+    if (!err && !matcher->walks && matcher->rule6)
         err = build(matcher, set, true);
     if (!err)
         err = make_room(matcher, set);
@@ -315,29 +291,26 @@ void mx_matcher_free(struct mx_matcher *matcher)
     free(matcher);
 }
 
-static int run_program(const struct mx_matcher *matcher, const struct program *program,
-                       struct mcpx_slice text)
+static bool walk(struct mcpx_capset *set)
 {
-    PCRE2_SPTR subject = (PCRE2_SPTR)text.text;
-
-    if (program->jit)
-        return pcre2_jit_match(program->code, subject, text.len, 0, 0, matcher->data,
-                               matcher->context);
-    return pcre2_match(program->code, subject, text.len, 0, 0, matcher->data,
-                       matcher->context);
+    return !mx_capset_denied_by(set, set->question->kind).text &&
+           mx_capset_granted_by(set, set->question).text;
 }
 
 /* Matches. Returns PCRE2's code of the last match; `refuses` is that program's. */
-static int match(const struct mcpx_capset *set, const struct mcpx_kind *kind, bool *refuses)
+static int match(struct mcpx_capset *set, const struct mcpx_kind *kind, bool *refuses)
 {
     const struct mx_matcher *matcher = set->matcher;
     const struct program_list *list = &matcher->plain;
     int rc = PCRE2_ERROR_NOMATCH;
 
+    if (matcher->walks)
+        return walk(set) ? 1 : PCRE2_ERROR_NOMATCH;
     if (matcher->rule6 && mcpx_kind_has_dot_segment(kind))
         list = &matcher->dotted;
     for (size_t i = 0; i < list->count && rc == PCRE2_ERROR_NOMATCH; i++) {
-        rc = run_program(matcher, &list->programs[i], kind->text);
+        rc = pcre2_jit_match(list->programs[i].code, (PCRE2_SPTR)kind->text.text,
+                             kind->text.len, 0, 0, matcher->data, matcher->context);
         *refuses = list->programs[i].refuses;
     }
     return rc;

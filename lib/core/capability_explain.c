@@ -25,28 +25,6 @@ static struct mcpx_slice pattern_text(const struct mcpx_capset *set, size_t inde
     return set->patterns[index].parts.text;
 }
 
-/* The first denial that covers the kind; absent when there is none. */
-static struct mcpx_slice find_denial(const struct mcpx_capset *set,
-                                     const struct mcpx_kind *kind)
-{
-    for (size_t i = set->grant_count; i < set->grant_count + set->deny_count; i++)
-        if (mx_pattern_covers(&set->patterns[i], kind, false))
-            return pattern_text(set, i);
-    return (struct mcpx_slice){NULL, 0};
-}
-
-/* The first grant that allows the kind. */
-static void find_allowing(const struct mcpx_capset *set, const struct mcpx_question *question,
-                          struct mcpx_decision *out)
-{
-    bool dotted = mcpx_kind_has_dot_segment(question->kind);
-
-    for (size_t i = 0; i < set->grant_count && !out->grant.text; i++)
-        if (mx_grant_condition(&set->grants[i], question) == MCPX_ALLOWED &&
-            mx_pattern_covers(&set->patterns[i], question->kind, dotted))
-            out->grant = pattern_text(set, i);
-}
-
 /*
  * The first grant that would allow a refused kind but for its target, else but for its expiry.
  * Those without conditions, or whose conditions hold, cannot be the reason and cost no walk.
@@ -128,14 +106,14 @@ void mcpx_capset_explain(struct mcpx_capset *set, const struct mcpx_question *qu
 {
     *out = (struct mcpx_decision){.nearest = find_nearest(set, question->kind)};
     if (mcpx_capset_allows(set, question)) {
-        find_allowing(set, question, out);
+        out->grant = mx_capset_granted_by(set, question);
         return;
     }
     if (mcpx_kind_is_reserved(question->kind)) {
         out->refusal = MCPX_RESERVED_NAMESPACE;
         return;
     }
-    out->grant = find_denial(set, question->kind);
+    out->grant = mx_capset_denied_by(set, question->kind);
     if (out->grant.text)
         out->refusal = MCPX_DENIED; /* and no grant helps against that */
     else

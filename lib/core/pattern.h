@@ -37,7 +37,8 @@ enum mcpx_err mx_pattern_parse(struct mcpx_slice text, struct mx_pattern *out,
 
 /**
  * Does the pattern cover the kind? Component by component, without PCRE2; used where no program
- * of its own is worth compiling. Agrees with the programs of capability.c.
+ * of its own is worth compiling. Agrees with the programs of capability.c. Takes steps in
+ * proportion to the length of the kind, whatever the pattern is.
  *
  * dotted   the context has a dot segment and the pattern is a grant, so rule 6 applies
  */
@@ -65,7 +66,19 @@ size_t mx_pattern_agreement(const struct mx_pattern *pattern, const struct mcpx_
  * Appends the pattern as a regular expression in PCRE2's syntax that matches, anchored at both
  * ends, the kinds it covers. Holds no "|" outside groups and captures nothing. Rule 6 is the
  * caller's: patterns with `context_stars` are left out where a dotted context is matched.
+ *
+ * A match compares each byte of a kind with at most MX_PATTERN_SOUGHT_MAX others, unless the
+ * pattern is costly.
  */
 void mx_pattern_regex(const struct mx_pattern *pattern, struct mcpx_text *out);
+
+/** Bytes between two stars that a regular expression looks for about as fast as a walk does. */
+#define MX_PATTERN_SOUGHT_MAX 64
+
+/**
+ * Do more than MX_PATTERN_SOUGHT_MAX bytes stand between two stars of a component? The regular
+ * expression compares them anew at each byte of the kind.
+ */
+bool mx_pattern_is_costly(const struct mx_pattern *pattern);
 
 #endif

@@ -4,7 +4,11 @@
  * pattern may hold "\E"). A run of literal bytes between two stars is looked for once and then
  * kept, by an atomic group: the leftmost place leaves the most to those behind it, so another try
  * cannot succeed where the first did not, and nine stars cost what one costs nine times instead of
- * its ninth power.
+ * its ninth power. Looking still compares the run at each byte of the kind, so a long run costs the
+ * product of both lengths. PCRE2 has no better way: a set with such a pattern gets no program.
+ * A run at the end of a component is not looked for: the star takes all of the component, at least
+ * as many bytes as the run has, and then the last of these have to be the run. "[^:]*RUN" was
+ * refused: PCRE2 would try the run at each byte on the way back.
  */
 #include "lib/core/format.h"
 #include "lib/core/pattern.h"
@@ -63,10 +67,34 @@ static void put_component(struct mcpx_text *out, struct mcpx_slice component, co
             put_literal(out, literal);
             mcpx_text_puts(out, ")");
         } else { /* the component ends in this literal */
-            mx_format(out, "%s*", any);
+            mx_format(out, "%s{%s,}+(?<=", any, literal.len);
             put_literal(out, literal);
+            mcpx_text_puts(out, ")");
         }
     }
+}
+
+static bool is_costly(struct mcpx_slice component)
+{
+    struct mcpx_slice rest = component;
+
+    take_literal(&rest);
+    while (rest.len > 0) {
+        struct mcpx_slice literal;
+
+        skip_stars(&rest);
+        literal = take_literal(&rest);
+        if (rest.len > 0 && literal.len > MX_PATTERN_SOUGHT_MAX)
+            return true;
+    }
+    return false;
+}
+
+bool mx_pattern_is_costly(const struct mx_pattern *pattern)
+{
+    const struct mcpx_kind *parts = &pattern->parts;
+
+    return is_costly(parts->type) || is_costly(parts->method) || is_costly(parts->context);
 }
 
 void mx_pattern_regex(const struct mx_pattern *pattern, struct mcpx_text *out)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { PATTERN_LEN = 64, FRESH = 4096 };
+enum { PATTERN_LEN = 64, FRESH = 4096, WORST = 64 };
 
 /* More kinds than any set remembers verdicts of. */
 static char fresh_texts[FRESH][PATTERN_LEN];
@@ -121,7 +121,7 @@ static void measure(size_t count, const char *tail, double target)
     free(grants);
 }
 
-/* The worst a sender can do: a long kind against many stars. */
+/* A long kind against many stars. */
 static void measure_long(const char *name, const char *pattern, const char *prefix)
 {
     struct mcpx_grant grant = {.pattern = mcpx_slice_of(pattern)};
@@ -134,6 +134,30 @@ static void measure_long(const char *name, const char *pattern, const char *pref
     memcpy(text, prefix, strlen(prefix));
     kind = kind_of(text);
     if (mcpx_capset_new(&grant, 1, NULL, 0, NULL, NULL, &trial.set))
+        abort();
+    row("refused", name, decide, &trial, 0);
+    row("explained", name, explain, &trial, 0);
+    mcpx_capset_unref(trial.set);
+}
+
+/* The worst a sender can do: "x:y:aa...", against many patterns that end in nothing it has. */
+static void measure_worst(const char *name, const char *before, const char *after)
+{
+    struct mcpx_grant grants[WORST] = {{.to_count = 0}};
+    char patterns[WORST][PATTERN_LEN * 2];
+    struct mcpx_kind kind;
+    struct trial trial = {grants, WORST, NULL, {.kind = &kind}, false};
+    char text[MCPX_KIND_MAX + 1];
+
+    for (int i = 0; i < WORST; i++) {
+        snprintf(patterns[i], sizeof patterns[i], "x:y:*%s%02d%s", before, i, after);
+        grants[i].pattern = mcpx_slice_of(patterns[i]);
+    }
+    memset(text, 'a', MCPX_KIND_MAX);
+    text[MCPX_KIND_MAX] = '\0';
+    memcpy(text, "x:y:", 4);
+    kind = kind_of(text);
+    if (mcpx_capset_new(grants, WORST, NULL, 0, NULL, NULL, &trial.set))
         abort();
     row("refused", name, decide, &trial, 0);
     row("explained", name, explain, &trial, 0);
@@ -156,6 +180,10 @@ int main(void)
     }
     measure_long("2k-type", "a*a*a*a*a*a*a*a*a*b", "a");
     measure_long("2k-context", "x:y:*a*a*a*a*a*a*a*a*a*b", "x:y:");
-    measure_long("2k-literal", "x:y:*aaaaaaaaaaaaaaaab*", "x:y:");
+    measure_worst("2k-64-end", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "");
+    measure_worst("2k-64-sought",
+                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "*");
+    measure_worst("2k-64-walked", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa*");
     return 0;
 }

@@ -16,6 +16,7 @@
 #define CALL "mcp/request:tools/call"
 #define READ "mcp/request:resources/read"
 #define SRV READ ":file:///srv/"
+#define LONG "abababababababababababababababababababababababababababababababababab"
 
 static const struct row {
     const char *rule, *pattern, *kind;
@@ -158,6 +159,46 @@ static const struct row {
     {"2", "a:b:*ab*ab", "a:b:ab", false},
     {"2", "a:b:*aba*aba", "a:b:ababa", false},
     {"2", "*a/b", "a/a/b", true},
+    /* what stands around a star does not overlap */
+    {"2", "ab*ba", "aba", false},
+    {"2", "ab*ba", "abba", true},
+    {"2", "ab*ba", "ababa", true},
+    {"2", "a:ab*ba", "a:aba", false},
+    {"2", "a:ab*ba", "a:abba", true},
+    {"2", "a:ab*ba", "a:abba:c", true},
+    {"2", "a:ab*ba", "a:ab:ba", false},
+    {"2", "a:ab*ba", "a:abx:xba", false},
+    {"2", "a:ab*ba:c", "a:aba:c", false},
+    {"2", "a:ab*ba:c", "a:abba:c", true},
+    {"2", "a:b:ab*ba", "a:b:aba", false},
+    {"2", "a:b:ab*ba", "a:b:abba", true},
+    {"2", "a:b:ab*ba", "a:b:ab:ba", true},
+    {"2", "a:b:*aba*ba", "a:b:aba", false},
+    {"2", "a:b:*aba*ba", "a:b:ababa", true},
+    {"2", "a:b:*aba*aba*aba", "a:b:abaabaaba", true},
+    {"2", "a:b:*aba*aba*aba", "a:b:abaababa", false},
+    {"2", "*a*a", "a", false},
+    {"2", "*a*a", "aa", true},
+    {"2", "*ab", "b", false},
+    {"2", "b:*:ab", "b:x:b", false},
+    {"2", "a:*b:c", "a:b:c", true},
+    /* so many bytes between stars that no program looks for them */
+    {"2", "a:b:*" LONG "*", "a:b:" LONG, true},
+    {"2", "a:b:*" LONG "*", "a:b:x:" LONG "y", true},
+    {"2", "a:b:*" LONG "*", "a:b:ab" LONG "ab", true},
+    {"2", "a:b:*" LONG "*", "a:b", false},
+    {"2", "a:b:*" LONG "*ba", "a:b:" LONG "a", false},
+    {"2", "a:b:*" LONG "*ba", "a:b:" LONG "ba", true},
+    {"2", "a:*" LONG "*", "a:b/" LONG ":c", true},
+    {"2", "a:*" LONG "*", "a:b:" LONG, false},
+    {"2", "a:*" LONG "*:c", "a:" LONG ":c", true},
+    {"2", "a:*" LONG "*:c", "a:" LONG, false},
+    {"2", "*" LONG "*", LONG ":a:b", true},
+    {"2", "*" LONG "*", "a:" LONG, false},
+    {"2", "*" LONG "*a", LONG "a:b", false},
+    {"6", "a:b:*" LONG "*", "a:b:../" LONG, false},
+    {"6", "*" LONG "*", LONG ":b:../x", true},
+    {"8", "*" LONG "*", "system:" LONG, false},
     {"2", "a:*x/list", "a:x/x/list", true},
     /* rule 3: the short grant, inner stars included; a context needs a context */
     {"3", "mcp/*:tools/call", "mcp/request:tools/call:rm", true},
