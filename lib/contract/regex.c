@@ -6,9 +6,10 @@
  * limit are bounded together, not one by one.
  *
  * PCRE2 counts anew at each place of the text where a match may begin, and what it counts once can
- * be a walk to the end of the text when something is repeated. So a pattern that may begin anywhere
- * pays for each place, and one that repeats for the text at each of them. Most that match do so
- * near the beginning: places are tried, and paid, in growing portions.
+ * be a walk to the end of the text when something is repeated, or to the end of a long pattern that
+ * fits almost. So a pattern that may begin anywhere pays for each place, for its length and, if it
+ * repeats, for the text at each of them. Most that match do so near the beginning: places are
+ * tried, and paid, in growing portions.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/contract/regex.h"
@@ -24,7 +25,8 @@ enum {
     PLACES_FIRST = 16,    /* places of the first portion */
     PLACES_FACTOR = 8,    /* of each further one */
     PART = 256,           /* parts of a step, in which what is counted once is paid: */
-    PARTS_ONCE = 4,       /* so many, and one for each byte that a repetition may pass over */
+    PARTS_ONCE = 4,       /* so many, one for each byte that a repetition may pass over, */
+    BYTES_PER_PART = 32,  /* and one for so many of the pattern */
     BYTES_PER_STEP = 128, /* of text that is passed over once */
     HEAP_KIB = 8192,
     STACK_FIRST = 32 * 1024,
@@ -33,6 +35,7 @@ enum {
 
 struct mx_regex {
     pcre2_code *code;
+    size_t len;
     bool anchored;
     bool repeats;
 };
@@ -76,6 +79,7 @@ static void look_at(struct mx_regex *regex, struct mcpx_slice pattern, size_t *b
     pcre2_pattern_info(regex->code, PCRE2_INFO_ALLOPTIONS, &all);
     pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &size);
     pcre2_pattern_info(regex->code, PCRE2_INFO_JITSIZE, &jit);
+    regex->len = pattern.len;
     regex->anchored = all & PCRE2_ANCHORED;
     for (size_t i = 0; i < pattern.len; i++)
         regex->repeats = regex->repeats || memchr("*+{", pattern.text[i], 3);
@@ -148,7 +152,7 @@ void mx_regex_matcher_free(struct mx_regex_matcher *matcher)
 static bool pay(const struct mx_regex *regex, size_t len, uint64_t places, uint32_t limit,
                 int64_t *steps)
 {
-    uint64_t once = PARTS_ONCE + (regex->repeats ? len : 0);
+    uint64_t once = PARTS_ONCE + regex->len / BYTES_PER_PART + (regex->repeats ? len : 0);
     uint64_t most = (uint64_t)INT64_MAX / PART / limit / once;
     uint64_t price = 1 + len / BYTES_PER_STEP + places * limit * once / PART;
 
