@@ -11,7 +11,7 @@
 /* How often deadlines are looked at; none is finer than this. */
 static const int64_t tick_ms = 1000;
 
-/* Grants that end or change in one tick: a thousand at once would hold up everybody. */
+/* Grants that end or change, and pings, in one tick: a thousand would hold up everybody. */
 static const int changes_per_tick = 64;
 
 /* Unanswered pings after which a peer is given up. Protocol: section 7. */
@@ -29,6 +29,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     chance.fill(chance.context, &hub->key, sizeof hub->key);
     list_init(&hub->topics);
     list_init(&hub->peers);
+    hub->unchecked = &hub->peers;
     list_init(&hub->dirty);
     list_init(&hub->unpublished);
     list_init(&hub->written);
@@ -92,21 +93,22 @@ void hub_free(struct hub *hub)
 
 /* ---- time ---- */
 
-/* A peer that has not been heard of for so long is asked, then given up. */
-static void check_silence(struct hub *hub, struct peer *peer)
+/* A peer that has not been heard of for so long is asked, then given up. True when it was. */
+static bool check_silence(struct hub *hub, struct peer *peer)
 {
     int64_t silent_ms = hub->now.mono_ms - peer->heard_ms;
 
     if (hub->config.ping_ms == 0 || silent_ms < hub->config.ping_ms * (peer->pings + 1))
-        return;
+        return false;
     if (peer->pings == pings_max) {
         hub_condemn(hub, peer, MCPX_ETIMEOUT, hub->now);
-        return;
+        return true;
     }
     peer->pings++;
     notice_ping(&peer->outbox);
     peer_count_outbox(peer);
     peer_wake(peer);
+    return true;
 }
 
 /* Returns true when that took more than a look. */
@@ -126,7 +128,7 @@ static bool check_peer(struct hub *hub, struct peer *peer)
     else
         changed = false;
     if (peer->state == PEER_OPEN) /* its own `update` may have pushed it off the log */
-        check_silence(hub, peer);
+        changed = check_silence(hub, peer) || changed;
     return changed || peer_is_condemned(peer);
 }
 
@@ -156,17 +158,28 @@ int64_t hub_due(const struct hub *hub)
                                                           : hub->next_tick_ms;
 }
 
+/* Goes on where the last tick has stopped. Returns false when it has to stop again. */
+static bool check_peers(struct hub *hub)
+{
+    int left = changes_per_tick;
+
+    if (hub->unchecked == &hub->peers)
+        hub->unchecked = hub->peers.next;
+    while (hub->unchecked != &hub->peers && left > 0) {
+        struct peer *peer = LIST_ELEMENT(hub->unchecked, struct peer, in_hub);
+
+        hub->unchecked = hub->unchecked->next;
+        left -= check_peer(hub, peer);
+    }
+    return hub->unchecked == &hub->peers;
+}
+
 static void check_all(struct hub *hub)
 {
     struct link *next;
-    int left = changes_per_tick;
 
     hub->next_tick_ms = hub->now.mono_ms + tick_ms;
-    for (struct link *link = hub->peers.next; link != &hub->peers && left > 0; link = next) {
-        next = link->next;
-        left -= check_peer(hub, LIST_ELEMENT(link, struct peer, in_hub));
-    }
-    if (left == 0) { /* the others are told first of these */
+    if (!check_peers(hub)) { /* the others are told first of these */
         hub->next_tick_ms = hub->now.mono_ms + 1;
         return;
     }

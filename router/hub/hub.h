@@ -248,7 +248,7 @@ void hub_drain(struct hub *hub, struct mcpx_now now);
 /**
  * Does what is due: pings, time-outs, expiries, topics that outlived their time, presence that has
  * waited long enough to be told. Cheap when nothing is. Of grants that end or change at the same
- * time a few do; the others are due a millisecond later. Returns hub_due.
+ * time, and of pings, a few do; the others are due a millisecond later. Returns hub_due.
  */
 int64_t hub_tick(struct hub *hub, struct mcpx_now now);
 

@@ -16,6 +16,8 @@
  * now          as told by the last call: what is composed later (pages) is stamped with it
  * topics       all of them, in order of creation; `names` finds them
  * peers        all of them, condemned ones included
+ * unchecked    the first of them that this round of hub_tick has not looked at yet; `peers` itself
+ *              when the round is over
  * dirty        topics whose peers are to be offered new entries
  * unpublished  topics whose news waits to be published, the first due first
  * written      topics with envelopes whose delivery is to be timed
@@ -42,6 +44,7 @@ struct hub {
     struct mcpx_now now;
     struct link topics;
     struct link peers;
+    struct link *unchecked;
     struct link dirty;
     struct link unpublished;
     struct link written;

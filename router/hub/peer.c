@@ -32,6 +32,8 @@ bool peer_queue(struct peer *peer, struct mcpx_slice text)
 
 void peer_end(struct peer *peer)
 {
+    if (peer->hub->unchecked == &peer->in_hub)
+        peer->hub->unchecked = peer->in_hub.next;
     list_remove(&peer->in_ready);
     list_remove(&peer->in_hub);
     list_remove(&peer->in_tally);

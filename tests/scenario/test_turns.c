@@ -4,6 +4,7 @@
  * Protocol: sections 5 and 6.
  */
 #include "tests/support/fault_alloc.h"
+#include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>
@@ -115,7 +116,7 @@ Test(turns, what_is_written_is_counted)
     world_free(w);
 }
 
-enum { CROWD = 500, ENDS_PER_TICK = 64, EXPIRES_MS = 10000 };
+enum { CROWD = 500, CHANGES_PER_TICK = 64, EXPIRES_MS = 10000 };
 
 /* What breaks: everybody else waits while a thousand participants are shown out. */
 Test(turns, grants_that_end_at_the_same_time_end_a_few_in_a_turn)
@@ -141,11 +142,44 @@ Test(turns, grants_that_end_at_the_same_time_end_a_few_in_a_turn)
 
         hub_tick(hub, now);
         cr_assert_gt(*ended, before, "tick %zu", ticks);
-        cr_expect_leq(*ended - before, ENDS_PER_TICK, "tick %zu", ticks);
+        cr_expect_leq(*ended - before, CHANGES_PER_TICK, "tick %zu", ticks);
         now.mono_ms++;
         now.wall_ms++;
     }
-    cr_expect_eq(ticks, CROWD / ENDS_PER_TICK + 1, "nobody waits longer than needed");
+    cr_expect_eq(ticks, CROWD / CHANGES_PER_TICK + 1, "nobody waits longer than needed");
     world_skip(w);
+    world_free(w);
+}
+
+/*
+ * What breaks: all who came in at the same time are pinged at the same time, and everybody else
+ * waits. One whose turn is next leaves meanwhile: those behind it are pinged all the same.
+ */
+Test(turns, those_who_came_together_are_pinged_a_few_in_a_turn)
+{
+    struct world *w = world_new();
+    struct hub *hub = world_hub(w);
+    int64_t due_ms = world_now(w).mono_ms + hub_config_default().ping_ms;
+    int offers, pinged = 0, ticks = 0;
+
+    for (int i = 0; i < CROWD; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "p%d", i);
+        world_joins(w, name, "");
+    }
+    world_skip(w);
+    world_waits(w, due_ms - 1 - world_now(w).mono_ms);
+    for (; pinged < CROWD - 1; ticks++) {
+        world_waits(w, hub_due(hub) - world_now(w).mono_ms);
+        idle_offers(hub, &offers);
+        cr_assert_gt(offers, 0, "tick %d", ticks);
+        cr_expect_leq(offers, CHANGES_PER_TICK, "tick %d", ticks);
+        pinged += offers;
+        if (ticks == 0)
+            world_drops(w, "p64");
+    }
+    cr_expect_eq(pinged, CROWD - 1, "nobody is pinged twice");
+    cr_expect_eq(ticks, CROWD / CHANGES_PER_TICK + 1, "nobody waits longer than needed");
     world_free(w);
 }
