@@ -152,6 +152,7 @@ struct waiters {
  * request_log               lines about refused requests, by address; message_log about refused
  *                           messages, by participant
  * numbered                  connections there have been: the number of the latest
+ * late_at_ms                when evict_late has last walked all connections
  * stopping, stop_at_ms      after the first TERM; when waiting ends
  * settle_until_ms           until then what is pending may be answered, before everybody leaves; 0
  *                           once they do
@@ -201,7 +202,7 @@ struct edge {
     int64_t tick_for_ms;
     bool wake_lws;
     bool stopping;
-    int64_t stop_at_ms, settle_until_ms;
+    int64_t late_at_ms, stop_at_ms, settle_until_ms;
 };
 
 /** The time of this loop turn. */

@@ -64,6 +64,9 @@ void evict_late(struct edge *edge)
     struct mcpx_now now = edge_now(edge);
 
     evict_slow(edge);
+    if (now.mono_ms - edge->late_at_ms < TICK_MS / 2 && !edge->stopping)
+        return; /* the hub is called each millisecond when there is much to do */
+    edge->late_at_ms = now.mono_ms;
     for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 

@@ -19,8 +19,9 @@ void evict_slow(struct edge *edge);
 void evict_greedy(struct connection *connection);
 
 /**
- * evict_slow; then cuts every connection whose deadline is past, condemns those whose message
- * takes too long, and sets a deadline for condemned ones whose socket is full.
+ * evict_slow; then, twice a second at most unless the router stops, cuts every connection whose
+ * deadline is past, condemns those whose message takes too long, and sets a deadline for condemned
+ * ones whose socket is full.
  */
 void evict_late(struct edge *edge);
 
