@@ -203,15 +203,18 @@ static enum mcpx_err open_signals(struct edge *edge)
     return MCPX_OK;
 }
 
-/* As many descriptors as the configured connections need, where the administrator of the
- * machine permits them. libwebsockets sizes its tables by this limit. */
-static void raise_descriptors(const struct config *config)
+/*
+ * As many descriptors as the configured connections need, where the administrator of the machine
+ * permits them; and no more: libwebsockets sizes a table by this limit, and walks all of it
+ * whenever a connection comes or goes.
+ */
+static void set_descriptors(const struct config *config)
 {
     size_t connections = config->hub.connections_max;
     rlim_t wanted = bounds_descriptors(config);
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= wanted)
+    if (getrlimit(RLIMIT_NOFILE, &limit) || (!connections && limit.rlim_cur >= wanted))
         return;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
@@ -271,7 +274,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
                                   .turn_away = guests_turn_away,
                                   .context = edge};
     open_handles(edge);
-    raise_descriptors(config);
+    set_descriptors(config);
     err = reload_new(edge, sources);
     if (!err)
         err = store_turn_open(edge, errors);

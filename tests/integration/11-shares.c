@@ -215,3 +215,16 @@ Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 60
     }
     cr_expect_eq(daemon_stop(&router), 0);
 }
+
+/* What breaks: to come and to go takes as long as a table is that nobody needs. */
+Test(shares, no_more_descriptors_are_prepared_for_than_connections_need, .timeout = 120)
+{
+    enum { CONNECTIONS = 100, OTHERS = 1024 + 256 };
+    struct rlimit limit = {4096, 4096};
+    struct daemon router;
+
+    setrlimit(RLIMIT_NOFILE, &limit);
+    daemon_start(&router, "{\"limits\":{\"connections\":100}}", 0);
+    cr_expect_eq(rude_metric(&router, "process_max_fds"), CONNECTIONS + OTHERS);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
