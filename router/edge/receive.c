@@ -83,13 +83,18 @@ static void answer_ping(struct connection *connection, struct mcpx_slice payload
     mcpx_text_slice(pongs, payload);
 }
 
-/* The other side's close frame: ours, with the same code, is the answer, unless theirs is. */
+/*
+ * The other side's close frame: ours, with the same code, is the answer, unless theirs is. Then
+ * both have said all, and the socket is closed at once: to wait for another thousand ends, which
+ * libwebsockets reads without asking, would take up a turn. TLS has an end of its own to exchange.
+ */
 static void end(struct connection *connection, const struct mx_frames_found *found)
 {
     int code = found->code;
     char frame[4] = {(char)(0x80 | MX_CLOSE), 2, (char)(code >> 8), (char)code};
     size_t len = sizeof frame;
     bool answers = connection->state == MEMBER;
+    bool is_over = connection->state == LEAVING && !connection->full && !connection->tls;
 
     if (code == MX_CLOSE_NONE) {
         frame[1] = 0;
@@ -97,8 +102,9 @@ static void end(struct connection *connection, const struct mx_frames_found *fou
     }
     connection_depart(connection, close_cause_of_client(code, found->payload));
     connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
+    turn_spend(connection, TURN_CLOSE);
     flush_pongs(connection);
-    if (answers && !wire_write(connection, frame, len))
+    if (is_over || (answers && !wire_write(connection, frame, len)))
         connection_kill(connection);
     else
         wire_finish(connection);

@@ -20,9 +20,11 @@ bool turn_permits(struct connection *connection)
         return false;
     if (edge->deferred >= DEFERRED_MAX)
         return true;
-    if (connection->peer)
-        return peer_turn_cost(connection->peer, edge->turn, 0) < TURN_SHARE;
-    return edge->others_cost < TURN_OTHERS;
+    if (connection->peer && peer_turn_cost(connection->peer, edge->turn, 0) >= TURN_SHARE)
+        return false;
+    if (connection->peer && connection->state != LEAVING)
+        return true;
+    return edge->others_cost < TURN_OTHERS; /* many may be sent away at once */
 }
 
 void turn_spend(struct connection *connection, uint64_t cost)

@@ -16,6 +16,7 @@
  * TURN_REQUEST   what anything read from who is not authenticated costs: it may have a signature to
  *                be checked
  * TURN_HANDSHAKE what a step of a TLS handshake costs that computes something
+ * TURN_CLOSE     what the end of a WebSocket costs, of TURN_OTHERS
  * TURN_RECORDS   so many records of TLS cost as much as a short message, whatever they hold
  * TURN_BYTES     so many bytes of a message or of an answer cost as much as a short message
  */
@@ -24,6 +25,7 @@ enum {
     TURN_OTHERS = 4096,
     TURN_REQUEST = 128,
     TURN_HANDSHAKE = 512,
+    TURN_CLOSE = 64,
     TURN_RECORDS = 4,
     TURN_BYTES = 4096
 };
@@ -32,8 +34,9 @@ enum {
 void turn_begin(struct edge *edge);
 
 /**
- * True while the share of who is behind the connection is not used up, and it is not held. True as
- * well when DEFERRED_MAX is reached: what is read is then used up at once.
+ * True while the share of who is behind the connection is not used up, nor TURN_OTHERS where it is
+ * leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read is then used
+ * up at once.
  */
 bool turn_permits(struct connection *connection);
 
