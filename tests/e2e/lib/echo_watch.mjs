@@ -1,36 +1,75 @@
 /*
- * echo_watch.mjs - a process that sends a message to itself every ten milliseconds, and tells how
- * long the slowest took to come back: echo_watch.mjs URL TOKEN. "begin" and "end" come as messages
- * of the process that has started it.
+ * echo_watch.mjs - a process of its own that sends a message to itself again and again, and tells how
+ * late a router has made the latest one. A machine with few processors lets both wait for one while
+ * others compute: how long, the kernel says, and that is taken off. So only one message is under way
+ * at a time: while it is, this process does nothing that could wait.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import WebSocket from 'ws';
+import { inTime } from './router.mjs';
 
-const [url, token] = process.argv.slice(2);
-const sent = new Map();
-let worst = 0, echoes = 0, counts = false;
-const socket = new WebSocket(`${url}?topic=watched`, { headers: { authorization: `Bearer ${token}` } });
+const PAUSE_MS = 10;
 
-socket.on('message', (data) => {
-  const { id } = JSON.parse(data.toString());
-  if (!sent.has(id)) return;
-  const took = performance.now() - sent.get(id);
-  sent.delete(id);
-  if (!counts) return;
-  echoes += 1;
-  worst = Math.max(worst, took);
-});
+/** How long a process has waited for a processor so far, in ms; 0 where the kernel does not say. */
+function waited(pid) {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
 
-let number = 0;
-const timer = setInterval(() => {
-  if (socket.readyState !== WebSocket.OPEN) return;
-  const id = `e${number += 1}`;
-  sent.set(id, performance.now());
-  socket.send(JSON.stringify({ protocol: 'mcpx/v0.1', id, kind: 'chat', payload: {} }));
-}, 10);
+/**
+ * Watches a router from now on, with a token for the topic "watched". `end()` gives what was seen
+ * since `begin()`: `echoes`, the `latest` and how late the router has made the one that it made
+ * `late` most, in ms.
+ */
+export async function watchEchoes(t, router, token) {
+  const watcher = fork(fileURLToPath(import.meta.url), [router.url, token, String(router.pid)],
+    { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  t.after(() => watcher.kill());
+  await inTime(once(watcher, 'message'), 'the first echo');
+  return {
+    begin: () => { watcher.send('begin'); },
+    async end() {
+      watcher.send('end');
+      return (await inTime(once(watcher, 'message'), 'what others have seen'))[0];
+    },
+  };
+}
 
-process.on('message', (what) => {
-  if (what === 'begin') counts = true;
-  if (what !== 'end') return;
-  clearInterval(timer);
-  process.send({ worst, echoes }, () => { socket.terminate(); process.disconnect(); });
-});
+function watch(url, token, pid) {
+  const socket = new WebSocket(`${url}?topic=watched`, { headers: { authorization: `Bearer ${token}` } });
+  const begun = {};
+  const seen = { echoes: 0, latest: 0, late: 0 };
+  let number = 0, counts = false, ends = false;
+
+  function send() {
+    begun.id = `e${number += 1}`;
+    begun.waited = waited(pid) + waited('self');
+    begun.at = performance.now();
+    socket.send(JSON.stringify({ protocol: 'mcpx/v0.1', id: begun.id, kind: 'chat', payload: {} }));
+  }
+
+  socket.once('open', send);
+  socket.on('message', (data) => {
+    const took = performance.now() - begun.at;
+    if (JSON.parse(data.toString()).id !== begun.id) return;
+    if (counts) {
+      seen.echoes += 1;
+      seen.latest = Math.max(seen.latest, took);
+      seen.late = Math.max(seen.late, took - (waited(pid) + waited('self') - begun.waited));
+    } else if (number === 1) process.send('ready');
+    if (ends) process.send(seen, () => process.exit());
+    else setTimeout(send, PAUSE_MS);
+  });
+  process.on('message', (what) => {
+    counts = true;
+    ends = what === 'end'; /* the one that is under way may be the latest */
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) watch(...process.argv.slice(2));
