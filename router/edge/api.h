@@ -130,7 +130,7 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
 void api_metrics_reload(const struct api_call *call, struct mcpx_text *out);
 
 /** Appends the metrics of what keeps messages and decisions. */
-void api_metrics_store(const struct http_api *api, struct mcpx_text *out);
+void api_metrics_store(const struct api_call *call, struct mcpx_text *out);
 
 /** Appends the metrics of files with public keys. */
 void api_metrics_keys(const struct api_call *call, struct mcpx_text *out);

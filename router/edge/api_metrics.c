@@ -212,7 +212,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
                      call->api->turns, out);
     if (call->api->changes)
         write_changes(call->api->changes, out);
-    api_metrics_store(call->api, out);
+    api_metrics_store(call, out);
     api_metrics_keys(call, out);
     api_metrics_reload(call, out);
     metric_value("mcpx_log_lost_lines_total", "counter",

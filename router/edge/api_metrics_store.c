@@ -7,10 +7,16 @@
 #include "router/edge/metric_text.h"
 #include "router/store/edge/audit.h"
 
-static void write_stored(const struct http_api *api, struct mcpx_text *out)
+/* What an old answer said would hide that the disk gives none. */
+static bool is_known(const struct api_call *call, int64_t bytes)
 {
-    const struct store_figures *store = store_figures(api->store);
-    const struct store_settings *settings = &api->config->store;
+    return bytes >= 0 && call->now.mono_ms - call->api->disks->asked_ms < DISK_KNOWN_MS;
+}
+
+static void write_stored(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct store_figures *store = store_figures(call->api->store);
+    const struct store_settings *settings = &call->api->config->store;
 
     metric_times("mcpx_store_commit_seconds", "From the begin of a batch until it is stored",
                  &store->sqlite.work, out);
@@ -22,15 +28,16 @@ static void write_stored(const struct http_api *api, struct mcpx_text *out)
                  out);
     metric_value("mcpx_store_file_bytes_max", "gauge",
                  "Size that the database may have, 0 = no bound", settings->file_bytes, out);
-    metric_value("mcpx_store_free_bytes", "gauge", "Room on the disk of the database",
-                 process_disk_free(settings->file), out);
+    if (is_known(call, call->api->disks->store))
+        metric_value("mcpx_store_free_bytes", "gauge", "Room on the disk of the database",
+                     (uint64_t)call->api->disks->store, out);
 }
 
-static void write_audited(const struct http_api *api, struct mcpx_text *out)
+static void write_audited(const struct api_call *call, struct mcpx_text *out)
 {
     struct audit_counts counts;
 
-    store_count_audit(api->store, &counts);
+    store_count_audit(call->api->store, &counts);
     metric_value("mcpx_audit_lines_total", "counter", "Lines written to the audit",
                  counts.lines, out);
     metric_value("mcpx_audit_lost_total", "counter",
@@ -40,13 +47,15 @@ static void write_audited(const struct http_api *api, struct mcpx_text *out)
                  counts.checkpoints, out);
     metric_times("mcpx_audit_sync_seconds",
                  "From the begin of a batch until it is in the audit",
-                 &store_figures(api->store)->audit.work, out);
-    metric_value("mcpx_audit_free_bytes", "gauge", "Room on the disk of the audit",
-                 process_disk_free(api->config->audit.folder), out);
+                 &store_figures(call->api->store)->audit.work, out);
+    if (is_known(call, call->api->disks->audit))
+        metric_value("mcpx_audit_free_bytes", "gauge", "Room on the disk of the audit",
+                     (uint64_t)call->api->disks->audit, out);
 }
 
-void api_metrics_store(const struct http_api *api, struct mcpx_text *out)
+void api_metrics_store(const struct api_call *call, struct mcpx_text *out)
 {
+    const struct http_api *api = call->api;
     const struct store_figures *store;
 
     if (!api->store)
@@ -60,7 +69,7 @@ void api_metrics_store(const struct http_api *api, struct mcpx_text *out)
     mx_format(out, "mcpx_store_rejected_total{reason=\"full\"} %s\n", store->refused_full);
     mx_format(out, "mcpx_store_rejected_total{reason=\"failed\"} %s\n", store->refused_failed);
     if (api->config->hub.stored)
-        write_stored(api, out);
+        write_stored(call, out);
     if (api->config->hub.audited)
-        write_audited(api, out);
+        write_audited(call, out);
 }

@@ -5,6 +5,7 @@
 #define EDGE_EDGE_H
 
 #include "router/edge/clock.h"
+#include "router/edge/disk_watch.h"
 #include "router/edge/holders.h"
 #include "router/edge/http_api.h"
 #include "router/edge/key_watch.h"
@@ -138,6 +139,7 @@ struct waiters {
  * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
  *                           NULL when the hub keeps all by itself
  * store_state, audit_state  what the log was told of them last
+ * disks                     asks how much room there is (disk_watch.h)
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
  * keys                      who reads the files with public keys again (key_watch.h)
@@ -187,6 +189,7 @@ struct edge {
     enum stage_state store_state, audit_state;
     struct waiters waiters;
     struct guests guests;
+    struct disk_watch disks;
     struct key_watch keys;
     struct reload *reload;
     uint64_t generation;

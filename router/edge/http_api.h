@@ -63,6 +63,20 @@ struct tls_figures {
     uint64_t handshakes, failed;
 };
 
+/** Age at which a figure is not known any more: the disk does not answer. */
+enum { DISK_KNOWN_MS = 60000 };
+
+/**
+ * Bytes that somebody without privileges may still write to the disk of the database and to that of
+ * the audit; -1 = not known.
+ *
+ * asked_ms   mono_ms when the disks were asked
+ */
+struct disk_figures {
+    int64_t store, audit;
+    int64_t asked_ms;
+};
+
 /** Where a connection comes from, and since when it is there: wall clock. */
 struct whereabouts {
     struct address from;
@@ -98,6 +112,7 @@ struct reload_report {
  * process     for the metrics, as `turns` of the loop; NULL = they say nothing of it
  * tls         NULL = no address has it
  * store       what keeps messages; NULL = nothing does
+ * disks       that it writes on; NULL = not known
  * store_why   why it takes none now, or NULL
  * going       the router stops
  * tell        is told what an administrator has done
@@ -117,6 +132,7 @@ struct http_api {
     const struct tls_figures *tls;
     const struct figure *turns;
     const struct store *store;
+    const struct disk_figures *disks;
     const char *store_why;
     struct reload_report reloads;
     bool going;

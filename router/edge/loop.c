@@ -75,6 +75,7 @@ static void on_tick(uv_timer_t *timer)
     edge_tls_watch(edge);
     tell_left_out(edge, now.mono_ms);
     key_watch_look(edge);
+    disk_watch_look(edge);
     set_tick(edge, now);
 }
 
@@ -365,6 +366,7 @@ static void close_ours(struct edge *edge)
 static void close_store(struct edge *edge)
 {
     store_turn_close(edge);
+    disk_watch_close(edge);
     if (!edge->wake_store.loop)
         return;
     uv_close((uv_handle_t *)&edge->wake_store, NULL);

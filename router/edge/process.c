@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { PAUSE_MS = 1000 };
@@ -73,11 +72,4 @@ void process_hide(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-}
-
-uint64_t process_disk_free(const char *path)
-{
-    struct statvfs disk;
-
-    return statvfs(path, &disk) ? 0 : (uint64_t)disk.f_bavail * disk.f_frsize;
 }

@@ -33,7 +33,4 @@ void process_ask(struct process *process, int64_t mono_ms);
  */
 void process_hide(void);
 
-/** Bytes that somebody without privileges may still write to the disk of a file; 0 = not known. */
-uint64_t process_disk_free(const char *path);
-
 #endif

@@ -63,6 +63,7 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
     const struct config *config = edge->config;
     struct audit_config audit = audit_config_of(config);
     struct store_config store = store_config_of(config);
+    enum mcpx_err err;
 
     if (!config->hub.gated)
         return MCPX_OK;
@@ -72,7 +73,8 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
     }
     if (config->hub.audited)
         store.audit = &audit;
-    return store_new(&store, wake, &edge->wake_store, errors, &edge->store);
+    err = store_new(&store, wake, &edge->wake_store, errors, &edge->store);
+    return err ? err : disk_watch_open(edge);
 }
 
 /* ---- what it tells ---- */

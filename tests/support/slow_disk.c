@@ -8,6 +8,7 @@
  *     lie        a sync does nothing, and says that it was done
  *     hold       reading, by other threads than the first, goes on once the file says something
  *                else
+ *     mute       stat and statvfs, by any thread, end once the file says something else
  *
  * Any other word, or no file: the disk as it is.
  */
@@ -20,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,4 +119,22 @@ REPLACED ssize_t pread(int fd, void *bytes, size_t len, off_t at)
 REPLACED ssize_t pread64(int fd, void *bytes, size_t len, off64_t at)
 {
     return read_by("pread64", fd, bytes, len, at);
+}
+
+REPLACED int stat(const char *path, struct stat *about)
+{
+    int (*real)(const char *, struct stat *) = NULL;
+
+    hang_while("mute");
+    *(void **)&real = dlsym(RTLD_NEXT, "stat");
+    return real(path, about);
+}
+
+REPLACED int statvfs(const char *path, struct statvfs *about)
+{
+    int (*real)(const char *, struct statvfs *) = NULL;
+
+    hang_while("mute");
+    *(void **)&real = dlsym(RTLD_NEXT, "statvfs");
+    return real(path, about);
 }

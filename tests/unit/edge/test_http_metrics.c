@@ -3,6 +3,7 @@
  * somebody's name and it stores every room there ever was. Protocol: section 8.
  */
 #include "http_fixture.h"
+#include "router/store/edge/store.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>
@@ -325,5 +326,37 @@ Test(http_metrics, tells_how_long_turns_of_the_loop_take)
     figure_add_time(&turns, 3000);
     fixture.api.turns = &turns;
     expect_lines(&fixture, lines);
+    fixture_fini(&fixture);
+}
+
+static void wake_nobody(void *context)
+{
+    (void)context;
+}
+
+/* An alert on room that is an hour old is silent about a disk that has gone away since. */
+Test(http_metrics, leaves_out_the_room_of_a_disk_that_does_not_tell_it)
+{
+    static const char *const line[] = {"mcpx_store_free_bytes 0", NULL};
+    struct disk_figures disks = {.store = 0, .audit = -1, .asked_ms = 70000};
+    struct store *store = NULL;
+    struct mcpx_text errors = {0};
+    struct fixture fixture;
+    struct answer answer;
+
+    fixture_init(&fixture);
+    cr_assert_eq(store_new(&(struct store_config){0}, wake_nobody, NULL, &errors, &store),
+                 MCPX_OK);
+    fixture.api.store = store;
+    fixture.api.disks = &disks;
+    fixture.config.hub.stored = fixture.config.hub.audited = true;
+    wait_ms(&fixture, DISK_KNOWN_MS - 1);
+    expect_lines(&fixture, line);
+    wait_ms(&fixture, 1);
+    fixture_ask(&fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+    cr_expect_eq(occurrences(answer.text.text, "_free_bytes"), 0);
+    cr_expect_eq(occurrences(answer.text.text, "\nmcpx_audit_lines_total 0\n"), 1);
+    answer_fini(&answer);
+    store_free(store);
     fixture_fini(&fixture);
 }
