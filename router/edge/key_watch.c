@@ -1,7 +1,8 @@
 /*
  * key_watch.c - asks each file for its time once a second; inotify was refused: it tells nothing of
- * files on a network, and misses a folder that is mounted anew. Reading takes a thread, because a
- * key is checked by arithmetic that takes milliseconds.
+ * files on a network, and misses a folder that is mounted anew. All of that takes a thread: a disk
+ * that has gone away answers nothing for minutes, and a key is checked by arithmetic that takes
+ * milliseconds.
  */
 #include "router/edge/key_watch.h"
 
@@ -9,12 +10,16 @@
 #include "router/edge/log.h"
 #include "router/edge/record.h"
 
-/* Keeps nothing of the loop's but the file, of which it reads what never changes. */
-static void read_file(uv_work_t *work)
-{
-    struct edge *edge = work->data;
+#include <stdlib.h>
 
-    key_file_read(edge->keys.file, &edge->keys.reading);
+/* Keeps nothing of the loop's but the file, of which the loop changes nothing meanwhile. */
+static void look_at(uv_work_t *work)
+{
+    struct key_watch *watch = &((struct edge *)work->data)->keys;
+
+    watch->has_read = key_file_has_changed(watch->file);
+    if (watch->has_read)
+        key_file_read(watch->file, &watch->reading);
 }
 
 static void tell(struct edge *edge, const struct key_file *file,
@@ -33,45 +38,58 @@ static void tell(struct edge *edge, const struct key_file *file,
     record_keys(edge, file->setting);
 }
 
-static void on_read(uv_work_t *work, int status)
+static void on_looked(uv_work_t *work, int status);
+
+/* The file of that number, where there is one. */
+static void begin(struct edge *edge, size_t index)
+{
+    struct key_watch *watch = &edge->keys;
+    struct key_file *file = tokens_key_file(edge->config->tokens, index);
+
+    if (!file)
+        return;
+    watch->index = index;
+    watch->reading = (struct key_reading){0};
+    watch->file = key_file_ref(file);
+    watch->work.data = edge;
+    if (uv_queue_work(&edge->loop, &watch->work, look_at, on_looked))
+        abort(); /* it only fails without a function */
+}
+
+static void on_looked(uv_work_t *work, int status)
 {
     struct edge *edge = work->data;
     struct key_watch *watch = &edge->keys;
 
-    if (status == 0) {
+    (void)status; /* it is never cancelled */
+    if (watch->has_read) {
         tell(edge, watch->file, &watch->reading);
         key_file_take(watch->file, &watch->reading);
     }
     key_reading_fini(&watch->reading);
     key_file_unref(watch->file);
     watch->file = NULL;
-    if (!edge->stopping)
-        key_watch_reread(edge); /* another one may have changed as well */
+    if (edge->stopping)
+        return;
+    begin(edge, watch->index + 1);
+    if (!watch->file && watch->again)
+        key_watch_reread(edge);
 }
 
 void key_watch_reread(struct edge *edge)
 {
     struct key_watch *watch = &edge->keys;
-    struct key_file *file;
 
+    watch->again = watch->file != NULL;
+    if (watch->again)
+        return;
     watch->looked_ms = edge_now(edge).mono_ms;
-    for (size_t i = 0; !watch->file && (file = tokens_key_file(edge->config->tokens, i));
-         i++) {
-        if (!key_file_has_changed(file))
-            continue;
-        watch->file = key_file_ref(file);
-        watch->reading = (struct key_reading){0};
-        watch->work.data = edge;
-        if (uv_queue_work(&edge->loop, &watch->work, read_file, on_read)) {
-            key_file_unref(file); /* tried again in a second */
-            watch->file = NULL;
-            return;
-        }
-    }
+    begin(edge, 0);
 }
 
 void key_watch_look(struct edge *edge)
 {
-    if (edge_now(edge).mono_ms - edge->keys.looked_ms >= TICK_MS)
+    if (!edge->keys.file && !edge->stopping &&
+        edge_now(edge).mono_ms - edge->keys.looked_ms >= TICK_MS)
         key_watch_reread(edge);
 }

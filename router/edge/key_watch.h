@@ -11,22 +11,25 @@
 struct edge;
 
 /**
- * One file is read at a time. Zero-initialised is ready.
+ * A thread looks at one file after the other, and reads those that have changed.
  *
- * work, file, reading   what a thread does now; `file` is NULL when it does nothing
- * looked_ms             mono_ms when the files were looked at last
+ * work, file, index   what the thread does now; `file` is NULL when it does nothing
+ * has_read, reading   what it has found
+ * again               all files are to be looked at once more
+ * looked_ms           mono_ms when the files were looked at last
  */
 struct key_watch {
     uv_work_t work;
     struct key_file *file;
+    size_t index;
+    bool has_read, again;
     struct key_reading reading;
     int64_t looked_ms;
 };
 
 /**
- * Looks whether a file has changed, once a second however often it is called, and has a thread read
- * it. The loop puts the keys into force; a file that is broken changes none, but is logged and
- * counted.
+ * Has a thread look whether a file has changed, once a second however often it is called. The loop
+ * puts the keys into force; a file that is broken changes none, but is logged and counted.
  */
 void key_watch_look(struct edge *edge);
 

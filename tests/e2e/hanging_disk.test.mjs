@@ -1,0 +1,52 @@
+/*
+ * What breaks for whom: everybody in all rooms, while a disk does not answer that only metrics, keys
+ * and certificates are on.
+ */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Certificates } from './lib/certificates.mjs';
+import { Disk } from './lib/disk.mjs';
+import { Participant } from './lib/participant.mjs';
+import { eventually } from './lib/router.mjs';
+
+/** Longer than it takes until each file is looked at again. */
+const HANGS_MS = 2500;
+
+const jwks = (count) => JSON.stringify({ keys: Array.from({ length: count }, (_, i) => ({
+  ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }),
+  kid: `k${i}`, alg: 'ES256' })) });
+
+/** A router with an audit and files of keys, on a disk that can hang; nothing is stored. */
+async function start(t, settings = {}) {
+  const disk = await Disk.make({ audit: true });
+  const certificates = new Certificates(t);
+  writeFileSync(certificates.path('jwks.json'), jwks(1));
+  Object.assign(disk.config, { store: { kind: 'memory' }, ...settings,
+    auth: { jwt: { jwks_file: certificates.path('jwks.json') } } });
+  const router = await disk.start({ isSlow: true });
+  t.after(() => disk.becomes('ok'));
+  t.after(() => router.stop().finally(() => disk.remove()));
+  const pair = await Promise.all(['ann', 'bob'].map((id) => Participant.join(router, { id, topic: 'room',
+    capabilities: ['chat'] })));
+  return { disk, router, certificates, pair };
+}
+
+/** Ann talks to Bob for as long as that; every message arrives before the next is sent. */
+async function talk([ann, bob]) {
+  const end = Date.now() + HANGS_MS;
+  while (Date.now() < end) await bob.untilId(ann.send('chat', {}));
+}
+
+test('while a disk does not answer, messages and metrics do not wait for it', async (t) => {
+  const { disk, router, certificates, pair } = await start(t);
+  assert.match((await router.get('/metrics')).text, /^mcpx_audit_free_bytes \d+$/m);
+  disk.becomes('mute');
+  const all = talk(pair);
+  writeFileSync(certificates.path('jwks.json'), jwks(2));
+  await all;
+  assert.match((await router.get('/metrics')).text, /^mcpx_key_file_keys\{.*\} 1$/m);
+  disk.becomes('ok');
+  await eventually(() => /event=keys_read .*keys=2/.test(router.log), 'the new keys were not read');
+});
