@@ -52,7 +52,8 @@ bool certificate_read(const struct connection *connection, struct certificate *o
 
     if (!tls_names(connection->tls, &out->shown))
         return !out->shown.failed;
-    if (!revocation_has(&edge->tls.files.revoked, tls_chain(connection->tls)))
+    if (!revocation_has(&edge->tls.files.revoked, tls_chain(connection->tls),
+                        edge_now(edge).wall_ms / 1000))
         participant = participant_of(&edge->config->tls, &out->shown);
     for (size_t i = 0; i < out->shown.len; i++)
         if (out->shown.text[i] == '\0')

@@ -30,13 +30,12 @@ struct guests {
 };
 
 /**
- * TLS of the addresses that have it (edge_tls.h).
+ * TLS of the addresses that have it (edge_tls.h); without any, all of it is zero.
  *
  * files        what new connections are given
  * ocsp         and shown beside it
  * lists_ended  that a revocation list has ended was logged
- * stamp, seen  of the files (tls_files_stamp), when they were read last and when they were looked
- *              at last, at `watched_ms`
+ * watch        who reads them again (tls_watch.h)
  */
 struct edge_tls {
     struct tls_room *room;
@@ -44,12 +43,12 @@ struct edge_tls {
     struct ocsp ocsp;
     bool lists_ended;
     struct tls_figures figures;
-    struct tls_stamp stamp, seen;
-    int64_t watched_ms;
+    struct tls_watch *watch;
 };
 
 struct connection;
 struct tls_room;
+struct tls_watch;
 struct reload;
 struct store;
 struct lws_context;
@@ -143,6 +142,7 @@ struct waiters {
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
  * keys                      who reads the files with public keys again (key_watch.h)
+ * reload_by_ms              when a reload begins at last that a signal asks for; 0 = none waits
  * reload, generation        who reads the configuration again (reload.h), and how often another one
  *                           came into force, or other revocation lists: connections know under
  *                           which they were judged (rejudge.h)
@@ -191,6 +191,7 @@ struct edge {
     struct guests guests;
     struct disk_watch disks;
     struct key_watch keys;
+    int64_t reload_by_ms;
     struct reload *reload;
     uint64_t generation;
     uint64_t remind_before;

@@ -8,7 +8,6 @@
 #include "router/edge/loop.h"
 #include "router/edge/bounds.h"
 #include "router/edge/dispatch.h"
-#include "router/edge/edge_tls.h"
 #include "router/edge/evict.h"
 #include "router/edge/flush.h"
 #include "router/edge/gate.h"
@@ -21,6 +20,7 @@
 #include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
 #include "router/edge/store_turn.h"
+#include "router/edge/tls_watch.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
 #include "router/edge/ws_server.h"
@@ -29,7 +29,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { SOON_MS = 50 };
+/* RELOAD_WAIT_MS: how long a reload waits for files of TLS, whose disk may hang. */
+enum { SOON_MS = 50, RELOAD_WAIT_MS = 5000 };
 
 static void on_tick(uv_timer_t *timer);
 
@@ -72,7 +73,7 @@ static void on_tick(uv_timer_t *timer)
         if (edge->stopping && !edge->settle_until_ms)
             evict_requests(edge);
     }
-    edge_tls_watch(edge);
+    tls_watch_look(edge);
     tell_left_out(edge, now.mono_ms);
     key_watch_look(edge);
     disk_watch_look(edge);
@@ -108,6 +109,17 @@ static bool is_over(struct edge *edge)
     return edge->stopping && (edge->count == 0 || edge_now(edge).mono_ms >= edge->stop_at_ms);
 }
 
+/* Behind the files of TLS that the same signal has asked for: who has sent it waits for the end of
+ * the reload, and new connections then have the new certificate. */
+static void reload_in_time(struct edge *edge)
+{
+    if (!edge->reload_by_ms || edge->stopping ||
+        (tls_watch_is_rereading(edge) && edge_now(edge).mono_ms < edge->reload_by_ms))
+        return;
+    edge->reload_by_ms = 0;
+    (void)reload_ask(edge, &(struct reload_source){.by = {NULL, 0}});
+}
+
 static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
@@ -116,6 +128,7 @@ static void on_round(uv_prepare_t *prepare)
     bool more;
 
     store_turn_run(edge);
+    reload_in_time(edge);
     if (has_settled(edge))
         send_away(edge);
     more = reload_turn(edge);
@@ -180,10 +193,10 @@ static void on_signal(uv_signal_t *handle, int number)
         stop(edge);
         return;
     }
-    edge_tls_reread(edge);
+    tls_watch_reread(edge);
     key_watch_reread(edge);
-    if (!edge->stopping)
-        (void)reload_ask(edge, &(struct reload_source){.by = {NULL, 0}});
+    if (!edge->stopping && !edge->reload_by_ms)
+        edge->reload_by_ms = edge_now(edge).mono_ms + RELOAD_WAIT_MS;
 }
 
 static const int signals_heeded[] = {SIGTERM, SIGINT, SIGHUP};
@@ -281,7 +294,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
         err = store_turn_open(edge, errors);
     if (err)
         return err;
-    err = edge_tls_open(edge, errors);
+    err = tls_watch_open(edge, errors);
     if (err)
         return err;
     err = open_signals(edge);
@@ -386,7 +399,7 @@ void edge_free(struct edge *edge)
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_free(edge);
     close_store(edge);
-    edge_tls_close(edge);
+    tls_watch_close(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);

@@ -15,29 +15,45 @@ struct stack_st_X509_CRL;
  * Revocation lists. Zeroed, there are none, and nothing is revoked.
  *
  * lists     owned
- * until_s   when the first of them ends, in seconds since 1970; 0 = never
+ * from_s    since when, in seconds since 1970, each of their authorities has a list that has begun
+ * until_s   when the first of the authorities has none any more that has not ended; 0 = never
+ * next_s    when the next of them begins
  */
 struct revocation {
     struct stack_st_X509_CRL *lists;
-    int64_t until_s;
+    int64_t from_s, until_s, next_s;
 };
 
 /**
- * Reads lists in PEM, one or more for each authority that `context` knows, and lets its handshakes
- * check clients and those between them and their authority by them.
+ * Reads lists in PEM, one or more for each authority that `context` knows. For a thread, as
+ * crl_read.
  *
  * errors   what is wrong, in one line without its end
  * out      zeroed; for revocation_fini in any case
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err revocation_read(const char *path, struct ssl_ctx_st *context,
+enum mcpx_err revocation_read(const char *path, const struct ssl_ctx_st *context,
                               struct mcpx_text *errors, struct revocation *out);
 
-/** True when one of the certificates is revoked. `chain` may be NULL. */
-bool revocation_has(const struct revocation *revocation, const struct stack_st_X509 *chain);
+/**
+ * Handshakes of `context` check clients, and those between them and their authority, by the lists
+ * that `revocation` has at that time.
+ *
+ * revocation   borrowed until the last connection of `context` has ended
+ */
+void revocation_check(const struct revocation *revocation, struct ssl_ctx_st *context);
 
-/** Frees them. */
+/**
+ * True when one of the certificates is revoked, by a list that has begun. `chain` may be NULL.
+ */
+bool revocation_has(const struct revocation *revocation, const struct stack_st_X509 *chain,
+                    int64_t wall_s);
+
+/** True when a list has begun since this was asked last. */
+bool revocation_has_begun(struct revocation *revocation, int64_t wall_s);
+
+/** Frees them, which takes long where they are large. */
 void revocation_fini(struct revocation *revocation);
 
 #endif

@@ -13,6 +13,7 @@
 #include "router/edge/ocsp.h"
 #include "router/edge/tls.h"
 #include "router/edge/tls_time.h"
+#include "router/policy/loading.h"
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -36,6 +37,27 @@ static enum mcpx_err fault(struct mcpx_text *errors, const char *setting, const 
     return MCPX_ESYSTEM;
 }
 
+/* OpenSSL would wait for the end of a pipe, and take whatever comes. */
+static enum mcpx_err judge_sizes(const struct tls_settings *settings, struct mcpx_text *errors)
+{
+    const struct {
+        const char *setting, *path;
+        size_t max;
+    } rows[] = {{"tls.certificate_file", settings->certificate_file, TLS_FILE_MAX},
+                {"tls.key_file", settings->key_file, TLS_FILE_MAX},
+                {"tls.client_ca_file", settings->client_ca_file, TLS_FILE_MAX},
+                {"tls.client_crl_file", settings->client_crl_file, TLS_LISTS_MAX}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (file_is_bounded(rows[i].path, rows[i].max))
+            continue;
+        mx_format(errors, "%s: %s: expected a regular file of at most %s bytes\n",
+                  rows[i].setting, rows[i].path, (uint64_t)rows[i].max);
+        return MCPX_ESYSTEM;
+    }
+    return MCPX_OK;
+}
+
 /* RFC 7301 section 3.2: who offers something, and not this, is told so. */
 static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *len,
                            const unsigned char *offered, unsigned offered_len, void *context)
@@ -52,11 +74,15 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-static SSL_CTX *make(const struct tls_settings *settings)
+OSSL_LIB_CTX *tls_files_library(const struct tls_settings *settings)
+{
+    return settings->ipsec_mb ? gcm_library() : NULL;
+}
+
+static SSL_CTX *make(const struct tls_settings *settings, OSSL_LIB_CTX *library)
 {
     int oldest = settings->only_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
-    SSL_CTX *context = SSL_CTX_new_ex(settings->ipsec_mb ? gcm_library() : NULL,
-                                      GCM_PREFERENCE, TLS_server_method());
+    SSL_CTX *context = SSL_CTX_new_ex(library, GCM_PREFERENCE, TLS_server_method());
 
     if (!context)
         return NULL;
@@ -129,14 +155,16 @@ static enum mcpx_err take_lists(const struct tls_settings *settings, struct tls_
     return err;
 }
 
-enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
-                             struct tls_files *out)
+enum mcpx_err tls_files_read(const struct tls_settings *settings, OSSL_LIB_CTX *library,
+                             struct mcpx_text *errors, struct tls_files *out)
 {
     struct tls_files files = {0};
-    enum mcpx_err err;
+    enum mcpx_err err = judge_sizes(settings, errors);
 
+    if (err)
+        return err;
     ERR_clear_error();
-    files.context = make(settings);
+    files.context = make(settings, library);
     if (!files.context)
         return MCPX_ENOMEM;
     err = take_pair(settings, files.context, errors);
@@ -208,6 +236,10 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
         (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
                     "has expired, so everybody who shows a certificate is refused; expected "
                     "lists that are valid today");
+    if (files->revoked.from_s > wall_ms / 1000)
+        (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
+                    "has a list that has not begun, so everybody of its authority who shows a "
+                    "certificate is refused; expected lists that are valid today");
     if (*settings->ocsp_file)
         why = ocsp_read(settings->ocsp_file, files->context, wall_ms, &response);
     else if (wants_staple(files->context))

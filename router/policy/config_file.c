@@ -62,6 +62,14 @@ void setting_resolve(struct loading *loading, const char *pointer, char **path)
     *path = resolved.text;
 }
 
+bool file_is_bounded(const char *path, size_t max)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 ||
+           (S_ISREG(status.st_mode) && (uint64_t)status.st_size <= max);
+}
+
 static bool others_may(const char *path, mode_t what)
 {
     struct stat status;

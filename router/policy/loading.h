@@ -170,6 +170,12 @@ void write_warnings(struct loading *loading, const struct tokens *tokens);
  */
 const char *file_read(const char *path, size_t max, struct mcpx_text *out);
 
+/**
+ * For files that are read again while the router runs: false when it is no regular file, whose end
+ * has not to be waited for, or has more than `max` bytes. True when there is none.
+ */
+bool file_is_bounded(const char *path, size_t max);
+
 /** True when everybody on the machine may read the file. */
 bool file_is_public(const char *path);
 

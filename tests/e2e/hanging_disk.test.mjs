@@ -18,14 +18,15 @@ const jwks = (count) => JSON.stringify({ keys: Array.from({ length: count }, (_,
   ...generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }),
   kid: `k${i}`, alg: 'ES256' })) });
 
-/** A router with an audit and files of keys, on a disk that can hang; nothing is stored. */
-async function start(t, settings = {}) {
+/** A router with an audit, keys and certificates in files, on a disk that can hang; nothing is stored. */
+async function start(t) {
   const disk = await Disk.make({ audit: true });
-  const certificates = new Certificates(t);
+  const certificates = new Certificates(t).make('one').make('two').become('one', 'live');
   writeFileSync(certificates.path('jwks.json'), jwks(1));
-  Object.assign(disk.config, { store: { kind: 'memory' }, ...settings,
+  Object.assign(disk.config, { store: { kind: 'memory' },
+    tls: { certificate_file: certificates.path('live.pem'), key_file: certificates.path('live.key') },
     auth: { jwt: { jwks_file: certificates.path('jwks.json') } } });
-  const router = await disk.start({ isSlow: true });
+  const router = await disk.start({ isSlow: true, args: ['--listen', 'tls://127.0.0.1:0'] });
   t.after(() => disk.becomes('ok'));
   t.after(() => router.stop().finally(() => disk.remove()));
   const pair = await Promise.all(['ann', 'bob'].map((id) => Participant.join(router, { id, topic: 'room',
@@ -49,4 +50,18 @@ test('while a disk does not answer, messages and metrics do not wait for it', as
   assert.match((await router.get('/metrics')).text, /^mcpx_key_file_keys\{.*\} 1$/m);
   disk.becomes('ok');
   await eventually(() => /event=keys_read .*keys=2/.test(router.log), 'the new keys were not read');
+});
+
+test('what is asked for while a disk does not answer is done when it does, in its order', async (t) => {
+  const { disk, router, certificates, pair } = await start(t);
+  disk.becomes('mute');
+  await talk(pair);
+  certificates.become('two', 'live');
+  router.restart(); /* one that is not activated reads all again */
+  await talk(pair);
+  assert.doesNotMatch(router.log, /event=(tls_files_read|reloaded)/);
+  disk.becomes('ok');
+  const events = () => router.log.match(/event=(tls_files_read|reloaded)/g) ?? [];
+  await eventually(() => events().includes('event=reloaded'), 'no reload');
+  assert.equal(events()[0], 'event=tls_files_read');
 });

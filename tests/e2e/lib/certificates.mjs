@@ -53,15 +53,19 @@ export class Certificates {
   }
 
   /**
-   * Makes FILE, the revocation list of the authority `by`, for so long, with these names in it.
-   * `keyed`: it says of which key it is.
+   * Makes FILE, the revocation list of the authority `by`, for so long, with these names in it, and
+   * so many `others`. `keyed`: it says of which key it is; `begins`: in so many seconds.
    */
-  revoke(file, names, { by = 'ca', seconds = 86400, keyed = false } = {}) {
+  revoke(file, names, { by = 'ca', seconds = 86400, keyed = false, others = 0, begins = 0 } = {}) {
+    const time = (after) => new Date(Date.now() + 1000 * after).toISOString().replace(/^20|[-:T]|\.\d+/g, '');
     writeFileSync(this.path('crl'), `[ca]\ndefault_ca = ca\n[ca]\ndatabase = ${this.path('revoked')}\n`
       + `default_md = sha256\n${keyed ? 'crl_extensions = of\n[of]\nauthorityKeyIdentifier = keyid:always\n' : ''}`);
-    writeFileSync(this.path('revoked'), names.map((name) => readFileSync(this.index(name, 'R'), 'utf8')).join(''));
+    writeFileSync(this.path('revoked'), names.map((name) => readFileSync(this.index(name, 'R'), 'utf8')).join('')
+      + Array.from({ length: others }, (_, i) => ['R', '400101000000Z', '250101000000Z',
+        (2n ** 100n + BigInt(i)).toString(16).toUpperCase().padStart(26, '0'), 'unknown', '/CN=x\n'].join('\t')).join(''));
     openssl('ca', '-gencrl', '-config', this.path('crl'), '-cert', this.path(`${by}.pem`),
-      '-keyfile', this.path(`${by}.key`), '-crlsec', String(seconds), '-out', this.path(`${file}.new`));
+      '-keyfile', this.path(`${by}.key`), '-crl_lastupdate', time(begins), '-crl_nextupdate', time(seconds),
+      '-out', this.path(`${file}.new`));
     renameSync(this.path(`${file}.new`), this.path(file));
     return this;
   }
@@ -99,5 +103,6 @@ export class Certificates {
       copyFileSync(this.path(source), this.path(`${target}.new`));
       renameSync(this.path(`${target}.new`), this.path(target));
     }
+    return this;
   }
 }
