@@ -3,14 +3,14 @@
  * an operator whose authority brings its next list early, and who is woken for the one before.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, fork } from 'node:child_process';
+import { execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Certificates } from './lib/certificates.mjs';
 import { Participant } from './lib/participant.mjs';
-import { eventually, inTime, Router, sha256 } from './lib/router.mjs';
+import { eventually, inTime, Router, routerBinary, sha256 } from './lib/router.mjs';
 
 const TOKEN = 'token-of-watcher-0123456789';
 const LARGE = 300000;
@@ -145,6 +145,13 @@ test('a list revokes nobody before it begins; without another, its authority is 
   await router.line('tls_failed', () => assert.rejects(router.join('good')));
   assert.match(router.log, /event=tls_failed .*reason="CRL is not yet valid"/);
   await good.untilId(good.send('chat', {}));
+
+  const { status, stderr } = spawnSync(routerBinary(), ['--listen', 'tls://127.0.0.1:0', '--check'], {
+    encoding: 'utf8', env: { ...process.env, MCPX_TLS_CERTIFICATE_FILE: certificates.path('live.pem'),
+      MCPX_TLS_KEY_FILE: certificates.path('live.key'), MCPX_TLS_CLIENT_CA_FILE: certificates.path('ca.pem'),
+      MCPX_TLS_CLIENT_CRL_FILE: certificates.path('live.crl') } });
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /^tls\.client_crl_file: \S+live\.crl: has a list that has not begun/m);
 });
 
 test('lists are asked about whom an authority has signed, and not about whoever says so', async (t) => {
