@@ -28,7 +28,9 @@ struct uv_loop_s;
  * ca_file     PEM file with at least one certificate authority for wss; NULL = the system's
  * cert_file   PEM file with a certificate that is shown to the router, and those between it and its
  *             authority behind it, for wss; NULL = none. Read again for each connection: a file
- *             that cannot be used then leaves what was read before in force
+ *             that cannot be used then leaves what was read before in force. Without a token, and
+ *             without session.renews_token, 401 and 4005 are final only when the file has no other
+ *             certificate than the one that was shown; the reason of LEFT then names the file
  * key_file    PEM file with the key of it, without a passphrase; NULL = it stands in cert_file
  * once        do not connect again
  * session     settings of the session, `instance` included; without `fill` the system fills

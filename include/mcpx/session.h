@@ -36,7 +36,7 @@ struct mcpx_session;
  *                again. The close code 4001 (replaced) is not final then. Protocol: section 7
  * renews_token   the application gives another token when ours is refused (401) or has expired
  *                (4005). The session then connects again after these two, as after a connection
- *                that broke
+ *                that broke. A client that has only a certificate sets it itself
  * fill, context  random bytes for ids and for the jitter of reconnecting; `fill` must be given
  */
 struct mcpx_session_config {

@@ -47,3 +47,21 @@ const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const ch
     SSL_CTX_free(fresh);
     return why;
 }
+
+const char *mx_certificate_spent(SSL_CTX *context, const char *cert_file, const char *key_file,
+                                 const char **field)
+{
+    SSL_CTX *fresh = SSL_CTX_new(TLS_client_method());
+    const char *fault = "cert_file", *why = "out of memory";
+
+    *field = "cert_file";
+    if (fresh)
+        why = load(fresh, cert_file, key_file, &fault);
+    if (why)
+        *field = fault;
+    else if (X509_cmp(SSL_CTX_get0_certificate(context), SSL_CTX_get0_certificate(fresh)) == 0)
+        why = "it still has the certificate that was refused; expected a renewed one, or one "
+              "of a name that stands in the router's tls.client_names";
+    SSL_CTX_free(fresh);
+    return why;
+}

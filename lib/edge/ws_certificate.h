@@ -24,4 +24,11 @@ const char *mx_certificate_fault(const char *cert_file, const char *key_file,
 const char *mx_certificate_use(struct ssl_ctx_st *context, const char *cert_file,
                                const char *key_file);
 
+/**
+ * Do the files hold another certificate than the one that connections with `context` have shown?
+ * Returns as mx_certificate_fault; then `field` is "cert_file" when they do, too.
+ */
+const char *mx_certificate_spent(struct ssl_ctx_st *context, const char *cert_file,
+                                 const char *key_file, const char **field);
+
 #endif

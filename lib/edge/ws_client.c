@@ -133,6 +133,7 @@ enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,
     client->once = config->once;
     client->on_event = config->on_event;
     client->user = config->user;
+    client->by_certificate = !config->token && !config->session.renews_token;
     err = open_parts(client, config);
     if (err) {
         mcpx_client_free(client);
@@ -208,6 +209,7 @@ enum mcpx_err mcpx_client_renew(struct mcpx_client *client, const char *token)
         return MCPX_EINVALID;
     if (token && !mx_wire_renew(client->wire, token))
         return MCPX_ENOMEM;
+    client->by_certificate = false;
     mcpx_session_renews_token(client->session, token != NULL);
     mx_alarm_set(client->alarm, 0);
     return MCPX_OK;

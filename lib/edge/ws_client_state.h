@@ -28,6 +28,7 @@ enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
  *                 says then
  * left_is_due     LEFT is to be told, and the session knows of no connection
  * over            the last LEFT was told
+ * by_certificate  a certificate says who we are, and the application has no token to give
  */
 struct mcpx_client {
     struct mcpx_session *session;
@@ -47,7 +48,7 @@ struct mcpx_client {
     struct mx_keepalive keepalive;
     struct mx_inbox inbox;
     struct mcpx_event held;
-    bool is_held, lost, paused, tried, joined, closing, left_is_due, over;
+    bool is_held, lost, paused, tried, joined, closing, left_is_due, over, by_certificate;
     int64_t close_ms;
     char close_reason[80];
 };

@@ -73,6 +73,29 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
     return true;
 }
 
+/*
+ * A certificate that is refused is like a token that is: its file may have another one by now. The
+ * session judges the end, and cannot know files, so it is told before.
+ */
+static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
+{
+    bool is_refused = client->by_certificate && mcpx_error_again(code) == MCPX_AGAIN_TOKEN;
+    struct mcpx_text told = {0};
+    bool is_renewed = false;
+
+    mcpx_text_slice(&told, reason);
+    if (is_refused) {
+        mcpx_text_puts(&told, "; ");
+        is_renewed = mx_wire_shows_other(client->wire, &told);
+        mcpx_session_renews_token(client->session, is_renewed);
+    }
+    mcpx_session_disconnected(client->session, code,
+                              told.failed ? reason : mcpx_text_view(&told), mx_clock_now());
+    if (is_renewed)
+        mcpx_session_renews_token(client->session, true); /* the next attempt is due at once */
+    mcpx_text_fini(&told);
+}
+
 static void feed(struct mcpx_client *client, const struct mx_input *input)
 {
     struct mcpx_now now = mx_clock_now();
@@ -92,7 +115,7 @@ static void feed(struct mcpx_client *client, const struct mx_input *input)
     case MX_INPUT_ENDED:
         client->state = MX_CLIENT_IDLE;
         client->lost = false;
-        mcpx_session_disconnected(client->session, input->code, input->text, now);
+        end(client, input->code, input->text);
         break;
     }
 }

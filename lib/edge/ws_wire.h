@@ -78,6 +78,13 @@ void mx_wire_pause(struct mx_wire *wire, bool pause);
 bool mx_wire_renew(struct mx_wire *wire, const char *token);
 
 /**
+ * To be asked when the certificate that was shown is refused: will the next connection show another
+ * one? `told` gets a sentence for people: which file has another one, or which one is at fault and
+ * what would be right.
+ */
+bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told);
+
+/**
  * Takes messages as long as the router lets others write them, with what it splices in.
  *
  * limit   its limits.message_bytes; 0 = none: then as much as that setting could be. Less than

@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: somebody whose only proof is a certificate cannot use our programs; a program
- * that runs for months is locked out when its first certificate ends, although it was renewed; a
- * wrong file is told as "cannot connect", or the terminal is asked for a passphrase.
+ * that runs for months is locked out when its first certificate ends or is revoked, although it was
+ * renewed, or tries for ever with one that nobody takes any more; a wrong file is told as "cannot connect", or the terminal is asked for a passphrase.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { test } from 'node:test';
 import { Certificates } from './lib/certificates.mjs';
-import { programBinary } from './lib/program.mjs';
+import { Program, programBinary } from './lib/program.mjs';
 import { DEADLINE_MS, eventually, inTime, Router } from './lib/router.mjs';
 
 const person = (id) => ({ token_sha256: createHash('sha256').update(`token of ${id}`).digest('hex'),
@@ -137,4 +137,47 @@ test('a certificate that was renewed is shown by the next connection', async (t)
   await eventually(() => /event=tls_files_read/.test(router.log), 'not read');
   assert.equal((await ctl('say', 'after all', ...router.as('bob'))).code, 0);
   await inTime(eventually(() => shown.includes('after all'), () => shown), 'not shown');
+});
+
+/** Two programs that stay: who watches with ann's certificate, and a server with bob's. */
+async function stay(t, router) {
+  const { certificates } = router;
+  for (const name of ['ann', 'bob']) certificates.become(name, `file-of-${name}`);
+  const eye = Program.start('mcpxctl', ['watch', ...router.as('file-of-ann')]);
+  const files = Program.start('mcpx-bridge', ['import', ...router.as('file-of-bob'), '--', process.execPath,
+    new URL('./lib/echo_server.mjs', import.meta.url).pathname]);
+  t.after(() => Promise.all([eye, files].map((program) => { program.kill(); return program.end(); })));
+  const joined = (times) => eventually(() => (eye.log.match(/joined room as ann/g) ?? []).length === times
+    && (files.log.match(/joined as bob/g) ?? []).length === times, () => `${eye.log}${files.log}\n${router.log}`);
+  await joined(1);
+  return { eye, files, joined };
+}
+
+test('who is sent away with 4005 comes back by the certificate that stands in its file by then', async (t) => {
+  const router = await start(t);
+  const { certificates } = router;
+  const { eye, files, joined } = await stay(t, router);
+  for (const name of ['ann', 'bob']) {
+    certificates.make(`next-${name}`, { by: 'ca', cn: name }).become(`next-${name}`, `file-of-${name}`);
+  }
+  certificates.revoke('live.crl', ['ann', 'bob']);
+  await joined(2);
+  assert.match(eye.log, /not connected any more: .*file-of-ann\.pem: it has another certificate now; trying again/);
+  assert.match(files.log, /file-of-bob\.pem: it has another certificate now/);
+  certificates.revoke('live.crl', ['ann', 'bob', 'next-ann', 'next-bob']);
+  assert.equal((await eye.end()).code, 1, eye.log);
+  assert.notEqual((await files.end()).code, 0, files.log);
+});
+
+test('without another certificate 4005 is the end, and the file at fault is named', async (t) => {
+  const router = await start(t);
+  const { certificates } = router;
+  const { eye, files } = await stay(t, router);
+  writeFileSync(certificates.path('file-of-bob.key'), 'half a key');
+  certificates.revoke('live.crl', ['ann', 'bob']);
+  assert.equal((await eye.end()).code, 1, eye.log);
+  assert.match(eye.log,
+    /ended: .*file-of-ann\.pem: it still has the certificate that was refused; expected a renewed one.* \(4005\)/);
+  assert.notEqual((await files.end()).code, 0, files.log);
+  assert.match(files.log, /file-of-bob\.key: no key in PEM form was found/);
 });
