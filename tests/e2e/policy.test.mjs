@@ -218,13 +218,16 @@ test('policy diff --history tells what the messages of a topic would meet', asyn
   const stranger = await ctl('nobody', 'policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1');
   assert.equal(stranger.code, 5, stranger.stderr);
   assert.equal((await ctl('chief', 'policy', 'show', '--history')).code, 2);
+  assert.equal((await ctl('chief', 'policy', 'diff', 'old.json', 'new.json', '--timeout', '3')).code, 2);
 });
 
-/** Answers each page of a history with what `page(before)` gives: an object, or text. */
+/** Answers each page of a history with what `page(before)` gives: an object, or text; or not at all. */
 async function historian(t, page) {
   const server = createServer((request, response) => {
     const answer = page(new URL(request.url, 'http://x').searchParams.get('before'));
+    if (!answer) return;
     response.statusCode = answer.status ?? 200;
+    if (answer.retry) response.setHeader('retry-after', answer.retry);
     response.end(typeof answer === 'string' ? answer : JSON.stringify(answer));
   });
   t.after(() => { server.closeAllConnections(); server.close(); });
@@ -294,6 +297,28 @@ test('a history that is none is an error, never a difference', async (t) => {
   assert.equal(twice.code, 1, twice.stderr);
   assert.deepEqual(JSON.parse(twice.stdout.trim().split('\n').at(-1)),
     { judged: 2, different: 2, unjudged: 0, otherwise: 0 });
+});
+
+test('no history takes longer than --timeout, however it goes on', async (t) => {
+  const full = (page) => ({ history: Array.from({ length: 3 }, (_, i) => envelope(`${page}-${i}`, 'x/a')), next: `${page}-2` });
+  const next = (before) => (before === null ? 0 : Number(before.split('-')[0]) + 1);
+  const late = /the history did not come in time, only [1-9]\d* messages of it; a longer --timeout may help/;
+  for (const [name, page, wanted, why] of [
+    ['ever more pages', (before) => full(next(before)), 124, late],
+    ['a page that does not come', (before) => (before === null ? full(0) : undefined), 124, late],
+    ['one pause after the other', (before) => (before === null ? full(0) : { status: 429, retry: 1, detail: 'too many' }),
+      2, /the router answers 429: too many/],
+  ]) {
+    const { ask } = await historian(t, page);
+    const began = performance.now();
+    const { code, stdout, stderr } = await ask(undefined, '--timeout', '2');
+    assert.equal(code, wanted, `${name}: ${stderr}`);
+    assert.equal(stdout, '', name);
+    assert.match(stderr, why, name);
+    assert.ok(performance.now() - began < 20000, `${name}: ${performance.now() - began} ms`);
+  }
+  const { ask } = await historian(t, () => ({ history: [envelope('m1', 'chat')] }));
+  assert.equal((await ask(undefined, '--timeout', '0')).code, 0);
 });
 
 test('what leaves the history while it is read, and who has no name, is passed over', async (t) => {

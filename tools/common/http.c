@@ -5,6 +5,7 @@
 #include "tools/common/http.h"
 
 #include "lib/core/format.h"
+#include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
@@ -14,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { TOO_MANY = 429, PATIENCE_S = 60, LINES_MAX = 20 };
+enum { TOO_MANY = 429, PATIENCE_MS = 60000, LINES_MAX = 20 };
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
 
 /* As complain(), unless the caller prints its own complaints. */
@@ -164,13 +165,10 @@ static struct curl_slist *headers_of(const struct http_call *call)
 static void set_up(CURL *curl, const struct http_call *call, const char *url,
                    struct mcpx_text *answer)
 {
-    long timeout = (long)(call->timeout_ms > 0 ? call->timeout_ms : TIMEOUT_MS);
-
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, timeout);
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
@@ -187,28 +185,44 @@ static void set_up(CURL *curl, const struct http_call *call, const char *url,
     curl_easy_setopt(curl, CURLOPT_KEYPASSWD, ""); /* or OpenSSL asks the terminal */
 }
 
+/* What is left of the time for an attempt; libcurl takes 0 for no limit. */
+static long time_left(const struct http_call *call)
+{
+    int64_t wanted = call->timeout_ms > 0 ? call->timeout_ms : TIMEOUT_MS;
+    int64_t left = call->deadline_ms ? call->deadline_ms - mx_clock_now().mono_ms : wanted;
+
+    return (long)(left > wanted ? wanted : left > 0 ? left : 1);
+}
+
+/* Until when the router may put us off. */
+static int64_t end_of_patience(const struct http_call *call)
+{
+    int64_t end = call->quiet ? 0 : mx_clock_now().mono_ms + PATIENCE_MS;
+
+    return call->deadline_ms && call->deadline_ms < end ? call->deadline_ms : end;
+}
+
 /*
  * When the router refuses because of too many requests, or too long answers, it says when to ask
  * again. Waits until then. Returns false when there is no use in asking again.
  */
-static bool is_put_off(CURL *curl, int64_t *patience_s)
+static bool is_put_off(CURL *curl, int64_t until_ms)
 {
+    int64_t left_ms = until_ms - mx_clock_now().mono_ms;
     curl_off_t pause_s = 0;
     long status = 0;
 
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &pause_s);
-    if (status != TOO_MANY || pause_s <= 0 || pause_s > *patience_s)
-        return false;
-    *patience_s -= pause_s;
-    return sleep((unsigned)pause_s) == 0;
+    return status == TOO_MANY && pause_s > 0 && pause_s <= left_ms / 1000 &&
+           sleep((unsigned)pause_s) == 0;
 }
 
 static int perform(CURL *curl, const struct http_call *call, const char *url,
                    struct mcpx_text *answer)
 {
     struct curl_slist *headers = headers_of(call);
-    int64_t patience_s = call->quiet ? 0 : PATIENCE_S;
+    int64_t patient_until = end_of_patience(call);
     char said[CURL_ERROR_SIZE] = "";
     CURLcode code;
     long status = 0;
@@ -218,8 +232,9 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
     do {
         mcpx_text_reset(answer);
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, time_left(call));
         code = curl_easy_perform(curl);
-    } while (code == CURLE_OK && is_put_off(curl, &patience_s));
+    } while (code == CURLE_OK && is_put_off(curl, patient_until));
     curl_slist_free_all(headers);
     if (code != CURLE_OK)
         return complain_of_curl(call, curl, code, said);

@@ -18,7 +18,9 @@
  * ca_file      PEM file for https; NULL = the system's
  * cert_file    PEM file with a certificate to show under https, and key_file with its key; NULL =
  *              none
- * timeout_ms   for the whole call; 0 = 30000
+ * timeout_ms   for each attempt; 0 = 30000
+ * deadline_ms  when all of them end, the pauses between them included, on the clock of
+ *              mx_clock_now; 0 = a minute is for pauses and further attempts
  * quiet        prints nothing about a failure
  */
 struct http_call {
@@ -32,12 +34,13 @@ struct http_call {
     const char *cert_file;
     const char *key_file;
     int64_t timeout_ms;
+    int64_t deadline_ms;
     bool quiet;
 };
 
 /**
  * Calls and waits for the answer. When the router has had too many requests, asks again at the time
- * that it says, for up to a minute; a quiet call does not.
+ * that it says, for up to a minute and not beyond the deadline; a quiet call does not.
  *
  * answer   zero-initialised; filled with the body of the answer, be it a problem document; the
  *          caller finishes it in every case

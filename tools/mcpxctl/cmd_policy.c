@@ -9,6 +9,7 @@
 #include "router/store/edge/audit_reader.h"
 #include "tools/mcpxctl/audit/pick.h"
 #include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/live.h"
 #include "tools/mcpxctl/load.h"
 #include "tools/mcpxctl/policy/judge.h"
 #include "tools/mcpxctl/policy/policy.h"
@@ -17,6 +18,8 @@
 
 #include <errno.h>
 #include <time.h>
+
+enum { HISTORY_MS = 300000 };
 
 static const char verb[] = "policy";
 
@@ -154,8 +157,13 @@ static int compare_history(struct comparison *comparison, const struct arguments
     if (status == STATUS_OK) {
         struct retained retained = {comparison, mcpx_slice_of(where.client.topic),
                                     (int64_t)time(NULL) * 1000};
+        struct fetch_order order = {
+            .limit = SIZE_MAX,
+            .deadline_ms = live_deadline(arguments_ms(arguments, "--timeout", HISTORY_MS)),
+            .take = judge_entry,
+            .context = &retained};
 
-        status = fetch_each(&where, verb, SIZE_MAX, judge_entry, &retained);
+        status = fetch_each(&where, verb, &order);
     }
     connection_fini(&where);
     return status;
@@ -168,6 +176,8 @@ const struct option_row policy_options[] = {
      "diff: compare the decisions that are recorded there, not the configurations"},
     {"--history", NULL, VALUE_NONE, 0,
      "diff: compare what the messages that the router retains of the topic would meet"},
+    {"--timeout", "S", VALUE_SECONDS, 0,
+     "diff --history: how long it may take to read the history, 0 for ever; 300"},
     {"--json", NULL, VALUE_NONE, 0,
      "print one JSON object, or of diff --audit and diff --history one for each difference, "
      "then one with sums"},
@@ -212,6 +222,8 @@ int cmd_policy(const struct arguments *arguments)
 {
     const char *word = arguments->operands[0];
 
+    if (arguments_have(arguments, "--timeout") && !arguments_have(arguments, "--history"))
+        return fail_with(STATUS_USAGE, verb, "--timeout is for --history");
     if (strcmp(word, "diff") == 0)
         return diff(arguments);
     if (strcmp(word, "show") != 0)

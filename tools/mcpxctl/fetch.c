@@ -6,9 +6,10 @@
 #include "lib/core/format.h"
 #include "lib/core/percent.h"
 #include "tools/common/http.h"
+#include "tools/mcpxctl/live.h"
 #include <mcpx/json.h>
 
-enum { PAGE = 1000, OLDER_MS = 30000 };
+enum { PAGE = 1000 };
 
 static struct http_call call_of(const struct connection *where, const char *verb,
                                 const char *path)
@@ -42,21 +43,26 @@ int fetch_delete(const struct connection *where, const char *verb, const char *p
     return http_do(&call, answer);
 }
 
-int fetch_about_topic(const struct connection *where, const char *verb, const char *path,
-                      struct mcpx_text *answer)
+/* The path of `call` is that behind the topic. */
+static int ask_about_topic(const struct connection *where, struct http_call call,
+                           struct mcpx_text *answer)
 {
     struct mcpx_text whole = {0};
     int status;
 
     mcpx_text_puts(&whole, "/v0.1/topics/");
     mx_percent_add(&whole, mcpx_slice_of(where->client.topic));
-    mcpx_text_puts(&whole, path);
-    if (whole.failed)
-        status = complain_of_memory(verb);
-    else
-        status = fetch_answer(where, verb, whole.text, NULL, answer);
+    mcpx_text_puts(&whole, call.path);
+    call.path = whole.text;
+    status = whole.failed ? complain_of_memory(call.verb) : http_do(&call, answer);
     mcpx_text_fini(&whole);
     return status;
+}
+
+int fetch_about_topic(const struct connection *where, const char *verb, const char *path,
+                      struct mcpx_text *answer)
+{
+    return ask_about_topic(where, call_of(where, verb, path), answer);
 }
 
 static int complain_of_page(const char *verb, enum mcpx_err err)
@@ -72,12 +78,16 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
  * the first one. `more` is true while there may be another page.
  */
 struct paging {
-    fetch_taker take;
-    void *context;
-    size_t limit, count;
+    const struct fetch_order *order;
+    size_t count;
     struct mcpx_text last;
     bool more;
 };
+
+static bool is_late(const struct fetch_order *order)
+{
+    return live_now() >= order->deadline_ms;
+}
 
 static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text,
                                    struct mcpx_text *id)
@@ -91,7 +101,7 @@ static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text
     mcpx_text_reset(id);
     mcpx_text_slice(id, entry->id);
     paging->count++;
-    return paging->take(paging->context, entry);
+    return paging->order->take(paging->order->context, entry);
 }
 
 /* A page that ends with the id behind which it was to begin would be followed by itself
@@ -127,27 +137,29 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
  * is older with it: then `more` is false. Whatever else is wrong is asked for again, to be
  * complained of.
  */
-static int fetch_older(const struct connection *where, const char *verb, const char *path,
+static int fetch_older(const struct connection *where, const struct http_call *call,
                        struct paging *paging, struct mcpx_text *answer)
 {
-    struct connection quietly = *where;
+    struct http_call quietly = *call;
     int status;
 
-    if (quietly.timeout_ms == 0)
-        quietly.timeout_ms = OLDER_MS;
-    status = fetch_about_topic(&quietly, verb, path, answer);
+    quietly.quiet = true;
+    status = ask_about_topic(where, quietly, answer);
     paging->more = status != STATUS_ABSENT;
     if (status == STATUS_OK || !paging->more)
         return STATUS_OK;
+    if (is_late(paging->order))
+        return STATUS_TIMEOUT;
     mcpx_text_reset(answer);
-    return fetch_about_topic(where, verb, path, answer);
+    return ask_about_topic(where, *call, answer);
 }
 
 static int fetch_page(const struct connection *where, const char *verb, struct paging *paging,
                       struct mcpx_text *answer)
 {
-    size_t left = paging->limit - paging->count;
+    size_t left = paging->order->limit - paging->count;
     struct mcpx_text path = {0};
+    struct http_call call;
     int status;
 
     mx_format(&path, "/history?limit=%s", left < PAGE ? left : PAGE);
@@ -155,32 +167,45 @@ static int fetch_page(const struct connection *where, const char *verb, struct p
         mcpx_text_puts(&path, "&before=");
         mx_percent_add(&path, mcpx_text_view(&paging->last));
     }
+    call = call_of(where, verb, path.text);
+    call.deadline_ms = paging->order->deadline_ms;
     if (path.failed)
         status = complain_of_memory(verb);
     else if (paging->last.len > 0)
-        status = fetch_older(where, verb, path.text, paging, answer);
+        status = fetch_older(where, &call, paging, answer);
     else
-        status = fetch_about_topic(where, verb, path.text, answer);
+        status = ask_about_topic(where, call, answer);
     mcpx_text_fini(&path);
     return status;
 }
 
-int fetch_each(const struct connection *where, const char *verb, size_t limit,
-               fetch_taker take, void *context)
+static void complain_of_time(const char *verb, const struct paging *paging)
 {
-    struct paging paging = {.take = take, .context = context, .limit = limit, .more = true};
+    complain(verb,
+             "the history did not come in time, only %zu messages of it; a longer --timeout "
+             "may help, and 0 waits for ever",
+             paging->count);
+}
+
+/* No router can make this last for ever: neither with slow pages, nor with ever more of them. */
+int fetch_each(const struct connection *where, const char *verb,
+               const struct fetch_order *order)
+{
+    struct paging paging = {.order = order, .more = true};
     enum mcpx_err err = MCPX_OK;
     int status = STATUS_OK;
 
-    while (paging.more && paging.count < limit && !err && status == STATUS_OK) {
+    while (paging.more && paging.count < order->limit && !err && status == STATUS_OK) {
         struct mcpx_text answer = {0};
 
-        status = fetch_page(where, verb, &paging, &answer);
+        status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, verb, &paging, &answer);
         if (status == STATUS_OK && paging.more)
             err = take_page(&paging, mcpx_text_view(&answer));
         mcpx_text_fini(&answer);
     }
     mcpx_text_fini(&paging.last);
+    if (status == STATUS_TIMEOUT && is_late(order))
+        complain_of_time(verb, &paging);
     return err ? complain_of_page(verb, err) : status;
 }
 
@@ -192,7 +217,8 @@ static enum mcpx_err add_to_ledger(void *context, struct entry *entry)
 int fetch_history(const struct connection *where, const char *verb, size_t limit,
                   struct ledger *out)
 {
-    int status = fetch_each(where, verb, limit, add_to_ledger, out);
+    int status =
+        fetch_each(where, verb, &(struct fetch_order){limit, INT64_MAX, add_to_ledger, out});
 
     if (status != STATUS_OK)
         return status;

@@ -28,15 +28,27 @@ int fetch_delete(const struct connection *where, const char *verb, const char *p
 typedef enum mcpx_err (*fetch_taker)(void *context, struct entry *entry);
 
 /**
+ * What is to be read of a history, and for whom.
+ *
+ * limit         most envelopes; SIZE_MAX = all that are retained
+ * deadline_ms   when that has to be done, as live_deadline makes it
+ */
+struct fetch_order {
+    size_t limit;
+    int64_t deadline_ms;
+    fetch_taker take;
+    void *context;
+};
+
+/**
  * Reads the newest retained envelopes of the topic, the newest first, page by page: no more than a
  * page is held at a time.
  *
- * limit   most envelopes; SIZE_MAX = all that are retained
- *
- * Returns STATUS_OK or an exit code, having complained.
+ * Returns STATUS_OK or an exit code, having complained; STATUS_TIMEOUT at the deadline, when some
+ * of them have been taken.
  */
-int fetch_each(const struct connection *where, const char *verb, size_t limit,
-               fetch_taker take, void *context);
+int fetch_each(const struct connection *where, const char *verb,
+               const struct fetch_order *order);
 
 /**
  * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,

@@ -349,7 +349,8 @@ static const struct command commands[] = {
      "denial or a topic. Who is in neither configuration, such as the bearer of a signed "
      "token, is not judged. Exits 0 when it is shown or nothing is different, 1 when "
      "something "
-     "is, 2 when a configuration, the audit or the history cannot be read.",
+     "is, 2 when a configuration, the audit or the history cannot be read, 124 when the "
+     "history is not read in time.",
      policy_options, connect_options, cmd_policy},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
