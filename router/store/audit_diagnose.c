@@ -14,6 +14,9 @@
  *     B names a line before A: somebody wrote on behind that one      insertion, behind that line
  *     B has a higher number and C names B                             deletion, at B
  *     none of these                                                   edit, at B
+ *
+ * A checkpoint that fits can be B, too, because of its signature. If somebody has put a copy of
+ * another checkpoint there, that is said, whatever the copy was made to look like.
  */
 #include "router/store/audit_link.h"
 
@@ -25,9 +28,10 @@
  * successor       the line behind that
  * twins           other lines with B's bytes
  * rivals          other lines that name the line B names
+ * is_copied       another checkpoint has the signature of B
  */
 struct findings {
-    bool has_rightful, has_predecessor;
+    bool has_rightful, has_predecessor, is_copied;
     struct audit_link rightful, predecessor, successor;
     size_t twins, rivals;
 };
@@ -59,6 +63,7 @@ static void look_at(const struct audit_break *at, const struct audit_link *link,
     out->twins += same_sum(link->sum, broken->sum);
     if (!broken->readable)
         return;
+    out->is_copied |= *broken->signature && same_sum(link->signature, broken->signature);
     out->rivals += link->readable && same_sum(link->prev, broken->prev);
     if (audit_link_joins(link, broken)) {
         out->has_predecessor = true;
@@ -167,6 +172,62 @@ static void judge_stranger(const struct audit_break *at, const struct findings *
         say(out, AUDIT_EDIT, broken, "number and line before are not those of this place");
 }
 
+/* True when B fits, and if there is a line behind it, that one fits, too. */
+static bool is_linked(const struct audit_break *at)
+{
+    return at->signature &&
+           (!at->has_next || !at->next.readable || audit_link_joins(&at->broken, &at->next));
+}
+
+/* B is a copy of another checkpoint, and the line that belongs here is not there. */
+static void judge_copy(const struct audit_break *at, struct audit_verdict *out)
+{
+    if (!at->has_next)
+        say_inserted(out, &at->broken, 1);
+    else
+        say(out, is_linked(at) ? AUDIT_BAD_SIGNATURE : AUDIT_EDIT, &at->broken, "");
+}
+
+/* B fits, and its signature is not good. If the line behind it names other bytes, B was changed. */
+static void judge_checkpoint(const struct audit_break *at, struct audit_verdict *out)
+{
+    if (!is_linked(at))
+        say(out, AUDIT_EDIT, &at->broken,
+            "this checkpoint is not the one that the next line names");
+    else if (at->signature == AUDIT_UNKNOWN_KEY)
+        say(out, at->signature, &at->broken,
+            "none of the given keys has the id that this line names: give its public half "
+            "with "
+            "--key, too; if nobody has it, the line is forged");
+    else
+        say(out, at->signature, &at->broken,
+            "the signature is not of these lines: they were written by somebody without the "
+            "key");
+}
+
+static void judge(const struct audit_break *at, const struct findings *found, bool is_copy,
+                  struct audit_verdict *out)
+{
+    const struct audit_link *broken = &at->broken;
+
+    if (found->has_rightful)
+        judge_displaced(at, found, out);
+    else if (!broken->readable)
+        say(out, AUDIT_EDIT, broken, "this is no line of an audit");
+    else if (is_copy)
+        judge_copy(at, out);
+    else if (at->signature)
+        judge_checkpoint(at, out);
+    else if (at->has_before && audit_link_joins(&at->before, broken))
+        say(out, AUDIT_EDIT, broken, "its number is not the next one");
+    else if (broken->seq == audit_break_seq(at))
+        judge_neighbours(at, out);
+    else
+        judge_stranger(at, found, out);
+    if (is_copy)
+        out->reason = "this is a copy of another checkpoint, with its signature";
+}
+
 enum mcpx_err audit_diagnose(const struct audit_rows *rows, const struct audit_break *at,
                              struct audit_verdict *out)
 {
@@ -177,17 +238,9 @@ enum mcpx_err audit_diagnose(const struct audit_rows *rows, const struct audit_b
     if (err)
         return err;
     out->seq = audit_break_seq(at);
-    if (found.has_rightful)
-        judge_displaced(at, &found, out);
-    else if (!broken->ended)
+    if (!found.has_rightful && !broken->ended)
         say(out, AUDIT_TRUNCATION, broken, "this line is cut off");
-    else if (!broken->readable)
-        say(out, AUDIT_EDIT, broken, "this is no line of an audit");
-    else if (at->has_before && audit_link_joins(&at->before, broken))
-        say(out, AUDIT_EDIT, broken, "its number is not the next one");
-    else if (broken->seq == audit_break_seq(at))
-        judge_neighbours(at, out);
     else
-        judge_stranger(at, &found, out);
+        judge(at, &found, found.is_copied && (!broken->is_signed || found.twins > 0), out);
     return MCPX_OK;
 }

@@ -16,6 +16,7 @@
  * what      its sort
  * is_signed it is a checkpoint with a good signature
  * sum       its own SHA-256
+ * signature of a checkpoint, its SHA-256; else ""
  */
 struct audit_link {
     uint64_t at;
@@ -23,7 +24,7 @@ struct audit_link {
     uint64_t row, named, seq;
     bool readable, ended, is_signed;
     enum audit_what what;
-    char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1];
+    char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1], signature[MCPX_SHA256_LEN + 1];
 };
 
 /** True when `next` names `link` as the line before it. */
@@ -36,13 +37,15 @@ bool audit_link_read(const struct audit_row *row, struct mcpx_text *scratch,
 /**
  * Where the chain breaks.
  *
- * before       the last line that fits; has_before = there is one
- * broken       the first that does not
+ * before       the last line that is good; has_before = there is one
+ * broken       the first that is not
  * next         the one behind it; has_next = there is one
+ * signature    what is wrong with that of `broken`, which fits; AUDIT_WHOLE: it does not fit
  */
 struct audit_break {
     bool has_before, has_next;
     struct audit_link before, broken, next;
+    enum audit_damage signature;
 };
 
 /** The seq that the broken line should have. */

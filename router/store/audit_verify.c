@@ -136,36 +136,16 @@ static void blame(struct pass *pass, enum audit_damage damage, const struct audi
     verdict->reason = reason;
 }
 
-/* A checkpoint fits but is not good. If the line behind it names other bytes, it was changed. */
-static enum mcpx_err blame_checkpoint(struct pass *pass, enum audit_damage damage)
+/* `signature`   what is wrong with that of a line that fits */
+static enum mcpx_err blame_break(struct pass *pass, enum audit_damage signature)
 {
-    struct audit_link bad = pass->link;
-    enum step step = take(pass);
-
-    if (step == STEP_NO_MEMORY)
-        return MCPX_ENOMEM;
-    if (step == STEP_LINE && pass->link.readable && !audit_link_joins(&bad, &pass->link))
-        blame(pass, AUDIT_EDIT, &bad,
-              "this checkpoint is not the one that the next line names");
-    else if (damage == AUDIT_UNKNOWN_KEY)
-        blame(pass, damage, &bad,
-              "none of the given keys has the id that this line names: give its public half "
-              "with "
-              "--key, too; if nobody has it, the line is forged");
-    else
-        blame(pass, damage, &bad,
-              "the signature is not of these lines: they were written by somebody without the "
-              "key");
-    return MCPX_OK;
-}
-
-static enum mcpx_err blame_break(struct pass *pass)
-{
-    struct audit_break at = {
-        .has_before = pass->link.at > 0, .before = pass->before, .broken = pass->link};
+    struct audit_break at = {.has_before = pass->link.at > 0,
+                             .before = pass->before,
+                             .broken = pass->link,
+                             .signature = signature};
     enum step step;
 
-    if (at.broken.readable && at.broken.what == AUDIT_CHECKPOINT)
+    if (!signature && at.broken.readable && at.broken.what == AUDIT_CHECKPOINT)
         at.broken.is_signed = judge_signature(pass) == AUDIT_WHOLE;
     step = take(pass);
     if (step == STEP_NO_MEMORY)
@@ -211,11 +191,11 @@ static enum mcpx_err run(struct pass *pass)
         enum audit_damage damage = AUDIT_WHOLE;
 
         if (!fits(pass))
-            return blame_break(pass);
+            return blame_break(pass, AUDIT_WHOLE);
         if (pass->link.what == AUDIT_CHECKPOINT)
             damage = judge_signature(pass);
         if (damage != AUDIT_WHOLE)
-            return blame_checkpoint(pass, damage);
+            return blame_break(pass, damage);
         pass->link.is_signed = pass->link.what == AUDIT_CHECKPOINT;
         if (contradicts(pass)) {
             blame(pass, AUDIT_EDIT, &pass->link,

@@ -118,7 +118,7 @@ void test_chain_remove(struct test_chain *chain, size_t first, size_t end)
 
 void test_chain_insert(struct test_chain *chain, size_t at, struct mcpx_slice text)
 {
-    struct test_line made = chain->lines[at];
+    struct test_line made = chain->lines[at < chain->count ? at : at - 1];
 
     made.text = calloc(1, text.len + 1);
     made.len = text.len;

@@ -42,7 +42,7 @@ void test_chain_copy(const struct test_chain *from, struct test_chain *out);
 /** Removes the lines from `first` to before `end`. */
 void test_chain_remove(struct test_chain *chain, size_t first, size_t end);
 
-/** Puts a copy of a text in before `at`, in the file of the line that is there. */
+/** Puts a copy of a text in before `at`, in the file of the line that is there; or at the end. */
 void test_chain_insert(struct test_chain *chain, size_t at, struct mcpx_slice text);
 
 /** The place of a line in its file, from 1 on. */

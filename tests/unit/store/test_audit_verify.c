@@ -2,6 +2,7 @@
  * What breaks for whom: an auditor relies on "whole", and when a line was tampered with has to be
  * shown which one, and how. docs/audit.md, "What verify says".
  */
+#include "lib/core/format.h"
 #include "tests/support/audit_chain.h"
 #include "tests/support/dice.h"
 
@@ -131,6 +132,63 @@ Test(audit_verify, a_chain_that_was_made_again_has_no_good_signature)
     cr_expect_eq(verdict.seq, 40);
     cr_expect_eq(verdict.signed_seq, 20);
     test_chain_fini(&chain);
+    audit_key_free(key);
+}
+
+/*
+ * A copy of the checkpoint at `from` for the place `at`: as it is (0), with the number of the place
+ * (1), and with the line before it, too (2).
+ */
+static void forge(const struct test_chain *chain, size_t from, size_t at, int how,
+                  struct mcpx_text *out)
+{
+    const struct test_line *source = &chain->lines[from], *before = &chain->lines[at - 1];
+    const char *behind = strchr(source->text, ',');
+    struct audit_chain place;
+    struct audit_line line;
+
+    cr_assert(audit_line_read((struct mcpx_slice){source->text, source->len - 1}, &line));
+    audit_chain_begin(&place);
+    audit_chain_continue(&place, (struct mcpx_slice){before->text, before->len - 1});
+    mcpx_text_reset(out);
+    mx_format(out, "{\"seq\":%s%s", how == 0 ? line.seq : place.seq, behind);
+    if (how == 2)
+        memcpy(strstr(out->text, line.prev.text), place.prev, MCPX_SHA256_LEN);
+}
+
+/* Whoever forges a checkpoint has no other signatures than those that are there. */
+Test(audit_verify, a_copy_of_a_checkpoint_is_called_one)
+{
+    struct audit_key *key = test_audit_key(NULL);
+    static const size_t places[] = {15, 16, 18, 30, 49, 50};
+    struct mcpx_text forged = {0};
+
+    for (size_t i = 0; i < 3 * sizeof places / sizeof *places; i++) {
+        size_t at = places[i / 3];
+        struct test_chain chain;
+        struct audit_verdict verdict;
+
+        test_chain_make(&chain, key, 50, 15, 0);
+        forge(&chain, 14, at, (int)(i % 3), &forged);
+        test_chain_insert(&chain, at, mcpx_text_view(&forged));
+        verdict = verify(&chain, key, (struct audit_evidence){0});
+        cr_expect(verdict.damage == AUDIT_INSERTION && verdict.seq == at + 1 &&
+                      verdict.row == at + 1 && verdict.count == 1 &&
+                      strstr(verdict.reason, "a copy of another checkpoint"),
+                  "way %zu, before %zu: %s of seq %u: %s", i % 3, at,
+                  audit_damage_name(verdict.damage), (unsigned)verdict.seq, verdict.reason);
+        if (at < chain.count - 2) { /* it takes the place of a line, not of the last one */
+            test_chain_remove(&chain, at + 1, at + 2);
+            verdict = verify(&chain, key, (struct audit_evidence){0});
+            cr_expect(verdict.damage == AUDIT_EDIT && verdict.row == at + 1 &&
+                          strstr(verdict.reason, "a copy of another checkpoint"),
+                      "way %zu, in place of %zu: %s of seq %u: %s", i % 3, at,
+                      audit_damage_name(verdict.damage), (unsigned)verdict.seq,
+                      verdict.reason);
+        }
+        test_chain_fini(&chain);
+    }
+    mcpx_text_fini(&forged);
     audit_key_free(key);
 }
 
