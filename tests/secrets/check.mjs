@@ -8,7 +8,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXCEPTIONS } from './exceptions.mjs';
-import { formsOf } from './forms.mjs';
+import { formsOf, SHORTEST } from './forms.mjs';
 import { Search } from './search.mjs';
 
 /* The least that a run of the end-to-end tests leaves. */
@@ -22,8 +22,8 @@ const ENOUGH = {
     'line of a private key'],
 };
 
-/* What stands before the signature of a token. */
-const UNSIGNED = /[\w-]+\.[\w-]+\.$/;
+/* What stands before the signature of a token, or before its claims. */
+const UNSIGNED = /eyJ[\w-]*\.([\w-]+\.)?$/;
 
 /* The sorts of each secret, which is in hexadecimal. */
 function readSecrets(folder) {
@@ -39,7 +39,7 @@ function readSecrets(folder) {
 }
 
 function searchFor(secrets) {
-  const search = new Search();
+  const search = new Search(SHORTEST);
   for (const [secret, [sort]] of secrets) {
     for (const [form, text] of formsOf(Buffer.from(secret, 'hex'))) search.add(text, { sort, form });
   }

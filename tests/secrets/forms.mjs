@@ -2,10 +2,23 @@
  * forms.mjs - how a secret may be written: as it is, or in one of the encodings that logs, queries,
  * documents and databases have.
  */
-import { RUN } from './search.mjs';
+/** Bytes that a secret must have at least to be looked for. */
+export const SHORTEST = 8;
 
-/* Who has all of a signed token but its signature has nothing: the rest is often printed. */
-const SIGNED = /^[\w-]+\.[\w-]+\.([\w-]+)$/;
+/*
+ * Of a signed token two parts are looked for, each by itself. The signature makes it a token; what
+ * comes before that tells who somebody is, and belongs into no log either.
+ */
+const SIGNED = /^eyJ[\w-]*\.([\w-]+)\.([\w-]+)$/;
+const CLAIMS_MIN = 16;
+
+function partsOf(secret) {
+  const [, claims, signature] = SIGNED.exec(secret.toString()) ?? [];
+  if (signature === undefined) return [['', secret]];
+  const parts = [['', Buffer.from(signature)]];
+  if (claims.length >= CLAIMS_MIN) parts.push(['its claims, ', Buffer.from(claims)]);
+  return parts;
+}
 
 /*
  * Base64 of a longer text that holds `bytes`: what is sure of it, for each of the three places at
@@ -19,22 +32,25 @@ function* base64Of(bytes, encoding) {
   }
 }
 
-/** Each `[form, text]` of a secret, which is a Buffer; none when it is too short to be looked for. */
-export function* formsOf(secret) {
-  const signature = SIGNED.exec(secret.toString())?.[1];
-  const bytes = signature === undefined ? secret : Buffer.from(signature);
+function* waysOf(bytes) {
   const text = bytes.toString();
-  if (bytes.length < RUN) return;
-  const forms = [['as it is', bytes], ['in JSON', JSON.stringify(text).slice(1, -1)],
+  yield* [['as it is', bytes], ['in JSON', JSON.stringify(text).slice(1, -1)],
     ['percent-encoded', encodeURIComponent(text)], ['in hexadecimal', bytes.toString('hex')],
     ['in hexadecimal', bytes.toString('hex').toUpperCase()]];
   for (const encoding of ['base64', 'base64url']) {
-    for (const found of base64Of(bytes, encoding)) forms.push([`in ${encoding}`, found]);
+    for (const found of base64Of(bytes, encoding)) yield [`in ${encoding}`, found];
   }
+}
+
+/** Each `[form, text]` of a secret, which is a Buffer; none when it is too short to be looked for. */
+export function* formsOf(secret) {
   const seen = new Set();
-  for (const [form, found] of forms) {
-    const key = found.toString();
-    if (!seen.has(key)) yield [form, found];
-    seen.add(key);
+  for (const [part, bytes] of partsOf(secret)) {
+    if (bytes.length < SHORTEST) continue;
+    for (const [way, found] of waysOf(bytes)) {
+      const key = found.toString();
+      if (!seen.has(key)) yield [`${part}${way}`, found];
+      seen.add(key);
+    }
   }
 }

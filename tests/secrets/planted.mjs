@@ -46,16 +46,18 @@ test('the recorder stands before every function that a program writes with', () 
 
 test('what a program prints, is told and tells its child', (t) => {
   const secret = planted();
+  const short = 'tok-3n:x'; /* as short as one may be that is looked for */
   const rows = [
+    ['mcpx-router', ['--config', `/none/${short}`], ['arguments', 'stderr'], short],
     ['mcpx-router', ['--config', `/none/${secret}`], ['arguments', 'stderr']],
     ['mcpxctl', ['digest', `/none/${secret}`], ['arguments', 'stderr']],
     ['mcpxctl', ['can', '--help', secret], ['arguments']],
     ['mcpx-bridge', ['guard', '--url', 'ws://127.0.0.1:1/ws', '--', 'echo', secret],
       ['arguments', 'child']],
   ];
-  for (const [name, args, streams] of rows) {
+  for (const [name, args, streams, token = secret] of rows) {
     const folder = place(t);
-    spawnSync(programBinary(name), args, { env: { ...process.env, MCPX_TOKEN: secret } });
+    spawnSync(programBinary(name), args, { env: { ...process.env, MCPX_TOKEN: token } });
     assert.deepEqual(streamsOf(look(folder)), streams.map((stream) => `${name}.${stream}`), args.join(' '));
   }
 });
@@ -79,29 +81,38 @@ test('what the router answers, refuses, stores and audits', async (t) => {
   assert.deepEqual(streamsOf(look(folder)), ['error', 'file', 'http', 'stderr'].map((s) => `mcpx-router.${s}`));
 });
 
-test('every form that a secret may have', (t) => {
-  const secret = 'pl"nted/secret of ûsers?';
+/* A secret as others would write it. */
+function written(secret) {
   const bytes = Buffer.from(secret);
-  const forms = [secret, JSON.stringify({ secret }), encodeURIComponent(secret), bytes.toString('hex'),
-    bytes.toString('hex').toUpperCase(), ...[0, 1, 2].flatMap((before) => ['base64', 'base64url'].map(
-      (encoding) => Buffer.concat([Buffer.alloc(before, 'x'), bytes, Buffer.from('y')]).toString(encoding)))];
-  for (const form of forms) {
-    const folder = place(t);
-    writeFileSync(join(folder, 'secrets', 'mcpx-router.1'), `bearer token ${bytes.toString('hex')}\n`);
-    writeFileSync(join(folder, 'outputs', 'mcpx-router.1.stderr'), `one\ntwo ${form} three\n`);
-    const { findings } = look(folder);
-    assert.deepEqual(findings.map(({ line, sort }) => [line, sort]), [[2, 'bearer token']], form);
+  const among = [0, 1, 2].map((before) => Buffer.concat([Buffer.alloc(before, 'x'), bytes, Buffer.from('y')]));
+  return [secret, JSON.stringify({ secret }), encodeURIComponent(secret), bytes.toString('hex'),
+    bytes.toString('hex').toUpperCase(), ...['base64', 'base64url'].flatMap((form) => among.map((one) => one.toString(form)))];
+}
+
+test('every form that a secret may have, a long one and the shortest', (t) => {
+  for (const secret of ['pl"nted/secret of ûsers?', 'pl"nt/d?']) {
+    for (const form of written(secret)) {
+      const folder = place(t);
+      writeFileSync(join(folder, 'secrets', 'mcpx-router.1'), `bearer token ${Buffer.from(secret).toString('hex')}\n`);
+      writeFileSync(join(folder, 'outputs', 'mcpx-router.1.stderr'), `one\ntwo ${form} three\n`);
+      const { findings } = look(folder);
+      assert.deepEqual(findings.map(({ line, sort }) => [line, sort]), [[2, 'bearer token']], form);
+    }
   }
 });
 
-test('a signed token is its signature', (t) => {
-  const [head, signature] = ['eyJhbGciOiJIUzI1NiJ9.eyJwYXJ0aWNpcGFudElkIjoiYW5uIn0', randomBytes(32).toString('base64url')];
-  for (const [text, count] of [[head, 0], [`${head}.${signature}`, 1], [signature, 1]]) {
+test('of a signed token the signature is looked for, and its claims', (t) => {
+  const [head, claims] = ['eyJhbGciOiJIUzI1NiJ9', 'eyJwYXJ0aWNpcGFudElkIjoiYW5uIn0'];
+  const signature = randomBytes(32).toString('base64url'), token = `${head}.${claims}.${signature}`;
+  for (const [stream, text, count] of [
+    ['stderr', head, 0], ['stderr', claims, 1], ['stderr', `${head}.${claims}`, 1], ['stderr', signature, 1],
+    ['stderr', token, 2], ['http', `{"token":"${token}"}`, 0], ['http', `{"topic":"${token}"}`, 2],
+    ['stderr', Buffer.from(token).toString('base64'), 2],
+  ]) {
     const folder = place(t);
-    const hex = Buffer.from(`${head}.${signature}`).toString('hex');
-    writeFileSync(join(folder, 'secrets', 'mcpx-router.1'), `bearer token ${hex}\n`);
-    writeFileSync(join(folder, 'outputs', 'mcpx-router.1.stderr'), text);
-    assert.equal(look(folder).findings.length, count, text);
+    writeFileSync(join(folder, 'secrets', 'mcpx-router.1'), `bearer token ${Buffer.from(token).toString('hex')}\n`);
+    writeFileSync(join(folder, 'outputs', `mcpx-router.1.${stream}`), text);
+    assert.equal(look(folder).findings.length, count, `${stream}: ${text}`);
   }
 });
 

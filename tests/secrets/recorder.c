@@ -36,8 +36,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A shorter text, or one of fewer letters, would be found by chance. */
-enum { SECRET_MIN = 16, SECRET_MAX = 8192, LETTERS_MIN = 8 };
+/* A shorter text, or one of fewer letters, would be found by chance. The same as in forms.mjs. */
+enum { SECRET_MIN = 8, SECRET_MAX = 8192, LETTERS_MIN = 8 };
 enum { OUTPUT_MAX = 64 << 20, KEY_FILE_MAX = 65536 };
 
 static const char *const programs[] = {"mcpx-router", "mcpxctl", "mcpx-bridge"};
