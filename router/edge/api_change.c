@@ -13,8 +13,8 @@
 #include "router/policy/authority.h"
 #include "router/policy/grant_list.h"
 
-/* Patterns of one request; CHANGES_EACH may be kept. */
-enum { PATTERNS_MAX = CHANGES_EACH };
+/* Patterns of one request: of as many it is known which came back (`lifted`). */
+enum { PATTERNS_MAX = 64 };
 
 /* Seconds that `until` may say: a hundred years. */
 static const json_int_t until_most_s = INT64_C(3155760000);
@@ -322,6 +322,11 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
     outcome->lifted = err ? 0 : find_lifted(call, outcome);
     if (!err)
         err = changed_apply(outcome->draft, base, wall_ms, &outcome->after);
+    if (err == MCPX_ELIMIT)
+        mcpx_text_puts(why,
+                       "all grants and denials together are more than a set holds, 1024 "
+                       "patterns and 65536 bytes of them; a grant that a removal covers as a "
+                       "whole does not count: remove something broader");
     grant_unref(base);
     return err;
 }

@@ -67,9 +67,24 @@ void changed_free(struct changed *changed)
         return;
     for (size_t i = 0; i < changed->count; i++)
         change_unref(changed->list[i]);
+    free(changed->list);
     mcpx_capset_unref(changed->base_set);
     mcpx_capset_unref(changed->set);
     free(changed);
+}
+
+bool changed_append(struct changed *changed, struct change *change)
+{
+    struct change **list =
+        mx_room(changed->list, changed->count, &changed->room, sizeof(struct change *));
+
+    if (!list) {
+        change_unref(change);
+        return false;
+    }
+    changed->list = list;
+    list[changed->count++] = change;
+    return true;
 }
 
 struct changed *changed_copy(const struct changed *changed, const struct change_place *place)
@@ -86,7 +101,10 @@ struct changed *changed_copy(const struct changed *changed, const struct change_
     memcpy(room, place->topic.text, place->topic.len);
     copy->topic = (struct mcpx_slice){room, place->topic.len};
     for (size_t i = 0; changed && i < changed->count; i++)
-        copy->list[copy->count++] = change_ref(changed->list[i]);
+        if (!changed_append(copy, change_ref(changed->list[i]))) {
+            changed_free(copy);
+            return NULL;
+        }
     return copy;
 }
 

@@ -11,15 +11,15 @@
 
 /**
  * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep
- * theirs. CHANGES_EACH holds for one participant in one topic. One participant may have made a
- * quarter of the others.
+ * theirs. Nobody has more of each than they leave for others. CHANGES_EACH and CHANGES_EACH_TEXT,
+ * bytes of patterns, hold for one participant in one topic: a set has room for all of them beside
+ * half of it.
  */
 enum {
     CHANGES_MAX = 4096,
     CHANGES_BYTES_MAX = 16 << 20,
-    CHANGES_SHARE = 4,
-    CHANGES_EACH = 64,
-    CHANGES_LIST = 3 * CHANGES_EACH
+    CHANGES_EACH = 128,
+    CHANGES_EACH_TEXT = 16384
 };
 
 /** CHANGE_GRANT gives, CHANGE_DENIAL takes away, CHANGE_BAR keeps out of the topic. */
@@ -56,13 +56,14 @@ static inline bool change_holds(const struct change *change, int64_t wall_ms)
 /**
  * The changes for one participant in one topic.
  *
+ * list, count     the changes; `room` for so many
  * base_set, set   the set that was made last, and what it was made from
  * good_until      wall clock up to which it is good; 0 = for ever
  */
 struct changed {
     struct mcpx_slice identity, topic;
-    struct change *list[CHANGES_LIST];
-    size_t count;
+    struct change **list;
+    size_t count, room;
     struct mcpx_capset *base_set, *set;
     int64_t good_until;
 };
@@ -160,7 +161,8 @@ struct change_order {
  * out   filled with a draft the caller owns, for changes_commit or changed_free
  *
  * Returns MCPX_OK; MCPX_EREQUEST, MCPX_ECAPABILITY with `why` (an end that is past or too far away;
- * what is denied); MCPX_EFULL, MCPX_ESHARE, MCPX_ELIMIT when a bound is reached; MCPX_ENOMEM.
+ * what is denied), MCPX_ESHARE with `why` (who makes the change would have more than they leave for
+ * others); MCPX_ENOMEM.
  */
 enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
                             struct mcpx_text *why, struct changed **out);

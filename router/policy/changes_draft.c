@@ -76,12 +76,7 @@ static enum mcpx_err place(struct changed *draft, size_t index, struct change *c
         draft->list[index] = change;
         return MCPX_OK;
     }
-    if (draft->count == CHANGES_LIST) {
-        change_unref(change);
-        return MCPX_ELIMIT;
-    }
-    draft->list[draft->count++] = change;
-    return MCPX_OK;
+    return changed_append(draft, change) ? MCPX_OK : MCPX_ENOMEM;
 }
 
 /* A pattern that is valid. */
@@ -352,22 +347,22 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
 
 /*
  * Ended grants are remembered for the sake of who may not begin their time anew. Who has all rights
- * may, and is not kept from giving anything because others have filled the list.
+ * may, and is not kept from giving more by what they gave before. What others gave stays: else they
+ * could fill the list until their own is forgotten.
  */
 static void make_room(struct drafting *drafting)
 {
-    const struct change_order *order = drafting->order;
+    const struct change_place *where = &drafting->order->place;
     struct changed *draft = drafting->draft;
-    size_t count = order->add_count;
 
-    for (size_t i = 0; i < draft->count; i++)
-        count += draft->list[i]->sort == CHANGE_GRANT;
-    for (size_t i = draft->count; order->place.by_all && count > CHANGES_EACH && i-- > 0;)
+    if (!where->by_all ||
+        changed_check_room(drafting->changes, draft, where->by, NULL) == MCPX_OK)
+        return;
+    for (size_t i = draft->count; i-- > 0;)
         if (draft->list[i]->sort == CHANGE_GRANT &&
-            !change_holds(draft->list[i], order->place.wall_ms)) {
+            !change_holds(draft->list[i], where->wall_ms) &&
+            mcpx_slice_equal(draft->list[i]->by, where->by))
             changed_drop(draft, i);
-            count--;
-        }
 }
 
 static struct changed *begin(const struct changes *changes, const struct change_place *place)
@@ -375,11 +370,8 @@ static struct changed *begin(const struct changes *changes, const struct change_
     return changed_copy(changes_find(changes, place->identity, place->topic), place);
 }
 
-static enum mcpx_err finish(const struct changes *changes, struct changed *draft,
-                            struct mcpx_slice by, enum mcpx_err err, struct changed **out)
+static enum mcpx_err finish(struct changed *draft, enum mcpx_err err, struct changed **out)
 {
-    if (!err)
-        err = changed_check_room(changes, draft, by);
     if (err)
         changed_free(draft);
     else
@@ -399,12 +391,15 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
         mcpx_text_puts(why, "until is past");
         err = MCPX_EREQUEST;
     }
-    make_room(&drafting);
     for (size_t i = 0; !err && i < order->remove_count; i++)
         err = remove_pattern(&drafting, order->remove[i]);
     for (size_t i = 0; !err && i < order->add_count; i++)
         err = add_grant(&drafting, &order->add[i]);
-    return finish(changes, drafting.draft, order->place.by, err, out);
+    if (!err) {
+        make_room(&drafting);
+        err = changed_check_room(changes, drafting.draft, order->place.by, why);
+    }
+    return finish(drafting.draft, err, out);
 }
 
 enum mcpx_err changes_draft_bar(const struct changes *changes,
@@ -432,5 +427,7 @@ enum mcpx_err changes_draft_bar(const struct changes *changes,
         mcpx_text_puts(why, "nobody keeps it out of the topic");
         err = MCPX_ENOTFOUND;
     }
-    return finish(changes, draft, where->by, err, out);
+    if (!err)
+        err = changed_check_room(changes, draft, where->by, why);
+    return finish(draft, err, out);
 }

@@ -33,14 +33,18 @@ void change_unref(struct change *change);
 /** Makes a copy of the changes of one participant, or empty ones. NULL when memory runs out. */
 struct changed *changed_copy(const struct changed *changed, const struct change_place *place);
 
+/** Puts a change, which is taken, behind the last. False when memory runs out. */
+bool changed_append(struct changed *changed, struct change *change);
+
 /** Leaves out the change at `index`. */
 void changed_drop(struct changed *changed, size_t index);
 
 /**
  * Is there room for a draft, as far as it is more than what it takes the place of? Returns MCPX_OK;
- * MCPX_ELIMIT of its participant there; MCPX_EFULL of the table; MCPX_ESHARE of who has made it.
+ * MCPX_ESHARE when who has made it would have more than they leave for others: `why`, if it is
+ * given, has what is full then, whose it is, and what makes room.
  */
 enum mcpx_err changed_check_room(const struct changes *changes, const struct changed *draft,
-                                 struct mcpx_slice by);
+                                 struct mcpx_slice by, struct mcpx_text *why);
 
 #endif
