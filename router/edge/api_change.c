@@ -211,13 +211,23 @@ static bool is_configured(const struct api_call *call, struct mcpx_slice identit
     return tokens_entry(call->api->config->tokens, identity, &entry);
 }
 
+static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **out)
+{
+    struct mcpx_capset *nothing = NULL;
+    enum mcpx_err err = mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &nothing);
+
+    if (!err)
+        *out = grant_new(identity, nothing, ROUTING_DEFAULT, 0);
+    mcpx_capset_unref(nothing);
+    return err || *out ? err : MCPX_ENOMEM;
+}
+
 /* What its credential gives: as configured, else as it came. Nothing where neither is known. */
 static enum mcpx_err find_base(const struct api_call *call, const struct change_place *place,
                                struct grant **out, bool *known)
 {
     struct peer *peer = regrant_next(call->api, place->identity, place->topic, NULL);
     enum mcpx_err err = tokens_participant(call->api->config->tokens, place->identity, out);
-    struct mcpx_capset *nothing = NULL;
 
     *known = !err || peer;
     if (err != MCPX_ENOTFOUND)
@@ -226,11 +236,7 @@ static enum mcpx_err find_base(const struct api_call *call, const struct change_
         *out = grant_ref(grant_base((struct grant *)peer_grant(peer)));
         return MCPX_OK;
     }
-    err = mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &nothing);
-    if (!err)
-        *out = grant_new(place->identity, nothing, ROUTING_DEFAULT, 0);
-    mcpx_capset_unref(nothing);
-    return err || *out ? err : MCPX_ENOMEM;
+    return grant_nothing(place->identity, out);
 }
 
 /* Do all its connections hold the same credential's grants? A removal that fits one may miss
@@ -248,7 +254,7 @@ static bool is_all_of(const struct api_call *call, const struct change_place *pl
     return same;
 }
 
-/* A configured participant has to be able to come into the topic. */
+/* A configured participant has to be able to come into the topic, or was before a reload. */
 static bool may_be_there(const struct api_call *call, const struct change_place *place,
                          struct http_reply *reply)
 {
@@ -256,11 +262,43 @@ static bool may_be_there(const struct api_call *call, const struct change_place 
     const struct tokens *tokens = call->api->config->tokens;
 
     if (!tokens_topic_pattern(tokens, place->identity, any).text ||
-        tokens_topic_pattern(tokens, place->identity, place->topic).text)
+        tokens_topic_pattern(tokens, place->identity, place->topic).text ||
+        changes_find(call->api->changes, place->identity, place->topic))
         return true;
     http_reply_fail(reply, MCPX_ENOTFOUND,
                     "by the configuration the participant may not join this topic");
     return false;
+}
+
+/*
+ * Does it only take back removals that the caller has made? That needs no other right: else they
+ * hold their share for ever once the participant has left, or has more rights than the caller.
+ */
+static bool only_lifts(const struct api_call *call, const struct wish *wish)
+{
+    const struct change_place *place = &wish->place;
+    const struct changed *changed =
+        changes_find(call->api->changes, place->identity, place->topic);
+    bool lifts = changed && wish->remove.deny_count == 0 && !wish->until_ms;
+
+    for (size_t i = 0; lifts && i < wish->add.count; i++)
+        lifts = !wish->add.grants[i].expires_ms &&
+                changed_find(changed, CHANGE_DENIAL, &wish->add.grants[i], place->by) <
+                    changed->count;
+    return lifts;
+}
+
+/* May the caller, with this grant, change the participant so? Else a problem. */
+static bool may_change(const struct api_call *call, const struct grant *own, struct wish *wish,
+                       struct http_reply *reply)
+{
+    if (api_may_change(call, own, api_standing(call, wish->place.identity), reply) &&
+        may_give(call, own, wish, reply) && may_be_there(call, &wish->place, reply))
+        return true;
+    wish->lifts = only_lifts(call, wish);
+    if (wish->lifts)
+        http_reply_fail(reply, MCPX_OK, NULL);
+    return wish->lifts;
 }
 
 /* The audit has its lines before those of what is allowed by them. */
@@ -301,6 +339,7 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
     const struct wish *wish = outcome->wish;
     int64_t wall_ms = call->now.wall_ms;
     struct grant *base = NULL;
+    bool stays_out;
     enum mcpx_err err = find_base(call, &wish->place, &base, &outcome->known);
     struct change_order order = {.place = wish->place,
                                  .add = wish->add.grants,
@@ -309,19 +348,26 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
                                  .remove_count = wish->remove.deny_count,
                                  .until_ms = wish->until_ms,
                                  .longest_ms = call->api->config->grant_max_ms,
-                                 .open = !is_configured(call, wish->place.identity)};
+                                 .open = !is_configured(call, wish->place.identity),
+                                 .lifts = wish->lifts};
 
     if (!err && outcome->known && is_all_of(call, &wish->place, base))
         order.base = base->capset;
     if (!err)
         err = changes_apply(call->api->changes, base, wish->place.topic, wall_ms,
                             &outcome->before);
+    /* Since a reload. It is not let in until enough was taken back, piece by piece. */
+    stays_out = err == MCPX_ELIMIT;
+    if (stays_out)
+        err = grant_nothing(wish->place.identity, &outcome->before);
     if (!err)
         err = changes_draft(call->api->changes, &order, why, &outcome->draft);
     outcome->list = outcome->draft;
     outcome->lifted = err ? 0 : find_lifted(call, outcome);
     if (!err)
         err = changed_apply(outcome->draft, base, wall_ms, &outcome->after);
+    if (err == MCPX_ELIMIT && stays_out)
+        err = grant_nothing(wish->place.identity, &outcome->after);
     if (err == MCPX_ELIMIT)
         mcpx_text_puts(why,
                        "all grants and denials together are more than a set holds, 1024 "
@@ -364,9 +410,7 @@ void api_change(const struct api_call *call, struct http_reply *reply)
         goto out;
     own = api_grant_in(call, wish.place.topic, reply);
     wish.place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
-    if (own && api_may(call, own, "admin/grant", reply) &&
-        api_may_change(call, own, api_standing(call, wish.place.identity), reply) &&
-        may_give(call, own, &wish, reply) && may_be_there(call, &wish.place, reply))
+    if (own && api_may(call, own, "admin/grant", reply) && may_change(call, own, &wish, reply))
         change(call, &wish, reply);
 out:
     grant_unref(own);

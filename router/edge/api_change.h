@@ -12,12 +12,13 @@
  *
  * until_ms   wall clock; 0 = not given
  * preview    nothing is to be changed
+ * lifts      what is added was taken away by the caller, who may do nothing but take that back
  */
 struct wish {
     struct change_place place;
     struct grant_list add, remove;
     int64_t until_ms;
-    bool preview;
+    bool preview, lifts;
 };
 
 /**

@@ -57,7 +57,7 @@ struct http_reply {
 void http_reply_fini(struct http_reply *reply);
 
 /**
- * Turns the answer into a problem with the error's own status.
+ * Turns the answer into a problem with the error's own status; with MCPX_OK it is none any more.
  *
  * detail   a sentence without a secret, copied. NULL: the caller appends one to `reply->detail`,
  *          or the error's own text stands there

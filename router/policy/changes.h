@@ -139,6 +139,7 @@ struct change_place {
  * longest_ms    how long a grant may last from when it was first given; 0 = no limit
  * base          what the participant's credential gives; NULL = not known
  * open          it may come with another credential, which gives more
+ * lifts         nothing is granted: what is added only takes removals back
  */
 struct change_order {
     struct change_place place;
@@ -148,7 +149,7 @@ struct change_order {
     size_t remove_count;
     int64_t until_ms, longest_ms;
     const struct mcpx_capset *base;
-    bool open;
+    bool open, lifts;
 };
 
 /**

@@ -324,7 +324,7 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
     bool lifted;
     enum mcpx_err err = lift(drafting, asked, &lifted);
 
-    if (err || lifted)
+    if (err || lifted || drafting->order->lifts)
         return err;
     denial = find_denial(drafting, &pattern);
     if (denial.text)

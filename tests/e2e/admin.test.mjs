@@ -478,7 +478,7 @@ test('who was given admin/* is guarded, also before it comes', async (t) => {
     { token, body: { topic: 'work', ...body } });
   assert.equal((await post('h', { remove: ['chat'] })).status, 200);
   assert.equal((await post('r', { add: ['admin/*'] })).status, 200);
-  for (const body of [{ remove: ['admin/*'] }, { add: ['chat'] }]) {
+  for (const body of [{ remove: ['admin/*'] }, { add: [{ kind: 'chat', to: ['root'] }] }]) {
     const answer = await post('h', body);
     assert.equal(answer.status, 403, answer.text);
     assert.match(answer.json.detail, /who has admin\/\*/);
@@ -596,7 +596,7 @@ test('the same from a terminal, with a preview', async (t) => {
   const taken = await ctl(['admin/*'], 'revoke', 'bo b*', RM, 'chat', '--json');
   assert.deepEqual(JSON.parse(taken.stdout).newCapabilities, [], taken.stderr);
   assert.equal(await passes(bob, 'chat'), false);
-  const timid = await ctl(['admin/grant'], 'grant', 'bo b*', RM);
+  const timid = await ctl(['admin/grant'], 'grant', 'bo b*', 'mcp/request:ping');
   assert.equal(timid.code, 3, timid.stderr);
   assert.match(timid.stderr, /your grants do not cover/);
   assert.equal((await ctl(['admin/*'], 'grant', 'bo b*', 'a::b')).code, 2);

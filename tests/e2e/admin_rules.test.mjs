@@ -8,7 +8,8 @@
  */
 import assert from 'node:assert/strict';
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { readFileSync, readdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { watchEchoes } from './lib/echo_watch.mjs';
@@ -143,6 +144,63 @@ test('who fills a list keeps nobody from removing anything or anybody', async (t
   for (const name of ['friend', 'accomplice', 'friend']) await good(kick(room, 'eve-2', '&for=1', limited(name)));
   await good(kick(room, 'eve-2', '&for=3600', helper));
   await assert.rejects(room.join('eve-2', ['mcp/*']), (error) => error.problem.code === 'kicked');
+});
+
+test('who took something away takes it back, also where they may change nothing else', async (t) => {
+  const room = new Room(t, router);
+  const helper = { as: 'helper', can: ['admin/grant'] };
+  const bob = await room.join('bob-3', ['chat', RM]);
+  const removed = ['chat', RM, 'mcp/*', 'x', 'y'];
+  await good(change(room, 'bob-3', { remove: removed }, helper));
+  assert.equal(await passes(bob, RM), false);
+  /* What they do not have themselves they cannot give: neither beside it, nor by saying it twice. */
+  await refused(change(room, 'bob-3', { add: [RM, 'z'] }, helper), 403, /do not cover/);
+  await refused(change(room, 'bob-3', { add: [RM], until: 60 }, helper), 403, /do not cover/);
+  await refused(change(room, 'bob-3', { add: [{ kind: RM, to: ['a'] }] }, helper), 403, /do not cover/);
+  await refused(change(room, 'bob-3', { add: [RM], remove: ['z'] }, helper), 403, /do not cover/);
+  await refused(change(room, 'bob-3', { add: [RM] }, { as: 'other', can: ['admin/grant'] }), 403, /do not cover/);
+  const back = await good(change(room, 'bob-3', { add: [RM, 'mcp/*', 'mcp/*', 'x'] }, helper));
+  assert.deepEqual([back.newCapabilities, back.denied], [[RM], ['chat', 'y']]);
+  assert.equal(await passes(bob, RM), true);
+  assert.equal(await passes(bob, 'mcp/request:ping'), false);
+  assert.equal(await passes(bob, 'x'), false);
+  await good(change(room, 'bob-3', { add: ['admin/*'] }));
+  await refused(change(room, 'bob-3', { remove: ['chat'] }, helper), 403, /who has admin/);
+  assert.deepEqual((await good(change(room, 'bob-3', { add: ['chat'] }, helper))).denied, ['y']);
+  await good(change(room, 'bob-3', { remove: ['admin/*'] }));
+  await bob.close();
+  await eventually(async () => (await change(room, 'bob-3', { remove: ['y'] }, helper)).status === 403, 'it is gone');
+  assert.deepEqual((await good(change(room, 'bob-3', { add: ['y'] }, helper))).denied, ['admin/*']);
+});
+
+test('what was taken away is taken back whatever a reload has made of its participant', async (t) => {
+  const person = (token, more) => ({ token_sha256: createHash('sha256').update(token).digest('hex'), ...more });
+  const config = (bob) => ({ admin: { grant_max_s: 0 }, participants: { ...bob,
+    root: person('r', { topics: ['*'], grants: ['*'] }) } });
+  const bob = (topics, grants) => ({ bob: person('b', { topics, grants }) });
+  const own = await Router.start({ config: config(bob(['work'], ['x/*'])) });
+  t.after(() => own.stop());
+  const post = (body) => own.request('POST', `${path('bob')}/capabilities`, { token: 'r', body: { topic: 'work', ...body } });
+  const reload = async (people) => {
+    writeFileSync(join(own.folder, 'router.json'), JSON.stringify(config(people)));
+    await good(own.request('POST', '/admin/reload', { token: 'r', body: {} }));
+  };
+  const many = Array.from({ length: 60 }, (_, n) => `x/${n}`);
+  await good(post({ remove: [...many, 'x/a', 'x/b', 'x/c'] }));
+  await reload(bob(['play'], ['x/*']));
+  assert.equal((await post({ topic: 'elsewhere', add: ['x/a'] })).status, 404);
+  assert.equal((await good(post({ add: ['x/a'] }))).denied.length, 62);
+  await reload({});
+  assert.equal((await good(post({ add: ['x/b'] }))).denied.length, 61);
+  /* Now its grants and these removals are more than a set holds. */
+  await reload(bob(['work'], Array.from({ length: 1000 }, (_, n) => `y/${n}`)));
+  await assert.rejects(Participant.join(own, { topic: 'work', token: 'b' }), Refused);
+  assert.deepEqual((await good(post({ add: ['x/c'] }))).newCapabilities, []);
+  const { newCapabilities, denied } = await good(post({ add: many }));
+  assert.deepEqual([newCapabilities.length, denied], [1000, []]);
+  const back = await Participant.join(own, { topic: 'work', token: 'b' });
+  t.after(() => back.close());
+  await refused(post({ add: Array.from({ length: 30 }, (_, n) => `z/${n}`) }), 400, /more than a set holds/);
 });
 
 test('a removal holds for every token that its participant may bring later', async (t) => {
