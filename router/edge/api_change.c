@@ -365,7 +365,8 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
     outcome->list = outcome->draft;
     outcome->lifted = err ? 0 : find_lifted(call, outcome);
     if (!err)
-        err = changed_apply(outcome->draft, base, wall_ms, &outcome->after);
+        err =
+            changed_apply(call->api->changes, outcome->draft, base, wall_ms, &outcome->after);
     if (err == MCPX_ELIMIT && stays_out)
         err = grant_nothing(wish->place.identity, &outcome->after);
     if (err == MCPX_ELIMIT)

@@ -184,9 +184,13 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     return false;
 }
 
-static void charge(const struct api_call *call, const struct http_reply *reply)
+/* `compiled`: what it was before. */
+static void charge(const struct api_call *call, const struct http_reply *reply,
+                   uint64_t compiled)
 {
-    uint64_t cost = reply->cost + reply->body.len / HTTP_COST_BYTES;
+    uint64_t grants = changes_figures(call->api->changes)->compiled - compiled;
+    uint64_t cost =
+        reply->cost + reply->body.len / HTTP_COST_BYTES + grants / HTTP_COST_GRANTS;
 
     if (call->grant)
         gate_charge(call->api->gate, call->grant->identity, cost, call->now);
@@ -206,6 +210,7 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     struct http_target target;
     struct mcpx_slice name = {0};
     const struct route *route;
+    uint64_t compiled;
 
     if (is_about_all(request)) {
         reply->allow = HTTP_GET | HTTP_POST | HTTP_DELETE;
@@ -227,8 +232,9 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     if (!read_name(route, name, scratch, call, reply) || !check_access(route, call, reply) ||
         !check_rate(call, reply))
         return;
+    compiled = changes_figures(call->api->changes)->compiled;
     route->handle(call, reply);
-    charge(call, reply);
+    charge(call, reply, compiled);
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,

@@ -196,14 +196,15 @@ bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int
     return gives;
 }
 
-enum mcpx_err changes_apply(const struct changes *changes, struct grant *base,
+enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
                             struct mcpx_slice topic, int64_t wall_ms, struct grant **out)
 {
-    return changed_apply(changes_find(changes, base->identity, topic), base, wall_ms, out);
+    return changed_apply(changes, changes_find(changes, base->identity, topic), base, wall_ms,
+                         out);
 }
 
-enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice topic,
-                            int64_t wall_ms, struct grant **grant)
+enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
+                            struct grant **grant)
 {
     struct grant *changed = NULL;
     enum mcpx_err err;

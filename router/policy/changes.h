@@ -13,13 +13,14 @@
  * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep
  * theirs. Nobody has more of each than they leave for others. CHANGES_EACH and CHANGES_EACH_TEXT,
  * bytes of patterns, hold for one participant in one topic: a set has room for all of them beside
- * half of it.
+ * half of it. CHANGES_SETS are kept for who needs them next: each may take some megabytes.
  */
 enum {
     CHANGES_MAX = 4096,
     CHANGES_BYTES_MAX = 16 << 20,
     CHANGES_EACH = 128,
-    CHANGES_EACH_TEXT = 16384
+    CHANGES_EACH_TEXT = 16384,
+    CHANGES_SETS = 64
 };
 
 /** CHANGE_GRANT gives, CHANGE_DENIAL takes away, CHANGE_BAR keeps out of the topic. */
@@ -68,9 +69,12 @@ struct changed {
     int64_t good_until;
 };
 
-/** How many there were: patterns granted, taken away, participants removed. */
+/**
+ * How many there were: patterns granted, taken away, participants removed; bytes of patterns of
+ * which sets were made.
+ */
 struct changes_figures {
-    uint64_t granted, revoked, kicked;
+    uint64_t granted, revoked, kicked, compiled;
 };
 
 struct changes;
@@ -102,7 +106,7 @@ const struct changed *changes_at(const struct changes *changes, size_t index);
  *
  * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ELIMIT when both together are too much for a set.
  */
-enum mcpx_err changes_apply(const struct changes *changes, struct grant *base,
+enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
                             struct mcpx_slice topic, int64_t wall_ms, struct grant **out);
 
 /** Is the participant kept out of the topic? */
@@ -118,8 +122,8 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
  * Returns MCPX_OK; MCPX_EKICKED for who is kept out of the topic; MCPX_EFULL when there is too much
  * to be laid over it; MCPX_ENOMEM. Then the grant is untouched.
  */
-enum mcpx_err changes_admit(const struct changes *changes, struct mcpx_slice topic,
-                            int64_t wall_ms, struct grant **grant);
+enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
+                            struct grant **grant);
 
 /** Does one of its grants cover all that a pattern covers now? */
 bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
@@ -185,8 +189,8 @@ bool changed_takes(const struct changed *changed, struct mcpx_slice pattern, int
 int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
 
 /** changes_apply for one participant's changes, or a draft of them. NULL = there are none. */
-enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t wall_ms,
-                            struct grant **out);
+enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
+                            struct grant *base, int64_t wall_ms, struct grant **out);
 
 /** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM: nothing has changed. */
 enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);

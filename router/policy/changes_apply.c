@@ -107,8 +107,27 @@ static bool has_rights(const struct changed *changed)
     return false;
 }
 
-enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t wall_ms,
-                            struct grant **out)
+static void let_go(struct changed *changed)
+{
+    mcpx_capset_unref(changed->base_set);
+    mcpx_capset_unref(changed->set);
+    changed->base_set = changed->set = NULL;
+}
+
+/* When many were made all are let go; those in use are kept by who uses them. */
+static void count_set(struct changes *changes, const struct mcpx_capset *set)
+{
+    for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
+        changes->figures.compiled += set->patterns[i].parts.text.len;
+    if (changes->sets++ < CHANGES_SETS)
+        return;
+    for (size_t i = 0; i < changes->count; i++)
+        let_go(changes->all[i]);
+    changes->sets = 1;
+}
+
+enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
+                            struct grant *base, int64_t wall_ms, struct grant **out)
 {
     struct mcpx_capset *set = NULL;
     struct grant *grant;
@@ -124,8 +143,8 @@ enum mcpx_err changed_apply(struct changed *changed, struct grant *base, int64_t
         err = compile(changed, base->capset, wall_ms, &set);
         if (err)
             return err;
-        mcpx_capset_unref(changed->base_set);
-        mcpx_capset_unref(changed->set);
+        count_set(changes, set);
+        let_go(changed);
         changed->base_set = mcpx_capset_ref(base->capset);
         changed->set = set;
         changed->good_until = first_end_of_denial(changed, wall_ms);

@@ -13,6 +13,7 @@
  * kept           changes, those that have ended included
  * next_end_ms    the earliest instant at which one of them ends; INT64_MAX = none
  * to_look        so many of the first are still to be looked at by changes_tick
+ * sets           so many were made since all were let go
  */
 struct changes {
     struct changed **all;
@@ -20,7 +21,7 @@ struct changes {
     struct mx_map places;
     size_t kept;
     int64_t next_end_ms;
-    size_t to_look;
+    size_t to_look, sets;
     struct changes_figures figures;
 };
 

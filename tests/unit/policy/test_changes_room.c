@@ -159,6 +159,41 @@ Test(changes_room, long_patterns_leave_room_for_others)
     scene_fini(&scene);
 }
 
+/* Or one removal in each of many topics takes a megabyte of memory each time. */
+Test(changes_room, few_sets_are_kept_and_those_in_use_stay)
+{
+    struct mcpx_grant all = {.pattern = MCPX_SLICE("*")};
+    struct scene scene = scene_new();
+    struct mcpx_capset *set = NULL;
+    struct grant *base, *first = NULL, *grant = NULL;
+    size_t kept = 0;
+    char name[16];
+
+    cr_assert_eq(mcpx_capset_new(&all, 1, NULL, 0, NULL, NULL, &set), MCPX_OK);
+    base = grant_new(MCPX_SLICE("bob"), set, ROUTING_DEFAULT, 0);
+    cr_assert(base);
+    for (int i = 0; i < 3 * CHANGES_SETS; i++) {
+        struct wish wish = {.by = "a", .sort = CHANGE_DENIAL, .topic = i, .count = 1};
+
+        cr_assert_eq(make(&scene, wish), MCPX_OK);
+        snprintf(name, sizeof name, "t%d", i);
+        cr_assert_eq(changes_apply(scene.changes, base, mcpx_slice_of(name), start_ms, &grant),
+                     MCPX_OK);
+        if (i == 0)
+            first = grant_ref(grant);
+        grant_unref(grant);
+    }
+    for (size_t i = 0; changes_at(scene.changes, i); i++)
+        kept += changes_at(scene.changes, i)->set != NULL;
+    cr_expect_leq(kept, (size_t)CHANGES_SETS);
+    cr_expect_gt(kept, (size_t)0, "the next who comes needs no new one");
+    cr_expect_eq(first->capset->deny_count, 1);
+    grant_unref(first);
+    grant_unref(base);
+    mcpx_capset_unref(set);
+    scene_fini(&scene);
+}
+
 /* Giving again what another gave makes it one's own; in turns, two would have everything. */
 Test(changes_room, what_is_taken_over_counts)
 {
