@@ -96,8 +96,8 @@ static bool read_wish(const struct api_call *call, const json_t *body, struct wi
                       struct http_reply *reply)
 {
     if (!read_preview(call, &wish->preview, reply) ||
-        !api_body_string(body, "topic", &wish->place.topic, reply) ||
-        !api_is_topic(wish->place.topic, reply))
+        !api_body_string(body, "topic", &wish->act.topic, reply) ||
+        !api_is_topic(wish->act.topic, reply))
         return false;
     if (!read_list(body, "add", &wish->add, reply) ||
         !read_list(body, "remove", &wish->remove, reply) ||
@@ -111,8 +111,7 @@ static bool read_wish(const struct api_call *call, const json_t *body, struct wi
     return true;
 }
 
-bool api_target(const struct api_call *call, struct change_place *place,
-                struct http_reply *reply)
+bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply)
 {
     if (!mcpx_participant_id_is_valid(call->name)) {
         http_reply_fail(reply, MCPX_EREQUEST,
@@ -120,9 +119,9 @@ bool api_target(const struct api_call *call, struct change_place *place,
                         "and not 'system'");
         return false;
     }
-    place->identity = mcpx_identity_of(call->name);
-    place->by = call->grant->identity;
-    place->wall_ms = call->now.wall_ms;
+    act->identity = mcpx_identity_of(call->name);
+    act->by = call->grant->identity;
+    act->wall_ms = call->now.wall_ms;
     return true;
 }
 
@@ -223,11 +222,11 @@ static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **ou
 }
 
 /* What its credential gives: as configured, else as it came. Nothing where neither is known. */
-static enum mcpx_err find_base(const struct api_call *call, const struct change_place *place,
+static enum mcpx_err find_base(const struct api_call *call, const struct change_act *act,
                                struct grant **out, bool *known)
 {
-    struct peer *peer = regrant_next(call->api, place->identity, place->topic, NULL);
-    enum mcpx_err err = tokens_participant(call->api->config->tokens, place->identity, out);
+    struct peer *peer = regrant_next(call->api, act->identity, act->topic, NULL);
+    enum mcpx_err err = tokens_participant(call->api->config->tokens, act->identity, out);
 
     *known = !err || peer;
     if (err != MCPX_ENOTFOUND)
@@ -236,34 +235,33 @@ static enum mcpx_err find_base(const struct api_call *call, const struct change_
         *out = grant_ref(grant_base((struct grant *)peer_grant(peer)));
         return MCPX_OK;
     }
-    return grant_nothing(place->identity, out);
+    return grant_nothing(act->identity, out);
 }
 
 /* Do all its connections hold the same credential's grants? A removal that fits one may miss
    another. */
-static bool is_all_of(const struct api_call *call, const struct change_place *place,
+static bool is_all_of(const struct api_call *call, const struct change_act *act,
                       const struct grant *base)
 {
     struct peer *peer = NULL;
     bool same = true;
 
-    while (same &&
-           (peer = regrant_next(call->api, place->identity, place->topic, peer)) != NULL)
+    while (same && (peer = regrant_next(call->api, act->identity, act->topic, peer)) != NULL)
         same = mx_capset_equals(grant_base((struct grant *)peer_grant(peer))->capset,
                                 base->capset);
     return same;
 }
 
 /* A configured participant has to be able to come into the topic, or was before a reload. */
-static bool may_be_there(const struct api_call *call, const struct change_place *place,
+static bool may_be_there(const struct api_call *call, const struct change_act *act,
                          struct http_reply *reply)
 {
     static const struct mcpx_slice any = {NULL, 0};
     const struct tokens *tokens = call->api->config->tokens;
 
-    if (!tokens_topic_pattern(tokens, place->identity, any).text ||
-        tokens_topic_pattern(tokens, place->identity, place->topic).text ||
-        changes_find(call->api->changes, place->identity, place->topic))
+    if (!tokens_topic_pattern(tokens, act->identity, any).text ||
+        tokens_topic_pattern(tokens, act->identity, act->topic).text ||
+        changes_find(call->api->changes, act->identity, act->topic))
         return true;
     http_reply_fail(reply, MCPX_ENOTFOUND,
                     "by the configuration the participant may not join this topic");
@@ -276,14 +274,14 @@ static bool may_be_there(const struct api_call *call, const struct change_place 
  */
 static bool only_lifts(const struct api_call *call, const struct wish *wish)
 {
-    const struct change_place *place = &wish->place;
+    const struct change_act *act = &wish->act;
     const struct changed *changed =
-        changes_find(call->api->changes, place->identity, place->topic);
+        changes_find(call->api->changes, act->identity, act->topic);
     bool lifts = changed && wish->remove.deny_count == 0 && !wish->until_ms;
 
     for (size_t i = 0; lifts && i < wish->add.count; i++)
         lifts = !wish->add.grants[i].expires_ms &&
-                changed_find(changed, CHANGE_DENIAL, &wish->add.grants[i], place->by) <
+                changed_find(changed, CHANGE_DENIAL, &wish->add.grants[i], act->by) <
                     changed->count;
     return lifts;
 }
@@ -292,8 +290,8 @@ static bool only_lifts(const struct api_call *call, const struct wish *wish)
 static bool may_change(const struct api_call *call, const struct grant *own, struct wish *wish,
                        struct http_reply *reply)
 {
-    if (api_may_change(call, own, api_standing(call, wish->place.identity), reply) &&
-        may_give(call, own, wish, reply) && may_be_there(call, &wish->place, reply))
+    if (api_may_change(call, own, api_standing(call, wish->act.identity), reply) &&
+        may_give(call, own, wish, reply) && may_be_there(call, &wish->act, reply))
         return true;
     wish->lifts = only_lifts(call, wish);
     if (wish->lifts)
@@ -312,23 +310,22 @@ static enum mcpx_err commit(const struct api_call *call, struct outcome *outcome
     if (err)
         return err;
     api_change_tell(call, outcome);
-    outcome->connections = regrant_participant(call->api, outcome->wish->place.identity,
-                                               outcome->wish->place.topic, call->now);
+    outcome->connections = regrant_participant(call->api, outcome->wish->act.identity,
+                                               outcome->wish->act.topic, call->now);
     return MCPX_OK;
 }
 
 /* Which of the patterns that are added were taken away before, and are no longer. */
 static uint64_t find_lifted(const struct api_call *call, const struct outcome *outcome)
 {
-    const struct change_place *place = &outcome->wish->place;
+    const struct change_act *act = &outcome->wish->act;
     const struct grant_list *add = &outcome->wish->add;
-    const struct changed *before =
-        changes_find(call->api->changes, place->identity, place->topic);
+    const struct changed *before = changes_find(call->api->changes, act->identity, act->topic);
     uint64_t lifted = 0;
 
     for (size_t i = 0; i < add->count; i++)
-        if (changed_takes(before, add->grants[i].pattern, place->wall_ms) &&
-            !changed_takes(outcome->draft, add->grants[i].pattern, place->wall_ms))
+        if (changed_takes(before, add->grants[i].pattern, act->wall_ms) &&
+            !changed_takes(outcome->draft, add->grants[i].pattern, act->wall_ms))
             lifted |= UINT64_C(1) << i;
     return lifted;
 }
@@ -340,26 +337,26 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
     int64_t wall_ms = call->now.wall_ms;
     struct grant *base = NULL;
     bool stays_out;
-    enum mcpx_err err = find_base(call, &wish->place, &base, &outcome->known);
-    struct change_order order = {.place = wish->place,
+    enum mcpx_err err = find_base(call, &wish->act, &base, &outcome->known);
+    struct change_order order = {.act = wish->act,
                                  .add = wish->add.grants,
                                  .add_count = wish->add.count,
                                  .remove = wish->remove.deny,
                                  .remove_count = wish->remove.deny_count,
                                  .until_ms = wish->until_ms,
                                  .longest_ms = call->api->config->grant_max_ms,
-                                 .open = !is_configured(call, wish->place.identity),
+                                 .open = !is_configured(call, wish->act.identity),
                                  .lifts = wish->lifts};
 
-    if (!err && outcome->known && is_all_of(call, &wish->place, base))
+    if (!err && outcome->known && is_all_of(call, &wish->act, base))
         order.base = base->capset;
     if (!err)
-        err = changes_apply(call->api->changes, base, wish->place.topic, wall_ms,
+        err = changes_apply(call->api->changes, base, wish->act.topic, wall_ms,
                             &outcome->before);
     /* Since a reload. It is not let in until enough was taken back, piece by piece. */
     stays_out = err == MCPX_ELIMIT;
     if (stays_out)
-        err = grant_nothing(wish->place.identity, &outcome->before);
+        err = grant_nothing(wish->act.identity, &outcome->before);
     if (!err)
         err = changes_draft(call->api->changes, &order, why, &outcome->draft);
     outcome->list = outcome->draft;
@@ -368,7 +365,7 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
         err =
             changed_apply(call->api->changes, outcome->draft, base, wall_ms, &outcome->after);
     if (err == MCPX_ELIMIT && stays_out)
-        err = grant_nothing(wish->place.identity, &outcome->after);
+        err = grant_nothing(wish->act.identity, &outcome->after);
     if (err == MCPX_ELIMIT)
         mcpx_text_puts(why,
                        "all grants and denials together are more than a set holds, 1024 "
@@ -407,10 +404,10 @@ void api_change(const struct api_call *call, struct http_reply *reply)
     struct grant *own = NULL;
     json_t *body = api_body_read(call->request->body, reply);
 
-    if (!body || !api_target(call, &wish.place, reply) || !read_wish(call, body, &wish, reply))
+    if (!body || !api_target(call, &wish.act, reply) || !read_wish(call, body, &wish, reply))
         goto out;
-    own = api_grant_in(call, wish.place.topic, reply);
-    wish.place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
+    own = api_grant_in(call, wish.act.topic, reply);
+    wish.act.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
     if (own && api_may(call, own, "admin/grant", reply) && may_change(call, own, &wish, reply))
         change(call, &wish, reply);
 out:

@@ -15,7 +15,7 @@
  * lifts      what is added was taken away by the caller, who may do nothing but take that back
  */
 struct wish {
-    struct change_place place;
+    struct change_act act;
     struct grant_list add, remove;
     int64_t until_ms;
     bool preview, lifts;
@@ -55,8 +55,7 @@ void api_change_write_list(const struct changed *changed, int64_t wall_ms,
                            struct mcpx_text *out);
 
 /** Whom the path names, and who asks. False, with a problem, when it names nobody. */
-bool api_target(const struct api_call *call, struct change_place *place,
-                struct http_reply *reply);
+bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply);
 
 /** Who is to be changed. `known`: configured or connected; `guarded`: has `admin/` as a whole. */
 struct standing {

@@ -59,22 +59,22 @@ static enum mcpx_err add_capabilities(struct mcpx_text *out, const char *name,
 enum mcpx_err api_change_write(const struct api_call *call, const struct outcome *outcome,
                                struct http_reply *reply)
 {
-    const struct change_place *place = &outcome->wish->place;
+    const struct change_act *act = &outcome->wish->act;
     const struct mcpx_capset *set = outcome->after->capset;
     struct mcpx_text *out = &reply->body;
     enum mcpx_err err;
 
-    mx_format(out, "{\"participantId\":%q,\"topic\":%q", place->identity, place->topic);
-    err = add_capabilities(out, "oldCapabilities", outcome->before, place->wall_ms);
+    mx_format(out, "{\"participantId\":%q,\"topic\":%q", act->identity, act->topic);
+    err = add_capabilities(out, "oldCapabilities", outcome->before, act->wall_ms);
     if (!err)
-        err = add_capabilities(out, "newCapabilities", outcome->after, place->wall_ms);
-    mcpx_json_add_member(out, "modifiedBy", place->by);
+        err = add_capabilities(out, "newCapabilities", outcome->after, act->wall_ms);
+    mcpx_json_add_member(out, "modifiedBy", act->by);
     add_time(out, "modifiedAt", call->now.wall_ms);
     mx_json_begin_array(out, "denied");
     for (size_t i = 0; i < set->deny_count; i++)
         mx_json_add_item(out, mx_capset_denial(set, i));
     mx_json_end_array(out);
-    api_change_write_list(outcome->list, place->wall_ms, out);
+    api_change_write_list(outcome->list, act->wall_ms, out);
     mx_json_add_bool(out, "known", outcome->known);
     mx_json_add_bool(out, "dryRun", outcome->wish->preview);
     return err;
@@ -84,11 +84,11 @@ enum mcpx_err api_change_write(const struct api_call *call, const struct outcome
 static const struct change *made_of(const struct outcome *outcome, enum change_sort sort,
                                     const struct mcpx_grant *grant)
 {
-    const struct change_place *place = &outcome->wish->place;
-    size_t index = changed_find(outcome->list, sort, grant, place->by);
+    const struct change_act *act = &outcome->wish->act;
+    size_t index = changed_find(outcome->list, sort, grant, act->by);
 
     return index < outcome->list->count &&
-                   change_holds(outcome->list->list[index], place->wall_ms)
+                   change_holds(outcome->list->list[index], act->wall_ms)
                ? outcome->list->list[index]
                : NULL;
 }
@@ -102,9 +102,9 @@ static void tell(const struct api_call *call, const struct outcome *outcome,
             : made_of(outcome, what == AUDIT_GRANT ? CHANGE_GRANT : CHANGE_DENIAL, grant);
     char address[ADDRESS_TEXT_SIZE];
     struct audit_note note = {.what = what,
-                              .topic = outcome->wish->place.topic,
-                              .from = outcome->wish->place.identity,
-                              .by = outcome->wish->place.by,
+                              .topic = outcome->wish->act.topic,
+                              .from = outcome->wish->act.identity,
+                              .by = outcome->wish->act.by,
                               .grant = grant->pattern,
                               .to = grant->to,
                               .to_count = grant->to_count,

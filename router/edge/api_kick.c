@@ -19,7 +19,7 @@ enum { BAR_MOST_S = 31536000 };
 /*
  * What is asked, and what was done.
  *
- * place     without a topic: in all topics that the caller reaches
+ * act       without a topic: in all topics that the caller reaches
  * standing  as it was before anything was done, and the same in all topics
  * last      the topic that was asked about last, and what the answer was
  * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
@@ -27,7 +27,7 @@ enum { BAR_MOST_S = 31536000 };
  */
 struct kick {
     const struct api_call *call;
-    struct change_place place;
+    struct change_act act;
     struct standing standing;
     struct mcpx_text last;
     bool last_reached;
@@ -53,13 +53,13 @@ static bool read_query(struct kick *kick, struct mcpx_text *scratch, struct http
         mcpx_text_puts(&reply->detail, " is given twice or has malformed percent-encoding");
         return false;
     }
-    kick->place.topic = params[0].value;
+    kick->act.topic = params[0].value;
     kick->has_for = params[1].value.text;
-    if (kick->place.topic.text && !api_is_topic(kick->place.topic, reply))
+    if (kick->act.topic.text && !api_is_topic(kick->act.topic, reply))
         return false;
     if (kick->has_for && !http_decimal(params[1].value, BAR_MOST_S, &kick->for_s))
         http_reply_fail(reply, MCPX_EREQUEST, "for must be a number from 0 to 31536000");
-    else if (kick->has_for && !kick->place.topic.text)
+    else if (kick->has_for && !kick->act.topic.text)
         http_reply_fail(reply, MCPX_EREQUEST, "for needs topic: name where to keep it out");
     else if (params[2].value.text && !http_decimal(params[2].value, 1, &preview))
         http_reply_fail(reply, MCPX_EREQUEST, "dry_run must be 0 or 1");
@@ -91,8 +91,8 @@ static bool reaches(void *reach, struct mcpx_slice topic)
 {
     struct kick *kick = reach;
 
-    if (kick->place.topic.text)
-        return mcpx_slice_equal(kick->place.topic, topic);
+    if (kick->act.topic.text)
+        return mcpx_slice_equal(kick->act.topic, topic);
     if (kick->asked > 0 && mcpx_slice_equal(mcpx_text_view(&kick->last), topic))
         return kick->last_reached;
     kick->last_reached = find_out(kick, topic);
@@ -109,7 +109,7 @@ static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slic
         .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
         .topic = topic,
         .from = id,
-        .by = kick->place.by,
+        .by = kick->act.by,
         .address = mcpx_slice_of(address_text(call->request->from, address)),
         .until = kick->for_s ? call->now.wall_ms + (int64_t)kick->for_s * 1000 : 0};
 
@@ -121,14 +121,14 @@ static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slic
 static bool keep_out(struct kick *kick, struct http_reply *reply)
 {
     struct changes *changes = kick->call->api->changes;
-    int64_t wall_ms = kick->place.wall_ms;
+    int64_t wall_ms = kick->act.wall_ms;
     struct changed *draft = NULL;
     struct mcpx_text why = {0};
     enum mcpx_err err;
 
     if (!kick->has_for)
         return true;
-    err = changes_draft_bar(changes, &kick->place, wall_ms + (int64_t)kick->for_s * 1000, &why,
+    err = changes_draft_bar(changes, &kick->act, wall_ms + (int64_t)kick->for_s * 1000, &why,
                             &draft);
     if (!err) {
         kick->until_ms = changed_barred_until(draft, wall_ms);
@@ -148,7 +148,7 @@ static void end_connections(struct kick *kick)
     const struct http_api *api = kick->call->api;
     struct peer *peer = NULL;
 
-    while ((peer = regrant_next(api, kick->place.identity, kick->place.topic, peer)) != NULL) {
+    while ((peer = regrant_next(api, kick->act.identity, kick->act.topic, peer)) != NULL) {
         if (!reaches(kick, peer_topic_name(peer)))
             continue;
         kick->connections++;
@@ -162,22 +162,22 @@ static void end_connections(struct kick *kick)
 static void end_others(struct kick *kick)
 {
     const struct http_api *api = kick->call->api;
-    struct removal removal = {kick->place.identity, reaches, kick};
+    struct removal removal = {kick->act.identity, reaches, kick};
 
     if (kick->preview)
         return;
-    kick->tickets = tickets_void(api->tickets, kick->place.identity, reaches, kick);
+    kick->tickets = tickets_void(api->tickets, kick->act.identity, reaches, kick);
     if (api->turn_away)
         kick->waiting = api->turn_away(api->context, &removal);
     if (kick->connections == 0 && (kick->has_for || kick->tickets + kick->waiting > 0))
-        tell(kick, kick->place.identity, kick->place.topic);
+        tell(kick, kick->act.identity, kick->act.topic);
     changes_figures(api->changes)->kicked++;
 }
 
 static bool is_somebody(const struct kick *kick)
 {
     struct grant *grant = NULL;
-    bool configured = tokens_participant(kick->call->api->config->tokens, kick->place.identity,
+    bool configured = tokens_participant(kick->call->api->config->tokens, kick->act.identity,
                                          &grant) == MCPX_OK;
 
     grant_unref(grant);
@@ -189,15 +189,15 @@ static void write_answer(const struct kick *kick, struct mcpx_text *out)
 {
     char at[MX_TIME_LEN + 1], until[MX_TIME_LEN + 1];
 
-    mx_time_format(kick->place.wall_ms, at);
+    mx_time_format(kick->act.wall_ms, at);
     mx_time_format(kick->until_ms, until);
-    mx_format(out, "{\"participantId\":%q", kick->place.identity);
-    mx_json_add_optional(out, "topic", kick->place.topic);
+    mx_format(out, "{\"participantId\":%q", kick->act.identity);
+    mx_json_add_optional(out, "topic", kick->act.topic);
     mx_json_add_number(out, "connections", (int64_t)(kick->connections + kick->waiting));
     mx_json_add_number(out, "tickets", (int64_t)kick->tickets);
     if (kick->until_ms)
         mcpx_json_add_member(out, "barredUntil", mcpx_slice_of(until));
-    mcpx_json_add_member(out, "modifiedBy", kick->place.by);
+    mcpx_json_add_member(out, "modifiedBy", kick->act.by);
     mcpx_json_add_member(out, "modifiedAt", mcpx_slice_of(at));
     mx_json_add_bool(out, "dryRun", kick->preview);
     mx_json_end_object(out);
@@ -206,17 +206,17 @@ static void write_answer(const struct kick *kick, struct mcpx_text *out)
 static bool may_kick(struct kick *kick, struct http_reply *reply)
 {
     const struct api_call *call = kick->call;
-    struct grant *own = kick->place.topic.text ? api_grant_in(call, kick->place.topic, reply)
-                                               : grant_ref(call->grant);
+    struct grant *own = kick->act.topic.text ? api_grant_in(call, kick->act.topic, reply)
+                                             : grant_ref(call->grant);
     bool may;
 
     if (!lets_in(kick))
-        kick->standing = api_standing(call, kick->place.identity);
+        kick->standing = api_standing(call, kick->act.identity);
     /* Who ends their own bar may do so, whoever it has kept out. */
     may = own && api_may(call, own, "admin/kick", reply) &&
           (lets_in(kick) || api_may_change(call, own, kick->standing, reply));
 
-    kick->place.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
+    kick->act.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
     grant_unref(own);
     return may;
 }
@@ -226,14 +226,14 @@ void api_kick(const struct api_call *call, struct http_reply *reply)
     struct kick kick = {.call = call};
     struct mcpx_text scratch = {0};
 
-    if (!api_target(call, &kick.place, reply) || !read_query(&kick, &scratch, reply) ||
+    if (!api_target(call, &kick.act, reply) || !read_query(&kick, &scratch, reply) ||
         !may_kick(&kick, reply) || !keep_out(&kick, reply))
         goto out;
     if (!lets_in(&kick)) {
         end_connections(&kick);
         end_others(&kick);
     } else if (!kick.preview) {
-        tell(&kick, kick.place.identity, kick.place.topic);
+        tell(&kick, kick.act.identity, kick.act.topic);
     }
     if (is_somebody(&kick))
         write_answer(&kick, &reply->body);

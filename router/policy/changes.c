@@ -86,19 +86,19 @@ bool changed_append(struct changed *changed, struct change *change)
     return true;
 }
 
-struct changed *changed_copy(const struct changed *changed, const struct change_place *place)
+struct changed *changed_copy(const struct changed *changed, const struct change_act *act)
 {
-    struct changed *copy = calloc(1, sizeof *copy + place->identity.len + place->topic.len);
+    struct changed *copy = calloc(1, sizeof *copy + act->identity.len + act->topic.len);
     char *room;
 
     if (!copy)
         return NULL;
     room = (char *)(copy + 1);
-    memcpy(room, place->identity.text, place->identity.len);
-    copy->identity = (struct mcpx_slice){room, place->identity.len};
-    room += place->identity.len;
-    memcpy(room, place->topic.text, place->topic.len);
-    copy->topic = (struct mcpx_slice){room, place->topic.len};
+    memcpy(room, act->identity.text, act->identity.len);
+    copy->identity = (struct mcpx_slice){room, act->identity.len};
+    room += act->identity.len;
+    memcpy(room, act->topic.text, act->topic.len);
+    copy->topic = (struct mcpx_slice){room, act->topic.len};
     for (size_t i = 0; changed && i < changed->count; i++)
         if (!changed_append(copy, change_ref(changed->list[i]))) {
             changed_free(copy);

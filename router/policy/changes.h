@@ -128,8 +128,8 @@ enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, in
 /** Does one of its grants cover all that a pattern covers now? */
 bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
 
-/** Who is changed, where, by whom, when. `by_all`: by somebody who has admin/ as a whole. */
-struct change_place {
+/** An act: who is changed, where, by whom, when. `by_all`: they have admin/ as a whole. */
+struct change_act {
     struct mcpx_slice identity, topic, by;
     int64_t wall_ms;
     bool by_all;
@@ -146,7 +146,7 @@ struct change_place {
  * lifts         nothing is granted: what is added only takes removals back
  */
 struct change_order {
-    struct change_place place;
+    struct change_act act;
     const struct mcpx_grant *add;
     size_t add_count;
     const struct mcpx_slice *remove;
@@ -178,9 +178,8 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
  * ends those of others, too. As changes_draft, and MCPX_ENOTFOUND when there is none to be ended,
  * MCPX_ECAPABILITY when there are only those of others.
  */
-enum mcpx_err changes_draft_bar(const struct changes *changes,
-                                const struct change_place *where, int64_t until_ms,
-                                struct mcpx_text *why, struct changed **out);
+enum mcpx_err changes_draft_bar(const struct changes *changes, const struct change_act *act,
+                                int64_t until_ms, struct mcpx_text *why, struct changed **out);
 
 /** Is just this pattern taken away? NULL = there are no changes. */
 bool changed_takes(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);

@@ -102,7 +102,7 @@ static bool to_meets(const struct mcpx_grant *one, const struct mcpx_grant *othe
 /* Grants that were added end now. They are remembered, so that they cannot begin anew. */
 static enum mcpx_err end_grants(struct drafting *drafting, const struct mx_pattern *pattern)
 {
-    const struct change_place *place_of = &drafting->order->place;
+    const struct change_act *act = &drafting->order->act;
     enum mcpx_err err = MCPX_OK;
 
     for (size_t i = 0; !err && i < drafting->draft->count; i++) {
@@ -110,10 +110,10 @@ static enum mcpx_err end_grants(struct drafting *drafting, const struct mx_patte
         struct mcpx_grant ended = change->grant;
         struct change *made;
 
-        if (change->sort != CHANGE_GRANT || !change_holds(change, place_of->wall_ms) ||
+        if (change->sort != CHANGE_GRANT || !change_holds(change, act->wall_ms) ||
             !mx_pattern_contains(pattern, &change->pattern, true))
             continue;
-        ended.expires_ms = place_of->wall_ms;
+        ended.expires_ms = act->wall_ms;
         made = change_new(CHANGE_GRANT, &ended, change->by, change->made_ms);
         if (made)
             made->first_ms = change->first_ms;
@@ -136,7 +136,7 @@ static bool is_left(const struct drafting *drafting, const struct mx_pattern *pa
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_GRANT &&
-            change_holds(change, drafting->order->place.wall_ms) &&
+            change_holds(change, drafting->order->act.wall_ms) &&
             mx_pattern_may_meet(&change->pattern, pattern))
             return true;
     }
@@ -157,20 +157,20 @@ static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice
     struct mcpx_grant denial = {.pattern = text, .expires_ms = order->until_ms};
     const struct mx_pattern pattern = parse(text);
     enum mcpx_err err = end_grants(drafting, &pattern);
-    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial, order->place.by);
+    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial, order->act.by);
 
     if (err || !is_left(drafting, &pattern))
         return err;
     if (index < drafting->draft->count) {
         const struct change *before = drafting->draft->list[index];
 
-        if (change_holds(before, order->place.wall_ms))
+        if (change_holds(before, order->act.wall_ms))
             denial.expires_ms = later(denial.expires_ms, before->grant.expires_ms);
         if (denial.expires_ms == before->grant.expires_ms)
             return MCPX_OK;
     }
     return place(drafting->draft, index,
-                 change_new(CHANGE_DENIAL, &denial, order->place.by, order->place.wall_ms));
+                 change_new(CHANGE_DENIAL, &denial, order->act.by, order->act.wall_ms));
 }
 
 /* ---- giving ---- */
@@ -195,7 +195,7 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_DENIAL &&
-            change_holds(change, drafting->order->place.wall_ms) &&
+            change_holds(change, drafting->order->act.wall_ms) &&
             mx_pattern_contains(&change->pattern, pattern, true))
             return change->grant.pattern;
     }
@@ -210,14 +210,14 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
 static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant *grant,
                         const struct mx_pattern *pattern)
 {
-    const struct change_place *where = &drafting->order->place;
-    int64_t first = where->wall_ms;
+    const struct change_act *act = &drafting->order->act;
+    int64_t first = act->wall_ms;
 
     for (size_t i = 0; i < drafting->draft->count; i++) {
         const struct change *change = drafting->draft->list[i];
 
         if (change->sort == CHANGE_GRANT && change->first_ms < first &&
-            (!where->by_all || mcpx_slice_equal(change->by, where->by)) &&
+            (!act->by_all || mcpx_slice_equal(change->by, act->by)) &&
             to_meets(&change->grant, grant) && mx_pattern_may_meet(&change->pattern, pattern))
             first = change->first_ms;
     }
@@ -234,9 +234,9 @@ static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *gr
 
     if (order->until_ms && (!grant->expires_ms || order->until_ms < grant->expires_ms))
         grant->expires_ms = order->until_ms;
-    if (!grant->expires_ms && latest_ms > order->place.wall_ms)
+    if (!grant->expires_ms && latest_ms > order->act.wall_ms)
         grant->expires_ms = latest_ms;
-    if (grant->expires_ms && grant->expires_ms <= order->place.wall_ms) {
+    if (grant->expires_ms && grant->expires_ms <= order->act.wall_ms) {
         mx_format(drafting->why, "'%s' would have ended already", grant->pattern);
         return MCPX_EREQUEST;
     }
@@ -252,14 +252,14 @@ static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *gr
 /* Whose change of a sort and pattern the caller may not take back; absent when all are theirs. */
 static struct mcpx_slice find_other(const struct changed *draft, enum change_sort sort,
                                     const struct mcpx_grant *grant,
-                                    const struct change_place *where)
+                                    const struct change_act *act)
 {
-    for (size_t i = 0; !where->by_all && i < draft->count; i++) {
+    for (size_t i = 0; !act->by_all && i < draft->count; i++) {
         const struct change *change = draft->list[i];
 
-        if (change->sort == sort && change_holds(change, where->wall_ms) &&
+        if (change->sort == sort && change_holds(change, act->wall_ms) &&
             mcpx_slice_equal(change->grant.pattern, grant->pattern) &&
-            !mcpx_slice_equal(change->by, where->by))
+            !mcpx_slice_equal(change->by, act->by))
             return change->by;
     }
     return (struct mcpx_slice){NULL, 0};
@@ -267,13 +267,13 @@ static struct mcpx_slice find_other(const struct changed *draft, enum change_sor
 
 /* Drops those of a sort and pattern that the caller may take back. Returns how many held. */
 static size_t drop_own(struct changed *draft, enum change_sort sort,
-                       const struct mcpx_grant *grant, const struct change_place *where)
+                       const struct mcpx_grant *grant, const struct change_act *act)
 {
-    struct mcpx_slice by = where->by_all ? anybody : where->by;
+    struct mcpx_slice by = act->by_all ? anybody : act->by;
     size_t index, count = 0;
 
     while ((index = changed_find(draft, sort, grant, by)) < draft->count) {
-        count += change_holds(draft->list[index], where->wall_ms);
+        count += change_holds(draft->list[index], act->wall_ms);
         changed_drop(draft, index);
     }
     return count;
@@ -296,26 +296,26 @@ static bool base_gives(const struct drafting *drafting, struct mcpx_slice text)
 static enum mcpx_err lift(struct drafting *drafting, const struct mcpx_grant *grant,
                           bool *lifted)
 {
-    const struct change_place *where = &drafting->order->place;
+    const struct change_act *act = &drafting->order->act;
     struct mcpx_slice other;
 
     *lifted = false;
     if (drafting->order->until_ms || grant->expires_ms || grant->to_count > 0)
         return MCPX_OK;
-    other = find_other(drafting->draft, CHANGE_DENIAL, grant, where);
+    other = find_other(drafting->draft, CHANGE_DENIAL, grant, act);
     if (other.text)
         return refuse(drafting, MCPX_ECAPABILITY,
                       "'%s' was taken away by '%s': only who did that, or has admin/*, can "
                       "give it back",
                       grant->pattern, other);
-    *lifted = drop_own(drafting->draft, CHANGE_DENIAL, grant, where) > 0 &&
+    *lifted = drop_own(drafting->draft, CHANGE_DENIAL, grant, act) > 0 &&
               (!drafting->order->open || base_gives(drafting, grant->pattern));
     return MCPX_OK;
 }
 
 static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_grant *asked)
 {
-    const struct change_place *where = &drafting->order->place;
+    const struct change_act *act = &drafting->order->act;
     const struct mx_pattern pattern = parse(asked->pattern);
     struct mcpx_grant grant = *asked;
     struct mcpx_slice denial;
@@ -336,7 +336,7 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
     err = settle_end(drafting, &grant, first_ms);
     if (err)
         return err;
-    change = change_new(CHANGE_GRANT, &grant, where->by, where->wall_ms);
+    change = change_new(CHANGE_GRANT, &grant, act->by, act->wall_ms);
     if (change)
         change->first_ms = first_ms;
     return place(drafting->draft, changed_find(drafting->draft, CHANGE_GRANT, asked, anybody),
@@ -352,22 +352,21 @@ static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_gran
  */
 static void make_room(struct drafting *drafting)
 {
-    const struct change_place *where = &drafting->order->place;
+    const struct change_act *act = &drafting->order->act;
     struct changed *draft = drafting->draft;
 
-    if (!where->by_all ||
-        changed_check_room(drafting->changes, draft, where->by, NULL) == MCPX_OK)
+    if (!act->by_all || changed_check_room(drafting->changes, draft, act->by, NULL) == MCPX_OK)
         return;
     for (size_t i = draft->count; i-- > 0;)
         if (draft->list[i]->sort == CHANGE_GRANT &&
-            !change_holds(draft->list[i], where->wall_ms) &&
-            mcpx_slice_equal(draft->list[i]->by, where->by))
+            !change_holds(draft->list[i], act->wall_ms) &&
+            mcpx_slice_equal(draft->list[i]->by, act->by))
             changed_drop(draft, i);
 }
 
-static struct changed *begin(const struct changes *changes, const struct change_place *place)
+static struct changed *begin(const struct changes *changes, const struct change_act *act)
 {
-    return changed_copy(changes_find(changes, place->identity, place->topic), place);
+    return changed_copy(changes_find(changes, act->identity, act->topic), act);
 }
 
 static enum mcpx_err finish(struct changed *draft, enum mcpx_err err, struct changed **out)
@@ -382,12 +381,12 @@ static enum mcpx_err finish(struct changed *draft, enum mcpx_err err, struct cha
 enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
                             struct mcpx_text *why, struct changed **out)
 {
-    struct drafting drafting = {changes, order, begin(changes, &order->place), why};
+    struct drafting drafting = {changes, order, begin(changes, &order->act), why};
     enum mcpx_err err = MCPX_OK;
 
     if (!drafting.draft)
         return MCPX_ENOMEM;
-    if (order->until_ms && order->until_ms <= order->place.wall_ms) {
+    if (order->until_ms && order->until_ms <= order->act.wall_ms) {
         mcpx_text_puts(why, "until is past");
         err = MCPX_EREQUEST;
     }
@@ -397,28 +396,26 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
         err = add_grant(&drafting, &order->add[i]);
     if (!err) {
         make_room(&drafting);
-        err = changed_check_room(changes, drafting.draft, order->place.by, why);
+        err = changed_check_room(changes, drafting.draft, order->act.by, why);
     }
     return finish(drafting.draft, err, out);
 }
 
-enum mcpx_err changes_draft_bar(const struct changes *changes,
-                                const struct change_place *where, int64_t until_ms,
-                                struct mcpx_text *why, struct changed **out)
+enum mcpx_err changes_draft_bar(const struct changes *changes, const struct change_act *act,
+                                int64_t until_ms, struct mcpx_text *why, struct changed **out)
 {
     const struct mcpx_grant bar = {.pattern = MCPX_SLICE(""), .expires_ms = until_ms};
-    struct changed *draft = begin(changes, where);
+    struct changed *draft = begin(changes, act);
     enum mcpx_err err = MCPX_OK;
     struct mcpx_slice other;
     size_t dropped;
 
     if (!draft)
         return MCPX_ENOMEM;
-    dropped = drop_own(draft, CHANGE_BAR, &bar, where);
-    other = find_other(draft, CHANGE_BAR, &bar, where);
-    if (until_ms > where->wall_ms) {
-        err = place(draft, draft->count,
-                    change_new(CHANGE_BAR, &bar, where->by, where->wall_ms));
+    dropped = drop_own(draft, CHANGE_BAR, &bar, act);
+    other = find_other(draft, CHANGE_BAR, &bar, act);
+    if (until_ms > act->wall_ms) {
+        err = place(draft, draft->count, change_new(CHANGE_BAR, &bar, act->by, act->wall_ms));
     } else if (dropped == 0 && other.text) {
         mx_format(why, "it is kept out by '%s': only who did that, or has admin/*, can end it",
                   other);
@@ -428,6 +425,6 @@ enum mcpx_err changes_draft_bar(const struct changes *changes,
         err = MCPX_ENOTFOUND;
     }
     if (!err)
-        err = changed_check_room(changes, draft, where->by, why);
+        err = changed_check_room(changes, draft, act->by, why);
     return finish(draft, err, out);
 }

@@ -32,7 +32,7 @@ struct change *change_ref(struct change *change);
 void change_unref(struct change *change);
 
 /** Makes a copy of the changes of one participant, or empty ones. NULL when memory runs out. */
-struct changed *changed_copy(const struct changed *changed, const struct change_place *place);
+struct changed *changed_copy(const struct changed *changed, const struct change_act *act);
 
 /** Puts a change, which is taken, behind the last. False when memory runs out. */
 bool changed_append(struct changed *changed, struct change *change);

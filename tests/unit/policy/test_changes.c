@@ -47,14 +47,13 @@ static void scene_fini(struct scene *scene)
 
 static enum mcpx_err bar(struct scene *scene, int64_t for_ms)
 {
-    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("work"),
-                                 mcpx_slice_of(scene->by), scene->now_ms, scene->by_all};
+    struct change_act act = {MCPX_SLICE("bob"), MCPX_SLICE("work"), mcpx_slice_of(scene->by),
+                             scene->now_ms, scene->by_all};
     struct changed *draft = NULL;
     enum mcpx_err err;
 
     mcpx_text_reset(&scene->why);
-    err =
-        changes_draft_bar(scene->changes, &place, scene->now_ms + for_ms, &scene->why, &draft);
+    err = changes_draft_bar(scene->changes, &act, scene->now_ms + for_ms, &scene->why, &draft);
     return err ? err : changes_commit(scene->changes, draft);
 }
 
@@ -70,9 +69,9 @@ static enum mcpx_err order_grant(struct scene *scene, struct mcpx_grant grant,
                                  const char *remove, int64_t for_ms)
 {
     struct mcpx_slice denial = mcpx_slice_of(remove);
-    struct change_order order = {.place = {MCPX_SLICE("bob"), MCPX_SLICE("work"),
-                                           mcpx_slice_of(scene->by), scene->now_ms,
-                                           scene->by_all},
+    struct change_order order = {.act = {MCPX_SLICE("bob"), MCPX_SLICE("work"),
+                                         mcpx_slice_of(scene->by), scene->now_ms,
+                                         scene->by_all},
                                  .add = &grant,
                                  .add_count = grant.pattern.len > 0,
                                  .remove = &denial,
@@ -445,8 +444,8 @@ Test(changes, many_removals_that_end_together_are_told_one_by_one)
         struct changed *draft = NULL;
 
         snprintf(name, sizeof name, "%d", i);
-        order.place = (struct change_place){MCPX_SLICE("bob"), mcpx_slice_of(name),
-                                            MCPX_SLICE("root"), start_ms, true};
+        order.act = (struct change_act){MCPX_SLICE("bob"), mcpx_slice_of(name),
+                                        MCPX_SLICE("root"), start_ms, true};
         cr_assert_eq(changes_draft(changes, &order, &(struct mcpx_text){0}, &draft), MCPX_OK);
         cr_assert_eq(changes_commit(changes, draft), MCPX_OK);
     }

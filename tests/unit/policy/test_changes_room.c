@@ -48,8 +48,8 @@ static enum mcpx_err make(struct scene *scene, struct wish wish)
     enum mcpx_err err;
 
     snprintf(topic, sizeof topic, "t%d", wish.topic);
-    order.place = (struct change_place){MCPX_SLICE("bob"), mcpx_slice_of(topic),
-                                        mcpx_slice_of(wish.by), start_ms, false};
+    order.act = (struct change_act){MCPX_SLICE("bob"), mcpx_slice_of(topic),
+                                    mcpx_slice_of(wish.by), start_ms, false};
     for (int i = 0; i < wish.count; i++) {
         snprintf(patterns[i], sizeof *patterns, "%s:%0*d", wish.name ? wish.name : wish.by,
                  wish.length, i);
@@ -212,21 +212,21 @@ Test(changes_room, what_is_taken_over_counts)
 Test(changes_room, a_bar_finds_room_beside_many)
 {
     struct scene scene = scene_new();
-    struct change_place place = {MCPX_SLICE("bob"), MCPX_SLICE("t0"), MCPX_SLICE("a"),
-                                 start_ms, false};
+    struct change_act act = {MCPX_SLICE("bob"), MCPX_SLICE("t0"), MCPX_SLICE("a"), start_ms,
+                             false};
     struct changed *draft = NULL;
     char by[8];
 
     for (int i = 0; i < 2 * (CHANGES_EACH - 1); i++) {
         snprintf(by, sizeof by, "%d", i / 2);
-        place.by = mcpx_slice_of(by);
+        act.by = mcpx_slice_of(by);
         cr_assert_eq(
-            changes_draft_bar(scene.changes, &place, start_ms + 1000 + i, &scene.why, &draft),
+            changes_draft_bar(scene.changes, &act, start_ms + 1000 + i, &scene.why, &draft),
             MCPX_OK, "%s", by);
         cr_assert_eq(changes_commit(scene.changes, draft), MCPX_OK);
     }
-    place.by = MCPX_SLICE("one more");
-    cr_expect_eq(changes_draft_bar(scene.changes, &place, start_ms + 5000, &scene.why, &draft),
+    act.by = MCPX_SLICE("one more");
+    cr_expect_eq(changes_draft_bar(scene.changes, &act, start_ms + 5000, &scene.why, &draft),
                  MCPX_ESHARE);
     cr_expect(says(&scene, "128 bars may be kept: others have 127"), "%s", scene.why.text);
     scene_fini(&scene);
