@@ -20,7 +20,7 @@ enum { ANSWER_BYTES = 262144 };
  * asker       who has asked for the one under way; `next`: for the one after it
  * asked, begun, done   numbers of reloads; `told` is what `done` was when it was asked for last
  * err, found  what the thread has found
- * retired     participants and keys of before, to be freed
+ * retired     participants and keys of before, to be freed, some in each turn of the loop
  */
 struct reload {
     struct edge *edge;
@@ -123,9 +123,9 @@ static void configure(struct edge *edge)
     log_set(config->log_level, config->log_format);
 }
 
+/* The next reload begins when these are freed. */
 static void retire(struct reload *reload, struct config *old)
 {
-    tokens_free(reload->retired);
     reload->retired = old->tokens;
     old->tokens = NULL;
     config_fini(old);
@@ -166,15 +166,17 @@ static void on_read(uv_work_t *work, int status)
         put_into_force(edge);
     }
     forget_found(&reload->found);
-    if (reload->asked > reload->begun)
-        begin(edge);
+    begin(edge);
 }
 
+/* Begins the next one, if there is one to begin. */
 static void begin(struct edge *edge)
 {
     struct reload *reload = edge->reload;
     struct reload_asker asker = reload->asker;
 
+    if (reload->asked == reload->begun || reload->reading || reload->retired)
+        return;
     reload->asker = reload->next;
     reload->next = asker;
     reload->begun = reload->asked;
@@ -196,8 +198,7 @@ uint64_t reload_ask(struct edge *edge, const struct reload_source *source)
         reload->next.address = source->address;
     }
     reload->asked = reload->begun + 1;
-    if (!reload->reading)
-        begin(edge);
+    begin(edge);
     return reload->asked;
 }
 
@@ -219,7 +220,10 @@ bool reload_turn(struct edge *edge)
 {
     struct reload *reload = edge->reload;
 
-    if (reload->retired && tokens_free_some(reload->retired))
+    if (reload->retired && tokens_free_some(reload->retired)) {
         reload->retired = NULL;
+        if (!edge->stopping)
+            begin(edge);
+    }
     return reload->retired != NULL;
 }

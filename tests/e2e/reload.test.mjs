@@ -228,6 +228,16 @@ test('many changes of long lists hold nobody up', async (t) => {
   await eventually(() => /event=policy_changed left_out=1$/m.test(router.log), () => router.log);
 });
 
+test('many participants who are gone hold nobody up, however soon the next reload is asked for', async (t) => {
+  const own = (i) => [`x/${i}`, `mcp/request:tools/call:a${i}*`, `mcp/request:tools/call:*b${i}`];
+  const router = await start(t, Object.fromEntries(Array.from({ length: 30000 }, (_, i) => [`p${i}`, person(`p${i}`, own(i))])));
+  router.edit({});
+  await Promise.all(Array.from({ length: 3 }, () => router.reload()));
+  const { text } = await router.get('/metrics');
+  const turns = (le) => Number(text.match(new RegExp(`^mcpx_loop_turn_seconds_bucket\\{le="${le}"\\} (\\d+)$`, 'm'))[1]);
+  assert.equal(turns('0.100000'), turns('\\+Inf'), text);
+});
+
 /* ---- settings ---- */
 
 const refusedWith = async (who, kind, payload) => (await who.untilRefused(who.send(kind, payload))).error;
