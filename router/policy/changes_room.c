@@ -49,9 +49,8 @@ static enum mcpx_err check(const struct load *load, const size_t most[MEASURES],
     static const char *const units[] = {"", " bytes of", " bytes of patterns of"};
     static const char *const ends[] = {
         "a grant counts until admin.grant_max_s after its end",
-        "a removal ends at its until, or when who made it, or has admin/*, adds just that "
-        "pattern",
-        "a bar ends in time, or when who made it, or has admin/*, asks with for=0"};
+        "a removal ends in time, or when its maker or admin/* adds just the pattern",
+        "a bar ends in time, or when its maker or admin/* asks with for=0"};
     int i = 0;
 
     while (i < MEASURES && load->all[i] + load->own[i] <= most[i])
