@@ -20,11 +20,6 @@ const char *mcpx_refusal_wire(enum mcpx_refusal refusal)
     return (size_t)refusal < sizeof wire / sizeof *wire ? wire[refusal] : "";
 }
 
-static struct mcpx_slice pattern_text(const struct mcpx_capset *set, size_t index)
-{
-    return set->patterns[index].parts.text;
-}
-
 /*
  * The first grant that would allow a refused kind but for its target, else but for its expiry.
  * Those without conditions, or whose conditions hold, cannot be the reason and cost no walk.
@@ -42,7 +37,7 @@ static void find_missed(const struct mcpx_capset *set, const struct mcpx_questio
             !mx_pattern_covers(&set->patterns[i], question->kind, dotted))
             continue;
         out->refusal = refusal;
-        out->grant = pattern_text(set, i);
+        out->grant = mx_capset_pattern(set, i);
     }
 }
 
@@ -56,7 +51,7 @@ static struct mcpx_slice find_nearest(const struct mcpx_capset *set,
         size_t agreement = mx_pattern_agreement(&set->patterns[i], kind);
 
         if (!nearest.text || agreement > longest) {
-            nearest = pattern_text(set, i);
+            nearest = mx_capset_pattern(set, i);
             longest = agreement;
         }
     }

@@ -177,7 +177,7 @@ int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms)
 
 struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index)
 {
-    return set->patterns[set->grant_count + index].parts.text;
+    return mx_capset_pattern(set, set->grant_count + index);
 }
 
 bool mx_grant_to_equals(const struct mcpx_grant *one, const struct mcpx_grant *other)

@@ -31,6 +31,12 @@ struct mcpx_capset {
     bool depends;
 };
 
+/** The pattern at `index`: those of the grants, then the denials. Lent until the set is freed. */
+static inline struct mcpx_slice mx_capset_pattern(const struct mcpx_capset *set, size_t index)
+{
+    return set->patterns[index].parts.text;
+}
+
 /** The denial at `index` (0 .. deny_count-1), lent until the set is freed. */
 struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index);
 

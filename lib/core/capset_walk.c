@@ -7,11 +7,6 @@
 
 #include <mcpx/envelope.h>
 
-static struct mcpx_slice pattern_text(const struct mcpx_capset *set, size_t index)
-{
-    return set->patterns[index].parts.text;
-}
-
 /* Who is listed is so with all its instances. Protocol: section 3. */
 static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
 {
@@ -44,7 +39,7 @@ struct mcpx_slice mx_capset_denied_by(const struct mcpx_capset *set,
 {
     for (size_t i = set->grant_count; i < set->grant_count + set->deny_count; i++)
         if (mx_pattern_covers(&set->patterns[i], kind, false))
-            return pattern_text(set, i);
+            return mx_capset_pattern(set, i);
     return (struct mcpx_slice){NULL, 0};
 }
 
@@ -60,7 +55,7 @@ struct mcpx_slice mx_capset_granted_by(struct mcpx_capset *set,
             continue;
         set->depends |= mcpx_grant_is_conditional(grant);
         if (mx_grant_condition(grant, question) == MCPX_ALLOWED)
-            return pattern_text(set, i);
+            return mx_capset_pattern(set, i);
     }
     return (struct mcpx_slice){NULL, 0};
 }
