@@ -48,8 +48,8 @@ const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const ch
     return why;
 }
 
-const char *mx_certificate_spent(SSL_CTX *context, const char *cert_file, const char *key_file,
-                                 const char **field)
+const char *mx_certificate_renewal_fault(SSL_CTX *context, const char *cert_file,
+                                         const char *key_file, const char **field)
 {
     SSL_CTX *fresh = SSL_CTX_new(TLS_client_method());
     const char *fault = "cert_file", *why = "out of memory";

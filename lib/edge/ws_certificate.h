@@ -25,10 +25,10 @@ const char *mx_certificate_use(struct ssl_ctx_st *context, const char *cert_file
                                const char *key_file);
 
 /**
- * Do the files hold another certificate than the one that connections with `context` have shown?
- * Returns as mx_certificate_fault; then `field` is "cert_file" when they do, too.
+ * Can these files be shown, and is their certificate another one than connections with `context`
+ * have shown? Returns as mx_certificate_fault; `field` is "cert_file" as well when both are so.
  */
-const char *mx_certificate_spent(struct ssl_ctx_st *context, const char *cert_file,
-                                 const char *key_file, const char **field);
+const char *mx_certificate_renewal_fault(struct ssl_ctx_st *context, const char *cert_file,
+                                         const char *key_file, const char **field);
 
 #endif

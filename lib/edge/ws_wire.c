@@ -60,8 +60,8 @@ bool mx_wire_renew(struct mx_wire *wire, const char *token)
 
 bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told)
 {
-    const char *field, *reason = mx_certificate_spent(wire->tls, wire->cert_file.text,
-                                                      wire->key_file.text, &field);
+    const char *field, *reason = mx_certificate_renewal_fault(wire->tls, wire->cert_file.text,
+                                                              wire->key_file.text, &field);
     bool is_key = strcmp(field, "key_file") == 0;
 
     mx_format(told, "%s: %s", is_key ? &wire->key_file : &wire->cert_file,
