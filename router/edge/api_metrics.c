@@ -134,11 +134,11 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
         "1 while certificate and key on disk cannot be used, and older ones are in force",
         tls->stale, out);
     if (tls->crl_until_s)
-        metric_value(
-            "mcpx_tls_client_crl_expiry_seconds", "gauge",
-            "When the first authority of clients has no revocation list any more that has not "
-            "ended, in seconds since 1970",
-            (uint64_t)tls->crl_until_s, out);
+        metric_value("mcpx_tls_client_crl_expiry_seconds", "gauge",
+                     "When all revocation lists of the first authority of clients have ended, "
+                     "in seconds "
+                     "since 1970",
+                     (uint64_t)tls->crl_until_s, out);
     if (tls->has_ocsp) {
         metric_value("mcpx_tls_ocsp_expiry_seconds", "gauge",
                      "When the OCSP response ends that clients are shown, in seconds since "

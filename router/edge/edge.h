@@ -34,7 +34,7 @@ struct guests {
  *
  * files        what new connections are given
  * ocsp         and shown beside it
- * lists_ended  that a revocation list has ended was logged
+ * lists_ended  that all lists of an authority have ended was logged
  * watch        who reads them again (tls_watch.h)
  */
 struct edge_tls {

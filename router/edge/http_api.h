@@ -51,7 +51,7 @@ struct http_request {
  * stale        the files on disk could not be used when they were read last
  * has_ocsp     there are to be OCSP responses; ocsp_stale: that on disk could not be used
  * ocsp_until_s when the one that clients are shown ends; 0 = there is none
- * crl_until_s  when the first authority of clients has no revocation list any more; 0 = never
+ * crl_until_s  when all lists of the first authority of clients have ended; 0 = never
  * handshakes   that succeeded
  * failed       handshakes and connections that TLS has ended
  */

@@ -16,7 +16,7 @@ struct stack_st_X509_CRL;
  *
  * lists     owned
  * from_s    since when, in seconds since 1970, each of their authorities has a list that has begun
- * until_s   when the first of the authorities has none any more that has not ended; 0 = never
+ * until_s   when all lists of the first of the authorities have ended; 0 = never
  * next_s    when the next of them begins
  */
 struct revocation {

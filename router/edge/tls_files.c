@@ -234,8 +234,8 @@ void tls_files_warn(const struct tls_settings *settings, const struct tls_files 
                   settings->key_file);
     if (files->revoked.until_s && files->revoked.until_s <= wall_ms / 1000)
         (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
-                    "has expired, so everybody who shows a certificate is refused; expected "
-                    "lists that are valid today");
+                    "has a list that has expired, so everybody of its authority who shows a "
+                    "certificate is refused; expected lists that are valid today");
     if (files->revoked.from_s > wall_ms / 1000)
         (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
                     "has a list that has not begun, so everybody of its authority who shows a "

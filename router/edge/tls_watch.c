@@ -225,8 +225,9 @@ static void tell_lists_ended(struct edge *edge)
         return;
     tls->lists_ended = true;
     LOG(LOG_ERROR, "tls_crl_expired", log_string("file", edge->config->tls.client_crl_file),
-        log_string("hint", "everybody who shows a certificate is refused until there is "
-                           "another one"));
+        log_string("hint",
+                   "whoever shows a certificate of its authority is refused until there "
+                   "is another list"));
 }
 
 static void end_response(struct edge *edge)
