@@ -26,7 +26,7 @@
 /* NIST SP 800-38D section 5.2.1.1: what one nonce may encrypt. */
 static const uint64_t len_max = (UINT64_C(1) << 36) - 32;
 
-static struct size size_128, size_256;
+static struct gcm_size size_128, size_256;
 
 /* ---- contexts ---- */
 
@@ -37,7 +37,7 @@ static struct gcm *allocate(void)
     return posix_memalign(&memory, ALIGN, sizeof(struct gcm)) ? NULL : memory;
 }
 
-static struct gcm *new_of(const struct size *size)
+static struct gcm *new_of(const struct gcm_size *size)
 {
     struct gcm *gcm = allocate();
 
@@ -399,7 +399,7 @@ static int open_provider(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in
 /* ---- the library ---- */
 
 #define SIZE(manager, bits)                                                                   \
-    (struct size)                                                                             \
+    (struct gcm_size)                                                                         \
     {                                                                                         \
         .key_len = IMB_GCM_##bits##_KEY_LEN, .expand = (manager)->gcm##bits##_pre,            \
         .begin = (manager)->gcm##bits##_init,                                                 \

@@ -113,7 +113,7 @@ static void put_head(unsigned char *head, size_t len)
 static size_t seal_1_3(struct gcm *gcm, unsigned char *out, const char *data, size_t len)
 {
     static const unsigned char sort = SORT;
-    const struct size *size = gcm->size;
+    const struct gcm_size *size = gcm->size;
     unsigned char nonce[NONCE] = {0}, *sealed = out + HEAD;
 
     put_head(out, len + 1 + TAG);
@@ -129,7 +129,7 @@ static size_t seal_1_3(struct gcm *gcm, unsigned char *out, const char *data, si
 /* RFC 5246 section 6.2.3.3, RFC 5288 section 3: a part of the nonce is sent. */
 static size_t seal_1_2(struct gcm *gcm, unsigned char *out, const char *data, size_t len)
 {
-    const struct size *size = gcm->size;
+    const struct gcm_size *size = gcm->size;
     unsigned char aad[RECORD_AAD], nonce[NONCE], *sealed = out + HEAD + EXPLICIT;
 
     put_number(aad, gcm->next);

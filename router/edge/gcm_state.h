@@ -26,7 +26,7 @@ enum {
 };
 
 /* One length of key. `update` and `finish` are decryption's and encryption's. */
-struct size {
+struct gcm_size {
     size_t key_len;
     aes_gcm_pre_t expand;
     aes_gcm_init_t begin;
@@ -36,7 +36,7 @@ struct size {
 
 /* What a nonce is good for: nothing when there is none or it was used, and additional
  * data first. */
-enum stage { SPENT, FRESH, BEGUN };
+enum gcm_stage { SPENT, FRESH, BEGUN };
 
 /*
  * One direction of one connection.
@@ -50,13 +50,13 @@ enum stage { SPENT, FRESH, BEGUN };
  * has_next   OpenSSL has sealed one with the key, so `next` and `first` are known
  * ahead      how many were sealed that OpenSSL did not count
  * is_strange its numbers do not begin at 0 and go up by one, so it is no connection's
- * place      where it is to be found
+ * place      of gcm_work_for: what points here as long as this seals for a connection, or NULL
  */
 struct gcm {
     struct gcm_key_data key;
-    const struct size *size;
+    const struct gcm_size *size;
     uint64_t next, ahead;
-    enum stage stage;
+    enum gcm_stage stage;
     bool encrypts, has_key, has_tag, has_fixed, has_next, is_strange, record;
     unsigned char first[NONCE], fixed[NONCE], nonce[NONCE], tag[TAG], aad[AAD_MAX];
     size_t aad_len;
