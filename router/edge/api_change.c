@@ -13,7 +13,7 @@
 #include "router/policy/authority.h"
 #include "router/policy/grant_list.h"
 
-/* Patterns of one request: of as many it is known which came back (`lifted`). */
+/* Patterns of one request: `lifted` of an outcome has a bit for each. */
 enum { PATTERNS_MAX = 64 };
 
 /* Seconds that `until` may say: a hundred years. */
@@ -353,7 +353,8 @@ static enum mcpx_err carry_out(const struct api_call *call, struct outcome *outc
     if (!err)
         err = changes_apply(call->api->changes, base, wish->act.topic, wall_ms,
                             &outcome->before);
-    /* Since a reload. It is not let in until enough was taken back, piece by piece. */
+    /* A reload may have given it more than fits into a set beside these changes. Then it is not let
+       in until enough was taken back, for which one order need not be enough. */
     stays_out = err == MCPX_ELIMIT;
     if (stays_out)
         err = grant_nothing(wish->act.identity, &outcome->before);

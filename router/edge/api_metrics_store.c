@@ -7,7 +7,7 @@
 #include "router/edge/metric_text.h"
 #include "router/store/edge/audit.h"
 
-/* What an old answer said would hide that the disk gives none. */
+/* An old answer would hide that the disk does not answer any more. */
 static bool is_known(const struct api_call *call, int64_t bytes)
 {
     return bytes >= 0 && call->now.mono_ms - call->api->disks->asked_ms < DISK_KNOWN_MS;

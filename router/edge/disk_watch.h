@@ -12,7 +12,7 @@ struct edge;
 /**
  * Both disks are asked by one thread, one after the other: one that hangs holds no other thread.
  *
- * store, audit   paths; NULL while that is off
+ * store, audit   paths; empty while that is off
  * known          what was answered last
  * found          what the thread has found; nobody else looks at it while it is `asking`
  */

@@ -39,7 +39,7 @@ struct tls_room {
 };
 
 /*
- * gcm        what seals without OpenSSL, when there is such a thing
+ * gcm        what seals without OpenSSL; NULL when OpenSSL seals all
  * open       the handshake is done
  * alone      data can be sealed without OpenSSL, which has nothing to send before it
  * over       nothing may be sealed any more: it has failed, or tls_end was called

@@ -12,8 +12,8 @@
 /**
  * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep
  * theirs. Nobody has more of each than they leave for others. CHANGES_EACH and CHANGES_EACH_TEXT,
- * bytes of patterns, hold for one participant in one topic: a set has room for all of them beside
- * half of it. CHANGES_SETS are kept for who needs them next: each may take some megabytes.
+ * bytes of patterns, hold for one participant in one topic: half of a set has room for all of
+ * them. CHANGES_SETS are kept for who needs them next: each may take some megabytes.
  */
 enum {
     CHANGES_MAX = 4096,

@@ -1,7 +1,8 @@
 /*
  * What breaks for whom: somebody whose only proof is a certificate cannot use our programs; a program
  * that runs for months is locked out when its first certificate ends or is revoked, although it was
- * renewed, or tries for ever with one that nobody takes any more; a wrong file is told as "cannot connect", or the terminal is asked for a passphrase.
+ * renewed, or tries for ever with one that nobody takes any more; a wrong file is told as "cannot
+ * connect", or the terminal is asked for a passphrase.
  */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
