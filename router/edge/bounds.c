@@ -62,6 +62,12 @@ uint64_t bounds_descriptors(const struct config *config)
            SPARE_DESCRIPTORS;
 }
 
+size_t bounds_room(uint64_t descriptors)
+{
+    return descriptors < 2 * SPARE_DESCRIPTORS ? descriptors / 2
+                                               : descriptors - SPARE_DESCRIPTORS;
+}
+
 static void write_number(uint64_t number, struct mcpx_text *out)
 {
     if (number == 0)

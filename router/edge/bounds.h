@@ -30,6 +30,9 @@ size_t bounds_buffers(const struct config *config);
 /** File descriptors for all connections that there may be, and for everything else. */
 uint64_t bounds_descriptors(const struct config *config);
 
+/** So many connections there may be with that many descriptors. */
+size_t bounds_room(uint64_t descriptors);
+
 /**
  * What there is.
  *

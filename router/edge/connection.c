@@ -44,6 +44,7 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     list_init(&connection->in_unfinished);
     list_init(&connection->in_waiting);
     list_init(&connection->in_joining);
+    list_init(&connection->in_leaving);
     connection->deadline_ms = edge_now(edge).mono_ms + REQUEST_MS;
     list_append(&edge->all, &connection->in_all);
     edge->count++;
@@ -78,6 +79,9 @@ static void set_state(struct connection *connection, enum connection_state state
 {
     if (state != UNAUTHENTICATED && state != ANSWERED)
         holders_remove(&connection->edge->unauthenticated, &connection->holding);
+    list_remove(&connection->in_leaving);
+    if (state == LEAVING)
+        list_append(&connection->edge->leaving, &connection->in_leaving);
     connection->state = state;
 }
 

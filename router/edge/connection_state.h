@@ -48,6 +48,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * exchange       the HTTP request that is on its way; NULL else
  * waiter         while it waits for the hub; NULL else
  * in_joining     link in edge->guests.joining
+ * in_leaving     link in edge->leaving
  * frames         what a member sends
  * extras         control frames since they were last charged
  * unsent         what the kernel did not take, from `unsent_at` on; in edge->full while it is
@@ -82,7 +83,7 @@ struct connection {
     struct holding holding;
     struct exchange *exchange;
     struct waiter *waiter;
-    struct link in_joining;
+    struct link in_joining, in_leaving;
     struct mx_frames frames;
     size_t extras;
     struct mcpx_text unsent;

@@ -121,6 +121,8 @@ struct waiters {
  * One router, on one thread.
  *
  * all, count                every connection; how many there are
+ * room                      how many there may be without taking the descriptors of all else
+ * leaving                   those that are leaving, the longest first
  * unauthenticated           those not upgraded yet, by the address they come from
  * welcoming                 members whose welcome is held back, oldest first
  * unfinished                bytes of memory that unfinished messages take; in unfinished_all and
@@ -173,9 +175,9 @@ struct edge {
     struct lws_vhost *vhost;
     struct listener *listeners;
     size_t listener_count;
-    struct link all, welcoming;
+    struct link all, welcoming, leaving;
     struct holders unauthenticated;
-    size_t count;
+    size_t count, room;
     size_t unfinished, unfinished_count, unsent;
     struct link unfinished_all, full, waiting;
     size_t deferred;

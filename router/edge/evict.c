@@ -95,6 +95,14 @@ void evict_unauthenticated(struct edge *edge)
     connection_kill(connection);
 }
 
+/* It may stay for seconds, and nobody counts it any more: else one participant who comes and goes
+ * could use up the descriptors of all. */
+void evict_leaving(struct edge *edge)
+{
+    if (edge->count >= edge->room && !list_is_empty(&edge->leaving))
+        connection_kill(LIST_ELEMENT(edge->leaving.next, struct connection, in_leaving));
+}
+
 void evict_requests(struct edge *edge)
 {
     int64_t latest_ms = edge_now(edge).mono_ms + LAST_REQUEST_MS;

@@ -32,6 +32,12 @@ void evict_late(struct edge *edge);
 void evict_unauthenticated(struct edge *edge);
 
 /**
+ * Called before a connection is accepted: when there are as many as edge->room, cuts the one that
+ * has been leaving for the longest time, if there is any.
+ */
+void evict_leaving(struct edge *edge);
+
+/**
  * For a router that stops, again and again: cuts those who have taken their answer, and gives those
  * who have none yet LAST_REQUEST_MS. A client that was accepted just before may not have been read.
  */

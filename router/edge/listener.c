@@ -62,6 +62,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
         if (edge->unauthenticated.count >= UNAUTHENTICATED_MAX)
             evict_unauthenticated(edge);
+        evict_leaving(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ws_server_adopt(listener, fd, origin);
         return;

@@ -222,16 +222,20 @@ static enum mcpx_err open_signals(struct edge *edge)
  * permits them; and no more: libwebsockets sizes a table by this limit, and walks all of it
  * whenever a connection comes or goes.
  */
-static void set_descriptors(const struct config *config)
+static void set_descriptors(struct edge *edge)
 {
-    size_t connections = config->hub.connections_max;
-    rlim_t wanted = bounds_descriptors(config);
+    size_t connections = edge->config->hub.connections_max;
+    rlim_t wanted = bounds_descriptors(edge->config);
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) || (!connections && limit.rlim_cur >= wanted))
+    edge->room = SIZE_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit))
         return;
-    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
+    if (connections || limit.rlim_cur < wanted) {
+        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    edge->room = bounds_room(limit.rlim_cur);
     if (connections && limit.rlim_cur < wanted)
         LOG(LOG_WARN, "few_descriptors", log_number("limit", (int64_t)limit.rlim_cur),
             log_number("wanted", (int64_t)wanted));
@@ -269,6 +273,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     waiters_init(&edge->waiters);
     list_init(&edge->all);
     list_init(&edge->welcoming);
+    list_init(&edge->leaving);
     list_init(&edge->unfinished_all);
     list_init(&edge->full);
     list_init(&edge->waiting);
@@ -288,7 +293,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
                                   .turn_away = guests_turn_away,
                                   .context = edge};
     open_handles(edge);
-    set_descriptors(config);
+    set_descriptors(edge);
     err = reload_new(edge, sources);
     if (!err)
         err = store_turn_open(edge, errors);

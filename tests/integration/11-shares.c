@@ -267,3 +267,33 @@ Test(shares, no_more_descriptors_are_prepared_for_than_connections_need, .timeou
     cr_expect_eq(rude_metric(&router, "process_max_fds"), CONNECTIONS + OTHERS);
     cr_expect_eq(daemon_stop(&router), 0);
 }
+
+/* What breaks: one participant who comes, is sent away and does not answer keeps everybody out. */
+Test(shares, those_who_do_not_answer_a_close_frame_use_up_no_descriptors, .timeout = 120)
+{
+    enum { CROWD = 600, DESCRIPTORS = 400, ROOM = DESCRIPTORS / 2, OTHERS = 60 };
+    static struct rude crowd[CROWD];
+    static char token[8192];
+    struct rlimit limit = {4096, 4096};
+    struct daemon router;
+    struct rude guest = {0};
+    int open;
+
+    setrlimit(RLIMIT_NOFILE, &limit);
+    daemon_start(&router, NULL, DESCRIPTORS);
+    snprintf(token, sizeof token, "%s", rude_token(&router, "ann", "room", "[]"));
+    for (int i = 0; i < CROWD; i++) {
+        cr_assert_eq(rude_enter(&crowd[i], &router, token, "/ws?topic=room&instance=auto"),
+                     101);
+        rude_frame(&crowd[i], BINARY, "", 0);
+        cr_assert_eq(rude_close_code(&crowd[i]), 1003);
+    }
+    open = daemon_descriptors(&router);
+    cr_expect(open > ROOM / 2 && open < ROOM + OTHERS, "%d", open);
+    rude_join(&guest, &router, "guest", "room", "");
+    rude_shut(&guest);
+    cr_expect_not(daemon_logged(&router, "accept_paused"));
+    for (int i = 0; i < CROWD; i++)
+        rude_shut(&crowd[i]);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
