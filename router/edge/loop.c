@@ -366,6 +366,14 @@ void edge_run(struct edge *edge)
     LOG(LOG_INFO, "stopped", log_number("connections_cut", (int64_t)edge->count));
 }
 
+/* Threads that read files were made while signals were heeded, so blocking binds them not; and
+ * libuv leaves a signal that it no longer listens for with what it does by default. */
+static void ignore_signals(void)
+{
+    for (size_t i = 0; i < sizeof signals_heeded / sizeof *signals_heeded; i++)
+        (void)signal(signals_heeded[i], SIG_IGN);
+}
+
 /* libwebsockets closes its own handles; those it has already closed are passed over. */
 static void close_ours(struct edge *edge)
 {
@@ -397,6 +405,7 @@ void edge_free(struct edge *edge)
         return;
     listener_close_all(edge);
     close_ours(edge);
+    ignore_signals();
     ws_server_close(edge);
     if (edge->wake_store.loop)
         uv_unref((uv_handle_t *)&edge->wake_store); /* the store's threads may still use it */

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Certificates } from './lib/certificates.mjs';
 import { Disk } from './lib/disk.mjs';
@@ -64,4 +64,17 @@ test('what is asked for while a disk does not answer is done when it does, in it
   const events = () => router.log.match(/event=(tls_files_read|reloaded)/g) ?? [];
   await eventually(() => events().includes('event=reloaded'), 'no reload');
   assert.equal(events()[0], 'event=tls_files_read');
+});
+
+test('a second TERM kills nobody who waits for a disk, and puts everything away behind it', async (t) => {
+  const { disk, router, pair } = await start(t);
+  disk.becomes('mute');
+  await talk(pair);
+  process.kill(router.pid, 'SIGTERM');
+  await eventually(() => /event=stopped/.test(router.log), 'it does not stop');
+  for (let i = 0; i < 3; i++) process.kill(router.pid, 'SIGTERM');
+  disk.becomes('ok');
+  await eventually(() => !existsSync(`/proc/${router.pid}`), 'it does not end');
+  const { code, stdout } = await disk.verifyAudit();
+  assert.equal(code, 0, stdout);
 });
