@@ -10,8 +10,11 @@
 #include "lib/core/passphrase.h"
 #include "router/edge/tls_time.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
+#include <unistd.h>
 
 /* What is signed is the first part of the whole, as it was read. */
 static bool has_signed(EVP_PKEY *key, const X509_CRL *list)
@@ -128,9 +131,23 @@ static const char *read_all(BIO *file, STACK_OF(X509_CRL) * lists)
     return NULL;
 }
 
+/* Who writes the file may have put a pipe there since it was judged, which nobody waits for. */
+static BIO *open_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+    if (file)
+        return BIO_new_fp(file, BIO_CLOSE);
+    ERR_raise(ERR_LIB_SYS, errno);
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
 const char *crl_read(const char *path, STACK_OF(X509_CRL) * lists)
 {
-    BIO *file = set_method() ? BIO_new_file(path, "r") : NULL;
+    BIO *file = set_method() ? open_file(path) : NULL;
     const char *why = file ? read_all(file, lists) : mx_openssl_reason();
 
     BIO_free(file);
