@@ -196,29 +196,6 @@ bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int
     return gives;
 }
 
-enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
-                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out)
-{
-    return changed_apply(changes, changes_find(changes, base->identity, topic), base, wall_ms,
-                         out);
-}
-
-enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
-                            struct grant **grant)
-{
-    struct grant *changed = NULL;
-    enum mcpx_err err;
-
-    if (changes_bar(changes, (*grant)->identity, topic, wall_ms))
-        return MCPX_EKICKED;
-    err = changes_apply(changes, *grant, topic, wall_ms, &changed);
-    if (err)
-        return err == MCPX_ELIMIT ? MCPX_EFULL : err;
-    grant_unref(*grant);
-    *grant = changed;
-    return MCPX_OK;
-}
-
 /* ---- kept ---- */
 
 /* Somebody of whom nothing is left is forgotten at the next tick. */
