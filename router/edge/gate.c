@@ -14,14 +14,14 @@
 static const uint64_t burst_s = 10;
 
 struct gate {
-    struct meter addresses, networks, participants;
-    struct meter_cell all;
-    struct meter_rate all_rate;
+    struct mx_buckets addresses, networks, participants;
+    struct mx_bucket all;
+    struct mx_rate all_rate;
 };
 
-static struct meter_rate per_second(uint64_t rate, uint64_t shares)
+static struct mx_rate per_second(uint64_t rate, uint64_t shares)
 {
-    return (struct meter_rate){rate * shares * 60, rate * shares};
+    return (struct mx_rate){rate * shares * 60, rate * shares};
 }
 
 struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
@@ -38,12 +38,12 @@ struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
 }
 
 /* What was spent at one rate would take long to flow back at a lower one. */
-static void set_rate(struct meter *meter, struct meter_rate rate)
+static void set_rate(struct mx_buckets *buckets, struct mx_rate rate)
 {
-    if (meter->rate.per_minute == rate.per_minute)
+    if (buckets->rate.per_minute == rate.per_minute)
         return;
-    meter->rate = rate;
-    memset(meter->cells, 0, sizeof meter->cells);
+    buckets->rate = rate;
+    memset(buckets->cells, 0, sizeof buckets->cells);
 }
 
 void gate_set_rates(struct gate *gate, uint64_t connects_per_s, uint64_t requests_per_minute)
@@ -52,9 +52,9 @@ void gate_set_rates(struct gate *gate, uint64_t connects_per_s, uint64_t request
 
     set_rate(&gate->addresses, per_second(connects_per_s, 1));
     set_rate(&gate->networks, per_second(connects_per_s, GATE_NETWORK_SHARES));
-    set_rate(&gate->participants, (struct meter_rate){requests_per_minute, burst ? burst : 1});
+    set_rate(&gate->participants, (struct mx_rate){requests_per_minute, burst ? burst : 1});
     if (gate->all_rate.per_minute != connects_per_s * GATE_ALL_SHARES * 60)
-        gate->all = (struct meter_cell){0};
+        gate->all = (struct mx_bucket){0};
     gate->all_rate = per_second(connects_per_s, GATE_ALL_SHARES);
 }
 
@@ -69,7 +69,7 @@ static bool is_modest(const struct gate *gate, struct mcpx_slice address, int64_
     uint64_t burst = gate->addresses.rate.burst;
     uint64_t rest = burst - burst / GATE_MODEST_PART;
 
-    return meter_wait_ms(&gate->addresses, address, rest ? rest : 1, now_ms) == 0;
+    return mx_buckets_wait_ms(&gate->addresses, address, rest ? rest : 1, now_ms) == 0;
 }
 
 bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now)
@@ -80,15 +80,15 @@ bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now)
 
     if (gate->addresses.rate.per_minute == 0)
         return true;
-    if (meter_wait_ms(&gate->addresses, address, 1, now_ms) ||
-        meter_wait_ms(&gate->networks, network, 1, now_ms))
+    if (mx_buckets_wait_ms(&gate->addresses, address, 1, now_ms) ||
+        mx_buckets_wait_ms(&gate->networks, network, 1, now_ms))
         return false;
-    if (meter_cell_wait_ms(&gate->all, gate->all_rate, 1, now_ms) &&
+    if (mx_bucket_wait_ms(&gate->all, gate->all_rate, 1, now_ms) &&
         !is_modest(gate, address, now_ms))
         return false;
-    meter_spend(&gate->addresses, address, 1, now_ms);
-    meter_spend(&gate->networks, network, 1, now_ms);
-    meter_cell_spend(&gate->all, gate->all_rate, 1, now_ms);
+    mx_buckets_spend(&gate->addresses, address, 1, now_ms);
+    mx_buckets_spend(&gate->networks, network, 1, now_ms);
+    mx_bucket_spend(&gate->all, gate->all_rate, 1, now_ms);
     return true;
 }
 
@@ -96,9 +96,9 @@ static void give_back(struct gate *gate, struct address from, int64_t now_ms)
 {
     struct address net = address_network(from);
 
-    meter_return(&gate->addresses, address_slice(&from), 1, now_ms);
-    meter_return(&gate->networks, address_slice(&net), 1, now_ms);
-    meter_cell_return(&gate->all, gate->all_rate, 1, now_ms);
+    mx_buckets_return(&gate->addresses, address_slice(&from), 1, now_ms);
+    mx_buckets_return(&gate->networks, address_slice(&net), 1, now_ms);
+    mx_bucket_return(&gate->all, gate->all_rate, 1, now_ms);
 }
 
 int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice participant,
@@ -108,11 +108,11 @@ int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice par
 
     if (!gate)
         return 0;
-    wait_ms = meter_wait_ms(&gate->participants, participant, 1, now.mono_ms);
+    wait_ms = mx_buckets_wait_ms(&gate->participants, participant, 1, now.mono_ms);
     if (wait_ms > 0)
         return wait_ms; /* refusals are not free: its address has paid for this one */
     give_back(gate, from, now.mono_ms);
-    meter_spend(&gate->participants, participant, 1, now.mono_ms);
+    mx_buckets_spend(&gate->participants, participant, 1, now.mono_ms);
     return 0;
 }
 
@@ -120,5 +120,5 @@ void gate_charge(struct gate *gate, struct mcpx_slice participant, uint64_t cost
                  struct mcpx_now now)
 {
     if (gate && cost > 0)
-        meter_spend(&gate->participants, participant, cost, now.mono_ms);
+        mx_buckets_spend(&gate->participants, participant, cost, now.mono_ms);
 }

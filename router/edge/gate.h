@@ -5,8 +5,8 @@
 #ifndef EDGE_GATE_H
 #define EDGE_GATE_H
 
+#include "lib/core/bucket.h"
 #include "router/edge/address.h"
-#include "router/edge/meter.h"
 #include "router/hub/hub.h"
 
 /**

@@ -1,7 +1,7 @@
 /*
  * log_share.c - one bound for all lines of a kind was refused: whoever is refused most would hide
  * what the others are refused. A counter for each name was refused too: anybody can make up
- * names, so their memory is a meter's, which does not grow.
+ * names, so their counts stand in buckets, whose memory does not grow.
  */
 #include "router/edge/log_share.h"
 
@@ -9,18 +9,18 @@ void log_share_init(struct log_share *share, const char *about, struct mx_map_ke
 {
     *share = (struct log_share){.all.about = about};
     share->each.key = key;
-    share->each.rate = (struct meter_rate){LOG_SHARE_PER_MINUTE, LOG_SHARE_BURST};
+    share->each.rate = (struct mx_rate){LOG_SHARE_PER_MINUTE, LOG_SHARE_BURST};
 }
 
 bool log_share_permits(struct log_share *share, struct mcpx_slice name, int64_t mono_ms)
 {
-    if (meter_wait_ms(&share->each, name, 1, mono_ms) > 0) {
+    if (mx_buckets_wait_ms(&share->each, name, 1, mono_ms) > 0) {
         log_tell(&share->all, mono_ms);
         share->all.held_back++;
         return false;
     }
     if (!log_permits(&share->all, mono_ms))
         return false;
-    meter_spend(&share->each, name, 1, mono_ms);
+    mx_buckets_spend(&share->each, name, 1, mono_ms);
     return true;
 }

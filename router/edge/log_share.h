@@ -4,15 +4,15 @@
 #ifndef EDGE_LOG_SHARE_H
 #define EDGE_LOG_SHARE_H
 
+#include "lib/core/bucket.h"
 #include "router/edge/log.h"
-#include "router/edge/meter.h"
 
 /** Lines of one name at once, and per minute. Less than log_permits lets all together have. */
 enum { LOG_SHARE_BURST = 5, LOG_SHARE_PER_MINUTE = 12 };
 
 /** One kind of line. Made by log_share_init. */
 struct log_share {
-    struct meter each;
+    struct mx_buckets each;
     struct log_limit all;
 };
 
