@@ -24,6 +24,8 @@ struct mx_piece {
  *
  *     %s   the next argument as it is
  *     %q   the next argument as a JSON string, as mcpx_json_add_string writes it
+ *     %b   the next argument, a number of bytes, as people read it: `512 bytes`, `7.6 GiB`
+ *     %t   the next argument, milliseconds, likewise: `250 ms`, `4.2 s`, `5 min 3 s`, `2 d 4 h`
  *     %%   a percent sign
  *
  * An argument is a struct mcpx_slice, a C string, a pointer to a struct mcpx_text, a bool ("true",

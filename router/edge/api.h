@@ -67,7 +67,7 @@ void api_token(const struct api_call *call, struct http_reply *reply);
 /** POST /v0.1/tickets: single-use admission to one topic for a browser. */
 void api_ticket(const struct api_call *call, struct http_reply *reply);
 
-/** POST /v0.1/token: the token's participant goes on in a topic under this token. */
+/** POST /v0.1/token: connections of the participant in a topic go on under this token. */
 void api_renew(const struct api_call *call, struct http_reply *reply);
 
 /** POST /v0.1/check: may somebody send a kind, and if not, why? */

@@ -80,7 +80,7 @@ void api_token(const struct api_call *call, struct http_reply *reply)
  * participant's token. */
 static void bind_to_certificate(struct grant **grant)
 {
-    struct grant *bound = grant_over(*grant, (*grant)->capset);
+    struct grant *bound = grant_over(grant_base(*grant), (*grant)->capset);
 
     if (bound)
         bound->needs_certificate = true;
@@ -92,17 +92,13 @@ static void bind_to_certificate(struct grant **grant)
 static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
                          struct http_reply *reply)
 {
-    const struct claimant claimant = {call->bearer, call->request->named};
+    struct grant *grant = api_grant_in(call, topic, reply);
     struct mcpx_text ticket = {0};
-    struct grant *grant = NULL;
-    enum mcpx_err err =
-        tokens_ask(call->api->config->tokens, &claimant, topic, call->now, &grant);
+    enum mcpx_err err;
 
-    if (err) {
-        http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    if (!grant)
         return;
-    }
-    if (!claimant.bearer.text)
+    if (!call->bearer.text)
         bind_to_certificate(&grant);
     err = grant ? tickets_issue(call->api->tickets, grant, topic, call->now, &ticket)
                 : MCPX_ENOMEM;

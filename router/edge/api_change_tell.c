@@ -7,6 +7,7 @@
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
+#include "router/policy/kind_typo.h"
 #include <mcpx/json.h>
 
 static void add_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
@@ -56,6 +57,15 @@ static enum mcpx_err add_capabilities(struct mcpx_text *out, const char *name,
     return MCPX_OK;
 }
 
+static void add_warning(const char *what, struct mcpx_slice pattern, struct mcpx_text *out)
+{
+    struct mcpx_text warning = {0};
+
+    if (kind_typo_warn(what, pattern, &warning))
+        mx_json_add_item(out, mcpx_text_view(&warning));
+    mcpx_text_fini(&warning);
+}
+
 enum mcpx_err api_change_write(const struct api_call *call, const struct outcome *outcome,
                                struct http_reply *reply)
 {
@@ -73,6 +83,12 @@ enum mcpx_err api_change_write(const struct api_call *call, const struct outcome
     mx_json_begin_array(out, "denied");
     for (size_t i = 0; i < set->deny_count; i++)
         mx_json_add_item(out, mx_capset_denial(set, i));
+    mx_json_end_array(out);
+    mx_json_begin_array(out, "warnings");
+    for (size_t i = 0; i < outcome->wish->add.count; i++)
+        add_warning("grant", outcome->wish->add.grants[i].pattern, out);
+    for (size_t i = 0; i < outcome->wish->remove.deny_count; i++)
+        add_warning("denial", outcome->wish->remove.deny[i], out);
     mx_json_end_array(out);
     api_change_write_list(outcome->list, act->wall_ms, out);
     mx_json_add_bool(out, "known", outcome->known);

@@ -82,16 +82,19 @@ static size_t take_block(struct listing *listing)
     return count;
 }
 
-/* Tells those that are covered; false when the answer is long enough. */
-static bool tell_block(struct listing *listing, size_t count, size_t limit,
-                       struct mcpx_text *out)
+/* Tells those that are covered, but for those its participant is kept out of; false when the answer
+ * is long enough. */
+static bool tell_block(const struct api_call *call, struct listing *listing, size_t count,
+                       size_t limit, struct mcpx_text *out)
 {
     for (size_t i = 0; i < count; i++) {
         if (listing->told == limit || listing->looked == LOOKED_MAX)
             return false;
         listing->looked++;
         listing->next = listing->block[i].name;
-        if (!listing->block[i].covered)
+        if (!listing->block[i].covered ||
+            changes_bar(call->api->changes, call->grant->identity, listing->next,
+                        call->now.wall_ms))
             continue;
         listing->told++;
         mx_json_add_item(out, listing->block[i].name);
@@ -114,7 +117,7 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
 
         if (err)
             return err;
-        goes_on = tell_block(listing, count, limit, out);
+        goes_on = tell_block(call, listing, count, limit, out);
     }
     mx_json_end_array(out);
     if (goes_on)

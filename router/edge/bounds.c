@@ -68,12 +68,18 @@ size_t bounds_room(uint64_t descriptors)
                                                : descriptors - SPARE_DESCRIPTORS;
 }
 
-static void write_number(uint64_t number, struct mcpx_text *out)
+/* The sign for a number of it: "bytes of ..." are for people to read. */
+static const char *sign_of(const char *what)
 {
-    if (number == 0)
+    return strncmp(what, "bytes ", 6) == 0 ? "%b" : "%s";
+}
+
+static void write_limit(const char *what, uint64_t limit, struct mcpx_text *out)
+{
+    if (limit == 0)
         mcpx_text_puts(out, "no limit");
     else
-        mcpx_text_number(out, (int64_t)number);
+        mx_format(out, sign_of(what), limit);
 }
 
 /* `each` is UINT64_MAX where one of them has no share of its own. */
@@ -81,10 +87,10 @@ static void write_bound(const char *what, uint64_t all, const char *one, uint64_
                         struct mcpx_text *out)
 {
     mx_format(out, "bound: %s: ", what);
-    write_number(all, out);
+    write_limit(what, all, out);
     if (each != UINT64_MAX) {
         mx_format(out, ", of one %s: ", one);
-        write_number(each, out);
+        write_limit(what, each, out);
     }
     mcpx_text_puts(out, "\n");
 }
@@ -168,7 +174,7 @@ static void write_parts(const struct part parts[PARTS], struct mcpx_text *out)
     for (size_t i = 0; i < PARTS; i++) {
         if (parts[i].bytes == 0)
             continue;
-        mx_format(out, "%s%s for %s", before, parts[i].bytes, parts[i].what);
+        mx_format(out, "%s%b for %s", before, parts[i].bytes, parts[i].what);
         before = ", ";
     }
     mcpx_text_puts(out, "\n");
@@ -177,9 +183,11 @@ static void write_parts(const struct part parts[PARTS], struct mcpx_text *out)
 static void write_need(const char *what, uint64_t need, uint64_t there, const char *advice,
                        struct mcpx_text *out)
 {
-    mx_format(out, "need: %s: %s at most", what, need);
+    mx_format(out, "need: %s: ", what);
+    mx_format(out, sign_of(what), need);
+    mcpx_text_puts(out, there ? " at most, there are " : " at most");
     if (there)
-        mx_format(out, ", there are %s", there);
+        mx_format(out, sign_of(what), there);
     if (there && there < need)
         mx_format(out, ": too few, %s", advice);
     mcpx_text_puts(out, "\n");

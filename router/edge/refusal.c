@@ -92,7 +92,7 @@ static void judge_certificate(const struct http_request *request, struct mcpx_sl
         found->reason =
             "no name of its certificate stands in tls.client_names, or several for "
             "different participants, or it was revoked";
-    else if (token.len)
+    else if (token.len && !found->reason)
         found->reason = "its token or ticket is not of whom its certificate stands for";
     mcpx_text_reset(&found->claimed);
     mcpx_text_slice(&found->claimed, request->shown);
@@ -117,7 +117,7 @@ void refusal_note_request(struct connection *connection, const struct http_reque
 {
     struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
     struct edge *edge = connection->edge;
-    struct token_reason found = {.reason = detail ? detail : mcpx_strerror(err)};
+    struct token_reason found = {.reason = NULL};
     struct turned_away who = {.address = connection->from, .err = err};
     struct mcpx_text scratch = {0};
     bool logs = log_wants(LOG_INFO) &&
@@ -130,6 +130,8 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     find_who(edge, request, params[PARAM_TOKEN].value, err, &found);
     if (request->named.text && err == MCPX_ETOKEN)
         judge_certificate(request, params[PARAM_TOKEN].value, &found);
+    if (!found.reason)
+        found.reason = detail ? detail : mcpx_strerror(err);
     who.topic = params[PARAM_TOPIC].value;
     who.reason = found.reason;
     if (found.grant)

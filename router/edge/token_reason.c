@@ -65,7 +65,9 @@ void token_reason_find(struct tokens *tokens, struct mcpx_slice bearer, struct m
     const struct mcpx_slice any = {NULL, 0};
     json_t *claims = read_claims(bearer);
 
-    out->reason = claims ? tokens_fault(tokens, bearer, now) : unknown;
+    out->reason = tokens_fault(tokens, bearer, now);
+    if (!claims && out->reason)
+        out->reason = unknown;
     if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
         tokens_verify(tokens, bearer, any, now, &out->grant))
         read_claimed(claims, &out->claimed);

@@ -10,7 +10,7 @@
 /**
  * What is known of a refused token.
  *
- * reason    a static sentence
+ * reason    a static sentence; NULL when nothing is wrong with it
  * grant     what it would earn but for its dates: who bears it is certain then. A reference that
  *           the caller owns; NULL when it is not known who bears it
  * claimed   who it says that its bearer is, when that is not certain: anybody can have written it.

@@ -148,7 +148,7 @@ bool grant_equals(const struct grant *one, const struct grant *other)
            one->instances == other->instances && mx_capset_equals(one->capset, other->capset);
 }
 
-struct credential *credential_new(const unsigned char digest[32], bool of_entry,
+struct credential *credential_new(const unsigned char token[32], bool of_entry,
                                   struct mcpx_slice proof)
 {
     struct credential *made = malloc(sizeof *made + proof.len);
@@ -157,7 +157,7 @@ struct credential *credential_new(const unsigned char digest[32], bool of_entry,
         return NULL;
     *made = (struct credential){
         .refs = 1, .of_entry = of_entry, .proof = {(char *)(made + 1), proof.len}};
-    memcpy(made->digest, digest, sizeof made->digest);
+    memcpy(made->token, token, sizeof made->token);
     if (proof.len > 0)
         memcpy(made + 1, proof.text, proof.len);
     return made;

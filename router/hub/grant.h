@@ -13,13 +13,14 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
  * What a grant was earned with, without the token itself: tokens_rejudge judges it again under
  * another configuration. The hub only keeps it, and counts it as it counts grants.
  *
- * digest     SHA-256 of a configured participant's token, or of the key that has signed a JWT
+ * token      SHA-256 of the token
+ * key        of a JWT: SHA-256 of the key that has signed it
  * of_entry   its rights are those of a configured participant
  * proof      of a JWT, as tokens_rejudge reads it; empty for the token of a configured participant
  */
 struct credential {
     unsigned refs;
-    unsigned char digest[32];
+    unsigned char token[32], key[32];
     bool of_entry;
     struct mcpx_slice proof;
 };
@@ -95,9 +96,10 @@ struct grant *grant_over(struct grant *base, struct mcpx_capset *capset);
 struct grant *grant_at(struct grant *grant, int64_t wall_ms);
 
 /**
- * Makes a credential with one reference; `proof` is copied. Returns NULL when memory runs out.
+ * Makes a credential with one reference, its `key` zeroed; `token` and `proof` are copied. Returns
+ * NULL when memory runs out.
  */
-struct credential *credential_new(const unsigned char digest[32], bool of_entry,
+struct credential *credential_new(const unsigned char token[32], bool of_entry,
                                   struct mcpx_slice proof);
 
 /** Takes one more reference and returns the credential. NULL is allowed. */

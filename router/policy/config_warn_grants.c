@@ -61,16 +61,11 @@ static const char *fault_of(struct mcpx_slice pattern, const json_t *deny)
     return mcpx_pattern_hint(pattern);
 }
 
-/* `what` is "grant" or "denial". */
-static struct mcpx_text *begin(const struct grants *grants, const char *what,
-                               struct mcpx_slice pattern)
+static struct mcpx_text *begin(const struct grants *grants)
 {
     struct loading *loading = grants->loading;
-    struct mcpx_text *line =
-        warning_begin(loading, loading->sources->file, pointer_text(loading));
 
-    mx_format(line, "%s \"%s\": ", what, pattern);
-    return line;
+    return warning_begin(loading, loading->sources->file, pointer_text(loading));
 }
 
 static void warn_pattern(const struct grants *grants, struct mcpx_slice pattern,
@@ -79,19 +74,17 @@ static void warn_pattern(const struct grants *grants, struct mcpx_slice pattern,
     const char *fault = fault_of(pattern, deny);
 
     if (fault)
-        mx_format(begin(grants, "grant", pattern), "%s\n", fault);
+        mx_format(begin(grants), "grant \"%s\": %s\n", pattern, fault);
 }
 
 static void warn_typo(const struct grants *grants, const char *what, struct mcpx_slice pattern)
 {
-    struct mcpx_text meant = {0};
+    struct mcpx_text warning = {0};
 
-    if (kind_typo_mend(pattern, &meant))
-        mx_format(begin(grants, what, pattern),
-                  "covers no known kind; if that is a typing error, \"%s\" is meant\n",
-                  &meant);
-    grants->loading->no_memory |= meant.failed;
-    mcpx_text_fini(&meant);
+    if (kind_typo_warn(what, pattern, &warning))
+        mx_format(begin(grants), "%s\n", &warning);
+    grants->loading->no_memory |= warning.failed;
+    mcpx_text_fini(&warning);
 }
 
 static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
@@ -101,10 +94,11 @@ static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
     int64_t wall_ms;
 
     if (date.text && mx_time_parse(date, &wall_ms) && wall_ms <= grants->wall_ms)
-        mx_format(begin(grants, "grant", pattern),
-                  "expired at %s, so it never matches; expected a later date, or no "
-                  "\"expires\"\n",
-                  date);
+        mx_format(
+            begin(grants),
+            "grant \"%s\": expired at %s, so it never matches; expected a later date, or "
+            "no \"expires\"\n",
+            pattern, date);
 }
 
 /*
@@ -183,7 +177,7 @@ static void warn_to(const struct grants *grants, struct mcpx_slice pattern, cons
         const char *fault = fault_of_addressee(grants, id.text);
 
         if (fault)
-            mx_format(begin(grants, "grant", pattern), "\"to\" names %q%s\n", id, fault);
+            mx_format(begin(grants), "grant \"%s\": \"to\" names %q%s\n", pattern, id, fault);
     }
 }
 

@@ -65,12 +65,13 @@ enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const c
  *
  * claims   the object
  * header   object with `alg`, and `kid` if the token has one
+ * token    SHA-256 of the token; filled by the caller of jwt_verify, which zeroes it
  * key      SHA-256 of the key that has signed it
  */
 struct jwt_proof {
     json_t *claims;
     json_t *header;
-    unsigned char key[32];
+    unsigned char token[32], key[32];
 };
 
 /** Releases what a proof holds. A zeroed proof is allowed. */

@@ -4,6 +4,7 @@
  */
 #include "router/policy/kind_typo.h"
 
+#include "lib/core/format.h"
 #include "lib/core/glob.h"
 #include "lib/core/typo.h"
 
@@ -145,4 +146,18 @@ bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out)
     }
     mcpx_text_slice(out, rest);
     return mended && !out->failed;
+}
+
+bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_text *out)
+{
+    struct mcpx_text meant = {0};
+    bool mended = kind_typo_mend(pattern, &meant);
+
+    if (mended)
+        mx_format(
+            out, "%s \"%s\": covers no known kind; if that is a typing error, \"%s\" is meant",
+            what, pattern, &meant);
+    out->failed |= meant.failed;
+    mcpx_text_fini(&meant);
+    return mended;
 }

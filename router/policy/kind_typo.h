@@ -21,4 +21,8 @@
  */
 bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out);
 
+/** Appends a warning of a pattern with typing errors; `what` has it, "grant" or "denial". Returns
+ * false when there are none. */
+bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_text *out);
+
 #endif

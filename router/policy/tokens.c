@@ -21,13 +21,19 @@ static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bea
                               struct jwt_proof *proof)
 {
     unsigned char digest[32];
+    enum mcpx_err err;
 
     if (bearer.len == 0 || bearer.len > JWT_BYTES_MAX)
         return MCPX_ETOKEN;
     if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
         return MCPX_ENOMEM;
     *person = tokens_find_bearer(tokens, digest);
-    return *person ? MCPX_OK : jwt_verify(tokens->ring, bearer, now, proof);
+    if (*person)
+        return MCPX_OK;
+    err = jwt_verify(tokens->ring, bearer, now, proof);
+    if (!err)
+        memcpy(proof->token, digest, sizeof digest);
+    return err;
 }
 
 static enum mcpx_err grant_of_person(const struct person *person, struct mcpx_slice topic,
@@ -117,15 +123,22 @@ out:
     return err;
 }
 
-const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
-                         struct mcpx_now now)
+const char *tokens_fault(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now)
 {
-    const char *fault = jwt_fault(tokens->ring, bearer, now);
+    const struct mcpx_slice any = {NULL, 0};
+    const struct person *person = NULL;
+    struct jwt_proof proof = {.claims = NULL};
+    struct claimed claimed = {.claims = NULL};
+    struct grant *grant = NULL;
 
-    return fault ? fault
-                 : "it is signed, but its participantId, topic, capabilities, profile or "
-                   "instances are not those expected, or its participant is one of the "
-                   "configuration, whose entry does not accept it (jwt)";
+    if (identify(tokens, bearer, now, &person, &proof))
+        return jwt_fault(tokens->ring, bearer, now);
+    claimed.claims = proof.claims;
+    if (!person)
+        (void)tokens_grant_of(tokens, &claimed, any, now, &grant);
+    grant_unref(grant);
+    jwt_proof_fini(&proof);
+    return claimed.why;
 }
 
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)

@@ -64,12 +64,11 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 /**
- * Why tokens_verify has returned MCPX_ETOKEN for what is no static token, as a static sentence.
- * What it says of dates, issuer, audience and other claims is of a token that a configured key has
- * signed.
+ * Why tokens_verify has returned MCPX_ETOKEN, as a static sentence; NULL when nothing is wrong with
+ * the token. What it says of dates, issuer, audience and other claims is of a token that a
+ * configured key has signed.
  */
-const char *tokens_fault(const struct tokens *tokens, struct mcpx_slice bearer,
-                         struct mcpx_now now);
+const char *tokens_fault(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now);
 
 /** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
  * (key_file.h). */

@@ -9,6 +9,12 @@
 
 #include <mcpx/envelope.h>
 
+static enum mcpx_err refuse(struct claimed *claimed, const char *why)
+{
+    claimed->why = why;
+    return MCPX_ETOKEN;
+}
+
 /* `participantId`, or `sub` when it is missing. Each must be a string if it is there. */
 static bool read_participant(const json_t *claims, struct mcpx_slice *out)
 {
@@ -22,28 +28,24 @@ static bool read_participant(const json_t *claims, struct mcpx_slice *out)
 }
 
 /* Exact names: a token that names no topic is good for none. */
-static enum mcpx_err check_topic(const json_t *claim, struct mcpx_slice topic)
+static enum mcpx_err check_topic(struct claimed *claimed, struct mcpx_slice topic)
 {
-    bool found = topic.text == NULL;
+    const json_t *claim = json_object_get(claimed->claims, "topic");
+    bool lists = json_is_array(claim), found = !topic.text;
+    size_t count = lists ? json_array_size(claim) : claim != NULL;
 
-    if (!claim || json_is_string(claim)) {
-        found = found || (claim && mcpx_slice_equal(json_slice(claim), topic));
-        return found ? MCPX_OK : MCPX_EFORBIDDEN;
-    }
-    if (!json_is_array(claim))
-        return MCPX_ETOKEN;
-    for (size_t i = 0; i < json_array_size(claim); i++) {
-        struct mcpx_slice name = json_slice(json_array_get(claim, i));
+    for (size_t i = 0; i < count; i++) {
+        struct mcpx_slice name = json_slice(lists ? json_array_get(claim, i) : claim);
 
         if (!name.text)
-            return MCPX_ETOKEN;
+            return refuse(claimed, "its topic is neither a string nor an array of strings");
         found = found || mcpx_slice_equal(name, topic);
     }
     return found ? MCPX_OK : MCPX_EFORBIDDEN;
 }
 
 /* `capabilities`, else the named profile, else nothing may be sent. */
-static enum mcpx_err find_set(struct tokens *tokens, const struct claimed *claimed,
+static enum mcpx_err find_set(struct tokens *tokens, struct claimed *claimed,
                               struct mcpx_capset **set, enum routing *routing)
 {
     const json_t *capabilities = json_object_get(claimed->claims, "capabilities");
@@ -55,7 +57,8 @@ static enum mcpx_err find_set(struct tokens *tokens, const struct claimed *claim
 
     if (!capabilities && name) {
         if (!profile)
-            return MCPX_ETOKEN;
+            return refuse(
+                claimed, "its profile is not the name of one in the configuration (profiles)");
         *set = mcpx_capset_ref(profile->set);
         *routing = profile->routing;
         return MCPX_OK;
@@ -65,7 +68,10 @@ static enum mcpx_err find_set(struct tokens *tokens, const struct claimed *claim
         return MCPX_OK;
     }
     err = capset_cache_get(&tokens->sets, capabilities, &fault, set);
-    return err && err != MCPX_ENOMEM ? MCPX_ETOKEN : err;
+    return !err || err == MCPX_ENOMEM
+               ? err
+               : refuse(claimed,
+                        "its capabilities are not an array of at most 1024 valid grants");
 }
 
 /* 0 where the token leaves it to the router. */
@@ -93,7 +99,7 @@ static int64_t end_of(const json_t *claims, struct mcpx_now now)
 }
 
 /* A grant with the rights in the claims. */
-static enum mcpx_err grant_of_claims(struct tokens *tokens, const struct claimed *claimed,
+static enum mcpx_err grant_of_claims(struct tokens *tokens, struct claimed *claimed,
                                      struct mcpx_now now, struct mcpx_slice participant,
                                      struct grant **out)
 {
@@ -105,7 +111,7 @@ static enum mcpx_err grant_of_claims(struct tokens *tokens, const struct claimed
     enum mcpx_err err;
 
     if (!read_instances(json_object_get(claims, "instances"), &instances))
-        return MCPX_ETOKEN;
+        return refuse(claimed, "its instances is not a number from 1 to 64");
     err = find_set(tokens, claimed, &set, &routing);
     if (!err) {
         grant = grant_new(participant, set, routing, end_of(claims, now));
@@ -123,16 +129,23 @@ static enum mcpx_err grant_of_claims(struct tokens *tokens, const struct claimed
  * A grant with the rights of the entry. If the token had rights too, one of the two would have
  * to be ignored.
  */
-static enum mcpx_err grant_of_entry(const struct person *person, const json_t *claims,
+static enum mcpx_err grant_of_entry(const struct person *person, struct claimed *claimed,
                                     struct mcpx_now now, struct grant **out)
 {
     const struct grant *own = person->grant;
     struct grant *grant;
 
-    if (!person->by_jwt || json_object_get(claims, "capabilities") ||
-        json_object_get(claims, "profile") || json_object_get(claims, "instances"))
-        return MCPX_ETOKEN;
-    grant = grant_new(own->identity, own->capset, own->routing, end_of(claims, now));
+    if (!person->by_jwt)
+        return refuse(claimed,
+                      "its participant is one of the configuration, whose entry does not "
+                      "accept JWTs (jwt)");
+    if (json_object_get(claimed->claims, "capabilities") ||
+        json_object_get(claimed->claims, "profile") ||
+        json_object_get(claimed->claims, "instances"))
+        return refuse(claimed,
+                      "it has capabilities, profile or instances, but its participant is one "
+                      "of the configuration, whose entry says them");
+    grant = grant_new(own->identity, own->capset, own->routing, end_of(claimed->claims, now));
     if (!grant)
         return MCPX_ENOMEM;
     grant->instances = own->instances;
@@ -146,22 +159,22 @@ static bool entry_covers(const struct person *person, struct mcpx_slice topic)
            mx_glob_any_matches(person->topics, person->topic_count, topic);
 }
 
-enum mcpx_err tokens_grant_of(struct tokens *tokens, const struct claimed *claimed,
+enum mcpx_err tokens_grant_of(struct tokens *tokens, struct claimed *claimed,
                               struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
-    const json_t *claims = claimed->claims;
     const struct person *person;
     struct mcpx_slice participant;
     struct grant *grant = NULL;
     enum mcpx_err err;
 
-    if (!read_participant(claims, &participant))
-        return MCPX_ETOKEN;
+    if (!read_participant(claimed->claims, &participant))
+        return refuse(claimed,
+                      "its participantId, or else its sub, is not a valid participant id");
     person = tokens_find_person(tokens, participant);
-    err = person ? grant_of_entry(person, claims, now, &grant)
+    err = person ? grant_of_entry(person, claimed, now, &grant)
                  : grant_of_claims(tokens, claimed, now, participant, &grant);
     if (!err)
-        err = check_topic(json_object_get(claims, "topic"), topic);
+        err = check_topic(claimed, topic);
     if (!err && !entry_covers(person, topic))
         err = MCPX_EFORBIDDEN;
     if (err)
@@ -174,9 +187,9 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, const struct claimed *claim
 bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,
                          struct mcpx_slice topic)
 {
+    struct claimed claimed = {.claims = claims};
     struct mcpx_slice participant;
 
-    return read_participant(claims, &participant) &&
-           check_topic(json_object_get(claims, "topic"), topic) == MCPX_OK &&
+    return read_participant(claims, &participant) && check_topic(&claimed, topic) == MCPX_OK &&
            entry_covers(tokens_find_person(tokens, participant), topic);
 }

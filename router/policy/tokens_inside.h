@@ -61,10 +61,12 @@ const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx
  * Claims that were verified.
  *
  * set   what their `capabilities` were compiled to before; NULL = to be compiled
+ * why   which of them is refused, a static sentence; filled on MCPX_ETOKEN
  */
 struct claimed {
     const json_t *claims;
     struct mcpx_capset *set;
+    const char *why;
 };
 
 /**
@@ -77,7 +79,7 @@ struct claimed {
  * not accept JWTs, or not with grants of their own; MCPX_EFORBIDDEN for another topic, MCPX_ENOMEM.
  * Protocol: section 7.
  */
-enum mcpx_err tokens_grant_of(struct tokens *tokens, const struct claimed *claimed,
+enum mcpx_err tokens_grant_of(struct tokens *tokens, struct claimed *claimed,
                               struct mcpx_slice topic, struct mcpx_now now,
                               struct grant **out);
 

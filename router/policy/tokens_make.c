@@ -176,7 +176,7 @@ static uint64_t digest_hash(const unsigned char digest[32])
 static bool is_grant_of(const struct grant *grant, const struct tokens_person *person)
 {
     return grant->routing == person->routing && grant->instances == person->instances &&
-           memcmp(grant->credential->digest, person->token_sha256, 32) == 0 &&
+           memcmp(grant->credential->token, person->token_sha256, 32) == 0 &&
            is_of(grant->capset, person->grants);
 }
 

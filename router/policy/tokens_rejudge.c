@@ -47,8 +47,10 @@ enum mcpx_err tokens_note_proof(const struct tokens *tokens, const struct jwt_pr
 
     if (text)
         grant->credential =
-            credential_new(proof->key, tokens_find_person(tokens, grant->identity) != NULL,
+            credential_new(proof->token, tokens_find_person(tokens, grant->identity) != NULL,
                            mcpx_slice_of(text));
+    if (grant->credential)
+        memcpy(grant->credential->key, proof->key, sizeof proof->key);
     free(text);
     json_decref(whole);
     json_decref(claims);
@@ -59,7 +61,7 @@ enum mcpx_err tokens_note_proof(const struct tokens *tokens, const struct jwt_pr
 static enum mcpx_err rejudge_token(const struct person *person, const struct grant *base,
                                    struct mcpx_slice topic, struct grant **out)
 {
-    if (CRYPTO_memcmp(person->token_sha256, base->credential->digest, 32) != 0)
+    if (CRYPTO_memcmp(person->token_sha256, base->credential->token, 32) != 0)
         return MCPX_ETOKEN;
     if (topic.text && !mx_glob_any_matches(person->topics, person->topic_count, topic))
         return MCPX_EFORBIDDEN;
@@ -79,7 +81,8 @@ static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *ba
     struct grant *grant = NULL;
     enum mcpx_err err = MCPX_ENOMEM; /* we wrote the text: it is JSON */
 
-    memcpy(proof.key, credential->digest, sizeof proof.key);
+    memcpy(proof.token, credential->token, sizeof proof.token);
+    memcpy(proof.key, credential->key, sizeof proof.key);
     if (whole)
         err = jwt_holds(tokens->ring, &proof, now)
                   ? tokens_grant_of(tokens, &claimed, topic, now, &grant)

@@ -211,7 +211,7 @@ test('a removal holds for every token that its participant may bring later', asy
   const taken = await good(change(room, 'has-two', { remove: [RM] }));
   assert.deepEqual(taken.denied, [RM]);
   const token = await router.token('has-two', room.topic, ['chat', 'mcp/*']);
-  await good(router.request('POST', '/v0.1/token', { token, body: { topic: room.topic } }));
+  await good(router.request('POST', '/v0.1/token', { token, body: { topic: room.topic, id: 'has-two' } }));
   assert.equal(await passes(bob, 'mcp/request:ping'), true);
   assert.equal(await passes(bob, RM), false);
   /* And who is kept out before it ever came does not come. */

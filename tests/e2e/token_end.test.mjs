@@ -1,7 +1,8 @@
 /*
  * The story: tokens of an identity provider are good for minutes, connections for days. Who brings a
- * fresh token in time goes on without losing anything; who does not is told why and leaves. When a
- * whole fleet's tokens end within a second, nobody else may notice.
+ * fresh token in time goes on without losing anything; who does not is told why and leaves. A helper
+ * with a narrowed token stays what it is. When a whole fleet's tokens end within a second, nobody else
+ * may notice.
  * MCPX_EXPIRING says how many that are (200); MCPX_STALL_MS how many milliseconds the router may make
  * another's message late (250). Protocol: section 7.
  */
@@ -36,9 +37,10 @@ const comeIn = (token, query) => Participant.join(router, { topic: 'office', tok
 const renew = (token, body = { topic: 'office' }) => router.request('POST', '/v0.1/token', { token, body });
 
 test('a fresh token keeps a connection, its absence ends one', async (t) => {
-  const one = await comeIn(issue('keeps', { ends: 3 })), other = await comeIn(issue('ends', { ends: 3 }));
+  const old = issue('keeps', { ends: 3 });
+  const one = await comeIn(old), other = await comeIn(issue('ends', { ends: 3 }));
   t.after(() => one.close());
-  const { status, json } = await renew(issue('keeps', { ends: 600 }));
+  const { status, json } = await renew(issue('keeps', { ends: 600 }), { topic: 'office', replaces: old });
   assert.equal(status, 200);
   assert.deepEqual(json.connections, ['keeps']);
   assert.ok(json.expires_in > 590 && json.expires_in <= 600, String(json.expires_in));
@@ -56,26 +58,42 @@ test('a token of other rights changes them at once, and everybody is told', asyn
   const one = await comeIn(issue('less')), other = await comeIn(issue('witness'));
   t.after(() => Promise.all([one.close(), other.close()]));
   await other.untilId(one.send('chat', { text: 'before' }));
-  assert.equal((await renew(issue('less', { capabilities: ['mcp/request:ping'] }))).status, 200);
+  assert.equal((await renew(issue('less', { capabilities: ['mcp/request:ping'] }), { topic: 'office', id: 'less' })).status, 200);
   assert.equal((await one.untilRefused(one.send('chat'))).error, 'capability_violation');
   await other.until(({ payload }) => payload?.event === 'update' && payload.participant.id === 'less'
     && payload.participant.capabilities.join() === 'mcp/request:ping', 'an update');
   await one.until(({ kind, payload }) => kind === 'system/welcome'
     && payload.you.capabilities.join() === 'mcp/request:ping', 'a new welcome');
-  assert.equal((await renew(issue('less'))).status, 200);
+  assert.equal((await renew(issue('less'), { topic: 'office', id: 'less' })).status, 200);
   await other.untilId(one.send('chat', { text: 'after' }));
 });
 
-test('instances go on together, or the one that is named', async (t) => {
-  const all = await Promise.all([1, 2, 3].map(() => comeIn(issue('many', { ends: 3 }), { instance: 'auto' })));
+test('those of one token go on together, or the one that is named', async (t) => {
+  const old = issue('many', { ends: 3 }), fresh = issue('many', { ends: 4 });
+  const all = await Promise.all([1, 2, 3].map(() => comeIn(old, { instance: 'auto' })));
   const ids = all.map(({ id }) => id).sort();
   assert.deepEqual((await renew(issue('many'), { topic: 'office', id: ids[1] })).json.connections, [ids[1]]);
-  assert.deepEqual((await renew(issue('many', { ends: 4 }))).json.connections, ids);
-  assert.deepEqual((await renew(issue('many'), { topic: 'office', id: ids[2] })).json.connections, [ids[2]]);
-  const stays = all.find(({ id }) => id === ids[2]);
-  t.after(() => stays.close());
-  for (const each of all) if (each !== stays) assert.equal((await each.untilClosed()).code, 4005, each.id);
-  assert.equal(stays.closed, undefined);
+  assert.deepEqual((await renew(fresh, { topic: 'office', replaces: old })).json.connections, [ids[0], ids[2]]);
+  assert.deepEqual((await renew(fresh)).json.connections, [ids[0], ids[2]], 'the same once more');
+  assert.deepEqual((await renew(issue('many'), { topic: 'office', id: ids[2], replaces: fresh })).json.connections, [ids[2]]);
+  const stays = all.filter(({ id }) => id !== ids[0]);
+  t.after(() => Promise.all(stays.map((each) => each.close())));
+  assert.equal((await all.find(({ id }) => id === ids[0]).untilClosed()).code, 4005);
+  for (const each of stays) assert.equal(each.closed, undefined, each.id);
+});
+
+test('a renewal leaves a helper with a narrowed token as it is', async (t) => {
+  const own = issue('boss', { capabilities: ['*'], ends: 60 });
+  const one = await comeIn(own, { instance: 'auto' });
+  t.after(() => one.close());
+  const helper = await comeIn(issue('boss', { ends: 3 }), { instance: 'auto' });
+  const brief = await comeIn(issue('boss', { capabilities: ['*'], ends: 3 }), { instance: 'auto' });
+  const fresh = issue('boss', { capabilities: ['*'], ends: 600 });
+  assert.equal((await renew(fresh)).status, 404);
+  assert.deepEqual((await renew(fresh, { topic: 'office', replaces: own })).json.connections, [one.id]);
+  assert.equal((await helper.untilRefused(helper.send('mcp/request:ping'))).error, 'capability_violation');
+  for (const each of [helper, brief]) assert.equal((await each.untilClosed()).code, 4005);
+  await one.untilId(one.send('chat', { text: 'still here' }));
 });
 
 test('a token changes nothing for anybody else', async (t) => {
@@ -89,6 +107,9 @@ test('a token changes nothing for anybody else', async (t) => {
     ['one of somebody else, who names us', issue('theirs'), { topic: 'office', id: 'mine' }, 404],
     ['an instance that is not there', issue('mine'), { topic: 'office', id: 'mine~2' }, 404],
     ['a topic that is not there', issue('mine', { topic: ['office', 'attic'] }), { topic: 'attic' }, 404],
+    ['one of its own that nothing came with', issue('mine', { ends: 7200 }), { topic: 'office' }, 404],
+    ['one that nothing came with', issue('mine', { ends: 7200 }), { topic: 'office', replaces: 'x' }, 404],
+    ['an old token that is none', issue('mine'), { topic: 'office', replaces: 7 }, 400],
     ['no topic', issue('mine'), {}, 400],
     ['a topic that is none', issue('mine'), { topic: 7 }, 400],
     ['no body', issue('mine'), undefined, 400],

@@ -119,6 +119,18 @@ Test(mcpxctl, can_decides_like_the_router)
          "  denial       */request:tools/call:read_secret\n  nearest"},
         {"can --config @ --as fs system/error", 3, "only the router may send this type"},
         {"can --config @ --as fs -- -x:y", 3, "would allow  -x:y"},
+        /* Who comes with a JWT has no entry, but its token may name a profile. */
+        {"can --config @ --profile reader mcp/request:tools/call:read_x", 0,
+         "allowed: who has the profile reader may send mcp/request:tools/call:read_x to "
+         "everyone\n"
+         "  grant        mcp/request:tools/call:read_*\n"},
+        {"can --config @ --profile reader chat --json", 3,
+         "{\"allowed\":false,\"reason\":\"no_matching_grant\","
+         "\"nearest\":\"mcp/request:tools/call:read_*\",\"would_allow\":\"chat\"}\n"},
+        {"can --config @ --profile writer chat", 2, "has no profile of that name: writer"},
+        {"can --config @ --as nobody chat", 2, "has no participant of that name: nobody"},
+        {"can --config @ chat", 2, "--as ID or --profile NAME is required"},
+        {"can --live --profile reader chat", 2, "give one of them"},
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++)
@@ -206,7 +218,7 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"secret-token-in-the-wrong-place", 2, "mcpxctl: there is no such verb"},
         {"can", 2, "takes 1 operand, not 0"},
         {"can chat", 2, "--config FILE (or --live, or --url URL) is required"},
-        {"can --config @ chat", 2, "--as ID is required"},
+        {"can --config @ chat", 2, "--as ID or --profile NAME is required"},
         {"can --config @ --as nobody chat", 2, "has no participant of that name"},
         {"can --config @ --as fs a::b", 2,
          "not a valid kind: method, byte 2: must not be empty"},

@@ -165,8 +165,8 @@ static const struct option_row *find_in(const struct option_row *list, const cha
     return NULL;
 }
 
-/* Decimal digits, and up to `places` digits after a point, as one integer. */
-static bool read_decimal(const char *text, size_t places, int64_t *out)
+/* Decimal digits, and up to `places` digits after a point, as one integer, up to `end`. */
+static bool read_decimal(const char *text, size_t places, int64_t *out, const char **end)
 {
     int64_t number = 0;
     bool point = false, digit = false;
@@ -177,7 +177,7 @@ static bool read_decimal(const char *text, size_t places, int64_t *out)
             continue;
         }
         if (*text < '0' || *text > '9' || (point && places == 0))
-            return false;
+            break;
         number = number * 10 + (*text - '0');
         digit = true;
         places -= point;
@@ -185,7 +185,26 @@ static bool read_decimal(const char *text, size_t places, int64_t *out)
     for (; places > 0; places--)
         number *= 10;
     *out = number;
-    return digit && *text == '\0';
+    *end = text;
+    return digit;
+}
+
+bool duration_read(const char *text, int64_t *ms)
+{
+    static const int64_t seconds[] = {1, 1, 60, 3600, 86400};
+    static const char *const units[] = {"", "s", "m", "h", "d"};
+    const char *end;
+    int64_t number;
+
+    if (!read_decimal(text, 3, &number, &end))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i]) != 0 || number > (int64_t)NUMBER_MAX * 1000 / seconds[i])
+            continue;
+        *ms = number * seconds[i];
+        return true;
+    }
+    return false;
 }
 
 static bool is_choice(const char *choices, const char *value)
@@ -207,17 +226,19 @@ static bool check_value(const struct command *command, const struct option_row *
                         const char *value)
 {
     int64_t number = 0;
+    const char *end;
 
     switch (row->type) {
     case VALUE_NUMBER:
-        if (read_decimal(value, 0, &number) && number <= NUMBER_MAX)
+        if (read_decimal(value, 0, &number, &end) && !*end && number <= NUMBER_MAX)
             return true;
         complain(command->name, "%s wants a whole number, at most %d", row->name, NUMBER_MAX);
         return false;
     case VALUE_SECONDS:
-        if (read_decimal(value, 3, &number) && number <= (int64_t)NUMBER_MAX * 1000)
+        if (duration_read(value, &number))
             return true;
-        complain(command->name, "%s wants seconds, such as 30 or 2.5", row->name);
+        complain(command->name, "%s wants seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d",
+                 row->name);
         return false;
     case VALUE_CHOICE:
         if (is_choice(row->value, value))
@@ -409,7 +430,7 @@ int64_t arguments_number(const struct arguments *arguments, const char *name, in
     const char *value = arguments_value(arguments, name);
 
     if (value)
-        read_decimal(value, 0, &fallback);
+        read_decimal(value, 0, &fallback, &value);
     return fallback;
 }
 
@@ -418,6 +439,6 @@ int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_
     const char *value = arguments_value(arguments, name);
 
     if (value)
-        read_decimal(value, 3, &fallback);
+        duration_read(value, &fallback);
     return fallback;
 }

@@ -26,7 +26,7 @@ enum { NUMBER_MAX = 1000000000 };
  *   TEXT      anything
  *   FILE      anything; completed as a path
  *   NUMBER    0 .. NUMBER_MAX, decimal
- *   SECONDS   the same, with up to three digits after a point
+ *   SECONDS   a duration (duration_read)
  *   CHOICE    one of the words that `value` lists, separated by "|"
  *
  * The types below these accept anything. For them completion offers what exists: participants,
@@ -161,6 +161,12 @@ int64_t arguments_number(const struct arguments *arguments, const char *name,
 
 /** The last value of SECONDS in milliseconds; `fallback` when the option was not given. */
 int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_t fallback);
+
+/**
+ * Reads a duration: up to NUMBER_MAX seconds with up to three digits after a point, or with a unit
+ * behind it: 45s, 5m, 1.5h, 2d. Returns false, and leaves `ms` as it was, for anything else.
+ */
+bool duration_read(const char *text, int64_t *ms);
 
 /** True when the reader of standard output has gone. Never true for a file or terminal. */
 bool output_is_unread(void);

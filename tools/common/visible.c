@@ -145,7 +145,7 @@ static void add_piece(struct mcpx_text *out, char sign, const struct mx_piece *p
 {
     out->failed |= piece->failed;
     if (piece->type != MX_PIECE_TEXT)
-        mx_format_pieces(out, "%s", 1, piece);
+        mx_format_pieces(out, sign == 'b' ? "%b" : sign == 't' ? "%t" : "%s", 1, piece);
     else if (sign == 'v')
         text_visible_value(out, piece->text, SIZE_MAX);
     else

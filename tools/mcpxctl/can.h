@@ -13,11 +13,12 @@
  *
  * file          of the configuration; NULL = none was named
  * participant   absent = the one that asks
+ * profile       it is about who has a token with this profile; absent = about a participant
  * topic         absent = none was named
  */
 struct inquiry {
     const char *file;
-    struct mcpx_slice participant;
+    struct mcpx_slice participant, profile;
     struct mcpx_slice topic;
     struct mcpx_kind kind;
     struct address address;

@@ -15,6 +15,7 @@ int inquiry_read(const struct arguments *arguments, struct inquiry *out)
 
     out->file = arguments_value(arguments, "--config");
     out->participant = mcpx_slice_of(arguments_value(arguments, "--participant"));
+    out->profile = mcpx_slice_of(arguments_value(arguments, "--profile"));
     out->topic = mcpx_slice_of(arguments_value(arguments, "--topic"));
     if (!kind_word_read(arguments->operands[0], &out->kind, &fault))
         return fail_with(STATUS_USAGE, "can", "not a valid kind: %s, byte %zu: %s",
@@ -56,8 +57,13 @@ static const char *entrance_sentence(const struct inquiry *inquiry, enum mcpx_er
 static void write_headline(const struct inquiry *inquiry, bool allowed, bool has_topic,
                            struct mcpx_text *out)
 {
+    bool profile = inquiry->profile.text;
+
     mx_format(out, "%s: %s%s %s %s to ", allowed ? "allowed" : "refused",
-              inquiry->participant.text ? "" : "this participant", inquiry->participant,
+              profile                     ? "who has the profile "
+              : inquiry->participant.text ? ""
+                                          : "this participant",
+              profile ? inquiry->profile : inquiry->participant,
               allowed ? "may send" : "may not send", inquiry->kind.text);
     for (size_t i = 0; i < inquiry->address.count; i++)
         mx_format(out, "%s%s", i > 0 ? ", " : "", inquiry->address.to[i]);

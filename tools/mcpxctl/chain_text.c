@@ -26,7 +26,7 @@ static void add_when(struct mcpx_text *out, const struct chain_step *step)
     else if (step->after_ms < 10000)
         mx_format(out, "+%s ms", step->after_ms);
     else
-        mx_format(out, "+%s.%s s", step->after_ms / 1000, step->after_ms % 1000 / 100);
+        mx_format(out, "+%t", step->after_ms);
 }
 
 static void add_sameness(struct mcpx_text *out, enum chain_sameness same, bool colour)

@@ -31,7 +31,8 @@ static struct entrance judge_topic(const struct config *config, const struct inq
     return entrance;
 }
 
-static int answer(const struct config *config, struct grant *grant,
+/* A token with a profile says itself which topics it is for. */
+static int answer(const struct config *config, struct mcpx_capset *set,
                   const struct inquiry *inquiry, bool json)
 {
     struct entrance entrance = judge_topic(config, inquiry);
@@ -39,29 +40,37 @@ static int answer(const struct config *config, struct grant *grant,
                                      inquiry->address.count, wall_ms()};
     struct mcpx_decision decision;
 
-    mcpx_capset_explain(grant->capset, &question, &decision);
-    return inquiry_answer(inquiry, &decision, &entrance, json);
+    mcpx_capset_explain(set, &question, &decision);
+    return inquiry_answer(inquiry, &decision, inquiry->profile.text ? NULL : &entrance, json);
+}
+
+static bool find(const struct tokens *tokens, const struct inquiry *inquiry,
+                 struct tokens_entry *out)
+{
+    bool found = false;
+
+    if (!inquiry->profile.text)
+        return tokens_entry(tokens, inquiry->participant, out);
+    for (size_t i = 0; !found && tokens_profile_at(tokens, i, out); i++)
+        found = mcpx_slice_equal(out->name, inquiry->profile);
+    return found;
 }
 
 static int can_offline(const struct inquiry *inquiry, bool json)
 {
     struct config config = {0};
-    struct grant *grant = NULL;
-    enum mcpx_err err;
+    struct tokens_entry entry;
     int status = load_config("can", inquiry->file, &config);
 
     if (status != STATUS_OK)
         return status;
-    err = tokens_participant(config.tokens, inquiry->participant, &grant);
-    if (!err)
-        status = answer(&config, grant, inquiry, json);
-    else if (err == MCPX_ENOTFOUND)
-        status =
-            fail_with(STATUS_USAGE, "can", "%s has no participant of that name: %.*s",
-                      inquiry->file, (int)inquiry->participant.len, inquiry->participant.text);
+    if (find(config.tokens, inquiry, &entry))
+        status = answer(&config, entry.set, inquiry, json);
     else
-        status = fail_with(STATUS_FAILED, "can", "%s", mcpx_strerror(err));
-    grant_unref(grant);
+        status = fail_with(STATUS_USAGE, "can", "%s has no %s of that name: %s", inquiry->file,
+                           inquiry->profile.text ? "profile" : "participant",
+                           inquiry->profile.text ? inquiry->profile.text
+                                                 : inquiry->participant.text);
     config_fini(&config);
     return status;
 }
@@ -74,16 +83,17 @@ int cmd_can(const struct arguments *arguments)
 
     if (status != STATUS_OK)
         return status;
-    if (live && inquiry.file)
-        return fail_with(
-            STATUS_USAGE, "can",
-            "--config asks a file and --url or --live the router: give one of them");
+    if (live && (inquiry.file || inquiry.profile.text))
+        return fail_with(STATUS_USAGE, "can",
+                         "--config and --profile ask a file and --url or --live the router: "
+                         "give one of them");
     if (live)
         return can_live(arguments, &inquiry);
     if (!inquiry.participant.text)
         inquiry.participant = mcpx_slice_of(arguments_value(arguments, "--as"));
-    if (!inquiry.file || !inquiry.participant.text)
+    if (!inquiry.file || !(inquiry.participant.text || inquiry.profile.text))
         return fail_with(STATUS_USAGE, "can", "%s is required",
-                         inquiry.file ? "--as ID" : "--config FILE (or --live, or --url URL)");
+                         inquiry.file ? "--as ID or --profile NAME"
+                                      : "--config FILE (or --live, or --url URL)");
     return can_offline(&inquiry, arguments_have(arguments, "--json"));
 }

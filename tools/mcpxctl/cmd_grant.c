@@ -14,8 +14,6 @@
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
 
-#include <stdlib.h>
-
 #define PREVIEW_ROW                                                                           \
     {                                                                                         \
         "--dry-run", NULL, VALUE_NONE, 0, "only say what would change"                        \
@@ -29,8 +27,8 @@ const struct option_row grant_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "the only addressees it is for; else everyone"},
     {"--until", "TIME", VALUE_TEXT, 0,
-     "when it ends: a date like 2026-12-31T23:59:59Z, or seconds from now; else as late as "
-     "the router permits"},
+     "when it ends: a date like 2026-12-31T23:59:59Z, or how long from now, like 3600, 90m, "
+     "1h or 2d; else as late as the router permits"},
     PREVIEW_ROW,
     JSON_ROW,
     {.name = NULL},
@@ -38,15 +36,16 @@ const struct option_row grant_options[] = {
 
 const struct option_row revoke_options[] = {
     {"--until", "TIME", VALUE_TEXT, 0,
-     "when it may be sent again: a date, or seconds from now; else not while the router runs"},
+     "when it may be sent again: a date, or how long from now, like 3600 or 1h; else not "
+     "while the router runs"},
     PREVIEW_ROW,
     JSON_ROW,
     {.name = NULL},
 };
 
 const struct option_row kick_options[] = {
-    {"--for", "S", VALUE_NUMBER, 0,
-     "keep it out of the topic for so many seconds; 0 lets it in again"},
+    {"--for", "S", VALUE_SECONDS, 0,
+     "keep it out of the topic for so long, like 600, 10m or 1d; 0 lets it in again"},
     {"--everywhere", NULL, VALUE_NONE, 0, "in all topics that the token is good for"},
     PREVIEW_ROW,
     JSON_ROW,
@@ -61,14 +60,13 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
     mx_percent_add(path, mcpx_slice_of(arguments->operands[0]));
 }
 
-/* Digits are seconds from now, all else is a date: the router says what it does not understand. */
+/* What is no duration is a date: the router says what it does not understand. */
 static void write_until(struct mcpx_text *body, const char *until)
 {
-    char *end;
-    long long seconds = strtoll(until, &end, 10);
+    int64_t ms;
 
-    if (*until && !*end)
-        mx_json_add_number(body, "until", seconds);
+    if (duration_read(until, &ms))
+        mx_json_add_number(body, "until", (ms + 999) / 1000);
     else
         mcpx_json_add_member(body, "until", mcpx_slice_of(until));
 }
@@ -111,11 +109,15 @@ static void write_body(struct mcpx_text *body, const struct arguments *arguments
 static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
 {
     struct mcpx_slice connections = mcpx_json_get(answer, "connections");
+    struct mcpx_json_walk warnings;
 
     list_tell(out, "before  ", mcpx_json_get(answer, "oldCapabilities"));
     list_tell(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
     list_tell(out, "denied  ", mcpx_json_get(answer, "denied"));
     changes_tell(out, "  ", mcpx_json_get(answer, "changes"));
+    mcpx_json_walk_start(&warnings, mcpx_json_get(answer, "warnings"));
+    while (mcpx_json_walk_next(&warnings))
+        text_format(out, "warning: %v\n", warnings.value);
     if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
         mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
     if (connections.text)
@@ -183,7 +185,7 @@ static void write_query(struct mcpx_text *path, const struct arguments *argument
         mx_percent_add(path, mcpx_slice_of(where->client.topic));
     }
     if (arguments_have(arguments, "--for"))
-        mx_format(path, "&for=%s", arguments_number(arguments, "--for", 0));
+        mx_format(path, "&for=%s", (arguments_ms(arguments, "--for", 0) + 999) / 1000);
 }
 
 int cmd_kick(const struct arguments *arguments)

@@ -12,6 +12,8 @@
 #include "tools/mcpxctl/output.h"
 #include <mcpx/json.h>
 
+#include <stdlib.h>
+
 static const char verb[] = "status";
 
 /*
@@ -19,22 +21,22 @@ static const char verb[] = "status";
  *
  * metric   its name in /metrics
  * member   its name in our JSON
- * label    in our table, filled up with blanks, with `about` behind the number
+ * line     of our table, where milliseconds stand for seconds
  */
 static const struct number_row {
-    const char *metric, *member, *label, *about;
+    const char *metric, *member, *line;
 } numbers[] = {
-    {"mcpx_connections", "connections", "connections   ", ""},
-    {"mcpx_topics", "topics_total", "all topics    ", ""},
-    {"mcpx_reader_lag_max_envelopes", "reader_lag_envelopes", "reader lag    ",
-     " envelopes that the slowest reader was not handed yet"},
-    {"mcpx_reader_lag_max_seconds", "reader_lag_seconds", "longest wait  ",
-     " s of an envelope that a reader was not handed yet"},
-    {"mcpx_unsent_bytes", "unsent_bytes", "unsent        ",
-     " bytes that readers have not taken yet"},
-    {"mcpx_outbox_bytes", "outbox_bytes", "waiting       ", " bytes for single participants"},
-    {"mcpx_slow_consumers_total", "slow_consumers", "slow readers  ",
-     " fell behind since the start"},
+    {"mcpx_connections", "connections", "connections   %s\n"},
+    {"mcpx_topics", "topics_total", "all topics    %s\n"},
+    {"mcpx_reader_lag_max_envelopes", "reader_lag_envelopes",
+     "reader lag    %s envelopes that the slowest reader was not handed yet\n"},
+    {"mcpx_reader_lag_max_seconds", "reader_lag_seconds",
+     "longest wait  %t of an envelope that a reader was not handed yet\n"},
+    {"mcpx_unsent_bytes", "unsent_bytes",
+     "unsent        %b that readers have not taken yet\n"},
+    {"mcpx_outbox_bytes", "outbox_bytes", "waiting       %b for single participants\n"},
+    {"mcpx_slow_consumers_total", "slow_consumers",
+     "slow readers  %s fell behind since the start\n"},
 };
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
@@ -142,6 +144,15 @@ static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, cons
     mcpx_text_puts(out, any ? "\n" : "none\n");
 }
 
+/* Behind a number stands more of the answer it is from. */
+static void add_number(struct mcpx_text *out, const char *line, struct mcpx_slice number)
+{
+    double factor = strstr(line, "%t") ? 1000 : 1;
+
+    if (number.len > 0)
+        mx_format(out, line, (uint64_t)(strtod(number.text, NULL) * factor));
+}
+
 static void add_table(struct mcpx_text *out, const struct findings *found)
 {
     struct mcpx_slice health = value_of(&found->health);
@@ -151,13 +162,9 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
     mcpx_text_puts(out, found->ready ? "ready\n" : "not ready: ");
     if (!found->ready)
         add_list(out, &found->readiness, "reasons", NULL);
-    text_format(out, "uptime        %v s\n", mcpx_json_get(health, "uptime"));
-    for (size_t i = 0; i < NUMBERS; i++) {
-        struct mcpx_slice number = number_of(found, numbers[i].metric);
-
-        if (number.len > 0)
-            mx_format(out, "%s%s%s\n", numbers[i].label, number, numbers[i].about);
-    }
+    add_number(out, "uptime        %t\n", mcpx_json_get(health, "uptime"));
+    for (size_t i = 0; i < NUMBERS; i++)
+        add_number(out, numbers[i].line, number_of(found, numbers[i].metric));
     if (!found->knows_topics)
         return;
     mcpx_text_puts(out, "topics        ");

@@ -86,8 +86,7 @@ static int backup(struct run *run)
         mx_format(&out, "{\"file\":%q,\"copy\":%q,\"bytes\":%s}\n", run->file, run->word,
                   size_of(run->word));
     else
-        text_format(&out, "%s: copied to %s, %s bytes\n", run->file, run->word,
-                    size_of(run->word));
+        text_format(&out, "%s: copied to %s, %b\n", run->file, run->word, size_of(run->word));
     return output_print(&out, verb, STATUS_OK);
 }
 
@@ -131,7 +130,7 @@ static int check(struct run *run)
                   "{\"file\":%q,\"whole\":%s,\"topics\":%s,\"messages\":%s,\"bytes\":%s}\n",
                   run->file, whole, sums->topics, sums->messages, sums->bytes);
     else
-        text_format(&out, "%s: %s: topics %s, messages %s, bytes %s\n", run->file,
+        text_format(&out, "%s: %s: topics %s, messages %s, %b\n", run->file,
                     whole ? "whole" : "damaged", sums->topics, sums->messages, sums->bytes);
     return output_print(&out, verb, run->status);
 }
@@ -197,7 +196,7 @@ static int compact(struct run *run)
         mx_format(&out, "{\"file\":%q,\"bytes_before\":%s,\"bytes\":%s}\n", run->file, before,
                   size_of(run->file));
     else
-        text_format(&out, "%s: %s bytes, before %s\n", run->file, size_of(run->file), before);
+        text_format(&out, "%s: %b, before %b\n", run->file, size_of(run->file), before);
     return output_print(&out, verb, STATUS_OK);
 }
 

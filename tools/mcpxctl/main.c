@@ -113,6 +113,7 @@ static const struct option_row list_only_options[] = {
 static const struct option_row can_options[] = {
     {"--config", "FILE", VALUE_FILE, 0,
      "decide offline, from the router's configuration; --as names the participant"},
+    {"--profile", "NAME", VALUE_TEXT, 0, "offline: who has a JWT with this profile"},
     {"--live", NULL, VALUE_NONE, 0, "ask the running router, as --url does"},
     {"--participant", "ID", VALUE_PARTICIPANT, 0,
      "ask the router about somebody else; needs a grant for admin/check"},

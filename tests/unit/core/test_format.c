@@ -22,6 +22,40 @@ static struct mcpx_text changing = {.text = array, .len = 6};
 #argument, MX_PIECE(argument), plain, quoted                                          \
     }
 
+/* An operator reads them at three in the morning. */
+Test(format, writes_amounts_as_people_read_them)
+{
+    static const struct {
+        const char *format;
+        uint64_t number;
+        const char *text;
+    } rows[] = {
+        {"%b", 0, "0 bytes"},
+        {"%b", 1023, "1023 bytes"},
+        {"%b", 1024, "1 KiB"},
+        {"%b", 1048575, "1023.9 KiB"},
+        {"%b", 64 << 20, "64 MiB"},
+        {"%b", 8170000000, "7.6 GiB"},
+        {"%b", UINT64_C(3) << 50, "3 PiB"},
+        {"%b", UINT64_MAX, "1638.3 PiB"},
+        {"%t", 0, "0 ms"},
+        {"%t", 999, "999 ms"},
+        {"%t", 4290, "4.2 s"},
+        {"%t", 59999, "59.9 s"},
+        {"%t", 303000, "5 min 3 s"},
+        {"%t", 3600000, "1 h 0 min"},
+        {"%t", 187200000, "2 d 4 h"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_text out = {0};
+
+        mx_format(&out, rows[i].format, rows[i].number);
+        cr_expect_str_eq(out.text, rows[i].text);
+        mcpx_text_fini(&out);
+    }
+}
+
 Test(format, writes_each_type_as_it_is_and_as_a_string)
 {
     const struct {

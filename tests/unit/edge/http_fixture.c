@@ -201,6 +201,7 @@ void fixture_ask(struct fixture *fixture, const struct ask *ask, struct answer *
                                    .target = mcpx_slice_of(ask->target),
                                    .authorization = mcpx_slice_of(ask->authorization),
                                    .origin = mcpx_slice_of(ask->origin),
+                                   .named = fixture->named,
                                    .body = mcpx_slice_of(ask->body)};
     struct http_reply reply = {0};
 

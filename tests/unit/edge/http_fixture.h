@@ -9,12 +9,17 @@
 
 #include <jansson.h>
 
-/** Everything http_api borrows. Allowed origins: local pages on any port, and *.example.org. */
+/**
+ * Everything http_api borrows. Allowed origins: local pages on any port, and *.example.org.
+ *
+ * named   whom the certificate of those who ask stands for; absent = they show none
+ */
 struct fixture {
     struct config config;
     char *origins[2];
     struct http_api api;
     struct mcpx_now now;
+    struct mcpx_slice named;
 };
 
 /** The static token of the configured participant "fs" (topics room-*, grants below). */

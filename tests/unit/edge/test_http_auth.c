@@ -3,6 +3,7 @@
  * get none from one on their own desk, a browser's ticket lets two in. Protocol: sections 7, 8.
  */
 #include "http_fixture.h"
+#include "tests/support/jwt.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -164,5 +165,205 @@ Test(http_auth, stops_issuing_tickets_nobody_uses)
     }
     cr_expect_eq(status, 503);
     cr_expect_eq(issued, TICKETS_MAX);
+    fixture_fini(&fixture);
+}
+
+/* "Bearer TOKEN" of ann, with these capabilities, for `life_s`. The caller frees it. */
+static char *bearer_of_ann(const struct fixture *fixture, const char *can, int life_s)
+{
+    char claims[256], *token, *bearer;
+
+    snprintf(claims, sizeof claims,
+             "{\"sub\":\"ann\",\"topic\":\"room-1\",\"capabilities\":[\"%s\"],\"exp\":%lld}",
+             can, (long long)(fixture->now.wall_ms / 1000 + life_s));
+    token = jwt_make("{\"alg\":\"HS256\",\"kid\":\"k1\"}", claims, "SHA256",
+                     "0123456789abcdef0123456789abcdef");
+    bearer = malloc(strlen(token) + 8);
+    cr_assert(bearer);
+    sprintf(bearer, "Bearer %s", token);
+    free(token);
+    return bearer;
+}
+
+static struct peer *come_in(struct fixture *fixture, struct mcpx_slice bearer,
+                            struct mcpx_slice named)
+{
+    struct admission admission = {.topic = MCPX_SLICE("room-1"), .instance = INSTANCE_AUTO};
+    const struct claimant claimant = {bearer, named};
+    struct grant *grant = NULL;
+    struct peer *peer = NULL;
+
+    cr_assert_eq(
+        tokens_ask(fixture->config.tokens, &claimant, admission.topic, fixture->now, &grant),
+        MCPX_OK);
+    cr_assert_eq(hub_admit(fixture->api.hub, grant, &admission, NULL, fixture->now, &peer),
+                 MCPX_OK);
+    grant_unref(grant);
+    return peer;
+}
+
+static int64_t left_s(const struct fixture *fixture, const struct peer *peer)
+{
+    return (peer_grant(peer)->expires_ms - fixture->now.wall_ms + 500) / 1000;
+}
+
+/*
+ * ann sits in a room for an hour (ann), a second window of hers came with the same token (ann~3);
+ * her helper (ann~2) may chat for five seconds, another (ann~4) has all she has, for five seconds.
+ */
+Test(http_auth, renews_what_came_with_the_same_token_and_widens_no_other)
+{
+    static const struct {
+        const char *what, *rest; /* of the body */
+        bool replaces;           /* its own token */
+        int status;
+        const char *connections;
+    } rows[] = {
+        {"nothing is named", "", false, 404, NULL},
+        {"a token nobody came with", ",\"replaces\":\"x\"", false, 404, NULL},
+        {"the helper and its own token", ",\"id\":\"ann~2\"", true, 404, NULL},
+        {"no string", ",\"replaces\":7", false, 400, NULL},
+        {"one window", ",\"id\":\"ann~3\"", false, 200, "[\"ann~3\"]"},
+        {"all of its token", "", true, 200, "[\"ann\",\"ann~3\"]"},
+        {"the same again", "", true, 200, "[\"ann\",\"ann~3\"]"},
+        {"those under it already", "", false, 200, "[\"ann\",\"ann~3\"]"},
+    };
+    const struct mcpx_slice none = {NULL, 0};
+    char *tokens[4], *fresh, body[1024];
+    struct peer *peers[4];
+    struct fixture fixture;
+    struct answer answer;
+
+    fixture_init(&fixture);
+    fixture.config.hub.instances = 8;
+    fixture_remake_hub(&fixture);
+    tokens[0] = tokens[2] = bearer_of_ann(&fixture, "*", 3600);
+    tokens[1] = bearer_of_ann(&fixture, "chat", 5);
+    tokens[3] = bearer_of_ann(&fixture, "*", 5);
+    fresh = bearer_of_ann(&fixture, "*", 7200);
+    for (size_t i = 0; i < 4; i++)
+        peers[i] = come_in(&fixture, mcpx_slice_of(tokens[i] + 7), none);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(body, sizeof body, "{\"topic\":\"room-1\"%s%s%s%s}", rows[i].rest,
+                 rows[i].replaces ? ",\"replaces\":\"" : "",
+                 rows[i].replaces ? tokens[0] + 7 : "", rows[i].replaces ? "\"" : "");
+        post(&fixture, "/v0.1/token", fresh, body, &answer);
+        cr_expect_eq(answer.status, rows[i].status, "%s: %s", rows[i].what, answer.text.text);
+        if (rows[i].connections)
+            cr_expect(
+                json_equals(json_object_get(answer.json, "connections"), rows[i].connections),
+                "%s: %s", rows[i].what, answer.text.text);
+        answer_fini(&answer);
+    }
+    cr_expect_eq(left_s(&fixture, peers[0]), 7200);
+    cr_expect_eq(left_s(&fixture, peers[1]), 5, "a helper is renewed");
+    cr_expect_str_eq(peer_grant(peers[1])->capabilities.text, "[\"chat\"]");
+    cr_expect_eq(left_s(&fixture, peers[3]), 5, "a helper is renewed");
+    free(tokens[0]);
+    free(tokens[1]);
+    free(tokens[3]);
+    free(fresh);
+    fixture_fini(&fixture);
+}
+
+/* Nothing would end its connections that show no certificate: neither exp nor a revocation. */
+Test(http_auth, renews_nothing_by_a_certificate_alone)
+{
+    static const char *const bodies[] = {"{\"topic\":\"room-1\"}",
+                                         "{\"topic\":\"room-1\",\"id\":\"fs\"}"};
+    const struct mcpx_slice none = {NULL, 0};
+    struct fixture fixture;
+    struct answer answer;
+
+    fixture_init(&fixture);
+    come_in(&fixture, mcpx_slice_of(strchr(FIXTURE_FS_BEARER, ' ') + 1), none);
+    fixture.named = MCPX_SLICE("fs");
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        post(&fixture, "/v0.1/token", NULL, bodies[i], &answer);
+        cr_expect_eq(answer.status, 401, "%s", answer.text.text);
+        answer_fini(&answer);
+        post(&fixture, "/v0.1/token", FIXTURE_FS_BEARER, bodies[i], &answer);
+        cr_expect_eq(answer.status, 200, "%s", answer.text.text);
+        answer_fini(&answer);
+    }
+    fixture_fini(&fixture);
+}
+
+/* An administrator keeps fs out of room-1: every door is shut, and the others stay open. */
+Test(http_auth, opens_no_door_to_who_is_kept_out)
+{
+    static const struct ask rows[] = {
+        {"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL, "{\"topic\":\"room-1\"}"},
+        {"POST", "/v0.1/token", FIXTURE_FS_BEARER, NULL, "{\"topic\":\"room-1\"}"},
+        {"POST", "/v0.1/check", FIXTURE_FS_BEARER, NULL,
+         "{\"topic\":\"room-1\",\"kind\":\"chat\"}"},
+        {"GET", "/v0.1/topics/room-1/history", FIXTURE_FS_BEARER, NULL, NULL},
+        {"GET", "/v0.1/topics/room-1/participants", FIXTURE_FS_BEARER, NULL, NULL},
+        {"GET", "/v0.1/topics/room-1/rate-limit", FIXTURE_FS_BEARER, NULL, NULL},
+        {"POST", "/admin/participants/fs/capabilities", FIXTURE_FS_BEARER, NULL,
+         "{\"topic\":\"room-1\",\"add\":[\"chat\"]}"},
+        {"DELETE", "/admin/participants/fs?topic=room-1&for=0", FIXTURE_FS_BEARER, NULL, NULL},
+    };
+    struct fixture fixture;
+    struct answer answer;
+    char *root;
+
+    fixture_init(&fixture);
+    root = fixture_bearer(&fixture, "root", "room-1", "[\"admin/*\"]");
+    fixture_join(&fixture, "root", "room-1");
+    fixture_join(&fixture, "root", "room-2");
+    fixture_ask(&fixture,
+                &(struct ask){"DELETE", "/admin/participants/fs?topic=room-1&for=60", root,
+                              NULL, NULL},
+                &answer);
+    cr_assert_eq(answer.status, 200, "%s", answer.text.text);
+    answer_fini(&answer);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        fixture_ask(&fixture, &rows[i], &answer);
+        cr_expect_eq(answer.status, 403, "%s: %s", rows[i].target, answer.text.text);
+        cr_expect_str_eq(answer_string(&answer, "code"), "kicked", "%s", rows[i].target);
+        answer_fini(&answer);
+    }
+    fixture_ask(&fixture, &(struct ask){"GET", "/v0.1/topics", FIXTURE_FS_BEARER, NULL, NULL},
+                &answer);
+    cr_expect(json_equals(json_object_get(answer.json, "topics"), "[\"room-2\"]"), "%s",
+              answer.text.text);
+    answer_fini(&answer);
+    post(&fixture, "/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-2\"}", &answer);
+    cr_expect_eq(answer.status, 200, "%s", answer.text.text);
+    answer_fini(&answer);
+    free(root);
+    fixture_fini(&fixture);
+}
+
+/* An administrator grants what no message will ever ask for, and believes that it was granted. */
+Test(http_auth, tells_an_administrator_of_a_typing_error)
+{
+    static const struct {
+        const char *body, *warnings;
+    } rows[] = {
+        {"{\"topic\":\"room-1\",\"add\":[\"mcp/reqest:tools/call:x\",\"chat\"]}",
+         "[\"grant \\\"mcp/reqest:tools/call:x\\\": covers no known kind; if that is a typing "
+         "error, \\\"mcp/request:tools/call:x\\\" is meant\"]"},
+        {"{\"topic\":\"room-1\",\"remove\":[\"mcp/request:tool/call:x\"]}",
+         "[\"denial \\\"mcp/request:tool/call:x\\\": covers no known kind; if that is a "
+         "typing "
+         "error, \\\"mcp/request:tools/call:x\\\" is meant\"]"},
+        {"{\"topic\":\"room-1\",\"add\":[\"mcp/request:tools/call:x\"]}", "[]"},
+    };
+    struct fixture fixture;
+    struct answer answer;
+    char *root;
+
+    fixture_init(&fixture);
+    root = fixture_bearer(&fixture, "root", "room-1", "[\"admin/*\"]");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        post(&fixture, "/admin/participants/fs/capabilities", root, rows[i].body, &answer);
+        cr_expect_eq(answer.status, 200, "%s", answer.text.text);
+        cr_expect(json_equals(json_object_get(answer.json, "warnings"), rows[i].warnings),
+                  "%s", answer.text.text);
+        answer_fini(&answer);
+    }
+    free(root);
     fixture_fini(&fixture);
 }

@@ -117,8 +117,8 @@ Test(machine, every_bound_is_told)
     config.hub.log_bytes = 123456789;
     config.hub.connections_each = 0;
     bounds_write(&config, &text);
-    cr_expect(strstr(text.text, "bound: bytes of logs: 123456789, of one topic: 33554432\n"));
-    cr_expect(strstr(text.text, "bound: bytes that sockets have not taken: 67108864\n"));
+    cr_expect(strstr(text.text, "bound: bytes of logs: 117.7 MiB, of one topic: 32 MiB\n"));
+    cr_expect(strstr(text.text, "bound: bytes that sockets have not taken: 64 MiB\n"));
     cr_expect(strstr(text.text, "bound: bytes that were read and wait for their turn: "));
     cr_expect(strstr(text.text, "bound: topics: 10000, of one participant: 1000\n"));
     cr_expect(strstr(text.text, "bound: connections: 20000, of one participant: no limit\n"));
@@ -130,26 +130,26 @@ Test(machine, every_bound_is_told)
     config.hub.pending_bytes = 1000000;
     bounds_write(&config, &text);
     cr_expect(strstr(text.text, "bound: bytes of messages that wait to be stored or audited: "
-                                "1000000, of one participant: 500000\n"));
+                                "976.5 KiB, of one participant: 488.2 KiB\n"));
     mcpx_text_fini(&text);
 }
 
 /* Who has too little wants to know before the first connection is refused. */
 Test(machine, what_the_bounds_need_is_told_beside_what_there_is)
 {
-#define MEMORY "need: bytes of memory: 215326592 at most"
+#define MEMORY "need: bytes of memory: 205.3 MiB at most"
 #define PARTS                                                                                 \
-    "need: of the memory: 999600 for the program and its configuration, 11771600 for logs, "  \
-    "201326592 for messages on their way, 1228800 for connections\n"
+    "need: of the memory: 976.1 KiB for the program and its configuration, 11.2 MiB for "     \
+    "logs, 192 MiB for messages on their way, 1.1 MiB for connections\n"
 #define FILES "need: file descriptors: 1380 at most"
     static const struct {
         struct means means;
         const char *text;
     } rows[] = {
         {{1 << 30, 2000, 999600},
-         MEMORY ", there are 1073741824\n" PARTS FILES ", there are 2000\n"},
+         MEMORY ", there are 1 GiB\n" PARTS FILES ", there are 2000\n"},
         {{200000000, 1024, 999600},
-         MEMORY ", there are 200000000: too few, lower limits.log_bytes\n" PARTS FILES
+         MEMORY ", there are 190.7 MiB: too few, lower limits.log_bytes\n" PARTS FILES
                 ", there are 1024: too few, raise LimitNOFILE= or ulimit -n, or lower "
                 "limits.connections\n"},
         {{0, 0, 999600}, MEMORY "\n" PARTS FILES "\n"},
@@ -178,14 +178,14 @@ Test(machine, each_part_that_takes_memory_is_told)
     config.hub.stored = config.hub.audited = config.hub.gated = true;
     config.hub.pending_bytes = 1 << 20;
     bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
-    cr_expect(strstr(text.text, "202375168 for messages on their way, "), "%s", text.text);
-    cr_expect(strstr(text.text, ", 4915200 for TLS, "), "%s", text.text);
-    cr_expect(strstr(text.text, ", 35651584 for the store, 20971520 for the audit\n"), "%s",
+    cr_expect(strstr(text.text, "193 MiB for messages on their way, "), "%s", text.text);
+    cr_expect(strstr(text.text, ", 4.6 MiB for TLS, "), "%s", text.text);
+    cr_expect(strstr(text.text, ", 34 MiB for the store, 20 MiB for the audit\n"), "%s",
               text.text);
     mcpx_text_reset(&text);
     config.audit.payloads = true;
     config.hub.message_bytes = 16 << 20;
     bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
-    cr_expect(strstr(text.text, ", 71303168 for the audit\n"), "%s", text.text);
+    cr_expect(strstr(text.text, ", 68 MiB for the audit\n"), "%s", text.text);
     mcpx_text_fini(&text);
 }

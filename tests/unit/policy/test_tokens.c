@@ -468,3 +468,33 @@ Test(tokens, issues_none_without_a_key)
                  MCPX_ENOTFOUND);
     settled_fini(&s);
 }
+
+/* Somebody's agent stays outside, and the log says which of the claims keeps it there. */
+Test(tokens, names_the_claim_that_a_token_is_refused_for)
+{
+    static const struct {
+        const char *claims, *why; /* why: its beginning; NULL: nothing is wrong */
+    } refused[] = {
+        {"{\"sub\":\"ann\",\"topic\":\"a\",\"profile\":\"worker\"}", NULL},
+        {"{\"topic\":\"a\"}", "its participantId"},
+        {"{\"sub\":\"ann\",\"topic\":[\"a\",7]}", "its topic"},
+        {"{\"sub\":\"ann\",\"profile\":\"boss\"}", "its profile"},
+        {"{\"sub\":\"ann\",\"capabilities\":[\"a::b\"]}", "its capabilities"},
+        {"{\"sub\":\"ann\",\"instances\":65}", "its instances"},
+        {"{\"sub\":\"fs\"}", "its participant is one of the configuration"},
+    };
+    struct settled s = load();
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char *token = jwt_make("{\"alg\":\"HS256\"}", refused[i].claims, "SHA256", SECRET);
+        const char *why = tokens_fault(s.config.tokens, mcpx_slice_of(token), now);
+
+        cr_expect_eq(why != NULL, refused[i].why != NULL, "%s: %s", refused[i].claims, why);
+        if (why && refused[i].why)
+            cr_expect_eq(strncmp(why, refused[i].why, strlen(refused[i].why)), 0, "%s: %s",
+                         refused[i].claims, why);
+        free(token);
+    }
+    cr_expect_null(tokens_fault(s.config.tokens, MCPX_SLICE("fs-token"), now));
+    settled_fini(&s);
+}

@@ -136,6 +136,10 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
         "one secret --limit 99999999999999999999",
         "one secret --wait 1.2345",
         "one secret --wait .5",
+        "one secret --wait 1hsecret",
+        "one secret --wait h",
+        "one secret --wait 1.5.5s",
+        "one secret --wait 99999999d",
         "one secret --color secret",
         "one secret --color aut",
         "one secret --color ''",
@@ -169,6 +173,14 @@ Test(command, numbers_keep_their_bounds)
     cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 1);
     cr_expect(read_words("one w --wait 3."));
     cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 3000);
+    cr_expect(read_words("one w --wait 45s"));
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 45000);
+    cr_expect(read_words("one w --wait 5m"));
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 300000);
+    cr_expect(read_words("one w --wait 1.5h"));
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 5400000);
+    cr_expect(read_words("one w --wait 2d"));
+    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 172800000);
     cr_expect(read_words("one -"));
     cr_expect_str_eq(arguments.operands[0], "-");
 }
