@@ -1,7 +1,8 @@
 /*
  * api_history.c - pages of a topic's history. Envelopes come from the hub as text and stay text:
  * reading them into values to write them again would change numbers and lose members that stand
- * twice in a payload. An answer is bounded, because it leaves in one write.
+ * twice in a payload. An answer is bounded, because it leaves in one write; what does not fit is
+ * not even copied, because nobody would be charged for it.
  */
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
@@ -53,75 +54,18 @@ static bool read_page(struct mcpx_slice query, struct mcpx_text *scratch, struct
     return true;
 }
 
-/* Offset of the comma before the last element of a JSON array; 0 when it has no comma. */
-static size_t last_comma(struct mcpx_slice array)
-{
-    size_t depth = 0, comma = 0;
-    bool in_string = false;
-
-    for (size_t i = 0; i < array.len; i++) {
-        char byte = array.text[i];
-
-        if (in_string && byte == '\\')
-            i++;
-        else if (byte == '"')
-            in_string = !in_string;
-        else if (in_string)
-            continue;
-        else if (byte == '{' || byte == '[')
-            depth++;
-        else if (byte == '}' || byte == ']')
-            depth--;
-        else if (byte == ',' && depth == 1)
-            comma = i;
-    }
-    return comma;
-}
-
-/*
- * The hub stops once it is past the bound, so the last envelope may stick out, and by as much as
- * a whole message. It is taken off again, unless it is the only one. Returns whether nothing
- * was cut for its length.
- */
-static bool trim_history(struct mcpx_text *array, size_t limit, bool *more)
-{
-    size_t comma;
-
-    if (array->len <= HISTORY_BYTES_MAX)
-        return true;
-    comma = last_comma(mcpx_text_view(array));
-    if (comma == 0)
-        return limit == 1 || !*more;
-    array->len = comma;
-    mcpx_text_add(array, "]", 1);
-    *more = true;
-    return false;
-}
-
-/* The raw id of the last envelope of a JSON array, which has one. */
-static struct mcpx_slice last_id(const struct mcpx_text *array)
-{
-    struct mcpx_slice last = {0};
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, mcpx_text_view(array));
-    while (mcpx_json_walk_next(&walk))
-        last = walk.value;
-    return mcpx_json_get(last, "id");
-}
-
 /*
  * Whoever reads on needs to know from where (`next`). Existing clients ignore members they do not
  * know.
  */
-static void write_history(const struct mcpx_text *array, bool complete, bool more,
-                          struct mcpx_text *body)
+static void write_history(const struct mcpx_text *array, const struct page *page,
+                          const struct page_end *end, struct mcpx_text *body)
 {
-    struct mcpx_slice next = more ? last_id(array) : (struct mcpx_slice){0};
+    bool complete = !end->more || end->count == page->limit;
 
     mx_format(body, "{\"history\":%s,\"messages\":%s,\"complete\":%s", array, array, complete);
-    if (next.text)
-        mx_json_add_raw(body, "next", next);
+    if (end->more)
+        mcpx_json_add_member(body, "next", end->last);
     mx_json_end_object(body);
 }
 
@@ -147,13 +91,13 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     const struct topic *topic;
     struct page page;
     enum mcpx_err err = MCPX_OK;
-    bool complete, more = false;
+    struct page_end end = {.count = 0};
 
     if (!read_page(call->query, &scratch, &page, reply) || !open_topic(call, reply))
         goto out;
     topic = hub_topic_find(call->api->hub, call->name);
     if (topic)
-        err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array, &more);
+        err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array, &end);
     else if (page.before.text || page.after.text)
         err = MCPX_ENOTFOUND;
     else
@@ -165,8 +109,7 @@ void api_history(const struct api_call *call, struct http_reply *reply)
     } else if (array.failed) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     } else {
-        complete = trim_history(&array, page.limit, &more);
-        write_history(&array, complete, more, &reply->body);
+        write_history(&array, &page, &end, &reply->body);
     }
 out:
     mcpx_text_fini(&array);

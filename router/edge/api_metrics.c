@@ -124,6 +124,17 @@ static void write_reasons(const struct stats *stats, struct mcpx_text *out)
                   mcpx_refusal_wire((enum mcpx_refusal)i), stats->reasons[i]);
 }
 
+/* Of what one owner may have. Who that was is in the log. */
+static void write_caps(const struct stats *stats, struct mcpx_text *out)
+{
+    metric_header("mcpx_cap_refusals_total", "counter",
+                  "What was refused or closed because its owner was over a cap, by setting",
+                  out);
+    for (size_t i = 0; i < CAP_COUNT; i++)
+        mx_format(out, "mcpx_cap_refusals_total{cap=\"%s\"} %s\n", cap_setting((enum cap)i),
+                  stats->caps[i]);
+}
+
 static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
 {
     metric_value("mcpx_tls_certificate_expiry_seconds", "gauge",
@@ -203,6 +214,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
                   out);
     write_codes("mcpx_refused_total", stats->refused, out);
     write_reasons(stats, out);
+    write_caps(stats, out);
     metric_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
                   out);
     write_codes("mcpx_closed_total", stats->closed, out);

@@ -12,6 +12,9 @@
 #include "router/store/edge/audit.h"
 #include "router/store/edge/store.h"
 
+/* What a participant may have in a file without a bound. */
+#define STORE_CAP_UNBOUNDED (UINT64_C(1) << 30)
+
 /* What the log calls a stage in each of its states, in the order of enum stage_state. */
 static const char *const store_events[] = {"store_ready", "store_full", "store_failed",
                                            "store_slow"};
@@ -44,6 +47,14 @@ static struct audit_config audit_config_of(const struct config *config)
                                  .rotate_ms = audit->rotate_ms};
 }
 
+/* Four at their caps leave nothing over, so one alone leaves three quarters. */
+static uint64_t cap_of(const struct store_settings *store)
+{
+    if (store->bytes_per_participant)
+        return store->bytes_per_participant;
+    return store->file_bytes ? store->file_bytes / 4 : STORE_CAP_UNBOUNDED;
+}
+
 static struct store_config store_config_of(const struct config *config)
 {
     const struct store_settings *store = &config->store;
@@ -52,6 +63,7 @@ static struct store_config store_config_of(const struct config *config)
                                  .full = !store->normal,
                                  .check = store->check,
                                  .file_bytes = store->file_bytes,
+                                 .bytes_per_participant = cap_of(store),
                                  .history_count = config->hub.history_count,
                                  .history_bytes = config->hub.history_bytes,
                                  .history_age_ms = config->hub.history_age_ms,

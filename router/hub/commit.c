@@ -70,6 +70,10 @@ static void reject_message(struct pending *pending)
                                      rejection->retry_ms ? rejection->retry_ms : retry_ms,
                                  .uncertain = !rejection->certain};
 
+    if (error.err == MCPX_ESHARE) {
+        error.cap = cap_setting(CAP_STORED_BYTES);
+        hub_note_cap(pending->topic->hub, CAP_STORED_BYTES);
+    }
     answer(pending, &error);
 }
 

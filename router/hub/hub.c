@@ -266,6 +266,11 @@ void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes
     hub->stats.unfinished_bytes = unfinished_bytes;
 }
 
+void hub_note_cap(struct hub *hub, enum cap cap)
+{
+    hub->stats.caps[cap]++;
+}
+
 const struct stats *hub_stats(const struct hub *hub)
 {
     return &hub->stats;

@@ -201,6 +201,9 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
 /** Tells what the edge keeps, for the statistics. */
 void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes);
 
+/** Counts a refusal, or a connection closed, because its owner was over a cap (stats.h). */
+void hub_note_cap(struct hub *hub, enum cap cap);
+
 /**
  * All that was offered by hub_next_ready is written by `now`. For the statistics alone, which
  * count how long deliveries took: no time passes in the hub.
@@ -383,8 +386,9 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
 
 /**
  * The next stored envelope of that topic, oldest first. Those beyond the bounds of history become
- * spent. Returns MCPX_OK; MCPX_ENOMEM; MCPX_EINVALID when the text is no envelope; MCPX_ENOTFOUND
- * as hub_load_topic, or before it. After a failure the ticket is to be rejected.
+ * spent. Returns MCPX_OK; MCPX_ENOMEM; MCPX_EINVALID when the text is no envelope, or is none of a
+ * participant: the router's own are not stored; MCPX_ENOTFOUND as hub_load_topic, or before it.
+ * After a failure the ticket is to be rejected.
  */
 enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
                        const struct stored_envelope *envelope);

@@ -264,6 +264,8 @@ static void write_message(const struct peer *peer, const struct error_notice *er
         mx_format(&text, "Message 'from' field must match your participant ID (%s)", peer->id);
     else
         mcpx_text_puts(&text, mcpx_strerror(error->err));
+    if (error->cap)
+        mx_format(&text, " (%s)", error->cap);
     mx_format(out, ",\"message\":%q", &text);
     mcpx_text_fini(&text);
 }
@@ -282,6 +284,7 @@ static void write_error(const struct peer *peer, const struct error_notice *erro
     if (error->err == MCPX_EUNAVAILABLE)
         mcpx_json_add_member(out, "outcome",
                              mcpx_slice_of(error->uncertain ? "unknown" : "refused"));
+    mx_json_add_optional(out, "cap", mcpx_slice_of(error->cap));
     if (error->err == MCPX_ESLOW)
         mx_json_add_number(out, "missed", (int64_t)error->missed);
     mx_json_end_object(out);

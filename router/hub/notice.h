@@ -68,6 +68,7 @@ bool notice_presence(const struct peer *peer, struct change change, struct mcpx_
  * decision   likewise
  * wait_ms    for MCPX_ERATE and MCPX_EUNAVAILABLE
  * uncertain  for MCPX_EUNAVAILABLE: everybody or nobody will get it; else nobody ever will
+ * cap        for MCPX_ESHARE: the setting that is used up
  * missed     for MCPX_ESLOW
  */
 struct error_notice {
@@ -78,6 +79,7 @@ struct error_notice {
     struct mcpx_decision decision;
     int64_t wait_ms;
     bool uncertain;
+    const char *cap;
     uint64_t missed;
 };
 

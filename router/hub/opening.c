@@ -439,6 +439,13 @@ static int64_t age_ms(const struct hub *hub, const struct stored_envelope *envel
     return ms > 0 ? ms : 0;
 }
 
+/* Only what participants send is stored: what claims to be the router's was put there by others. */
+static bool may_be_stored(const struct mcpx_envelope *envelope)
+{
+    return envelope->from.text && mcpx_participant_id_is_valid(envelope->from) &&
+           !mcpx_kind_is_reserved(&envelope->kind);
+}
+
 enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
                        const struct stored_envelope *envelope)
 {
@@ -457,7 +464,7 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
     err = mcpx_envelope_parse(envelope->text, 0, parsed, &fault);
     if (err == MCPX_ENOMEM)
         return err;
-    if (err || !parsed->from.text)
+    if (err || !may_be_stored(parsed))
         return MCPX_EINVALID;
     message.id = parsed->id;
     message.kind = parsed->kind.text;

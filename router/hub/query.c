@@ -145,23 +145,31 @@ static enum mcpx_err page_range(const struct log *log, const struct page *page, 
 }
 
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
-                                  size_t bytes_max, struct mcpx_text *out, bool *more)
+                                  size_t bytes_max, struct mcpx_text *out,
+                                  struct page_end *end)
 {
     const struct log *log = &topic->log;
-    size_t limit_bytes = out->len + bytes_max;
-    size_t count = 0;
+    size_t left = bytes_max;
     uint64_t from, to;
     enum mcpx_err err = page_range(log, page, &from, &to);
 
     if (err)
         return err;
+    *end = (struct page_end){.count = 0};
     mx_json_begin_array(out, NULL);
-    for (; to > from && count < page->limit && out->len <= limit_bytes; to--) {
-        count++;
-        mx_json_add_raw(out, NULL, entry_text(log_entry(log, to - 1)));
+    for (; to > from && end->count < page->limit; to--) {
+        const struct entry *entry = log_entry(log, to - 1);
+        struct mcpx_slice text = entry_text(entry);
+
+        if (end->count > 0 && text.len + 2 > left) /* with a comma, and the bracket */
+            break;
+        left -= text.len + 1 < left ? text.len + 1 : left;
+        mx_json_add_raw(out, NULL, text);
+        end->count++;
+        end->last = entry_id(entry);
     }
     mx_json_end_array(out);
-    *more = to > from;
+    end->more = to > from;
     return MCPX_OK;
 }
 

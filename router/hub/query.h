@@ -93,16 +93,31 @@ struct page {
 };
 
 /**
- * Appends a JSON array of the retained envelopes the page names, byte-exact. Stops early, at a
- * whole envelope, once `out` holds more than `bytes_max` bytes.
+ * Where a page of history ended.
  *
- * more   filled: there are older ones than the last, as far as `after` lets see
+ * count   envelopes in it
+ * last    id of the last of them, lent until the topic changes; absent when there is none
+ * more    there are older ones, as far as `after` lets see
+ */
+struct page_end {
+    size_t count;
+    struct mcpx_slice last;
+    bool more;
+};
+
+/**
+ * Appends a JSON array of the retained envelopes the page names, byte-exact. Stops before the array
+ * would have more than `bytes_max` bytes, but the first envelope comes in any case. Of what is not
+ * appended nothing but the size is looked at.
+ *
+ * end   filled
  *
  * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing
  * is appended).
  */
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
-                                  size_t bytes_max, struct mcpx_text *out, bool *more);
+                                  size_t bytes_max, struct mcpx_text *out,
+                                  struct page_end *end);
 
 /**
  * What a participant may still send, with all its instances together.

@@ -8,6 +8,15 @@ const unsigned stats_delivery_ms[STATS_BOUNDS] = {1, 2, 5, 10, 20, 50, 100, 200,
 const unsigned stats_match_ns[STATS_BOUNDS] = {100,  250,   500,    1000,    2500,
                                                5000, 10000, 100000, 1000000, 10000000};
 
+const char *cap_setting(enum cap cap)
+{
+#define CAP_SETTING(constant, setting) [constant] = setting,
+    static const char *const settings[CAP_COUNT] = {CAP_TABLE(CAP_SETTING)};
+#undef CAP_SETTING
+
+    return settings[cap];
+}
+
 void times_add(struct times *times, const unsigned *bounds, uint64_t count, uint64_t time)
 {
     size_t at = 0;

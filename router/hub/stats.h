@@ -54,17 +54,32 @@ void times_add(struct times *times, const unsigned *bounds, uint64_t count, uint
 /** Reasons for which a kind may be refused: `enum mcpx_refusal`. */
 enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
 
+/**
+ * Caps: what one owner, a participant or an address, may hold or spend whatever others do. A row
+ * for each: X(constant, the setting that is the cap).
+ */
+#define CAP_TABLE(X) X(CAP_STORED_BYTES, "store.bytes_per_participant")
+
+#define CAP_CONSTANT(constant, setting) constant,
+enum cap { CAP_TABLE(CAP_CONSTANT) CAP_COUNT };
+#undef CAP_CONSTANT
+
+/** The setting that is this cap, for errors and metrics. Static. */
+const char *cap_setting(enum cap cap);
+
 #define STATS_MEMBER(member, name, type, help) uint64_t member;
 /**
  * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
  * error. Both are exported as one metric each with the label `code`. `reasons` counts messages
- * whose kind was refused, by reason.
+ * whose kind was refused, by reason. `caps` counts what was refused or closed because its owner was
+ * over a cap, by cap.
  */
 struct stats {
     STATS_TABLE(STATS_MEMBER)
     uint64_t refused[MCPX_ERR_COUNT];
     uint64_t closed[MCPX_ERR_COUNT];
     uint64_t reasons[STATS_REASONS];
+    uint64_t caps[CAP_COUNT];
     struct times delivery, match;
 };
 #undef STATS_MEMBER

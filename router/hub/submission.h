@@ -13,7 +13,7 @@ enum submission_what { SUBMIT_MESSAGE, SUBMIT_JOIN, SUBMIT_UPDATE, SUBMIT_LEAVE 
 
 /** Why something is not stored. */
 struct rejection {
-    enum mcpx_err err; /* MCPX_EUNAVAILABLE, or MCPX_ENOMEM */
+    enum mcpx_err err; /* MCPX_EUNAVAILABLE, MCPX_ENOMEM, MCPX_ESHARE (a cap) */
     int64_t retry_ms;  /* trying again helps after that long at the earliest; 0 = not known */
     bool certain;      /* nobody will ever get it; else everybody or nobody will */
 };

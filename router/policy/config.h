@@ -27,6 +27,8 @@ enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
  * file         path as it can be opened; "" for STORE_KIND_MEMORY
  * normal       a commit is not waited for until the disk has it
  * file_bytes   most that the file may take; 0 = no limit
+ * bytes_per_participant
+ *              most of it that one may have; 0 = a quarter of file_bytes, without that 1 GiB
  * check        the whole file is checked at the start
  */
 struct store_settings {
@@ -35,6 +37,7 @@ struct store_settings {
     bool normal;
     bool check;
     uint64_t file_bytes;
+    uint64_t bytes_per_participant;
 };
 
 /**

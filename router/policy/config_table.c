@@ -12,6 +12,7 @@
 #define NOWHERE 0, 0, true
 #define NO_LIMIT "no limit"
 #define QUARTER "a quarter of the memory there is"
+#define QUARTER_OF_FILE "a quarter of store.file_bytes, or 1 GiB without that"
 #define TEN_YEARS_S 315360000
 
 static const char *const duplicate_choices[] = {"reject", "takeover", NULL};
@@ -255,6 +256,10 @@ const struct setting settings_table[] = {
     INTEGER("/store/file_bytes", 1048576, INT64_C(1) << 46, NO_LIMIT, "0", "bytes",
             AT(config.store.file_bytes),
             "What the database may take; FILE-wal comes on top of it"),
+    INTEGER("/store/bytes_per_participant", 65536, INT64_C(1) << 46, QUARTER_OF_FILE, "0",
+            "bytes", AT(config.store.bytes_per_participant),
+            "What one participant may have in the database, in all topics together; beyond it "
+            "its messages are refused (share_used)"),
     BOOL("/store/check", "false", AT(config.store.check),
          "Check the structure of the whole file before the router starts, but not each "
          "message; takes about a second for each gigabyte"),

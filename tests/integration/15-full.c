@@ -65,16 +65,73 @@ static void check_full(struct rude *witness, int refused)
     cr_expect_gt(rude_metric(&router.daemon, "mcpx_store_rejected_total{reason=\"full\"}"), 0);
 }
 
-Test(store, a_full_file_refuses_messages_and_ends_nothing, .timeout = 600)
+/*
+ * Chats in topics of its own, more than one may have, and leaves. True when it was refused: it is
+ * not where it holds most itself by then, and the file is full.
+ */
+static bool store_all_it_may(const char *name)
+{
+    static char payload[LARGE + 32];
+    struct frame frame;
+    char id[32], part[40], topic[40];
+
+    snprintf(payload, sizeof payload, "{\"t\":\"%*d\"}", LARGE, 1);
+    for (int i = 0; i < 13; i++) {
+        struct rude rude = {0};
+        bool refused = false;
+
+        snprintf(topic, sizeof topic, "%s-%d", name, i);
+        rude_join(&rude, &router.daemon, name, topic, "");
+        for (int n = 0; n < 6 && !refused; n++) {
+            snprintf(id, sizeof id, "big%d", n);
+            snprintf(part, sizeof part, "big%d\"", n);
+            rude_chat(&rude, id, payload);
+            cr_assert(rude_expect(&rude, part, &frame));
+            refused = frame_holds(&frame, "system/error");
+        }
+        rude_shut(&rude);
+        if (!refused)
+            continue;
+        cr_expect(frame_holds(&frame, "\"share_used\""), "%.*s", (int)frame.len,
+                  frame.payload);
+        cr_expect(frame_holds(&frame, "\"cap\":\"store.bytes_per_participant\""), "%.*s",
+                  (int)frame.len, frame.payload);
+        return true;
+    }
+    return false;
+}
+
+/* Six fill a file that has room for four of them, and leave. Nobody else notices. */
+Test(store, who_fills_the_file_is_in_nobodys_way, .timeout = 600)
 {
     struct rude ann = {0}, witness = {0};
+    int refused = 0;
 
-    talk_start(&router, ",\"file_bytes\":1048576", NULL, "");
+    talk_start(&router, ",\"file_bytes\":4194304", NULL, "");
     talk_enter(&ann, &router, "ann", "", NULL);
     talk_enter(&witness, &router, "witness", "", NULL);
-    check_full(&witness, fill(&ann));
+    talk_say(&ann, "before", 1);
+    talk_expect(&witness, "before0");
+    for (int i = 0; i < 6; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "mallory%d", i);
+        refused += store_all_it_may(name);
+    }
+    cr_expect_eq(talk_ready(&router), 200);
+    talk_say(&ann, "m", 50);
+    talk_expect_order(&witness, "m", 0, 50);
+    cr_expect_eq(talk_ready(&router), 200);
+    cr_expect_eq(rude_metric(&router.daemon, "mcpx_store_rejected_total{reason=\"full\"}"), 0);
+    cr_expect_eq(rude_metric(&router.daemon,
+                             "mcpx_cap_refusals_total{cap=\"store.bytes_per_participant\"}"),
+                 refused);
+    cr_expect_geq(refused, 3);
     rude_shut(&ann);
     rude_shut(&witness);
+    daemon_restart(&router.daemon, router.place.config, SIGTERM);
+    cr_expect(talk_history_holds(&router, "before0"), "she holds less than they do");
+    cr_expect(talk_history_holds(&router, "m49"));
     talk_stop(&router);
 }
 

@@ -289,7 +289,7 @@ Test(history, the_api_shows_newest_first_between_two_ids)
     struct world *w = with_messages(&config, 5);
     const struct topic *topic = hub_topic_find(world_hub(w), MCPX_SLICE("room"));
     struct mcpx_text out = {0};
-    bool more;
+    struct page_end end;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct page page = {rows[i].limit, mcpx_slice_of(rows[i].before),
@@ -297,7 +297,7 @@ Test(history, the_api_shows_newest_first_between_two_ids)
         char ids[64] = "";
 
         mcpx_text_reset(&out);
-        cr_expect_eq(topic_write_history(topic, &page, 1 << 20, &out, &more), MCPX_OK);
+        cr_expect_eq(topic_write_history(topic, &page, 1 << 20, &out, &end), MCPX_OK);
         for (char *at = out.text; (at = strstr(at, "\"id\":\""));) {
             at += 6;
             snprintf(ids + strlen(ids), sizeof ids - strlen(ids), "%s%.2s", *ids ? " " : "",
@@ -308,9 +308,39 @@ Test(history, the_api_shows_newest_first_between_two_ids)
     mcpx_text_reset(&out);
     cr_expect_eq(topic_write_history(topic,
                                      &(struct page){9, MCPX_SLICE("unknown"), {NULL, 0}},
-                                     1 << 20, &out, &more),
+                                     1 << 20, &out, &end),
                  MCPX_ENOTFOUND);
     cr_expect_eq(out.len, 0);
+    mcpx_text_fini(&out);
+    world_free(w);
+}
+
+/* What no page has room for costs nobody anything: copying it would be paid by all others. */
+Test(history, a_page_does_not_touch_an_envelope_that_does_not_fit)
+{
+    enum { LARGE = 8000000, PAGE = 128 * 1024 };
+    struct hub_config config = hub_config_default();
+    struct page page = {.limit = 1000};
+    struct mcpx_text out = {0};
+    const struct topic *topic;
+    struct page_end end;
+    struct world *w;
+
+    config.message_bytes = 0;
+    w = with_messages(&config, 0);
+    world_says_long(w, "alice", 1, LARGE);
+    world_says_long(w, "alice", 2, 100000);
+    topic = hub_topic_find(world_hub(w), MCPX_SLICE("room"));
+    cr_assert_eq(topic_write_history(topic, &page, PAGE, &out, &end), MCPX_OK);
+    cr_expect_eq(end.count, 1);
+    cr_expect(end.more);
+    cr_expect_leq(out.size, 2 * PAGE, "%zu bytes were touched", out.size);
+    mcpx_text_reset(&out);
+    page.before = end.last;
+    cr_assert_eq(topic_write_history(topic, &page, PAGE, &out, &end), MCPX_OK);
+    cr_expect_eq(end.count, 1, "the first one comes whatever its size");
+    cr_expect_gt(out.len, LARGE);
+    cr_expect_not(end.more);
     mcpx_text_fini(&out);
     world_free(w);
 }

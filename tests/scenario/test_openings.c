@@ -290,6 +290,10 @@ Test(openings, a_task_that_nobody_took_in_time_is_not_handed_out)
     vault_free(v);
 }
 
+#define FROM(from, kind)                                                                      \
+    "{\"protocol\":\"mcpx/v0.1\",\"id\":\"m1\",\"from\":\"" from "\",\"kind\":\"" kind        \
+    "\",\"payload\":{}}"
+
 Test(openings, what_is_no_stored_topic_is_not_loaded)
 {
     struct vault *v = vault_new(stored());
@@ -301,7 +305,10 @@ Test(openings, what_is_no_stored_topic_is_not_loaded)
     };
     static const char *const texts[] = {
         "", "{}", "\377",
-        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"m1\",\"kind\":\"chat\",\"payload\":{}}"};
+        "{\"protocol\":\"mcpx/v0.1\",\"id\":\"m1\",\"kind\":\"chat\",\"payload\":{}}",
+        /* whoever may write the file may not speak for the router in history */
+        FROM("system:gateway", "chat"), FROM("System", "chat"), FROM("ann", "system/presence"),
+        FROM("system:gateway", "system/error"), FROM("ann", "Presence/join")};
     struct stored_topic good = {MCPX_SLICE(EPOCH), 1};
     struct stored_envelope envelope = {.wall_ms = 0};
     uint64_t ticket;
@@ -318,6 +325,8 @@ Test(openings, what_is_no_stored_topic_is_not_loaded)
         envelope.text = mcpx_slice_of(texts[i]);
         cr_expect_eq(hub_load(hub, ticket, &envelope), MCPX_EINVALID, "text %zu", i);
     }
+    envelope.text = MCPX_SLICE(FROM("ann~2", "chat"));
+    cr_expect_eq(hub_load(hub, ticket, &envelope), MCPX_OK);
     vault_refuses(v, "open room");
     cr_expect_not(is_open(v, "room"));
     vault_free(v);

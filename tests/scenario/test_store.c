@@ -161,12 +161,12 @@ static void expect_history(const char *expected)
     const struct topic *topic = hub_topic_find(world_hub(world), MCPX_SLICE("room"));
     struct mcpx_text page = {0};
     struct mcpx_text ids = {0};
-    bool more;
+    struct page_end end;
     json_t *history;
 
     cr_assert_not_null(topic);
     cr_assert_eq(
-        topic_write_history(topic, &(struct page){.limit = 1000}, 1 << 20, &page, &more),
+        topic_write_history(topic, &(struct page){.limit = 1000}, 1 << 20, &page, &end),
         MCPX_OK);
     history = json_loadb(page.text, page.len, 0, NULL);
     mcpx_text_puts(&ids, "");
@@ -284,7 +284,7 @@ Test(store, a_topic_that_is_larger_than_a_helping_is_loaded_whole)
     enum { COUNT = 9000 };
     const struct topic *topic;
     struct mcpx_text last = {0};
-    bool more;
+    struct page_end end;
 
     hub_settings.messages_per_minute = 0;
     hub_settings.history_count = 0;
@@ -306,10 +306,10 @@ Test(store, a_topic_that_is_larger_than_a_helping_is_loaded_whole)
     cr_assert_not_null(topic);
     cr_assert_eq(
         topic_write_history(topic, &(struct page){.limit = COUNT, .before = MCPX_SLICE("m1")},
-                            1 << 20, &last, &more),
+                            1 << 20, &last, &end),
         MCPX_OK);
     cr_expect_not_null(strstr(last.text, "\"m0\""), "the oldest is there");
-    cr_assert_eq(topic_write_history(topic, &(struct page){.limit = 1}, 1 << 20, &last, &more),
+    cr_assert_eq(topic_write_history(topic, &(struct page){.limit = 1}, 1 << 20, &last, &end),
                  MCPX_OK);
     cr_expect_not_null(strstr(last.text, "\"m8999\""), "and the newest");
     mcpx_text_fini(&last);

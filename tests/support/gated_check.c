@@ -15,12 +15,12 @@ void gated_check_history(struct gated *sim, const struct fake_topic *topic)
     size_t oldest = gated_oldest(sim, topic, topic->committed);
     struct mcpx_text text = {0}, expected = {0};
     struct page page = {.limit = SIZE_MAX};
-    bool more = true;
+    struct page_end end = {.more = true};
 
     gated_pull(sim, SIZE_MAX); /* the topic may have been closed, and begun anew */
     if (!real || topic->is_lost)
         return;
-    if (topic_write_history(real, &page, SIZE_MAX, &text, &more))
+    if (topic_write_history(real, &page, SIZE_MAX, &text, &end))
         abort();
     mcpx_text_slice(&expected, MCPX_SLICE("["));
     for (size_t serial = topic->committed; serial >= oldest && serial > 0; serial--) {

@@ -168,9 +168,10 @@ static bool shows(struct gated *sim, const struct fake_answer *answer)
     struct page page = {.limit = 1};
     struct mcpx_text text = {0};
     char member[FAKE_ID + 8];
-    bool more, found;
+    struct page_end end;
+    bool found;
 
-    if (topic_write_history(topic, &page, SIZE_MAX, &text, &more))
+    if (topic_write_history(topic, &page, SIZE_MAX, &text, &end))
         abort();
     mcpx_text_puts(&text, ""); /* ends it */
     snprintf(member, sizeof member, "\"id\":\"%s\"", answer->id);

@@ -110,11 +110,11 @@ void sim_check_history(struct sim *sim, struct sim_topic *topic)
     struct mcpx_text out = {0}, expected = {0};
     size_t from, to, count = 0;
     enum mcpx_err err;
-    bool more = false;
+    struct page_end end = {.more = false};
 
     from = draw_bound(sim, topic, &page.after, topic->history);
     to = draw_bound(sim, topic, &page.before, topic->count);
-    err = topic_write_history(real, &page, SIZE_MAX / 2, &out, &more);
+    err = topic_write_history(real, &page, SIZE_MAX / 2, &out, &end);
     if ((page.after.text && from == topic->count) ||
         (page.before.text && to == topic->count)) {
         sim_require(sim, err == MCPX_ENOTFOUND && out.len == 0, "a page of what is gone");
@@ -134,7 +134,8 @@ void sim_check_history(struct sim *sim, struct sim_topic *topic)
     mcpx_text_puts(&expected, "]");
     while (to > from && topic->entries[to - 1].presence)
         to--;
-    sim_require(sim, more == (to > from), "%s: history goes on: %d", topic->name, more);
+    sim_require(sim, end.more == (to > from), "%s: history goes on: %d", topic->name,
+                end.more);
     sim_require(sim, !err && mcpx_slice_equal(mcpx_text_view(&out), mcpx_text_view(&expected)),
                 "%s: history is %s\nexpected %s", topic->name, out.text, expected.text);
     mcpx_text_fini(&out);

@@ -25,6 +25,11 @@ static int cause_of(struct sqlite3 *db)
     return cause ? cause : sqlite3_system_errno(db);
 }
 
+bool error_is_at_bound(int code)
+{
+    return (code & 0xff) == SQLITE_FULL && errno != ENOSPC && errno != EDQUOT;
+}
+
 bool error_is_full(struct sqlite3 *db, int code)
 {
     int cause = cause_of(db);

@@ -28,6 +28,9 @@ struct rejection error_refusal(void);
 /** True for an error that says: no room on the disk, or in the bounds of the file. */
 bool error_is_full(struct sqlite3 *db, int code);
 
+/** True for an error that says that the file has its bound. `errno` was 0 before. */
+bool error_is_at_bound(int code);
+
 /** True for an error of what stands in the database: others may do better. */
 bool error_is_damage(int code);
 

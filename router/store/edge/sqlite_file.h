@@ -8,7 +8,7 @@
 #include <mcpx/text.h>
 
 /** PRAGMA application_id ("MCPX") and user_version of a database that this program writes. */
-enum { SCHEMA_ID = 0x4d435058, SCHEMA_VERSION = 1 };
+enum { SCHEMA_ID = 0x4d435058, SCHEMA_VERSION = 2 };
 
 /** Memory that each connection to it takes for pages, so that a batch is not written twice. */
 enum { SCHEMA_CACHE_KIB = 16384 };

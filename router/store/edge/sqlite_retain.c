@@ -17,7 +17,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
     const struct statement rows[] = {
         {"SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
          &retain->oldest},
-        {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
+        {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2 RETURNING owner, length(text)",
+         &retain->forget},
         {"SELECT seq, wall_ms FROM entry WHERE seq > ?1 ORDER BY seq LIMIT ?2",
          &retain->eldest},
         {"UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
@@ -26,22 +27,31 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
          "WHERE topic.topic = gone.id "
          "RETURNING topic, name, first_serial > last_serial",
          &retain->advance},
-        {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
+        {"UPDATE topic SET first_serial = ?2, bytes = bytes - ?3 WHERE topic = ?1 "
+         "RETURNING topic, name, first_serial > last_serial",
+         &retain->shift},
+        {"DELETE FROM entry WHERE seq <= ?1 RETURNING owner, length(text)", &retain->purge},
         {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
     };
+    int code;
 
     *retain = (struct retain){.count = config->history_count,
                               .bytes = config->history_bytes,
                               .age_ms = config->history_age_ms};
-    return statements_make(db, rows, sizeof rows / sizeof *rows);
+    code = statements_make(db, rows, sizeof rows / sizeof *rows);
+    return code == SQLITE_OK
+               ? holdings_init(&retain->holdings, db, config->bytes_per_participant)
+               : code;
 }
 
-/* Runs a statement that has one number to be told, and no rows to give. */
-static int run_with(sqlite3_stmt *statement, int64_t number)
+/* Deletes a topic's entries before `first`. */
+static int forget(struct retain *retain, int64_t topic, uint64_t first)
 {
-    int code = statement_say_numbers(statement, &number, 1);
+    uint64_t bytes = 0;
+    int code = statement_say_numbers(retain->forget, (int64_t[]){topic, (int64_t)first}, 2);
 
-    return code == SQLITE_OK ? statement_finish(statement) : code;
+    return code == SQLITE_OK ? holdings_delete(&retain->holdings, retain->forget, &bytes)
+                             : code;
 }
 
 static uint64_t entries(const struct extent *extent)
@@ -81,11 +91,7 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
         !is_beyond(topic->now.bytes, retain->bytes + retain->bytes / 4))
         return SQLITE_OK;
     code = shorten(retain, &topic->now);
-    if (code != SQLITE_OK)
-        return code;
-    code = statement_say_numbers(retain->forget,
-                                 (int64_t[]){topic->now.row, (int64_t)topic->now.first}, 2);
-    return code == SQLITE_OK ? statement_finish(retain->forget) : code;
+    return code == SQLITE_OK ? forget(retain, topic->now.row, topic->now.first) : code;
 }
 
 /*
@@ -123,18 +129,27 @@ static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Topics begin behind the entries up to `seq`; those that are then empty go, unless open. */
-static int advance(struct retain *retain, const struct open_topics *table, int64_t seq)
+/*
+ * Topics begin behind what is deleted: runs a statement that knows where. Those that are then empty
+ * go, unless they are open; open ones are to be looked at again.
+ */
+static int advance(struct retain *retain, const struct open_topics *table,
+                   sqlite3_stmt *statement)
 {
-    int code = sqlite3_bind_int64(retain->advance, 1, seq);
+    int code;
 
-    while (code == SQLITE_OK && (code = sqlite3_step(retain->advance)) == SQLITE_ROW) {
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        struct open_topic *open = open_topics_find(table, statement_text(statement, 1));
+
         code = SQLITE_OK;
-        if (sqlite3_column_int(retain->advance, 2) &&
-            !open_topics_find(table, statement_text(retain->advance, 1)))
-            code = retain_remove(retain, sqlite3_column_int64(retain->advance, 0));
+        if (open)
+            open->stale = true;
+        else if (sqlite3_column_int(statement, 2))
+            code = retain_remove(retain, sqlite3_column_int64(statement, 0));
+        if (code != SQLITE_OK)
+            break;
     }
-    (void)sqlite3_reset(retain->advance);
+    (void)sqlite3_reset(statement);
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
@@ -142,6 +157,7 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
                  size_t *deleted)
 {
     bool from_first = retain->passed == 0;
+    uint64_t bytes = 0;
     int64_t seq, looked;
     int code = find_old(retain, before_ms, &seq, deleted, &looked);
 
@@ -156,11 +172,74 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
     }
     if (seq >= retain->old_to)
         retain->old_to = 0; /* SQLite may use the numbers again */
-    code = advance(retain, table, seq);
-    return code == SQLITE_OK ? run_with(retain->purge, seq) : code;
+    code = sqlite3_bind_int64(retain->advance, 1, seq);
+    if (code == SQLITE_OK)
+        code = advance(retain, table, retain->advance);
+    if (code == SQLITE_OK)
+        code = sqlite3_bind_int64(retain->purge, 1, seq);
+    return code == SQLITE_OK ? holdings_delete(&retain->holdings, retain->purge, &bytes)
+                             : code;
+}
+
+/* What retain_cut may still delete. */
+struct cut {
+    uint64_t bytes;
+    size_t rows;
+};
+
+/* Finds the serial with which a topic begins after a cut, and the bytes that go. */
+static int find_cut(struct retain *retain, int64_t topic, struct cut *left, uint64_t *first,
+                    uint64_t *bytes)
+{
+    int code = sqlite3_bind_int64(retain->oldest, 1, topic);
+
+    while (code == SQLITE_OK && left->bytes > 0 && left->rows > 0 &&
+           (code = sqlite3_step(retain->oldest)) == SQLITE_ROW) {
+        uint64_t size = (uint64_t)sqlite3_column_int64(retain->oldest, 1);
+
+        *first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
+        *bytes += size;
+        left->bytes -= size < left->bytes ? size : left->bytes;
+        left->rows--;
+        code = SQLITE_OK;
+    }
+    (void)sqlite3_reset(retain->oldest);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int cut_topic(struct retain *retain, const struct open_topics *table, int64_t topic,
+                     struct cut *left)
+{
+    uint64_t first = 0, bytes = 0;
+    int code = find_cut(retain, topic, left, &first, &bytes);
+
+    if (code == SQLITE_OK)
+        code = statement_say_numbers(retain->shift,
+                                     (int64_t[]){topic, (int64_t)first, (int64_t)bytes}, 3);
+    if (code == SQLITE_OK && first > 0)
+        code = advance(retain, table, retain->shift);
+    return code == SQLITE_OK ? forget(retain, topic, first) : code;
+}
+
+int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t bytes)
+{
+    struct cut left = {bytes, RETAIN_CUT_ROWS_MAX};
+    size_t rows;
+    int64_t topic;
+    int code;
+
+    do {
+        rows = left.rows;
+        code = holdings_largest(&retain->holdings, &topic);
+        if (code == SQLITE_OK && topic > 0)
+            code = cut_topic(retain, table, topic, &left);
+    } while (code == SQLITE_OK && left.rows < rows && left.rows > 0 && left.bytes > 0);
+    return code == SQLITE_OK && left.rows == RETAIN_CUT_ROWS_MAX ? SQLITE_FULL : code;
 }
 
 int retain_remove(struct retain *retain, int64_t topic)
 {
-    return run_with(retain->remove, topic);
+    int code = statement_say_numbers(retain->remove, &topic, 1);
+
+    return code == SQLITE_OK ? statement_finish(retain->remove) : code;
 }

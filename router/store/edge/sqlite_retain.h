@@ -5,14 +5,15 @@
 #ifndef STORE_SQLITE_RETAIN_H
 #define STORE_SQLITE_RETAIN_H
 
+#include "router/store/edge/sqlite_holdings.h"
 #include "router/store/edge/sqlite_topics.h"
 #include "router/store/edge/store.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
 
-/** Most rows that retain_young looks at, and deletes, at once. */
-enum { RETAIN_ROWS_MAX = 1000 };
+/** Most rows that retain_young and retain_cut look at, and delete, at once. */
+enum { RETAIN_ROWS_MAX = 1000, RETAIN_CUT_ROWS_MAX = 10000 };
 
 /**
  * Bounds, and statements that are ready. Zero-initialised is empty.
@@ -20,16 +21,21 @@ enum { RETAIN_ROWS_MAX = 1000 };
  * passed   `seq` up to which all entries have a time in the future; 0 = not known of any
  * old_to   `seq` up to which all entries are old, whatever time they have
  * more     retain_young has more to do, as soon as there is time for it
+ * holdings who holds how much; to be settled at the end of each transaction
  */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
     int64_t age_ms;        /* 0 = no limit */
     int64_t passed, old_to;
     bool more;
-    struct sqlite3_stmt *oldest, *forget, *eldest, *advance, *purge, *remove;
+    struct holdings holdings;
+    struct sqlite3_stmt *oldest, *forget, *eldest, *advance, *shift, *purge, *remove;
 };
 
-/** Prepares the statements, which statements_free frees in any case. Returns SQLite's code. */
+/**
+ * Prepares the statements, which statements_free frees in any case; holdings_fini frees the
+ * holdings. Returns SQLite's code.
+ */
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config);
 
 /**
@@ -48,6 +54,17 @@ int retain_newest(struct retain *retain, struct open_topic *topic);
  */
 int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
                  size_t *deleted);
+
+/**
+ * In a transaction, when the file is full: deletes the oldest entries of the topics in which the
+ * largest holder has most, whoever sent them: serials have no hole. The newest may go, too. Open
+ * topics are stale then.
+ *
+ * bytes   of texts that are wanted; fewer go when the holder has fewer, or they are many
+ *
+ * Returns SQLite's code; SQLITE_FULL when there is nothing to delete.
+ */
+int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t bytes);
 
 /** Deletes the row of a topic, which has no entries. Returns SQLite's code. */
 int retain_remove(struct retain *retain, int64_t topic);

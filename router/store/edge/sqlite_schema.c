@@ -4,7 +4,9 @@
  *     meta    what is known of the file itself (sqlite_mark.c)
  *     topic   its epoch, and the serials of its first and last entry. Without entries the last is
  *             one less than the first
- *     entry   an envelope, byte for byte. Serials of a topic have no gap
+ *     entry   an envelope, byte for byte, and the participant who sent it. Serials of a topic have
+ *             no gap
+ *     held    bytes of each participant in each topic; triggers keep it
  *
  * Versions are steps: the first one makes the tables, each one after it changes them.
  */
@@ -28,6 +30,26 @@ static const char *const steps[SCHEMA_VERSION] = {
     " text BLOB NOT NULL) STRICT;"
     "CREATE UNIQUE INDEX entry_serial ON entry(topic, serial);"
     "INSERT INTO meta VALUES ('created', strftime('%Y-%m-%dT%H:%M:%SZ', 'now'));",
+
+    /* "ann" owns what she and her instance "ann~2" have sent. A text that cannot be read is
+       nobody's. */
+    "ALTER TABLE entry ADD COLUMN owner BLOB NOT NULL DEFAULT x'';"
+    "UPDATE entry SET owner = (SELECT CAST(iif(name <> base AND base GLOB '?*~',"
+    " substr(base, 1, length(base) - 1), name) AS BLOB)"
+    " FROM (SELECT name, rtrim(name, '0123456789') AS base FROM"
+    " (SELECT json_extract(CAST(text AS TEXT), '$.from') AS name)))"
+    " WHERE json_type(iif(json_valid(CAST(text AS TEXT)), CAST(text AS TEXT), '{}'), '$.from')"
+    " = 'text';"
+    "CREATE TABLE held (owner BLOB NOT NULL, topic INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+    " PRIMARY KEY (owner, topic)) WITHOUT ROWID, STRICT;"
+    "INSERT INTO held SELECT owner, topic, sum(length(text)) FROM entry GROUP BY owner, topic;"
+    "CREATE TRIGGER entry_comes AFTER INSERT ON entry BEGIN"
+    " INSERT INTO held VALUES (new.owner, new.topic, length(new.text))"
+    " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes; END;"
+    "CREATE TRIGGER entry_goes AFTER DELETE ON entry BEGIN"
+    " UPDATE held SET bytes = bytes - length(old.text)"
+    " WHERE owner = old.owner AND topic = old.topic;"
+    " DELETE FROM held WHERE owner = old.owner AND topic = old.topic AND bytes <= 0; END;",
 };
 
 /* Pages of a copy that are written between two words about its progress. */

@@ -73,9 +73,3 @@ void open_topics_settle(struct open_topics *table, bool committed)
             topic->now = topic->stored;
     }
 }
-
-void open_topics_expire(struct open_topics *table)
-{
-    for (struct link *link = table->all.next; link != &table->all; link = link->next)
-        LIST_ELEMENT(link, struct open_topic, link)->stale = true;
-}

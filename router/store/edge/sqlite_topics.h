@@ -62,7 +62,4 @@ void open_topics_change(struct open_topics *table, struct open_topic *topic);
 /** The transaction has ended: committed, or all is again as it was. */
 void open_topics_settle(struct open_topics *table, bool committed);
 
-/** All are to be looked at again. */
-void open_topics_expire(struct open_topics *table);
-
 #endif

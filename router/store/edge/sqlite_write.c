@@ -4,7 +4,7 @@
  * memory as it was before (open_topics_settle).
  *
  * One damaged page would refuse everybody's messages, so a batch that meets one is done again, each
- * message by itself.
+ * message by itself. So is a batch for which a full file cannot be cut enough at once.
  */
 #include "router/store/edge/sqlite_write.h"
 
@@ -27,9 +27,17 @@ enum {
 };
 
 /*
+ * How much more than a batch needs is cut from a full file, so that not each batch has to: a part
+ * of the file, at most so much; and how often for one batch, because what is deleted may lie
+ * scattered.
+ */
+enum { CUT_PART = 32, CUT_MAX = 16 << 20, CUTS_MAX = 4 };
+
+/*
  * ahead          pages that are written ahead of the database; as the last commit said
  * ahead_max      that many start a checkpoint
  * aged_us        when old entries were deleted last
+ * file_bytes     bound of the file; `is_at_bound`: the last transaction did not fit into it
  */
 struct writer {
     struct sqlite3 *db;
@@ -39,6 +47,8 @@ struct writer {
     enum stage_state state;
     int ahead, ahead_max;
     uint64_t aged_us;
+    uint64_t file_bytes;
+    bool is_at_bound;
 };
 
 /* ---- beginning and end ---- */
@@ -61,7 +71,8 @@ static int prepare_all(struct writer *writer, const struct store_config *config)
         {"INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
          "VALUES (?1, ?2, 1, 0, 0)",
          &writer->make},
-        {"INSERT INTO entry (topic, serial, wall_ms, sum, text) VALUES (?1, ?2, ?3, ?4, ?5)",
+        {"INSERT INTO entry (topic, serial, wall_ms, sum, text, owner) "
+         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
          &writer->add},
         {"UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4 WHERE topic = ?1",
          &writer->save},
@@ -82,6 +93,7 @@ enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
         return MCPX_ENOMEM;
     writer->db = db;
     writer->ahead_max = AHEAD_PAGES;
+    writer->file_bytes = config->file_bytes;
     open_topics_init(&writer->topics);
     (void)sqlite3_wal_hook(db, note_ahead, writer);
     code = prepare_all(writer, config);
@@ -100,6 +112,7 @@ void writer_free(struct writer *writer)
     (void)sqlite3_wal_hook(writer->db, NULL, NULL);
     statements_free(writer->db);
     open_topics_fini(&writer->topics);
+    holdings_fini(&writer->retain.holdings);
     free(writer);
 }
 
@@ -168,6 +181,21 @@ void writer_close(struct writer *writer, struct mcpx_slice name)
 
 /* ---- a batch ---- */
 
+static struct mcpx_slice owner_of(const struct submission *submission)
+{
+    return mcpx_identity_of(submission->from);
+}
+
+/* Whether its participant may have it stored; if not, it is rejected. */
+static bool is_within_cap(const struct writer *writer, struct submission *submission)
+{
+    bool fits = mx_holders_ask(&writer->retain.holdings.all, owner_of(submission),
+                               submission->text.len) == MX_SHARING_FITS;
+
+    submission->rejection = (struct rejection){fits ? MCPX_OK : MCPX_ESHARE, 0, true};
+    return fits;
+}
+
 static int add(struct writer *writer, const struct submission *submission)
 {
     struct open_topic *topic = open_topics_get(&writer->topics, submission->topic);
@@ -188,7 +216,12 @@ static int add(struct writer *writer, const struct submission *submission)
     if (code == SQLITE_OK)
         code = statement_say_text(writer->add, 5, submission->text);
     if (code == SQLITE_OK)
+        code = statement_say_text(writer->add, 6, owner_of(submission));
+    if (code == SQLITE_OK)
         code = statement_finish(writer->add);
+    if (code == SQLITE_OK)
+        code =
+            holdings_add(&writer->retain.holdings, owner_of(submission), submission->text.len);
     topic->now.last++;
     topic->now.bytes += submission->text.len;
     return code;
@@ -219,7 +252,8 @@ static int add_all(struct writer *writer, struct link *link, const struct link *
     int code = SQLITE_OK;
 
     for (; code == SQLITE_OK && link != end; link = link->next)
-        if (submission_of(link)->what == SUBMIT_MESSAGE)
+        if (submission_of(link)->what == SUBMIT_MESSAGE &&
+            is_within_cap(writer, submission_of(link)))
             code = add(writer, submission_of(link));
     for (struct link *at = changed->next; code == SQLITE_OK && at != changed; at = at->next)
         code = save(writer, LIST_ELEMENT(at, struct open_topic, changed));
@@ -236,6 +270,7 @@ static struct rejection conclude(struct writer *writer, int code, struct stage_r
         errno = 0;
         code = schema_run(writer->db, "COMMIT");
     }
+    writer->is_at_bound = writer->file_bytes > 0 && error_is_at_bound(code);
     if (code != SQLITE_OK) {
         rejection = error_judge(writer->db, code, committing, report);
         if (!sqlite3_get_autocommit(writer->db))
@@ -245,6 +280,7 @@ static struct rejection conclude(struct writer *writer, int code, struct stage_r
     }
     writer->state = report->state;
     open_topics_settle(&writer->topics, code == SQLITE_OK);
+    holdings_settle(&writer->retain.holdings, code == SQLITE_OK);
     return rejection;
 }
 
@@ -261,21 +297,75 @@ static int transact(struct writer *writer, struct link *link, const struct link 
         code = add_all(writer, link, end);
     rejection = conclude(writer, code, report);
     for (; link != end; link = link->next)
-        if (submission_of(link)->what == SUBMIT_MESSAGE)
+        if (submission_of(link)->what == SUBMIT_MESSAGE &&
+            submission_of(link)->rejection.err != MCPX_ESHARE)
             submission_of(link)->rejection = rejection;
+    return code;
+}
+
+/* Not worth a rejection, but a disk that fails here has failed. */
+static void note_error(struct writer *writer, int code, struct stage_report *report)
+{
+    if (code == SQLITE_OK || !error_is_of_disk(code) || error_is_full(writer->db, code))
+        return;
+    (void)error_judge(writer->db, code, true, report);
+    writer->state = report->state;
+}
+
+/*
+ * Deletes what is too old, or, when `cut` is not 0, so many bytes of who holds most. False when
+ * nothing has changed.
+ */
+static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report *report)
+{
+    struct retain *retain = &writer->retain;
+    int64_t before_ms = thread_clock_wall_ms() - retain->age_ms;
+    size_t deleted = 0;
+    int code;
+
+    errno = 0;
+    code = schema_run(writer->db, "BEGIN IMMEDIATE");
+    if (code == SQLITE_OK)
+        code = cut ? retain_cut(retain, &writer->topics, cut)
+                   : retain_young(retain, &writer->topics, before_ms, &deleted);
+    if (code == SQLITE_OK)
+        code = schema_run(writer->db, "COMMIT");
+    note_error(writer, code, report);
+    if (!sqlite3_get_autocommit(writer->db))
+        (void)schema_run(writer->db, "ROLLBACK");
+    holdings_settle(&retain->holdings, code == SQLITE_OK);
+    return code == SQLITE_OK;
+}
+
+/* The same; in a full file, what the largest holder has makes room. */
+static int transact_in_full(struct writer *writer, struct link *link, const struct link *end,
+                            struct stage_report *report)
+{
+    uint64_t spare = writer->file_bytes / CUT_PART;
+    uint64_t bytes = spare < CUT_MAX ? spare : CUT_MAX;
+    int code = transact(writer, link, end, report);
+
+    for (const struct link *at = link; at != end; at = at->next)
+        bytes += LIST_ELEMENT(at, const struct submission, link)->text.len;
+    for (int i = 0; i < CUTS_MAX && writer->is_at_bound; i++) {
+        if (!delete_some(writer, bytes, report))
+            break;
+        code = transact(writer, link, end, report);
+    }
     return code;
 }
 
 static void store(struct writer *writer, struct batch *batch, struct stage_report *report)
 {
     struct link *end = &batch->items;
+    int code = transact_in_full(writer, end->next, end, report);
 
-    if (!error_is_damage(transact(writer, end->next, end, report)))
+    if (!error_is_damage(code) && !writer->is_at_bound)
         return;
     for (struct link *at = end->next; at != end && writer->state != STAGE_FAILED;
          at = at->next)
         if (submission_of(at)->what == SUBMIT_MESSAGE)
-            (void)transact(writer, at, at->next, report);
+            (void)transact_in_full(writer, at, at->next, report);
 }
 
 void writer_store(struct writer *writer, struct batch *batch, struct stage_report *report)
@@ -300,15 +390,6 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
 
 /* ---- upkeep ---- */
 
-/* Not worth a rejection, but a disk that fails here has failed. */
-static void note_error(struct writer *writer, int code, struct stage_report *report)
-{
-    if (code == SQLITE_OK || !error_is_of_disk(code) || error_is_full(writer->db, code))
-        return;
-    (void)error_judge(writer->db, code, true, report);
-    writer->state = report->state;
-}
-
 /* Without waiting for readers: what they still need is brought in another time. */
 static void bring_in(struct writer *writer, struct stage_report *report)
 {
@@ -320,24 +401,6 @@ static void bring_in(struct writer *writer, struct stage_report *report)
     writer->ahead_max = AHEAD_PAGES + (done < pages ? pages : 0);
     writer->ahead = done < pages ? pages : 0;
     note_error(writer, code, report);
-}
-
-static void delete_old(struct writer *writer, struct stage_report *report)
-{
-    size_t deleted = 0;
-    int code = schema_run(writer->db, "BEGIN IMMEDIATE");
-
-    if (code == SQLITE_OK)
-        code = retain_young(&writer->retain, &writer->topics,
-                            thread_clock_wall_ms() - writer->retain.age_ms, &deleted);
-    if (code == SQLITE_OK)
-        code = schema_run(writer->db, "COMMIT");
-    note_error(writer, code, report);
-    if (!sqlite3_get_autocommit(writer->db))
-        (void)schema_run(writer->db, "ROLLBACK");
-    if (deleted > 0)
-        open_topics_expire(&writer->topics);
-    writer->aged_us = thread_clock_us();
 }
 
 /* Senders may have left when there was no room: without them this finds out that there is some. */
@@ -364,7 +427,8 @@ int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *rep
     if (writer->ahead >= writer->ahead_max)
         bring_in(writer, report);
     if (writer->retain.age_ms > 0 && since_ms >= pause_ms) {
-        delete_old(writer, report);
+        (void)delete_some(writer, 0, report);
+        writer->aged_us = thread_clock_us();
         since_ms = 0;
     }
     if (writer->state == STAGE_FULL && idle)

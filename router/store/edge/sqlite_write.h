@@ -22,8 +22,9 @@ enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
 void writer_free(struct writer *writer);
 
 /**
- * Stores the messages of a batch, all or none, and fills every `rejection`. Presence is not stored,
- * and succeeds.
+ * Stores the messages of a batch, all or none but for those whose participant holds too much, and
+ * fills every `rejection`. Presence is not stored, and succeeds. In a full file messages of the
+ * participant that holds most are deleted, the oldest of a topic first.
  *
  * report   what happened is added
  */

@@ -129,7 +129,8 @@ static void reject(struct store *store, struct hub *hub, const struct submission
     bool full =
         store->figures.sqlite.state == STAGE_FULL || store->figures.audit.state == STAGE_FULL;
 
-    *(full ? &store->figures.refused_full : &store->figures.refused_failed) += 1;
+    if (rejection.err != MCPX_ESHARE) /* that is no fault of ours */
+        *(full ? &store->figures.refused_full : &store->figures.refused_failed) += 1;
     hub_reject(hub, submission->ticket, &rejection, now);
 }
 
@@ -273,7 +274,7 @@ static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
     drop_first_read(store);
 }
 
-/* The hub does not take a text that is no envelope of its protocol: that was not stored by it. */
+/* The hub takes no text that is no envelope, or claims to be its own: that was not stored by it. */
 static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t serial,
                                   enum mcpx_err err)
 {
@@ -281,7 +282,7 @@ static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t seria
 
     if (err != MCPX_EINVALID)
         return err;
-    mx_format(&reason, "what is stored is no envelope, at serial %s", serial);
+    mx_format(&reason, "what is stored is no envelope of a participant, at serial %s", serial);
     if (!reason.failed && reason.len < sizeof opening->reason)
         memcpy(opening->reason, reason.text, reason.len + 1);
     mcpx_text_fini(&reason);

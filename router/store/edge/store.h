@@ -25,6 +25,7 @@ struct audit_counts; /* router/store/edge/audit.h */
  * full                  every batch is synced before it is answered; else only checkpoints are
  * check                 look through the whole file at the start
  * file_bytes            the database does not grow beyond; 0 = no limit
+ * bytes_per_participant of texts that a participant may have in it; 0 = no limit
  * history_count, _bytes, _age_ms
  *                       as in struct hub_config: at least so much stays of each topic
  * slow_ms               a stage that answers nothing for so long is SLOW; 0 = none is
@@ -36,6 +37,7 @@ struct store_config {
     bool full;
     bool check;
     uint64_t file_bytes;
+    uint64_t bytes_per_participant;
     size_t history_count;
     size_t history_bytes;
     int64_t history_age_ms;

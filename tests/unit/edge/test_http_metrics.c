@@ -254,6 +254,25 @@ Test(http_metrics, counts_refused_kinds_by_reason)
     fixture_fini(&fixture);
 }
 
+/* Which cap somebody runs into is seen without a log; each is there before the first refusal. */
+Test(http_metrics, counts_what_was_over_a_cap_by_its_setting)
+{
+    char lines[CAP_COUNT][100];
+    const char *expected[CAP_COUNT + 1] = {NULL};
+    struct fixture fixture;
+
+    fixture_init(&fixture);
+    for (int cap = 0; cap < CAP_COUNT; cap++) {
+        snprintf(lines[cap], sizeof lines[cap], "mcpx_cap_refusals_total{cap=\"%s\"} %d",
+                 cap_setting((enum cap)cap), (cap + 1) % 3);
+        expected[cap] = lines[cap];
+        for (int i = 0; i < (cap + 1) % 3; i++)
+            hub_note_cap(fixture.api.hub, (enum cap)cap);
+    }
+    expect_lines(&fixture, expected);
+    fixture_fini(&fixture);
+}
+
 /* With more messages coming in each turn than it has time to write a round of, no round ends. */
 Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
 {

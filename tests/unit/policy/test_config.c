@@ -106,7 +106,8 @@ Test(config, reads_every_stored_setting)
         "\"ping_s\":0,\"drain_s\":14},"
         "\"admin\":{\"grant_max_s\":0},"
         "\"store\":{\"kind\":\"sqlite\",\"file\":\"/s/f\",\"durability\":\"normal\","
-        "\"file_bytes\":70368744177664,\"check\":true,\"pending_bytes\":0,"
+        "\"file_bytes\":70368744177664,\"bytes_per_participant\":65536,\"check\":true,"
+        "\"pending_bytes\":0,"
         "\"timeout_ms\":1000},"
         "\"audit\":{\"folder\":\"/a\",\"key_file\":\"/k\",\"on_full\":\"drop\","
         "\"payloads\":true,\"rotate_bytes\":0,\"rotate_s\":60},\"log\":{\"level\":\"debug\","
@@ -162,6 +163,7 @@ Test(config, reads_every_stored_setting)
     cr_expect_str_eq(config->store.file, "/s/f");
     cr_expect(config->store.normal);
     cr_expect_eq(config->store.file_bytes, UINT64_C(1) << 46);
+    cr_expect_eq(config->store.bytes_per_participant, 65536);
     cr_expect(config->store.check);
     cr_expect_eq(config->hub.pending_bytes, 0);
     cr_expect_eq(config->hub.open_ms, 1000);

@@ -146,27 +146,6 @@ static size_t count_texts(void)
     return count;
 }
 
-Test(sqlite_faults, a_file_that_may_not_grow_is_full)
-{
-    char large[2000];
-    int stored;
-
-    memset(large, 'x', sizeof large);
-    large[sizeof large - 1] = '\0';
-    keeper.config.file_bytes = 200000;
-    keeper.config.vfs = NULL;
-    open_it();
-    stored = fill_up(large);
-    cr_expect_eq(keeper.report.state, STAGE_FULL);
-    cr_expect_eq(count_texts(), (size_t)stored);
-    keeper_close(&keeper);
-    cr_expect_leq(keeper_size(&keeper, ""), 200000 + 4096);
-    keeper.config.file_bytes = 0;
-    open_it();
-    cr_expect_eq(keeper_store(&keeper, "a", large).err, MCPX_OK);
-    cr_expect_eq(count_texts(), (size_t)stored + 1);
-}
-
 Test(sqlite_faults, a_limit_of_the_system_is_a_full_disk)
 {
     struct rlimit limit;
