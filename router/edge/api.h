@@ -13,8 +13,8 @@
  * query    still percent-encoded; absent when there is none
  * name     the variable part of the path, decoded; absent on routes without one. On routes that
  *          are about a topic: a valid topic name that the token is valid for
- * bearer   the token, and
- * grant    what it earned; absent and NULL on open routes
+ * claimant what it has shown, and
+ * grant    what that earned; zeroed and NULL on open routes
  */
 struct api_call {
     const struct http_api *api;
@@ -22,7 +22,7 @@ struct api_call {
     struct mcpx_now now;
     struct mcpx_slice query;
     struct mcpx_slice name;
-    struct mcpx_slice bearer;
+    struct claimant claimant;
     struct grant *grant;
 };
 

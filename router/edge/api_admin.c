@@ -29,7 +29,6 @@ struct register_page {
     struct sorted_page sorted;
     struct row *rows;
     size_t row_count;
-    uint64_t looked;
 };
 
 /* What a set holds: grants as they were stated, denials. */
@@ -97,11 +96,9 @@ static void add_names(const struct api_call *call, struct register_page *page)
         sorted_page_add(&page->sorted, entry.name);
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
         sorted_page_add(&page->sorted, changed->identity);
-    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL) {
+    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
         if (!peer_is_condemned(peer))
             sorted_page_add(&page->sorted, peer_grant(peer)->identity);
-        page->looked++;
-    }
     sorted_page_settle(&page->sorted);
 }
 
@@ -228,7 +225,6 @@ void api_admin_participants(const struct api_call *call, struct http_reply *repl
     mx_json_begin_object(&reply->body, NULL);
     mx_json_begin_array(&reply->body, "participants");
     end_page(&page->sorted, write_page(call, page, &reply->body), reply);
-    reply->cost = page->looked / HTTP_COST_NAMES;
     free(page->rows);
 out:
     free(page);
@@ -260,7 +256,6 @@ void api_admin_topics(const struct api_call *call, struct http_reply *reply)
     }
     mx_json_end_array(out);
     api_page_end(topic ? last : (struct mcpx_slice){NULL, 0}, out);
-    reply->cost = told / HTTP_COST_NAMES;
 out:
     mcpx_text_fini(&scratch);
 }
@@ -327,7 +322,6 @@ void api_admin_policy(const struct api_call *call, struct http_reply *reply)
     if (!tokens_participant_at(tokens, begin + told, &entry))
         last = (struct mcpx_slice){NULL, 0};
     api_page_end(last, out);
-    reply->cost = told / HTTP_COST_NAMES;
 out:
     mcpx_text_fini(&scratch);
 }

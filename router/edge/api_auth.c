@@ -98,7 +98,7 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
 
     if (!grant)
         return;
-    if (!call->bearer.text)
+    if (!call->claimant.bearer.text)
         bind_to_certificate(&grant);
     err = grant ? tickets_issue(call->api->tickets, grant, topic, call->now, &ticket)
                 : MCPX_ENOMEM;

@@ -107,7 +107,6 @@ static bool read_wish(const struct api_call *call, const json_t *body, struct wi
         http_reply_fail(reply, MCPX_EREQUEST, "add or remove must name a pattern");
         return false;
     }
-    reply->cost = call->request->body.len / HTTP_COST_GRANTS;
     return true;
 }
 

@@ -73,7 +73,6 @@ static struct grant *grant_of_list(const struct api_call *call, const char *list
     enum mcpx_err err =
         tokens_grant_from_json(call->grant->identity, mcpx_slice_of(list), &fault, &grant);
 
-    reply->cost = strlen(list) / HTTP_COST_GRANTS;
     if (err)
         api_body_fault(err, "capabilities", &fault, reply);
     return grant;

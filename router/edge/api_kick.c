@@ -240,7 +240,6 @@ void api_kick(const struct api_call *call, struct http_reply *reply)
     else
         http_reply_fail(reply, MCPX_ENOTFOUND,
                         "nobody is configured or connected under that id");
-    reply->cost = kick.asked;
 out:
     mcpx_text_fini(&kick.last);
     mcpx_text_fini(&scratch);

@@ -102,7 +102,7 @@ void api_renew(const struct api_call *call, struct http_reply *reply)
         !api_is_topic(renewing.topic, reply))
         goto out;
     /* A connection that shows no certificate would not end with that of the request. */
-    if (call->bearer.text)
+    if (call->claimant.bearer.text)
         renewing.grant = api_grant_in(call, renewing.topic, reply);
     else
         http_reply_fail(reply, MCPX_ETOKEN,

@@ -19,6 +19,7 @@ enum {
     NAMES_MAX = 1000,      /* in one answer */
     LOOKED_MAX = 16384,    /* topics looked at for one answer */
     BLOCK = 1024,          /* of them asked about at once */
+    WORK_MAX = 1 << 20,    /* for one answer: struct token_topics */
     BYTES_MAX = 128 * 1024 /* of a list of participants */
 };
 
@@ -68,7 +69,7 @@ void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
 struct listing {
     struct token_topic block[BLOCK];
     const struct topic *at;
-    size_t looked, told;
+    size_t looked, told, work;
     struct mcpx_slice next;
 };
 
@@ -105,19 +106,21 @@ static bool tell_block(const struct api_call *call, struct listing *listing, siz
 static enum mcpx_err list_topics(const struct api_call *call, struct listing *listing,
                                  size_t limit, struct mcpx_text *out)
 {
-    const struct claimant claimant = {call->bearer, call->request->named};
     bool goes_on = true;
     size_t count;
 
     mx_json_begin_object(out, NULL);
     mx_json_begin_array(out, "topics");
     while (goes_on && (count = take_block(listing)) > 0) {
-        enum mcpx_err err = tokens_cover(call->api->config->tokens, &claimant, call->now,
-                                         listing->block, count);
+        struct token_topics topics = {listing->block, count, listing->work};
+        enum mcpx_err err =
+            tokens_cover(call->api->config->tokens, &call->claimant, call->now, &topics);
 
         if (err)
             return err;
-        goes_on = tell_block(call, listing, count, limit, out);
+        listing->work = topics.work;
+        goes_on =
+            tell_block(call, listing, topics.count, limit, out) && topics.count == count;
     }
     mx_json_end_array(out);
     if (goes_on)
@@ -138,8 +141,8 @@ void api_topics(const struct api_call *call, struct http_reply *reply)
     if (listing) {
         listing->at = hub_topic_after(call->api->hub, page.after);
         listing->looked = listing->told = 0;
+        listing->work = WORK_MAX;
         err = list_topics(call, listing, page.limit, &reply->body);
-        reply->cost = listing->looked / HTTP_COST_NAMES;
     }
     if (err)
         http_reply_fail(reply, err, NULL);

@@ -29,6 +29,11 @@ uint64_t clock_ns(void)
     return (uint64_t)nanoseconds(CLOCK_MONOTONIC);
 }
 
+uint64_t clock_work_ns(void)
+{
+    return (uint64_t)nanoseconds(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static struct mcpx_now now_at(int64_t mono_us)
 {
     return (struct mcpx_now){mono_us / 1000, microseconds(CLOCK_REALTIME) / 1000};

@@ -26,6 +26,9 @@ struct mcpx_now clock_ask(void);
  */
 uint64_t clock_ns(void);
 
+/** Processor time that this thread has taken, in nanoseconds. */
+uint64_t clock_work_ns(void);
+
 /** The time of this loop turn; the first caller of a turn asks. */
 struct mcpx_now clock_now(struct clock *clock);
 

@@ -5,6 +5,7 @@
  */
 #include "router/edge/connection.h"
 #include "router/edge/bounds.h"
+#include "router/edge/signatures.h"
 #include "router/edge/tls.h"
 #include "router/edge/turn.h"
 #include "router/edge/unfinished.h"
@@ -89,6 +90,7 @@ static void set_state(struct connection *connection, enum connection_state state
 static void stop_waiting(struct connection *connection)
 {
     waiters_remove(connection);
+    signatures_forget(connection);
     list_remove(&connection->in_joining);
 }
 

@@ -9,6 +9,7 @@
 #include "router/hub/list.h"
 
 struct exchange;
+struct signing;
 struct waiter;
 struct tls;
 struct lws;
@@ -47,6 +48,9 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * holding        its place among edge->unauthenticated
  * exchange       the HTTP request that is on its way; NULL else
  * waiter         while it waits for the hub; NULL else
+ * signing        while the signature of its token is verified; NULL else
+ * looks          what its address was charged for looking at it (gate_looks); 0 when it was not
+ * is_refused     it has shown no good credential, and is told so at its deadline
  * in_joining     link in edge->guests.joining
  * in_leaving     link in edge->leaving
  * frames         what a member sends
@@ -73,7 +77,7 @@ struct connection {
     struct tls *tls;
     int fd;
     enum connection_state state;
-    bool full, finished, shut, bodiless, held, replaces, ended;
+    bool full, finished, shut, bodiless, held, replaces, ended, is_refused;
     bool via_proxy, wants_proxy_head, origin_told;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
@@ -83,6 +87,8 @@ struct connection {
     struct holding holding;
     struct exchange *exchange;
     struct waiter *waiter;
+    struct signing *signing;
+    uint64_t looks;
     struct link in_joining, in_leaving;
     struct mx_frames frames;
     size_t extras;

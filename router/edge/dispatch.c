@@ -15,7 +15,6 @@ static void hand_on(struct connection *connection, char *bytes, size_t len)
 {
     switch (connection->state) {
     case UNAUTHENTICATED:
-        turn_spend(connection, TURN_REQUEST);
         http_server_bytes(connection, bytes, len);
         break;
     case MEMBER:
@@ -39,9 +38,14 @@ static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_
     char *bytes;
     size_t len;
 
-    while (sealed.len && !connection->deferred.len && turn_permits(connection))
+    while (sealed.len && !connection->deferred.len && turn_permits(connection)) {
+        uint64_t began_ns = clock_ns();
+        bool stranger = !connection->peer;
+
         if (edge_tls_take(connection, &sealed, &bytes, &len))
             hand_on(connection, bytes, len);
+        turn_spend_time(connection, stranger, began_ns);
+    }
     return sealed;
 }
 
@@ -49,11 +53,14 @@ static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_
 static void take(struct connection *connection, char *bytes, size_t len, size_t opened)
 {
     struct mcpx_slice sealed = {bytes + opened, len - opened};
+    uint64_t began_ns = clock_ns();
+    bool stranger = !connection->peer;
 
     if (opened && turn_permits(connection))
         hand_on(connection, bytes, opened);
     else
         defer(connection, bytes, opened);
+    turn_spend_time(connection, stranger, began_ns);
     sealed = take_sealed(connection, sealed);
     connection->opened = connection->deferred.len;
     defer(connection, sealed.text, sealed.len);

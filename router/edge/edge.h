@@ -12,6 +12,7 @@
 #include "router/edge/log_share.h"
 #include "router/edge/manager.h"
 #include "router/edge/ocsp.h"
+#include "router/edge/signatures.h"
 #include "router/edge/tls_files.h"
 #include "router/store/edge/stage.h"
 #include <uv.h>
@@ -61,6 +62,7 @@ struct lws_vhost;
  *                       one
  * REQUEST_MS            how long one may stay so without being answered
  * LAST_REQUEST_MS       how long one may stay so while the router stops
+ * REFUSAL_MS            how long who asks too often waits for being told so
  * ANSWER_MS             how long one may take nothing of its answer
  * LINGER_MS             between the last byte sent and the end, for the other side to close first
  * WELCOME_DELAY_MS      between the 101 and the welcome: some clients lose what comes with the 101
@@ -80,6 +82,7 @@ enum {
     UNAUTHENTICATED_MAX = 1024,
     REQUEST_MS = 10000,
     LAST_REQUEST_MS = 250,
+    REFUSAL_MS = 1000,
     ANSWER_MS = 10000,
     LINGER_MS = 2000,
     WELCOME_DELAY_MS = 5,
@@ -131,8 +134,8 @@ struct waiters {
  *                           connections they belong to, the one that took bytes last at the end
  * waiting, deferred         connections with something left of a read that waits for its turn,
  *                           longest first; bytes of memory that takes
- * turn, others_cost         counts loop turns; what those have cost in this one whom nobody in the
- *                           hub stands behind
+ * turn, others_ns           counts loop turns; the time that those have cost in this one whom
+ *                           nobody in the hub stands behind
  * turns                     how long they took
  * pongs                     frames on their way out, of the connection that is being read
  * tls                       TLS
@@ -143,6 +146,7 @@ struct waiters {
  * disks                     asks how much room there is (disk_watch.h)
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
+ * signatures                those of tokens that are being verified
  * keys                      who reads the files with public keys again (key_watch.h)
  * reload_by_ms              when a reload begins at last that a signal asks for; 0 = none waits
  * reload, generation        who reads the configuration again (reload.h), and how often another one
@@ -181,7 +185,7 @@ struct edge {
     size_t unfinished, unfinished_count, unsent;
     struct link unfinished_all, full, waiting;
     size_t deferred;
-    uint64_t turn, others_cost;
+    uint64_t turn, others_ns;
     struct figure turns;
     struct mcpx_text pongs;
     struct edge_tls tls;
@@ -192,6 +196,7 @@ struct edge {
     struct waiters waiters;
     struct guests guests;
     struct disk_watch disks;
+    struct signatures signatures;
     struct key_watch keys;
     int64_t reload_by_ms;
     struct reload *reload;

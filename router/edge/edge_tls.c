@@ -59,11 +59,7 @@ static void charge(struct connection *connection, const struct tls_opened *opene
     struct edge *edge = connection->edge;
 
     turn_spend(connection, opened->records / TURN_RECORDS);
-    if (opened->worked)
-        turn_spend(connection, TURN_HANDSHAKE);
-    else if (connection->state != MEMBER && !opened->plain_len)
-        turn_spend(connection, TURN_REQUEST);
-    else if (connection->state == MEMBER && opened->renewals)
+    if (connection->state == MEMBER && opened->renewals)
         hub_charge(edge->hub, connection->peer, opened->renewals, edge_now(edge));
 }
 

@@ -4,6 +4,7 @@
  * 200 us per message.
  */
 #include "router/edge/evict.h"
+#include "router/edge/answer.h"
 #include "router/edge/bounds.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/unfinished.h"
@@ -59,6 +60,16 @@ static void watch_condemned(struct connection *connection, int64_t mono_ms)
         connection->deadline_ms = mono_ms + FULL_LEAVE_MS;
 }
 
+static void end_late(struct connection *connection)
+{
+    bool is_refused = connection->is_refused && connection->state == UNAUTHENTICATED;
+
+    if (is_refused)
+        answer_problem(connection, MCPX_ECONNECTS, NULL);
+    else
+        connection_kill(connection);
+}
+
 void evict_late(struct edge *edge)
 {
     struct mcpx_now now = edge_now(edge);
@@ -74,7 +85,7 @@ void evict_late(struct edge *edge)
         watch_condemned(connection, now.mono_ms);
         if (!connection_is_welcoming(connection) && connection->deadline_ms &&
             connection->deadline_ms <= now.mono_ms)
-            connection_kill(connection);
+            end_late(connection);
     }
 }
 

@@ -1,7 +1,8 @@
 /*
  * gate.c - an attempt is charged before anything is known but its address, and the charge moves to
  * the participant as soon as one is known. So a thousand people behind one address cost it nothing,
- * and a thousand attempts of somebody without a token cost nobody else anything.
+ * and a thousand attempts of somebody without a token cost nobody else anything. Where a thousand
+ * people and the somebody share an address, they are told apart by what they show.
  *
  * The bound on all addresses together is for botnets. It turns away first who asks most, because a
  * bound that turned everybody away would itself be what an attacker wants.
@@ -14,9 +15,9 @@
 static const uint64_t burst_s = 10;
 
 struct gate {
-    struct mx_buckets addresses, networks, participants;
-    struct mx_bucket all;
-    struct mx_rate all_rate;
+    struct mx_buckets addresses, networks, participants, looks;
+    struct mx_bucket all, all_looks;
+    struct mx_rate all_rate, all_looks_rate;
 };
 
 static struct mx_rate per_second(uint64_t rate, uint64_t shares)
@@ -32,7 +33,7 @@ struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
     if (!gate)
         return NULL;
     chance.fill(chance.context, &gate->addresses.key, sizeof gate->addresses.key);
-    gate->networks.key = gate->participants.key = gate->addresses.key;
+    gate->networks.key = gate->participants.key = gate->looks.key = gate->addresses.key;
     gate_set_rates(gate, connects_per_s, requests_per_minute);
     return gate;
 }
@@ -53,9 +54,11 @@ void gate_set_rates(struct gate *gate, uint64_t connects_per_s, uint64_t request
     set_rate(&gate->addresses, per_second(connects_per_s, 1));
     set_rate(&gate->networks, per_second(connects_per_s, GATE_NETWORK_SHARES));
     set_rate(&gate->participants, (struct mx_rate){requests_per_minute, burst ? burst : 1});
+    set_rate(&gate->looks, per_second(connects_per_s, GATE_LOOK_SHARES));
     if (gate->all_rate.per_minute != connects_per_s * GATE_ALL_SHARES * 60)
-        gate->all = (struct mx_bucket){0};
+        gate->all = gate->all_looks = (struct mx_bucket){0};
     gate->all_rate = per_second(connects_per_s, GATE_ALL_SHARES);
+    gate->all_looks_rate = per_second(connects_per_s, GATE_LOOK_ALL_SHARES);
 }
 
 void gate_free(struct gate *gate)
@@ -92,17 +95,34 @@ bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now)
     return true;
 }
 
-static void give_back(struct gate *gate, struct address from, int64_t now_ms)
+bool gate_looks(struct gate *gate, struct address from, uint64_t looks, struct mcpx_now now)
+{
+    struct mcpx_slice address = address_slice(&from);
+
+    if (mx_buckets_wait_ms(&gate->looks, address, looks, now.mono_ms) ||
+        mx_bucket_wait_ms(&gate->all_looks, gate->all_looks_rate, looks, now.mono_ms))
+        return false;
+    mx_buckets_spend(&gate->looks, address, looks, now.mono_ms);
+    mx_bucket_spend(&gate->all_looks, gate->all_looks_rate, looks, now.mono_ms);
+    return true;
+}
+
+static void give_back(struct gate *gate, struct address from, uint64_t looks, int64_t now_ms)
 {
     struct address net = address_network(from);
 
+    if (looks) {
+        mx_buckets_return(&gate->looks, address_slice(&from), looks, now_ms);
+        mx_bucket_return(&gate->all_looks, gate->all_looks_rate, looks, now_ms);
+        return;
+    }
     mx_buckets_return(&gate->addresses, address_slice(&from), 1, now_ms);
     mx_buckets_return(&gate->networks, address_slice(&net), 1, now_ms);
     mx_bucket_return(&gate->all, gate->all_rate, 1, now_ms);
 }
 
-int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice participant,
-                   struct mcpx_now now)
+int64_t gate_knows(struct gate *gate, struct address from, uint64_t looks,
+                   struct mcpx_slice participant, struct mcpx_now now)
 {
     int64_t wait_ms;
 
@@ -111,7 +131,7 @@ int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice par
     wait_ms = mx_buckets_wait_ms(&gate->participants, participant, 1, now.mono_ms);
     if (wait_ms > 0)
         return wait_ms; /* refusals are not free: its address has paid for this one */
-    give_back(gate, from, now.mono_ms);
+    give_back(gate, from, looks, now.mono_ms);
     mx_buckets_spend(&gate->participants, participant, 1, now.mono_ms);
     return 0;
 }

@@ -15,6 +15,13 @@
  */
 enum { GATE_NETWORK_SHARES = 4, GATE_ALL_SHARES = 10, GATE_MODEST_PART = 10 };
 
+/**
+ * Over its rate, so many times its rate of an address's attempts, and of all together, are still
+ * looked at: is the credential good? GATE_TLS_LOOK is how many attempts one counts for that begins
+ * with a handshake.
+ */
+enum { GATE_LOOK_SHARES = 2, GATE_LOOK_ALL_SHARES = 4, GATE_TLS_LOOK = 8 };
+
 struct gate;
 
 /**
@@ -39,13 +46,19 @@ void gate_free(struct gate *gate);
 bool gate_admits(struct gate *gate, struct address from, struct mcpx_now now);
 
 /**
- * A request of a connection has named its participant: the address has its charge back, and the
- * participant is charged one instead. Returns 0, or the milliseconds until it may ask again; then
+ * An attempt that gate_admits has refused: true, and `looks` are charged to its address, when its
+ * credential is to be looked at all the same. What has no good one is to be refused.
+ */
+bool gate_looks(struct gate *gate, struct address from, uint64_t looks, struct mcpx_now now);
+
+/**
+ * A request of a connection has named its participant: the address has its charge back, which was
+ * `looks` of gate_looks or, if that is 0, an attempt, and the participant is charged one instead. Returns 0, or the milliseconds until it may ask again; then
  * nothing has changed, so that a flood of refused requests counts for its address. A gate that is
  * NULL asks nothing.
  */
-int64_t gate_knows(struct gate *gate, struct address from, struct mcpx_slice participant,
-                   struct mcpx_now now);
+int64_t gate_knows(struct gate *gate, struct address from, uint64_t looks,
+                   struct mcpx_slice participant, struct mcpx_now now);
 
 /** What was asked has cost so many requests more than the one it was charged for. */
 void gate_charge(struct gate *gate, struct mcpx_slice participant, uint64_t cost,

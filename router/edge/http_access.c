@@ -32,6 +32,27 @@ enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *be
     return MCPX_OK;
 }
 
+enum mcpx_err http_claimant(const struct http_request *request, struct claimant *out)
+{
+    *out = (struct claimant){.named = request->named};
+    if (request->caller)
+        out->signature = &request->caller->signature;
+    return http_bearer(request->authorization, &out->bearer);
+}
+
+int64_t http_wait_ms(const struct http_api *api, const struct http_request *request,
+                     struct mcpx_slice participant, struct mcpx_now now)
+{
+    uint64_t looks = request->caller ? request->caller->looks : 0;
+    int64_t wait_ms = gate_knows(api->gate, request->from, looks, participant, now);
+
+    if (wait_ms > 0)
+        hub_note_cap(api->hub, CAP_REQUESTS);
+    else if (request->caller)
+        request->caller->is_good = true;
+    return wait_ms;
+}
+
 bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origin)
 {
     if (!origin.text)

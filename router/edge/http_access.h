@@ -19,6 +19,16 @@
  */
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
 
+/** Who asks, by what the head and the certificate show. Returns as http_bearer. */
+enum mcpx_err http_claimant(const struct http_request *request, struct claimant *out);
+
+/**
+ * The request's participant is known: it is charged, and its caller is good (gate_knows). Returns
+ * 0, or the milliseconds until it may ask again.
+ */
+int64_t http_wait_ms(const struct http_api *api, const struct http_request *request,
+                     struct mcpx_slice participant, struct mcpx_now now);
+
 /** True when there is no Origin header, or a configured pattern covers it. */
 bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origin);
 

@@ -181,10 +181,10 @@ static enum mcpx_err find_grant(const struct http_api *api, const struct http_re
                                 struct grant **grant)
 {
     struct mcpx_slice topic = params[PARAM_TOPIC].value;
-    struct claimant claimant = {.named = request->named};
+    struct claimant claimant;
     enum mcpx_err err;
 
-    if (http_bearer(request->authorization, &claimant.bearer) != MCPX_OK)
+    if (http_claimant(request, &claimant) != MCPX_OK)
         return MCPX_ETOKEN;
     if (!claimant.bearer.text && params[PARAM_TICKET].value.text) {
         err = redeem(api, request, params, now, grant);
@@ -302,7 +302,7 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
         return refuse_admission(err, "Access denied to topic", detail);
     if (!err)
         err = changes_admit(api->changes, wish.topic, now.wall_ms, &found);
-    if (!err && gate_knows(api->gate, request->from, found->identity, now))
+    if (!err && http_wait_ms(api, request, found->identity, now))
         err = MCPX_EREQUESTS;
     if (!err && api->going)
         err = MCPX_EGOING;

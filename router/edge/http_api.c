@@ -135,30 +135,29 @@ static bool read_name(const struct route *route, struct mcpx_slice raw,
     return route->access != ACCESS_TOPIC || api_is_topic(call->name, reply);
 }
 
-/* Fills call->bearer and call->grant, a reference the caller owns, as the route demands. */
+/* Fills call->claimant and call->grant, a reference the caller owns, as the route demands. */
 static bool check_access(const struct route *route, struct api_call *call,
                          struct http_reply *reply)
 {
-    struct claimant claimant = {.named = call->request->named};
+    const struct claimant *claimant = &call->claimant;
     const struct mcpx_slice any = {0};
     enum mcpx_err err;
 
     if (route->access == ACCESS_OPEN)
         return true;
-    err = http_bearer(call->request->authorization, &call->bearer);
-    claimant.bearer = call->bearer;
-    if (!err && !claimant.bearer.text && !claimant.named.text) {
+    err = http_claimant(call->request, &call->claimant);
+    if (!err && !claimant->bearer.text && !claimant->named.text) {
         http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
         return false;
     }
     if (!err)
-        err = tokens_ask(call->api->config->tokens, &claimant,
+        err = tokens_ask(call->api->config->tokens, claimant,
                          route->access == ACCESS_TOPIC ? call->name : any, call->now,
                          &call->grant);
     if (!err && route->access == ACCESS_TOPIC &&
         changes_bar(call->api->changes, call->grant->identity, call->name, call->now.wall_ms))
         err = MCPX_EKICKED;
-    if (err == MCPX_ETOKEN && claimant.named.text)
+    if (err == MCPX_ETOKEN && claimant->named.text)
         http_reply_fail(reply, err, "Invalid certificate, or a token of somebody else");
     else if (err == MCPX_ETOKEN)
         http_reply_fail(reply, err, "Invalid token");
@@ -175,8 +174,7 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     int64_t wait_ms = 0;
 
     if (call->grant && !call->request->again)
-        wait_ms =
-            gate_knows(call->api->gate, call->request->from, call->grant->identity, call->now);
+        wait_ms = http_wait_ms(call->api, call->request, call->grant->identity, call->now);
     if (wait_ms == 0)
         return true;
     http_reply_fail(reply, MCPX_EREQUESTS, NULL);
@@ -184,16 +182,9 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     return false;
 }
 
-/* `compiled`: what it was before. */
-static void charge(const struct api_call *call, const struct http_reply *reply,
-                   uint64_t compiled)
+static uint64_t work_ns(const struct http_api *api)
 {
-    uint64_t grants = changes_figures(call->api->changes)->compiled - compiled;
-    uint64_t cost =
-        reply->cost + reply->body.len / HTTP_COST_BYTES + grants / HTTP_COST_GRANTS;
-
-    if (call->grant)
-        gate_charge(call->api->gate, call->grant->identity, cost, call->now);
+    return api->work_ns ? api->work_ns() : 0;
 }
 
 /* RFC 9110 section 9.3.7. */
@@ -210,7 +201,6 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     struct http_target target;
     struct mcpx_slice name = {0};
     const struct route *route;
-    uint64_t compiled;
 
     if (is_about_all(request)) {
         reply->allow = HTTP_GET | HTTP_POST | HTTP_DELETE;
@@ -232,15 +222,14 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     if (!read_name(route, name, scratch, call, reply) || !check_access(route, call, reply) ||
         !check_rate(call, reply))
         return;
-    compiled = changes_figures(call->api->changes)->compiled;
     route->handle(call, reply);
-    charge(call, reply, compiled);
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,
                  struct mcpx_now now, struct http_reply *reply)
 {
     struct api_call call = {.api = api, .request = request, .now = now};
+    uint64_t began_ns = work_ns(api);
     struct mcpx_text scratch = {0};
 
     reply->head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"));
@@ -250,6 +239,9 @@ void http_answer(const struct http_api *api, const struct http_request *request,
     } else {
         http_reply_fail(reply, MCPX_EORIGIN, NULL);
     }
+    if (call.grant)
+        gate_charge(api->gate, call.grant->identity, (work_ns(api) - began_ns) / HTTP_WORK_NS,
+                    now);
     grant_unref(call.grant);
     mcpx_text_fini(&scratch);
 }

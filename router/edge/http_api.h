@@ -11,6 +11,7 @@
 #include "router/hub/query.h"
 #include "router/policy/changes.h"
 #include "router/policy/config.h"
+#include "router/policy/jwt_signature.h"
 #include "router/policy/tickets.h"
 #include "router/policy/tokens.h"
 #include "router/store/audit_note.h"
@@ -18,6 +19,19 @@
 
 /** Largest request body accepted, in bytes. */
 enum { HTTP_BODY_MAX = 65536 };
+
+/**
+ * What is known of who asks, and is found out while the request is answered.
+ *
+ * signature   of its token
+ * looks       what its address was charged for looking at it, being over its rate; 0 = is not
+ * is_good     it has shown a good credential and may ask
+ */
+struct http_caller {
+    struct jwt_signature signature;
+    uint64_t looks;
+    bool is_good;
+};
 
 /**
  * A request as it came in. All slices are borrowed for the call.
@@ -31,6 +45,7 @@ enum { HTTP_BODY_MAX = 65536 };
  * body            empty when there was none
  * from            where it comes from
  * again           it has been asked and waited: it is not charged again
+ * caller          NULL = signatures are verified at once
  */
 struct http_request {
     struct mcpx_slice method;
@@ -42,6 +57,7 @@ struct http_request {
     struct mcpx_slice body;
     struct address from;
     bool again;
+    struct http_caller *caller;
 };
 
 /**
@@ -115,6 +131,7 @@ struct reload_report {
  * disks       that it writes on; NULL = not known
  * store_why   why it takes none now, or NULL
  * going       the router stops
+ * work_ns     the processor time of this thread; NULL = answers cost no more than a request
  * tell        is told what an administrator has done
  * locate      asks who gave `owner` to hub_admit
  * turn_away   ends those who wait to come in, and says how many
@@ -136,6 +153,7 @@ struct http_api {
     const char *store_why;
     struct reload_report reloads;
     bool going;
+    uint64_t (*work_ns)(void);
     void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
     void (*locate)(const void *owner, struct whereabouts *out);
     size_t (*turn_away)(void *context, const struct removal *removal);
@@ -144,17 +162,16 @@ struct http_api {
 
 /**
  * Who asks with a good token is charged for it (gate.h): one request, and one more for each
- * HTTP_COST_BYTES of the answer, for each HTTP_COST_NAMES topics that were looked at to make it,
- * and for each HTTP_COST_GRANTS bytes of grants that had to be compiled.
+ * HTTP_WORK_NS of processor time that the answer has taken.
  */
-enum { HTTP_COST_BYTES = 32768, HTTP_COST_NAMES = 256, HTTP_COST_GRANTS = 256 };
+enum { HTTP_WORK_NS = 250000 };
 
 /**
  * Fills the answer, for http_reply_write. It borrows from the request until it is written.
  *
  * An answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
- * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`. With `reload`, it is
- * to be answered when the configuration was read again; its `detail` says who asks for that.
+ * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`; or, where the
+ * caller's signature is wanted, once that was verified. With `reload`, it is to be answered when the configuration was read again; its `detail` says who asks for that.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

@@ -32,7 +32,6 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
  * head        the method is HEAD: everything but the body
  * wait_ms     with 429: when to ask again; 0 = soon
  * reload      the answer is what becomes of a reload (http_answer)
- * cost        requests that it counts for besides the one it was, its length left out
  */
 struct http_reply {
     enum mcpx_err err;
@@ -50,7 +49,6 @@ struct http_reply {
     bool head;
     bool reload;
     int64_t wait_ms;
-    uint64_t cost;
 };
 
 /** Frees what the answer owns. */

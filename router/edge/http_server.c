@@ -28,6 +28,7 @@ struct exchange {
     size_t head_len;
     struct mx_http_head head;
     struct http_request request;
+    struct http_caller caller;
     struct certificate certificate;
     struct mcpx_text body;
     size_t expected;
@@ -52,6 +53,7 @@ static void exchange_free(struct exchange *exchange)
     mcpx_text_fini(&exchange->in);
     mcpx_text_fini(&exchange->body);
     certificate_fini(&exchange->certificate);
+    jwt_signature_fini(&exchange->caller.signature);
     free(exchange);
 }
 
@@ -64,16 +66,39 @@ static bool takes_body(struct mcpx_slice method)
 
 static bool wait_for(struct connection *connection, struct http_reply *reply);
 
+static void answer(struct connection *connection);
+
+/* Is the signature to be verified before it is answered? */
+static bool waits_for_signature(struct connection *connection,
+                                void (*go_on)(struct connection *))
+{
+    struct jwt_signature *signature = &connection->exchange->caller.signature;
+
+    if (signature->state != JWT_SIGNATURE_WANTED || connection->state != UNAUTHENTICATED ||
+        connection->is_refused)
+        return false;
+    if (!signatures_ask(connection, signature, go_on))
+        answer_problem(connection, MCPX_ENOMEM, NULL);
+    return true;
+}
+
 static void answer(struct connection *connection)
 {
     const struct http_request *request = &connection->exchange->request;
+    struct http_caller *caller = &connection->exchange->caller;
     struct edge *edge = connection->edge;
     struct http_reply reply = {0};
 
     hub_note_edge(edge->hub, edge->unsent, edge->unfinished);
     http_answer(&edge->api, request, edge_now(edge), &reply);
-    if (reply.err == MCPX_EOPENING && wait_for(connection, &reply)) {
+    if (reply.err == MCPX_EOPENING &&
+        (waits_for_signature(connection, answer) || wait_for(connection, &reply))) {
         http_reply_fini(&reply);
+        return;
+    }
+    if (caller->looks && !caller->is_good) {
+        http_reply_fini(&reply);
+        refusal_delay(connection);
         return;
     }
     answer_send(connection, &reply);
@@ -258,12 +283,15 @@ static void begin_body(struct connection *connection, struct mcpx_slice rest)
         take_body(connection, rest.text, rest.len);
 }
 
-static void upgrade(struct connection *connection, size_t begin)
+static void upgrade(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
+    size_t begin = exchange->head_len;
 
-    if (!upgrade_answer(connection, &exchange->head, &exchange->request))
+    if (!upgrade_answer(connection, &exchange->head, &exchange->request)) {
+        (void)waits_for_signature(connection, upgrade);
         return;
+    }
     connection->exchange = NULL; /* frames may end it, and who they come from with it */
     receive_bytes(connection, exchange->in.text + begin, exchange->in.len - begin);
     exchange_free(exchange);
@@ -286,6 +314,8 @@ static void begin(struct connection *connection)
     if (!proxies_take_head(connection, &exchange->head))
         return;
     exchange->request.from = connection->from;
+    exchange->request.caller = &exchange->caller;
+    exchange->caller.looks = connection->looks;
     if (connection->tls && !certificate_read(connection, &exchange->certificate)) {
         answer_problem(connection, MCPX_ENOMEM, NULL);
         return;
@@ -296,7 +326,7 @@ static void begin(struct connection *connection)
     if (why)
         answer_refuse(connection, why);
     else if (upgrade_is_asked(&exchange->head))
-        upgrade(connection, exchange->head_len);
+        upgrade(connection);
     else
         begin_body(connection, rest);
 }

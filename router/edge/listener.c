@@ -11,7 +11,8 @@
 #include "router/edge/forwarded.h"
 #include "router/edge/gate.h"
 #include "router/edge/http_reply.h"
-#include "router/edge/record.h"
+#include "router/edge/refusal.h"
+#include "router/edge/turn.h"
 #include "router/edge/ws_server.h"
 
 #include <errno.h>
@@ -25,14 +26,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
-enum {
-    BACKLOG = 1024,
-    ACCEPTS_PER_TURN = 64,
-    PAUSE_MS = 100,
-    HEAD_MAX = 16384,
-    HOST_SIZE = 64,
-    PORT_SIZE = 16
-};
+enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SIZE = 16 };
 
 /* What it asked is read, so that closing does not reset the answer away. */
 static void answer_and_close(int fd, enum mcpx_err err)
@@ -52,26 +46,24 @@ static void take(const struct listener *listener, int fd, struct address origin)
 {
     struct edge *edge = listener->edge;
     struct address from = address_shared(origin);
-    struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
+    uint64_t looks = 0;
     char remote[ADDRESS_TEXT_SIZE];
     int on = 1;
 
     /* A proxy is not charged for those whom it speaks for (proxies.h). */
-    if (forwarded_is_trusted(edge->config, origin) ||
-        gate_admits(edge->gate, from, edge_now(edge))) {
+    if (!forwarded_is_trusted(edge->config, origin) &&
+        !gate_admits(edge->gate, from, edge_now(edge)))
+        looks = listener->tls ? GATE_TLS_LOOK : 1;
+    if (looks == 0 || gate_looks(edge->gate, from, looks, edge_now(edge))) {
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
         if (edge->unauthenticated.count >= UNAUTHENTICATED_MAX)
             evict_unauthenticated(edge);
         evict_leaving(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ws_server_adopt(listener, fd, origin);
+        ws_server_adopt(listener, fd, origin, looks);
         return;
     }
-    if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
-            log_string("reason", mcpx_strerror(MCPX_ECONNECTS)),
-            log_string("remote", address_text(from, remote)));
-    record_turned_away(edge, &who);
+    refusal_note_attempt(edge, from, address_text(from, remote));
     if (listener->tls)
         close(fd); /* a handshake costs more than it is owed */
     else
@@ -107,12 +99,13 @@ static void on_connection(uv_poll_t *poll, int status, int events)
         struct sockaddr any;
         struct sockaddr_storage room;
     } from;
+    uint64_t began_ns = clock_ns();
     socklen_t len;
     int fd;
 
     (void)status;
     (void)events;
-    for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+    while (clock_ns() - began_ns < TURN_OTHERS_NS) {
         memset(&from, 0, sizeof from);
         len = sizeof from;
         fd = accept4(listener->fd, &from.any, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);

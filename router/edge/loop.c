@@ -270,6 +270,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
     guests_init(&edge->guests, key);
+    signatures_init(&edge->signatures, key);
     waiters_init(&edge->waiters);
     list_init(&edge->all);
     list_init(&edge->welcoming);
@@ -288,6 +289,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
                                   .started_mono_ms = edge_now(edge).mono_ms,
                                   .process = &edge->process,
                                   .turns = &edge->turns,
+                                  .work_ns = clock_work_ns,
                                   .tell = record_change,
                                   .locate = connection_locate,
                                   .turn_away = guests_turn_away,

@@ -8,7 +8,8 @@
 #include "router/edge/forwarded.h"
 #include "router/edge/gate.h"
 #include "router/edge/proxy_head.h"
-#include "router/edge/record.h"
+#include "router/edge/refusal.h"
+#include "router/edge/tls.h"
 
 static const struct answer_status no_head = {
     400, "Bad Request", NULL, "a connection of this proxy has to begin with a PROXY head"};
@@ -37,26 +38,23 @@ static void refuse(struct connection *connection, const struct answer_status *wh
 static bool take_origin(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;
-    struct turned_away who = {.address = address_shared(whole), .err = MCPX_ECONNECTS};
     char remote[REMOTE_SIZE];
 
     connection->via_proxy = false;
     connection->origin_told = true;
     connection->origin = whole;
-    connection->from = who.address;
+    connection->from = address_shared(whole);
     holders_remove(&edge->unauthenticated, &connection->holding);
-    if (!holders_add(&edge->unauthenticated, who.address, &connection->holding)) {
+    if (!holders_add(&edge->unauthenticated, connection->from, &connection->holding)) {
         connection_kill(connection);
         return false;
     }
-    if (gate_admits(edge->gate, who.address, edge_now(edge)))
+    if (gate_admits(edge->gate, connection->from, edge_now(edge)))
         return true;
-    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
-                          edge_now(edge).mono_ms))
-        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
-            log_string("reason", mcpx_strerror(MCPX_ECONNECTS)),
-            log_string("remote", connection_remote(connection, remote)));
-    record_turned_away(edge, &who);
+    connection->looks = connection->tls && !tls_is_open(connection->tls) ? GATE_TLS_LOOK : 1;
+    if (gate_looks(edge->gate, connection->from, connection->looks, edge_now(edge)))
+        return true;
+    refusal_note_attempt(edge, connection->from, connection_remote(connection, remote));
     return false;
 }
 

@@ -102,7 +102,6 @@ static void end(struct connection *connection, const struct mx_frames_found *fou
     }
     connection_depart(connection, close_cause_of_client(code, found->payload));
     connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
-    turn_spend(connection, TURN_CLOSE);
     flush_pongs(connection);
     if (is_over || (answers && !wire_write(connection, frame, len)))
         connection_kill(connection);

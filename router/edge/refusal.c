@@ -10,6 +10,7 @@
 #include "router/edge/record.h"
 #include "router/edge/request.h"
 #include "router/edge/token_reason.h"
+#include "router/edge/turn.h"
 
 /* ---- messages ---- */
 
@@ -51,6 +52,28 @@ void refusal_note_message(struct connection *connection, const struct verdict *v
 
 /* ---- requests ---- */
 
+void refusal_note_attempt(struct edge *edge, struct address from, const char *remote)
+{
+    struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
+
+    hub_note_cap(edge->hub, CAP_CONNECTS);
+    if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
+            log_string("reason", mcpx_strerror(MCPX_ECONNECTS)), log_string("remote", remote));
+    record_turned_away(edge, &who);
+}
+
+void refusal_delay(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    connection->is_refused = true;
+    connection->deadline_ms = edge_now(edge).mono_ms + REFUSAL_MS;
+    turn_hold(connection);
+    refusal_note_attempt(edge, connection->from, connection_remote(connection, remote));
+}
+
 enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
 
 /* The topic and the token of a request, as far as they can be read. */
@@ -74,14 +97,15 @@ static void read_params(const struct connection *connection,
 static void find_who(struct edge *edge, const struct http_request *request,
                      struct mcpx_slice token, enum mcpx_err err, struct token_reason *found)
 {
+    struct claimant claimant = {.bearer = token, .signature = &request->caller->signature};
     struct mcpx_slice any = {0};
 
     if (token.len == 0 && request->named.len)
         (void)tokens_participant(edge->config->tokens, request->named, &found->grant);
     else if (token.len && err == MCPX_ETOKEN)
-        token_reason_find(edge->config->tokens, token, edge_now(edge), found);
+        token_reason_find(edge->config->tokens, &claimant, edge_now(edge), found);
     else if (token.len)
-        (void)tokens_verify(edge->config->tokens, token, any, edge_now(edge), &found->grant);
+        (void)tokens_ask(edge->config->tokens, &claimant, any, edge_now(edge), &found->grant);
 }
 
 /* What is wrong with who has shown a certificate. */

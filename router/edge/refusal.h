@@ -25,6 +25,15 @@ void refusal_note_message(struct connection *connection, const struct verdict *v
 void refusal_note_request(struct connection *connection, const struct http_request *request,
                           enum mcpx_err err, const char *detail);
 
+/** An attempt from an address that attempts too often was turned away; `remote` is for the log. */
+void refusal_note_attempt(struct edge *edge, struct address from, const char *remote);
+
+/**
+ * Refuses a connection of an address that attempts too often, and that has shown no good
+ * credential: a while later, so that whoever waits for the answer tries less often.
+ */
+void refusal_delay(struct connection *connection);
+
 /**
  * refusal_note_request for an answer of the HTTP API that was sent, if it says that somebody may
  * not have what there is (401, 403, 429, 503).

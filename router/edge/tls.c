@@ -284,7 +284,6 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     out->plain = room->plain.text;
     out->plain_len = room->plain.len;
     out->sealed = mcpx_text_view(&room->out);
-    out->worked = !was_open && (out->sealed.len > 0 || tls->open);
     out->records = room->records;
     out->renewals = tls->renewals - renewals;
 }

@@ -65,7 +65,6 @@ const struct stack_st_X509 *tls_chain(const struct tls *tls);
  * sealed    to be written, before anything else
  * left      of what was read, when it is many records; to be given again, first of all
  * records   how many were begun, also such as hold nothing
- * worked    something was computed that takes a thousand times as long as reading
  * renewals  how often the client has changed its keys
  * ended     the client says nothing more
  * is_http   what failed is no TLS but a request in plain HTTP
@@ -78,7 +77,6 @@ struct tls_opened {
     struct mcpx_slice sealed;
     struct mcpx_slice left;
     size_t records;
-    bool worked;
     size_t renewals;
     bool ended;
     bool is_http;

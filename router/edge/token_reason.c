@@ -59,17 +59,17 @@ static void read_claimed(const json_t *claims, struct mcpx_text *out)
         mcpx_text_add(out, json_string_value(name), json_string_length(name));
 }
 
-void token_reason_find(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now,
-                       struct token_reason *out)
+void token_reason_find(struct tokens *tokens, const struct claimant *claimant,
+                       struct mcpx_now now, struct token_reason *out)
 {
     const struct mcpx_slice any = {NULL, 0};
-    json_t *claims = read_claims(bearer);
+    json_t *claims = read_claims(claimant->bearer);
 
-    out->reason = tokens_fault(tokens, bearer, now);
+    out->reason = tokens_fault(tokens, claimant, now);
     if (!claims && out->reason)
         out->reason = unknown;
     if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
-        tokens_verify(tokens, bearer, any, now, &out->grant))
+        tokens_ask(tokens, claimant, any, now, &out->grant))
         read_claimed(claims, &out->claimed);
     json_decref(claims);
 }

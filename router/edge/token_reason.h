@@ -23,12 +23,12 @@ struct token_reason {
 };
 
 /**
- * Finds out why tokens_verify has returned MCPX_ETOKEN for this token. It costs as much as
- * verifying it again. `bearer` is borrowed; `out` is zeroed by the caller, and released with
+ * Finds out why tokens_ask has returned MCPX_ETOKEN for this token, whose signature is known by
+ * now if it matters. `claimant` is borrowed, and has no certificate; `out` is zeroed by the caller, and released with
  * token_reason_fini.
  */
-void token_reason_find(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now,
-                       struct token_reason *out);
+void token_reason_find(struct tokens *tokens, const struct claimant *claimant,
+                       struct mcpx_now now, struct token_reason *out);
 
 /** Releases what was found. */
 void token_reason_fini(struct token_reason *reason);

@@ -9,7 +9,7 @@
 void turn_begin(struct edge *edge)
 {
     edge->turn++;
-    edge->others_cost = 0;
+    edge->others_ns = 0;
 }
 
 bool turn_permits(struct connection *connection)
@@ -24,17 +24,19 @@ bool turn_permits(struct connection *connection)
         return false;
     if (connection->peer && connection->state != LEAVING)
         return true;
-    return edge->others_cost < TURN_OTHERS; /* many may be sent away at once */
+    return edge->others_ns < TURN_OTHERS_NS; /* many may be sent away at once */
 }
 
 void turn_spend(struct connection *connection, uint64_t cost)
 {
-    struct edge *edge = connection->edge;
-
     if (connection->peer)
-        (void)peer_turn_cost(connection->peer, edge->turn, cost);
-    else
-        edge->others_cost += cost;
+        (void)peer_turn_cost(connection->peer, connection->edge->turn, cost);
+}
+
+void turn_spend_time(const struct connection *connection, bool was_stranger, uint64_t began_ns)
+{
+    if (was_stranger || !connection->peer)
+        connection->edge->others_ns += clock_ns() - began_ns;
 }
 
 static void count(struct connection *connection)

@@ -10,38 +10,34 @@
 /**
  * Shares of one turn. The unit is what a short message costs, some microseconds.
  *
- * TURN_SHARE     of a participant, for all its connections together
- * TURN_OTHERS    of all connections together that nobody in the hub stands behind: HTTP requests,
- *                handshakes, those that are leaving
- * TURN_REQUEST   what anything read from who is not authenticated costs: it may have a signature to
- *                be checked
- * TURN_HANDSHAKE what a step of a TLS handshake costs that computes something
- * TURN_CLOSE     what the end of a WebSocket costs, of TURN_OTHERS
- * TURN_RECORDS   so many records of TLS cost as much as a short message, whatever they hold
- * TURN_BYTES     so many bytes of a message or of an answer cost as much as a short message
+ * TURN_SHARE       of a participant, for all its connections together
+ * TURN_OTHERS_NS   of all connections together that nobody in the hub stands behind, as time: HTTP
+ *                  requests, handshakes, those that are leaving. Who begins before it is used up is
+ *                  done with; as much again goes to taking connections
+ * TURN_RECORDS     so many records of TLS cost as much as a short message, whatever they hold
+ * TURN_BYTES       so many bytes of a message or of an answer cost as much as a short message
  */
-enum {
-    TURN_SHARE = 256,
-    TURN_OTHERS = 4096,
-    TURN_REQUEST = 128,
-    TURN_HANDSHAKE = 512,
-    TURN_CLOSE = 64,
-    TURN_RECORDS = 4,
-    TURN_BYTES = 4096
-};
+enum { TURN_SHARE = 256, TURN_OTHERS_NS = 1000000, TURN_RECORDS = 4, TURN_BYTES = 4096 };
 
 /** A turn begins: everybody has a whole share. */
 void turn_begin(struct edge *edge);
 
 /**
- * True while the share of who is behind the connection is not used up, nor TURN_OTHERS where it is
+ * True while the share of who is behind the connection is not used up, nor TURN_OTHERS_NS where it is
  * leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read is then used
  * up at once.
  */
 bool turn_permits(struct connection *connection);
 
-/** Takes `cost` from that share, which may end below nothing. */
+/** Takes `cost` from a participant's share, which may end below nothing. */
 void turn_spend(struct connection *connection, uint64_t cost);
+
+/**
+ * Takes the time since `began_ns` (clock_ns) from TURN_OTHERS_NS, if the connection was a
+ * stranger's then, or is one's now.
+ */
+void turn_spend_time(const struct connection *connection, bool was_stranger,
+                     uint64_t began_ns);
 
 /**
  * Keeps a copy of bytes that were read and not used. Until turn_take has given all of them back,

@@ -128,7 +128,7 @@ static enum mcpx_err judge_entrance(struct connection *connection,
     if (!err)
         err = hub_admit(edge->hub, out->grant, &out->admission, connection, edge_now(edge),
                         &out->peer);
-    if (err == MCPX_EOPENING)
+    if (err == MCPX_EOPENING && out->grant)
         return guests_may_wait(edge, out->grant);
     if (!err)
         out->replaces =
@@ -159,7 +159,11 @@ bool upgrade_answer(struct connection *connection, const struct mx_http_head *he
         return false;
     }
     err = judge_entrance(connection, request, &entrance);
-    if (err) {
+    if (err == MCPX_EOPENING)
+        goto out;
+    if (err && request->caller->looks && !request->caller->is_good) {
+        refusal_delay(connection);
+    } else if (err) {
         answer_problem(connection, err, entrance.detail);
         refusal_note_request(connection, request, err, entrance.detail);
     } else {
@@ -167,6 +171,7 @@ bool upgrade_answer(struct connection *connection, const struct mx_http_head *he
         if (!entered)
             connection_kill(connection);
     }
+out:
     grant_unref(entrance.grant);
     mcpx_text_fini(&entrance.scratch);
     return entered;

@@ -20,7 +20,8 @@ bool upgrade_is_asked(const struct mx_http_head *head);
  *
  * request   what request_read made of the head
  *
- * Returns true when frames follow.
+ * Returns true when frames follow. Without an answer, when the signature of the token is to be
+ * verified first (struct http_caller): then it is to be called again.
  */
 bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
                     const struct http_request *request);

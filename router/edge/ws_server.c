@@ -79,7 +79,8 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-void ws_server_adopt(const struct listener *listener, int fd, struct address origin)
+void ws_server_adopt(const struct listener *listener, int fd, struct address origin,
+                     uint64_t looks)
 {
     struct edge *edge = listener->edge;
     struct connection *connection;
@@ -90,6 +91,8 @@ void ws_server_adopt(const struct listener *listener, int fd, struct address ori
     if (!wsi)
         return; /* the socket is closed */
     connection = connection_new(edge, wsi, origin);
+    if (connection)
+        connection->looks = looks;
     if (!connection || (listener->tls && !edge_tls_begin(connection)))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     else

@@ -13,10 +13,11 @@
 enum mcpx_err ws_server_open(struct edge *edge);
 
 /**
- * Hands over a non-blocking socket that `listener` has accepted from a whole address. Takes `fd` in
- * any case.
+ * Hands over a non-blocking socket that `listener` has accepted from a whole address, which was
+ * charged for `looks` (gate_looks). Takes `fd` in any case.
  */
-void ws_server_adopt(const struct listener *listener, int fd, struct address origin);
+void ws_server_adopt(const struct listener *listener, int fd, struct address origin,
+                     uint64_t looks);
 
 /** Makes libwebsockets look at its timers, when edge->wake_lws says that it has to. */
 void ws_server_wake(struct edge *edge);

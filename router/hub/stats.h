@@ -58,7 +58,10 @@ enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
  * Caps: what one owner, a participant or an address, may hold or spend whatever others do. A row
  * for each: X(constant, the setting that is the cap).
  */
-#define CAP_TABLE(X) X(CAP_STORED_BYTES, "store.bytes_per_participant")
+#define CAP_TABLE(X)                                                                          \
+    X(CAP_STORED_BYTES, "store.bytes_per_participant")                                        \
+    X(CAP_CONNECTS, "limits.connects_per_s")                                                  \
+    X(CAP_REQUESTS, "limits.requests_per_minute")
 
 #define CAP_CONSTANT(constant, setting) constant,
 enum cap { CAP_TABLE(CAP_CONSTANT) CAP_COUNT };

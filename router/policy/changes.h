@@ -74,7 +74,7 @@ struct changed {
  * which sets were made.
  */
 struct changes_figures {
-    uint64_t granted, revoked, kicked, compiled;
+    uint64_t granted, revoked, kicked;
 };
 
 struct changes;

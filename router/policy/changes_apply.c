@@ -115,10 +115,8 @@ static void let_go(struct changed *changed)
 }
 
 /* When many were made all are let go; those in use are kept by who uses them. */
-static void count_set(struct changes *changes, const struct mcpx_capset *set)
+static void count_set(struct changes *changes)
 {
-    for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
-        changes->figures.compiled += set->patterns[i].parts.text.len;
     if (changes->sets++ < CHANGES_SETS)
         return;
     for (size_t i = 0; i < changes->count; i++)
@@ -143,7 +141,7 @@ enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
         err = compile(changed, base->capset, wall_ms, &set);
         if (err)
             return err;
-        count_set(changes, set);
+        count_set(changes);
         let_go(changed);
         changed->base_set = mcpx_capset_ref(base->capset);
         changed->set = set;

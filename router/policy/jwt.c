@@ -121,6 +121,16 @@ static bool names(const struct jwt_key *key, const char *kid)
     return !kid || !*key->kid || strcmp(key->kid, kid) == 0;
 }
 
+/* Has the key signed it? Where that is to be found out elsewhere, it has not yet. */
+static bool has_signed(const struct jwt_key *key, const struct jwt_parts *parts)
+{
+    struct mcpx_slice bytes = mcpx_text_view(&parts->signature);
+
+    if (key->alg->family == JWT_HMAC || !parts->known)
+        return jwt_alg_verify(key->alg, key->key, parts->covered, bytes);
+    return jwt_signature_is_by(parts->known, key, parts->covered, bytes);
+}
+
 static const struct jwt_key *find_key(const struct jwt_keys *keys, struct search *search)
 {
     const struct jwt_parts *parts = search->parts;
@@ -136,8 +146,7 @@ static const struct jwt_key *find_key(const struct jwt_keys *keys, struct search
         search->fits = true;
         if (key->alg->family != JWT_HMAC && search->tries++ >= JWT_TRIES_MAX)
             return NULL;
-        if (jwt_alg_verify(key->alg, key->key, parts->covered,
-                           mcpx_text_view(&parts->signature)))
+        if (has_signed(key, parts))
             return key;
     }
     return NULL;
@@ -179,23 +188,32 @@ void jwt_proof_fini(struct jwt_proof *proof)
     *proof = (struct jwt_proof){.claims = NULL};
 }
 
-/* `proof` is filled in part on failure. */
+/* What came of it: `proof` filled in part on failure, and then why. */
+struct verified {
+    struct jwt_proof proof;
+    const char *why;
+};
+
 static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *parts,
-                           struct mcpx_now now, struct jwt_proof *proof, const char **why)
+                           struct mcpx_now now, struct verified *made)
 {
-    const struct jwt_key *key = find_signer(ring, parts, why);
+    const struct jwt_key *key = find_signer(ring, parts, &made->why);
+    struct jwt_proof *proof = &made->proof;
     enum mcpx_err err;
 
+    if (!key && parts->known && parts->known->count && !jwt_signature_is_known(parts->known))
+        return jwt_signature_want(parts->known, parts->covered,
+                                  mcpx_text_view(&parts->signature));
     if (!key)
         return MCPX_ETOKEN;
-    *why = "its claims are no JSON object in which every name stands once";
+    made->why = "its claims are no JSON object in which every name stands once";
     err = jwt_parse(mcpx_text_view(&parts->payload), &proof->claims);
     if (err)
         return err;
-    *why = claims_fault(ring, proof->claims, now);
-    if (!*why && lacks_exp(key, proof->claims))
-        *why = "it has no exp, and its key wants one";
-    if (*why)
+    made->why = claims_fault(ring, proof->claims, now);
+    if (!made->why && lacks_exp(key, proof->claims))
+        made->why = "it has no exp, and its key wants one";
+    if (made->why)
         return MCPX_ETOKEN;
     memcpy(proof->key, key->digest, sizeof proof->key);
     proof->header = json_pack("{s:s, s:s*}", "alg", parts->alg->name, "kid", parts->kid);
@@ -203,43 +221,45 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
 }
 
 static enum mcpx_err verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                            struct mcpx_now now, struct jwt_proof *proof, const char **why)
+                            struct jwt_signature *signature, struct mcpx_now now,
+                            struct verified *made)
 {
-    struct jwt_proof made = {.claims = NULL};
-    struct jwt_parts parts = {.kid = NULL};
+    struct jwt_parts parts = {.known = signature};
     enum mcpx_err err;
 
-    *why = "it is longer than 8192 bytes";
+    made->why = "it is longer than 8192 bytes";
     if (token.len > JWT_BYTES_MAX)
         return MCPX_ETOKEN;
-    err = jwt_parts_read(token, &parts, why);
+    err = jwt_parts_read(token, &parts, &made->why);
     if (!err)
-        err = prove(ring, &parts, now, &made, why);
+        err = prove(ring, &parts, now, made);
     jwt_parts_fini(&parts);
     if (err)
-        jwt_proof_fini(&made);
-    else
-        *proof = made;
+        jwt_proof_fini(&made->proof);
     return err;
 }
 
 enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                         struct mcpx_now now, struct jwt_proof *proof)
+                         struct jwt_signature *signature, struct mcpx_now now,
+                         struct jwt_proof *proof)
 {
-    const char *why;
+    struct verified made = {.why = NULL};
+    enum mcpx_err err = verify(ring, token, signature, now, &made);
 
-    return verify(ring, token, now, proof, &why);
+    if (!err)
+        *proof = made.proof;
+    return err;
 }
 
 const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
-                      struct mcpx_now now)
+                      struct jwt_signature *signature, struct mcpx_now now)
 {
-    struct jwt_proof proof = {.claims = NULL};
-    const char *why = NULL;
-    enum mcpx_err err = verify(ring, token, now, &proof, &why);
+    struct verified made = {.why = NULL};
+    enum mcpx_err err = verify(ring, token, signature, now, &made);
 
-    jwt_proof_fini(&proof);
-    return err == MCPX_ETOKEN ? why : NULL;
+    if (!err)
+        jwt_proof_fini(&made.proof);
+    return err == MCPX_ETOKEN ? made.why : NULL;
 }
 
 /* The key that has signed it, as long as its name and algorithm fit; NULL when it is gone. */

@@ -5,6 +5,7 @@
 #ifndef POLICY_JWT_H
 #define POLICY_JWT_H
 
+#include "router/policy/jwt_signature.h"
 #include "router/policy/key_file.h"
 
 #include <jansson.h>
@@ -25,12 +26,6 @@ struct jwt_ring *jwt_ring_new(void);
 
 /** Wipes its secrets and frees it. NULL is allowed. */
 void jwt_ring_free(struct jwt_ring *ring);
-
-/**
- * Public keys that a token is verified with at most, when it names none by its kid: verifying takes
- * long, and strangers may ask for it.
- */
-enum { JWT_TRIES_MAX = 4 };
 
 /** How many keys it holds, those of files counted. */
 size_t jwt_ring_count(const struct jwt_ring *ring);
@@ -85,13 +80,16 @@ void jwt_proof_fini(struct jwt_proof *proof);
  * absent. Tokens with a `crit` or `b64` header are refused (RFC 7515 section 4.1.11), and those of
  * another type than JWT and at+jwt.
  *
- * now     wall_ms is compared with
- * proof   filled, to be released with jwt_proof_fini; untouched on failure
+ * signature   what is known of its signature; NULL = it is verified here and now
+ * now         wall_ms is compared with
+ * proof       filled, to be released with jwt_proof_fini; untouched on failure
  *
- * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM. Protocol: section 7.
+ * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM; MCPX_EOPENING when a public key may have signed it
+ * and nothing is known of its signature, which is wanted now. Protocol: section 7.
  */
 enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                         struct mcpx_now now, struct jwt_proof *proof);
+                         struct jwt_signature *signature, struct mcpx_now now,
+                         struct jwt_proof *proof);
 
 /**
  * Would a token with this proof be verified by the ring now? So it would when the ring has the key
@@ -104,10 +102,10 @@ bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof,
 /**
  * Why jwt_verify refuses a token, as a static sentence; NULL when it does not, or memory runs out.
  * What it says of claims is of a token that one of the keys has signed. It costs as much as
- * verifying it.
+ * verifying it. NULL as well when that has to be done first.
  */
 const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
-                      struct mcpx_now now);
+                      struct jwt_signature *signature, struct mcpx_now now);
 
 /**
  * Signs claims with the first secret. `token` gets the JWT appended. `iss` and `aud` are not added.

@@ -21,6 +21,7 @@ struct jwt_ring {
  * covered     what the signature is of; borrowed from the token
  * payload, signature   decoded, owned
  * header      owned; `kid` (NULL = none) points into it
+ * known       borrowed: what is known of the signature; NULL = it is verified at once
  */
 struct jwt_parts {
     struct mcpx_slice covered;
@@ -28,6 +29,7 @@ struct jwt_parts {
     json_t *header;
     const struct jwt_alg *alg;
     const char *kid;
+    struct jwt_signature *known;
 };
 
 /**

@@ -16,10 +16,11 @@ static const json_int_t dev_life_s = 86400;
  * The bearer of a token: a configured participant, or the claims of a JWT. `person` is NULL
  * when it is a JWT; `proof` is then filled.
  */
-static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bearer,
+static enum mcpx_err identify(const struct tokens *tokens, const struct claimant *claimant,
                               struct mcpx_now now, const struct person **person,
                               struct jwt_proof *proof)
 {
+    struct mcpx_slice bearer = claimant->bearer;
     unsigned char digest[32];
     enum mcpx_err err;
 
@@ -30,7 +31,7 @@ static enum mcpx_err identify(const struct tokens *tokens, struct mcpx_slice bea
     *person = tokens_find_bearer(tokens, digest);
     if (*person)
         return MCPX_OK;
-    err = jwt_verify(tokens->ring, bearer, now, proof);
+    err = jwt_verify(tokens->ring, bearer, claimant->signature, now, proof);
     if (!err)
         memcpy(proof->token, digest, sizeof digest);
     return err;
@@ -45,13 +46,13 @@ static enum mcpx_err grant_of_person(const struct person *person, struct mcpx_sl
     return MCPX_OK;
 }
 
-enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
+static enum mcpx_err verify(struct tokens *tokens, const struct claimant *claimant,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     const struct person *person = NULL;
     struct jwt_proof proof = {.claims = NULL};
     struct grant *grant = NULL;
-    enum mcpx_err err = identify(tokens, bearer, now, &person, &proof);
+    enum mcpx_err err = identify(tokens, claimant, now, &person, &proof);
 
     if (err)
         return err;
@@ -69,6 +70,12 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
     return err;
 }
 
+enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
+                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    return verify(tokens, &(struct claimant){.bearer = bearer}, topic, now, out);
+}
+
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
@@ -77,13 +84,13 @@ enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
     enum mcpx_err err;
 
     if (!claimant->named.text)
-        return tokens_verify(tokens, claimant->bearer, topic, now, out);
+        return verify(tokens, claimant, topic, now, out);
     person = tokens_find_person(tokens, claimant->named);
     if (!person)
         return MCPX_ETOKEN;
     if (!claimant->bearer.text)
         return grant_of_person(person, topic, out);
-    err = tokens_verify(tokens, claimant->bearer, topic, now, &grant);
+    err = verify(tokens, claimant, topic, now, &grant);
     if (err)
         return err;
     if (!mcpx_slice_equal(grant->identity, claimant->named)) {
@@ -94,17 +101,28 @@ enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
     return MCPX_OK;
 }
 
+/* What comparing one topic takes, with a few bytes for beginning with each pattern. */
+static size_t work_of(const struct person *person, const struct claimant *claimant)
+{
+    size_t work = claimant->bearer.len + 1;
+
+    for (size_t i = 0; person && i < person->topic_count; i++)
+        work += strlen(person->topics[i]) + 8;
+    return work;
+}
+
 enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
-                           struct mcpx_now now, struct token_topic *topics, size_t count)
+                           struct mcpx_now now, struct token_topics *topics)
 {
     const struct mcpx_slice any = {NULL, 0};
     const struct person *person = NULL;
     struct grant *grant = NULL;
     struct jwt_proof proof = {.claims = NULL};
     enum mcpx_err err = MCPX_OK;
+    size_t each, count = 0;
 
     if (claimant->bearer.text || !claimant->named.text)
-        err = identify(tokens, claimant->bearer, now, &person, &proof);
+        err = identify(tokens, claimant, now, &person, &proof);
     else if (!(person = tokens_find_person(tokens, claimant->named)))
         err = MCPX_ETOKEN;
     /* The other claims have to be in order too. */
@@ -113,17 +131,24 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claiman
                               &grant);
     if (err)
         goto out;
-    for (size_t i = 0; i < count; i++)
-        topics[i].covered =
-            person ? mx_glob_any_matches(person->topics, person->topic_count, topics[i].name)
-                   : tokens_claims_cover(tokens, proof.claims, topics[i].name);
+    each = work_of(person, claimant);
+    for (; count < topics->count && (count == 0 || topics->work >= each); count++) {
+        struct token_topic *topic = &topics->rows[count];
+
+        topic->covered =
+            person ? mx_glob_any_matches(person->topics, person->topic_count, topic->name)
+                   : tokens_claims_cover(tokens, proof.claims, topic->name);
+        topics->work -= each < topics->work ? each : topics->work;
+    }
+    topics->count = count;
 out:
     grant_unref(grant);
     jwt_proof_fini(&proof);
     return err;
 }
 
-const char *tokens_fault(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now)
+const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_now now)
 {
     const struct mcpx_slice any = {NULL, 0};
     const struct person *person = NULL;
@@ -131,8 +156,8 @@ const char *tokens_fault(struct tokens *tokens, struct mcpx_slice bearer, struct
     struct claimed claimed = {.claims = NULL};
     struct grant *grant = NULL;
 
-    if (identify(tokens, bearer, now, &person, &proof))
-        return jwt_fault(tokens->ring, bearer, now);
+    if (identify(tokens, claimant, now, &person, &proof))
+        return jwt_fault(tokens->ring, claimant->bearer, claimant->signature, now);
     claimed.claims = proof.claims;
     if (!person)
         (void)tokens_grant_of(tokens, &claimed, any, now, &grant);

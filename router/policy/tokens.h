@@ -13,6 +13,7 @@
  */
 struct tokens;
 struct key_file;
+struct jwt_signature;
 
 /** Frees it. NULL is allowed. Grants that were given stay valid. */
 void tokens_free(struct tokens *tokens);
@@ -63,13 +64,6 @@ enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
 enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
-/**
- * Why tokens_verify has returned MCPX_ETOKEN, as a static sentence; NULL when nothing is wrong with
- * the token. What it says of dates, issuer, audience and other claims is of a token that a
- * configured key has signed.
- */
-const char *tokens_fault(struct tokens *tokens, struct mcpx_slice bearer, struct mcpx_now now);
-
 /** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
  * (key_file.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
@@ -80,19 +74,29 @@ struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
  * bearer   a token; absent when there is none
  * named    whom a verified certificate stands for: the id of a configured participant, or empty
  *          when it stands for nobody; absent when there is no certificate
+ * signature   of the token, as for jwt_verify; NULL = it is verified at once
  */
 struct claimant {
     struct mcpx_slice bearer;
     struct mcpx_slice named;
+    struct jwt_signature *signature;
 };
 
 /**
  * tokens_verify for somebody who may have shown a certificate: it does instead of a token. Who
  * shows both has to be the same participant by both, or gets MCPX_ETOKEN, as with a certificate
- * that stands for nobody.
+ * that stands for nobody. MCPX_EOPENING: the token's signature is to be verified first.
  */
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
+/**
+ * Why tokens_ask has returned MCPX_ETOKEN for a token, as a static sentence; NULL when nothing is
+ * wrong with the token. What it says of dates, issuer, audience and other claims is of a token that
+ * a configured key has signed.
+ */
+const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_now now);
 
 /** A topic, and whether a token is valid for it. `name` is borrowed. */
 struct token_topic {
@@ -101,15 +105,28 @@ struct token_topic {
 };
 
 /**
+ * Some of them.
+ *
+ * work   bytes of patterns and of the token that they may be compared with
+ */
+struct token_topics {
+    struct token_topic *rows;
+    size_t count;
+    size_t work;
+};
+
+/**
  * Finds out for which of several topics somebody's token or certificate is valid. It is verified
  * only once: a signature may take a thousand times as long as comparing a name.
  *
- * topics   `covered` is filled: true where tokens_ask would return MCPX_OK; untouched on failure
+ * topics   `covered` is filled, for one topic at least: true where tokens_ask would return MCPX_OK;
+ *          `count` is set to how many were compared before `work` was used up, and `work` to what
+ *          is left. Untouched on failure
  *
  * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
  */
 enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
-                           struct mcpx_now now, struct token_topic *topics, size_t count);
+                           struct mcpx_now now, struct token_topics *topics);
 
 /**
  * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key. In

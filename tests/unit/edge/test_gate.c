@@ -83,7 +83,7 @@ Test(gate, who_turns_out_to_be_somebody_costs_the_address_nothing)
     for (int i = 0; i < 500; i++) {
         snprintf(name, sizeof name, "p%d", i);
         cr_assert(gate_admits(gate, home, at(1000)), "%d", i);
-        cr_assert_eq(gate_knows(gate, home, mcpx_slice_of(name), at(1000)), 0, "%d", i);
+        cr_assert_eq(gate_knows(gate, home, 0, mcpx_slice_of(name), at(1000)), 0, "%d", i);
     }
     gate_free(gate);
 }
@@ -99,7 +99,7 @@ Test(gate, what_a_participant_is_refused_counts_for_its_address)
         if (!gate_admits(gate, home, at(1000)))
             continue;
         admitted++;
-        known += gate_knows(gate, home, MCPX_SLICE("ann"), at(1000)) == 0;
+        known += gate_knows(gate, home, 0, MCPX_SLICE("ann"), at(1000)) == 0;
     }
     cr_expect_eq(known, 10, "%d", known);
     cr_expect_eq(admitted, 20, "%d", admitted);
@@ -114,15 +114,15 @@ Test(gate, a_participant_spends_its_own_share_from_wherever_it_comes)
 
     for (int i = 0; i < 100; i++) { /* a sixth of 600 at once */
         snprintf(text, sizeof text, "192.0.2.%d", i);
-        cr_assert_eq(gate_knows(gate, from(text), ann, at(1000)), 0, "%d", i);
+        cr_assert_eq(gate_knows(gate, from(text), 0, ann, at(1000)), 0, "%d", i);
     }
-    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), ann, at(1000)), 100);
-    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), bob, at(1000)), 0);
-    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), ann, at(1100)), 0);
+    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), 0, ann, at(1000)), 100);
+    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), 0, bob, at(1000)), 0);
+    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), 0, ann, at(1100)), 0);
     gate_charge(gate, ann, 10, at(1100));
-    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), ann, at(1100)), 1100, "debts count");
+    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), 0, ann, at(1100)), 1100, "debts count");
     gate_charge(gate, ann, 1000000, at(1100));
-    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), ann, at(1100)), 60100, "to a minute");
+    cr_expect_eq(gate_knows(gate, from("192.0.2.1"), 0, ann, at(1100)), 60100, "to a minute");
     gate_free(gate);
 }
 
@@ -182,8 +182,8 @@ Test(gate, without_limits_everybody_may)
 
     cr_expect_eq(admitted(gate, from("192.0.2.1"), 100000, 1000), 100000);
     for (int i = 0; i < 100000; i++)
-        cr_assert_eq(gate_knows(gate, from("192.0.2.1"), MCPX_SLICE("ann"), at(1000)), 0);
+        cr_assert_eq(gate_knows(gate, from("192.0.2.1"), 0, MCPX_SLICE("ann"), at(1000)), 0);
     gate_free(gate);
-    cr_expect_eq(gate_knows(NULL, from("192.0.2.1"), MCPX_SLICE("ann"), at(1000)), 0);
+    cr_expect_eq(gate_knows(NULL, from("192.0.2.1"), 0, MCPX_SLICE("ann"), at(1000)), 0);
     gate_free(NULL);
 }

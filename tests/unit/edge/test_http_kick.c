@@ -19,15 +19,18 @@ static int verified, looked;
 
 /* Linked in the place of jwt_verify. */
 enum mcpx_err __wrap_jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                                struct mcpx_now now, struct jwt_proof *proof);
+                                struct jwt_signature *signature, struct mcpx_now now,
+                                struct jwt_proof *proof);
 enum mcpx_err __real_jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                                struct mcpx_now now, struct jwt_proof *proof);
+                                struct jwt_signature *signature, struct mcpx_now now,
+                                struct jwt_proof *proof);
 
 enum mcpx_err __wrap_jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                                struct mcpx_now now, struct jwt_proof *proof)
+                                struct jwt_signature *signature, struct mcpx_now now,
+                                struct jwt_proof *proof)
 {
     verified++;
-    return __real_jwt_verify(ring, token, now, proof);
+    return __real_jwt_verify(ring, token, signature, now, proof);
 }
 
 /* Likewise. */

@@ -35,7 +35,7 @@ static struct jwt_ring *make_ring(const char *issuer, const char *audience)
 static enum mcpx_err verify(const struct jwt_ring *ring, const char *token)
 {
     struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = jwt_verify(ring, mcpx_slice_of(token), now, &proof);
+    enum mcpx_err err = jwt_verify(ring, mcpx_slice_of(token), NULL, now, &proof);
 
     cr_expect_eq(err == MCPX_OK, proof.claims != NULL, "%s", token);
     cr_expect(err || jwt_holds(ring, &proof, now), "%s", token);
@@ -274,8 +274,9 @@ Test(jwt, refuses_a_token_with_a_nul_byte)
     char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", ONE);
     struct jwt_proof found = {.claims = NULL};
 
-    cr_expect_eq(jwt_verify(ring, (struct mcpx_slice){token, strlen(token) + 1}, now, &found),
-                 MCPX_ETOKEN);
+    cr_expect_eq(
+        jwt_verify(ring, (struct mcpx_slice){token, strlen(token) + 1}, NULL, now, &found),
+        MCPX_ETOKEN);
     free(token);
     jwt_ring_free(ring);
 }
@@ -321,7 +322,7 @@ Test(jwt, signs_what_it_verifies)
     struct jwt_proof read = {.claims = NULL};
 
     cr_assert_eq(jwt_sign(ring, written, &token), MCPX_OK);
-    cr_assert_eq(jwt_verify(ring, mcpx_text_view(&token), now, &read), MCPX_OK);
+    cr_assert_eq(jwt_verify(ring, mcpx_text_view(&token), NULL, now, &read), MCPX_OK);
     cr_expect(json_equal(written, read.claims));
     json_decref(written);
     jwt_proof_fini(&read);

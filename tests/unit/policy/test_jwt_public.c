@@ -111,13 +111,37 @@ static void keyed_fini(struct keyed *keyed)
     mcpx_text_fini(&keyed->why);
 }
 
+/* Verified elsewhere, it is as good, and its keys are those that there are by then. */
+static void expect_the_same_later(const struct keyed *keyed, const char *token,
+                                  enum mcpx_err expected)
+{
+    struct jwt_signature signature = {.count = 0};
+    struct jwt_proof proof = {.claims = NULL};
+    struct jwt_ring *empty = jwt_ring_new();
+    enum mcpx_err err = jwt_verify(keyed->ring, mcpx_slice_of(token), &signature, now, &proof);
+
+    cr_expect_eq(err == MCPX_EOPENING, signature.state == JWT_SIGNATURE_WANTED);
+    cr_expect_neq(err, MCPX_OK, "nobody has verified it");
+    if (err == MCPX_EOPENING) {
+        jwt_signature_verify(&signature);
+        err = jwt_verify(empty, mcpx_slice_of(token), &signature, now, &proof);
+        cr_expect_eq(err, MCPX_ETOKEN, "its key is gone");
+        err = jwt_verify(keyed->ring, mcpx_slice_of(token), &signature, now, &proof);
+    }
+    cr_expect_eq(err, expected, "%s", token);
+    jwt_signature_fini(&signature);
+    jwt_proof_fini(&proof);
+    jwt_ring_free(empty);
+}
+
 /* NULL when it is believed, else why not. */
 static const char *fault(const struct keyed *keyed, const char *token)
 {
     struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = jwt_verify(keyed->ring, mcpx_slice_of(token), now, &proof);
-    const char *why = jwt_fault(keyed->ring, mcpx_slice_of(token), now);
+    enum mcpx_err err = jwt_verify(keyed->ring, mcpx_slice_of(token), NULL, now, &proof);
+    const char *why = jwt_fault(keyed->ring, mcpx_slice_of(token), NULL, now);
 
+    expect_the_same_later(keyed, token, err);
     cr_expect_eq(err == MCPX_OK, proof.claims != NULL);
     cr_expect_eq(err == MCPX_OK, why == NULL, "%s", why);
     cr_expect(err || jwt_holds(keyed->ring, &proof, now));

@@ -483,11 +483,13 @@ Test(tokens, names_the_claim_that_a_token_is_refused_for)
         {"{\"sub\":\"ann\",\"instances\":65}", "its instances"},
         {"{\"sub\":\"fs\"}", "its participant is one of the configuration"},
     };
+    const struct claimant configured = {.bearer = MCPX_SLICE("fs-token")};
     struct settled s = load();
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char *token = jwt_make("{\"alg\":\"HS256\"}", refused[i].claims, "SHA256", SECRET);
-        const char *why = tokens_fault(s.config.tokens, mcpx_slice_of(token), now);
+        const struct claimant claimant = {.bearer = mcpx_slice_of(token)};
+        const char *why = tokens_fault(s.config.tokens, &claimant, now);
 
         cr_expect_eq(why != NULL, refused[i].why != NULL, "%s: %s", refused[i].claims, why);
         if (why && refused[i].why)
@@ -495,6 +497,6 @@ Test(tokens, names_the_claim_that_a_token_is_refused_for)
                          refused[i].claims, why);
         free(token);
     }
-    cr_expect_null(tokens_fault(s.config.tokens, MCPX_SLICE("fs-token"), now));
+    cr_expect_null(tokens_fault(s.config.tokens, &configured, now));
     settled_fini(&s);
 }

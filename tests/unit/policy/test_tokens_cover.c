@@ -48,12 +48,13 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct token_topic topics[] = {
             {MCPX_SLICE("a"), true}, {MCPX_SLICE("b"), true}, {MCPX_SLICE("c"), true}};
+        struct token_topics some = {topics, 3, SIZE_MAX};
         struct mcpx_text token = {0};
         enum mcpx_err err;
 
         sign(tokens, rows[i].claims, &token);
         err = tokens_cover(tokens, &(struct claimant){.bearer = mcpx_text_view(&token)}, now,
-                           topics, 3);
+                           &some);
         cr_expect_eq(err, rows[i].covered ? MCPX_OK : MCPX_ETOKEN, "%s", rows[i].claims);
         for (size_t t = 0; t < 3; t++) {
             struct grant *grant = NULL;
@@ -69,5 +70,31 @@ Test(tokens_cover, agrees_with_what_verify_says_topic_by_topic)
         }
         mcpx_text_fini(&token);
     }
+    tokens_free(tokens);
+}
+
+/* A participant with hundreds of patterns asks for its topics, and everybody waits. */
+Test(tokens_cover, ends_when_the_work_is_done_but_goes_on_each_time)
+{
+    static const struct {
+        size_t work, count;
+    } rows[] = {{0, 1}, {1, 1}, {1000000, 3}};
+    struct tokens *tokens = make_tokens();
+    struct mcpx_text token = {0};
+
+    sign(tokens, "{\"sub\":\"ann\",\"topic\":\"a\"}", &token);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct token_topic topics[] = {
+            {MCPX_SLICE("a"), false}, {MCPX_SLICE("b"), true}, {MCPX_SLICE("c"), true}};
+        struct token_topics some = {topics, 3, rows[i].work};
+
+        cr_assert_eq(tokens_cover(tokens, &(struct claimant){.bearer = mcpx_text_view(&token)},
+                                  now, &some),
+                     MCPX_OK);
+        cr_expect_eq(some.count, rows[i].count, "%zu", i);
+        cr_expect(topics[0].covered);
+        cr_expect_eq(topics[2].covered, some.count < 3, "%zu", i);
+    }
+    mcpx_text_fini(&token);
     tokens_free(tokens);
 }
