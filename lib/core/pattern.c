@@ -150,9 +150,30 @@ enum mcpx_err mcpx_pattern_check(struct mcpx_slice pattern, struct mcpx_fault *f
     return mx_pattern_parse(pattern, &parsed, fault);
 }
 
-static bool begins_with(struct mcpx_slice text, struct mcpx_slice prefix)
+/* The types of the protocol whose kinds all have a method, and those whose kinds have none. */
+static const char *const with_method[] = {"mcp/request", "mcp/response", "mcp/proposal"};
+static const char *const without_method[] = {
+    "mcp/reject",  "mcp/withdraw", "chat",       "chat/acknowledge", "admin/check",
+    "admin/grant", "admin/kick",   "admin/read", "admin/reload"};
+
+static bool is_among(struct mcpx_slice type, const char *const *types, size_t count)
 {
-    return text.len >= prefix.len && memcmp(text.text, prefix.text, prefix.len) == 0;
+    size_t i = 0;
+
+    while (i < count && !mcpx_slice_equal(type, mcpx_slice_of(types[i])))
+        i++;
+    return i < count;
+}
+
+/* "chat:x" may be somebody's own kind; "mcp/withdraw:tools/call" is a mistake. */
+static bool wants_method_in_vain(const struct mcpx_kind *parts)
+{
+    bool is_any = !parts->context.text && mcpx_slice_equal(parts->method, MCPX_SLICE("*"));
+    bool is_chat = parts->type.text[0] == 'c';
+
+    return parts->method.text && (is_any || !is_chat) &&
+           is_among(parts->type, without_method,
+                    sizeof without_method / sizeof *without_method);
 }
 
 static bool has_escaped_star(struct mcpx_slice text)
@@ -172,11 +193,10 @@ const char *mcpx_pattern_hint(struct mcpx_slice pattern)
         return NULL;
     if (mcpx_kind_is_reserved(parts))
         return "covers nothing: the types system and presence are the router's own";
-    if (!parts->method.text && !parsed.final_star &&
-        begins_with(parts->type, MCPX_SLICE("mcp/")))
+    if (!parts->method.text && is_among(parts->type, with_method, 3))
         return "covers no MCP message, all of which have a method; append ':*' to cover them";
-    if (mcpx_slice_equal(parts->text, MCPX_SLICE("chat:*")))
-        return "does not cover plain chat, which has no method; 'chat' does";
+    if (wants_method_in_vain(parts))
+        return "does not cover the plain kind, which has no method; the type alone does";
     if (parsed.context_stars && mcpx_kind_has_dot_segment(parts))
         return "covers nothing: a context with a dot segment is not covered by a '*'";
     if (has_escaped_star(parts->context))

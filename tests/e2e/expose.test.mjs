@@ -331,8 +331,11 @@ test('a person may take longer than the client waits without a word', async (t) 
   const call = write({ timeout: 10000, resetTimeoutOnProgress: true,
     onprogress: (progress) => signs.push(progress) });
   const proposal = await proposed();
-  assert.deepEqual(proposal.payload, { method: 'tools/call', params: { name: 'write_file',
+  const { expires, ...rest } = proposal.payload;
+  assert.deepEqual(rest, { method: 'tools/call', params: { name: 'write_file',
     arguments: { path: join(folder, 'note.txt'), content: 'approved' } } });
+  const waits = Date.parse(expires) - Date.now();
+  assert.ok(waits > 500000 && waits <= 600000, `until ${expires}`);
   await pause(12000); /* the person thinks: the time itself is what is tested */
   approve(proposal);
   const { content } = await call;
@@ -359,6 +362,17 @@ test('a proposal that nobody decides ends, and is withdrawn', async (t) => {
   const { id } = await proposed();
   await ended;
   await boss.until((e) => e.kind === 'mcp/withdraw' && e.correlation_id === id, 'the withdrawal');
+});
+
+test('who may not take a proposal back hears so at the start, and its proposals end by themselves', async (t) => {
+  const { boss, client, write, proposed } = await office(t,
+    { grants: PROPOSER_GRANTS.filter((grant) => grant !== 'mcp/withdraw'), options: ['--proposal-timeout', '0.5'] });
+  await client.logged(/no grant for mcp\/withdraw/);
+  const ended = assert.rejects(write(), (error) => error.code === -32001);
+  const { payload } = await proposed();
+  await ended;
+  assert.ok(Date.parse(payload.expires) <= Date.now(), 'mcpxctl approve refuses it');
+  assert.ok(boss);
 });
 
 test('a client that gives up takes its proposal back', async (t) => {

@@ -28,9 +28,10 @@ static const struct {
 };
 
 static const char *const state_names[] = {
-    [CHAIN_OPEN] = "open",         [CHAIN_WITHDRAWN] = "withdrawn",
-    [CHAIN_REJECTED] = "rejected", [CHAIN_RUNNING] = "running",
-    [CHAIN_FAILED] = "failed",     [CHAIN_DONE] = "done",
+    [CHAIN_OPEN] = "open",           [CHAIN_EXPIRED] = "expired",
+    [CHAIN_WITHDRAWN] = "withdrawn", [CHAIN_REJECTED] = "rejected",
+    [CHAIN_RUNNING] = "running",     [CHAIN_FAILED] = "failed",
+    [CHAIN_DONE] = "done",
 };
 
 const char *chain_role_name(enum chain_role role)
@@ -232,9 +233,26 @@ static bool counts(const struct chain *chain, const struct chain_step *step)
            (answer && above->parent == 0 && chain->steps[0].role == CHAIN_PROPOSAL);
 }
 
-static enum chain_state state_of(const struct chain *chain)
+int64_t chain_expires_ms(const struct entry *proposal)
 {
-    enum chain_state state = CHAIN_OPEN;
+    struct mcpx_slice raw = mcpx_json_get(proposal->payload, "expires");
+    struct mcpx_text text = {0};
+    int64_t at_ms = -1;
+
+    if (!raw.text)
+        return INT64_MAX;
+    if (mcpx_json_count(proposal->payload, "expires") == 1 &&
+        mcpx_json_add_unescaped(&text, raw))
+        at_ms = time_read(mcpx_text_view(&text));
+    mcpx_text_fini(&text);
+    return at_ms < 0 ? 0 : at_ms;
+}
+
+static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
+{
+    const struct entry *first = chain->steps[0].entry;
+    bool expired = entry_is(first, "mcp/proposal") && chain_expires_ms(first) <= now_ms;
+    enum chain_state state = expired ? CHAIN_EXPIRED : CHAIN_OPEN;
 
     for (size_t i = 0; i < chain->count; i++) {
         enum chain_state news = roles[chain->steps[i].role].state;
@@ -255,7 +273,7 @@ static enum mcpx_err build(const struct ledger *ledger, const struct entry *entr
         chain_fini(&chain);
         return err;
     }
-    chain.state = state_of(&chain);
+    chain.state = state_of(&chain, ledger->now_ms);
     chain.incomplete =
         entry->correlation_id.len > 0 && !ledger_get(ledger, entry->correlation_id);
     *out = chain;

@@ -38,6 +38,7 @@ const char *chain_role_name(enum chain_role role);
 /** The state of a chain. The furthest one counts: a result after a rejection is a result. */
 enum chain_state {
     CHAIN_OPEN,      /* proposed; nobody acted */
+    CHAIN_EXPIRED,   /* the same, and its proposer waits no longer */
     CHAIN_WITHDRAWN, /* its proposer took it back */
     CHAIN_REJECTED,  /* somebody rejected it */
     CHAIN_RUNNING,   /* requested, not answered */
@@ -102,6 +103,12 @@ enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
  */
 enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
                           struct chain *out);
+
+/**
+ * When the proposer of a proposal gives up, in ms since 1970: INT64_MAX when it names no time, 0
+ * when what it names is no time. Protocol: section 9.
+ */
+int64_t chain_expires_ms(const struct entry *proposal);
 
 /** Does a proposal wait for a decision? `out` is filled. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out);

@@ -47,7 +47,7 @@ static int print(const struct arguments *arguments, const struct connection *whe
 {
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     bool json = arguments_have(arguments, "--json");
-    struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL};
+    struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL, 0};
     size_t first = first_of(ledger, filter, end, limit);
     struct mcpx_text out = {0};
 

@@ -28,7 +28,7 @@ static int print(const struct arguments *arguments, const struct connection *whe
                  const struct ledger *ledger)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1];
-    struct line_style style = {colour_for(arguments), false, COLUMNS, 0, digest};
+    struct line_style style = {colour_for(arguments), false, COLUMNS, 0, digest, 0};
     bool json = arguments_have(arguments, "--json");
     struct mcpx_text out = {0};
 
@@ -43,6 +43,7 @@ static int print(const struct arguments *arguments, const struct connection *whe
             out.failed = true;
         if (!open || out.failed)
             continue;
+        style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
         style.brief = ledger_brief(ledger, entry, BRIEF).len;
         if (json)
             write_json(&out, entry, digest);

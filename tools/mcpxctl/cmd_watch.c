@@ -116,7 +116,7 @@ static int watch_topic(struct watch *watch, struct live *live)
 
 int cmd_watch(const struct arguments *arguments)
 {
-    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL},
+    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL, 0},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};
     struct live live;

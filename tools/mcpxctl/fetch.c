@@ -9,6 +9,8 @@
 #include "tools/mcpxctl/live.h"
 #include <mcpx/json.h>
 
+#include <time.h>
+
 enum { PAGE = 1000 };
 
 static struct http_call call_of(const struct connection *where, const char *verb,
@@ -219,10 +221,13 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
 {
     int status =
         fetch_each(where, verb, &(struct fetch_order){limit, INT64_MAX, add_to_ledger, out});
+    struct timespec now;
 
     if (status != STATUS_OK)
         return status;
     ledger_reverse(out);
+    clock_gettime(CLOCK_REALTIME, &now);
+    out->now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     return ledger_seal(out) ? complain_of_memory(verb) : STATUS_OK;
 }
 

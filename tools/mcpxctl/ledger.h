@@ -9,12 +9,14 @@
 /**
  * Entries, oldest first. Zero-initialised is empty.
  *
+ * now_ms            when it was read, in ms since 1970: proposals up to then have expired
  * sorted, related   private: by id; by correlation_id, then in order
  */
 struct ledger {
     struct entry **entries;
     size_t count, size;
     struct entry **sorted, **related;
+    int64_t now_ms;
 };
 
 /** Frees the entries and leaves an empty ledger. */

@@ -121,6 +121,11 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
     mcpx_text_puts(out, "  ");
     paint(out, paint_of(entry), style, entry->kind.text);
     mcpx_text_puts(out, "  ");
+    if (style->until_ms > 0) {
+        mcpx_text_puts(out, "[until ");
+        time_write(out, style->until_ms);
+        mcpx_text_puts(out, "] ");
+    }
     if (warning) {
         paint_begin(out, PAINT_BAD, style->colour && !style->past);
         mx_format(out, "[ignored: %s]", warning);

@@ -15,6 +15,7 @@
  * columns   characters of a payload to show
  * brief     bytes of the id to show; 0 = all
  * digest    shown behind the id, as ID@DIGEST; NULL = none
+ * until_ms  shown before the payload, when > 0
  */
 struct line_style {
     bool colour;
@@ -22,6 +23,7 @@ struct line_style {
     size_t columns;
     size_t brief;
     const char *digest;
+    int64_t until_ms;
 };
 
 /**

@@ -234,8 +234,9 @@ static const struct command commands[] = {
     {"approve", "ID[@DIGEST]", 1, 1, false, "carry out a proposal, exactly as proposed",
      "Shows who proposes what, with all of its params, and asks. After a yes sends the "
      "request with the proposal's own params to whom it was proposed to, waits for the "
-     "response and prints it. A proposal that is fulfilled, rejected or withdrawn already is "
-     "left alone. ID may be the beginning of an id. The digest, as proposals lists it, makes "
+     "response and prints it. A proposal that is fulfilled, rejected or withdrawn already, "
+     "or has expired, is left alone. ID may be the beginning of an id. The digest, as "
+     "proposals lists it, makes "
      "sure that it is the proposal that was looked at: an id may be used again once its "
      "envelope is no longer retained. Exits 3 for a no.",
      approve_options, connect_options, cmd_approve},
@@ -354,8 +355,10 @@ static const struct command commands[] = {
      "history is not read in time.",
      policy_options, connect_options, cmd_policy},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
-     "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn, each as "
-     "ID@DIGEST: the digest is the beginning of its envelope's SHA-256 and tells it from any "
+     "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn and that "
+     "have "
+     "not expired, each as ID@DIGEST: the digest is the beginning of its envelope's SHA-256 "
+     "and tells it from any "
      "other under that id. With --json an object per line with id, digest and the envelope as "
      "it came. Does not join the topic.",
      list_only_options, connect_options, cmd_proposals},

@@ -109,6 +109,25 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
     cr_expect_str_eq(output, "");
 }
 
+/* Its client may have done something else since. */
+Test(hostile, what_its_proposer_has_given_up_is_not_approved)
+{
+#define UNTIL(time)                                                                           \
+    "{\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{}},\"expires\":" \
+    "\"" time "\"}"
+    char word[128], line[300];
+
+    say("late", NULL, "mcp/proposal:tools/call:echo", UNTIL("2020-01-01T00:00:00Z"));
+    say("soon", NULL, "mcp/proposal:tools/call:echo", UNTIL("2999-01-01T00:00:00Z"));
+    expect("mcpxctl approve late --as ann 2>&1", 1, "late is no longer open (expired)");
+    expect("mcpxctl chain late --as ann", 0, "state: expired\n");
+    expect("mcpxctl proposals --as ann", 0, "mcp/proposal:tools/call:echo  [until ");
+    cr_expect_null(strstr(output, "late"), "%s", output);
+    find_listed("mcpxctl proposals --as ann", "soon", word);
+    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>&1", word);
+    expect(line, 4, "proposal   soon\n");
+}
+
 Test(hostile, an_id_like_the_beginning_of_another_is_not_approved_in_its_place)
 {
     char word[128], line[300];

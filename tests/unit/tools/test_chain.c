@@ -56,6 +56,11 @@ static void fill(struct ledger *ledger, const struct line *lines)
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 #define OTHER_ID "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}"
 
+#define EXPIRES(when)                                                                         \
+    {                                                                                         \
+        "p", NULL, "agent", "fs", "mcp/proposal:tools/call:w",                                \
+            "{\"method\":\"tools/call\",\"params\":{\"name\":\"w\"},\"expires\":" when "}"    \
+    }
 static const struct line proposal = {"p",     NULL, "agent", "fs", "mcp/proposal:tools/call:w",
                                      PROPOSED};
 static const struct line request = {"r", "p", "ann", "fs", "mcp/request:tools/call:w", ASKED};
@@ -98,6 +103,15 @@ Test(chain, tells_what_became_of_it)
     } rows[] = {
         {{proposal}, "p", "proposal@0 open"},
         {{proposal, request}, "p", "proposal@0 request@1= running"},
+        /* its proposer has given up: what it asked for must not be done any more */
+        {{EXPIRES("\"1970-01-01T00:00:01Z\"")}, "p", "proposal@0 open"},
+        {{EXPIRES("\"1970-01-01T00:00:00Z\"")}, "p", "proposal@0 expired"},
+        {{EXPIRES("\"soon\"")}, "p", "proposal@0 expired"},
+        {{EXPIRES("1e9")}, "p", "proposal@0 expired"},
+        {{EXPIRES("\"2030-01-01T00:00:00Z\",\"expires\":\"2031-01-01T00:00:00Z\"")},
+         "p",
+         "proposal@0 expired"},
+        {{EXPIRES("null"), request}, "p", "proposal@0 request@1! running"},
         {{proposal, changed}, "p", "proposal@0 request@1! running"},
         {{proposal, unrelated, request, result}, "p", "proposal@0 request@1= result@2 done"},
         {{proposal, unrelated, request, result}, "r", "proposal@0 request@1= result@2 done"},

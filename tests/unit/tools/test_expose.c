@@ -107,7 +107,7 @@ Test(expose, does_not_wait_long_for_who_never_answers_but_hears_it_later)
     world_draft(&world);
     world_answer(&world, &world.drafts[2], "{\"tools\":[{\"name\":\"t\"}]}");
     cr_expect(world_is_quiet(&world), "changes are told together");
-    world_wait(&world, 200);
+    world_wait(&world, 1000);
     world_expect(&world,
                  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
     cr_expect(world_is_quiet(&world));
@@ -173,16 +173,16 @@ Test(expose, tells_changes_that_are_changes_only)
     world_serve(&world, &s, 1);
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
     world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\",  \"x\":1e400}]}");
-    world_wait(&world, 200);
+    world_wait(&world, 1000);
     cr_expect(world_is_quiet(&world), "the same again");
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
     world_answer(&world, world_draft(&world), "{\"tools\":[]}");
-    world_wait(&world, 200);
+    world_wait(&world, 1000);
     world_expect(&world, changed);
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "unknown", changed);
     cr_expect(world_is_quiet(&world));
     world_go(&world, "s");
-    world_wait(&world, 200);
+    world_wait(&world, 1000);
     world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
                          "\"notifications/resources/list_changed\"}");
     world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
@@ -421,7 +421,7 @@ Test(expose, speaks_2026_07_28_where_the_client_does)
                          "{\"notifications\":{\"toolsListChanged\":true},\"_meta\":"
                          "{\"io.modelcontextprotocol/subscriptionId\":4}}}");
     world_go(&world, "s");
-    world_wait(&world, 200);
+    world_wait(&world, 1000);
     world_expect(&world,
                  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","
                  "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":4}}}");

@@ -47,7 +47,7 @@ Test(consent, turns_a_call_into_a_proposal_and_its_fulfilment_into_the_answer)
     world_serve(&world, &s, 1);
     world_say(&world, CALL_T_TOKEN);
     world_expect_draft(&world, "mcp/proposal s {\"method\":\"tools/call\",\"params\":"
-                               "{\"name\":\"t\"}}");
+                               "{\"name\":\"t\"},\"expires\":\"2023-11-14T22:14:20.200Z\"}");
     draft = &world.drafts[world.draft_seen - 1];
     world_expect(&world, HEARTBEAT("1", "waiting for approval of tools/call 't' to 's'"));
     world_wait(&world, 14999);
@@ -131,6 +131,34 @@ Test(consent, withdraws_what_nobody_decided_and_what_nobody_waits_for)
     world_stop(&world);
 }
 
+/* Who cannot take a proposal back leaves calls open that somebody may still run. */
+Test(consent, warns_who_may_propose_and_not_withdraw)
+{
+    static const struct {
+        struct world_setup setup;
+        bool warns;
+    } rows[] = {
+        {{.grants = {"mcp/request:*", "mcp/proposal:*"}}, false},
+        {{.grants = {"mcp/request:*/list", "mcp/request:initialize", "mcp/proposal:*",
+                     "mcp/withdraw"}},
+         false},
+        {{.grants = {"mcp/request:*/list", "mcp/request:initialize", "mcp/proposal:*"}},
+         true}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world world;
+        const char *warning;
+
+        world_start(&world, &rows[i].setup);
+        world_serve(&world, &s, 1);
+        world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
+        warning = world.notes ? strstr(world.notes, "no grant for mcp/withdraw") : NULL;
+        cr_expect_eq(warning != NULL, rows[i].warns, "%zu: %s", i, world.notes);
+        cr_expect(!warning || !strstr(warning + 1, "no grant for mcp/withdraw"), "said once");
+        world_stop(&world);
+    }
+}
+
 Test(consent, proposes_what_the_router_refused)
 {
     struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED,
@@ -144,7 +172,7 @@ Test(consent, proposes_what_the_router_refused)
     refused.tag = world_draft(&world)->tag;
     world_event_with(&world, &refused, "system:gateway", "{}");
     world_expect_draft(&world, "mcp/proposal s {\"method\":\"tools/call\",\"params\":"
-                               "{\"name\":\"t\"}}");
+                               "{\"name\":\"t\"},\"expires\":\"2023-11-14T22:14:20.200Z\"}");
     refused.tag = world.drafts[world.draft_seen - 1].tag;
     world_event_with(&world, &refused, "system:gateway",
                      "{\"would_allow\":\"mcp/request:tools/call:t\"}");

@@ -439,6 +439,7 @@ Test(expose_life, asks_again_for_a_list_that_changed_and_was_not_read_to_its_end
             world.send_fails = MCPX_ELIMIT;
             world.fails_once = true;
             world_answer(&world, page, "{\"tools\":[],\"nextCursor\":\"c\"}");
+            world_wait(&world, 1000);
             cr_expect_str_eq(strchr(world_draft(&world)->payload, 'm'),
                              "method\":\"tools/list\"}");
         } else {

@@ -57,15 +57,76 @@ Test(expose_names, end_with_a_mark_where_they_cannot_stand_as_they_are)
     /* The marks are part of the contract: a name is the same in every run and version. */
     static const struct row rows[] = {
         {EXPOSE_TOOL_NAME, "a", "b__c", "a__b__c"},
-        {EXPOSE_TOOL_NAME, "a__b", "c", "a__b__c_089a7a89"},
-        {EXPOSE_TOOL_NAME, "a_", "b", "a___b_792617a8"},
+        {EXPOSE_TOOL_NAME, "a__b", "c", "a__b__c_64la37hvbxts22k5itih"},
+        {EXPOSE_TOOL_NAME, "a_", "b", "a___b_f6jck3vmie3pu4v4jni3"},
         {EXPOSE_TOOL_NAME, "a", "_b", "a___b"},
-        {EXPOSE_TOOL_NAME, "de bug", "t", "de_bug__t_8ed34763"},
-        {EXPOSE_TOOL_NAME, "de_bug", "t_8ed34763", "de_bug__t_8ed34763_f818f307"},
-        {EXPOSE_TOOL_NAME, "a", "na\xc3\xafve", "a__na__ve_c16f4967"},
+        {EXPOSE_TOOL_NAME, "de bug", "t", "de_bug__t_i3rim4y6x7dbks4ly7uw"},
+        {EXPOSE_TOOL_NAME, "de_bug", "t_8ed34763", "de_bug__t_8ed34763"},
+        {EXPOSE_TOOL_NAME, "de_bug", "t_i3rim4y6x7dbks4ly7uw",
+         "de_bug__t_i3rim4y6x7dbks4ly7uw_m5h2nxqtqh6ro6uec3en"},
+        {EXPOSE_TOOL_NAME, "x", "abcdefghijklmnopqrst",
+         "x__abcdefghijklmnopqrst_zpdm7aqpa2fyljyljnie"},
+        {EXPOSE_TOOL_NAME, "a", "na\xc3\xafve", "a__na__ve_34fbqtvlhnxnyx6h6ruo"},
         {0, NULL, NULL, NULL}};
 
     expect_names(false, rows);
+}
+
+/* How a participant found, in a minute, a tool that was shown as one of "files" that is allowed. */
+Test(expose_names, are_not_those_of_another_participant_by_search)
+{
+    static const struct row rows[] = {
+        {EXPOSE_TOOL_NAME, "files", LONG_60,
+         "files__abcdefghijklmnopqrstuvwxyz0123456789_gsqo5gc5lqvdsisijqqv"},
+        {EXPOSE_TOOL_NAME, "files__abcdefghijklmnopqrstuvwxyz0123456789abcdefghijkl",
+         "ytg7re2", "files__abcdefghijklmnopqrstuvwxyz0123456789_lwevlfgzjlqdztnzypvi"},
+        {0, NULL, NULL, NULL}};
+    struct mcpx_text former[2] = {{0}, {0}};
+
+    expect_names(false, rows);
+    for (size_t i = 0; i < 2; i++)
+        expose_shown_write_former(&former[i],
+                                  &(struct expose_thing){mcpx_slice_of(rows[i].participant),
+                                                         mcpx_slice_of(rows[i].own)},
+                                  false);
+    cr_expect_str_eq(former[0].text, former[1].text, "it was one name for both");
+    mcpx_text_fini(&former[0]);
+    mcpx_text_fini(&former[1]);
+}
+
+static void keep_renamed(void *user, struct mcpx_slice former, struct mcpx_slice shown)
+{
+    struct mcpx_text *out = user;
+
+    mcpx_text_slice(out, former);
+    mcpx_text_puts(out, " is now ");
+    mcpx_text_slice(out, shown);
+    mcpx_text_puts(out, "\n");
+}
+
+/* Whoever allowed a tool under its former name has to learn the new one, once. */
+Test(expose_names, tell_what_they_were_before)
+{
+    const struct expose_thing things[] = {{MCPX_SLICE("a"), MCPX_SLICE("b")},
+                                          {MCPX_SLICE("a__b"), MCPX_SLICE("c")},
+                                          {MCPX_SLICE("a__b"), MCPX_SLICE("c")},
+                                          {MCPX_SLICE("de_bug"), MCPX_SLICE("t_8ed34763")}};
+    static const char *const told[] = {
+        "a__b__c_089a7a89 is now a__b__c_64la37hvbxts22k5itih\n"
+        "de_bug__t_8ed34763_f818f307 is now de_bug__t_8ed34763\n",
+        "de_bug__t_8ed34763_f818f307 is now t_8ed34763\n"};
+
+    for (int plain = 0; plain < 2; plain++) {
+        struct mcpx_text out = {0};
+        struct expose_names names = {.plain = plain, .renamed = keep_renamed, .user = &out};
+        struct mcpx_slice shown;
+
+        for (size_t i = 0; i < sizeof things / sizeof *things; i++)
+            expose_names_put(&names, EXPOSE_TOOL_NAME, &things[i], &shown);
+        cr_expect_str_eq(out.text, told[plain]);
+        mcpx_text_fini(&out);
+        expose_names_fini(&names);
+    }
 }
 
 Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
@@ -190,8 +251,15 @@ Test(expose_names, of_one_participant_take_no_room_from_others)
         put(&names, "m", i);
     cr_expect_eq(names.count, EXPOSE_NAMES_MAX);
     cr_expect_eq(names.left_out, 60000 - EXPOSE_NAMES_MAX);
+    put(&names, "m~2", 1);
+    cr_expect_not(has(&names, "m~2__t1"), "an instance has no room of its own");
     put(&names, "good", 1);
     cr_expect(has(&names, "good__t1"));
+    expose_names_left(&names, MCPX_SLICE("m"));
+    put(&names, "m~2", 2);
+    cr_expect(names.left_out == 60001 - EXPOSE_NAMES_MAX, "who left gives way to who is here");
+    put(&names, "m", 1);
+    cr_expect_leq(names.count, EXPOSE_NAMES_MAX + 1);
     expose_names_fini(&names);
 }
 
@@ -231,7 +299,7 @@ Test(expose_names, of_who_left_are_kept_until_they_are_too_many)
         expose_names_left(&names, mcpx_slice_of(id));
     }
     cr_expect_leq(names.count, EXPOSE_NAMES_OF_GONE_MAX + 1);
-    cr_expect_not(has(&names, "t1"), "left first, forgotten first");
+    cr_expect(has(&names, "t1"), "who had little does not give way to who had much");
     cr_expect(has(&names, "second__t1"), "it is still here");
     cr_expect(has(&names, "t10009"), "left last");
     put(&names, "p9", 9010);

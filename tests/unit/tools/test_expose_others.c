@@ -304,7 +304,7 @@ Test(expose_others, keep_their_lists_short_enough)
     }
     cr_expect(world_is_quiet(&world), "and then no more");
     cr_expect_str_eq(world.notes, "participant 'b': tools/list was given up, all lists "
-                                  "together are longer than 16 MiB\n");
+                                  "of the participant together are longer than 16 MiB\n");
     world_stop(&world);
     free(page);
 }

@@ -72,6 +72,7 @@ Test(expose_post, a_head_passes_or_has_the_status_of_its_first_fault)
           .origin = T("https://127.0.0.1:5173")},
          0},
         {{.is_twice = true, GOOD}, 400},
+        {{.has_nul = true, GOOD}, 400},
         {{GOOD, .encoding = T("chunked")}, 400},
         {{.method = T("POST"),
           .path = T("/mcp"),

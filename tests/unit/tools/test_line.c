@@ -59,7 +59,7 @@ Test(line, says_what_tells_most)
          "--:--:-- 01234567  ann -> everyone  mcp/reject  too much\n"},
         {"", "mcp/reject", "{}", "--:--:-- 01234567  ann -> everyone  mcp/reject  {}\n"},
     };
-    static const struct line_style style = {false, false, 60, 8, NULL};
+    static const struct line_style style = {false, false, 60, 8, NULL, 0};
 
     setenv("TZ", "UTC", 1);
     for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -78,16 +78,16 @@ Test(line, warns_colours_and_dims)
     struct entry *entry = make("", "mcp/proposal:x", "{\"method\":\"x\"}");
     struct mcpx_text out = {0};
 
-    line_write(&out, entry, &(struct line_style){true, false, 6, 0, NULL}, "it lies");
+    line_write(&out, entry, &(struct line_style){true, false, 6, 0, NULL, 0}, "it lies");
     cr_expect_str_eq(out.text, "\x1b[2m--:--:-- 0123456789\x1b[0m  \x1b[1mann\x1b[0m -> "
                                "everyone  \x1b[33mmcp/proposal:x\x1b[0m  \x1b[31m[ignored: it "
                                "lies]\x1b[0m {\"meth...\n");
     mcpx_text_reset(&out);
-    line_write(&out, entry, &(struct line_style){true, true, 6, 4, NULL}, NULL);
+    line_write(&out, entry, &(struct line_style){true, true, 6, 4, NULL, 0}, NULL);
     cr_expect_str_eq(out.text, "\x1b[2m--:--:-- 0123  ann -> everyone  mcp/proposal:x  "
                                "{\"meth...\x1b[0m\n");
     mcpx_text_reset(&out);
-    line_write(&out, entry, &(struct line_style){false, false, 6, 4, "5eed"}, NULL);
+    line_write(&out, entry, &(struct line_style){false, false, 6, 4, "5eed", 0}, NULL);
     cr_expect_str_eq(out.text, "--:--:-- 0123@5eed  ann -> everyone  mcp/proposal:x  "
                                "{\"meth...\n");
     mcpx_text_fini(&out);

@@ -43,7 +43,7 @@ static enum mcpx_err tell(struct mcpx_text *out)
     if (!err) {
         chain_write(out, &ledger, &chain, true);
         chain_write_json(out, &chain);
-        line_write(out, ledger.entries[2], &(struct line_style){true, false, 80, 8, NULL},
+        line_write(out, ledger.entries[2], &(struct line_style){true, false, 80, 8, NULL, 0},
                    NULL);
         result_write(out, mcpx_json_get(ledger.entries[2]->payload, "result"), false);
     }

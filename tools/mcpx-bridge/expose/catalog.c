@@ -8,6 +8,8 @@
 #include "lib/core/room.h"
 #include "tools/mcpx-bridge/bridge.h"
 
+#include <mcpx/envelope.h>
+
 #include <stdlib.h>
 
 const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT] = {
@@ -39,6 +41,7 @@ void expose_catalog_fini(struct expose_catalog *catalog)
     for (size_t i = 0; i < catalog->count; i++)
         seat_free(catalog->seats[i]);
     free(catalog->seats);
+    mx_holders_fini(&catalog->lists);
     *catalog = (struct expose_catalog){0};
 }
 
@@ -94,35 +97,94 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
     return seat;
 }
 
-void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat)
-{
-    size_t at = place(catalog, mcpx_text_view(&seat->id));
+/* ---- bytes ---- */
 
-    memmove(catalog->seats + at, catalog->seats + at + 1,
-            (catalog->count - at - 1) * sizeof *catalog->seats);
-    catalog->count--;
-    seat_free(seat);
+static struct mcpx_slice owner_of(const struct expose_seat *seat)
+{
+    return mcpx_identity_of(mcpx_text_view(&seat->id));
 }
 
-size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list)
+/* Returns false when memory ran out. */
+static bool account(struct expose_catalog *catalog, const struct expose_seat *seat,
+                    struct expose_shelf *shelf)
 {
-    size_t bytes = 0;
+    size_t items = shelf->items.len, pages = shelf->pages.len;
+    size_t now = items > pages ? items : pages, before = shelf->held;
 
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        bytes += seat->shelves[i].pages.len + (i == list ? 0 : seat->shelves[i].items.len);
-    return bytes;
+    if (now > before && !mx_holders_add(&catalog->lists, owner_of(seat), now - before))
+        return false;
+    if (now < before)
+        mx_holders_remove(&catalog->lists, owner_of(seat), before - now);
+    shelf->held = now;
+    return true;
 }
 
-void expose_shelf_drop(struct expose_shelf *shelf)
+enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
+                                   const struct expose_seat *seat, enum expose_list list,
+                                   size_t bytes)
 {
+    size_t wanted = seat->shelves[list].pages.len + bytes, held = seat->shelves[list].held;
+
+    return mx_holders_ask(&catalog->lists, owner_of(seat), wanted > held ? wanted - held : 0);
+}
+
+struct expose_seat *expose_catalog_largest(const struct expose_catalog *catalog,
+                                           enum expose_list *list)
+{
+    struct mcpx_slice owner = mx_holders_largest(&catalog->lists);
+    struct expose_seat *largest = NULL;
+
+    for (size_t i = 0; owner.len && i < catalog->count; i++)
+        for (size_t k = 0; k < EXPOSE_LIST_COUNT; k++) {
+            struct expose_seat *seat = catalog->seats[i];
+
+            if (!mcpx_slice_equal(owner_of(seat), owner) ||
+                (largest && seat->shelves[k].held <= largest->shelves[*list].held))
+                continue;
+            largest = seat;
+            *list = (enum expose_list)k;
+        }
+    return largest;
+}
+
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_seat *seat,
+                         enum expose_list list, bool whole)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+
     mcpx_text_fini(&shelf->pages);
+    if (whole) {
+        mcpx_text_fini(&shelf->items);
+        mcpx_tools_free(shelf->tools);
+        shelf->tools = NULL;
+        shelf->is_stale = true;
+    }
     shelf->page_count = 0;
     shelf->is_open = false;
+    account(catalog, seat, shelf);
 }
 
-enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list,
-                               struct mcpx_slice result, struct mcpx_slice *cursor)
+/* The pages are the list from here on. */
+static void turn_whole(struct expose_catalog *catalog, struct expose_seat *seat,
+                       enum expose_list list)
 {
+    struct expose_shelf *shelf = &seat->shelves[list];
+    struct mcpx_text pages = shelf->pages;
+
+    if (mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&shelf->items))) {
+        expose_catalog_drop(catalog, seat, list, false);
+        return;
+    }
+    shelf->pages = (struct mcpx_text){0};
+    expose_catalog_drop(catalog, seat, list, true);
+    shelf->items = pages;
+}
+
+enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
+                                      enum expose_list list, struct mcpx_slice result,
+                                      struct mcpx_slice *cursor)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
     bool is_last = mcpx_json_type(next) != MCPX_JSON_STRING;
     struct mcpx_json_walk walk;
@@ -136,22 +198,33 @@ enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list
     }
     if (is_last && shelf->pages.len)
         mcpx_text_puts(&shelf->pages, "]");
-    if (shelf->pages.failed) {
-        expose_shelf_drop(shelf);
+    if (shelf->pages.failed || !account(catalog, seat, shelf)) {
+        expose_catalog_drop(catalog, seat, list, false);
         return MCPX_ENOMEM;
     }
     shelf->page_count++;
     *cursor = is_last ? (struct mcpx_slice){0} : next;
-    if (is_last) {
-        mcpx_text_fini(&shelf->items);
-        mcpx_tools_free(shelf->tools);
-        shelf->tools = NULL;
-        shelf->items = shelf->pages;
-        shelf->pages = (struct mcpx_text){0};
-        expose_shelf_drop(shelf);
-    }
-    return MCPX_OK;
+    if (is_last)
+        turn_whole(catalog, seat, list);
+    if (account(catalog, seat, shelf))
+        return MCPX_OK;
+    expose_catalog_drop(catalog, seat, list, true);
+    return MCPX_ENOMEM;
 }
+
+void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat)
+{
+    size_t at = place(catalog, mcpx_text_view(&seat->id));
+
+    memmove(catalog->seats + at, catalog->seats + at + 1,
+            (catalog->count - at - 1) * sizeof *catalog->seats);
+    catalog->count--;
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+        expose_catalog_drop(catalog, seat, (enum expose_list)i, true);
+    seat_free(seat);
+}
+
+/* ---- as the client sees it ---- */
 
 /* The item under the name it is shown by; nothing when it has none or memory is short. */
 static void write_item(struct mcpx_slice item, const char *key,
@@ -215,12 +288,47 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
     mcpx_text_fini(&own);
 }
 
+/* The same with what was written remembered, but for the comma before it. */
+static void write_shelf(struct expose_seat *seat, enum expose_list list,
+                        struct expose_names *names, const struct expose_filter *filter,
+                        struct mcpx_text *out)
+{
+    struct mcpx_slice shown;
+    size_t start = out->len;
+
+    write_seat(seat, list, names, filter, out);
+    if (out->failed)
+        return;
+    start += start < out->len && out->text[start] == ',' ? 1 : 0;
+    shown = (struct mcpx_slice){out->text + start, out->len - start};
+    seat->shelves[list].face = shown.len ? mx_map_hash(names->key, shown) : 0;
+    seat->shelves[list].is_stale = false;
+}
+
 void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
                           struct expose_names *names, const struct expose_filter *filter,
                           struct mcpx_text *out)
 {
     for (size_t i = 0; i < catalog->count; i++)
-        write_seat(catalog->seats[i], list, names, filter, out);
+        write_shelf(catalog->seats[i], list, names, filter, out);
+}
+
+uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_list list,
+                             struct expose_names *names, const struct expose_filter *filter)
+{
+    struct mcpx_text scratch = {0};
+    uint64_t face = 0;
+
+    for (size_t i = 0; i < catalog->count; i++) {
+        const struct expose_shelf *shelf = &catalog->seats[i]->shelves[list];
+
+        mcpx_text_reset(&scratch);
+        if (shelf->is_stale)
+            write_shelf(catalog->seats[i], list, names, filter, &scratch);
+        face = shelf->face ? 31 * face + shelf->face : face;
+    }
+    mcpx_text_fini(&scratch);
+    return face;
 }
 
 static bool touch(void *user, enum expose_list list, const struct expose_thing *thing)

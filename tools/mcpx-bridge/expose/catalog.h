@@ -5,6 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_CATALOG_H
 #define MCPX_BRIDGE_EXPOSE_CATALOG_H
 
+#include "lib/core/holders.h"
 #include "tools/mcpx-bridge/expose/names.h"
 
 #include <mcpx/json.h>
@@ -51,10 +52,20 @@ extern const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT];
  */
 enum expose_seat_state { EXPOSE_SEAT_ASKED, EXPOSE_SEAT_LISTED, EXPOSE_SEAT_MUTE };
 
+/**
+ * Bytes of the lists of one participant, all its instances together, and of all participants. Of a
+ * list that is being read anew the longer one counts, the former or the new one.
+ */
+enum { EXPOSE_LISTS_CAP = 16 << 20, EXPOSE_LISTS_TOTAL = 64 << 20 };
+
 /** One list of one participant: the pages that are being collected, and the last whole one. */
 struct expose_shelf {
     struct mcpx_text items; /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
+    size_t held;            /* private: of it counts */
+    uint64_t face;          /* private: hash of it as it is shown */
+    bool is_stale;          /* it may be shown otherwise than `face` says */
+    int64_t rest_ms;        /* it is not read anew before */
     size_t page_count;
     int64_t until_ms;         /* deadline of the pages; the last one asked for may be later */
     bool is_open;             /* pages are being asked for */
@@ -69,6 +80,7 @@ struct expose_shelf {
 struct expose_seat {
     struct mcpx_text id;
     enum expose_seat_state state;
+    int64_t asked_ms;       /* mono_ms at which it was sent "initialize" last */
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */
     int64_t trial_ms;       /* mono_ms at which they began to wait; 0 = they did not */
     struct mcpx_text hello; /* result of initialize, raw; empty when it refused */
@@ -78,8 +90,9 @@ struct expose_seat {
     struct expose_shelf shelves[EXPOSE_LIST_COUNT];
 };
 
-/** All of them; zero-initialised is empty and ready. */
+/** All of them; zero-initialised, with key and bounds of `lists`, is empty and ready. */
 struct expose_catalog {
+    struct mx_holders lists; /* bytes */
     struct expose_seat **seats;
     size_t count;
     size_t size;
@@ -108,14 +121,25 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
  *
  * Returns MCPX_OK or MCPX_ENOMEM; the list is then as it was.
  */
-enum mcpx_err expose_shelf_add(struct expose_shelf *shelf, enum expose_list list,
-                               struct mcpx_slice result, struct mcpx_slice *cursor);
+enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
+                                      enum expose_list list, struct mcpx_slice result,
+                                      struct mcpx_slice *cursor);
 
-/** Bytes of a participant's lists, those of `list` as its pages will have it. */
-size_t expose_seat_bytes(const struct expose_seat *seat, enum expose_list list);
+/** May a page of so many bytes be added? */
+enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
+                                   const struct expose_seat *seat, enum expose_list list,
+                                   size_t bytes);
 
-/** Forgets pages that were collected; the last whole list stays. */
-void expose_shelf_drop(struct expose_shelf *shelf);
+/**
+ * The longest list of the participant that holds most, for expose_catalog_drop; NULL when nobody
+ * holds anything. `list` is filled.
+ */
+struct expose_seat *expose_catalog_largest(const struct expose_catalog *catalog,
+                                           enum expose_list *list);
+
+/** Forgets pages that were collected. The last whole list stays, unless `whole`. */
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_seat *seat,
+                         enum expose_list list, bool whole);
 
 /**
  * Whether the client may use an item. The caller of expose_catalog_write gives this function;
@@ -135,6 +159,10 @@ struct expose_filter {
 void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
                           struct expose_names *names, const struct expose_filter *filter,
                           struct mcpx_text *out);
+
+/** A hash of what expose_catalog_write would write; only what is stale is written for it. */
+uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_list list,
+                             struct expose_names *names, const struct expose_filter *filter);
 
 /**
  * Gives names to the items of a list, shown or not: a client may call what it listed another time,

@@ -23,6 +23,20 @@
 
 /* ---- made and freed ---- */
 
+/* A person may have allowed the former name in the client. */
+static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice shown)
+{
+    enum { RENAMED_MAX = 64 };
+    struct expose *x = user;
+
+    if (x->renamed_count < RENAMED_MAX)
+        expose_note_text(x, mx_formatted("the tool or prompt %s is called %s now",
+                                         expose_quoted(former), expose_quoted(shown)));
+    else if (x->renamed_count == RENAMED_MAX)
+        expose_note(x, MCPX_SLICE("more names have changed; they are not listed"));
+    x->renamed_count++;
+}
+
 static bool copy_config(struct expose *x, const struct expose_config *config)
 {
     bool failed = false;
@@ -30,7 +44,13 @@ static bool copy_config(struct expose *x, const struct expose_config *config)
     x->config = *config;
     mcpx_text_puts(&x->topic, config->topic);
     mcpx_text_puts(&x->nonce, config->nonce);
+    x->catalog.lists =
+        (struct mx_holders){config->key, EXPOSE_LISTS_CAP, EXPOSE_LISTS_TOTAL, .held = 0};
+    x->reading.key = config->key;
+    x->reading.rate = (struct mx_rate){60 << 20, EXPOSE_LISTS_CAP}; /* a MiB per second */
     x->names.plain = config->plain;
+    x->names.renamed = renamed;
+    x->names.user = x;
     x->names.key = x->ids.key = config->key;
     x->config.only_count = 0;
     x->only = calloc(config->only_count ? config->only_count : 1, sizeof *x->only);
@@ -51,6 +71,7 @@ enum mcpx_err expose_new(const struct expose_config *config, const struct expose
         return MCPX_ENOMEM;
     x->view = *view;
     x->changed_ms = INT64_MAX;
+    x->compared_ms = INT64_MIN / 2;
     x->ids.recycles = true;
     if (!copy_config(x, config)) {
         expose_free(x);

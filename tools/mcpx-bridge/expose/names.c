@@ -8,14 +8,11 @@
  */
 #include "tools/mcpx-bridge/expose/names.h"
 
-#include "lib/core/percent.h"
 #include "tools/mcpx-bridge/expose/uri.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <mcpx/envelope.h>
 
-enum { MARK_LEN = 9 }; /* "_" and eight hexadecimal digits */
+#include <stdlib.h>
 
 struct expose_name {
     struct expose_name *next; /* of the same owner and space, newer */
@@ -44,19 +41,6 @@ struct expose_owner {
     struct list lists[EXPOSE_SPACE_COUNT];
 };
 
-/* FNV-1a */
-static uint64_t hash_more(uint64_t hash, struct mcpx_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-uint64_t expose_hash(struct mcpx_slice text)
-{
-    return hash_more(UINT64_C(0xcbf29ce484222325), text);
-}
-
 /* Where a thing is found. Who chooses names does not know the key, so cannot make them collide. */
 static uint64_t hash_pair(const struct expose_names *names, const struct expose_thing *thing)
 {
@@ -67,6 +51,11 @@ static uint64_t hash_pair(const struct expose_names *names, const struct expose_
 static bool is_owner(const struct expose_owner *owner, struct mcpx_slice participant)
 {
     return mcpx_slice_equal(mcpx_text_view(&owner->participant), participant);
+}
+
+static struct mcpx_slice identity_of(const struct expose_owner *owner)
+{
+    return mcpx_identity_of(mcpx_text_view(&owner->participant));
 }
 
 /* ---- rows in their tables ---- */
@@ -127,7 +116,8 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     owner->lists[row->space].count--;
     owner->count--;
     names->count--;
-    names->gone -= owner->left ? 1 : 0;
+    mx_holders_remove(owner->left ? &names->gone : &names->held[row->space],
+                      identity_of(owner), 1);
     row_free(row);
 }
 
@@ -210,11 +200,41 @@ static void free_owner(struct expose_names *names, struct expose_owner *owner)
     free(owner);
 }
 
+/* Its names count as those of who is here, if they fit; returns false when they do not. */
+static bool hold(struct expose_names *names, const struct expose_owner *owner,
+                 enum expose_space space, size_t count)
+{
+    struct mx_holders *held = &names->held[space];
+
+    held->key = names->key;
+    held->cap = EXPOSE_NAMES_MAX;
+    return mx_holders_ask(held, identity_of(owner), count) == MX_SHARING_FITS &&
+           (!count || mx_holders_add(held, identity_of(owner), count));
+}
+
 static void is_back(struct expose_names *names, struct expose_owner *owner)
 {
-    if (owner->left)
-        names->gone -= owner->count;
+    for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++) {
+        size_t count = owner->lists[i].count;
+
+        if (!hold(names, owner, (enum expose_space)i, count))
+            sweep(names, &owner->lists[i], true);
+        mx_holders_remove(&names->gone, identity_of(owner), owner->lists[i].count);
+    }
     owner->left = 0;
+}
+
+/* Of the participant that has most names and is gone, the instance that left first. */
+static struct expose_owner *find_largest_gone(const struct expose_names *names)
+{
+    struct mcpx_slice largest = mx_holders_largest(&names->gone);
+    struct expose_owner *first = NULL;
+
+    for (struct expose_owner *owner = names->owners; owner; owner = owner->next)
+        if (owner->left && mcpx_slice_equal(identity_of(owner), largest) &&
+            (!first || owner->left < first->left))
+            first = owner;
+    return first;
 }
 
 void expose_names_left(struct expose_names *names, struct mcpx_slice participant)
@@ -223,20 +243,16 @@ void expose_names_left(struct expose_names *names, struct mcpx_slice participant
 
     if (!owner || owner->left)
         return;
-    owner->left = ++names->clock;
-    names->gone += owner->count;
-    if (owner->count == 0)
+    names->gone.key = names->key;
+    if (!owner->count || !mx_holders_add(&names->gone, identity_of(owner), owner->count)) {
         free_owner(names, owner);
-    while (names->gone > EXPOSE_NAMES_OF_GONE_MAX) {
-        struct expose_owner *first = NULL;
-
-        for (owner = names->owners; owner; owner = owner->next)
-            if (owner->left && (!first || owner->left < first->left))
-                first = owner;
-        if (!first)
-            return;
-        free_owner(names, first);
+        return;
     }
+    owner->left = ++names->clock;
+    for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
+        mx_holders_remove(&names->held[i], identity_of(owner), owner->lists[i].count);
+    while (names->gone.held > EXPOSE_NAMES_OF_GONE_MAX)
+        free_owner(names, find_largest_gone(names));
 }
 
 void expose_names_fini(struct expose_names *names)
@@ -245,6 +261,9 @@ void expose_names_fini(struct expose_names *names)
         free_owner(names, names->owners);
     mx_map_fini(&names->pairs);
     mx_map_fini(&names->faces);
+    for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
+        mx_holders_fini(&names->held[i]);
+    mx_holders_fini(&names->gone);
     *names = (struct expose_names){
         .key = names->key, .plain = names->plain, .recycles = names->recycles};
 }
@@ -271,104 +290,52 @@ void expose_names_touch(struct expose_names *names, enum expose_space space,
 
 /* ---- what a thing is called ---- */
 
-bool expose_names_may_hold(char byte)
+static bool is_uri(enum expose_space space)
 {
-    return mx_percent_is_unreserved(byte) && byte != '~';
+    return space != EXPOSE_TOOL_NAME && space != EXPOSE_PROMPT_NAME;
 }
 
-/* Appends with "_" for what a name may not hold; true when something was replaced. */
-static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
-{
-    bool changed = false;
-
-    for (size_t i = 0; i < text.len; i++) {
-        bool fits = expose_names_may_hold(text.text[i]);
-
-        mcpx_text_add(out, fits ? text.text + i : "_", 1);
-        changed |= !fits;
-    }
-    return changed;
-}
-
-/* With such an id, the first "__" of a name does not end the id. */
-static bool is_ambiguous(struct mcpx_slice participant)
-{
-    for (size_t i = 0; i + 1 < participant.len; i++)
-        if (participant.text[i] == '_' && participant.text[i + 1] == '_')
-            return true;
-    return participant.len == 0 || participant.text[participant.len - 1] == '_';
-}
-
-/* It ends like a mark, so it could be another pair's name. */
-static bool is_marked(struct mcpx_slice own)
-{
-    const char *mark = own.text + own.len - MARK_LEN;
-
-    if (own.len < MARK_LEN || mark[0] != '_')
-        return false;
-    for (size_t i = 1; i < MARK_LEN; i++)
-        if (!((mark[i] >= '0' && mark[i] <= '9') || (mark[i] >= 'a' && mark[i] <= 'f')))
-            return false;
-    return true;
-}
-
-static void add_mark(struct mcpx_text *out, uint64_t hash)
-{
-    char mark[MARK_LEN + 1];
-
-    if (out->failed)
-        return;
-    if (out->len > EXPOSE_NAME_MAX - MARK_LEN)
-        out->len = EXPOSE_NAME_MAX - MARK_LEN;
-    snprintf(mark, sizeof mark, "_%08" PRIx32, (uint32_t)(hash ^ (hash >> 32)));
-    mcpx_text_puts(out, mark);
-}
-
-/* The mark of a pair is the same in every run, or a client would not know the tool again. */
-static uint64_t hash_for_mark(const struct expose_thing *thing)
-{
-    uint64_t hash = hash_more(expose_hash(thing->participant), (struct mcpx_slice){"", 1});
-
-    return hash_more(hash, thing->own);
-}
-
-static void write_prefixed(const struct expose_names *names, enum expose_space space,
-                           const struct expose_thing *thing, struct mcpx_text *out)
-{
-    uint64_t hash = hash_for_mark(thing);
-    bool mark = is_ambiguous(thing->participant) || is_marked(thing->own);
-    size_t whole;
-
-    mark |= add_clean(out, thing->participant);
-    mcpx_text_puts(out, "__");
-    mark |= add_clean(out, thing->own);
-    whole = out->len;
-    if (mark || whole > EXPOSE_NAME_MAX)
-        add_mark(out, hash);
-    while (!out->failed && find_face(names, space, mcpx_text_view(out))) {
-        out->len = whole < out->len ? whole : out->len;
-        hash = hash_more(hash, MCPX_SLICE("again"));
-        add_mark(out, hash);
-    }
-}
-
+/* Only names that were given as they are can be taken: those with a mark or owner differ. */
 static void write_shown(const struct expose_names *names, enum expose_space space,
                         const struct expose_thing *thing, struct mcpx_text *out)
 {
-    bool is_uri = space != EXPOSE_TOOL_NAME && space != EXPOSE_PROMPT_NAME;
-    bool as_it_is =
-        is_uri ? !expose_uri_is_wrapped(thing->own) : names->plain && !is_marked(thing->own);
+    bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
+                                  : names->plain && !expose_shown_is_marked(thing->own);
 
-    if (as_it_is && !find_face(names, space, thing->own))
+    if (as_it_is && !find_face(names, space, thing->own)) {
         mcpx_text_slice(out, thing->own);
-    else if (is_uri)
+        return;
+    }
+    if (is_uri(space)) {
         expose_uri_wrap(out, thing->participant, thing->own, space == EXPOSE_URI_TEMPLATE);
-    else
-        write_prefixed(names, space, thing, out);
+        return;
+    }
+    expose_shown_write(out, thing, false);
+    if (names->plain && find_face(names, space, mcpx_text_view(out))) {
+        mcpx_text_reset(out);
+        expose_shown_write(out, thing, true);
+    }
+}
+
+/* Tells of a name that was another one before. */
+static void compare_former(struct expose_names *names, const struct expose_name *row,
+                           const struct expose_thing *thing)
+{
+    struct mcpx_slice shown = mcpx_text_view(&row->shown);
+    struct mcpx_text former = {0};
+
+    if (is_uri(row->space) || !names->renamed)
+        return;
+    expose_shown_write_former(&former, thing,
+                              names->plain && mcpx_slice_equal(shown, thing->own));
+    if (!former.failed && !mcpx_slice_equal(mcpx_text_view(&former), shown))
+        names->renamed(names->user, mcpx_text_view(&former), shown);
+    mcpx_text_fini(&former);
 }
 
 /* ---- asked from outside ---- */
 
+/* Room for one more, which is counted. */
 static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *owner,
                                enum expose_space space)
 {
@@ -376,17 +343,45 @@ static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *
 
     if (!mx_map_reserve(&names->pairs) || !mx_map_reserve(&names->faces))
         return MCPX_ENOMEM;
-    if (list->count < EXPOSE_NAMES_MAX)
+    if (hold(names, owner, space, 1))
         return MCPX_OK;
-    if (names->recycles)
+    if (names->recycles && list->first)
         drop_oldest(names, list);
-    else if (!list->is_swept)
+    else if (!names->recycles && !list->is_swept)
         sweep(names, list, false);
     list->is_swept = true;
-    if (list->count < EXPOSE_NAMES_MAX)
+    if (hold(names, owner, space, 1))
         return MCPX_OK;
     names->left_out++;
     return MCPX_ELIMIT;
+}
+
+/* A new row; NULL when memory ran out. The tables have room. */
+static struct expose_name *add_row(struct expose_names *names, struct expose_owner *owner,
+                                   enum expose_space space, const struct expose_thing *thing)
+{
+    struct expose_name *row = calloc(1, sizeof *row);
+
+    if (!row)
+        return NULL;
+    mcpx_text_slice(&row->own, thing->own);
+    write_shown(names, space, thing, &row->shown);
+    if (row->own.failed || row->shown.failed) {
+        row_free(row);
+        return NULL;
+    }
+    row->owner = owner;
+    row->space = space;
+    row->pair = hash_pair(names, thing);
+    row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
+    mx_map_put(&names->pairs, row->pair, (uintptr_t)row);
+    mx_map_put(&names->faces, row->face, (uintptr_t)row);
+    append(&owner->lists[space], row);
+    owner->lists[space].count++;
+    owner->count++;
+    names->count++;
+    compare_former(names, row, thing);
+    return row;
 }
 
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
@@ -398,30 +393,19 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
 
     if (!owner)
         return MCPX_ENOMEM;
-    is_back(names, owner);
+    if (owner->left) {
+        is_back(names, owner);
+        row = find_pair(names, space, thing);
+    }
     if (!row) {
         err = make_room(names, owner, space);
         if (err)
             return err;
-        row = calloc(1, sizeof *row);
-        if (!row)
-            return MCPX_ENOMEM;
-        mcpx_text_slice(&row->own, thing->own);
-        write_shown(names, space, thing, &row->shown);
-        if (row->own.failed || row->shown.failed) {
-            row_free(row);
-            return MCPX_ENOMEM;
-        }
-        row->owner = owner;
-        row->space = space;
-        row->pair = hash_pair(names, thing);
-        row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
-        mx_map_put(&names->pairs, row->pair, (uintptr_t)row);
-        mx_map_put(&names->faces, row->face, (uintptr_t)row);
-        append(&owner->lists[space], row);
-        owner->lists[space].count++;
-        owner->count++;
-        names->count++;
+        row = add_row(names, owner, space, thing);
+    }
+    if (!row) {
+        mx_holders_remove(&names->held[space], identity_of(owner), 1);
+        return MCPX_ENOMEM;
     }
     row->renewed = owner->lists[space].renewed;
     *shown = mcpx_text_view(&row->shown);

@@ -5,17 +5,14 @@
 #ifndef MCPX_BRIDGE_EXPOSE_NAMES_H
 #define MCPX_BRIDGE_EXPOSE_NAMES_H
 
-#include "lib/core/map.h"
+#include "lib/core/holders.h"
+#include "tools/mcpx-bridge/expose/shown.h"
 
 #include <mcpx/error.h>
-#include <mcpx/text.h>
-
-/** The longest name of a tool or prompt, in bytes, that is shown under `prefixed`. */
-enum { EXPOSE_NAME_MAX = 64 };
 
 /**
- * Most names of one participant in one space, and most names that are kept of participants that
- * have left, so that they get the same names when they come back.
+ * Most names of one participant, all its instances together, in one space, and most names that are
+ * kept of participants that have left, so that they get the same names when they come back.
  */
 enum { EXPOSE_NAMES_MAX = 4096, EXPOSE_NAMES_OF_GONE_MAX = 4096 };
 
@@ -30,12 +27,6 @@ enum expose_space {
     EXPOSE_SPACE_COUNT
 };
 
-/** A tool, prompt or resource by its owner's name. */
-struct expose_thing {
-    struct mcpx_slice participant;
-    struct mcpx_slice own;
-};
-
 struct expose_owner;
 
 /**
@@ -45,6 +36,7 @@ struct expose_owner;
  * plain      tools and prompts keep their own names; the second participant with the same name
  *            gets a prefixed one
  * recycles   a participant's newest name takes the place of its oldest where there is no room
+ * renamed    told of names that were others before (expose_shown_write_former); NULL: nobody is
  * count      names in it
  * left_out   how often there was no room
  */
@@ -52,20 +44,17 @@ struct expose_names {
     struct mx_map_key key;
     bool plain;
     bool recycles;
+    void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
+    void *user;
     size_t count;
     size_t left_out;
     struct mx_map pairs;         /* private: names by participant and own */
     struct mx_map faces;         /* private: names by shown */
     struct expose_owner *owners; /* private: the last one asked for comes first */
-    size_t gone;                 /* private: names of owners who left */
-    uint64_t clock;              /* private: a counter that shows which of two is older */
+    struct mx_holders held[EXPOSE_SPACE_COUNT]; /* private: names of who is here */
+    struct mx_holders gone;                     /* private: of who left */
+    uint64_t clock; /* private: a counter that shows which of two is older */
 };
-
-/** A hash of a text, the same in every run and on every machine; not secret. */
-uint64_t expose_hash(struct mcpx_slice text);
-
-/** May a name that begins with its owner's id hold this byte? */
-bool expose_names_may_hold(char byte);
 
 /** Frees the table's content. */
 void expose_names_fini(struct expose_names *names);
@@ -73,13 +62,11 @@ void expose_names_fini(struct expose_names *names);
 /**
  * Gives a thing its name. Later calls give the same name.
  *
- * Tools and prompts are called `PARTICIPANT__NAME` in [A-Za-z0-9_.-], at most EXPOSE_NAME_MAX
- * bytes. Where bytes had to be replaced or cut, where the participant's id would let two pairs meet
- * in one name ("a__b" and "c", "a" and "b__c"), and where the name is taken, it ends with "_" and
- * eight hexadecimal digits that depend on the pair alone. URIs and templates stay as they are;
- * so do ids;
- * one that is taken, or that begins with "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the
- * percent-encoded URI, in a template all but its expressions.
+ * Tools and prompts are called as expose_shown_write says. With `plain` that is so only where
+ * their own name is taken, or ends like a mark; where the name without a mark is taken too, it
+ * gets a mark. URIs, templates and ids stay as they are; one that is taken, or that begins with
+ * "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the percent-encoded URI, in a template all
+ * but its expressions.
  *
  * thing   copied
  * shown   filled; lent until the table changes
@@ -115,8 +102,9 @@ void expose_names_touch(struct expose_names *names, enum expose_space space,
                         const struct expose_thing *thing);
 
 /**
- * The participant left. Its names are kept until those of all who left are too many; then whoever
- * left first is forgotten, until it puts a name again.
+ * The participant left. Its names are kept until those of all who left are too many; then those of
+ * the one that has most are forgotten, until it puts a name again: of its instances the first to
+ * leave.
  */
 void expose_names_left(struct expose_names *names, struct mcpx_slice participant);
 

@@ -33,7 +33,7 @@ bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
 static bool is_plain(struct mcpx_slice id)
 {
     for (size_t i = 0; i < id.len; i++)
-        if (!expose_names_may_hold(id.text[i]))
+        if (!expose_shown_may_hold(id.text[i]))
             return false;
     return id.len <= ID_WHOLE_MAX;
 }

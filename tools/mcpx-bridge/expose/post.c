@@ -126,6 +126,7 @@ const struct expose_post_fault *expose_post_judge(const struct expose_post_head 
     static const struct expose_post_fault
         twice = {400, "Host, Origin, Content-Type, Content-Length or Transfer-Encoding stands "
                       "there twice or cannot be read, or the body has two lengths"},
+        nul = {400, "a NUL byte stands in the head, or a line of it does not end with CR LF"},
         host = {403, "the Host is not this machine: use localhost, 127.0.0.1 or [::1]"},
         origin = {403, "the Origin is not this machine: pages of other hosts may not ask"},
         path = {404, "there is nothing here: the path is /mcp"},
@@ -134,6 +135,8 @@ const struct expose_post_fault *expose_post_judge(const struct expose_post_head 
         length = {413, "the body is longer than this bridge reads"};
     uint64_t declared = 0;
 
+    if (head->has_nul)
+        return &nul;
     if (is_ambiguous(head))
         return &twice;
     if (!expose_post_is_loopback(head->host))

@@ -12,11 +12,12 @@
  * The head of a request. Slices are absent where there is no such field.
  *
  * is_twice   one of these fields stands there more than once
+ * has_nul    what stands in these texts is not all that came: they end at a NUL
  */
 struct expose_post_head {
     struct mcpx_slice method, path;
     struct mcpx_slice host, origin, type, length, encoding;
-    bool is_twice;
+    bool is_twice, has_nul;
 };
 
 /** Why a head does not pass: the status, and a sentence for people. Static. */

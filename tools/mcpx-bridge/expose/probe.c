@@ -18,17 +18,19 @@
 #include "tools/mcpx-bridge/expose/watch.h"
 
 enum {
-    SETTLE_MS = 100,     /* changes of the lists within are told as one */
-    GRACE_MS = 10000,    /* how long others may take to come back after we did */
-    COLLECT_MS = 10000,  /* how long the pages of one list may take to come */
-    PAGES_MAX = 1000,    /* pages of one list */
-    BYTES_MAX = 16 << 20 /* of all lists of one participant */
+    SETTLE_MS = 100,    /* changes of the lists within are told as one */
+    REST_MS = 1000,     /* a list is not read anew, or told to have changed, before */
+    GRACE_MS = 10000,   /* how long others may take to come back after we did */
+    COLLECT_MS = 10000, /* how long the pages of one list may take to come */
+    PAGES_MAX = 1000    /* pages of one list */
 };
 
 void expose_touch(struct expose *x)
 {
+    int64_t soon = x->now.mono_ms + SETTLE_MS, rested = x->compared_ms + REST_MS;
+
     if (x->changed_ms == INT64_MAX)
-        x->changed_ms = x->now.mono_ms + SETTLE_MS;
+        x->changed_ms = soon > rested ? soon : rested;
 }
 
 /* Could it answer one of the lists? */
@@ -73,7 +75,7 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
     call = expose_send_own(x, EXPOSE_FOR_LIST, mcpx_text_view(&seat->id),
                            expose_lists[list].method, params);
     if (!call) {
-        expose_shelf_drop(shelf);
+        expose_catalog_drop(&x->catalog, seat, list, false);
         return;
     }
     call->list = list;
@@ -83,24 +85,43 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
     be_patient(x, seat);
 }
 
-static void ask_list(struct expose *x, struct expose_seat *seat, enum expose_list list)
-{
-    struct expose_shelf *shelf = &seat->shelves[list];
-
-    if (shelf->is_open) {
-        shelf->again = true;
-        return;
-    }
-    ask_page(x, seat, list, (struct mcpx_slice){0});
-}
-
 /* Who refuses "initialize" is hardly a server: its tools tell whether to ask for more. */
 static void try_tools(struct expose *x, struct expose_seat *seat)
 {
     seat->is_tried = true;
-    ask_list(x, seat, EXPOSE_TOOLS);
+    if (!seat->shelves[EXPOSE_TOOLS].is_open)
+        ask_page(x, seat, EXPOSE_TOOLS, (struct mcpx_slice){0});
     if (!seat->shelves[EXPOSE_TOOLS].is_open)
         seat->state = EXPOSE_SEAT_MUTE;
+}
+
+/* When a list may be read anew, whatever its participant announces. */
+static int64_t rested_ms(const struct expose *x, const struct expose_seat *seat,
+                         enum expose_list list)
+{
+    struct mcpx_slice owner = mcpx_identity_of(mcpx_text_view(&seat->id));
+    int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
+
+    return paid > seat->shelves[list].rest_ms ? paid : seat->shelves[list].rest_ms;
+}
+
+/* Is a list to be read, anew or at all, and not being read? */
+static bool is_due(const struct expose_seat *seat, size_t list)
+{
+    return seat->shelves[list].again && !seat->shelves[list].is_open &&
+           seat->state == EXPOSE_SEAT_LISTED;
+}
+
+/* Reads what is due and has rested. The first time it need not: there was nothing to rest from. */
+static void ask_again(struct expose *x, struct expose_seat *seat, enum expose_list list)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+
+    if (!is_due(seat, list) || rested_ms(x, seat, list) > x->now.mono_ms)
+        return;
+    shelf->again = false;
+    shelf->rest_ms = x->now.mono_ms + (shelf->rest_ms ? REST_MS : 0);
+    ask_page(x, seat, list, (struct mcpx_slice){0});
 }
 
 /* All lists from one on, or those of the capabilities it stated. */
@@ -112,13 +133,16 @@ static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
     seat->is_tried = false;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
         if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
-            ask_list(x, seat, (enum expose_list)i);
+            seat->shelves[i].again = true;
+    for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
+        ask_again(x, seat, (enum expose_list)i);
     expose_watch_renew(x, mcpx_text_view(&seat->id));
 }
 
 static void ask_hello(struct expose *x, struct expose_seat *seat)
 {
     seat->state = EXPOSE_SEAT_ASKED;
+    seat->asked_ms = x->now.mono_ms;
     be_patient(x, seat);
     if (!expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize",
                          expose_self_introduce(x)))
@@ -167,7 +191,7 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
 {
     struct expose_shelf *shelf = &seat->shelves[list];
 
-    expose_shelf_drop(shelf);
+    expose_catalog_drop(&x->catalog, seat, list, false);
     if (!shelf->is_blamed)
         expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
                                          expose_quoted(mcpx_text_view(&seat->id)),
@@ -175,27 +199,54 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
     shelf->is_blamed = true;
 }
 
-/* Why no further page is asked for; NULL when nothing speaks against it. */
-static const char *find_excess(const struct expose *x, const struct expose_shelf *shelf)
+/* The longest list of who holds most makes room; false when that is who needs it. */
+static bool give_way(struct expose *x, const struct expose_seat *needy)
 {
-    if (shelf->page_count >= PAGES_MAX)
+    enum expose_list list = EXPOSE_TOOLS;
+    struct expose_seat *seat = expose_catalog_largest(&x->catalog, &list);
+    bool is_open = seat && seat->shelves[list].is_open;
+
+    if (!seat || mcpx_slice_equal(mcpx_identity_of(mcpx_text_view(&seat->id)),
+                                  mcpx_identity_of(mcpx_text_view(&needy->id))))
+        return false;
+    expose_note_text(x, mx_formatted("participant %s: %s is left out, all lists of all "
+                                     "participants are longer than 64 MiB and it has most",
+                                     expose_quoted(mcpx_text_view(&seat->id)),
+                                     expose_lists[list].method));
+    expose_catalog_drop(&x->catalog, seat, list, true);
+    seat->shelves[list].is_open = is_open; /* the page that comes is one too many */
+    seat->shelves[list].page_count = is_open ? PAGES_MAX : 0;
+    expose_touch(x);
+    return true;
+}
+
+/* Why a page is not taken; NULL when nothing speaks against it. */
+static const char *find_room(struct expose *x, const struct expose_seat *seat,
+                             enum expose_list list, size_t bytes)
+{
+    enum mx_sharing sharing;
+
+    if (seat->shelves[list].page_count >= PAGES_MAX)
         return "it has more than 1000 pages";
-    return shelf->until_ms <= x->now.mono_ms ? "its pages take longer than 10 s" : NULL;
+    do {
+        sharing = expose_catalog_ask(&x->catalog, seat, list, bytes);
+    } while (sharing == MX_SHARING_OVER_TOTAL && give_way(x, seat));
+    if (sharing == MX_SHARING_OVER_TOTAL)
+        return "all lists of all participants together are longer than 64 MiB";
+    return sharing ? "all lists of the participant together are longer than 16 MiB" : NULL;
 }
 
 static void add_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                      struct mcpx_slice result)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice cursor = {0};
-    const char *excess = NULL;
+    const char *excess = find_room(x, seat, list, result.len);
 
-    if (expose_seat_bytes(seat, list) + result.len > BYTES_MAX)
-        excess = "all lists together are longer than 16 MiB";
-    else if (expose_shelf_add(shelf, list, result, &cursor) != MCPX_OK)
+    if (!excess &&
+        expose_catalog_add_page(&x->catalog, seat, list, result, &cursor) != MCPX_OK)
         excess = "memory is short";
-    else if (cursor.text)
-        excess = find_excess(x, shelf);
+    else if (!excess && cursor.text && seat->shelves[list].until_ms <= x->now.mono_ms)
+        excess = "its pages take longer than 10 s";
     if (excess)
         give_list_up(x, seat, list, excess);
     else if (cursor.text)
@@ -204,28 +255,18 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
         name_items(x, seat, list);
 }
 
-/* It changed while its pages were read; they have come, or will not come. */
-static void ask_again(struct expose *x, struct expose_seat *seat, enum expose_list list)
-{
-    struct expose_shelf *shelf = &seat->shelves[list];
-
-    if (shelf->is_open || !shelf->again)
-        return;
-    shelf->again = false;
-    ask_list(x, seat, list);
-}
-
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                       const struct mcpx_rpc *rpc)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
     bool is_list = rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
 
     seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
+    mx_buckets_spend(&x->reading, mcpx_identity_of(mcpx_text_view(&seat->id)), rpc->result.len,
+                     x->now.mono_ms);
     if (is_list)
         add_page(x, seat, list, rpc->result);
     else
-        expose_shelf_drop(shelf);
+        expose_catalog_drop(&x->catalog, seat, list, false);
     ask_again(x, seat, list);
     if (is_list && tried)
         ask_lists(x, seat, EXPOSE_TOOLS + 1);
@@ -251,7 +292,7 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
     if (purpose == EXPOSE_FOR_HELLO || seat->is_tried)
         seat->state = EXPOSE_SEAT_MUTE;
     if (purpose == EXPOSE_FOR_LIST) {
-        expose_shelf_drop(&seat->shelves[list]);
+        expose_catalog_drop(&x->catalog, seat, list, false);
         ask_again(x, seat, list);
     }
 }
@@ -384,6 +425,9 @@ void expose_probe_all(struct expose *x, bool again)
     expose_probe_missing(x);
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++)
         probe_one(x, id, again);
+    for (size_t i = 0; i < x->catalog.count; i++)
+        for (size_t k = 0; k < EXPOSE_LIST_COUNT; k++)
+            x->catalog.seats[i]->shelves[k].is_stale = true;
     expose_touch(x);
 }
 
@@ -404,10 +448,31 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
     if (!seat || seat->state == EXPOSE_SEAT_ASKED)
         return;
     if (seat->state == EXPOSE_SEAT_MUTE) {
-        ask_hello(x, seat);
+        if (x->now.mono_ms - seat->asked_ms >= REST_MS)
+            ask_hello(x, seat);
         return;
     }
-    ask_list(x, seat, list);
-    if (list == EXPOSE_RESOURCES)
-        ask_list(x, seat, EXPOSE_TEMPLATES);
+    seat->shelves[list].again = true;
+    seat->shelves[EXPOSE_TEMPLATES].again |= list == EXPOSE_RESOURCES;
+    ask_again(x, seat, list);
+    ask_again(x, seat, EXPOSE_TEMPLATES);
+}
+
+void expose_probe_tick(struct expose *x)
+{
+    for (size_t i = 0; i < x->catalog.count; i++)
+        for (size_t k = 0; k < EXPOSE_LIST_COUNT; k++)
+            ask_again(x, x->catalog.seats[i], (enum expose_list)k);
+}
+
+int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat)
+{
+    int64_t due = INT64_MAX;
+
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        int64_t rested = is_due(seat, i) ? rested_ms(x, seat, (enum expose_list)i) : due;
+
+        due = rested < due ? rested : due;
+    }
+    return due;
 }

@@ -34,6 +34,12 @@ void expose_probe_left(struct expose *x, struct mcpx_slice participant);
 void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
                           enum expose_list list);
 
+/** Reads lists that changed and have rested. */
+void expose_probe_tick(struct expose *x);
+
+/** When expose_probe_tick is due for a participant. */
+int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat);
+
 /** An answer to a call for the catalogue, or NULL when there is none; ends the call. */
 void expose_probe_answer(struct expose *x, struct expose_call *call,
                          const struct mcpx_rpc *rpc);

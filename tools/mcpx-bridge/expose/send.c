@@ -5,6 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/send.h"
 
+#include "lib/core/ident.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/state.h"
@@ -47,13 +48,29 @@ static bool may_send(struct expose *x, const char *type, struct mcpx_slice metho
            may(x, &kind.kind, thing->participant);
 }
 
+static bool may_withdraw(struct expose *x, struct mcpx_slice participant)
+{
+    struct mcpx_kind kind;
+
+    return mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind, NULL) == MCPX_OK &&
+           may(x, &kind, participant);
+}
+
 bool expose_find_stage(struct expose *x, struct mcpx_slice method,
                        const struct expose_thing *thing, enum expose_stage *out)
 {
     bool may_ask = may_send(x, "mcp/request", method, thing);
 
     *out = may_ask ? EXPOSE_REQUESTED : EXPOSE_PROPOSED;
-    return may_ask || may_send(x, "mcp/proposal", method, thing);
+    if (may_ask || !may_send(x, "mcp/proposal", method, thing))
+        return may_ask;
+    if (!x->is_warned && !may_withdraw(x, thing->participant))
+        expose_note(x,
+                    MCPX_SLICE("calls are proposed, and there is no grant for mcp/withdraw: a "
+                               "call that its client gives up can be approved until its "
+                               "proposal expires"));
+    x->is_warned = true;
+    return true;
 }
 
 bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing)
@@ -83,6 +100,7 @@ static void write_payload(const struct expose *x, const struct expose_call *call
                           struct mcpx_text *out)
 {
     struct mcpx_text token = {0}, params = {0};
+    char expires[MX_TIME_LEN + 1];
 
     if (call->stage == EXPOSE_PROPOSED) {
         mcpx_text_puts(out, "{");
@@ -92,8 +110,13 @@ static void write_payload(const struct expose *x, const struct expose_call *call
     }
     if (call->token.len)
         add_params(&params, call->params, &token);
-    mx_format(out, "\"method\":%q%s%s}", call->method, call->params.len ? ",\"params\":" : "",
+    mx_format(out, "\"method\":%q%s%s", call->method, call->params.len ? ",\"params\":" : "",
               call->token.len ? mcpx_text_view(&params) : call->params);
+    if (call->stage == EXPOSE_PROPOSED && call->due_ms != INT64_MAX) {
+        mx_time_format(x->now.wall_ms + call->due_ms - x->now.mono_ms, expires);
+        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
+    }
+    mcpx_text_puts(out, "}");
     out->failed |= params.failed;
     mcpx_text_fini(&token);
     mcpx_text_fini(&params);
@@ -194,11 +217,9 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
 void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
                             struct mcpx_slice envelope, const char *reason)
 {
-    struct mcpx_kind kind;
-
-    if (!envelope.len || mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind, NULL) != MCPX_OK)
+    if (!envelope.len)
         return;
-    if (!may(x, &kind, participant)) {
+    if (!may_withdraw(x, participant)) {
         expose_note(x,
                     MCPX_SLICE("a proposal was given up but cannot be withdrawn: there is no "
                                "grant for mcp/withdraw"));

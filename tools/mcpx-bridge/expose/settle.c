@@ -1,7 +1,8 @@
 /*
  * settle.c - when the lists are known well enough to be shown, and when they have changed. What
  * changed is found by comparing the lists as the client would get them, so that a server that cries
- * wolf, or a grant that hides what changed, wakes nobody.
+ * wolf, or a grant that hides what changed, wakes nobody. Only lists that became others are written
+ * for that, and at most once a second, whatever servers announce.
  */
 #include "tools/mcpx-bridge/expose/settle.h"
 
@@ -33,36 +34,41 @@ bool expose_is_settled(const struct expose *x, int list)
     return true;
 }
 
-void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
+static struct expose_filter filter_of(struct expose *x)
 {
     const struct bridge_terms *terms = x->config.terms;
     bool changes = terms && mcpx_terms_change_lists(terms->terms);
-    struct expose_filter filter = {x, expose_shows, changes ? terms->terms : NULL};
+
+    return (struct expose_filter){x, expose_shows, changes ? terms->terms : NULL};
+}
+
+void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
+{
+    struct expose_filter filter = filter_of(x);
 
     mx_format(out, "{\"%s\":[", expose_lists[list].member);
     expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
     mcpx_text_puts(out, "]}");
     if (out->failed)
         return;
-    x->told[list] = expose_hash(mcpx_text_view(out));
+    x->told[list] = expose_catalog_face(&x->catalog, list, &x->names, &filter);
     x->is_told[list] = true;
 }
 
 /* A list that the client was given before all were known once has changed as any other may. */
 static void tell_changes(struct expose *x)
 {
-    struct mcpx_text text = {0};
+    struct expose_filter filter = filter_of(x);
     bool changed[EXPOSE_LIST_COUNT];
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        uint64_t before = x->told[i];
-        bool was_told = x->is_told[i];
+        uint64_t now =
+            expose_catalog_face(&x->catalog, (enum expose_list)i, &x->names, &filter);
 
-        mcpx_text_reset(&text);
-        expose_write_list(x, (enum expose_list)i, &text);
-        changed[i] = was_told && x->told[i] != before;
+        changed[i] = x->is_told[i] && x->told[i] != now;
+        x->told[i] = now;
+        x->is_told[i] = true;
     }
-    mcpx_text_fini(&text);
     changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
     changed[EXPOSE_TEMPLATES] = false;
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
@@ -97,6 +103,8 @@ void expose_settle_tick(struct expose *x)
     }
     if (overdue && x->joined)
         expose_probe_missing(x);
+    if (x->joined)
+        expose_probe_tick(x);
     if (compare_at(x) > x->now.mono_ms)
         return;
     if (x->is_behind) {
@@ -104,6 +112,7 @@ void expose_settle_tick(struct expose *x)
         return;
     }
     x->changed_ms = INT64_MAX;
+    x->compared_ms = x->now.mono_ms;
     tell_changes(x);
 }
 
@@ -113,7 +122,9 @@ int64_t expose_settle_deadline(const struct expose *x)
 
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
+        int64_t anew = x->joined ? expose_probe_deadline(x, seat) : due;
 
+        due = anew < due ? anew : due;
         if (x->joined && seat->away_ms && seat->away_ms < due)
             due = seat->away_ms;
         if (is_open(seat, -1) && seat->patience_ms > x->now.mono_ms && seat->patience_ms < due)

@@ -5,6 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_STATE_H
 #define MCPX_BRIDGE_EXPOSE_STATE_H
 
+#include "lib/core/bucket.h"
 #include "tools/mcpx-bridge/expose/calls.h"
 #include "tools/mcpx-bridge/expose/config.h"
 #include "tools/mcpx-bridge/output.h"
@@ -55,8 +56,10 @@ struct expose {
     bool is_refused;       /* not joined so far, and the router has said why */
     struct mcpx_text away; /* why we are not there */
     struct expose_names names;
+    size_t renamed_count;    /* names that were others before */
     struct expose_names ids; /* of tasks and questions */
     struct expose_catalog catalog;
+    struct mx_buckets reading; /* bytes of lists, per participant */
     struct expose_calls calls;
     struct expose_client client;
     struct expose_held *held;
@@ -69,8 +72,10 @@ struct expose {
     size_t watch_count;
     uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
     bool is_told[EXPOSE_LIST_COUNT];  /* `told` means something */
+    bool is_warned;                   /* that proposals cannot be withdrawn, if they cannot */
     bool has_baseline;                /* all lists were compared once */
     size_t untold;                    /* notifications since the client was behind */
+    int64_t compared_ms;              /* when changes were looked for last */
     int64_t changed_ms;               /* when to look for changes; INT64_MAX = none known */
 };
 

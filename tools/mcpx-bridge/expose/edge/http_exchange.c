@@ -214,10 +214,24 @@ static enum MHD_Result send_fault(struct expose_http_exchange *exchange)
 
 /* ---- the head ---- */
 
+/* `end`: where the last text of the head ends in MHD's memory. */
 struct reading {
     struct expose_http_exchange *exchange;
     struct expose_post_head head;
+    const char *end;
 };
+
+/*
+ * The next text of the head. MHD before 1.0 gives texts that end at the first NUL, and no lengths,
+ * but leaves them where they came; so if more lies between them than has to, something is hidden.
+ */
+static void follow(struct reading *reading, struct mcpx_slice text, size_t least, size_t most)
+{
+    uintptr_t between = (uintptr_t)text.text - (uintptr_t)reading->end;
+
+    reading->head.has_nul |= between < least || between > most;
+    reading->end = text.text + text.len;
+}
 
 static enum MHD_Result read_field(void *user, enum MHD_ValueKind kind, const char *name,
                                   const char *value)
@@ -234,6 +248,8 @@ static enum MHD_Result read_field(void *user, enum MHD_ValueKind kind, const cha
                 {MHD_HTTP_HEADER_TRANSFER_ENCODING, &head->encoding}};
 
     (void)kind;
+    follow(reading, mcpx_slice_of(name), 2, 2);                          /* CR LF */
+    follow(reading, mcpx_slice_of(value ? value : ""), 1, SIZE_MAX / 2); /* ":" and blanks */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcasecmp(name, rows[i].name) != 0)
             continue;
@@ -245,9 +261,29 @@ static enum MHD_Result read_field(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
+/* In the order of its bytes. A target in which something was decoded or cut off is no path here. */
+static void read_head(struct reading *reading, struct MHD_Connection *connection,
+                      const char *version)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    struct expose_post_head *head = &reading->head;
+
+    reading->end = head->method.text;
+    follow(reading, head->method, 0, 0);
+    follow(reading, head->path, 1, 1);
+    if (reading->end + 1 != version)
+        head->path = (struct mcpx_slice){0};
+    reading->end = version + strlen(version);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_field, reading);
+    if (info)
+        follow(reading, (struct mcpx_slice){head->method.text + info->header_size, 0}, 4, 4);
+    head->has_nul = (head->has_nul || !info) && *MHD_get_version() == '0';
+}
+
 static struct expose_http_exchange *begin(struct expose_http *http,
                                           struct MHD_Connection *connection, const char *url,
-                                          const char *method)
+                                          const char *method, const char *version)
 {
     struct expose_http_exchange *exchange = calloc(1, sizeof *exchange);
     struct reading reading = {
@@ -263,7 +299,7 @@ static struct expose_http_exchange *begin(struct expose_http *http,
         exchange->next->previous = exchange;
     http->exchanges = exchange;
     expose_http_touch(http, connection, true);
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, read_field, &reading);
+    read_head(&reading, connection, version);
     exchange->fault = expose_post_judge(&reading.head, http->config.body_max);
     /* Refused at once where no body comes, too much of it, or nobody knows where it ends. */
     exchange->is_ready =
@@ -362,9 +398,8 @@ enum MHD_Result expose_http_request(void *user, struct MHD_Connection *connectio
     struct expose_http_exchange *exchange = *context;
     bool fine;
 
-    (void)version;
     if (!exchange) {
-        exchange = begin(user, connection, url, method);
+        exchange = begin(user, connection, url, method, version);
         *context = exchange;
         if (!exchange)
             return MHD_NO;

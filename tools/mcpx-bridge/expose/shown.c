@@ -1,0 +1,143 @@
+/*
+ * shown.c - names with marks, and those that they had before. The first marks were 32 bits of
+ * FNV-1a: whoever may choose the name of a tool found one in seconds that was shown as the tool of
+ * somebody else, which a person had allowed. Rejected: a key of the bridge, because names would be
+ * others in the next run or need a file.
+ */
+#include "tools/mcpx-bridge/expose/shown.h"
+
+#include "lib/contract/digest.h"
+#include "lib/core/format.h"
+#include "lib/core/percent.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Bytes of a mark, "_" included. */
+enum { MARK_LEN = 21, FORMER_MARK_LEN = 9 };
+
+static const char mark_digits[] = "abcdefghijklmnopqrstuvwxyz234567";
+static const char former_digits[] = "0123456789abcdef";
+
+bool expose_shown_may_hold(char byte)
+{
+    return mx_percent_is_unreserved(byte) && byte != '~';
+}
+
+/* Appends with "_" for what a name may not hold; true when something was replaced. */
+static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
+{
+    bool changed = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        bool fits = expose_shown_may_hold(text.text[i]);
+
+        mcpx_text_add(out, fits ? text.text + i : "_", 1);
+        changed |= !fits;
+    }
+    return changed;
+}
+
+/* With such an id, the first "__" of a name does not end the id. */
+static bool is_ambiguous(struct mcpx_slice participant)
+{
+    for (size_t i = 0; i + 1 < participant.len; i++)
+        if (participant.text[i] == '_' && participant.text[i + 1] == '_')
+            return true;
+    return participant.len == 0 || participant.text[participant.len - 1] == '_';
+}
+
+/* It ends with "_" and digits. */
+static bool ends_like(struct mcpx_slice name, size_t mark_len, const char *digits)
+{
+    const char *mark = name.text + name.len - mark_len;
+
+    if (name.len < mark_len || mark[0] != '_')
+        return false;
+    for (size_t i = 1; i < mark_len; i++)
+        if (!memchr(digits, mark[i], strlen(digits)))
+            return false;
+    return true;
+}
+
+bool expose_shown_is_marked(struct mcpx_slice name)
+{
+    return ends_like(name, MARK_LEN, mark_digits);
+}
+
+static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
+{
+    struct mcpx_text pair = mx_formatted("mcpx name 1:%s:%s%s", thing->participant.len,
+                                         thing->participant, thing->own);
+    unsigned char hash[MX_SHA256_BYTES];
+    char mark[MARK_LEN] = "_";
+
+    out->failed |= pair.failed || !mx_sha256(mcpx_text_view(&pair), hash);
+    for (size_t i = 1; !out->failed && i < MARK_LEN; i++) {
+        size_t bit = (i - 1) * 5;
+        unsigned two_bytes = (unsigned)hash[bit / 8] << 8 | hash[bit / 8 + 1];
+
+        mark[i] = mark_digits[two_bytes >> (11 - bit % 8) & 31];
+    }
+    mcpx_text_add(out, mark, MARK_LEN);
+    mcpx_text_fini(&pair);
+}
+
+/* The prefixed name without a mark; true when it needs one anyway. */
+static bool write_unmarked(struct mcpx_text *out, const struct expose_thing *thing)
+{
+    bool changed = add_clean(out, thing->participant);
+
+    mcpx_text_puts(out, "__");
+    changed |= add_clean(out, thing->own);
+    return changed || is_ambiguous(thing->participant);
+}
+
+/* What stands before a mark of that length. */
+static void cut(struct mcpx_text *out, size_t start, size_t mark_len)
+{
+    if (!out->failed && out->len - start > EXPOSE_NAME_MAX - mark_len)
+        out->len = start + EXPOSE_NAME_MAX - mark_len;
+}
+
+void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked)
+{
+    size_t start = out->len;
+
+    marked |= write_unmarked(out, thing);
+    marked |= out->len - start > EXPOSE_NAME_MAX ||
+              (!out->failed && expose_shown_is_marked(mcpx_text_view(out)));
+    if (!marked)
+        return;
+    cut(out, start, MARK_LEN);
+    add_mark(out, thing);
+}
+
+/* FNV-1a */
+static uint64_t hash_more(uint64_t hash, struct mcpx_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        hash = (hash ^ (unsigned char)text.text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+void expose_shown_write_former(struct mcpx_text *out, const struct expose_thing *thing,
+                               bool plain)
+{
+    bool marked = ends_like(thing->own, FORMER_MARK_LEN, former_digits);
+    uint64_t hash = hash_more(UINT64_C(0xcbf29ce484222325), thing->participant);
+    char mark[FORMER_MARK_LEN + 1];
+    size_t start = out->len;
+
+    if (plain && !marked) {
+        mcpx_text_slice(out, thing->own);
+        return;
+    }
+    marked |= write_unmarked(out, thing);
+    if (!marked && out->len - start <= EXPOSE_NAME_MAX)
+        return;
+    cut(out, start, FORMER_MARK_LEN);
+    hash = hash_more(hash_more(hash, (struct mcpx_slice){"", 1}), thing->own);
+    snprintf(mark, sizeof mark, "_%08" PRIx32, (uint32_t)(hash ^ (hash >> 32)));
+    mcpx_text_puts(out, mark);
+}

@@ -1,0 +1,42 @@
+/*
+ * shown.h - what a tool or prompt of a participant is called. Depends on the pair alone, so the
+ * same tool has the same name in every run, whatever else is in the topic.
+ */
+#ifndef MCPX_BRIDGE_EXPOSE_SHOWN_H
+#define MCPX_BRIDGE_EXPOSE_SHOWN_H
+
+#include <mcpx/text.h>
+
+/** The longest name of a tool or prompt, in bytes, that is shown under `prefixed`. */
+enum { EXPOSE_NAME_MAX = 64 };
+
+/** A tool, prompt or resource by its owner's name. */
+struct expose_thing {
+    struct mcpx_slice participant;
+    struct mcpx_slice own;
+};
+
+/** May a name that begins with its owner's id hold this byte? */
+bool expose_shown_may_hold(char byte);
+
+/** Does a name end like a mark: "_" and 20 characters of a-z and 2-7? */
+bool expose_shown_is_marked(struct mcpx_slice name);
+
+/**
+ * Appends `PARTICIPANT__NAME` in [A-Za-z0-9_.-], at most EXPOSE_NAME_MAX bytes. It ends with a mark
+ * when `marked` is true, when bytes had to be replaced or cut, when the participant's id would let
+ * two pairs meet in one name ("a__b" and "c", "a" and "b__c"), and when it would end like a mark
+ * anyway. So no two pairs have the same name without a mark, and no name without a mark is one with
+ * a mark. A mark is 100 bits of the SHA-256 of the pair: who looks for another pair with the same
+ * one tries 2^100.
+ */
+void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked);
+
+/**
+ * Appends the name that version 0.1.0 gave it. `plain`: names were not changed, unless they ended
+ * like a mark then: "_" and eight hexadecimal digits.
+ */
+void expose_shown_write_former(struct mcpx_text *out, const struct expose_thing *thing,
+                               bool plain);
+
+#endif
