@@ -58,13 +58,13 @@ struct mcpx_session_config {
  * `own` is the id of an envelope of ours, `tag` the tag of its draft.
  *
  *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known
- *                 [resumed, renamed: our id is not the former one, because another connection
+ *                 [envelope: the system/welcome, resumed, renamed: our id is not the former one, because another connection
  *                 has that now. Answers to requests that we sent under the former id still
  *                 come. Our answers to requests for the former id may be ignored]
  *   LEFT          the connection is gone, or could not be made [code, reason, retry_ms]. After a
  *                 final one EXPIRED follows for everything pending
  *   PRESENCE      another participant came, left or changed [participant, presence]
- *   GRANTS        our own grants changed while connected
+ *   GRANTS        our own grants changed while connected [envelope: another system/welcome]
  *   HISTORY       an envelope from before we joined. It is context and must never be executed
  *                 [envelope, rpc when its payload fits its kind]. An answer that we still wait
  *                 for is told as RESPONSE
@@ -351,6 +351,9 @@ MCPX_API bool mcpx_session_output(struct mcpx_session *session, struct mcpx_slic
  * arrived. 0: mcpx_session_output has nothing to write, and nothing is under way.
  */
 MCPX_API size_t mcpx_session_unsent_count(const struct mcpx_session *session);
+
+/** How many bytes these have together (see unsent_bytes). */
+MCPX_API size_t mcpx_session_unsent_bytes(const struct mcpx_session *session);
 
 /** The text that was lent has been written to the connection. */
 MCPX_API void mcpx_session_written(struct mcpx_session *session);

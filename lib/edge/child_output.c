@@ -14,6 +14,9 @@
 
 enum { LINE_DEFAULT = 64 << 20, ERROR_LINE_MAX = 4096 };
 
+/* Bytes of standard error that are shown: 100 KB a second, 1 MB at once. */
+static const struct mx_rate shown_rate = {6000000, 1000000};
+
 void mx_child_output_init(struct mcpx_child *child)
 {
     child->output.max = child->config.line_max ? child->config.line_max : LINE_DEFAULT;
@@ -74,13 +77,25 @@ static bool report_lost(struct mcpx_child *child)
 
     if (!child->unshown)
         return true;
-    mx_format(&text, "[%s] lines missing here, because nobody read them: %s\n",
+    mx_format(&text,
+              "[%s] lines missing here, because nobody read them or they were too many: "
+              "%s\n",
               child->config.name, child->unshown);
     told = !text.failed && show_line(mcpx_text_view(&text)) > 0;
     if (told)
         child->unshown = 0;
     mcpx_text_fini(&text);
     return told;
+}
+
+static bool is_too_much(struct mcpx_child *child, size_t len)
+{
+    int64_t now_ms = (int64_t)uv_now(child->config.loop);
+
+    if (mx_bucket_wait_ms(&child->shown, shown_rate, len, now_ms) > 0)
+        return true;
+    mx_bucket_spend(&child->shown, shown_rate, len, now_ms);
+    return false;
 }
 
 /* Nobody waits for who reads our standard error: what it does not take is lost, and counted. */
@@ -92,7 +107,8 @@ static void show(struct mcpx_child *child, const struct mcpx_text *text)
         const char *end = memchr(text->text + at, '\n', text->len - at);
         size_t len = (size_t)(end - (text->text + at)) + 1;
 
-        if (!report_lost(child) || show_line((struct mcpx_slice){text->text + at, len}) < len)
+        if (is_too_much(child, len) || !report_lost(child) ||
+            show_line((struct mcpx_slice){text->text + at, len}) < len)
             child->unshown++;
         at += len;
     }

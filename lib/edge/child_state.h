@@ -7,6 +7,7 @@
 #ifndef EDGE_CHILD_STATE_H
 #define EDGE_CHILD_STATE_H
 
+#include "lib/core/bucket.h"
 #include "lib/edge/child_spawn.h"
 #include "lib/edge/child_warden.h"
 
@@ -96,6 +97,7 @@ struct mcpx_child {
     struct mcpx_lines output;
     struct mcpx_lines errors;
     uint64_t unshown;
+    struct mx_bucket shown; /* bytes of its standard error */
     char text[MX_CHILD_TEXT];
     char piece[MX_CHILD_PIECE];
 };

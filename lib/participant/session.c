@@ -292,6 +292,11 @@ size_t mcpx_session_unsent_count(const struct mcpx_session *session)
     return session->outbox.count;
 }
 
+size_t mcpx_session_unsent_bytes(const struct mcpx_session *session)
+{
+    return session->outbox.bytes;
+}
+
 void mcpx_session_written(struct mcpx_session *session)
 {
     struct mx_own *own = mx_outbox_written(&session->outbox, session->mono_ms);

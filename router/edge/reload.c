@@ -95,7 +95,8 @@ static void read_all(uv_work_t *work)
 static bool same_limits(const struct hub_config *one, const struct hub_config *other)
 {
     return one->message_bytes == other->message_bytes &&
-           one->messages_per_minute == other->messages_per_minute;
+           one->messages_per_minute == other->messages_per_minute &&
+           one->bytes_per_minute == other->bytes_per_minute;
 }
 
 /* Gives what was in force before. */

@@ -180,6 +180,7 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
     mx_json_begin_object(out, "limits");
     write_limit("message_bytes", config->message_bytes, out);
     write_limit("messages_per_minute", config->messages_per_minute, out);
+    write_limit("bytes_per_minute", config->bytes_per_minute, out);
     mcpx_text_puts(out, "}");
     if (*config->rev)
         mx_format(out, ",\"policy\":{\"rev\":\"%s\"}", config->rev);

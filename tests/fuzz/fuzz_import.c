@@ -144,7 +144,7 @@ static void act_on_all(struct stage *stage)
 {
     const struct bridge_action *action;
 
-    while ((action = import_pool_next(stage->pool)) != NULL) {
+    while ((action = import_pool_next(stage->pool, stage->now)) != NULL) {
         struct bridge_outcome outcome = {.err = act(stage, action)};
 
         if (action->type == BRIDGE_SEND && !outcome.err)
@@ -291,7 +291,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         config.isolate_max = ISOLATE_MAX;
     must(import_pool_new(&config, &stage.pool) == MCPX_OK);
     for (size_t i = 0; i < TOPICS; i++)
-        import_pool_joined(stage.pool, i, MCPX_SLICE("s"), MESSAGE_MAX);
+        import_pool_joined(stage.pool, i, MCPX_SLICE("s"), MESSAGE_MAX,
+                           (struct mcpx_slice){0});
     while (at < end_at) {
         const char *newline = memchr(at, '\n', (size_t)(end_at - at));
         size_t len = (size_t)((newline ? newline : end_at) - at);

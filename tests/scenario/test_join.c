@@ -258,6 +258,7 @@ Test(join, limits_that_are_none_read_null)
 
         config.messages_per_minute = limits[i];
         config.message_bytes = (size_t)limits[i];
+        config.bytes_per_minute = limits[i];
         w = world_with(&config);
         world_joins(w, "alice", "");
         peer = hub_next_ready(world_hub(w));
@@ -265,8 +266,10 @@ Test(join, limits_that_are_none_read_null)
         snprintf(text, sizeof text, "%.*s", (int)output.len - 4,
                  output.bytes + 4); /* behind the frame head */
         cr_expect_not_null(
-            strstr(text, i ? "{\"message_bytes\":10,\"messages_per_minute\":10}"
-                           : "{\"message_bytes\":null,\"messages_per_minute\":null}"),
+            strstr(text, i ? "{\"message_bytes\":10,\"messages_per_minute\":10,"
+                             "\"bytes_per_minute\":10}"
+                           : "{\"message_bytes\":null,\"messages_per_minute\":null,"
+                             "\"bytes_per_minute\":null}"),
             "%s", text);
         world_free(w);
     }

@@ -23,7 +23,7 @@ static void texts_of(struct bridge_row *row, struct mcpx_slice *texts[TEXTS])
     texts[5] = &row->method;
 }
 
-static void append(struct bridge_output *output, struct bridge_row *row)
+void bridge_output_append(struct bridge_output *output, struct bridge_row *row)
 {
     row->next = NULL;
     if (output->first)
@@ -39,7 +39,7 @@ void bridge_output_keep(struct bridge_output *output, struct bridge_row *row)
         return;
     row->is_kept = true;
     row->is_waiting = true;
-    append(output, row);
+    bridge_output_append(output, row);
 }
 
 void bridge_output_lose(struct bridge_output *output)
@@ -80,7 +80,7 @@ static struct bridge_row *add(struct bridge_output *output, const struct bridge_
     draft->type = bridge_copy(&at, type).text;
     *at = '\0';
     *added = copy;
-    append(output, added);
+    bridge_output_append(output, added);
     return added;
 }
 

@@ -15,6 +15,7 @@
  * who, method     RESPOND: whose answer it is, and to what
  * is_substitute   RESPOND: it stands for an answer that could not be sent
  * is_notice       SEND: a notification of the server
+ * is_given_up     a message for which there was no room: it is not sent
  * taken           a text of the action that is the row's own; private
  * is_kept         memory of somebody else's
  * is_waiting      is_kept, and in a list
@@ -25,7 +26,7 @@ struct bridge_row {
     int64_t call;
     struct mcpx_slice who, method;
     struct mcpx_text taken;
-    bool is_substitute, is_notice, is_kept, is_waiting;
+    bool is_substitute, is_notice, is_given_up, is_kept, is_waiting;
 };
 
 /** The list. Zero-initialised is empty. `lost`: says that a row could not be added. */
@@ -58,6 +59,9 @@ void bridge_output_lose(struct bridge_output *output);
  * not added while it waits. What it points to has to live as long.
  */
 void bridge_output_keep(struct bridge_output *output, struct bridge_row *row);
+
+/** Adds a row that was taken out of another list. */
+void bridge_output_append(struct bridge_output *output, struct bridge_row *row);
 
 /** Takes out the first row, for bridge_row_free. There is one. */
 struct bridge_row *bridge_output_take(struct bridge_output *output);

@@ -4,6 +4,7 @@
 #ifndef MCPXCTL_LIVE_H
 #define MCPXCTL_LIVE_H
 
+#include "lib/core/bucket.h"
 #include "tools/common/connect.h"
 
 #include <mcpx/client.h>
@@ -16,6 +17,7 @@
  * waiting_for     what we wait for, shown on a terminal; NULL = not shown
  * away            there is no connection; a new one is being made
  * patient         it looks on, and waits for the first connection too
+ * declined        what live_decline has sent
  * waiting_since   private, as is line_shown
  */
 struct live {
@@ -26,6 +28,7 @@ struct live {
     bool joined;
     bool away;
     bool patient;
+    struct mx_bucket declined;
     const char *waiting_for;
     int64_t waiting_since;
     bool line_shown;
@@ -128,7 +131,7 @@ int live_call(const struct arguments *arguments, const struct mcpx_draft *reques
 /** Reports a refusal of the router. Returns the exit code. */
 int live_refused(struct live *live, const struct mcpx_event *event);
 
-/** Answers a request that is addressed to us: we execute nothing. */
+/** Answers a request that is addressed to us: we execute nothing. Ten a second are answered. */
 void live_decline(struct live *live, const struct mcpx_event *event);
 
 /** True when another participant of that id is in the topic. */

@@ -13,8 +13,10 @@ struct world {
     struct bridge_terms terms;
     struct mcpx_now now;
     struct mcpx_text out;
-    bool log, deaf, nochat, mute, full, barren;
-    size_t number; /* of the topic or server that the step names */
+    bool log, deaf, nochat, mute, full, barren, brief;
+    size_t unsent, unsent_bytes; /* what the session has not sent */
+    const char *limits;          /* of the router, as its welcome says */
+    size_t number;               /* of the topic or server that the step names */
     size_t narrow, topics;
     unsigned sent;
 };
@@ -74,7 +76,13 @@ static void act_respond(struct world *world, const struct bridge_action *action,
     verb(world, "reply", action->topic);
     mcpx_text_puts(&world->out, " ");
     mcpx_text_slice(&world->out, action->about);
-    line(world, " ", action->text);
+    if (world->brief && action->text.len > 1000) {
+        mcpx_text_puts(&world->out, " ");
+        mcpx_text_number(&world->out, (int64_t)action->text.len);
+        line(world, " bytes", MCPX_SLICE(""));
+    } else {
+        line(world, " ", action->text);
+    }
 }
 
 static void act_send(struct world *world, const struct bridge_action *action,
@@ -169,7 +177,7 @@ static void act_on_all(struct world *world)
     const struct bridge_action *action;
 
     write_records(world);
-    while ((action = import_pool_next(world->pool)) != NULL) {
+    while ((action = import_pool_next(world->pool, world->now)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(world, action, &outcome);
@@ -183,7 +191,8 @@ static void act_on_all(struct world *world)
 static void join(struct world *world)
 {
     for (size_t i = 0; i < world->topics; i++)
-        import_pool_joined(world->pool, i, MCPX_SLICE("server"), world->narrow);
+        import_pool_joined(world->pool, i, MCPX_SLICE("server"), world->narrow,
+                           mcpx_slice_of(world->limits));
 }
 
 /* The words of a step: verb, then at most two more, then a rest. */
@@ -287,6 +296,33 @@ static void ask_often(struct world *world, int count)
     mcpx_text_puts(&world->out, "");
 }
 
+static void answer_at_length(struct world *world, const char *words)
+{
+    char *size, id[24];
+    struct mcpx_text text = {0};
+
+    snprintf(id, sizeof id, "%ld", strtol(words, &size, 10));
+    mcpx_text_puts(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
+    mcpx_text_puts(&text, id);
+    mcpx_text_puts(&text, ",\"result\":{\"n\":\"");
+    for (long left = strtol(size, NULL, 10); left > 0; left--)
+        mcpx_text_puts(&text, "n");
+    mcpx_text_puts(&text, "\"}}");
+    world->brief = true;
+    server(world, text.text);
+    mcpx_text_fini(&text);
+}
+
+static void flood(struct world *world, int count)
+{
+    char text[160];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"method\":\"n%d\"}%60s", i, "");
+        server(world, text);
+    }
+}
+
 /* mallory subscribes to `count` resources, and the server agrees; as above. */
 static void subscribe_often(struct world *world, int count)
 {
@@ -354,6 +390,20 @@ static void narrow(struct world *world, size_t bytes)
     join(world);
 }
 
+/* The session has that many messages that it has not sent; below 64 it takes more. */
+static void be_busy(struct world *world, size_t count)
+{
+    world->unsent = count;
+    act_on_all(world);
+}
+
+/* A router that takes 60 messages and 60,000 bytes a minute of us. */
+static void slow_down(struct world *world)
+{
+    world->limits = "{\"messages_per_minute\":60,\"bytes_per_minute\":60000}";
+    join(world);
+}
+
 /* What needs no event. Returns false for other verbs. */
 static bool try_state(struct world *world, const char *verb, int number)
 {
@@ -385,6 +435,12 @@ static bool try_state(struct world *world, const char *verb, int number)
         world->mute = true;
     else if (strcmp(verb, "full") == 0)
         world->full = true;
+    else if (strcmp(verb, "busy") == 0)
+        be_busy(world, (size_t)number);
+    else if (strcmp(verb, "flood") == 0)
+        flood(world, number);
+    else if (strcmp(verb, "slow") == 0)
+        slow_down(world);
     else if (strcmp(verb, "narrow") == 0)
         narrow(world, (size_t)number);
     else
@@ -412,7 +468,9 @@ const char *world_happen(struct world *world, const char *in)
         act_on_all(world);
         cr_expect_gt(import_pool_deadline(world->pool), world->now.mono_ms,
                      "wants to be woken for ever after: %s", in);
-    } else if (!try_event(world, &words, rest))
+    } else if (strcmp(words.verb, "long") == 0)
+        answer_at_length(world, rest);
+    else if (!try_event(world, &words, rest))
         cr_assert(try_state(world, words.verb, (int)strtol(rest, NULL, 10)),
                   "no such step: %s", in);
     return world->out.text;
@@ -427,6 +485,16 @@ static bool could(void *user, size_t topic, struct mcpx_slice participant,
     (void)user, (void)topic;
     cr_expect(mcpx_slice_equal(kind->method, MCPX_SLICE("tools/call")));
     return !mcpx_slice_equal(participant, MCPX_SLICE("mallory"));
+}
+
+static bool unsent(void *user, size_t topic, size_t *count, size_t *bytes)
+{
+    const struct world *world = user;
+
+    (void)topic;
+    *count = world->unsent;
+    *bytes = world->unsent_bytes;
+    return true;
 }
 
 static struct mcpx_instant instant(void *user)
@@ -458,8 +526,9 @@ struct world *world_new(const struct import_config *settings, const char *terms)
     if (terms) {
         read_terms(world, terms);
         config->terms = &world->terms;
-        config->view = (struct import_view){world, could, instant, NULL};
     }
+    config->view = (struct import_view){world, could, instant, NULL, unsent};
+    world->limits = "{}";
     world->now = (struct mcpx_now){1000, 5000};
     world->topics = config->topics ? config->topics : 1;
     cr_assert_eq(import_pool_new(config, &world->pool), MCPX_OK);

@@ -6,7 +6,7 @@
  *
  *   story gives the id back            a new import
  *   with capabilities {}               its settings: capabilities or roots, ask,
- *                              request_ms, wait_bytes, calls_max, protocol, once, topics, isolate,
+ *                              request_ms, wait_bytes, answers_max, calls_max, protocol, once, topics, isolate,
  *                              idle_ms, terms. Under terms ids are deterministic; mallory may
  *                              call no tool
  *   > ready
@@ -45,6 +45,12 @@
  *   nochat                    we may not chat
  *   mute                      we may not say anything
  *   full                      there is no room for the next answer
+ *   busy N                    the session has not sent N messages; below 64 it is given more
+ *   slow                      the router takes 60 messages and 60000 bytes a minute of us
+ *   long ID BYTES             the server answers with a result of so many bytes; from then on only
+ *                             the size of long answers is compared
+ *   flood N                   the server sends so many notifications n0, n1, ... to everybody, a
+ *                             hundred bytes each
  *   wait MS                   time passes
  *   why                       is there use in going on?
  *   log ...                   any of these; what is logged is compared as well

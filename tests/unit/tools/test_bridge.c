@@ -3,6 +3,7 @@
  * beginning shows decides whether he hears of it; what it does not show must not be made up.
  */
 #include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/limit.h"
 #include "tools/mcpx-bridge/output.h"
 
 #include <criterion/criterion.h>
@@ -116,4 +117,28 @@ Test(bridge, leaves_a_taken_text_to_the_row_that_took_it)
     bridge_row_free(first);
     cr_expect(mcpx_slice_equal(second->action.text, MCPX_SLICE("too long")));
     bridge_row_free(second);
+}
+
+/* One whose server writes garbage without end fills the disk with the log of who runs the bridge. */
+Test(limit, lets_a_hundred_lines_of_a_sort_through_then_ten_a_second_and_counts_the_rest)
+{
+    static struct bridge_limit limit;
+    size_t shown = 0, varied = 0;
+    char line[80];
+
+    for (int64_t ms = 0; ms < 10000; ms++)
+        shown += bridge_limit_allows(
+            &limit, MCPX_SLICE("the server wrote what is no JSON, ignored: xyz"), ms);
+    cr_expect_eq(shown, 199, "%zu", shown);
+    cr_expect_eq(bridge_limit_take_left(&limit, 10000), 10000 - shown);
+    cr_expect_eq(bridge_limit_take_left(&limit, 10001), 0, "told once");
+    cr_expect(bridge_limit_allows(&limit, MCPX_SLICE("the server is gone"), 10000),
+              "another sort");
+    for (int i = 0; i < 10000; i++) {
+        snprintf(line, sizeof line, "%d begins otherwise each time", i);
+        varied += bridge_limit_allows(&limit, mcpx_slice_of(line), 10000);
+    }
+    cr_expect_leq(varied, 500, "%zu", varied);
+    cr_expect_eq(bridge_limit_take_left(&limit, 10500), 0, "once a second");
+    cr_expect_eq(bridge_limit_take_left(&limit, 11000), 10000 - varied);
 }

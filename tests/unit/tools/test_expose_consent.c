@@ -272,6 +272,46 @@ Test(ask, refuses_who_was_not_asked_and_what_the_client_cannot)
     }
 }
 
+/* Whoever answers every ping has no rate left for what its client asks. */
+Test(ask, is_answered_by_the_bridge_itself_at_a_bounded_rate)
+{
+    static const struct {
+        const char *who, *method;
+        size_t from, to; /* names who0, who1, ... */
+        int64_t pause_ms;
+        size_t each, answered; /* so many of each; so many answers in all */
+    } rows[] = {
+        {"mallory", "ping", 0, 1, 0, 100, 10},       /* a burst */
+        {"mallory", "tools/list", 0, 1, 0, 100, 10}, /* refusals are answers, too */
+        {"mallory", "ping", 0, 1, 100, 600, 69},     /* then one a second */
+        {"mallory~", "ping", 1, 9, 0, 20, 10},       /* instances are one participant */
+        {"many", "ping", 0, 30, 0, 20, 60},          /* and all together */
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct world world;
+        char who[32], payload[96];
+        size_t answered = 0;
+
+        world_start(&world, &(struct world_setup){0});
+        world_serve(&world, &s, 1);
+        snprintf(payload, sizeof payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"}",
+                 rows[i].method);
+        for (size_t n = 0; n < rows[i].each; n++)
+            for (size_t one = rows[i].from; one < rows[i].to; one++) {
+                snprintf(who, sizeof who, "%s%zu", rows[i].who, one);
+                world_event(&world, MCPX_EVENT_REQUEST, NULL, who, payload);
+                world.now.mono_ms += rows[i].pause_ms;
+            }
+        for (const char *at = world.responses; at && *at; at++)
+            answered += *at == '\n';
+        cr_expect_eq(answered, rows[i].answered, "%zu: %zu", i, answered);
+        cr_expect_eq(answered + world.dropped, rows[i].each * (rows[i].to - rows[i].from),
+                     "%zu", i);
+        world_stop(&world);
+    }
+}
+
 Test(ask, needs_a_call_under_way_and_ends_with_its_asker)
 {
     struct world world;

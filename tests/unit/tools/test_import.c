@@ -101,6 +101,8 @@ static bool configure_number(struct import_config *config, const char *name, lon
 {
     if (strcmp(name, "request_ms") == 0)
         config->request_ms = value;
+    else if (strcmp(name, "answers_max") == 0)
+        config->answers_max = (size_t)value;
     else if (strcmp(name, "wait_bytes") == 0)
         config->wait_bytes = (size_t)value;
     else if (strcmp(name, "calls_max") == 0)
@@ -221,6 +223,11 @@ Test(import, meets_servers_of_both_eras_as_written)
 Test(import, gives_everybody_a_share_as_written)
 {
     play("shares.txt", 4);
+}
+
+Test(import, lets_receivers_take_turns_as_written)
+{
+    play("turns.txt", 6);
 }
 
 Test(import, sits_at_several_tables_as_written)

@@ -5,10 +5,14 @@
  */
 #include "tools/mcpx-bridge/edge/loop.h"
 
+#include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
+#include "tools/mcpx-bridge/limit.h"
 
 #include <signal.h>
+
+static struct bridge_limit limit; /* of the process, as its standard error is */
 
 static const int signal_numbers[LOOP_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 
@@ -22,22 +26,34 @@ static void on_signal(uv_signal_t *handle, int number)
 
 static void on_round(uv_prepare_t *round)
 {
+    uint64_t left = bridge_limit_take_left(&limit, mx_clock_now().mono_ms);
+
     (void)round;
+    if (left > 0)
+        complain("log", "%llu lines left out: there were too many", (unsigned long long)left);
     complain_again();
 }
 
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop)
 {
     complain_without_waiting();
+    mx_chance_fill(NULL, &limit.alike.key, sizeof limit.alike.key);
     uv_prepare_init(loop, round);
     uv_prepare_start(round, on_round);
     uv_unref((uv_handle_t *)round);
+}
+
+bool loop_may_log(struct mcpx_slice sentence)
+{
+    return bridge_limit_allows(&limit, sentence, mx_clock_now().mono_ms);
 }
 
 void loop_log(const char *verb, struct mcpx_slice sentence)
 {
     struct mcpx_text visible = {0};
 
+    if (!loop_may_log(sentence))
+        return;
     text_visible(&visible, sentence);
     if (visible.text)
         complain(verb, "%s", visible.text);

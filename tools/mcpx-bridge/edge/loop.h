@@ -38,7 +38,16 @@ void loop_signals_close(struct loop_signals *signals);
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
-/** Prints a sentence that may hold what others sent: as complain() does, in one line. */
+/**
+ * True when one more sentence of this sort may be printed (limit.h); else it is counted, and how many
+ * are missing is printed later.
+ */
+bool loop_may_log(struct mcpx_slice sentence);
+
+/**
+ * Prints a sentence that may hold what others sent: as complain() does, in one line. Does nothing
+ * when it may not be.
+ */
 void loop_log(const char *verb, struct mcpx_slice sentence);
 
 /**

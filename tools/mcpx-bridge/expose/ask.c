@@ -16,6 +16,12 @@
 /* Questions before the client at one time. */
 enum { ASKS_MAX = 256 };
 
+/*
+ * Answers that the bridge gives itself, to one participant and to all: they must not use up what the
+ * router lets the client send.
+ */
+static const struct mx_rate rate_of_one = {60, 10}, rate_of_all = {600, 60};
+
 /* A request of a server to the client, under a number that is its JSON-RPC id there. */
 struct expose_ask {
     struct expose_ask *next;
@@ -180,8 +186,29 @@ static const char *find_obstacle(const struct expose *x, const struct mcpx_event
     return x->is_behind ? "the client reads nothing at present" : NULL;
 }
 
+/* False, and the request is not answered, when the participant has had as much as it may. */
+static bool may_answer(struct expose *x, const struct mcpx_event *event)
+{
+    struct mcpx_slice from = mcpx_identity_of(event->envelope->from);
+    int64_t now_ms = x->now.mono_ms;
+
+    x->answered.key = x->config.key;
+    x->answered.rate = rate_of_one;
+    if (mx_buckets_wait_ms(&x->answered, from, 1, now_ms) > 0 ||
+        mx_bucket_wait_ms(&x->answered_all, rate_of_all, 1, now_ms) > 0) {
+        expose_note_text(
+            x, mx_formatted("a request of %s is not answered: there are too many", from));
+        forget_request(x, event->envelope->id);
+        return false;
+    }
+    mx_buckets_spend(&x->answered, from, 1, now_ms);
+    mx_bucket_spend(&x->answered_all, rate_of_all, 1, now_ms);
+    return true;
+}
+
 void expose_ask(struct expose *x, const struct mcpx_event *event)
 {
+    bool is_ping = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("ping"));
     const char *obstacle;
     int code;
 
@@ -189,18 +216,19 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
         forget_request(x, event->envelope->id); /* asked of everybody: others answer */
         return;
     }
-    if (mcpx_slice_equal(event->rpc->method, MCPX_SLICE("ping"))) {
+    obstacle = find_obstacle(x, event, &code);
+    if ((is_ping || obstacle) && !may_answer(x, event))
+        return;
+    if (is_ping) {
         struct mcpx_text pong = {0};
 
         bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
         respond(x, event->envelope->id, pong, false);
-        return;
-    }
-    obstacle = find_obstacle(x, event, &code);
-    if (obstacle)
+    } else if (obstacle) {
         refuse_ask(x, event, code, obstacle);
-    else
+    } else {
         pass_on(x, event);
+    }
 }
 
 /* ---- the answer, or none ---- */

@@ -67,6 +67,9 @@ struct expose {
     struct expose_shelf no_tools;   /* of nobody */
     struct expose_ask *asks;
     size_t ask_count;
+    struct mx_buckets
+        answered; /* answers of ours that nobody here has given, per participant */
+    struct mx_bucket answered_all;
     int64_t last_ask;
     struct expose_watch *watches; /* kept for who may come back */
     size_t watch_count;

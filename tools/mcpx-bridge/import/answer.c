@@ -40,6 +40,8 @@ void import_answer(struct import *import, struct import_call *call)
         return;
     }
     respond(import, &row);
+    if (import->text.len > call->holder->longest)
+        call->holder->longest = import->text.len;
     import_calls_drop(&import->calls, call);
 }
 
@@ -82,7 +84,7 @@ static bool add_substitute(struct import *import, const struct bridge_row *row,
         add_too_large(import, row);
     else
         add_error(import, row, MCPX_CAUSE_EXHAUSTED,
-                  MCPX_SLICE("too many answers wait to be sent to the router"),
+                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"),
                   (struct mcpx_slice){0});
     return !import->text.failed;
 }
@@ -141,7 +143,8 @@ void import_turn_away(struct import *import, size_t topic, const struct mcpx_eve
     struct bridge_row row = {
         .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = event->envelope->id},
         .who = event->envelope->from,
-        .method = event->rpc->method};
+        .method = event->rpc->method,
+        .is_substitute = true};
 
     mcpx_text_reset(&import->text);
     if (import_is_under_terms(import, event->rpc->method))

@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 
-static struct import_holder *find_holder(const struct import_calls *calls,
-                                         struct import_who who)
+struct import_holder *import_calls_holder(const struct import_calls *calls,
+                                          struct import_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
 
@@ -29,7 +29,7 @@ static struct import_holder *find_holder(const struct import_calls *calls,
 static struct import_holder *hold_for(struct import_calls *calls, struct import_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
-    struct import_holder **holders, *holder = find_holder(calls, who);
+    struct import_holder **holders, *holder = import_calls_holder(calls, who);
 
     if (holder)
         return holder;

@@ -26,11 +26,12 @@ enum import_purpose {
  * identity   as mcpx_identity_of; behind the struct
  * calls      how many
  * held       bytes of their payloads
+ * longest    bytes of the longest answer since it has any
  */
 struct import_holder {
     size_t topic;
     struct mcpx_slice identity;
-    size_t calls, held;
+    size_t calls, held, longest;
 };
 
 /**
@@ -93,6 +94,10 @@ bool import_calls_hold(struct import_calls *calls, struct import_call *call,
 
 /** Frees the payload of a call. */
 void import_calls_release(struct import_calls *calls, struct import_call *call);
+
+/** What a participant has under way; NULL: nothing. Lent until the next change. */
+struct import_holder *import_calls_holder(const struct import_calls *calls,
+                                          struct import_who who);
 
 /** The call with that number; NULL when there is none. */
 struct import_call *import_calls_find(const struct import_calls *calls, int64_t id);

@@ -38,6 +38,8 @@
  * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions
  *                nobody may have more than is left free (bridge_may_have)
  * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
+ * answers_max    how many bytes may wait to be sent to one participant, four times that to all of a
+ *                topic; 16 MiB
  * terms          what calls of tools have to keep, kept as long as the pool; NULL: nothing
  * view           what that takes
  */
@@ -56,6 +58,7 @@ struct import_config {
     int64_t wait_ms;
     size_t calls_max;
     size_t wait_bytes;
+    size_t answers_max;
     const struct bridge_terms *terms;
     struct import_view view;
 };

@@ -11,6 +11,18 @@
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/terms.h"
 
+bool import_is_shared(struct mcpx_slice method)
+{
+    static const char *const methods[] = {
+        "initialize",   "ping",           "server/discover",         "tools/list",
+        "prompts/list", "resources/list", "resources/templates/list"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
+            return true;
+    return false;
+}
+
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct import_call *call)
 {

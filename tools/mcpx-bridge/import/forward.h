@@ -10,6 +10,9 @@
 
 struct import;
 
+/** What is the same for everybody: the greeting, and lists. */
+bool import_is_shared(struct mcpx_slice method);
+
 /** Whether the server takes requests of that method now. Those of others wait. */
 bool import_takes(const struct import *import, struct mcpx_slice method);
 

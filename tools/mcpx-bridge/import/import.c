@@ -265,6 +265,14 @@ static void on_topic_gone(struct import *import, size_t topic)
     left(import, (struct import_who){topic, {0}});
 }
 
+size_t import_under_way(const struct import *import, struct import_who who, size_t *longest)
+{
+    const struct import_holder *holder = import_calls_holder(&import->calls, who);
+
+    *longest = holder ? holder->longest : 0;
+    return holder ? holder->calls : 0;
+}
+
 bool import_is_in_use(const struct import *import)
 {
     return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;

@@ -35,6 +35,12 @@ void import_done(struct import *import, const struct bridge_row *row,
 bool import_is_waiting(const struct import *import, size_t topic,
                        const struct mcpx_event *event);
 
+/**
+ * How many requests that participant has under way, all its instances together; `longest` is the
+ * longest answer since it last had none.
+ */
+size_t import_under_way(const struct import *import, struct import_who who, size_t *longest);
+
 /** True while participants wait for something, or have subscribed to something. */
 bool import_is_in_use(const struct import *import);
 

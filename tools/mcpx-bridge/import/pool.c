@@ -13,10 +13,12 @@
 
 #include "tools/mcpx-bridge/import/answer.h"
 #include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/import.h"
 #include "tools/mcpx-bridge/import/outage.h"
 #include "tools/mcpx-bridge/import/server.h"
 #include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +45,18 @@ struct slot {
 
 /**
  * slots    `size` of them: as many as may run, and as many that are ending
- * alive    processes of slots from 1 on, those that are ending included
+ * alive    processes of slots from 1 on, those that end included
  * over     slots that are OVER
+ * turns    messages that wait for their session
+ * row      what was handed out and is not done yet, or NULL
  */
 struct import_pool {
     struct import_config config;
     struct import_shared shared;
     struct slot *slots;
     size_t size, alive, over;
+    struct import_turns turns;
+    struct bridge_row *row;
 };
 
 static enum mcpx_err open_slot(struct import_pool *pool, size_t number)
@@ -90,7 +96,9 @@ enum mcpx_err import_pool_new(const struct import_config *config, struct import_
         pool->config.topics = 1;
     pool->slots = calloc(pool->size, sizeof *pool->slots);
     pool->shared.topics = calloc(pool->config.topics, sizeof *pool->shared.topics);
-    if (!pool->slots || !pool->shared.topics || open_slot(pool, 0)) {
+    if (!import_turns_init(&pool->turns, pool->config.topics, config->answers_max,
+                           &pool->shared.view) ||
+        !pool->slots || !pool->shared.topics || open_slot(pool, 0)) {
         import_pool_free(pool);
         return MCPX_ENOMEM;
     }
@@ -105,7 +113,10 @@ void import_pool_free(struct import_pool *pool)
 {
     if (!pool)
         return;
+    if (pool->row)
+        bridge_row_free(pool->row);
     bridge_output_fini(&pool->shared.output);
+    import_turns_fini(&pool->turns);
     for (size_t i = 0; pool->slots && i < pool->size; i++)
         close_slot(&pool->slots[i]);
     mcpx_calls_free(pool->shared.calls);
@@ -279,34 +290,23 @@ static size_t make_slot(struct import_pool *pool, struct import_who who, const c
 
 /* ---- events ---- */
 
-/* What is the same for everybody. */
-static bool is_shared(struct mcpx_slice method)
-{
-    static const char *const methods[] = {
-        "initialize",   "ping",           "server/discover",         "tools/list",
-        "prompts/list", "resources/list", "resources/templates/list"};
-
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
-            return true;
-    return false;
-}
-
 static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
     struct import_who who = {topic, event->envelope->from};
-    const char *why = NULL;
-    size_t at = 0;
+    const char *why = "too many answers wait to be sent to you (--answers-max)";
+    size_t at = 0, under_way, longest;
+    bool is_own = pool->config.isolate_max && !import_is_shared(event->rpc->method), is_full;
 
-    if (pool->config.isolate_max && !is_shared(event->rpc->method)) {
+    if (is_own)
         at = slot_of(pool, who);
-        if (!at)
-            at = make_slot(pool, who, &why);
-        if (!at) {
-            import_turn_away(pool->slots[0].import, topic, event, why);
-            return;
-        }
+    under_way = import_under_way(pool->slots[at].import, who, &longest);
+    is_full = import_turns_are_full(&pool->turns, topic, who.id, under_way, longest);
+    if (is_own && !at && !is_full)
+        at = make_slot(pool, who, &why);
+    if (is_full || (is_own && !at)) {
+        import_turn_away(pool->slots[0].import, topic, event, why);
+        return;
     }
     import_event(pool->slots[at].import, topic, event, now);
     start_waiting(pool);
@@ -341,20 +341,15 @@ static void on_own(struct import_pool *pool, size_t topic, const struct mcpx_eve
     settle(pool, at, now);
 }
 
-static void note_presence(struct import_pool *pool, struct import_who who,
-                          enum mcpx_presence presence)
-{
-    size_t at = slot_of(pool, who);
-
-    if (at)
-        pool->slots[at].is_away = presence == MCPX_PRESENCE_LEAVE;
-}
-
 static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                    struct mcpx_now now)
 {
-    if (event->type == MCPX_EVENT_PRESENCE)
-        note_presence(pool, (struct import_who){topic, event->participant}, event->presence);
+    size_t own = event->type == MCPX_EVENT_PRESENCE
+                     ? slot_of(pool, (struct import_who){topic, event->participant})
+                     : 0;
+
+    if (own)
+        pool->slots[own].is_away = event->presence == MCPX_PRESENCE_LEAVE;
     for (size_t i = 0; i < pool->size; i++)
         if (pool->slots[i].import) {
             import_event(pool->slots[i].import, topic, event, now);
@@ -363,10 +358,11 @@ static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_eve
 }
 
 void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
-                        size_t message_max)
+                        size_t message_max, struct mcpx_slice limits)
 {
     struct import_topic *place = &pool->shared.topics[topic];
 
+    import_turns_limit(&pool->turns, topic, limits);
     place->message_max = message_max;
     place->self_len = self.len <= sizeof place->self ? self.len : 0;
     if (place->self_len)
@@ -443,7 +439,7 @@ void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
 /* A process that waits for another's end is started by the next tick, not inside that end. */
 int64_t import_pool_deadline(const struct import_pool *pool)
 {
-    int64_t first = INT64_MAX;
+    int64_t first = import_turns_deadline(&pool->turns);
 
     for (size_t i = 0; i < pool->size; i++) {
         const struct slot *slot = &pool->slots[i];
@@ -467,24 +463,30 @@ bool import_pool_record(struct import_pool *pool, enum mcpx_record *which,
     return pool->shared.calls && mcpx_calls_next_record(pool->shared.calls, which, line);
 }
 
-const struct bridge_action *import_pool_next(struct import_pool *pool)
+const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now)
 {
-    if (pool->shared.output.first)
-        return &pool->shared.output.first->action;
-    for (size_t i = 1; pool->over > 0; i++)
+    static const struct bridge_outcome no_room = {.err = MCPX_ELIMIT};
+
+    while (!pool->row && (pool->row = import_turns_next(&pool->turns, &pool->shared.output,
+                                                        now.mono_ms)) != NULL)
+        if (pool->row->is_given_up)
+            import_pool_done(pool, &no_room, now);
+    for (size_t i = 1; !pool->row && pool->over > 0; i++)
         if (pool->slots[i].phase == SLOT_OVER) {
             close_slot(&pool->slots[i]);
             pool->over--;
         }
-    return NULL;
+    return pool->row ? &pool->row->action : NULL;
 }
 
+/* The server that wanted a message may be gone before it was its turn. */
 void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
                       struct mcpx_now now)
 {
-    struct bridge_row *row = bridge_output_take(&pool->shared.output);
-    size_t server = row->action.server;
+    struct bridge_row *row = pool->row;
+    size_t server = pool->slots[row->action.server].import ? row->action.server : 0;
 
+    pool->row = NULL;
     if (row->action.type == BRIDGE_START && outcome->err) {
         fail_to_start(pool, server, outcome->err, now);
         start_waiting(pool);

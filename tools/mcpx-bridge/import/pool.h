@@ -30,10 +30,10 @@ void import_pool_free(struct import_pool *pool);
 size_t import_pool_size(const struct import_pool *pool);
 
 /**
- * What is wanted next, lent until import_pool_done; NULL when nothing is. After every input and
- * before the next one, all that is wanted is to be done.
+ * What is wanted next, lent until import_pool_done; NULL when nothing is, or when messages wait for
+ * their turn (turns.h). After every input and before the next one, all that is wanted is to be done.
  */
-const struct bridge_action *import_pool_next(struct import_pool *pool);
+const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now);
 
 /** That was done; what came of it may lead to more. `outcome` is borrowed. */
 void import_pool_done(struct import_pool *pool, const struct bridge_outcome *outcome,
@@ -44,9 +44,10 @@ void import_pool_done(struct import_pool *pool, const struct bridge_outcome *out
  *
  * self          our participant id there
  * message_max   longest envelope that it takes, in bytes; 0 = not known
+ * limits        the welcome's raw member of that name; absent: nothing is known
  */
 void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
-                        size_t message_max);
+                        size_t message_max, struct mcpx_slice limits);
 
 /** As import_event. */
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,

@@ -6,6 +6,7 @@
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
+#include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include <stdarg.h>
@@ -44,6 +45,8 @@ void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_j
 
     server->counts.of[verdict]++;
     if (guard_verdicts[verdict].routine && !server->options->verbose)
+        return;
+    if (!loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
         return;
     guard_log_left_out(&line, server->options->json, verdict, judge);
     print(&line);

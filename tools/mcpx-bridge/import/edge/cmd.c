@@ -43,6 +43,11 @@ const struct option_row import_option_rows[] = {
      "how long the server may take for a request, counted anew from each progress "
      "notification, and a participant to answer a question of the server; 300 when not given, "
      "0 for ever"},
+    {"--answers-max", "BYTES", VALUE_NUMBER, 0,
+     "how many bytes may wait to be sent to one participant, 16777216 when not given; beyond, "
+     "its "
+     "requests get an error until it has been sent some, and of notifications the oldest are "
+     "dropped"},
     {"--name", "NAME", VALUE_TEXT, 0,
      "what the server is called before each line of its standard error; the participant of "
      "--as, or its program's name, when not given"},
@@ -240,6 +245,7 @@ static int import_to_topics(const struct arguments *arguments, const char *roots
     job.where = topics->connections;
     job.name = name;
     job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
+    job.import.answers_max = (size_t)arguments_number(arguments, "--answers-max", 0);
     job.import.capabilities = arguments_value(arguments, "--client-capabilities");
     job.import.roots = roots;
     job.import.terms = terms->terms ? terms : NULL;

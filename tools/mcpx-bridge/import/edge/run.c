@@ -200,7 +200,7 @@ static void act_on_all(struct edge *edge)
     const struct bridge_action *action;
 
     write_records(edge);
-    while ((action = import_pool_next(edge->pool)) != NULL) {
+    while ((action = import_pool_next(edge->pool, mx_clock_now())) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
@@ -287,13 +287,14 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
 }
 
 /* A welcome, the first or another: it says who we are, what we may, and what the router takes. */
-static void on_welcome(struct seat *seat)
+static void on_welcome(struct seat *seat, const struct mcpx_event *event)
 {
     const struct mcpx_session *session = mcpx_client_session(seat->client);
 
     grants_warn(session);
     import_pool_joined(seat->edge->pool, seat->number, mcpx_session_id(session),
-                       mcpx_session_message_max(session));
+                       mcpx_session_message_max(session),
+                       mcpx_json_get(event->envelope->payload, "limits"));
 }
 
 static void on_event(void *user, struct mcpx_client *client, const struct mcpx_event *event)
@@ -310,7 +311,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     else if (event->type == MCPX_EVENT_JOINED)
         on_joined(seat, event);
     if (event->type == MCPX_EVENT_JOINED || event->type == MCPX_EVENT_GRANTS)
-        on_welcome(seat);
+        on_welcome(seat, event);
     import_pool_event(edge->pool, seat->number, event, mx_clock_now());
     after_input(edge);
     if (is_end && are_seats_over(edge))
@@ -404,7 +405,7 @@ static void close_handles(struct edge *edge)
     loop_signals_close(&edge->signals);
 }
 
-/* ---- what calls under terms ask ---- */
+/* ---- what the core asks ---- */
 
 static bool could(void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind)
@@ -413,6 +414,16 @@ static bool could(void *user, size_t topic, struct mcpx_slice participant,
 
     return mcpx_session_could(mcpx_client_session(edge->seats[topic].client), participant,
                               kind);
+}
+
+static bool unsent(void *user, size_t topic, size_t *count, size_t *bytes)
+{
+    struct edge *edge = user;
+    const struct seat *seat = &edge->seats[topic];
+
+    *count = mcpx_session_unsent_count(mcpx_client_session(seat->client));
+    *bytes = mcpx_session_unsent_bytes(mcpx_client_session(seat->client));
+    return !edge->ending && !seat->over;
 }
 
 static struct mcpx_instant instant(void *user)
@@ -427,7 +438,7 @@ static bool make_room(struct edge *edge)
     struct import_config config = edge->job->import;
 
     config.topics = edge->job->topic_count;
-    config.view = (struct import_view){edge, could, instant, mx_chance_fill};
+    config.view = (struct import_view){edge, could, instant, mx_chance_fill, unsent};
     if (import_pool_new(&config, &edge->pool) != MCPX_OK)
         return false;
     edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);

@@ -1,0 +1,315 @@
+/*
+ * turns.c - why messages do not go to the session as they come: the session has one queue and the
+ * router one rate for all that we send, so whoever causes many or long messages would make
+ * everybody else wait. A session is given a little at a time, from each receiver's queue in turn.
+ * Turns inside the session were refused: an application's messages keep their order there.
+ */
+#include "tools/mcpx-bridge/import/turns.h"
+
+#include "lib/core/decimal.h"
+#include "lib/core/format.h"
+#include "tools/mcpx-bridge/copy.h"
+
+#include <mcpx/envelope.h>
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+/*
+ * A session has ROOM messages that it has not sent, and a LONG one only while few bytes are under
+ * way. ROW is what a message takes besides its payload. Of what a receiver gets in a minute, one
+ * part of AT_ONCE may come at once.
+ */
+enum { ROOM = 64, LONG = 65536, ROW = 512, ANSWERS_MAX = 16 << 20, AT_ONCE = 16 };
+
+/* The most that a rate can be (bucket.h). */
+static const uint64_t rate_max = (uint64_t)1 << 35;
+
+/** What waits for one receiver. Since it waits: `dropped` notifications, and its longest message. */
+struct import_turn {
+    struct import_turn *next;
+    struct bridge_output rows;
+    uint64_t dropped, longest;
+    struct mcpx_slice receiver;
+};
+
+static bool is_notice(const struct bridge_row *row)
+{
+    return row && row->action.type == BRIDGE_SEND && !row->action.draft.tag;
+}
+
+static struct mcpx_slice receiver_of(const struct bridge_row *row)
+{
+    const struct mcpx_draft *draft = &row->action.draft;
+
+    if (row->action.type == BRIDGE_RESPOND)
+        return mcpx_identity_of(row->who);
+    return draft->to_count == 1 ? mcpx_identity_of(draft->to[0]) : MCPX_SLICE("*");
+}
+
+static uint64_t size_of(const struct bridge_row *row)
+{
+    return row->action.text.len + row->action.draft.payload.len + ROW;
+}
+
+/* ---- queues ---- */
+
+static struct import_turn *find(const struct import_turns_of *turns,
+                                struct mcpx_slice receiver)
+{
+    struct import_turn *turn = turns->last;
+
+    if (mx_holders_held(&turns->held, receiver) == 0)
+        return NULL;
+    while (!mcpx_slice_equal(turn->receiver, receiver))
+        turn = turn->next;
+    return turn;
+}
+
+/* A new queue; NULL when memory ran out. */
+static struct import_turn *open_queue(struct import_turns_of *turns,
+                                      struct mcpx_slice receiver)
+{
+    char *at;
+    struct import_turn *turn = bridge_room(sizeof *turn, receiver.len, &at);
+
+    if (!turn)
+        return NULL;
+    turn->receiver = bridge_copy(&at, receiver);
+    turn->next = turns->last ? turns->last->next : turn;
+    if (turns->last)
+        turns->last->next = turn;
+    turns->last = turn;
+    return turn;
+}
+
+/* Takes out the first row; the queue stays, also when it is empty. */
+static struct bridge_row *take_first(struct import_turns_of *turns, struct import_turn *turn)
+{
+    struct bridge_row *row = bridge_output_take(&turn->rows);
+
+    mx_holders_remove(&turns->held, turn->receiver, size_of(row));
+    return row;
+}
+
+static void say(struct bridge_output *output, struct mcpx_text sentence)
+{
+    struct bridge_row row = {.action.type = BRIDGE_LOG};
+
+    bridge_output_put(output, row, sentence);
+}
+
+/* Frees a queue in which nothing waits any more. */
+static void release(struct import_turns_of *turns, struct import_turn *turn,
+                    struct bridge_output *output)
+{
+    struct import_turn *before = turn;
+
+    if (turn->rows.first)
+        return;
+    if (turn->dropped)
+        say(output, mx_formatted("%s notifications to %s were dropped", turn->dropped,
+                                 turn->receiver));
+    while (before->next != turn)
+        before = before->next;
+    before->next = turn->next;
+    if (turns->last == turn)
+        turns->last = before == turn ? NULL : before;
+    free(turn);
+}
+
+/* ---- too much ---- */
+
+static bool is_full(const struct import_turns_of *turns, struct mcpx_slice receiver, int caps)
+{
+    return mx_holders_held(&turns->held, receiver) >= turns->held.cap * (uint64_t)caps;
+}
+
+/* Makes room for a notification. False when it is dropped itself: an answer is first in line. */
+static bool make_room(struct import_turns_of *turns, struct import_turn *turn,
+                      struct bridge_output *output)
+{
+    if (turn->dropped++ == 0)
+        say(output, mx_formatted("more waits to be sent to %s than may (--answers-max): "
+                                 "notifications are dropped, the oldest first",
+                                 turn->receiver));
+    while (is_full(turns, turn->receiver, 1) && is_notice(turn->rows.first))
+        bridge_row_free(take_first(turns, turn));
+    return !is_full(turns, turn->receiver, 1);
+}
+
+static struct bridge_row *give_up(struct bridge_row *row)
+{
+    row->is_given_up = true;
+    return row;
+}
+
+/* Puts a message in line. Returns one that is given up, or NULL. */
+static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *row,
+                              struct bridge_output *output)
+{
+    struct mcpx_slice receiver = receiver_of(row);
+    struct import_turn *turn = find(turns, receiver);
+    bool full = is_full(turns, receiver, row->is_substitute ? 2 : 1);
+
+    if (full && is_notice(row) && !make_room(turns, turn, output)) {
+        bridge_row_free(row);
+        return NULL;
+    }
+    if (full && !is_notice(row))
+        return give_up(row);
+    if (!turn)
+        turn = open_queue(turns, receiver);
+    if (!turn || !mx_holders_add(&turns->held, receiver, size_of(row))) {
+        if (turn)
+            release(turns, turn, output);
+        return give_up(row);
+    }
+    row->is_given_up = false; /* a substitute is a copy of what it stands for */
+    bridge_output_append(&turn->rows, row);
+    if (size_of(row) > turn->longest)
+        turn->longest = size_of(row);
+    if (turns->held.held <= turns->held.total)
+        return NULL;
+    turn = find(turns, mx_holders_largest(&turns->held));
+    row = take_first(turns, turn);
+    release(turns, turn, output);
+    return give_up(row);
+}
+
+/* ---- turns ---- */
+
+/* Spends what the first message costs, a full bucket at most. False: that is not there yet. */
+static bool spend(struct import_turns_of *turns, const struct import_turn *turn,
+                  int64_t now_ms)
+{
+    uint64_t cost = size_of(turn->rows.first) + turns->worth, most = turns->shares.rate.burst;
+    int64_t wait_ms =
+        mx_buckets_wait_ms(&turns->shares, turn->receiver, cost < most ? cost : most, now_ms);
+
+    if (wait_ms == 0)
+        mx_buckets_spend(&turns->shares, turn->receiver, cost, now_ms);
+    else if (now_ms + wait_ms < turns->due_ms)
+        turns->due_ms = now_ms + wait_ms;
+    return wait_ms == 0;
+}
+
+/* The next message of a topic that may go now, or NULL. */
+static struct bridge_row *take(const struct import_turns *all, size_t topic,
+                               struct bridge_output *output, int64_t now_ms)
+{
+    struct import_turns_of *turns = &all->topics[topic];
+    struct import_turn *turn = turns->last, *end = turn;
+    size_t count = 0, bytes = 0;
+    bool hurries =
+        all->view->unsent && !all->view->unsent(all->view->user, topic, &count, &bytes);
+    struct bridge_row *row;
+
+    turns->due_ms = INT64_MAX;
+    if (!turn || (!hurries && count >= ROOM))
+        return NULL;
+    do {
+        turn = turn->next;
+        if (!hurries && ((bytes >= LONG && size_of(turn->rows.first) >= LONG) ||
+                         !spend(turns, turn, now_ms)))
+            continue;
+        row = take_first(turns, turn);
+        row->is_given_up = hurries && is_notice(row); /* answers are waited for */
+        turns->last = turn;
+        release(turns, turn, output);
+        return row;
+    } while (turn != end);
+    return NULL;
+}
+
+struct bridge_row *import_turns_next(struct import_turns *turns, struct bridge_output *output,
+                                     int64_t now_ms)
+{
+    struct bridge_row *row, *out;
+
+    do {
+        out = row = output->first ? bridge_output_take(output) : NULL;
+        if (row && (row->action.type == BRIDGE_RESPOND || row->action.type == BRIDGE_SEND))
+            out = add(&turns->topics[row->action.topic], row, output);
+        for (size_t i = 0; !out && i < turns->count; i++)
+            out = take(turns, i, output, now_ms);
+    } while (!out && output->first);
+    return out;
+}
+
+int64_t import_turns_deadline(const struct import_turns *turns)
+{
+    int64_t first = INT64_MAX;
+
+    for (size_t i = 0; i < turns->count; i++)
+        if (turns->topics[i].due_ms < first)
+            first = turns->topics[i].due_ms;
+    return first;
+}
+
+bool import_turns_are_full(const struct import_turns *turns, size_t topic,
+                           struct mcpx_slice participant, size_t under_way, uint64_t longest)
+{
+    const struct import_turns_of *of = &turns->topics[topic];
+    struct mcpx_slice receiver = mcpx_identity_of(participant);
+    const struct import_turn *turn = find(of, receiver);
+
+    if (turn && turn->longest > longest)
+        longest = turn->longest;
+    return mx_holders_ask(&of->held, receiver, longest * (under_way + 1)) ==
+           MX_SHARING_OVER_CAP;
+}
+
+/* ---- from beginning to end ---- */
+
+/* 0 = none. */
+static uint64_t limit_of(struct mcpx_slice limits, const char *name)
+{
+    uint64_t limit = 0;
+
+    mx_decimal_clamp(mcpx_json_get(limits, name), rate_max, &limit);
+    return limit;
+}
+
+void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_slice limits)
+{
+    uint64_t messages = limit_of(limits, "messages_per_minute");
+    uint64_t bytes = limit_of(limits, "bytes_per_minute");
+    uint64_t rate = bytes ? bytes : rate_max, half = messages || bytes ? rate / 2 : 0;
+
+    turns->topics[topic].worth = messages ? rate / messages : 0;
+    turns->topics[topic].shares.rate = (struct mx_rate){half, half / AT_ONCE};
+}
+
+bool import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
+                       const struct import_view *view)
+{
+    *turns = (struct import_turns){view, calloc(topics, sizeof *turns->topics), topics};
+    for (size_t i = 0; turns->topics && i < topics; i++) {
+        struct import_turns_of *of = &turns->topics[i];
+
+        if (view->chance)
+            view->chance(view->user, &of->held.key, sizeof of->held.key);
+        of->shares.key = of->held.key;
+        of->held.cap = cap ? cap : ANSWERS_MAX;
+        of->held.total = 4 * of->held.cap;
+        of->due_ms = INT64_MAX;
+    }
+    return turns->topics;
+}
+
+void import_turns_fini(struct import_turns *turns)
+{
+    for (size_t i = 0; turns->topics && i < turns->count; i++) {
+        struct import_turns_of *of = &turns->topics[i];
+        struct import_turn *turn = of->last, *next;
+
+        for (; turn; turn = next) {
+            next = turn->next == of->last ? NULL : turn->next;
+            bridge_output_fini(&turn->rows);
+            free(turn);
+        }
+        mx_holders_fini(&of->held);
+    }
+    free(turns->topics);
+}
