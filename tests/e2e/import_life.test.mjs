@@ -236,6 +236,21 @@ test('a router that comes back finds the same server', async (t) => {
   assert.equal(serverOf(bridge, 'server-everything').pid, pid);
 });
 
+test('who reads the last line of a bridge without a server reads why it has none', async (t) => {
+  const token = 'a-token-of-the-configuration-of-this-router';
+  const config = { participants: { server: { topics: ['*'], grants: IMPORT_GRANTS,
+    token_sha256: sha256(token) } } };
+  const port = await freePort();
+  const bridge = Program.start('mcpx-bridge', ['import', '--url', `ws://127.0.0.1:${port}`,
+    '--topic', 'room', '--', 'sh', '-c', 'exit 3'], { env: { MCPX_TOKEN: token } });
+  t.after(() => bridge.stop());
+  await bridge.until(/the server is gone/);
+  const late = await Router.start({ config, args: ['--dev', '--listen', `127.0.0.1:${port}`] });
+  t.after(() => late.stop());
+  await bridge.until(/joined as/);
+  assert.match(bridge.log, /joined as server; the server is gone: exited with code 3\n/);
+});
+
 test('on a router in development mode, --as is all it takes', async (t) => {
   const table = new Room(t, router);
   const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic',

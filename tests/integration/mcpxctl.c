@@ -232,7 +232,13 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"can -topic=x chat", 2, "there is no such option (did you mean --topic?);"},
         {"wathc", 2, "there is no verb 'wathc' (did you mean watch?); mcpxctl --help"},
         {"--verson", 2, "there is no verb '--verson' (did you mean --version?);"},
-        {"--topic work who", 2, "mcpxctl: a verb comes first, and options behind it; "},
+        {"--topic work who", 2, "mcpxctl who: a token is needed"},
+        {"--topic=work who", 2, "mcpxctl who: a token is needed"},
+        {"--json --topic work", 2, "mcpxctl: a verb is missing; mcpxctl --help"},
+        {"--topic", 2, "mcpxctl: a verb is missing; mcpxctl --help"},
+        {"--tpic work who", 2,
+         "mcpxctl who: there is no option --tpic (did you mean --topic?);"},
+        {"--Secret-Token who", 2, "mcpxctl who: there is no such option"},
         {"help wathc", 2, "there is no verb 'wathc' (did you mean watch?)"},
         {"help who who", 2, "takes 0 to 1 operands, not 2"},
         {"can --config @ --as fs 'a:b:\xff'", 2, "kind, byte 4: expected UTF-8"},
@@ -280,6 +286,7 @@ Test(mcpxctl, helps_and_names_its_version)
         {"token --sha256 --help", 0, "usage: mcpxctl token"},
         {"digest --help", 0, "usage: mcpxctl digest [--json] [FILE]"},
         {"help", 0, "usage: mcpxctl VERB"},
+        {"help", 0, "[operand]...\n\nmost used\n  call "},
         {"help can", 0, "usage: mcpxctl can [--config FILE]"},
     };
 

@@ -289,6 +289,21 @@ const struct option_row *option_find(const struct command *command, const char *
     return row ? row : find_in(command->shared, word, len);
 }
 
+size_t command_verb_at(const struct command *table, const char *const *words, size_t count)
+{
+    size_t at = 0;
+
+    while (at < count && words[0][0] == '-' && !command_find(table, words[at])) {
+        size_t len = strcspn(words[at], "=");
+        const struct option_row *row = NULL;
+
+        for (const struct command *command = table; command->name && !row; command++)
+            row = option_find(command, words[at], len);
+        at += row && row->type != VALUE_NONE && words[at][len] != '=' ? 2 : 1;
+    }
+    return at < count ? at : count;
+}
+
 /* Reads the option at argv[*at], and its value when that is the next word. */
 static bool read_option(const struct command *command, char **argv, int argc, int *at,
                         struct option_word *out)

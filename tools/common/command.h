@@ -30,7 +30,7 @@ enum { NUMBER_MAX = 1000000000 };
  *   CHOICE    one of the words that `value` lists, separated by "|"
  *
  * The types below these accept anything. For them completion offers what exists: participants,
- * topics, ids of envelopes, ID@DIGEST of open proposals, contexts, contracts, verbs.
+ * topics, tools, ids of envelopes, ID@DIGEST of open proposals, contexts, contracts, verbs.
  */
 enum value_type {
     VALUE_NONE,
@@ -41,6 +41,7 @@ enum value_type {
     VALUE_CHOICE,
     VALUE_PARTICIPANT,
     VALUE_TOPIC,
+    VALUE_TOOL,
     VALUE_ENVELOPE,
     VALUE_PROPOSAL,
     VALUE_CONTEXT,
@@ -109,6 +110,7 @@ struct arguments {
  * options    its own
  * shared     options it has in common with others, such as connect_options; NULL when none
  * run        does it and returns the exit code; prints its own errors with complain()
+ * group      where help lists it, one of the program's groups; NULL when that has none
  */
 struct command {
     const char *name;
@@ -120,6 +122,7 @@ struct command {
     const struct option_row *options;
     const struct option_row *shared;
     int (*run)(const struct arguments *arguments);
+    const char *group;
 };
 
 /** An empty list of options. */
@@ -131,6 +134,12 @@ const struct command *command_find(const struct command *table, const char *name
 /** The verb's option, own or shared, whose name is the first `len` bytes of a word; else NULL. */
 const struct option_row *option_find(const struct command *command, const char *word,
                                      size_t len);
+
+/**
+ * Where the verb stands: first, or behind options that are written before it, as the first word
+ * that is a verb and no option's value. `count` when nothing of that is there.
+ */
+size_t command_verb_at(const struct command *table, const char *const *words, size_t count);
 
 /**
  * Reads a verb's words. Prints what is wrong and returns false when they do not fit the verb's

@@ -179,7 +179,7 @@ static void offer_verbs(struct typing *typing)
 static void offer_choices(struct typing *typing, const char *choices, size_t len)
 {
     for (const char *end = choices + len; choices < end;) {
-        size_t choice = strcspn(choices, "| ");
+        size_t choice = strcspn(choices, "| ]");
 
         offer(typing, (struct mcpx_slice){choices, choice}, "");
         choices += choice + 1;
@@ -345,16 +345,19 @@ static void be_silent(void)
 
 static void offer_words(struct typing *typing, const char *const *words, size_t count)
 {
+    size_t verb = command_verb_at(typing->program->commands, words, count - 1);
+
     be_silent();
     typing->last = words[count - 1];
     typing->before = "";
-    if (count == 1) {
+    if (verb == count - 1) {
         offer_first(typing);
         return;
     }
-    typing->line.command = command_find(typing->program->commands, words[0]);
-    for (size_t i = 1; i < count - 1 && typing->line.command && !typing->rest; i++)
-        take(typing, words[i]);
+    typing->line.command = command_find(typing->program->commands, words[verb]);
+    for (size_t i = 0; i < count - 1 && typing->line.command && !typing->rest; i++)
+        if (i != verb)
+            take(typing, words[i]);
     if (typing->line.command)
         offer_last(typing);
 }

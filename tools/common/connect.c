@@ -101,21 +101,26 @@ int connection_complain_of_both(const char *verb)
                      "--as asks for a token and --token-file brings one: give one of them");
 }
 
-/* A setting from the command line, else the environment, else the context; else NULL. */
+/*
+ * A setting from the command line, else the environment, else the context; else NULL. `from`, which
+ * may be NULL, is filled with the name of what has it, or "the default"; with NULL for the context.
+ */
 static const char *setting_of(const struct arguments *arguments,
                               const struct connection *connection,
-                              enum context_setting setting)
+                              enum context_setting setting, const char **from)
 {
     const struct context_setting_row *row = &context_settings[setting];
-    const char *value = arguments_value(arguments, row->option);
+    const char *values[] = {
+        arguments_value(arguments, row->option), row->variable ? getenv(row->variable) : NULL,
+        context_value(connection->contexts, connection->context, setting), NULL};
+    const char *const names[] = {row->option, row->variable, NULL, "the default"};
+    size_t i = 0;
 
-    if (!value && row->variable) {
-        value = getenv(row->variable);
-        value = value && value[0] ? value : NULL;
-    }
-    if (!value)
-        value = context_value(connection->contexts, connection->context, setting);
-    return value && value[0] ? value : NULL;
+    while (i < 3 && !(values[i] && (values[i][0] || i == 0)))
+        i++;
+    if (from)
+        *from = names[i];
+    return values[i] && values[i][0] ? values[i] : NULL;
 }
 
 bool connection_token_is_valid(const char *text, size_t len)
@@ -231,6 +236,7 @@ static int ask_for_token(const struct connection *where, const char *verb, int64
     if (!body.failed)
         status = http_do(&(struct http_call){.verb = verb,
                                              .base = where->api,
+                                             .from = where->url_from,
                                              .path = "/v0.1/auth/token",
                                              .body = body.text,
                                              .ca_file = where->client.ca_file,
@@ -289,8 +295,8 @@ static bool may_come_yet(int status)
 
 static int ask_first(struct connection *out, const char *verb)
 {
-    int status =
-        ask_for_token(out, out->timeout_ms > 0 ? NULL : verb, out->timeout_ms, &out->token);
+    bool quiet = out->timeout_ms > 0 && !out->is_patient;
+    int status = ask_for_token(out, quiet ? NULL : verb, out->timeout_ms, &out->token);
 
     if (out->is_patient && may_come_yet(status)) {
         complain(verb, "waiting for the router");
@@ -299,8 +305,9 @@ static int ask_first(struct connection *out, const char *verb)
     if (status != STATUS_ABSENT)
         return status;
     return fail_with(STATUS_UNREACHABLE, verb,
-                     "--as works with a router that runs with --dev; others want "
-                     "--token-file or MCPX_TOKEN");
+                     "%s (from %s) gives no token for --as, as a router that runs with --dev "
+                     "does; use --token-file or MCPX_TOKEN",
+                     out->client.url, out->url_from);
 }
 
 /*
@@ -339,7 +346,7 @@ static int find_token(const struct arguments *arguments, struct connection *out,
     }
     if (token)
         return keep_token(out, verb, "MCPX_TOKEN", token, strlen(token));
-    if (out->client.cert_file)
+    if (out->client.cert_file || out->may_be_nobody)
         return STATUS_OK;
     return fail_with(STATUS_USAGE, verb,
                      "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
@@ -361,17 +368,19 @@ static int find_context(const struct arguments *arguments, struct connection *ou
 
 static int find_router(const struct arguments *arguments, struct connection *out)
 {
-    const char *verb = arguments->command->name, *url;
+    const char *verb = arguments->command->name, *url, *from;
     struct mcpx_text api = {0};
     int status = find_context(arguments, out);
 
     if (status != STATUS_OK)
         return status;
-    url = setting_of(arguments, out, CONTEXT_URL);
+    url = setting_of(arguments, out, CONTEXT_URL, &from);
+    snprintf(out->url_from, sizeof out->url_from, from ? "%s" : "the context %s",
+             from ? from : out->context);
     out->client.history = -1;
     out->client.url = url ? url : default_url;
-    out->client.topic = setting_of(arguments, out, CONTEXT_TOPIC);
-    out->client.ca_file = setting_of(arguments, out, CONTEXT_CA_FILE);
+    out->client.topic = setting_of(arguments, out, CONTEXT_TOPIC, NULL);
+    out->client.ca_file = setting_of(arguments, out, CONTEXT_CA_FILE, NULL);
     if (!url_api(out->client.url, &api))
         return fail_with(
             STATUS_USAGE, verb,
@@ -380,8 +389,8 @@ static int find_router(const struct arguments *arguments, struct connection *out
     out->api = api.text;
     if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0)
         return fail_with(STATUS_USAGE, verb, "%s: %s", out->client.ca_file, strerror(errno));
-    out->client.cert_file = setting_of(arguments, out, CONTEXT_CERT_FILE);
-    out->client.key_file = setting_of(arguments, out, CONTEXT_KEY_FILE);
+    out->client.cert_file = setting_of(arguments, out, CONTEXT_CERT_FILE, NULL);
+    out->client.key_file = setting_of(arguments, out, CONTEXT_KEY_FILE, NULL);
     status = certificate_check(verb, out->api, &out->client);
     if (status != STATUS_OK)
         return status;
@@ -446,7 +455,8 @@ int connection_read_anywhere(const struct arguments *arguments, struct connectio
 
 int connection_read_patiently(const struct arguments *arguments, struct connection *out)
 {
-    *out = (struct connection){.is_patient = true};
+    *out = (struct connection){.is_patient = true,
+                               .timeout_ms = arguments_ms(arguments, "--wait", 0)};
     return read_all_of(arguments, out);
 }
 
@@ -460,6 +470,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
                                .as = first->as,
                                .token_file = first->token_file,
                                .is_patient = first->is_patient};
+    memcpy(out->url_from, first->url_from, sizeof out->url_from);
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);

@@ -33,9 +33,13 @@ extern const struct option_row connect_topics_options[];
  * api       address of the HTTP API, for struct http_call
  * as        the participant that --as or the context named; NULL when the token decides
  * token_file   where the token stands, when it can be read there again; else NULL
+ * url_from  what gave the url, for complaints: "--url", "MCPX_URL", "the context NAME" or "the
+ *              default"
  * context   name of the context that is used; NULL when there is none
  * timeout_ms   how long to wait for a token, and for the calls of fetch.h, which then print no
  *              complaint; 0 = as http_do waits
+ * may_be_nobody   connection_authenticate does not fail when there is neither token nor
+ *              certificate; to be set before it
  * is_patient, contexts   private
  */
 struct connection {
@@ -44,8 +48,10 @@ struct connection {
     const char *token_file;
     char *api;
     char *token;
+    char url_from[96];
     const char *context;
     int64_t timeout_ms;
+    bool may_be_nobody;
     bool is_patient;
     struct json_t *contexts;
 };
@@ -102,6 +108,7 @@ int connection_read_other(const struct arguments *arguments, const struct connec
  * As connection_read, for a program that keeps running. With --as, it does not fail when the router
  * is not there yet: it says that it waits, and fills in a token that no router accepts. So LEFT
  * follows, then and whenever a token is refused later, and the program has to call connection_ask.
+ * A verb's --wait bounds how long the router is asked.
  */
 int connection_read_patiently(const struct arguments *arguments, struct connection *out);
 

@@ -9,6 +9,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/json_reason.h"
+#include "tools/common/nearest.h"
 #include <mcpx/json.h>
 
 #include <errno.h>
@@ -294,11 +295,18 @@ const char *context_chosen(const struct arguments *arguments, const json_t *tree
 
 int context_find(const char *verb, const json_t *tree, const char *name)
 {
-    if (json_object_get(json_object_get(tree, "contexts"), name))
+    json_t *contexts = json_object_get(tree, "contexts"), *context;
+    struct nearest nearest;
+    const char *known;
+
+    if (json_object_get(contexts, name))
         return STATUS_OK;
+    nearest_begin(&nearest, name, strlen(name));
+    json_object_foreach(contexts, known, context) nearest_consider(&nearest, known);
     return fail_with(
         STATUS_ABSENT, verb,
-        "there is no such context; \"mcpxctl context list\" shows those there are");
+        "there is no such context%s; \"mcpxctl context list\" shows those there are",
+        nearest_hint(&nearest));
 }
 
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)

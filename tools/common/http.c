@@ -245,15 +245,21 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
 int http_do(const struct http_call *call, struct mcpx_text *answer)
 {
     CURL *curl = curl_easy_init();
-    struct mcpx_text url = {0};
+    struct mcpx_text url = {0}, name = {0};
+    struct http_call named = *call;
     int status = STATUS_FAILED;
 
     mx_format(&url, "%s%s", call->base, call->path);
-    if (curl && !url.failed)
-        status = perform(curl, call, url.text, answer);
+    mcpx_text_puts(&name, call->base);
+    if (call->from)
+        mx_format(&name, " (from %s)", call->from);
+    named.base = name.text;
+    if (curl && !url.failed && !name.failed)
+        status = perform(curl, &named, url.text, answer);
     else
         say(call, "%s", "out of memory");
     curl_easy_cleanup(curl);
     mcpx_text_fini(&url);
+    mcpx_text_fini(&name);
     return status;
 }

@@ -11,6 +11,7 @@
  *
  * verb         for complaints
  * base         "http://host:port", as url_api makes it
+ * from         what gave the address, for complaints: "--url"; NULL = not said
  * path         begins with "/"; already percent-encoded
  * method       NULL = POST with a body, else GET
  * body         JSON; NULL = none
@@ -26,6 +27,7 @@
 struct http_call {
     const char *verb;
     const char *base;
+    const char *from;
     const char *path;
     const char *method;
     const char *body;

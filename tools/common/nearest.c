@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MAX_LEN = 31, BEGINNING_MIN = 3, WRONG_MAX = 3 };
+enum { BEGINNING_MIN = 3, WRONG_MAX = 3 };
 
 static const struct mx_typo_costs costs = {.edit = 1, .swap = 1};
 
@@ -29,7 +29,7 @@ void nearest_consider(struct nearest *nearest, const char *name)
     size_t len = strlen(letters), wrong;
     struct mx_typo typo;
 
-    if (nearest->len > NAME_MAX_LEN || len > NAME_MAX_LEN)
+    if (nearest->len > NEAREST_NAME || strlen(name) > NEAREST_NAME)
         return;
     wrong = mx_typo_compare(&typo, &costs, (struct mcpx_slice){nearest->word, nearest->len},
                             (struct mcpx_slice){letters, len});
@@ -39,7 +39,7 @@ void nearest_consider(struct nearest *nearest, const char *name)
     if (wrong >= nearest->wrong)
         return;
     nearest->wrong = wrong;
-    nearest->name = name;
+    nearest->name = strcpy(nearest->copy, name);
 }
 
 const char *nearest_hint(struct nearest *nearest)

@@ -6,25 +6,28 @@
 
 #include <stddef.h>
 
-enum { NEAREST_HINT = 64 };
+enum { NEAREST_HINT = 64, NEAREST_NAME = 31 };
 
 /**
  * A search among names.
  *
- * name   the nearest so far, lent by the caller; NULL when none is near enough. A name is near
+ * name   the nearest so far, a copy; NULL when none is near enough. A name is near
  *        enough when the word has at least three letters and the name begins with it. It is also
  *        near enough when few letters are wrong: at most one in a word of up to four letters, two
  *        in a word of up to seven, else three. One error is a letter too many, a missing letter,
  *        another letter, or two neighbours that changed places. Dashes at the beginning are
  *        ignored
  *
+ * wrong  how many letters of it are wrong; 0 = it is the word
+ *
  * The rest is private.
  */
 struct nearest {
     const char *name;
+    size_t wrong;
     const char *word;
     size_t len;
-    size_t wrong;
+    char copy[NEAREST_NAME + 1];
     char hint[NEAREST_HINT];
 };
 

@@ -61,6 +61,15 @@ static void print_options(const struct option_row *list, int width)
     }
 }
 
+/* The verbs of a group; all when it is NULL. */
+static void print_verbs(FILE *stream, const struct program *program, const char *group,
+                        int width)
+{
+    for (const struct command *row = program->commands; row->name; row++)
+        if (!group || strcmp(row->group, group) == 0)
+            fprintf(stream, "  %-*s  %s\n", width, row->name, row->summary);
+}
+
 static void print_overview(FILE *stream, const struct program *program)
 {
     int width = 0;
@@ -71,8 +80,12 @@ static void print_overview(FILE *stream, const struct program *program)
         width = len > width ? len : width;
     }
     fprintf(stream, "usage: %s VERB [option]... [operand]...\n\n", program->name);
-    for (const struct command *command = program->commands; command->name; command++)
-        fprintf(stream, "  %-*s  %s\n", width, command->name, command->summary);
+    for (const char *const *group = program->groups; group && *group; group++) {
+        fprintf(stream, "%s%s\n", group == program->groups ? "" : "\n", *group);
+        print_verbs(stream, program, *group, width);
+    }
+    if (!program->groups)
+        print_verbs(stream, program, NULL, width);
     fprintf(stream, "\n  %s VERB --help tells more; %s --version, --man\n", program->name,
             program->name);
 }
@@ -143,8 +156,7 @@ static int complain_of_verb(const struct program *program, const char *word)
         nearest_consider(&nearest, *own);
     text_visible(&shown, mcpx_slice_of(word));
     if (word[0] == '-' && !nearest.name)
-        complain(NULL, "a verb comes first, and options behind it; %s --help lists the verbs",
-                 program->name);
+        complain(NULL, "a verb is missing; %s --help lists them", program->name);
     else if (strlen(word) <= VERB_MAX && shown.len > 0)
         complain(NULL, "there is no verb '%s'%s; %s --help lists them", shown.text,
                  nearest_hint(&nearest), program->name);
@@ -152,6 +164,20 @@ static int complain_of_verb(const struct program *program, const char *word)
         complain(NULL, "there is no such verb; %s --help lists them", program->name);
     mcpx_text_fini(&shown);
     return STATUS_USAGE;
+}
+
+/* Puts the verb before the options that stand before it. */
+static void move_verb(const struct program *program, int argc, char **argv)
+{
+    size_t count = (size_t)argc - 1;
+    size_t at = command_verb_at(program->commands, (const char *const *)argv + 1, count);
+    char *verb;
+
+    if (at == count)
+        return;
+    verb = argv[1 + at];
+    memmove(argv + 2, argv + 1, at * sizeof *argv);
+    argv[1] = verb;
 }
 
 static int dispatch(const struct program *program, int argc, char **argv)
@@ -165,6 +191,7 @@ static int dispatch(const struct program *program, int argc, char **argv)
     }
     if (answer_itself(program, argv[1]))
         return STATUS_OK;
+    move_verb(program, argc, argv);
     command = command_find(program->commands, argv[1]);
     if (!command)
         return complain_of_verb(program, argv[1]);

@@ -34,6 +34,7 @@ struct operand_row {
  * summary       a few words, for the manual's first line
  * about         sentences with stops; paragraphs are separated by an empty line
  * date          of the manual: "November 22, 2026"
+ * groups        titles of the groups of verbs, in help's order; ended by NULL; may be NULL
  * environment   variables it reads, except those in the help of shared options; may be NULL
  * examples      lines as typed and printed; may be NULL
  * see_also      other manuals: "mcpxctl 1, mcpx-router 8"
@@ -47,6 +48,7 @@ struct program {
     const char *about;
     const char *date;
     const struct command *commands;
+    const char *const *groups;
     const struct note_row *environment;
     const struct note_row *examples;
     const char *see_also;
@@ -74,7 +76,7 @@ int cmd_completion(const struct arguments *arguments);
             "Put the output where the shell reads completions, or source it. With WORDs, "    \
             "which are a command line without the program's name, prints what may stand for " \
             "the last of them: this is what the script asks. Put -- before them.",            \
-            no_options, NULL, cmd_completion                                                  \
+            no_options, NULL, cmd_completion, "shell"                                         \
     }
 
 /** The verb "help [VERB]": prints what --help prints. Row: see below. */
@@ -85,7 +87,7 @@ int cmd_help(const struct arguments *arguments);
     {                                                                                         \
         "help", "[VERB]", 0, 1, false, "tell how to use a verb",                              \
             "Without VERB lists the verbs. With it prints what VERB --help prints.",          \
-            no_options, NULL, cmd_help                                                        \
+            no_options, NULL, cmd_help, "shell"                                               \
     }
 
 /** Prints the manual page in mdoc. */

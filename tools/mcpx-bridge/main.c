@@ -8,12 +8,12 @@
 
 static const struct command commands[] = {
     {"import", "COMMAND [ARG...]", 1, 0, true, "seat an MCP server at a topic", import_help,
-     import_option_rows, connect_topics_options, cmd_import},
+     import_option_rows, connect_topics_options, cmd_import, NULL},
     {"expose", NULL, 0, 0, false, "be one MCP server for a whole topic", expose_help,
-     expose_option_rows, connect_service_options, cmd_expose},
+     expose_option_rows, connect_service_options, cmd_expose, NULL},
     {"guard", "[COMMAND] [ARG...]", 0, 0, true,
      "stand between the router and an agent that does not check what it is told", guard_help,
-     guard_option_rows, NULL, cmd_guard},
+     guard_option_rows, NULL, cmd_guard, NULL},
     /* as every program has */
     COMPLETION_ROW,
     HELP_ROW,

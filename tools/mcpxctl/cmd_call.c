@@ -76,6 +76,17 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
     return err ? complain_of_memory(verb) : STATUS_OK;
 }
 
+/* Servers answer both an unknown tool and arguments that it does not take with one of these. */
+static void hint(const struct arguments *arguments, struct mcpx_slice response)
+{
+    struct mcpx_slice code = mcpx_json_get(mcpx_json_get(response, "error"), "code");
+
+    if (mcpx_slice_equal(code, MCPX_SLICE("-32602")) ||
+        mcpx_slice_equal(code, MCPX_SLICE("-32601")))
+        complain(verb, "mcpxctl list --tool %s --to %s shows what it takes, if it is there",
+                 arguments->operands[0], arguments_value(arguments, "--to"));
+}
+
 /* Sends the operation to the addressee, and prints what comes back. */
 static int call(const struct arguments *arguments, const struct address *address,
                 struct operation *operation)
@@ -95,6 +106,8 @@ static int call(const struct arguments *arguments, const struct address *address
                        arguments_value(arguments, "--to"), &response);
     if (status == STATUS_OK)
         status = response_print(arguments, mcpx_text_view(&response));
+    if (operation->token.text && arguments->operand_count > 0)
+        hint(arguments, mcpx_text_view(&response));
     mcpx_text_fini(&response);
     mcpx_text_fini(&payload);
     return status;

@@ -98,7 +98,7 @@ static int prepare(struct gate *gate)
         return complain_of_memory(verb);
     status = gate_read_context(gate);
     if (status == STATUS_OK)
-        status = live_join(gate->arguments, &gate->live);
+        status = live_join(gate->arguments, 0, &gate->live);
     if (status == STATUS_OK && !live_has_all(&gate->live, &to, 1, "mcpxctl who tells who is"))
         status = STATUS_ABSENT;
     return status;

@@ -1,233 +1,57 @@
 /*
- * cmd_list.c - asks the servers of a topic what they offer. Every participant that could answer
- * is asked, because a topic has no list of servers. On a development router most participants
- * could, so a missing answer is no failure, unless the participant was asked by name.
+ * cmd_list.c - shows what the servers of a topic offer, or one of their tools in full.
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "tools/mcpxctl/address.h"
-#include "tools/mcpxctl/listing.h"
-#include "tools/mcpxctl/live.h"
+#include "tools/common/nearest.h"
 #include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/survey.h"
 
-#include <stdlib.h>
+static const char verb[] = "list";
 
-enum { TIMEOUT_MS = 3000, SERVERS_MAX = 1024 };
-
-/* One participant asked; `waiting` for a page. `id` is the inquiry's own. */
-struct asked {
-    struct mcpx_text id;
-    bool waiting;
-    bool answered;
-};
-
-/*
- * waiting   requests under way
- * servers   how many have answered with a list
- * any       there was an item in one
- */
-struct survey {
+/* What is shown: of the tools only `tool`, unless that is NULL. `any`: there was something. */
+struct list {
     const struct arguments *arguments;
     const struct listing *listing;
-    struct live live;
-    struct asked asked[SERVERS_MAX];
-    size_t count;
-    size_t waiting;
-    size_t servers;
-    bool by_name;
+    const char *tool;
     bool any;
+    struct nearest nearest;
 };
 
-/* Asks for the page at `cursor` (raw JSON; absent = the first). */
-static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cursor)
+static int take(void *context, struct mcpx_slice from, struct mcpx_slice result)
 {
-    struct mcpx_text payload = {0};
-    struct mcpx_slice to = mcpx_text_view(&asked->id);
-    struct mcpx_draft draft = {
-        .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1, .tag = asked};
-    int status;
-
-    listing_write_request(&payload, survey->listing, cursor);
-    draft.payload = mcpx_text_view(&payload);
-    status = live_send(&survey->live, &draft);
-    mcpx_text_fini(&payload);
-    asked->waiting = status == STATUS_OK;
-    survey->waiting += status == STATUS_OK;
-    return status;
-}
-
-/*
- * Returns false when we no longer wait for this participant: it has left, and may have come
- * back since.
- */
-static bool settle(struct survey *survey, struct asked *asked)
-{
-    if (!asked->waiting)
-        return false;
-    asked->waiting = false;
-    survey->waiting--;
-    return true;
-}
-
-static void add(struct survey *survey, struct mcpx_slice id)
-{
-    if (survey->count == SERVERS_MAX)
-        return;
-    mcpx_text_slice(&survey->asked[survey->count++].id, id);
-}
-
-/* The participants to ask: those named, else all that could answer. */
-static int find_servers(struct survey *survey)
-{
-    struct mcpx_session *session = mcpx_client_session(survey->live.client);
-    static struct address address;
-    struct mcpx_participant participant;
-    struct mcpx_kind kind;
-    int status = address_read(survey->arguments, &address);
-
-    survey->by_name = address.count > 0;
-    for (size_t i = 0; status == STATUS_OK && i < address.count; i++)
-        add(survey, address.to[i]);
-    if (survey->by_name || status != STATUS_OK)
-        return status;
-    mcpx_kind_parse(mcpx_slice_of(survey->listing->response), &kind, NULL);
-    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
-        mcpx_session_participant(session, i, &participant);
-        if (mcpx_session_could(session, participant.id, &kind))
-            add(survey, participant.id);
-    }
-    return STATUS_OK;
-}
-
-static int take_response(struct survey *survey, const struct mcpx_event *event)
-{
-    struct asked *asked = event->tag;
-    struct mcpx_slice result = mcpx_json_get(event->envelope->payload, "result");
-    struct mcpx_slice error = mcpx_json_get(event->envelope->payload, "error");
-    bool json = arguments_have(survey->arguments, "--json");
-    struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
+    struct list *list = context;
+    bool json = arguments_have(list->arguments, "--json");
     struct mcpx_text out = {0};
-    int status;
+    struct mcpx_slice tool;
 
-    asked->answered = true;
-    if (error.text && survey->by_name) {
-        error_write(&out, error);
-        complain("list", "%s: %s", asked->id.text, out.failed ? "" : out.text);
-        mcpx_text_fini(&out);
-        return STATUS_FAILED;
-    }
-    if (!error.text) {
-        survey->servers++;
-        listing_write(&out, survey->listing, mcpx_text_view(&asked->id), result, json);
-    }
-    survey->any |= out.len > 0;
-    status = output_print(&out, "list", STATUS_OK);
-    if (status == STATUS_OK && mcpx_json_type(cursor) == MCPX_JSON_STRING)
-        status = ask(survey, asked, cursor);
-    return status;
-}
-
-/* A participant that leaves will not answer. This is reported when it was asked by name. */
-static int take_leave(struct survey *survey, const struct mcpx_event *event)
-{
-    for (size_t i = 0; i < survey->count; i++) {
-        struct asked *asked = &survey->asked[i];
-
-        if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
-            !settle(survey, asked) || !survey->by_name)
-            continue;
-        return live_complain_of_leave(&survey->live, event->participant);
-    }
-    return STATUS_OK;
-}
-
-static int take(struct survey *survey, const struct mcpx_event *event)
-{
-    switch (event->type) {
-    case MCPX_EVENT_REQUEST:
-        live_decline(&survey->live, event);
-        return STATUS_OK;
-    case MCPX_EVENT_PRESENCE:
-        return event->presence == MCPX_PRESENCE_LEAVE ? take_leave(survey, event) : STATUS_OK;
-    case MCPX_EVENT_REFUSED:
-        return event->tag && settle(survey, event->tag) ? live_refused(&survey->live, event)
-                                                        : STATUS_OK;
-    case MCPX_EVENT_RESPONSE:
-        return event->tag && settle(survey, event->tag) ? take_response(survey, event)
-                                                        : STATUS_OK;
-    default:
-        return STATUS_OK;
-    }
-}
-
-/* A participant that was asked by name and did not answer is reported. */
-static int complain_of_silence(const struct survey *survey)
-{
-    int status = STATUS_OK;
-
-    for (size_t i = 0; i < survey->count && survey->by_name; i++) {
-        if (survey->asked[i].answered)
-            continue;
-        status =
-            fail_with(STATUS_TIMEOUT, "list", "%s does not answer", survey->asked[i].id.text);
-    }
-    if (status == STATUS_OK && survey->servers == 0) {
-        status = fail_with(STATUS_ABSENT, "list", "nobody in the topic answers %s",
-                           survey->listing->method);
-    } else if (status == STATUS_OK && !survey->any && output_is_looked_at(survey->arguments)) {
-        complain("list", "nobody who answers has %s in the topic %s", survey->listing->name,
-                 survey->live.where.client.topic);
-    }
-    return status;
-}
-
-static int survey_servers(struct survey *survey)
-{
-    int64_t deadline = live_deadline(arguments_ms(survey->arguments, "--timeout", TIMEOUT_MS));
-    struct mcpx_event event;
-    int status = find_servers(survey);
-
-    for (size_t i = 0; status == STATUS_OK && i < survey->count; i++) {
-        struct mcpx_slice id = mcpx_text_view(&survey->asked[i].id);
-
-        if (survey->by_name &&
-            !live_has_all(&survey->live, &id, 1, "mcpxctl who tells who is"))
-            status = STATUS_ABSENT;
-        else
-            status = ask(survey, &survey->asked[i], (struct mcpx_slice){NULL, 0});
-    }
-    survey->live.waiting_for = "servers";
-    survey->live.waiting_since = live_now();
-    while (status == STATUS_OK && survey->waiting > 0) {
-        status = live_next(&survey->live, deadline, &event);
-        if (status == STATUS_OK)
-            status = take(survey, &event);
-    }
-    survey->live.waiting_for = NULL;
-    return status == STATUS_OK || status == STATUS_TIMEOUT ? complain_of_silence(survey)
-                                                           : status;
+    if (!list->tool)
+        listing_write(&out, list->listing, from, result, json);
+    else if (listing_find_tool(result, list->tool, &list->nearest, &tool))
+        listing_write_tool(&out, from, tool, json);
+    list->any |= out.len > 0;
+    return output_print(&out, verb, STATUS_OK);
 }
 
 int cmd_list(const struct arguments *arguments)
 {
-    struct survey *survey = calloc(1, sizeof *survey);
+    const char *name = arguments->operand_count > 0 ? arguments->operands[0] : "tools";
+    struct list list = {.arguments = arguments,
+                        .listing = listing_find(name),
+                        .tool = arguments_value(arguments, "--tool")};
     int status;
 
-    if (!survey)
-        return complain_of_memory("list");
-    survey->arguments = arguments;
-    survey->listing = listing_find(arguments->operands[0]);
-    if (!survey->listing) {
-        complain("list", "lists are tools, resources, templates and prompts");
-        free(survey);
-        return STATUS_USAGE;
-    }
-    status = live_join(arguments, &survey->live);
-    if (status == STATUS_OK)
-        status = survey_servers(survey);
-    live_leave(&survey->live);
-    for (size_t i = 0; i < survey->count; i++)
-        mcpx_text_fini(&survey->asked[i].id);
-    free(survey);
+    if (!list.listing || (list.tool && strcmp(name, "tools") != 0))
+        return fail_with(STATUS_USAGE, verb,
+                         "lists are tools, resources, templates and prompts; --tool is for "
+                         "tools");
+    if (list.tool)
+        nearest_begin(&list.nearest, list.tool, strlen(list.tool));
+    status = survey_servers(arguments, list.listing, 0, take, &list);
+    if (status == STATUS_OK && !list.any && list.tool)
+        status = fail_with(STATUS_ABSENT, verb, "nobody who answers has a tool '%s'%s",
+                           list.tool, nearest_hint(&list.nearest));
+    else if (status == STATUS_OK && !list.any && output_is_looked_at(arguments))
+        complain(verb, "nobody who answers has %s", name);
     return status;
 }

@@ -160,6 +160,7 @@ static int compare_history(struct comparison *comparison, const struct arguments
         struct fetch_order order = {
             .limit = SIZE_MAX,
             .deadline_ms = live_deadline(arguments_ms(arguments, "--timeout", HISTORY_MS)),
+            .bytes_max = UINT64_MAX, /* nothing is kept */
             .take = judge_entry,
             .context = &retained};
 

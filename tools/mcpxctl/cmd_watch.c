@@ -11,17 +11,43 @@
 #include "tools/mcpxctl/output.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
-enum { COLUMNS = 100, BRIEF = 8, LOOK_MS = 1000 };
+enum { COLUMNS = 100, BRIEF = 8, LOOK_MS = 1000, HISTORY_MAX = 1000000 };
 
-/* What to show, and how many envelopes are still to be shown. */
+/*
+ * What to show, and how many envelopes are still to be shown.
+ *
+ * past         where only some envelopes of the history pass: the last `past_max` of them, in a
+ *              ring, until it has come to its end; NULL = the router counts, and all are shown
+ * past_count   how many have been put there
+ */
 struct watch {
     struct filter filter;
     struct line_style style;
     bool json;
     int64_t left;
+    struct mcpx_text *past;
+    size_t past_max, past_count;
 };
+
+static void print(struct watch *watch, struct mcpx_text *out)
+{
+    if (watch->left != 0)
+        output_print(out, "watch", STATUS_OK);
+    mcpx_text_fini(out);
+    watch->left -= watch->left > 0;
+}
+
+static void print_past(struct watch *watch)
+{
+    size_t shown = watch->past_count < watch->past_max ? watch->past_count : watch->past_max;
+
+    for (size_t i = watch->past_count - shown; i < watch->past_count; i++)
+        print(watch, &watch->past[i % watch->past_max]);
+    watch->past_count = 0;
+}
 
 static void show_envelope(struct watch *watch, const struct mcpx_event *event)
 {
@@ -43,8 +69,14 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
     else
         line_write(&out, entry, &style, warning);
     entry_free(entry);
-    output_print(&out, "watch", STATUS_OK);
-    watch->left -= watch->left > 0;
+    if (style.past && watch->past) {
+        struct mcpx_text *slot = &watch->past[watch->past_count++ % watch->past_max];
+
+        mcpx_text_fini(slot);
+        *slot = out;
+    } else {
+        print(watch, &out);
+    }
 }
 
 static void show_presence(const struct watch *watch, const struct mcpx_event *event)
@@ -104,6 +136,8 @@ static int watch_topic(struct watch *watch, struct live *live)
     greet(live);
     while (watch->left != 0 && !ferror(stdout)) {
         status = live_next(live, live_now() + LOOK_MS, &event);
+        if (status != STATUS_OK || event.type != MCPX_EVENT_HISTORY)
+            print_past(watch);
         if (status == STATUS_OK)
             show(watch, live, &event);
         else if (status != STATUS_TIMEOUT || output_is_unread())
@@ -119,16 +153,25 @@ int cmd_watch(const struct arguments *arguments)
     struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL, 0},
                           .json = arguments_have(arguments, "--json"),
                           .left = arguments_number(arguments, "--count", -1)};
+    int64_t history = arguments_number(arguments, "--history", 0);
     struct live live;
     int status = filter_read(arguments, &watch.filter);
 
     if (status != STATUS_OK)
         return status;
-    status =
-        live_join_to_watch(arguments, (int)arguments_number(arguments, "--history", 0), &live);
+    if (history > 0 && (watch.filter.kinds || watch.filter.from.text)) {
+        watch.past_max = (size_t)(history < HISTORY_MAX ? history : HISTORY_MAX);
+        watch.past = calloc(watch.past_max, sizeof *watch.past);
+        history = HISTORY_MAX;
+        if (!watch.past)
+            return complain_of_memory("watch");
+    }
+    status = live_join_to_watch(arguments, (int)history, &live);
     if (status == STATUS_OK)
         status = watch_topic(&watch, &live);
+    print_past(&watch);
     live_leave(&live);
+    free(watch.past);
     filter_fini(&watch.filter);
     return status;
 }

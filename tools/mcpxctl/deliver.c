@@ -27,7 +27,7 @@ int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
 {
     struct mcpx_text out = {0};
     struct live live;
-    int status = live_join(arguments, &live);
+    int status = live_join(arguments, 0, &live);
 
     if (status == STATUS_OK)
         status = check_author(&live, author);

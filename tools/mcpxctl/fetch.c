@@ -11,13 +11,14 @@
 
 #include <time.h>
 
-enum { PAGE = 1000 };
+enum { PAGE = 1000, PAGES_MAX = 100000 };
 
 static struct http_call call_of(const struct connection *where, const char *verb,
                                 const char *path)
 {
     return (struct http_call){.verb = verb,
                               .base = where->api,
+                              .from = where->url_from,
                               .path = path,
                               .token = where->token,
                               .ca_file = where->client.ca_file,
@@ -75,6 +76,29 @@ static int complain_of_page(const char *verb, enum mcpx_err err)
                      mcpx_strerror(err));
 }
 
+void pages_fini(struct pages *pages)
+{
+    mcpx_text_fini(&pages->mark);
+}
+
+/* The mark is moved to every page whose number is a power of two: so it lies in any circle of pages
+ * at last, and is met again. */
+const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cursor)
+{
+    pages->bytes += bytes;
+    if (pages->count++ > 0 && mcpx_slice_equal(cursor, mcpx_text_view(&pages->mark)))
+        return "the pages repeat themselves";
+    if (pages->count == PAGES_MAX)
+        return "the pages do not end: there are more than 100000";
+    if (pages->bytes > pages->bytes_max)
+        return "the pages do not end: there are more than 256 MiB of them";
+    if ((pages->count & (pages->count - 1)) == 0) {
+        mcpx_text_reset(&pages->mark);
+        mcpx_text_slice(&pages->mark, cursor);
+    }
+    return pages->mark.failed ? mcpx_strerror(MCPX_ENOMEM) : NULL;
+}
+
 /*
  * How far the history was read: `last` is the id behind which the next page begins, absent before
  * the first one. `more` is true while there may be another page.
@@ -106,8 +130,6 @@ static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text
     return paging->order->take(paging->order->context, entry);
 }
 
-/* A page that ends with the id behind which it was to begin would be followed by itself
- * for ever. */
 static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 {
     struct mcpx_text id = {0};
@@ -126,9 +148,6 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
     if (!err && id.failed)
         err = MCPX_ENOMEM;
     paging->more = mcpx_json_get(value, "next").text && id.len > 0;
-    if (!err && paging->more &&
-        mcpx_slice_equal(mcpx_text_view(&id), mcpx_text_view(&paging->last)))
-        err = MCPX_EDUPLICATE;
     mcpx_text_fini(&paging->last);
     paging->last = id;
     return err;
@@ -194,6 +213,8 @@ int fetch_each(const struct connection *where, const char *verb,
                const struct fetch_order *order)
 {
     struct paging paging = {.order = order, .more = true};
+    struct pages pages = {.bytes_max = order->bytes_max};
+    const char *endless = NULL;
     enum mcpx_err err = MCPX_OK;
     int status = STATUS_OK;
 
@@ -203,9 +224,16 @@ int fetch_each(const struct connection *where, const char *verb,
         status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, verb, &paging, &answer);
         if (status == STATUS_OK && paging.more)
             err = take_page(&paging, mcpx_text_view(&answer));
+        if (status == STATUS_OK && paging.more && !err)
+            endless = pages_follow(&pages, answer.len, mcpx_text_view(&paging.last));
+        if (endless)
+            status = fail_with(STATUS_FAILED, verb,
+                               "%s: the history of %s cannot be read: %s, after %zu envelopes",
+                               where->api, where->client.topic, endless, paging.count);
         mcpx_text_fini(&answer);
     }
     mcpx_text_fini(&paging.last);
+    pages_fini(&pages);
     if (status == STATUS_TIMEOUT && is_late(order))
         complain_of_time(verb, &paging);
     return err ? complain_of_page(verb, err) : status;
@@ -219,8 +247,9 @@ static enum mcpx_err add_to_ledger(void *context, struct entry *entry)
 int fetch_history(const struct connection *where, const char *verb, size_t limit,
                   struct ledger *out)
 {
-    int status =
-        fetch_each(where, verb, &(struct fetch_order){limit, INT64_MAX, add_to_ledger, out});
+    int status = fetch_each(
+        where, verb,
+        &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_ledger, out});
     struct timespec now;
 
     if (status != STATUS_OK)

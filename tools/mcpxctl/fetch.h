@@ -24,6 +24,29 @@ int fetch_answer(const struct connection *where, const char *verb, const char *p
 int fetch_delete(const struct connection *where, const char *verb, const char *path,
                  struct mcpx_text *answer);
 
+/** Most bytes of pages that are kept. */
+enum { PAGES_BYTES_MAX = 256 << 20 };
+
+/**
+ * How far the pages of a list were followed, so that nobody's pages can go on for ever; pages_fini
+ * in every case. All but `bytes_max` is private, and zero before the first page.
+ */
+struct pages {
+    uint64_t bytes_max;
+    uint64_t bytes;
+    size_t count;
+    struct mcpx_text mark;
+};
+
+/**
+ * Counts a page of so many bytes, which another one follows at `cursor`. Returns NULL when that may
+ * be asked for; else why not, a static sentence: the pages repeat themselves, or they are more than
+ * 100,000, or more than `bytes_max`.
+ */
+const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cursor);
+
+void pages_fini(struct pages *pages);
+
 /** Is given an envelope, which it frees. MCPX_OK to be given the next. */
 typedef enum mcpx_err (*fetch_taker)(void *context, struct entry *entry);
 
@@ -32,17 +55,19 @@ typedef enum mcpx_err (*fetch_taker)(void *context, struct entry *entry);
  *
  * limit         most envelopes; SIZE_MAX = all that are retained
  * deadline_ms   when that has to be done, as live_deadline makes it
+ * bytes_max     most bytes of pages
  */
 struct fetch_order {
     size_t limit;
     int64_t deadline_ms;
+    uint64_t bytes_max;
     fetch_taker take;
     void *context;
 };
 
 /**
  * Reads the newest retained envelopes of the topic, the newest first, page by page: no more than a
- * page is held at a time.
+ * page is held at a time. Fails at the bounds of pages_follow.
  *
  * Returns STATUS_OK or an exit code, having complained; STATUS_TIMEOUT at the deadline, when some
  * of them have been taken.
@@ -52,7 +77,7 @@ int fetch_each(const struct connection *where, const char *verb,
 
 /**
  * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
- * which is sealed.
+ * which is sealed. Fails at the bounds of pages_follow, with PAGES_BYTES_MAX.
  *
  * limit   most envelopes; SIZE_MAX = all that are retained
  * out     empty; ledger_fini in every case

@@ -49,6 +49,61 @@ static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char
     mcpx_text_fini(&plain);
 }
 
+static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice item)
+{
+    mx_format(out, "{\"participant\":%q,\"item\":", from);
+    text_compact(out, item);
+    mcpx_text_puts(out, "}\n");
+}
+
+bool listing_find_tool(struct mcpx_slice result, const char *name, struct nearest *nearest,
+                       struct mcpx_slice *tool)
+{
+    struct mcpx_json_walk walk;
+    bool found = false;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(result, "tools"));
+    while (!found && mcpx_json_walk_next(&walk)) {
+        struct mcpx_text plain = {0};
+
+        *tool = walk.value;
+        if (mcpx_json_add_unescaped(&plain, mcpx_json_get(walk.value, "name")) && plain.text) {
+            nearest_consider(nearest, plain.text);
+            found = strcmp(plain.text, name) == 0;
+        }
+        mcpx_text_fini(&plain);
+    }
+    return found;
+}
+
+void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice tool,
+                        bool json)
+{
+    static const char *const schemas[] = {"inputSchema", "outputSchema"};
+    struct mcpx_text about = {0};
+
+    if (json) {
+        add_json(out, from, tool);
+        return;
+    }
+    text_format(out, "%s  %v\n", from, mcpx_json_get(tool, "name"));
+    if (mcpx_json_add_unescaped(&about, mcpx_json_get(tool, "description"))) {
+        text_lines(out, mcpx_text_view(&about));
+        mcpx_text_puts(out, "\n");
+    }
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        struct mcpx_slice schema = mcpx_json_get(tool, schemas[i]);
+
+        if (!schema.text)
+            continue;
+        mx_format(out, "%s ", schemas[i]);
+        text_pretty(out, schema, 0);
+        mcpx_text_puts(out, "\n");
+    }
+    out->failed |= about.failed;
+    mcpx_text_fini(&about);
+}
+
 void listing_write(struct mcpx_text *out, const struct listing *listing,
                    struct mcpx_slice from, struct mcpx_slice result, bool json)
 {
@@ -57,9 +112,7 @@ void listing_write(struct mcpx_text *out, const struct listing *listing,
     mcpx_json_walk_start(&walk, mcpx_json_get(result, listing->member));
     while (mcpx_json_walk_next(&walk)) {
         if (json) {
-            mx_format(out, "{\"participant\":%q,\"item\":", from);
-            text_compact(out, walk.value);
-            mcpx_text_puts(out, "}\n");
+            add_json(out, from, walk.value);
             continue;
         }
         text_format(out, "%s  ", from);

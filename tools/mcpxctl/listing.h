@@ -4,6 +4,7 @@
 #ifndef MCPXCTL_LISTING_H
 #define MCPXCTL_LISTING_H
 
+#include "tools/common/nearest.h"
 #include "tools/mcpxctl/message.h"
 
 /**
@@ -36,5 +37,19 @@ void listing_write_request(struct mcpx_text *out, const struct listing *listing,
  */
 void listing_write(struct mcpx_text *out, const struct listing *listing,
                    struct mcpx_slice from, struct mcpx_slice result, bool json);
+
+/**
+ * Finds a tool in a page, and has a search for its name consider those of all others. Returns false
+ * when it is not there.
+ */
+bool listing_find_tool(struct mcpx_slice result, const char *name, struct nearest *nearest,
+                       struct mcpx_slice *tool);
+
+/**
+ * Appends a tool: "FROM  NAME", its description and its schemas, made visible; or with json as
+ * listing_write does.
+ */
+void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice tool,
+                        bool json);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "tools/mcpxctl/live.h"
 
+#include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 
 #include <signal.h>
@@ -16,6 +17,7 @@ enum {
     JOIN_MS = 15000,
     LEAVE_MS = 2000,
     PATIENCE_MS = 1000,
+    REMIND_MS = 10000,
     ABSENCE_MS = 12000,
     ASK_MS = 5000
 };
@@ -83,8 +85,9 @@ static int complain_of_end(struct live *live, const struct mcpx_event *event)
 
     text_visible_short(&reason, event->reason, 300);
     if (refused)
-        complain(live->verb, "cannot join %s at %s: %s", live->where.client.topic,
-                 live->where.client.url, reason.len > 0 ? reason.text : "no connection");
+        complain(live->verb, "cannot join %s at %s (from %s): %s", live->where.client.topic,
+                 live->where.client.url, live->where.url_from,
+                 reason.len > 0 ? reason.text : "no connection");
     else
         complain(live->verb, "the connection has ended: %s (%d)",
                  reason.len > 0 ? reason.text : "it broke", event->code);
@@ -101,20 +104,45 @@ static int64_t slice_until(int64_t deadline_ms)
     return left < 0 ? 0 : left < SLICE_MS ? left : SLICE_MS;
 }
 
-/* Attempts that fail after the first failure are not reported. */
+static const char *reason_of(const struct live *live)
+{
+    return live->reason.len > 0 ? live->reason.text : "no reason is known";
+}
+
+/* Of the attempts that fail, the first is reported at once. */
 static void note_connection(struct live *live, const struct mcpx_event *event)
 {
-    struct mcpx_text reason = {0};
+    if (event->type == MCPX_EVENT_JOINED)
+        live->away_since = live->told_ms = 0;
+    if (event->type != MCPX_EVENT_LEFT)
+        return;
+    mcpx_text_reset(&live->reason);
+    text_visible_short(&live->reason, event->reason, 300);
+    if (!live->away_since)
+        live->away_since = live_now();
+    if (live->told_ms)
+        return;
+    complain(live->verb, "not connected%s: %s (%s, from %s); trying again",
+             live->joined ? " any more" : "", reason_of(live), live->where.client.url,
+             live->where.url_from);
+    live->told_ms = live_now();
+}
 
-    if (event->type == MCPX_EVENT_LEFT && !live->away) {
-        text_visible_short(&reason, event->reason, 300);
-        complain(live->verb, "not connected%s: %s; trying again",
-                 live->joined ? " any more" : "",
-                 reason.len > 0 ? reason.text : "no reason is known");
-        mcpx_text_fini(&reason);
+/* Reports an absence that lasts. Returns false when it has lasted too long. */
+static bool is_worth_waiting(struct live *live)
+{
+    int64_t now = live_now(), since = live->told_ms ? live->told_ms : live->away_since;
+
+    if (live->away_since && live->wait_ms && now - live->away_since >= live->wait_ms) {
+        complain(live->verb, "%s (from %s) was waited for in vain, as long as --wait says: %s",
+                 live->where.client.url, live->where.url_from, reason_of(live));
+        return false;
     }
-    if (event->type == MCPX_EVENT_LEFT || event->type == MCPX_EVENT_JOINED)
-        live->away = event->type == MCPX_EVENT_LEFT;
+    if (live->away_since && now - since >= REMIND_MS) {
+        complain(live->verb, "still not connected: %s; trying again", reason_of(live));
+        live->told_ms = now;
+    }
+    return true;
 }
 
 /* STATUS_ABSENT when there is no other token, and none will come. */
@@ -165,6 +193,8 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event)
         }
         if (late)
             return STATUS_TIMEOUT;
+        if (!is_worth_waiting(live))
+            return STATUS_UNREACHABLE;
         show_line(live);
     }
 }
@@ -185,15 +215,12 @@ static int start(struct live *out, int history)
     return err ? fail_with(STATUS_FAILED, out->verb, "%s", mcpx_strerror(err)) : STATUS_OK;
 }
 
-static int join(const struct arguments *arguments, int history, struct live *out)
+/* `status` is that of reading where to connect. */
+static int join(struct live *out, int status, int history, int64_t deadline)
 {
-    int64_t deadline = out->patient ? INT64_MAX : live_now() + JOIN_MS;
     struct mcpx_event event;
-    int status;
 
     catch_signals();
-    status = out->patient ? connection_read_patiently(arguments, &out->where)
-                          : connection_read(arguments, &out->where);
     if (status == STATUS_OK)
         status = start(out, history);
     out->waiting_for = "the router";
@@ -204,20 +231,31 @@ static int join(const struct arguments *arguments, int history, struct live *out
     }
     out->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain(out->verb, "%s does not welcome us", out->where.client.url);
+        complain(out->verb, "%s (from %s) does not welcome us", out->where.client.url,
+                 out->where.url_from);
     return status == STATUS_TIMEOUT ? STATUS_UNREACHABLE : status;
 }
 
-int live_join(const struct arguments *arguments, struct live *out)
+int live_join(const struct arguments *arguments, int64_t patience_ms, struct live *out)
 {
+    int64_t deadline = live_now() + (patience_ms > 0 ? patience_ms : JOIN_MS);
+    int status;
+
     *out = (struct live){.verb = arguments->command->name};
-    return join(arguments, 0, out);
+    status = connection_read_router(arguments, &out->where);
+    out->where.timeout_ms = patience_ms;
+    if (status == STATUS_OK)
+        status = connection_authenticate(arguments, &out->where);
+    return join(out, status, 0, deadline);
 }
 
 int live_join_to_watch(const struct arguments *arguments, int history, struct live *out)
 {
-    *out = (struct live){.verb = arguments->command->name, .patient = true};
-    return join(arguments, history, out);
+    *out = (struct live){.verb = arguments->command->name,
+                         .patient = true,
+                         .wait_ms = arguments_ms(arguments, "--wait", 0),
+                         .away_since = live_now()};
+    return join(out, connection_read_patiently(arguments, &out->where), history, INT64_MAX);
 }
 
 void live_leave(struct live *live)
@@ -234,6 +272,7 @@ void live_leave(struct live *live)
     mcpx_client_free(live->client);
     connection_fini(&live->where);
     mcpx_text_fini(&live->sent);
+    mcpx_text_fini(&live->reason);
     live->client = NULL;
     /* Nothing is half done now, so the program may end. */
     signal(SIGINT, SIG_DFL);
@@ -253,18 +292,36 @@ bool live_has(const struct live *live, struct mcpx_slice id)
     return false;
 }
 
+/* " (did you mean ID?)", when one that is there is near. */
+static const char *hint_of(const struct live *live, struct mcpx_slice id,
+                           struct nearest *nearest)
+{
+    struct mcpx_session *session = mcpx_client_session(live->client);
+    struct mcpx_participant participant;
+    char name[NEAREST_NAME + 2];
+
+    nearest_begin(nearest, id.text, id.len);
+    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
+        mcpx_session_participant(session, i, &participant);
+        snprintf(name, sizeof name, "%.*s", (int)participant.id.len, participant.id.text);
+        nearest_consider(nearest, name);
+    }
+    return nearest_hint(nearest);
+}
+
 bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
                   const char *consequence)
 {
     struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
+    struct nearest nearest;
     bool all = true;
 
     for (size_t i = 0; i < count; i++) {
         if (live_has(live, to[i]))
             continue;
-        complain_of(live->verb, to[i], " is %s in the topic %s; %s",
+        complain_of(live->verb, to[i], " is %s in the topic %s%s; %s",
                     mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
-                    live->where.client.topic, consequence);
+                    live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
         all = false;
     }
     return all;

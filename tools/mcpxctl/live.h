@@ -15,10 +15,12 @@
  *
  * sent            id of the envelope sent last
  * waiting_for     what we wait for, shown on a terminal; NULL = not shown
- * away            there is no connection; a new one is being made
  * patient         it looks on, and waits for the first connection too
+ * wait_ms         how long it is without a connection, at the beginning or later, before it gives
+ *                 up; 0 = for ever
  * declined        what live_decline has sent
- * waiting_since   private, as is line_shown
+ *
+ * The rest is private.
  */
 struct live {
     const char *verb;
@@ -26,12 +28,14 @@ struct live {
     struct mcpx_client *client;
     struct mcpx_text sent;
     bool joined;
-    bool away;
     bool patient;
     struct mx_bucket declined;
+    int64_t wait_ms;
     const char *waiting_for;
     int64_t waiting_since;
     bool line_shown;
+    int64_t away_since, told_ms;
+    struct mcpx_text reason;
 };
 
 /** True once SIGINT or SIGTERM came since live_join. */
@@ -51,15 +55,16 @@ int64_t live_deadline(int64_t timeout_ms);
  * long as the verb waits. When the token has expired or is refused, another one is taken from
  * where it came from: with --as from the router, or from the token file.
  *
- * out   live_leave in every case
+ * patience_ms   how long that may take, for the token and for the welcome; 0 = 15 s for the latter
+ * out           live_leave in every case
  *
  * Returns STATUS_OK or an exit code, having complained.
  */
-int live_join(const struct arguments *arguments, struct live *out);
+int live_join(const struct arguments *arguments, int64_t patience_ms, struct live *out);
 
 /**
  * The same for a verb that looks on: it receives messages for others too, begins with so many
- * envelopes of history, and waits for a router that is not there yet.
+ * envelopes of history, and waits for a router that is not there yet, as long as --wait says.
  */
 int live_join_to_watch(const struct arguments *arguments, int history, struct live *out);
 
@@ -72,7 +77,8 @@ int live_join_to_watch(const struct arguments *arguments, int history, struct li
  * Returns STATUS_OK with `event` filled; STATUS_TIMEOUT, without complaint; STATUS_INTERRUPTED
  * by SIGINT or SIGTERM; another exit code when the connection has ended for good, having
  * complained. LEFT is told only when it is not final; the first one after a JOINED was reported
- * already.
+ * already, and that there is still no connection is reported every ten seconds. STATUS_UNREACHABLE,
+ * having complained, when that lasted for `wait_ms`.
  */
 int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
 

@@ -233,7 +233,7 @@ int live_call(const struct arguments *arguments, const struct mcpx_draft *reques
 {
     int64_t timeout = arguments_ms(arguments, "--timeout", CALL_MS);
     struct live live;
-    int status = live_join(arguments, &live);
+    int status = live_join(arguments, 0, &live);
 
     if (status == STATUS_OK &&
         !live_has_all(&live, request->to, request->to_count, "mcpxctl who tells who is"))

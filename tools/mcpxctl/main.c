@@ -38,9 +38,12 @@ static const struct option_row history_options[] = {
 static const struct option_row watch_options[] = {
     KIND_OPTION,
     FROM_OPTION,
-    {"--history", "N", VALUE_NUMBER, 0, "begin with so many retained envelopes, dimmed; 0"},
+    {"--history", "N", VALUE_NUMBER, 0,
+     "begin with so many retained envelopes that pass, dimmed; 0"},
     {"--count", "N", VALUE_NUMBER, 0,
      "end after so many envelopes; without it, when interrupted"},
+    {"--wait", "S", VALUE_SECONDS, 0,
+     "give up when there was no connection for so long, 0 never; 0"},
     COLOUR_OPTION,
     JSON_LINES_OPTION,
     {.name = NULL},
@@ -80,6 +83,8 @@ static const struct option_row propose_options[] = {
 static const struct option_row list_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
      "a server to ask; else all that could answer"},
+    {"--tool", "NAME", VALUE_TOOL, 0,
+     "only the tool of that name, with its whole description and its schemas"},
     {"--timeout", "S", VALUE_SECONDS, 0, "how long to wait for answers, 0 for ever; 3"},
     JSON_LINES_OPTION,
     {.name = NULL},
@@ -156,21 +161,6 @@ static const struct option_row contract_options[] = {
     {.name = NULL},
 };
 
-static const struct option_row validate_options[] = {
-    {"--lines", NULL, VALUE_NONE, 0, "each line is a document, as in a log"},
-    {"--schema", "FILE[#POINTER]", VALUE_FILE, 0,
-     "the schema, or with a JSON Pointer a part of the file: tool.json#/inputSchema"},
-    {"--known", "URI=PATH", VALUE_TEXT, OPTION_REPEATED,
-     "a document that the schema may refer to; a folder of them where URI ends with /"},
-    {"--dialect", "2020-12|draft-07", VALUE_CHOICE, 0,
-     "what a schema without $schema is written in; 2020-12"},
-    {"--direction", "request|response", VALUE_CHOICE, 0,
-     "which code a breach of a schema is: INVALID_INPUT or INVALID_OUTPUT; request"},
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object for each document"},
-    {"--quiet", NULL, VALUE_NONE, 0, "print nothing: the exit code is the answer"},
-    {.name = NULL},
-};
-
 static const struct option_row gate_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REQUIRED, "the server behind its edge"},
     {"--only", "handshake|context|aliases|telemetry|drift|sbom|evidence", VALUE_CHOICE,
@@ -190,18 +180,6 @@ static const struct option_row gate_options[] = {
 
 static const struct option_row one_object_options[] = {
     JSON_OPTION("print one JSON object"),
-    {.name = NULL},
-};
-
-static const struct option_row wrap_options[] = {
-    {"--text", NULL, VALUE_NONE, 0,
-     "the input is text, less one newline at its end; else it is a JSON value"},
-    {"--exit-code", "N", VALUE_NUMBER, 0, "how the program ended; other than 0 it failed; 0"},
-    {"--tool", "NAME", VALUE_TEXT, 0, "the tool, for response.v1"},
-    {"--tool-version", "V", VALUE_TEXT, 0, "its version, SemVer 2.0.0; 0.0.0"},
-    {"--tier", "community|pro|enterprise", VALUE_CHOICE, 0, "level of service; community"},
-    {"--request-id", "ID", VALUE_TEXT, 0, "the request that is answered, for response.v1"},
-    {"--duration-ms", "N", VALUE_NUMBER, 0, "how long it took, in milliseconds; 0"},
     {.name = NULL},
 };
 
@@ -239,7 +217,7 @@ static const struct command commands[] = {
      "proposals lists it, makes "
      "sure that it is the proposal that was looked at: an id may be used again once its "
      "envelope is no longer retained. Exits 3 for a no.",
-     approve_options, connect_options, cmd_approve},
+     approve_options, connect_options, cmd_approve, "propose and decide"},
     {"audit", "verify|query|chain|export FOLDER...", 2, WORDS_MAX, false,
      "read the record of decisions that a router keeps",
      "verify says whether the lines of a folder are all there and as the router wrote them, "
@@ -251,26 +229,26 @@ static const struct command commands[] = {
      "when all is whole, 1 when something is damaged, 2 when the question cannot be asked: no "
      "key, or a folder that cannot be read, 4 when no line is about the envelope, or the line "
      "of --known is in an older file.",
-     audit_options, NULL, cmd_audit},
+     audit_options, NULL, cmd_audit, "keep"},
     {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
      "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
      "standard error. JSON holds the arguments; a single dash reads them from standard input. "
      "Exits 1 when the answer is an error, 124 when there is none in time, 4 when the "
      "addressee is not there. An interrupted or late call is cancelled. When the connection "
      "breaks it is made again; when the addressee leaves, the call ends with 1.",
-     call_options, connect_options, cmd_call},
+     call_options, connect_options, cmd_call, "most used"},
     {"can", "KIND", 1, 1, false, "may a participant send a kind, and why?",
      "With --config decides offline, from the configuration alone, exactly as the router "
      "would now: may the participant enter the topic of --topic, without which any topic will "
      "do, and may it send the kind there? With --live or --url asks the running router about "
      "the token's own participant, or another, and about the kind alone. Exits 0 when the "
      "participant may, 3 when it may not.",
-     can_options, connect_options, cmd_can},
+     can_options, connect_options, cmd_can, "administer"},
     {"chain", "ID", 1, 1, false, "what became of a proposal or request",
      "Shows the proposal, who fulfilled or rejected it, whether with the params proposed, and "
      "the response, with the time each took. ID is the id of any envelope of the chain, or "
      "the beginning of one.",
-     list_only_options, connect_options, cmd_chain},
+     list_only_options, connect_options, cmd_chain, "look"},
     {"context", "add|list|show|use|remove [NAME]", 1, 2, false,
      "keep where to connect, and as whom, under a name",
      "add keeps the connection options that are given under NAME, in "
@@ -278,12 +256,12 @@ static const struct command commands[] = {
      "used at once. use chooses the one that all verbs use from now on, show prints what a "
      "context holds, without NAME the one that counts, and remove forgets one. Of a token "
      "only the path of its file is kept. Exits 4 when there is no context of that name.",
-     context_options, connect_options, cmd_context},
+     context_options, connect_options, cmd_context, "prepare"},
     {"contract", "[CONTRACT]", 0, 1, false, "what documents have to be: the contracts",
      "Prints the names of the contracts, or one of them: a JSON Schema of dialect 2020-12 "
      "that "
      "is complete by itself. Exits 4 when there is no contract of that name.",
-     contract_options, NULL, cmd_contract},
+     contract_options, NULL, cmd_contract, "contracts and releases"},
     {"digest", "[FILE]", 0, 1, false, "the SHA-256 of a JSON document",
      "Prints the digest of the document's canonical form, by which equal values have equal "
      "bytes: no white space, members in the order of their names, strings and numbers written "
@@ -291,7 +269,7 @@ static const struct command commands[] = {
      "single dash is standard input. Exits 1, and says where, for what is no JSON or could be "
      "read in two ways: a name that stands twice, half a surrogate pair, an exponent of more "
      "than nine digits.",
-     one_object_options, NULL, cmd_digest},
+     one_object_options, NULL, cmd_digest, "contracts and releases"},
     {"gate", "DIR", 1, 1, false, "may a server be released?",
      "Asks a server behind an edge, live, and compares its answers with the files in DIR. "
      "Items are the handshake, contexts that are taken or refused, aliases that do what "
@@ -299,17 +277,17 @@ static const struct command commands[] = {
      "change, a bill of materials, and evidence of all that. Prints a line for each: pass, "
      "fail or skip. The tools of aliases are called, with the arguments in their fixtures. "
      "Exits 0 when nothing failed, else 1.",
-     gate_options, connect_options, cmd_gate},
+     gate_options, connect_options, cmd_gate, "contracts and releases"},
     {"grant", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
      "let a participant send more, for a while",
      "Gives the participant the patterns in this topic, with all its instances, in force for "
      "its very next message, and prints what it may send then. What was revoked comes back "
      "when just that is granted, without --to and --until. Needs a grant for admin/grant, and "
      "whatever is given. Ends with the router; the configuration alone is for good.",
-     grant_options, connect_options, cmd_grant},
+     grant_options, connect_options, cmd_grant, "administer"},
     {"history", NULL, 0, 0, false, "what was said",
      "Prints retained envelopes, oldest first. Does not join the topic.", history_options,
-     connect_options, cmd_history},
+     connect_options, cmd_history, "look"},
     {"jwks", "fetch", 1, 1, false, "fetch the public keys of an issuer",
      "Fetches a JSON Web Key Set, reads it as the router would, and replaces FILE by it, or "
      "changes nothing. The router reads the file again when it changes. Redirects are not "
@@ -318,27 +296,27 @@ static const struct command commands[] = {
      "takes, or FILE cannot be written, 2 for an address that is not allowed, 5 when the "
      "server cannot be reached or its certificate is not trusted, 124 when it does not "
      "answer.",
-     jwks_options, NULL, cmd_jwks},
+     jwks_options, NULL, cmd_jwks, "prepare"},
     {"kick", "PARTICIPANT", 1, 1, false, "remove a participant",
      "Ends the connections of the participant to this topic, those of all its instances. It "
      "may come back, as its token is as good as before, unless --for keeps it out. Needs a "
      "grant for admin/kick.",
-     kick_options, connect_options, cmd_kick},
+     kick_options, connect_options, cmd_kick, "administer"},
     {"kind", "KIND", 1, 1, false, "split a kind into type, method and context",
      "Shows how the router reads a kind, or what is wrong with it and at which byte.",
-     one_object_options, NULL, cmd_kind},
-    {"list", "tools|resources|templates|prompts", 1, 1, false,
+     one_object_options, NULL, cmd_kind, "prepare"},
+    {"list", "[tools|resources|templates|prompts]", 0, 1, false,
      "tools, resources, templates or prompts of servers",
-     "Asks each server in the topic, or those named with --to. Who does not answer is passed "
-     "over, unless it was named.",
-     list_options, connect_options, cmd_list},
+     "Asks each server in the topic, or those named with --to, for its tools or another "
+     "list. Who does not answer is passed over, unless it was named.",
+     list_options, connect_options, cmd_list, "most used"},
     {"parity", "GOLDEN NEW", 2, 2, false, "do two logs of an edge say the same?",
      "Compares two logs line by line, such as those of the same calls over two transports, "
      "without what is different in every run: ts, traceId, spanId, requestId, durationMs, "
      "transport and route. The order of lines counts, that of members does not. Says which "
      "member differs in which line. Exits 0 when the logs are equal, 1 when they are not, 2 "
      "when a file, or a line in it, cannot be read.",
-     one_object_options, NULL, cmd_parity},
+     one_object_options, NULL, cmd_parity, "contracts and releases"},
     {"policy", "show|diff [OLD] [NEW]", 1, 3, false, "who may do what, and what would change?",
      "show prints what the running router permits whom: its profiles and participants with "
      "their topics, grants and denials, and what was changed at run time, until when and by "
@@ -353,7 +331,7 @@ static const struct command commands[] = {
      "something "
      "is, 2 when a configuration, the audit or the history cannot be read, 124 when the "
      "history is not read in time.",
-     policy_options, connect_options, cmd_policy},
+     policy_options, connect_options, cmd_policy, "administer"},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn and that "
      "have "
@@ -361,36 +339,37 @@ static const struct command commands[] = {
      "and tells it from any "
      "other under that id. With --json an object per line with id, digest and the envelope as "
      "it came. Does not join the topic.",
-     list_only_options, connect_options, cmd_proposals},
+     list_only_options, connect_options, cmd_proposals, "look"},
     {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
      "Takes the operands of call, sends them as a proposal and prints its id.",
-     propose_options, connect_options, cmd_propose},
+     propose_options, connect_options, cmd_propose, "propose and decide"},
     {"reject", "ID[@DIGEST]", 1, 1, false, "say no to a proposal",
      "Tells the proposer and whom it was proposed to. ID may be the beginning of an id.",
-     reject_options, connect_options, cmd_reject},
+     reject_options, connect_options, cmd_reject, "propose and decide"},
     {"reload", NULL, 0, 0, false, "have the router read its configuration again",
      "Prints who gains and loses what. All of the configuration comes into force, or nothing: "
      "a fault, or a setting that takes a restart, is named and changes nothing. The token "
      "needs a grant for admin/reload. Exits 0 when the configuration is in force, 2 when it "
      "has a fault, 3 without the grant, 5 when the router cannot be reached or refuses the "
      "token.",
-     one_object_options, connect_options, cmd_reload},
+     one_object_options, connect_options, cmd_reload, "administer"},
     {"revoke", "PARTICIPANT PATTERN...", 2, WORDS_MAX, false,
      "take from a participant what it may send",
      "Takes the patterns away from the participant in this topic, whoever has given them, in "
      "force for its very next message, and prints what it may send then. Needs a grant for "
      "admin/grant.",
-     revoke_options, connect_options, cmd_revoke},
+     revoke_options, connect_options, cmd_revoke, "administer"},
     {"say", "TEXT", 1, 1, false, "send a chat message",
      "Sends TEXT and prints the envelope's id once it has its place in the topic.",
-     say_options, connect_options, cmd_say},
+     say_options, connect_options, cmd_say, "most used"},
     {"status", NULL, 0, 0, false, "is the router well, who is there, who lags",
      "Prints health, connections and lag, which anybody may ask, and with a topic and a token "
-     "the topics that the token is good for and who is connected to the topic. Exits 0 for a "
+     "the topics that the token is good for and who is connected to the topic. Without a "
+     "token all else is shown. Exits 0 for a "
      "router that is healthy and ready, 1 for one that takes no connections or answers "
      "something else, 5 for one that cannot be reached or does not take the token, 124 for "
      "one that does not answer.",
-     one_object_options, connect_options, cmd_status},
+     one_object_options, connect_options, cmd_status, "look"},
     {"store", "backup|check|export|compact|erase FILE [WORD]", 2, 3, false,
      "look after the database that a router stores messages in",
      "backup copies FILE to WORD, where nothing may be, while the router goes on. check reads "
@@ -401,11 +380,11 @@ static const struct command commands[] = {
      "when something is damaged, or the disk or a running router is in the way, 2 when FILE "
      "is "
      "not there or no database of a router, 4 when there is no such topic.",
-     store_options, NULL, cmd_store},
+     store_options, NULL, cmd_store, "keep"},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
      "that goes into the configuration. A token is never an argument: others can read those.",
-     token_options, NULL, cmd_token},
+     token_options, NULL, cmd_token, "prepare"},
     {"validate", "CONTRACT [FILE]", 1, 2, false, "does a document keep a contract?",
      "Judges the document in FILE, or on standard input, by the contract of that name, or, "
      "for "
@@ -415,30 +394,37 @@ static const struct command commands[] = {
      "1 when one is not, 2 when the question cannot be asked: an unknown contract, a file "
      "that "
      "cannot be read, a schema that cannot be used.",
-     validate_options, NULL, cmd_validate},
+     validate_options, NULL, cmd_validate, "contracts and releases"},
     {"watch", NULL, 0, 0, false, "see what is said, as it is said",
      "Joins the topic and prints a line per envelope: time, beginning of its id, sender, "
      "addressees, kind, and what its payload comes down to. What receivers ignore, because "
      "its kind lies about its payload or it answers what it was not asked, is shown with a "
-     "warning. Requests addressed to us are declined.",
-     watch_options, connect_options, cmd_watch},
+     "warning. Requests addressed to us are declined. Waits for a router that is not there, "
+     "says so every ten seconds, and with --wait exits 5 when none came in time.",
+     watch_options, connect_options, cmd_watch, "most used"},
     {"who", NULL, 0, 0, false, "who is connected, and what each may say",
      "Prints the participants and their capabilities. Does not join the topic.",
-     list_only_options, connect_options, cmd_who},
+     list_only_options, connect_options, cmd_who, "most used"},
     {"withdraw", "ID[@DIGEST]", 1, 1, false, "take a proposal of one's own back",
      "Tells whom it was proposed to that it is no longer wanted. Only its proposer may; "
      "others reject. ID may be the beginning of an id.",
-     withdraw_options, connect_options, cmd_withdraw},
+     withdraw_options, connect_options, cmd_withdraw, "propose and decide"},
     {"wrap", "CONTRACT [FILE]", 1, 2, false, "put a result into an envelope",
      "Prints what a program has returned in an mcp.envelope.v0.1 or a response.v1, as a "
      "bridge does with what a server returns. The bytes of a value stay as they are, and an "
      "envelope that comes ready passes. FILE absent or a single dash is standard input. "
      "When the program has failed, nothing need have come. Exits 2 for what is no JSON, or "
      "nothing without a failure.",
-     wrap_options, NULL, cmd_wrap},
+     wrap_options, NULL, cmd_wrap, "contracts and releases"},
     COMPLETION_ROW,
     HELP_ROW,
     {.name = NULL},
+};
+
+static const char *const groups[] = {
+    "most used",  "look",  "propose and decide",
+    "administer", "keep",  "contracts and releases",
+    "prepare",    "shell", NULL,
 };
 
 static const struct note_row examples[] = {
@@ -463,7 +449,7 @@ static const struct operand_row operands[] = {
     {"GOLDEN", VALUE_FILE},  {"NEW", VALUE_FILE},
     {"OLD", VALUE_FILE},     {"FOLDER...", VALUE_FILE},
     {"WORD", VALUE_FILE},    {"PARTICIPANT", VALUE_PARTICIPANT},
-    {NULL, VALUE_NONE},
+    {"TOOL", VALUE_TOOL},    {NULL, VALUE_NONE},
 };
 
 static const char about[] =
@@ -487,6 +473,7 @@ int main(int argc, char **argv)
         .about = about,
         .date = "November 22, 2026",
         .commands = commands,
+        .groups = groups,
         .examples = examples,
         .see_also = "mcpx-router 8",
         .operands = operands,

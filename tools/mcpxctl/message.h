@@ -62,8 +62,9 @@ void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal
 void message_write(struct mcpx_text *out, const char *name, struct mcpx_slice text);
 
 /**
- * Appends a result for people: text items of a content as text, each ended by a newline,
- * everything else as indented JSON.
+ * Appends a result for people: of the content of a tool, the contents of a resource and the
+ * messages of a prompt, text as text, each ended by a newline, images and other data as type and
+ * size; everything else as indented JSON.
  *
  * raw   true = text keeps its bytes; false = it is made visible line by line
  */

@@ -5,11 +5,13 @@
  */
 #include "tools/mcpxctl/offer.h"
 
+#include "lib/core/control.h"
 #include "lib/core/format.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/proposal.h"
+#include "tools/mcpxctl/survey.h"
 #include <mcpx/contract.h>
 #include <mcpx/json.h>
 
@@ -23,25 +25,39 @@ static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice
     mx_format(out, "%s\t%s\n", word, about);
 }
 
-/* The strings of a list in an answer, or their `member`. */
-static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
-                     const char *member)
+/* The strings of a list, or their `member`. */
+static void add_items(struct mcpx_text *out, struct mcpx_slice list, const char *member)
 {
-    struct mcpx_slice value;
     struct mcpx_json_walk walk;
 
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
-        return;
-    mcpx_json_walk_start(&walk, mcpx_json_get(value, list));
+    mcpx_json_walk_start(&walk, list);
     while (mcpx_json_walk_next(&walk)) {
         struct mcpx_text plain = {0};
 
         mcpx_json_add_unescaped(&plain,
                                 member ? mcpx_json_get(walk.value, member) : walk.value);
-        add(out, mcpx_text_view(&plain), MCPX_SLICE(""));
+        if (mx_control_find(mcpx_text_view(&plain)) == plain.len)
+            add(out, mcpx_text_view(&plain), MCPX_SLICE(""));
         out->failed |= plain.failed;
         mcpx_text_fini(&plain);
     }
+}
+
+/* The same of a list in an answer. */
+static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
+                     const char *member)
+{
+    struct mcpx_slice value;
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) == MCPX_OK)
+        add_items(out, mcpx_json_get(value, list), member);
+}
+
+static int add_tools(void *context, struct mcpx_slice from, struct mcpx_slice result)
+{
+    (void)from;
+    add_items(context, mcpx_json_get(result, "tools"), "name");
+    return STATUS_OK;
 }
 
 static void offer_topics(const struct connection *where, struct mcpx_text *out)
@@ -154,7 +170,9 @@ static void offer_of_router(const struct arguments *line, const struct source *s
 
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out)
 {
-    if (type == VALUE_CONTEXT)
+    if (type == VALUE_TOOL)
+        survey_servers(line, listing_find("tools"), PATIENCE_MS, add_tools, out);
+    else if (type == VALUE_CONTEXT)
         offer_contexts(out);
     else if (type == VALUE_CONTRACT)
         offer_contracts(line, out);

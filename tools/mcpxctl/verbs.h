@@ -7,7 +7,7 @@
 #include "tools/common/command.h"
 
 extern const struct option_row grant_options[], revoke_options[], kick_options[],
-    policy_options[];
+    policy_options[], validate_options[], wrap_options[];
 
 int cmd_approve(const struct arguments *arguments);
 int cmd_audit(const struct arguments *arguments);

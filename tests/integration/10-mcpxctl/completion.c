@@ -5,10 +5,12 @@
  */
 #include "stage.h"
 
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -161,6 +163,12 @@ Test(completion, what_is_there_is_offered_in_every_shell)
         {"who --as ann --topic a", "a room/1\n"},
         {"who --as ann --topic elsewhere --topic ", ""},
         {"call --as ann --url ws://127.0.0.1:1 --to ", ""},
+        {"call --as ann --to fs ", "echo\nseen\n"},
+        {"propose --as ann e", "echo\n"},
+        {"call --as ann --url ws://127.0.0.1:1 e", ""},
+        {"list --as ann --to fs --tool s", "seen\n"},
+        {"--as ann call --to f", "fs\n"},
+        {"--topic x wi", "withdraw\n"},
         {"call --to ", ""},
         {"call --as ann --timeout ", ""},
         {"nothing --as ann ", ""},
@@ -178,6 +186,28 @@ Test(completion, what_is_there_is_offered_in_every_shell)
                              output);
         }
     }
+}
+
+/* A router that takes connections and says nothing: the terminal is the person's again soon. */
+Test(completion, nobody_is_waited_for_long)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int silent = socket(AF_INET, SOCK_STREAM, 0);
+    int64_t begin = support_now_ms();
+    char line[160];
+
+    cr_assert_eq(bind(silent, (struct sockaddr *)&address, len), 0);
+    cr_assert_eq(listen(silent, 16), 0);
+    getsockname(silent, (struct sockaddr *)&address, &len);
+    snprintf(line, sizeof line,
+             "MCPX_TOKEN=x mcpxctl completion bash -- call --url ws://127.0.0.1:%d e 2>&1",
+             ntohs(address.sin_port));
+    cr_assert_eq(run(line), 0);
+    cr_expect_str_eq(output, "");
+    cr_expect_lt(support_now_ms() - begin, 12000);
+    close(silent);
 }
 
 Test(completion, ids_and_contexts_are_offered)

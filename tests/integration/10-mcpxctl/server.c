@@ -105,6 +105,8 @@ static void call(struct scene *scene, const struct mcpx_event *event)
                "{\"content\":[{\"type\":\"text\",\"text\":\"it broke\"}],\"isError\":true}");
     } else if (mcpx_slice_equal(name, MCPX_SLICE("error"))) {
         answer(scene, request, id, "error", "{\"code\":-32002,\"message\":\"not for you\"}");
+    } else if (mcpx_slice_equal(name, MCPX_SLICE("ecko"))) {
+        answer(scene, request, id, "error", "{\"code\":-32602,\"message\":\"Unknown tool\"}");
     } else if (mcpx_slice_equal(name, MCPX_SLICE("progress"))) {
         send_about(scene, event,
                    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
@@ -133,8 +135,10 @@ static void list(struct scene *scene, const struct mcpx_event *event)
 
     answer(scene, event->envelope->id, event->rpc->id, "result",
            mcpx_slice_equal(us, MCPX_SLICE("bare")) ? "{\"tools\":[]}"
+           : mcpx_slice_equal(us, MCPX_SLICE("endless"))
+               ? "{\"tools\":[],\"nextCursor\":\"2\"}"
            : second
-               ? "{\"tools\":[{\"name\":\"seen\"}]}"
+               ? "{\"tools\":[{\"name\":\"seen\",\"inputSchema\":{\"type\":\"object\"}}]}"
                : "{\"tools\":[{\"name\":\"echo\",\"description\":\"Says it again.\\nTwice.\","
                  "\"n\":1.10}],\"nextCursor\":\"2\"}");
 }

@@ -15,14 +15,16 @@
  *   slow       never answers
  *   fail       answers with a result that says it failed
  *   error      answers with a JSON-RPC error
+ *   ecko       answers that it has no such tool
  *   progress   tells progress, then answers
  *   back       asks back (elicitation/create) and answers with the code of the error it got
  *   seen       answers with how many cancellations it has seen
  *   late       answers when it has joined again
  *   die        ends it
  *
- * lists two pages of one tool each, or none when it is called "bare", lists a resource when it has
- * joined again, and ends when asked for resource templates.
+ * lists two pages of one tool each, none when it is called "bare", or empty pages without end when
+ * it is called "endless", lists a resource when it has joined again, and ends when asked for
+ * resource templates.
  */
 struct server {
     pid_t pid;

@@ -77,6 +77,8 @@ Test(status, exits_with_what_is_wrong)
     } rows[] = {
         {"MCPX_TOPIC= mcpxctl status", 0, "connections   1\n"},
         {"mcpxctl status --as ann --topic empty", 0, "participants  none\n"},
+        {"mcpxctl status", 0, "topic         a room/1, not shown without a token\n"},
+        {"mcpxctl status --json", 0, "\"ready\":true"},
         {"MCPX_TOKEN=bad mcpxctl status 2>&1", 5, "the router answers 401"},
         {"MCPX_TOKEN=bad mcpxctl status 2>/dev/null", 5, "health        healthy, ready\n"},
         {"mcpxctl status --as ann --url ws://127.0.0.1:1 2>&1", 5, "cannot be reached"},

@@ -131,6 +131,41 @@ Test(talk, lists_come_page_by_page_from_whoever_answers)
     expect("mcpxctl list things --as ann 2>&1", 2, "lists are tools");
 }
 
+/* Who looks for a tool reads its schema, and who mistypes one is told which was meant. */
+Test(talk, a_tool_is_shown_in_full_and_found_when_mistyped)
+{
+    static const struct row rows[] = {
+        {"mcpxctl list --as ann", 0, "fs  echo  Says it again.\nfs  seen\n"},
+        {"mcpxctl list --tool echo --as ann", 0, "fs  echo\nSays it again.\nTwice.\n"},
+        {"mcpxctl list --tool seen --to fs --as ann", 0,
+         "fs  seen\ninputSchema {\n  \"type\": \"object\"\n}\n"},
+        {"mcpxctl list --tool seen --json --as ann", 0,
+         "{\"participant\":\"fs\",\"item\":{\"name\":\"seen\",\"inputSchema\":{"},
+        {"mcpxctl list --tool ecko --as ann 2>&1", 4,
+         "nobody who answers has a tool 'ecko' (did you mean echo?)\n"},
+        {"mcpxctl list prompts --tool echo --as ann 2>&1", 2, "--tool is for tools"},
+        {"mcpxctl call ecko --to fs --as ann 2>&1", 1,
+         "Unknown tool (-32602)\nmcpxctl call: mcpxctl list --tool ecko --to fs shows what"},
+        {"mcpxctl call echo --to sf --as ann 2>&1", 4,
+         "sf is not in the topic a room/1 (did you mean fs?)"},
+    };
+
+    expect_rows(rows, LENGTH(rows));
+    cr_assert_eq(run("mcpxctl call fail --to fs --as ann 2>&1"), 1);
+    cr_expect_null(strstr(output, "--tool"), "%s", output);
+}
+
+Test(talk, a_list_without_end_is_given_up)
+{
+    struct server endless;
+
+    server_start(&endless, &router, "endless", "a room/1");
+    expect("mcpxctl list --to endless --timeout 0 --as ann 2>&1", 1,
+           "mcpxctl list: endless: the pages repeat themselves\n");
+    expect("mcpxctl list --as ann 2>&1", 0, "fs  seen\n");
+    server_stop(&endless);
+}
+
 Test(talk, tokens_come_from_files_and_are_never_shown)
 {
     const char *token = rude_token(&router, "ann", "a room/1", "[\"chat\"]");
@@ -185,7 +220,11 @@ Test(talk, says_where_it_cannot_connect)
         {"MCPX_TOPIC= mcpxctl who --as ann 2>&1", 2, "a topic is needed"},
         {"mcpxctl who --as system 2>&1", 2, "--as wants a participant id"},
         {"mcpxctl who --as ann --url \"$MCPX_URL/elsewhere\" 2>&1", 5,
-         "--as works with a router"},
+         "/elsewhere (from --url) gives no token for --as"},
+        {"MCPX_URL=ws://127.0.0.1:1 mcpxctl who --as ann 2>&1", 5,
+         ":1 (from MCPX_URL) cannot"},
+        {"mcpxctl watch --as ann --url ws://127.0.0.1:1 --wait 0.3 2>&1", 5,
+         ":1 (from --url) was waited for in vain, as long as --wait says: cannot connect"},
     };
 
     for (size_t i = 0; i < LENGTH(rows); i++)

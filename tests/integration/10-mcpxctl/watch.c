@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TestSuite(watch, .init = stage_set_up, .fini = stage_tear_down);
+TestSuite(watch, .init = stage_set_up, .fini = stage_tear_down, .timeout = 300);
 
 Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
 {
@@ -76,6 +76,32 @@ Test(watch, a_watch_shows_what_passes_its_filters)
     snprintf(shown, sizeof shown, "%s", output);
     cr_assert_eq(run("mcpxctl history --limit 1 --json --as ann"), 0);
     cr_expect_str_eq(shown, output);
+}
+
+/* Of much that was said, somebody wants to see the last of what one person said. */
+Test(watch, the_history_shown_is_that_of_what_was_asked_for)
+{
+    static const char *const lines[] = {
+        "mcpxctl say one --as ann", "mcpxctl say two --as ann", "mcpxctl say three --as bob",
+        "mcpxctl say four --as ann", "mcpxctl call echo '{}' --to fs --as ann"};
+
+    for (size_t i = 0; i < LENGTH(lines); i++)
+        cr_assert_eq(run(lines[i]), 0, "%s", output);
+    cr_assert_eq(run("mcpxctl watch --history 2 --kind chat --from ann --count 2 --as eye"
+                     " 2>/dev/null | sed 's/.*  chat  //'"),
+                 0);
+    cr_expect_str_eq(output, "two\nfour\n");
+    cr_assert_eq(run("mcpxctl watch --history 9 --kind chat --count 4 --as eye"
+                     " 2>/dev/null | sed 's/.*  chat  //'"),
+                 0);
+    cr_expect_str_eq(output, "one\ntwo\nthree\nfour\n");
+}
+
+/* Who looks away when it is said misses it for good. */
+Test(watch, that_there_is_no_router_is_said_again)
+{
+    expect("mcpxctl watch --as ann --url ws://127.0.0.1:1 --wait 10.5 2>&1", 5,
+           "still not connected: cannot connect to 127.0.0.1:1: connection refused; trying");
 }
 
 Test(watch, signals_and_lost_readers_end_it_as_they_should)

@@ -35,11 +35,11 @@ static const struct option_row common[] = {
     {NULL, NULL, VALUE_NONE, 0, NULL},
 };
 static const struct command commands[] = {
-    {"one", "WORD", 1, 1, false, "", "", own, common, nothing},
-    {"some", "A [B]", 1, 2, false, "", "", own, NULL, nothing},
-    {"run", "COMMAND...", 1, 0, true, "", "", own, common, nothing},
-    {"must", NULL, 0, 0, false, "", "", needed, NULL, nothing},
-    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL},
+    {"one", "WORD", 1, 1, false, "", "", own, common, nothing, NULL},
+    {"some", "A [B]", 1, 2, false, "", "", own, NULL, nothing, NULL},
+    {"run", "COMMAND...", 1, 0, true, "", "", own, common, nothing, NULL},
+    {"must", NULL, 0, 0, false, "", "", needed, NULL, nothing, NULL},
+    {NULL, NULL, 0, 0, false, NULL, NULL, NULL, NULL, NULL, NULL},
 };
 
 static struct arguments arguments;

@@ -121,8 +121,23 @@ Test(message, results_are_shown_as_what_they_are)
         {"{\"content\":[{\"type\":\"text\",\"text\":\"a\\n\"},{\"type\":\"text\",\"text\":"
          "\"\\tb\"}]}",
          false, "a\n\tb\n"},
-        {"{\"content\":[{\"type\":\"image\",\"data\":\"x\"}]}", false,
-         "{\n  \"type\": \"image\",\n  \"data\": \"x\"\n}\n"},
+        {"{\"content\":[{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"QUJD\\/"
+         "Q==\"}]}",
+         false, "[image/png, 4 bytes]\n"},
+        {"{\"content\":[{\"type\":\"audio\",\"data\":\"QUI=\"}]}", true, "[data, 2 bytes]\n"},
+        {"{\"content\":[{\"type\":\"image\",\"data\":1}]}", false,
+         "{\n  \"type\": \"image\",\n  \"data\": 1\n}\n"},
+        {"{\"content\":[{\"type\":\"resource_link\",\"uri\":\"a:b\"}]}", true,
+         "{\n  \"type\": \"resource_link\",\n  \"uri\": \"a:b\"\n}\n"},
+        {"{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"a:b\",\"text\":\"c\"}},"
+         "1]}",
+         true, "c\n1\n"},
+        {"{\"contents\":[{\"uri\":\"a:b\",\"text\":\"c\\nd\"},"
+         "{\"uri\":\"a:c\",\"mimeType\":\"x/\\u001b\",\"blob\":\"QUJD\"}]}",
+         true, "c\nd\n[x/\\u001b, 3 bytes]\n"},
+        {"{\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":\"say\"}},"
+         "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"a\"}]}]}",
+         false, "user: say\nassistant: a\n"},
         {"{\"content\":[]}", false, ""},
         {"{\"contents\":1}", false, "{\n  \"contents\": 1\n}\n"},
         {"{}", false, "{}\n"},

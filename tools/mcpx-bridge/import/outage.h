@@ -21,4 +21,7 @@ void import_give_up(struct import *import, const char *format, ...)
  */
 const char *import_failure(const struct import *import);
 
+/** Why the server has gone, a sentence; NULL when it is ready, or has not gone so far. */
+const char *import_outage(const struct import *import);
+
 #endif

@@ -1,10 +1,9 @@
 /*
- * pool.c - which server a message belongs to, and which servers there are. A slot is a
- * number with a server's state; it is made when its owner first asks for something, and ends when
- * the owner has had nothing to do with it for a while. Nobody's arrival ends the process of
- * somebody who is there: where there is no room, one's own idle ones make room, then those of who
- * has left, or the request is refused. A process that is ending still counts, so the new one may
- * have to wait for it.
+ * pool.c - which server a message belongs to, and which servers there are. A slot is a number with
+ * a server's state; it is made when its owner first asks for something, and ends when the owner has
+ * had nothing to do with it for a while. Nobody's arrival ends the process of somebody who is
+ * there: where there is no room, one's own idle ones give way, then those of who left, or the
+ * request is refused. A process that is ending still counts, so the new one may have to wait.
  *
  * Lists are asked of server 0 alone. A process for everybody who looks was refused: rooms have
  * many who look and few who call.
@@ -133,6 +132,11 @@ size_t import_pool_size(const struct import_pool *pool)
 const char *import_pool_failure(const struct import_pool *pool)
 {
     return import_failure(pool->slots[0].import);
+}
+
+const char *import_pool_outage(const struct import_pool *pool)
+{
+    return import_outage(pool->slots[0].import);
 }
 
 /* ---- slots ---- */

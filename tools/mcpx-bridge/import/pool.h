@@ -78,4 +78,7 @@ bool import_pool_record(struct import_pool *pool, enum mcpx_record *which,
  */
 const char *import_pool_failure(const struct import_pool *pool);
 
+/** As import_outage, of server 0. */
+const char *import_pool_outage(const struct import_pool *pool);
+
 #endif

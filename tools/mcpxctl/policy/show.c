@@ -116,6 +116,8 @@ static void add_page(struct showing *showing, struct mcpx_slice page)
 
 static int add_participants(struct showing *showing)
 {
+    struct pages pages = {.bytes_max = PAGES_BYTES_MAX};
+    const char *endless = NULL;
     int status;
 
     do {
@@ -131,9 +133,15 @@ static int add_participants(struct showing *showing)
             path.failed ? complain_of_memory(verb) : ask(showing, path.text, &answer, &page);
         if (status == STATUS_OK)
             add_page(showing, page);
+        if (status == STATUS_OK && showing->after.len > 0)
+            endless = pages_follow(&pages, answer.len, mcpx_text_view(&showing->after));
+        if (endless)
+            status = fail_with(STATUS_FAILED, verb, "%s: the participants cannot be read: %s",
+                               showing->where->api, endless);
         mcpx_text_fini(&answer);
         mcpx_text_fini(&path);
     } while (status == STATUS_OK && showing->after.len > 0);
+    pages_fini(&pages);
     return status;
 }
 

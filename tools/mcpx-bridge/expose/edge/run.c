@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -374,7 +375,12 @@ static int start_http(struct edge *edge, const struct expose_job *job)
     enum mcpx_err err;
 
     if (config.socket < 0) {
-        complain("expose", "cannot listen: %s", strerror(-config.socket));
+        complain("expose", "cannot listen on port %d: %s%s",
+                 ntohs(((const struct sockaddr_in *)job->http)->sin_port),
+                 strerror(-config.socket),
+                 config.socket == -EADDRINUSE
+                     ? "; end the program that does, or give --http another port, 0 for any"
+                     : "");
         return STATUS_FAILED;
     }
     expose_listen_add_url(config.socket, &url);

@@ -277,12 +277,14 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
 
 static void on_joined(struct seat *seat, const struct mcpx_event *event)
 {
+    const char *outage = import_pool_outage(seat->edge->pool);
     struct mcpx_text visible = {0};
 
     text_visible(&visible, mcpx_session_id(mcpx_client_session(seat->client)));
     add_topic(seat, ", topic ", &visible);
-    complain("import", "joined as %s%s", visible.text ? visible.text : "",
-             event->resumed ? ", nothing was missed" : "");
+    complain("import", "joined as %s%s%s%s", visible.text ? visible.text : "",
+             event->resumed ? ", nothing was missed" : "", outage ? "; " : "",
+             outage ? outage : "");
     mcpx_text_fini(&visible);
 }
 

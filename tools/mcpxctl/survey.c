@@ -1,0 +1,233 @@
+/*
+ * survey.c - asks the servers of a topic what they offer. Every participant that could answer
+ * is asked, because a topic has no list of servers. On a development router most participants
+ * could, so a missing answer is no failure, unless the participant was asked by name.
+ */
+#include "tools/mcpxctl/survey.h"
+
+#include "tools/mcpxctl/address.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/live.h"
+
+#include <stdlib.h>
+
+enum { TIMEOUT_MS = 3000, SERVERS_MAX = 1024 };
+
+/* One participant asked; `waiting` for a page. `id` is the inquiry's own. */
+struct asked {
+    struct mcpx_text id;
+    struct pages pages;
+    bool waiting;
+    bool answered;
+};
+
+/*
+ * waiting   requests under way
+ * servers   how many have answered with a list
+ */
+struct survey {
+    const struct arguments *arguments;
+    const struct listing *listing;
+    survey_taker take;
+    void *context;
+    struct live live;
+    struct asked asked[SERVERS_MAX];
+    size_t count;
+    size_t waiting;
+    size_t servers;
+    bool by_name;
+};
+
+/* Asks for the page at `cursor` (raw JSON; absent = the first). */
+static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cursor)
+{
+    struct mcpx_text payload = {0};
+    struct mcpx_slice to = mcpx_text_view(&asked->id);
+    struct mcpx_draft draft = {
+        .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1, .tag = asked};
+    int status;
+
+    listing_write_request(&payload, survey->listing, cursor);
+    draft.payload = mcpx_text_view(&payload);
+    status = live_send(&survey->live, &draft);
+    mcpx_text_fini(&payload);
+    asked->waiting = status == STATUS_OK;
+    survey->waiting += status == STATUS_OK;
+    return status;
+}
+
+/*
+ * Returns false when we no longer wait for this participant: it has left, and may have come
+ * back since.
+ */
+static bool settle(struct survey *survey, struct asked *asked)
+{
+    if (!asked->waiting)
+        return false;
+    asked->waiting = false;
+    survey->waiting--;
+    return true;
+}
+
+static void add(struct survey *survey, struct mcpx_slice id)
+{
+    if (survey->count == SERVERS_MAX)
+        return;
+    survey->asked[survey->count].pages.bytes_max = PAGES_BYTES_MAX;
+    mcpx_text_slice(&survey->asked[survey->count++].id, id);
+}
+
+/* The participants to ask: those named, else all that could answer. */
+static int find_servers(struct survey *survey)
+{
+    struct mcpx_session *session = mcpx_client_session(survey->live.client);
+    static struct address address;
+    struct mcpx_participant participant;
+    struct mcpx_kind kind;
+    int status = address_read(survey->arguments, &address);
+
+    survey->by_name = address.count > 0;
+    for (size_t i = 0; status == STATUS_OK && i < address.count; i++)
+        add(survey, address.to[i]);
+    if (survey->by_name || status != STATUS_OK)
+        return status;
+    mcpx_kind_parse(mcpx_slice_of(survey->listing->response), &kind, NULL);
+    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
+        mcpx_session_participant(session, i, &participant);
+        if (mcpx_session_could(session, participant.id, &kind))
+            add(survey, participant.id);
+    }
+    return STATUS_OK;
+}
+
+static int take_response(struct survey *survey, const struct mcpx_event *event)
+{
+    struct asked *asked = event->tag;
+    struct mcpx_slice payload = event->envelope->payload;
+    struct mcpx_slice result = mcpx_json_get(payload, "result");
+    struct mcpx_slice error = mcpx_json_get(payload, "error");
+    struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
+    struct mcpx_text out = {0};
+    const char *endless = NULL;
+    int status = STATUS_OK;
+
+    asked->answered = true;
+    if (error.text && survey->by_name) {
+        error_write(&out, error);
+        complain("list", "%s: %s", asked->id.text, out.failed ? "" : out.text);
+        mcpx_text_fini(&out);
+        return STATUS_FAILED;
+    }
+    if (!error.text) {
+        survey->servers++;
+        status = survey->take(survey->context, mcpx_text_view(&asked->id), result);
+    }
+    if (status != STATUS_OK || mcpx_json_type(cursor) != MCPX_JSON_STRING)
+        return status;
+    endless = pages_follow(&asked->pages, payload.len, cursor);
+    if (!endless)
+        return ask(survey, asked, cursor);
+    complain("list", "%s: %s", asked->id.text, endless);
+    return survey->by_name ? STATUS_FAILED : STATUS_OK;
+}
+
+/* A participant that leaves will not answer. This is reported when it was asked by name. */
+static int take_leave(struct survey *survey, const struct mcpx_event *event)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        struct asked *asked = &survey->asked[i];
+
+        if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
+            !settle(survey, asked) || !survey->by_name)
+            continue;
+        return live_complain_of_leave(&survey->live, event->participant);
+    }
+    return STATUS_OK;
+}
+
+static int take(struct survey *survey, const struct mcpx_event *event)
+{
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
+        live_decline(&survey->live, event);
+        return STATUS_OK;
+    case MCPX_EVENT_PRESENCE:
+        return event->presence == MCPX_PRESENCE_LEAVE ? take_leave(survey, event) : STATUS_OK;
+    case MCPX_EVENT_REFUSED:
+        return event->tag && settle(survey, event->tag) ? live_refused(&survey->live, event)
+                                                        : STATUS_OK;
+    case MCPX_EVENT_RESPONSE:
+        return event->tag && settle(survey, event->tag) ? take_response(survey, event)
+                                                        : STATUS_OK;
+    default:
+        return STATUS_OK;
+    }
+}
+
+/* A participant that was asked by name and did not answer is reported. */
+static int complain_of_silence(const struct survey *survey)
+{
+    int status = STATUS_OK;
+
+    for (size_t i = 0; i < survey->count && survey->by_name; i++) {
+        if (survey->asked[i].answered)
+            continue;
+        status =
+            fail_with(STATUS_TIMEOUT, "list", "%s does not answer", survey->asked[i].id.text);
+    }
+    if (status == STATUS_OK && survey->servers == 0)
+        status = fail_with(STATUS_ABSENT, "list", "nobody in the topic answers %s",
+                           survey->listing->method);
+    return status;
+}
+
+static int ask_all(struct survey *survey, int64_t deadline)
+{
+    struct mcpx_event event;
+    int status = find_servers(survey);
+
+    for (size_t i = 0; status == STATUS_OK && i < survey->count; i++) {
+        struct mcpx_slice id = mcpx_text_view(&survey->asked[i].id);
+
+        if (survey->by_name &&
+            !live_has_all(&survey->live, &id, 1, "mcpxctl who tells who is"))
+            status = STATUS_ABSENT;
+        else
+            status = ask(survey, &survey->asked[i], (struct mcpx_slice){NULL, 0});
+    }
+    survey->live.waiting_for = "servers";
+    survey->live.waiting_since = live_now();
+    while (status == STATUS_OK && survey->waiting > 0) {
+        status = live_next(&survey->live, deadline, &event);
+        if (status == STATUS_OK)
+            status = take(survey, &event);
+    }
+    survey->live.waiting_for = NULL;
+    return status == STATUS_OK || status == STATUS_TIMEOUT ? complain_of_silence(survey)
+                                                           : status;
+}
+
+int survey_servers(const struct arguments *arguments, const struct listing *listing,
+                   int64_t patience_ms, survey_taker taker, void *context)
+{
+    int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
+    struct survey *survey = calloc(1, sizeof *survey);
+    int status;
+
+    if (!survey)
+        return complain_of_memory("list");
+    survey->arguments = arguments;
+    survey->listing = listing;
+    survey->take = taker;
+    survey->context = context;
+    status = live_join(arguments, patience_ms, &survey->live);
+    if (status == STATUS_OK)
+        status = ask_all(survey, live_deadline(patience_ms > 0 ? patience_ms : timeout));
+    live_leave(&survey->live);
+    for (size_t i = 0; i < survey->count; i++) {
+        mcpx_text_fini(&survey->asked[i].id);
+        pages_fini(&survey->asked[i].pages);
+    }
+    free(survey);
+    return status;
+}
