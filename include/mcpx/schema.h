@@ -16,6 +16,14 @@ MCPX_BEGIN_C
 #define MCPX_SCHEMA_DEPTH_MAX 64
 #define MCPX_SCHEMA_COUNT_MAX 10000
 #define MCPX_SCHEMA_PATTERN_MAX 4096
+#define MCPX_SCHEMA_PATTERNS_MAX (128 * 1024) /* all of them, as PCRE2 has compiled them */
+
+/**
+ * Bytes that the compiled schemas of one participant's tools may take, unless terms say otherwise
+ * (mcpx_terms_limit). Those of all of a shelf take 64 MiB at most: then the participant with most
+ * loses what it used least recently, which is compiled anew when it is asked for.
+ */
+#define MCPX_SCHEMA_SHARE (16 * 1024 * 1024)
 
 /** Errors that a report keeps. */
 #define MCPX_SCHEMA_ERRORS_MAX 10
@@ -147,7 +155,8 @@ enum mcpx_tool_side { MCPX_TOOL_INPUT = 0, MCPX_TOOL_OUTPUT };
 /**
  * One of a tool's schemas.
  *
- * schema     lent until the tools are freed
+ * schema     lent until another one is asked of any tools of the shelf, or the tools are freed;
+ *            who keeps it longer takes a reference
  * declared   false when the tool has none: the schema then takes every value
  */
 struct mcpx_tool_schema {
@@ -155,8 +164,13 @@ struct mcpx_tool_schema {
     bool declared;
 };
 
-/** Makes an empty set; NULL when memory runs out. The shelf outlives it. */
-MCPX_API struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf);
+/**
+ * Makes an empty set; NULL when memory runs out. The shelf outlives it.
+ *
+ * participant   whose tools they are, for MCPX_SCHEMA_SHARE; copied. Absent: nobody's
+ */
+MCPX_API struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf,
+                                           struct mcpx_slice participant);
 
 /** Frees a set and what it lends. */
 MCPX_API void mcpx_tools_free(struct mcpx_tools *tools);
@@ -188,10 +202,11 @@ MCPX_API size_t mcpx_tools_count(const struct mcpx_tools *tools);
 MCPX_API struct mcpx_slice mcpx_tools_name(const struct mcpx_tools *tools, size_t index);
 
 /**
- * Finds a schema of a tool. It is compiled when it is asked for first.
+ * Finds a schema of a tool. It is compiled when it is asked for first. One that cannot be used, or
+ * that its participant may not hold, stays so as long as the tools.
  *
  * name     of the tool, with "mcp.tool:" before it or without
- * report   filled when the schema is unusable, with paths into the tool's entry; may be NULL
+ * report   filled when the schema is unusable, with the first error; may be NULL
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND when there is no such tool; MCPX_EINVALID when its schema is
  * unusable; MCPX_ENOMEM. `out` is untouched on failure: there is no schema that could be used

@@ -35,13 +35,18 @@ MCPX_API enum mcpx_err mcpx_terms_read(struct mcpx_contracts *contracts,
 /** Frees terms. The calls that keep them are gone by then. */
 MCPX_API void mcpx_terms_free(struct mcpx_terms *terms);
 
+/** From now on the tools of one participant hold compiled what these terms allow. */
+MCPX_API void mcpx_terms_limit(const struct mcpx_terms *terms, struct mcpx_shelf *shelf);
+
 /**
  * Where calls are written down. Returns false, and leaves what it was given, when they are not.
  *
- * dir    lent until the terms are freed; NUL-terminated
- * keep   how many of the newest files stay
+ * dir          lent until the terms are freed; NUL-terminated
+ * keep         how many of the newest files stay
+ * file_bytes   how long a file becomes; 0: no bound
  */
-MCPX_API bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep);
+MCPX_API bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep,
+                             size_t *file_bytes);
 
 /** True when mcp.capabilities.get is answered by the edge of a server. */
 MCPX_API bool mcpx_terms_has_handshake(const struct mcpx_terms *terms);

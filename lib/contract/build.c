@@ -29,6 +29,13 @@ void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
     mcpx_text_puts(&build->fault_message, message);
 }
 
+bool mx_build_spend(struct mx_build *build, uint64_t work)
+{
+    if (!build->err && !mx_library_spend(build->library, build->at, work))
+        build->err = build->library->err;
+    return !build->err;
+}
+
 void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op)
 {
     build->ops[build->op_count] = op;
@@ -138,9 +145,12 @@ const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node)
                                         (program->regex_count + 1) * sizeof *program->regexes);
     if (grown)
         program->regexes = grown;
-    err = grown ? mx_regex_new(text, &regex, &program->regex_bytes, &reason) : MCPX_ENOMEM;
+    err = grown ? mx_regex_new(text, &regex, &program->regex_sums, &reason) : MCPX_ENOMEM;
     if (err == MCPX_OK)
         program->regexes[program->regex_count++] = regex;
+    else if (err == MCPX_ELIMIT)
+        mx_build_refuse(build, node, "bounds",
+                        "must not have patterns that come to more than 128 KiB");
     else if (err == MCPX_EPATTERN && !reason.failed)
         mx_build_refuse(build, node, "pattern", reason.text);
     else

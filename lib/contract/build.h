@@ -102,6 +102,9 @@ void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target 
 void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
                      const char *message);
 
+/** Counts work that is done besides reading the text. False when it is too much: noted. */
+bool mx_build_spend(struct mx_build *build, uint64_t work);
+
 /** Memory ran out. */
 void mx_build_starve(struct mx_build *build);
 

@@ -17,7 +17,7 @@ static bool add_own_tool(struct mcpx_calls *calls)
 
     calls->shelf = mcpx_shelf_new();
     if (calls->shelf)
-        calls->own = mcpx_tools_new(calls->shelf);
+        calls->own = mcpx_tools_new(calls->shelf, (struct mcpx_slice){0});
     mx_format(&list, "{\"tools\":[%s]}", mx_handshake_tool(calls->terms));
     if (calls->own && !list.failed)
         is_added = mcpx_tools_add(calls->own, mcpx_text_view(&list), NULL) == MCPX_OK;

@@ -170,8 +170,10 @@ static struct dynamic_name *find_name(struct mx_build *build, struct names *name
 
     for (size_t i = 0; i < names->count; i++) {
         if (mcpx_slice_equal(names->list[i].name, name))
-            return &names->list[i];
+            return mx_build_spend(build, i) ? &names->list[i] : NULL;
     }
+    if (!mx_build_spend(build, names->count + build->library->anchor_count))
+        return NULL;
     grown = (struct dynamic_name *)realloc(names->list, (names->count + 1) * sizeof *grown);
     if (!grown) {
         mx_build_starve(build);
@@ -180,6 +182,11 @@ static struct dynamic_name *find_name(struct mx_build *build, struct names *name
     names->list = grown;
     names->list[names->count] = (struct dynamic_name){name, NULL, 0, 0};
     return &names->list[names->count++];
+}
+
+static bool has_name(const struct mx_anchor *anchor, const struct dynamic_name *name)
+{
+    return anchor->dynamic && mcpx_slice_equal(anchor->name, name->name);
 }
 
 /* Asks for the subschemas of all anchors of the names that dynamic references lead to. */
@@ -195,7 +202,7 @@ static void want_dynamic(struct mx_build *build, struct names *names)
         for (; name && name->looked_at < library->anchor_count; name->looked_at++) {
             const struct mx_anchor *anchor = &library->anchors[name->looked_at];
 
-            if (anchor->dynamic && mcpx_slice_equal(anchor->name, name->name))
+            if (has_name(anchor, name))
                 mx_build_unit_at(
                     build,
                     (struct mx_place){library->resources[anchor->resource].place.document,
@@ -204,26 +211,35 @@ static void want_dynamic(struct mx_build *build, struct names *names)
     }
 }
 
+static int by_resource(const void *a, const void *b)
+{
+    const struct mx_dynamic *left = (const struct mx_dynamic *)a;
+    const struct mx_dynamic *right = (const struct mx_dynamic *)b;
+
+    return (left->resource > right->resource) - (left->resource < right->resource);
+}
+
 /* Lists who has a name, by resource. */
 static void list_choices(struct mx_build *build, struct dynamic_name *name)
 {
     const struct mx_library *library = build->library;
+    uint32_t room = 0;
 
-    name->choices = (struct mx_dynamic *)mx_build_take(build, library->anchor_count *
-                                                                  sizeof *name->choices);
-    for (uint32_t resource = 0; name->choices && resource < library->resource_count;
-         resource++) {
-        for (uint32_t i = 0; i < library->anchor_count; i++) {
-            const struct mx_anchor *anchor = &library->anchors[i];
-            struct mx_place place = {library->resources[resource].place.document,
-                                     anchor->node};
+    for (uint32_t i = 0; i < library->anchor_count; i++)
+        room += has_name(&library->anchors[i], name);
+    name->choices = (struct mx_dynamic *)mx_build_take(build, room * sizeof *name->choices);
+    if (!name->choices || !mx_build_spend(build, 2 * (uint64_t)library->anchor_count))
+        return;
+    for (uint32_t i = 0; i < library->anchor_count; i++) {
+        const struct mx_anchor *anchor = &library->anchors[i];
+        struct mx_place place = {library->resources[anchor->resource].place.document,
+                                 anchor->node};
 
-            if (anchor->resource == resource && anchor->dynamic &&
-                mcpx_slice_equal(anchor->name, name->name))
-                name->choices[name->count++] =
-                    (struct mx_dynamic){resource, mx_build_unit_at(build, place)};
-        }
+        if (has_name(anchor, name))
+            name->choices[name->count++] =
+                (struct mx_dynamic){anchor->resource, mx_build_unit_at(build, place)};
     }
+    qsort(name->choices, name->count, sizeof *name->choices, by_resource);
 }
 
 /* Tells dynamic references who has their name. */

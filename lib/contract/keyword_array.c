@@ -154,13 +154,6 @@ static bool run_unique(struct mx_run *run, const struct mx_op *op, uint32_t node
     return is_unique || mx_run_fail(run, op);
 }
 
-static bool run_count(struct mx_run *run, const struct mx_op *op, uint32_t node)
-{
-    uint32_t count = run->tree->nodes[node].count;
-
-    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
-}
-
 static void tell_unique(const struct mx_program *program, const struct mx_op *op,
                         struct mcpx_text *out)
 {
@@ -169,28 +162,12 @@ static void tell_unique(const struct mx_program *program, const struct mx_op *op
     mcpx_text_puts(out, "must not hold an item twice");
 }
 
-static void tell_min(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    mx_format(out, "must have at least %s item%s", op->a, op->a == 1 ? "" : "s");
-}
-
-static void tell_max(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    mx_format(out, "must have at most %s item%s", op->b, op->b == 1 ? "" : "s");
-}
-
 static const struct mx_action items_action = {"items", run_items, mx_tell_nothing};
 static const struct mx_action prefix_action = {"prefixItems", run_items, mx_tell_nothing};
 static const struct mx_action additional_action = {"additionalItems", run_items,
                                                    mx_tell_nothing};
 static const struct mx_action contains_action = {"contains", run_contains, tell_least};
 static const struct mx_action unique_action = {"uniqueItems", run_unique, tell_unique};
-static const struct mx_action min_action = {"minItems", run_count, tell_min};
-static const struct mx_action max_action = {"maxItems", run_count, tell_max};
 
 static void add_items(struct mx_build *build)
 {
@@ -236,14 +213,6 @@ void mx_keywords_array(struct mx_build *build)
 {
     uint32_t unique = build->value[MX_KEY_UNIQUE_ITEMS];
 
-    if (build->value[MX_KEY_MIN_ITEMS])
-        mx_build_op(build, MX_CLASS_ARRAY,
-                    (struct mx_op){&min_action, mx_build_count(build, MX_KEY_MIN_ITEMS, 0),
-                                   UINT32_MAX, NULL});
-    if (build->value[MX_KEY_MAX_ITEMS])
-        mx_build_op(build, MX_CLASS_ARRAY,
-                    (struct mx_op){&max_action, 0,
-                                   mx_build_count(build, MX_KEY_MAX_ITEMS, UINT32_MAX), NULL});
     add_items(build);
     if (build->value[MX_KEY_CONTAINS])
         add_contains(build);

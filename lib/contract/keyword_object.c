@@ -9,8 +9,6 @@
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_same.h"
 
-#include "lib/core/format.h"
-
 /* Members passed over, and places of the table looked at, that a step is worth. */
 enum { MEMBERS_PER_STEP = 32, PLACES_PER_STEP = 8, NAMES_PER_STEP = 32 };
 
@@ -171,43 +169,20 @@ static bool run_members(struct mx_run *run, const struct mx_op *op, uint32_t nod
 
 static const struct mx_action members_action = {NULL, run_members, mx_tell_nothing};
 
-static bool run_count(struct mx_run *run, const struct mx_op *op, uint32_t node)
-{
-    uint32_t count = run->tree->nodes[node].count;
-
-    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
-}
-
-static void tell_min(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    mx_format(out, "must have at least %s member%s", op->a, op->a == 1 ? "" : "s");
-}
-
-static void tell_max(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    mx_format(out, "must have at most %s member%s", op->b, op->b == 1 ? "" : "s");
-}
-
-static const struct mx_action min_action = {"minProperties", run_count, tell_min};
-static const struct mx_action max_action = {"maxProperties", run_count, tell_max};
-
 /* The entry of this name, made if it is not there. */
 static struct entry *add_entry(struct mx_build *build, struct members *members, uint32_t name,
                                uint32_t hash)
 {
     struct mcpx_slice text = mx_build_text(build, name);
-    uint32_t slot = hash & members->mask;
+    uint32_t slot = hash & members->mask, places = 0;
 
-    for (; members->slots[slot]; slot = (slot + 1) & members->mask) {
+    for (; members->slots[slot]; slot = (slot + 1) & members->mask, places++) {
         struct entry *entry = &members->entries[members->slots[slot] - 1];
 
         if (entry->hash == hash && mcpx_slice_equal(entry->name, text))
             return entry;
     }
+    mx_build_spend(build, places);
     members->entries[members->count] = (struct entry){text, hash, MX_UNIT_NONE, false};
     members->slots[slot] = ++members->count;
     return &members->entries[members->count - 1];
@@ -294,16 +269,6 @@ void mx_keywords_object(struct mx_build *build)
 {
     struct members *members;
 
-    if (build->value[MX_KEY_MIN_PROPERTIES])
-        mx_build_op(build, MX_CLASS_OBJECT,
-                    (struct mx_op){&min_action,
-                                   mx_build_count(build, MX_KEY_MIN_PROPERTIES, 0), UINT32_MAX,
-                                   NULL});
-    if (build->value[MX_KEY_MAX_PROPERTIES])
-        mx_build_op(build, MX_CLASS_OBJECT,
-                    (struct mx_op){&max_action, 0,
-                                   mx_build_count(build, MX_KEY_MAX_PROPERTIES, UINT32_MAX),
-                                   NULL});
     if (!build->value[MX_KEY_PROPERTIES] && !build->value[MX_KEY_PATTERN_PROPERTIES] &&
         !build->value[MX_KEY_REQUIRED] && !build->value[MX_KEY_ADDITIONAL_PROPERTIES] &&
         !build->value[MX_KEY_PROPERTY_NAMES])

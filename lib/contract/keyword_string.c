@@ -1,6 +1,7 @@
 /*
- * keyword_string.c - minLength, maxLength, pattern. Lengths count code points. A string of n bytes
- * has at most n of them and at least a quarter, so few strings have to be counted.
+ * keyword_string.c - pattern, and how many characters, items or members there are. Lengths count
+ * code points. A string of n bytes has at most n of them and at least a quarter, so few strings have
+ * to be counted.
  */
 #include "lib/contract/keywords.h"
 #include "lib/contract/run.h"
@@ -43,22 +44,68 @@ static bool length_fits(struct mx_run *run, const struct mx_op *op, uint32_t nod
     return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
 }
 
-static void tell_min(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
+static bool count_fits(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    (void)program;
-    mx_format(out, "must have at least %s character%s", op->a, op->a == 1 ? "" : "s");
+    uint32_t count = run->tree->nodes[node].count;
+
+    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
 }
 
-static void tell_max(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
+static void tell_least(const struct mx_program *program, const struct mx_op *op,
+                       struct mcpx_text *out)
 {
     (void)program;
-    mx_format(out, "must have at most %s character%s", op->b, op->b == 1 ? "" : "s");
+    mx_format(out, "must have at least %s %s%s", op->a, (const char *)op->data,
+              op->a == 1 ? "" : "s");
 }
 
-static const struct mx_action min_action = {"minLength", length_fits, tell_min};
-static const struct mx_action max_action = {"maxLength", length_fits, tell_max};
+static void tell_most(const struct mx_program *program, const struct mx_op *op,
+                      struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must have at most %s %s%s", op->b, (const char *)op->data,
+              op->b == 1 ? "" : "s");
+}
+
+/* How many of something a value has. */
+static const struct {
+    enum mx_keyword least, most;
+    enum mx_class class;
+    const char *noun;
+    struct mx_action actions[2];
+} counts[] = {
+    {MX_KEY_MIN_LENGTH,
+     MX_KEY_MAX_LENGTH,
+     MX_CLASS_STRING,
+     "character",
+     {{"minLength", length_fits, tell_least}, {"maxLength", length_fits, tell_most}}},
+    {MX_KEY_MIN_ITEMS,
+     MX_KEY_MAX_ITEMS,
+     MX_CLASS_ARRAY,
+     "item",
+     {{"minItems", count_fits, tell_least}, {"maxItems", count_fits, tell_most}}},
+    {MX_KEY_MIN_PROPERTIES,
+     MX_KEY_MAX_PROPERTIES,
+     MX_CLASS_OBJECT,
+     "member",
+     {{"minProperties", count_fits, tell_least}, {"maxProperties", count_fits, tell_most}}},
+};
+
+static void add_counts(struct mx_build *build)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct mx_op least = {&counts[i].actions[0], mx_build_count(build, counts[i].least, 0),
+                              UINT32_MAX, counts[i].noun};
+        struct mx_op most = {&counts[i].actions[1], 0,
+                             mx_build_count(build, counts[i].most, UINT32_MAX),
+                             counts[i].noun};
+
+        if (build->value[counts[i].least])
+            mx_build_op(build, counts[i].class, least);
+        if (build->value[counts[i].most])
+            mx_build_op(build, counts[i].class, most);
+    }
+}
 
 struct pattern {
     const struct mx_regex *regex;
@@ -86,15 +133,7 @@ void mx_keywords_string(struct mx_build *build)
     uint32_t node = build->value[MX_KEY_PATTERN];
     struct pattern *pattern;
 
-    if (build->value[MX_KEY_MIN_LENGTH])
-        mx_build_op(build, MX_CLASS_STRING,
-                    (struct mx_op){&min_action, mx_build_count(build, MX_KEY_MIN_LENGTH, 0),
-                                   UINT32_MAX, NULL});
-    if (build->value[MX_KEY_MAX_LENGTH])
-        mx_build_op(build, MX_CLASS_STRING,
-                    (struct mx_op){&max_action, 0,
-                                   mx_build_count(build, MX_KEY_MAX_LENGTH, UINT32_MAX),
-                                   NULL});
+    add_counts(build);
     if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
         return;
     pattern = (struct pattern *)mx_build_take(build, sizeof *pattern);

@@ -10,22 +10,19 @@
 /** type, enum, const. */
 void mx_keywords_value(struct mx_build *build);
 
-/** minLength, maxLength, pattern. */
+/** pattern; minLength, maxLength, minItems, maxItems, minProperties, maxProperties. */
 void mx_keywords_string(struct mx_build *build);
 
 /** minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf. */
 void mx_keywords_number(struct mx_build *build);
 
-/**
- * properties, patternProperties, additionalProperties, propertyNames, required, minProperties,
- * maxProperties.
- */
+/** properties, patternProperties, additionalProperties, propertyNames, required. */
 void mx_keywords_object(struct mx_build *build);
 
 /** dependentRequired, dependentSchemas, dependencies. */
 void mx_keywords_dependent(struct mx_build *build);
 
-/** prefixItems, items, additionalItems, contains, uniqueItems, minItems, maxItems. */
+/** prefixItems, items, additionalItems, contains, uniqueItems. */
 void mx_keywords_array(struct mx_build *build);
 
 /** allOf, anyOf, oneOf, not, if, then, else. */

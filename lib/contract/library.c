@@ -7,6 +7,9 @@
 
 #include "lib/core/room.h"
 
+/* Some nanoseconds each. */
+enum { WORK_MAX = 4000000 };
+
 bool mx_library_refuse(struct mx_library *library, struct mx_place place, const char *keyword,
                        const char *reason)
 {
@@ -17,6 +20,14 @@ bool mx_library_refuse(struct mx_library *library, struct mx_place place, const 
     library->keyword = keyword;
     library->reason = reason;
     return false;
+}
+
+bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_t work)
+{
+    library->work += work;
+    return library->work <= WORK_MAX ||
+           mx_library_refuse(library, place, "bounds",
+                             "must not need more than 4000000 steps to be compiled");
 }
 
 bool mx_library_starve(struct mx_library *library)

@@ -68,6 +68,7 @@ struct mx_root {
  *
  * options        the caller's
  * count          schemas met
+ * work           done so far, besides what goes by the length of the text
  * err            MCPX_EINVALID: place, keyword and reason say where and why it cannot be used
  */
 struct mx_library {
@@ -90,6 +91,7 @@ struct mx_library {
     uint32_t root_count;
     size_t root_room;
     size_t count;
+    uint64_t work;
     enum mcpx_err err;
     struct mx_place place;
     const char *keyword;
@@ -110,6 +112,12 @@ const struct mx_resource *mx_library_resource(const struct mx_library *library,
 /** Notes why the schema cannot be used, unless that is known. `keyword` and `reason` are static. */
 bool mx_library_refuse(struct mx_library *library, struct mx_place place, const char *keyword,
                        const char *reason);
+
+/**
+ * Counts work: values passed over, names compared, bytes of URIs. Returns false when the schema
+ * takes too much, which is noted.
+ */
+bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_t work);
 
 /** Notes that memory ran out. Returns false. */
 bool mx_library_starve(struct mx_library *library);

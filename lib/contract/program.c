@@ -22,7 +22,7 @@ size_t mx_program_bytes(const struct mx_program *program)
 {
     return program->arena.bytes + program->unit_count * sizeof *program->units +
            program->op_count * sizeof *program->ops +
-           program->regex_count * sizeof *program->regexes + program->regex_bytes +
+           program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
            program->value_count * sizeof *program->values +
            program->constants.room * sizeof *program->constants.nodes;
 }

@@ -115,7 +115,7 @@ struct mx_program {
     size_t value_count;
     struct mx_regex **regexes;
     size_t regex_count;
-    size_t regex_bytes;
+    struct mx_regex_sums regex_sums;
     bool dynamic;
 };
 

@@ -16,6 +16,7 @@
 
 #include "lib/contract/ecma.h"
 
+#include <mcpx/schema.h>
 #include <pcre2.h>
 #include <stdlib.h>
 
@@ -27,8 +28,12 @@ enum {
     PART = 256,           /* parts of a step, in which what is counted once is paid: */
     PARTS_ONCE = 4,       /* so many, one for each byte that a repetition may pass over, */
     BYTES_PER_PART = 32,  /* and one for so many of the pattern */
+    SLOWER = 16,          /* so many times as many without machine code */
     BYTES_PER_STEP = 128, /* of text that is passed over once */
-    HEAP_KIB = 8192,
+    HEAP_KIB = 1024,      /* of a match without machine code */
+    LONG = 512,           /* bytes of a pattern from which less is made of it */
+    MACHINE_EACH = 2048,  /* bytes of code that become machine code, of a pattern */
+    MACHINE_ALL = 8192,   /* and of all those of a schema */
     STACK_FIRST = 32 * 1024,
     STACK_MAX = 1024 * 1024
 };
@@ -38,6 +43,7 @@ struct mx_regex {
     size_t len;
     bool anchored;
     bool repeats;
+    bool is_machine; /* machine code was made of it */
 };
 
 struct mx_regex_matcher {
@@ -50,15 +56,17 @@ static const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_U
                                 PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
                                 PCRE2_NO_UTF_CHECK | PCRE2_USE_OFFSET_LIMIT;
 
+/* What follows each repetition is looked for, which takes time by the square of the length. */
 static enum mcpx_err compile(struct mcpx_slice pattern, struct mx_regex *regex,
                              struct mcpx_text *reason)
 {
+    uint32_t how = pattern.len > LONG ? options | PCRE2_NO_AUTO_POSSESS : options;
     PCRE2_UCHAR message[128];
     PCRE2_SIZE offset;
     int error;
 
     regex->code = pcre2_compile((PCRE2_SPTR)(pattern.text ? pattern.text : ""), pattern.len,
-                                options, &error, &offset, NULL);
+                                how, &error, &offset, NULL);
     if (regex->code)
         return MCPX_OK;
     if (error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED)
@@ -69,25 +77,40 @@ static enum mcpx_err compile(struct mcpx_slice pattern, struct mx_regex *regex,
     return MCPX_EPATTERN;
 }
 
-/* Notes what is known of the pattern. A machine without a compiler of its own does without. */
-static void look_at(struct mx_regex *regex, struct mcpx_slice pattern, size_t *bytes)
+/* Counts the pattern in. Machine code is for the small and few: it takes up to sixty times the
+ * memory, and longer to make than all the rest. A machine without its compiler does without. */
+static enum mcpx_err count(struct mx_regex *regex, struct mx_regex_sums *sums)
+{
+    size_t size = 0, machine = 0;
+
+    pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &size);
+    sums->code += size;
+    if (sums->code > MCPX_SCHEMA_PATTERNS_MAX)
+        return MCPX_ELIMIT;
+    if (size <= MACHINE_EACH && sums->machine + size <= MACHINE_ALL) {
+        sums->machine += size;
+        pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE);
+        pcre2_pattern_info(regex->code, PCRE2_INFO_JITSIZE, &machine);
+        regex->is_machine = machine > 0;
+    }
+    sums->memory += sizeof *regex + size + machine;
+    return MCPX_OK;
+}
+
+/* Notes what is known of the pattern. */
+static void look_at(struct mx_regex *regex, struct mcpx_slice pattern)
 {
     uint32_t all = 0;
-    size_t size = 0, jit = 0;
 
-    pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE);
     pcre2_pattern_info(regex->code, PCRE2_INFO_ALLOPTIONS, &all);
-    pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &size);
-    pcre2_pattern_info(regex->code, PCRE2_INFO_JITSIZE, &jit);
     regex->len = pattern.len;
     regex->anchored = all & PCRE2_ANCHORED;
     for (size_t i = 0; i < pattern.len; i++)
         regex->repeats = regex->repeats || memchr("*+{", pattern.text[i], 3);
-    *bytes += sizeof *regex + size + jit;
 }
 
-enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out, size_t *bytes,
-                           struct mcpx_text *reason)
+enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out,
+                           struct mx_regex_sums *sums, struct mcpx_text *reason)
 {
     struct mcpx_text translated = {0};
     struct mx_regex *regex = (struct mx_regex *)calloc(1, sizeof *regex);
@@ -102,11 +125,13 @@ enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out, siz
                                 : compile(mcpx_text_view(&translated), regex, reason);
     }
     mcpx_text_fini(&translated);
+    if (!err)
+        err = count(regex, sums);
     if (err) {
-        free(regex);
+        mx_regex_free(regex);
         return err;
     }
-    look_at(regex, pattern, bytes);
+    look_at(regex, pattern);
     *out = regex;
     return MCPX_OK;
 }
@@ -152,7 +177,8 @@ void mx_regex_matcher_free(struct mx_regex_matcher *matcher)
 static bool pay(const struct mx_regex *regex, size_t len, uint64_t places, uint32_t limit,
                 int64_t *steps)
 {
-    uint64_t once = PARTS_ONCE + regex->len / BYTES_PER_PART + (regex->repeats ? len : 0);
+    uint64_t once = (PARTS_ONCE + regex->len / BYTES_PER_PART + (regex->repeats ? len : 0)) *
+                    (regex->is_machine ? 1 : SLOWER);
     uint64_t most = (uint64_t)INT64_MAX / PART / limit / once;
     uint64_t price = 1 + len / BYTES_PER_STEP + places * limit * once / PART;
 

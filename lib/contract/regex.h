@@ -18,15 +18,29 @@ struct mx_regex_matcher;
 enum mx_match { MX_MATCH_NO = 0, MX_MATCH_YES, MX_MATCH_LIMIT, MX_MATCH_MEMORY };
 
 /**
+ * What the patterns of one schema have come to so far, in bytes.
+ *
+ * code      of PCRE2: at most MCPX_SCHEMA_PATTERNS_MAX
+ * machine   of that, what is compiled to machine code too
+ * memory    that all hold
+ */
+struct mx_regex_sums {
+    size_t code;
+    size_t machine;
+    size_t memory;
+};
+
+/**
  * Compiles a pattern of ECMA-262.
  *
- * bytes    memory it holds is added
- * reason   filled on failure with what is expected
+ * sums     of its schema; it is added
+ * reason   filled on MCPX_EPATTERN with what is expected
  *
- * Returns MCPX_OK, MCPX_EPATTERN, or MCPX_ENOMEM.
+ * Returns MCPX_OK, MCPX_EPATTERN, MCPX_ELIMIT when the schema's patterns come to too much with it,
+ * or MCPX_ENOMEM.
  */
-enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out, size_t *bytes,
-                           struct mcpx_text *reason);
+enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out,
+                           struct mx_regex_sums *sums, struct mcpx_text *reason);
 
 /** Frees a pattern. */
 void mx_regex_free(struct mx_regex *regex);

@@ -120,7 +120,8 @@ static bool follow_pointer(struct mx_library *library, uint32_t resource,
 
         while (len < pointer.len && pointer.text[len] != '/')
             len++;
-        if (!mx_tree_point(&document->tree, place.node, (struct mcpx_slice){pointer.text, len},
+        if (!mx_library_spend(library, place, document->tree.nodes[place.node].count) ||
+            !mx_tree_point(&document->tree, place.node, (struct mcpx_slice){pointer.text, len},
                            &place.node))
             return false;
         pointer = (struct mcpx_slice){pointer.text + len, pointer.len - len};
@@ -170,6 +171,7 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
     mx_uri_decode(fragment, &decoded);
     if (uri.failed || decoded.failed)
         mx_library_starve(library);
+    mx_library_spend(library, from, uri.len);
     resource = library->err ? MX_NONE : fetch_resource(library, document);
     if (resource != MX_NONE)
         found = follow_fragment(library, resource, mcpx_text_view(&decoded), out, anchor);

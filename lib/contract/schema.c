@@ -163,6 +163,9 @@ static enum mcpx_err check_root(struct making *making, const struct mx_root *roo
     uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
     enum mcpx_err err = skip ? MCPX_OK : MCPX_ENOMEM;
 
+    if (!err && !mx_library_spend(&making->library, root->place,
+                                  library->root_count + root->place.node))
+        err = refuse_noted(making, library->err);
     if (!err)
         err = find_meta(making, &library->resources[root->resource].dialect, &own, &program);
     if (!err && program) {

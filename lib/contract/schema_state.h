@@ -6,6 +6,7 @@
 
 #include "lib/contract/program.h"
 
+#include "lib/core/holders.h"
 #include <mcpx/digest.h>
 #include <mcpx/schema.h>
 
@@ -16,6 +17,22 @@ struct mcpx_schema {
     enum mcpx_dialect dialect; /* of the options it was made with */
     char fingerprint[MCPX_SHA256_LEN + 1];
 };
+
+/**
+ * What all tools of a shelf hold.
+ *
+ * held    bytes of compiled schemas, by participant
+ * first   all sets of tools, the newest first
+ * uses    schemas asked for so far
+ */
+struct mx_tools_share {
+    struct mx_holders held;
+    struct mcpx_tools *first;
+    uint64_t uses;
+};
+
+/** Lent for as long as the shelf lives. */
+struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf);
 
 /** The compiled meta-schemas, by enum mcpx_dialect. */
 struct mx_metas {

@@ -1,7 +1,8 @@
 /*
  * shelf.c - compiled schemas under their fingerprints. Servers tell their tools again and again,
  * and many tools have equal schemas: each is compiled once. What was not asked for longest goes
- * first when there are too many bytes of them.
+ * first when there are too many bytes of them. What tools hold of them is shared by the rules of
+ * lib/core/holders.h.
  */
 #include "lib/contract/schema_state.h"
 
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Bytes of compiled schemas, and what a place on the shelf costs. */
+/* Bytes of compiled schemas: on the shelf, and held by all tools. */
 enum { SHELF_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* The one asked for last comes last. */
@@ -21,12 +22,16 @@ struct mcpx_shelf {
     size_t count;
     size_t room;
     size_t bytes;
+    struct mx_tools_share share;
 };
 
 struct mcpx_shelf *mcpx_shelf_new(void)
 {
     struct mcpx_shelf *shelf = (struct mcpx_shelf *)calloc(1, sizeof *shelf);
 
+    if (shelf)
+        shelf->share.held = (struct mx_holders){
+            .key = {{1, 2}}, .cap = MCPX_SCHEMA_SHARE, .total = SHELF_BYTES_MAX};
     if (shelf && !mx_metas_make(&shelf->metas)) {
         mcpx_shelf_free(shelf);
         return NULL;
@@ -41,8 +46,14 @@ void mcpx_shelf_free(struct mcpx_shelf *shelf)
     for (size_t i = 0; i < shelf->count; i++)
         mcpx_schema_unref(shelf->schemas[i]);
     mx_metas_fini(&shelf->metas);
+    mx_holders_fini(&shelf->share.held);
     free(shelf->schemas);
     free(shelf);
+}
+
+struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf)
+{
+    return &shelf->share;
 }
 
 size_t mcpx_shelf_count(const struct mcpx_shelf *shelf)

@@ -5,6 +5,7 @@
 #include "lib/contract/terms.h"
 
 #include "lib/contract/number.h"
+#include "lib/contract/schema_state.h"
 #include "lib/core/decimal.h"
 
 #include <mcpx/json.h>
@@ -13,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { LOG_KEEP = 5 };
+enum { LOG_KEEP = 5, LOG_BYTES = 16 * 1024 * 1024 };
 
 /* Terms being read. `plain` holds what was unescaped or written anew; `failed`: no memory. */
 struct reading {
@@ -203,6 +204,7 @@ static void read_log(struct reading *r, struct mcpx_slice log)
     struct mcpx_slice dir = mcpx_json_get(log, "dir");
 
     r->terms->log_keep = size_of(r, mcpx_json_get(log, "keep"), LOG_KEEP);
+    r->terms->log_bytes = size_of(r, mcpx_json_get(log, "file_bytes"), LOG_BYTES);
     if (!log.text)
         return;
     mcpx_text_reset(&r->plain);
@@ -225,6 +227,7 @@ static void fill(struct reading *r, struct mcpx_slice object)
     terms->all.form = form_of(r, mcpx_json_get(object, "result"), MCPX_FORM_AS_IS);
     terms->input_max = size_of(r, mcpx_json_get(limits, "input_bytes"), 0);
     terms->output_max = size_of(r, mcpx_json_get(limits, "output_bytes"), 0);
+    terms->schema_max = size_of(r, mcpx_json_get(limits, "schema_bytes"), MCPX_SCHEMA_SHARE);
     read_tools(r, mcpx_json_get(object, "tools"));
     read_context(r, mcpx_json_get(object, "context"));
     read_aliases(r, mcpx_json_get(object, "aliases"));
@@ -265,13 +268,20 @@ void mcpx_terms_free(struct mcpx_terms *terms)
     free(terms);
 }
 
-bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep_count)
+bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *keep_count,
+                    size_t *file_bytes)
 {
     if (!terms->log_dir)
         return false;
     *dir = terms->log_dir;
     *keep_count = terms->log_keep;
+    *file_bytes = terms->log_bytes;
     return true;
+}
+
+void mcpx_terms_limit(const struct mcpx_terms *terms, struct mcpx_shelf *shelf)
+{
+    mx_shelf_share(shelf)->held.cap = terms->schema_max;
 }
 
 bool mcpx_terms_has_handshake(const struct mcpx_terms *terms)

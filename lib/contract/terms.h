@@ -63,6 +63,7 @@ struct mx_alias_terms {
  * tools         of the others
  * input_max     bytes of arguments; 0: no bound
  * output_max    bytes of a result; 0: no bound
+ * schema_max    bytes of a participant's compiled schemas; 0: no bound
  * handshake     not filled in unless has_handshake; its tools and aliases are those of the edge
  * namespaces    also those of telemetry
  * log_dir       NULL: there is no log
@@ -76,12 +77,14 @@ struct mcpx_terms {
     size_t tool_count;
     size_t input_max;
     size_t output_max;
+    size_t schema_max;
     struct mx_context_terms context;
     struct mx_alias_terms aliases;
     bool has_handshake;
     struct mcpx_handshake handshake;
     const char *log_dir;
     size_t log_keep;
+    size_t log_bytes;
 };
 
 /** The terms of a tool. */

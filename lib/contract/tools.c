@@ -2,9 +2,14 @@
  * tools.c - a server's tools and their schemas. A list is read when it comes, a schema compiled
  * when its tool is called first: servers have hundreds of tools, and one whose schema cannot be
  * used, or that is no tool at all, is no concern of the others. So a list is read entry by entry.
+ *
+ * What is compiled counts for the participant whose tools they are, once for each tool.
  */
 #include "lib/contract/tools.h"
 
+#include "lib/contract/evaluate.h"
+#include "lib/contract/findings.h"
+#include "lib/contract/schema_state.h"
 #include "lib/contract/tree_find.h"
 #include "lib/contract/tree_read.h"
 #include "lib/contract/wrap.h"
@@ -21,16 +26,26 @@ static const struct mcpx_slice prefix = {"mcp.tool:", 9};
 static const char *const schema_members[] = {"inputSchema", "outputSchema"};
 static const char *const pointers[] = {"/inputSchema", "/outputSchema"};
 
-/* By enum mcpx_tool_side. */
+/* One of a tool's schemas: compiled, or why it cannot be used, or neither so far. */
+struct side {
+    bool declared;
+    bool is_refused;
+    uint64_t used; /* when it was asked for last */
+    struct mcpx_schema *schema;
+    struct mx_finding refusal;
+};
+
 struct tool {
     struct mcpx_slice name; /* of `text` */
     struct mcpx_text text;  /* its name, then its entry in the list */
-    bool declared[2];
-    struct mcpx_schema *schemas[2];
+    struct side sides[2];   /* by enum mcpx_tool_side */
 };
 
 struct mcpx_tools {
     struct mcpx_shelf *shelf;
+    struct mx_tools_share *share;
+    struct mcpx_tools *next;
+    struct mcpx_text owner;
     struct mx_map by_name; /* 1 + index */
     struct mx_map_key key;
     struct tool **list;
@@ -42,32 +57,60 @@ struct mcpx_tools {
     unsigned char digest[MX_SHA256_BYTES]; /* of all pages */
 };
 
-struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf)
+struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf, struct mcpx_slice participant)
 {
     struct mcpx_tools *tools = (struct mcpx_tools *)calloc(1, sizeof *tools);
 
-    if (tools)
-        tools->shelf = shelf;
+    if (!tools)
+        return NULL;
+    mcpx_text_slice(&tools->owner, participant.len > 0 ? participant : MCPX_SLICE("-"));
+    if (tools->owner.failed) {
+        free(tools);
+        return NULL;
+    }
+    tools->shelf = shelf;
+    tools->share = mx_shelf_share(shelf);
+    tools->next = tools->share->first;
+    tools->share->first = tools;
     return tools;
 }
 
-static void tool_free(struct tool *tool)
+/* Gives a compiled schema back. */
+static void drop(struct mcpx_tools *tools, struct side *side)
 {
-    if (!tool)
+    if (!side->schema)
         return;
-    mcpx_schema_unref(tool->schemas[MCPX_TOOL_INPUT]);
-    mcpx_schema_unref(tool->schemas[MCPX_TOOL_OUTPUT]);
-    mcpx_text_fini(&tool->text);
+    mx_holders_remove(&tools->share->held, mcpx_text_view(&tools->owner), side->schema->bytes);
+    mcpx_schema_unref(side->schema);
+    side->schema = NULL;
+}
+
+static void tool_free(struct mcpx_tools *tools, struct tool *tool)
+{
+    for (size_t i = 0; tool && i < 2; i++) {
+        drop(tools, &tool->sides[i]);
+        mcpx_text_fini(&tool->sides[i].refusal.path);
+        mcpx_text_fini(&tool->sides[i].refusal.keyword);
+        mcpx_text_fini(&tool->sides[i].refusal.message);
+    }
+    if (tool)
+        mcpx_text_fini(&tool->text);
     free(tool);
 }
 
 void mcpx_tools_free(struct mcpx_tools *tools)
 {
+    struct mcpx_tools **link;
+
     if (!tools)
         return;
     for (size_t i = 0; i < tools->count; i++)
-        tool_free(tools->list[i]);
+        tool_free(tools, tools->list[i]);
+    for (link = &tools->share->first; *link != tools;)
+        link = &(*link)->next;
+    *link = tools->next;
     mx_map_fini(&tools->by_name);
+    mcpx_text_fini(&tools->owner);
     mcpx_text_fini(&tools->doubts);
     free(tools->list);
     free(tools);
@@ -117,10 +160,11 @@ static struct tool *tool_new(const struct mx_tree *tree, uint32_t name)
     mcpx_text_slice(&tool->text, mx_tree_bytes(tree, 0));
     tool->name.text = tool->text.text;
     for (size_t side = 0; side < 2; side++)
-        tool->declared[side] =
+        tool->sides[side].declared =
             mx_tree_member(tree, 0, mcpx_slice_of(schema_members[side])) != 0;
     if (tool->text.failed) {
-        tool_free(tool);
+        mcpx_text_fini(&tool->text);
+        free(tool);
         return NULL;
     }
     return tool;
@@ -141,7 +185,7 @@ static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t n
     if (!tool)
         return false;
     if (find(tools, tool->name)) {
-        tool_free(tool);
+        tool_free(tools, tool);
         return true;
     }
     tools->list[tools->count++] = tool;
@@ -171,7 +215,7 @@ static void cut(struct mcpx_tools *tools, size_t count)
         struct tool *tool = tools->list[tools->count - 1];
 
         mx_map_remove(&tools->by_name, mx_map_hash(tools->key, tool->name), tools->count);
-        tool_free(tool);
+        tool_free(tools, tool);
         tools->count--;
     }
 }
@@ -251,35 +295,129 @@ void mcpx_tools_doubts_add(struct mcpx_text *out, const struct mcpx_tools *tools
                   tools->left_out - DOUBTS_MAX);
 }
 
+/* Takes the compiled schema that was not used for longest from whoever holds most; not those of
+ * tools that declare none, which are small and lent for longer. Returns false when there is none.
+ */
+static bool give_way(struct mx_tools_share *share)
+{
+    struct mcpx_slice largest = mx_holders_largest(&share->held);
+    struct mcpx_tools *of = NULL;
+    struct side *oldest = NULL;
+
+    for (struct mcpx_tools *tools = share->first; tools; tools = tools->next) {
+        size_t count =
+            mcpx_slice_equal(mcpx_text_view(&tools->owner), largest) ? 2 * tools->count : 0;
+
+        for (size_t i = 0; i < count; i++) {
+            struct side *side = &tools->list[i / 2]->sides[i % 2];
+
+            if (!side->schema || !side->declared || (oldest && side->used > oldest->used))
+                continue;
+            oldest = side;
+            of = tools;
+        }
+    }
+    if (oldest)
+        drop(of, oldest);
+    return oldest;
+}
+
+/* Keeps a schema, whose reference it takes, if its participant may hold so much. */
+static enum mcpx_err keep(struct mcpx_tools *tools, struct side *side,
+                          struct mcpx_schema *schema)
+{
+    struct mx_holders *held = &tools->share->held;
+    struct mcpx_slice owner = mcpx_text_view(&tools->owner);
+    enum mx_sharing sharing = mx_holders_ask(held, owner, schema->bytes);
+
+    while (sharing == MX_SHARING_OVER_TOTAL && give_way(tools->share))
+        sharing = mx_holders_ask(held, owner, schema->bytes);
+    if (sharing == MX_SHARING_FITS && mx_holders_add(held, owner, schema->bytes)) {
+        side->schema = schema;
+        return MCPX_OK;
+    }
+    mcpx_schema_unref(schema);
+    return sharing == MX_SHARING_FITS ? MCPX_ENOMEM : MCPX_ELIMIT;
+}
+
+/* Keeps why a schema cannot be used: finding out again could take long. */
+static enum mcpx_err refuse(struct side *side, const struct mcpx_schema_error *error)
+{
+    struct mx_finding *refusal = &side->refusal;
+
+    mcpx_text_slice(&refusal->path, error->path);
+    mcpx_text_slice(&refusal->keyword, error->keyword);
+    mcpx_text_slice(&refusal->message, error->message);
+    side->is_refused = true;
+    return refusal->path.failed || refusal->keyword.failed || refusal->message.failed
+               ? MCPX_ENOMEM
+               : MCPX_EINVALID;
+}
+
+static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *side)
+{
+    struct mcpx_text message =
+        mx_formatted("must not take, compiled, more than what its participant has left of "
+                     "limits.schema_bytes (%s)",
+                     tools->share->held.cap);
+    enum mcpx_err err =
+        refuse(side, &(struct mcpx_schema_error){MCPX_SLICE(""), MCPX_SLICE("bounds"),
+                                                 mcpx_text_view(&message)});
+
+    mcpx_text_fini(&message);
+    return err;
+}
+
 /* Compiles one of a tool's schemas. */
 static enum mcpx_err compile(struct mcpx_tools *tools, struct tool *tool,
-                             enum mcpx_tool_side side, struct mcpx_schema_report *report)
+                             enum mcpx_tool_side which)
 {
+    struct side *side = &tool->sides[which];
     struct mcpx_slice entry = {tool->text.text + tool->name.len,
                                tool->text.len - tool->name.len};
-    struct mcpx_schema_options options = {.pointer = mcpx_slice_of(pointers[side])};
+    struct mcpx_schema_options options = {.pointer = mcpx_slice_of(pointers[which])};
+    struct mcpx_schema_report report = {0};
+    struct mcpx_schema *schema;
+    enum mcpx_err err;
 
-    if (!tool->declared[side]) {
+    if (!side->declared) {
         entry = MCPX_SLICE("true");
         options.pointer = MCPX_SLICE("");
     }
-    return mcpx_schema_compile(tools->shelf, entry, &options, report, &tool->schemas[side]);
+    err = mcpx_schema_compile(tools->shelf, entry, &options, &report, &schema);
+    if (err == MCPX_EINVALID)
+        err = refuse(side, &report.errors[0]);
+    else if (!err)
+        err = keep(tools, side, schema);
+    if (err == MCPX_ELIMIT)
+        err = refuse_bytes(tools, side);
+    mcpx_schema_report_fini(&report);
+    return err;
 }
 
 enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name,
-                                enum mcpx_tool_side side, struct mcpx_schema_report *report,
+                                enum mcpx_tool_side which, struct mcpx_schema_report *report,
                                 struct mcpx_tool_schema *out)
 {
     struct tool *tool = find(tools, name);
     enum mcpx_err err = MCPX_OK;
+    struct side *side;
 
     if (!tool && name.len > prefix.len && memcmp(name.text, prefix.text, prefix.len) == 0)
         tool = find(tools, (struct mcpx_slice){name.text + prefix.len, name.len - prefix.len});
     if (!tool)
         return MCPX_ENOTFOUND;
-    if (!tool->schemas[side])
-        err = compile(tools, tool, side, report);
-    if (!err)
-        *out = (struct mcpx_tool_schema){tool->schemas[side], tool->declared[side]};
-    return err;
+    side = &tool->sides[which];
+    if (!side->schema && !side->is_refused)
+        err = compile(tools, tool, which);
+    if (side->is_refused && err != MCPX_ENOMEM)
+        err = !report ? MCPX_EINVALID
+                      : mx_report_error(report, mcpx_text_view(&side->refusal.path),
+                                        mcpx_text_view(&side->refusal.keyword),
+                                        mcpx_text_view(&side->refusal.message));
+    if (err)
+        return err;
+    side->used = ++tools->share->uses;
+    *out = (struct mcpx_tool_schema){side->schema, side->declared};
+    return MCPX_OK;
 }

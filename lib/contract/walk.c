@@ -72,12 +72,16 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
         return mx_library_starve(library);
     }
     mx_uri_split(mcpx_text_view(&uri), &own.uri, &fragment);
+    mx_library_spend(library, own.place, uri.len);
     if (around.place.node == node && mcpx_slice_equal(around.uri, own.uri)) {
         mcpx_text_fini(&uri);
         return true;
     }
-    own.uri = mx_arena_copy(&library->arena, own.uri);
+    if (!library->err)
+        own.uri = mx_arena_copy(&library->arena, own.uri);
     mcpx_text_fini(&uri);
+    if (library->err)
+        return false;
     if (!own.uri.text)
         return mx_library_starve(library);
     added = (around.place.node == node || mx_walk_dialect(walk, node, &own.dialect)) &&

@@ -1,8 +1,8 @@
 /*
- * journal.c - two logs, a file of each for every run. Lines are few and short, and files never make
+ * journal.c - two logs, files of each for every run. Lines are few and short, and files never make
  * anybody wait for a reader, so they are written at once: a queue would lose what it holds when the
- * process is killed, and these lines are read after that. A run's file is locked for as long as the
- * process lives; so another process that clears the folder knows which are in use.
+ * process is killed, and these lines are read after that. The file at hand is locked for as long as
+ * the process lives; so another process that clears the folder knows which are in use.
  */
 #define _DEFAULT_SOURCE /* flock */
 #include "lib/edge/journal.h"
@@ -10,6 +10,7 @@
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/room.h"
+#include "lib/edge/alarm.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,13 +29,18 @@ static const char *const folders[MCPX_RECORD_COUNT] = {"envelope_validation", "t
 /*
  * One log.
  *
- * fd     -1: it could not be opened, or is given up
- * len    bytes in its file
- * told   somebody knows that something is wrong
+ * place     its folder; -1: it could not be opened
+ * name      of the file at hand
+ * wall_ms   of the next name, at least
+ * fd        -1: it could not be opened, or is given up
+ * len       bytes in it
+ * told      somebody knows that something is wrong
  */
 struct log {
     const char *folder;
+    int place;
     char name[NAME_ROOM];
+    int64_t wall_ms;
     int fd;
     off_t len;
     bool told;
@@ -65,7 +71,7 @@ static void tell_of_system(struct mx_journal *journal, struct log *log)
     tell(journal, log, strerror(errno));
 }
 
-/* The name of a run's file: "2026-11-22T05:54:52.123Z" without hyphens and colons, and the pid. */
+/* The name of a file: "2026-11-22T05:54:52.123Z" without hyphens and colons, and the pid. */
 static void write_name(const struct mx_journal_config *config, int64_t wall_ms,
                        char name[NAME_ROOM])
 {
@@ -105,17 +111,27 @@ static int open_folder(int dir, const char *folder)
     return openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* A new file, also when the clock was set back and there is one of that name. */
-static void open_file(const struct mx_journal_config *config, int folder, struct log *log)
+/* A new file, also when the clock was set back and there is one of that name. Returns false and
+ * leaves the file at hand when there is none. */
+static bool open_file(const struct mx_journal_config *config, struct log *log)
 {
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    char name[NAME_ROOM];
+    int fd = -1;
 
-    for (int i = 0; i < TRIES && log->fd < 0 && (i == 0 || errno == EEXIST); i++) {
-        write_name(config, config->wall_ms + i, log->name);
-        log->fd = openat(folder, log->name, flags, 0600);
+    for (int i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        write_name(config, log->wall_ms++, name);
+        fd = openat(log->place, name, flags, 0600);
     }
+    if (fd < 0)
+        return false;
+    (void)flock(fd, LOCK_EX | LOCK_NB);
     if (log->fd >= 0)
-        (void)flock(log->fd, LOCK_EX | LOCK_NB);
+        close(log->fd);
+    memcpy(log->name, name, sizeof name);
+    log->fd = fd;
+    log->len = 0;
+    return true;
 }
 
 /* True when there is nothing of that name, or a link. Else errno is EEXIST. */
@@ -130,10 +146,10 @@ static bool is_free(int folder, const char *link)
 }
 
 /* Lets the link lead to the log's file. Returns false and errno. */
-static bool link_latest(const struct mx_journal_config *config, int folder,
-                        const struct log *log)
+static bool link_latest(const struct mx_journal_config *config, const struct log *log)
 {
     char link[NAME_ROOM], made[NAME_ROOM];
+    int folder = log->place;
 
     snprintf(link, sizeof link, "%s.latest.jsonl", log->folder);
     snprintf(made, sizeof made, ".%s.%ld", log->folder, config->pid);
@@ -183,17 +199,18 @@ static char **list_files(DIR *stream, size_t *count)
     return names;
 }
 
-/* Removes the oldest files. Takes the folder. */
-static void clear(const struct mx_journal_config *config, int folder, const struct log *log)
+/* Removes the oldest files. */
+static void clear(const struct mx_journal_config *config, const struct log *log)
 {
-    DIR *stream = fdopendir(folder);
+    int folder = openat(log->place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = folder < 0 ? NULL : fdopendir(folder);
     char **names;
     size_t count = 0;
 
-    if (!stream) {
+    if (!stream && folder >= 0)
         close(folder);
+    if (!stream)
         return;
-    }
     names = list_files(stream, &count);
     if (count > 0)
         qsort((void *)names, count, sizeof *names, newest_first);
@@ -207,21 +224,15 @@ static void clear(const struct mx_journal_config *config, int folder, const stru
     closedir(stream);
 }
 
-static void open_log(struct mx_journal *journal, struct log *log, int dir)
+/* Goes on in a new file, if there can be one. */
+static void start_file(struct mx_journal *journal, struct log *log)
 {
-    int folder = open_folder(dir, log->folder);
+    bool is_open = open_file(&journal->config, log);
 
-    if (folder < 0) {
+    if (!is_open || !link_latest(&journal->config, log))
         tell_of_system(journal, log);
-        return;
-    }
-    open_file(&journal->config, folder, log);
-    if (log->fd < 0 || !link_latest(&journal->config, folder, log))
-        tell_of_system(journal, log);
-    if (log->fd >= 0)
-        clear(&journal->config, folder, log);
-    else
-        close(folder);
+    if (is_open)
+        clear(&journal->config, log);
 }
 
 /* Opens the folder of both, which it makes with all on the way. Returns -1 and errno. */
@@ -257,11 +268,18 @@ struct mx_journal *mx_journal_open(const struct mx_journal_config *config)
     dir = open_dir(journal->dir.text);
     why = errno;
     for (size_t i = 0; i < MCPX_RECORD_COUNT; i++) {
-        journal->logs[i] = (struct log){.folder = folders[i], .fd = -1};
-        if (dir >= 0)
-            open_log(journal, &journal->logs[i], dir);
+        struct log *log = &journal->logs[i];
+
+        *log = (struct log){
+            .folder = folders[i], .place = -1, .wall_ms = config->wall_ms, .fd = -1};
+        if (dir >= 0) {
+            log->place = open_folder(dir, log->folder);
+            why = errno;
+        }
+        if (log->place >= 0)
+            start_file(journal, log);
         else
-            tell(journal, &journal->logs[i], strerror(why));
+            tell(journal, log, strerror(why));
     }
     if (dir >= 0)
         close(dir);
@@ -286,6 +304,13 @@ void mx_journal_write(struct mx_journal *journal, enum mcpx_record which,
 
     if (log->fd < 0 || line.len == 0)
         return;
+    if (journal->config.file_bytes && log->len > 0 &&
+        (size_t)log->len + line.len > journal->config.file_bytes) {
+        int64_t now = mx_clock_now().wall_ms;
+
+        log->wall_ms = now > log->wall_ms ? now : log->wall_ms;
+        start_file(journal, log);
+    }
     done = try_write(log, line);
     if (done >= 0 && (size_t)done == line.len) {
         log->len += done;
@@ -308,6 +333,8 @@ void mx_journal_close(struct mx_journal *journal)
     for (size_t i = 0; i < MCPX_RECORD_COUNT; i++) {
         if (journal->logs[i].fd >= 0)
             close(journal->logs[i].fd);
+        if (journal->logs[i].place >= 0)
+            close(journal->logs[i].place);
     }
     mcpx_text_fini(&journal->dir);
     free(journal);

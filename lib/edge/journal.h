@@ -1,7 +1,7 @@
 /*
  * journal.h - the files in which an edge writes down its calls: validation and telemetry.
  *
- *     DIR/envelope_validation/20261122T055452.123Z.4711.jsonl        a run's lines
+ *     DIR/envelope_validation/20261122T055452.123Z.4711.jsonl        lines of a run
  *     DIR/envelope_validation/envelope_validation.latest.jsonl       a link to the newest
  *     DIR/telemetry/...                                              the same
  *
@@ -18,6 +18,8 @@
  * dir        made when it is missing, with all folders on the way
  * keep       newest files, by name, that stay in each folder: 0 counts as 1. What a process writes
  *            to stays besides, be it this one or another
+ * file_bytes  a line with which a file would be longer goes to a new one, named by the time then;
+ *            0: no bound
  * wall_ms    when the run begins
  * pid        of this process
  * complain   told a sentence without end of line when a log cannot be written
@@ -26,6 +28,7 @@
 struct mx_journal_config {
     const char *dir;
     size_t keep;
+    size_t file_bytes;
     int64_t wall_ms;
     long pid;
     void (*complain)(void *user, const char *sentence);
@@ -51,7 +54,8 @@ struct mx_journal;
 struct mx_journal *mx_journal_open(const struct mx_journal_config *config);
 
 /**
- * Writes a line, with one write(2). A line that cannot be written whole leaves nothing behind; that
+ * Writes a line, with one write(2), and goes on in a new file before, if need be; in the old one
+ * when there can be no new one. Then the oldest files are removed. A line that cannot be written whole leaves nothing behind; that
  * lines are missing is told when it happens first.
  *
  * line   with its "\n", as mcpx_telemetry_add and mcpx_validation_add make it; borrowed

@@ -144,7 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mcpx_slice rest = {(const char *)data, size};
     struct mcpx_slice terms = next_line(&rest), payload = value_of(next_line(&rest));
-    struct edge edge = {.contracts = contracts_once(), .tools = mcpx_tools_new(shelf)};
+    struct edge edge = {.contracts = contracts_once(),
+                        .tools = mcpx_tools_new(shelf, (struct mcpx_slice){0})};
     struct mcpx_calls_options options = {
         .contracts = edge.contracts,
         .side = size % 2 ? MCPX_SIDE_CLIENT : MCPX_SIDE_SERVER,

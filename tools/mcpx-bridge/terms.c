@@ -35,6 +35,8 @@ static int read_text(const char *verb, const char *file, struct mcpx_slice text,
         status = complain_of_memory(verb);
     else if (err != MCPX_OK)
         status = complain_of_faults(verb, file, &report);
+    else
+        mcpx_terms_limit(out->terms, out->shelf);
     mcpx_schema_report_fini(&report);
     return status;
 }

@@ -59,7 +59,7 @@ static void use_tools(struct edge *edge, const char *list)
     struct mcpx_text result = {0};
 
     mcpx_tools_free(edge->tools);
-    edge->tools = mcpx_tools_new(edge->shelf);
+    edge->tools = mcpx_tools_new(edge->shelf, (struct mcpx_slice){0});
     mx_format(&result, "{\"tools\":%s}", list);
     cr_assert_eq(mcpx_tools_add(edge->tools, mcpx_text_view(&result), NULL), MCPX_OK, "%s",
                  list);

@@ -42,7 +42,7 @@ static struct mcpx_terms *read_terms(const char *text)
 
 static struct mcpx_tools *tools_of(const char *result)
 {
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
 
     cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(result), NULL), MCPX_OK);
     return tools;
@@ -91,23 +91,24 @@ Test(terms, say_where_calls_are_written_down)
 {
     static const struct {
         const char *text, *dir;
-        size_t keep;
+        size_t keep, file_bytes;
     } rows[] = {
-        {"{}", NULL, 7},
-        {" {\"log\":{}}\n", "runs/mcp_server", 5},
-        {"{\"log\":{\"dir\":\"\\u0061b\",\"keep\":2.0}}", "ab", 2},
-        {"{\"log\":{\"keep\":1e3}}", "runs/mcp_server", 1000},
+        {"{}", NULL, 7, 7},
+        {" {\"log\":{}}\n", "runs/mcp_server", 5, 16777216},
+        {"{\"log\":{\"dir\":\"\\u0061b\",\"keep\":2.0}}", "ab", 2, 16777216},
+        {"{\"log\":{\"keep\":1e3,\"file_bytes\":0}}", "runs/mcp_server", 1000, 0},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_terms *terms = read_terms(rows[i].text);
         const char *dir = NULL;
-        size_t keep = 7;
+        size_t keep = 7, file_bytes = 7;
 
-        cr_expect_eq(mcpx_terms_log(terms, &dir, &keep), rows[i].dir != NULL);
+        cr_expect_eq(mcpx_terms_log(terms, &dir, &keep, &file_bytes), rows[i].dir != NULL);
         if (rows[i].dir)
             cr_expect_str_eq(dir, rows[i].dir);
         cr_expect_eq(keep, rows[i].keep);
+        cr_expect_eq(file_bytes, rows[i].file_bytes);
         mcpx_terms_free(terms);
     }
 }

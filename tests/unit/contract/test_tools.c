@@ -2,7 +2,7 @@
  * What breaks for whom: a call whose arguments cannot work reaches the server, or a tool with a
  * broken schema takes all others with it.
  */
-#include <mcpx/schema.h>
+#include "lib/contract/schema_state.h"
 
 #include "tests/support/fault_alloc.h"
 
@@ -33,7 +33,7 @@ static struct mcpx_tool_schema schema_of(struct mcpx_tools *tools, const char *n
 Test(tools, have_both_schemas_of_each_name)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_schema_report report = {0};
     struct mcpx_tool_schema schema;
 
@@ -59,7 +59,7 @@ Test(tools, have_both_schemas_of_each_name)
 Test(tools, say_when_a_schema_is_not_declared)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_schema_report report = {0};
     struct mcpx_tool_schema schema;
 
@@ -75,7 +75,7 @@ Test(tools, say_when_a_schema_is_not_declared)
 Test(tools, share_equal_schemas)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
 
     cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     cr_expect_eq(schema_of(tools, "plain", MCPX_TOOL_INPUT).schema,
@@ -101,7 +101,7 @@ Test(tools, are_never_permissive)
         {"two-faced", MCPX_EINVALID, "/inputSchema/type"},
     };
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_schema_report report = {0};
 
     cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
@@ -126,7 +126,7 @@ Test(tools, are_never_permissive)
 Test(tools, that_are_none_are_left_out_and_told)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_text deep = {0}, out = {0};
 
     cr_assert_eq(
@@ -174,7 +174,7 @@ Test(tools, are_added_page_by_page_or_not_at_all)
         {"{\"tools\":[", 10},
     };
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf);
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_fault fault;
 
     cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
@@ -191,11 +191,93 @@ Test(tools, are_added_page_by_page_or_not_at_all)
     mcpx_shelf_free(shelf);
 }
 
+/* A server has ten tools of a megabyte each, compiled, and ten servers like it: what others use is
+ * pushed out, or all memory goes. */
+static void add_large(struct mcpx_tools *tools, int count)
+{
+    struct mcpx_text text = {0};
+
+    mcpx_text_puts(&text, "{\"tools\":[");
+    for (int i = 0; i < count; i++) {
+        mcpx_text_puts(&text, i ? ",{\"name\":\"t" : "{\"name\":\"t");
+        mcpx_text_number(&text, i);
+        mcpx_text_puts(&text, "\",\"inputSchema\":{\"anyOf\":[{}");
+        for (int k = 0; k < 9000; k++)
+            mcpx_text_puts(&text, ",{\"maximum\":1234567}");
+        mcpx_text_puts(&text, "]}}");
+    }
+    mcpx_text_puts(&text, "]}");
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_text_view(&text), NULL), MCPX_OK);
+    mcpx_text_fini(&text);
+}
+
+/* How many of a participant's tools can be called. */
+static int count_usable(struct mcpx_tools *tools, struct mcpx_schema_report *report)
+{
+    char name[] = "t0";
+    int usable = 0;
+
+    for (; name[1] <= '9'; name[1]++) {
+        struct mcpx_tool_schema schema;
+
+        usable += mcpx_tools_schema(tools, mcpx_slice_of(name), MCPX_TOOL_INPUT, report,
+                                    &schema) == MCPX_OK;
+    }
+    return usable;
+}
+
+static struct mcpx_tools *ten_of(struct mcpx_shelf *shelf, const char *owner)
+{
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, mcpx_slice_of(owner));
+
+    add_large(tools, 10);
+    return tools;
+}
+
+Test(tools, of_one_participant_have_a_share_and_who_holds_most_gives_way)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mx_holders *held = &mx_shelf_share(shelf)->held;
+    struct mcpx_tools *small = mcpx_tools_new(shelf, (struct mcpx_slice){0}),
+                      *first = ten_of(shelf, "greedy"), *second = ten_of(shelf, "greedy"),
+                      *other = ten_of(shelf, "other"), *third = ten_of(shelf, "third");
+    struct mcpx_schema_report report = {0};
+    uint64_t of_small, one;
+
+    cr_assert_eq(mcpx_tools_add(small, mcpx_slice_of(page), NULL), MCPX_OK);
+    schema_of(small, "plain", MCPX_TOOL_INPUT);
+    of_small = held->held;
+    cr_expect_eq(count_usable(first, &report), 10);
+    one = (held->held - of_small) / 10;
+    cr_expect_gt(one, 1024 * 1024);
+    held->cap = one * 10 + one / 2;
+    held->total = one * 25;
+
+    cr_expect_eq(count_usable(second, &report), 0, "the other instance has used the share");
+    cr_expect(strstr(report.errors[0].message.text, "limits.schema_bytes"), "%s",
+              report.errors[0].message.text);
+    cr_expect_eq(count_usable(other, &report), 10);
+    cr_expect_eq(count_usable(third, &report), 10);
+    cr_expect_leq(held->held, held->total);
+    cr_expect_geq(mx_holders_held(held, MCPX_SLICE("third")), 8 * one, "the newcomer");
+    cr_expect_eq(mx_holders_held(held, MCPX_SLICE("-")), of_small, "the small one");
+    cr_expect_eq(count_usable(first, &report), 10, "what gave way is compiled anew");
+
+    mcpx_tools_free(first);
+    mcpx_tools_free(second);
+    cr_expect_eq(mx_holders_held(held, MCPX_SLICE("greedy")), 0);
+    mcpx_schema_report_fini(&report);
+    mcpx_tools_free(other);
+    mcpx_tools_free(third);
+    mcpx_tools_free(small);
+    mcpx_shelf_free(shelf);
+}
+
 /* Builds a set and asks it; true when memory ran out. */
 static bool starves(void)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = shelf ? mcpx_tools_new(shelf) : NULL;
+    struct mcpx_tools *tools = shelf ? mcpx_tools_new(shelf, (struct mcpx_slice){0}) : NULL;
     struct mcpx_schema_report report = {0};
     struct mcpx_tool_schema schema;
     enum mcpx_err err = MCPX_ENOMEM;

@@ -132,7 +132,7 @@ static int count_runs(void)
 
     cr_assert_not_null(stream);
     while ((entry = readdir(stream)) != NULL)
-        count += strncmp(entry->d_name, "2026", 4) == 0;
+        count += strstr(entry->d_name, ".4711.jsonl") != NULL;
     closedir(stream);
     return count;
 }
@@ -195,6 +195,39 @@ Test(journal, R002_17_what_is_written_to_stays_whatever_its_name_is)
     mx_journal_close(journal);
     mx_journal_close(open_at(9, 1));
     cr_expect_eq(count_runs(), 1);
+}
+
+/* A bridge that runs for a year fills the disk, or a line is lost or torn at the end of a file. */
+Test(journal, goes_on_in_a_new_file_when_one_is_full)
+{
+    struct mx_journal_config config = config_at(0, 3);
+    struct mx_journal *journal, *other = open_at(-5, 3);
+    char line[] = "{\"n\":0000}\n";
+
+    config.file_bytes = 100; /* nine lines */
+    journal = mx_journal_open(&config);
+    for (int i = 0; i < 27; i++) {
+        snprintf(line, sizeof line, "{\"n\":%04d}\n", i);
+        mx_journal_write(journal, MCPX_RECORD_TELEMETRY, mcpx_slice_of(line));
+    }
+    cr_expect_eq(count_runs(), 4, "three, and that of the other process");
+    cr_expect_eq(
+        run("cat " TELEMETRY "2*.jsonl > all && seq -f '{\"n\":%04g}' 0 26 | cmp - all"), 0,
+        "each line once, whole, in order");
+    cr_expect_eq(run("find " TELEMETRY " -name '2*' -size +100c | grep -q ."), 1);
+    cr_expect_eq(run("test $(tail -n 1 " TELEMETRY "telemetry.latest.jsonl) = '{\"n\":0026}'"),
+                 0);
+
+    mx_journal_write(journal, MCPX_RECORD_TELEMETRY, mcpx_slice_of(line));
+    cr_expect_eq(count_runs(), 4, "the oldest gave way");
+    mx_journal_close(journal);
+    journal = mx_journal_open(&config);
+    mx_journal_write(journal, MCPX_RECORD_TELEMETRY, mcpx_slice_of(line));
+    cr_expect_leq(count_runs(), 5, "a restart counts the files of the run before");
+    expect_file(VALIDATION "20261122T055452.123Z.4711.jsonl", "");
+    mx_journal_close(journal);
+    mx_journal_close(other);
+    cr_expect_eq(complaints, 0, "%s", complaint);
 }
 
 Test(journal, two_runs_of_one_moment_have_files_of_their_own)

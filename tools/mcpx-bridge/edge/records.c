@@ -19,7 +19,7 @@ void records_open(struct records *records, const char *verb, const struct bridge
                                        .complain = say,
                                        .user = (void *)(uintptr_t)verb};
 
-    if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep))
+    if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep, &config.file_bytes))
         return;
     records->journal = mx_journal_open(&config);
     if (!records->journal)

@@ -55,7 +55,8 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
 static struct mcpx_tools *read_tools(struct expose *x, struct expose_seat *seat,
                                      struct expose_shelf *shelf)
 {
-    struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf);
+    struct mcpx_slice id = seat ? mcpx_text_view(&seat->id) : MCPX_SLICE("");
+    struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf, mcpx_identity_of(id));
     struct mcpx_text page = mx_formatted(
         "{\"tools\":%s}", shelf->items.len ? mcpx_text_view(&shelf->items) : MCPX_SLICE("[]"));
 

@@ -46,7 +46,8 @@ bool import_tools_are_declared(const struct import *import)
 
 static struct mcpx_tools *new_tools(const struct import *import)
 {
-    return mcpx_tools_new(import->setup.shared->terms->shelf);
+    return mcpx_tools_new(import->setup.shared->terms->shelf,
+                          mcpx_identity_of(import->setup.owner.id));
 }
 
 /* Aliases of nothing and the like: told once, by the server that serves everybody. */
