@@ -212,6 +212,8 @@ struct mcpx_event {
  * correlation_id  the envelope this one is about; absent = none
  * payload         a JSON object, sent byte for byte
  * timeout_ms      for requests and proposals; 0 = the session's default, -1 = wait for ever
+ * expires_ms      of a proposal: until when its proposer waits, in ms since 1970; 0 = not said.
+ *                 Protocol: section 9
  * tag             returned with every event about this envelope
  */
 struct mcpx_draft {
@@ -221,6 +223,7 @@ struct mcpx_draft {
     struct mcpx_slice correlation_id;
     struct mcpx_slice payload;
     int64_t timeout_ms;
+    int64_t expires_ms;
     void *tag;
 };
 

@@ -126,12 +126,17 @@ static void write_envelope(const struct drafting *drafting, const char *id,
                            struct mcpx_text *out)
 {
     const struct mcpx_draft *draft = drafting->draft;
+    char expires[MX_TIME_LEN + 1];
 
     mx_format(out, "{\"protocol\":%q,\"id\":%q", MCPX_PROTOCOL, id);
     if (draft->to_count > 0)
         mx_json_add_strings(out, "to", draft->to, draft->to_count);
     mcpx_json_add_member(out, "kind", drafting->kind.text);
     mx_json_add_optional(out, "correlation_id", draft->correlation_id);
+    if (draft->expires_ms) {
+        mx_time_format(draft->expires_ms, expires);
+        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
+    }
     mx_format(out, ",\"payload\":%s}", drafting->payload);
 }
 

@@ -31,6 +31,9 @@ struct api_call {
  * docs/http-api.md.
  */
 
+/** GET /: says to people what this is, and where to look. */
+void api_root(const struct api_call *call, struct http_reply *reply);
+
 /** GET /health: for people and for clients of the original router. */
 void api_health(const struct api_call *call, struct http_reply *reply);
 

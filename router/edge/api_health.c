@@ -13,6 +13,18 @@ static int64_t uptime_ms(const struct api_call *call)
     return ms > 0 ? ms : 0;
 }
 
+void api_root(const struct api_call *call, struct http_reply *reply)
+{
+    (void)call;
+    reply->type = "text/plain; charset=utf-8";
+    mx_format(&reply->body,
+              "This is mcpx-router %s, a router for messages of MCPx.\n\n"
+              "Programs connect with a WebSocket to /ws?topic=NAME, and need a token for it.\n"
+              "/health and /readyz say how the router is, /metrics has its figures.\n"
+              "\"man mcpx-router\" and \"mcpxctl --help\" say how to use it.\n",
+              mcpx_version());
+}
+
 void api_health(const struct api_call *call, struct http_reply *reply)
 {
     int64_t ms = uptime_ms(call);

@@ -24,6 +24,7 @@ struct route {
 };
 
 static const struct route routes[] = {
+    {HTTP_GET, "/", ACCESS_OPEN, false, api_root},
     {HTTP_GET, "/health", ACCESS_OPEN, false, api_health},
     {HTTP_GET, "/livez", ACCESS_OPEN, false, api_live},
     {HTTP_GET, "/readyz", ACCESS_OPEN, false, api_ready},

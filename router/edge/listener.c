@@ -184,6 +184,18 @@ static void say_why(const struct config_listen *where, const char *why,
     mx_format(errors, "cannot listen on %s port %s: %s\n", where->host, where->port, why);
 }
 
+/* What to do about it; "" where the reason says it. */
+static const char *advice_for(int error)
+{
+    if (error == EADDRINUSE)
+        return "; another program listens there, perhaps another mcpx-router: end it, or "
+               "choose "
+               "another port with --listen HOST:PORT";
+    if (error == EACCES)
+        return "; ports below 1024 are for root: choose another one with --listen HOST:PORT";
+    return "";
+}
+
 static bool make_room(struct edge *edge, size_t count)
 {
     edge->listeners = calloc(count ? count : 1, sizeof *edge->listeners);
@@ -216,7 +228,8 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
             err = add(edge, fd, where->tls);
             continue;
         }
-        say_why(where, strerror(why), errors);
+        mx_format(errors, "cannot listen on %s port %s: %s%s\n", where->host, where->port,
+                  strerror(why), advice_for(why));
         /* Containers often have no IPv6; that was not asked for by name. */
         if (!edge->config->listen_default || (why != EADDRNOTAVAIL && why != EAFNOSUPPORT))
             return MCPX_ESYSTEM;

@@ -236,7 +236,7 @@ static void set_descriptors(struct edge *edge)
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     edge->room = bounds_room(limit.rlim_cur);
-    if (connections && limit.rlim_cur < wanted)
+    if (connections && !edge->config->connections_default && limit.rlim_cur < wanted)
         LOG(LOG_WARN, "few_descriptors", log_number("limit", (int64_t)limit.rlim_cur),
             log_number("wanted", (int64_t)wanted));
 }

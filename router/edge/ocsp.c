@@ -130,10 +130,8 @@ static const char *judge_bytes(const struct mcpx_text *bytes, SSL_CTX *context,
 
 const char *ocsp_read(const char *path, SSL_CTX *context, int64_t wall_ms, struct ocsp *out)
 {
-    const char *why = "it is no regular file, or larger than 64 KiB";
+    const char *why = file_read(path, RESPONSE_MAX, &out->bytes);
 
-    if (file_is_bounded(path, RESPONSE_MAX))
-        why = file_read(path, RESPONSE_MAX, &out->bytes);
     if (!why && out->bytes.failed)
         why = "memory has run out";
     if (!why)

@@ -8,11 +8,12 @@
 #include "lib/core/format.h"
 #include "router/edge/clock.h"
 #include "router/edge/tls_files.h"
+#include "router/policy/loading.h"
 #include "router/store/audit_key.h"
 #include "router/store/edge/sqlite_file.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <openssl/crypto.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,22 +109,20 @@ static bool check_audit_folder(const char *path, struct mcpx_text *errors)
 
 static bool check_key(const char *path, struct mcpx_text *errors)
 {
-    FILE *file = fopen(path, "r");
-    char pem[AUDIT_KEY_FILE_MAX];
+    struct mcpx_text pem = {0};
     struct audit_key *key = NULL;
-    struct mcpx_fault why = {0};
-    size_t len = file ? fread(pem, 1, sizeof pem, file) : 0;
-    enum mcpx_err err;
+    struct mcpx_fault fault_of_key = {0};
+    const char *why = file_read(path, AUDIT_KEY_FILE_MAX, &pem);
+    enum mcpx_err err = MCPX_OK;
 
-    if (!file)
-        return fault(errors, "audit.key_file", path, strerror(errno));
-    fclose(file);
-    err = audit_key_read((struct mcpx_slice){pem, len}, AUDIT_PRIVATE, &why, &key);
+    if (!why)
+        err = audit_key_read(mcpx_text_view(&pem), AUDIT_PRIVATE, &fault_of_key, &key);
     audit_key_free(key);
     if (err)
-        return fault(errors, "audit.key_file", path,
-                     why.reason ? why.reason : mcpx_strerror(err));
-    return true;
+        why = fault_of_key.reason ? fault_of_key.reason : mcpx_strerror(err);
+    OPENSSL_cleanse(pem.text, pem.len);
+    mcpx_text_fini(&pem);
+    return why ? fault(errors, "audit.key_file", path, why) : true;
 }
 
 static bool check_tls(const struct config *config, struct mcpx_text *errors,

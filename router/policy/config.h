@@ -113,6 +113,7 @@ struct tls_settings {
  * All settings, validated.
  *
  * listen, listen_count   where to accept connections; at least one
+ * connections_default    nobody has said how many: a machine that lets us have fewer is no fault
  * listen_default         they are the default: an address that this machine does not have is
  *                        left out
  * tls                    of those addresses that have it
@@ -140,7 +141,7 @@ struct tls_settings {
 struct config {
     struct config_listen *listen;
     size_t listen_count;
-    bool listen_default;
+    bool listen_default, connections_default;
     struct tls_settings tls;
     struct config_network *proxies;
     size_t proxy_count;

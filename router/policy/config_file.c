@@ -10,29 +10,67 @@
 #include "lib/core/json_reason.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
 
+static const char *read_all(int fd, size_t max, struct mcpx_text *out)
+{
+    char chunk[4096];
+    ssize_t got;
+
+    while ((got = read(fd, chunk, sizeof chunk)) > 0) {
+        mcpx_text_add(out, chunk, (size_t)got);
+        if (out->len > max)
+            return "too large";
+    }
+    return got < 0 ? strerror(errno) : NULL;
+}
+
+/* NULL for a regular file. */
+static const char *judge_sort(int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status))
+        return strerror(errno);
+    if (S_ISFIFO(status.st_mode))
+        return "it is a pipe; expected a regular file";
+    if (S_ISDIR(status.st_mode))
+        return "it is a folder; expected a regular file";
+    return S_ISREG(status.st_mode) ? NULL : "it is a device; expected a regular file";
+}
+
 const char *file_read(const char *path, size_t max, struct mcpx_text *out)
 {
-    FILE *file = fopen(path, "r");
-    const char *why = NULL;
-    char chunk[4096];
-    size_t got;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* else a pipe would wait here */
+    const char *why = fd < 0 ? strerror(errno) : judge_sort(fd);
 
-    if (!file)
-        return strerror(errno);
-    while (!why && (got = fread(chunk, 1, sizeof chunk, file)) > 0) {
-        mcpx_text_add(out, chunk, got);
-        if (out->len > max)
-            why = "too large";
-    }
-    if (!why && ferror(file))
-        why = strerror(errno);
-    fclose(file);
+    if (!why)
+        why = read_all(fd, max, out);
+    if (fd >= 0)
+        close(fd);
+    return why;
+}
+
+/* What whoever starts a program has opened for it: has an end, or is meant to be waited for. */
+static bool is_handed_over(const char *path)
+{
+    return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0;
+}
+
+static const char *read_config(const char *path, struct mcpx_text *out)
+{
+    int fd = is_handed_over(path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const char *why;
+
+    if (fd < 0)
+        return file_read(path, FILE_BYTES_MAX, out);
+    why = read_all(fd, FILE_BYTES_MAX, out);
+    close(fd);
     return why;
 }
 
@@ -217,7 +255,7 @@ void load_file(struct loading *loading)
 
     if (!path)
         return;
-    why = file_read(path, FILE_BYTES_MAX, &text);
+    why = read_config(path, &text);
     if (text.failed) {
         loading->no_memory = true;
     } else if (why) {

@@ -136,6 +136,8 @@ void load_listen(struct loading *loading)
     if (loading->sources->listen_count > 0)
         take_flags(loading);
     config->listen_default = settings_source(&loading->settings, "/listen") == FROM_DEFAULT;
+    config->connections_default =
+        settings_source(&loading->settings, "/limits/connections") == FROM_DEFAULT;
     config->listen = calloc(names->count + 1, sizeof *config->listen);
     if (!config->listen) {
         loading->no_memory = true;

@@ -60,10 +60,7 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
 
     /* What is changed from here on is read again. */
     *reading = (struct key_reading){.stamp = file_stamp_take(file->path)};
-    if (file_is_bounded(file->path, KEY_FILE_BYTES))
-        why = file_read(file->path, KEY_FILE_BYTES, &text);
-    else
-        why = "it is no regular file, or too large";
+    why = file_read(file->path, KEY_FILE_BYTES, &text);
     if (text.failed) {
         reading->err = MCPX_ENOMEM;
     } else if (why) {

@@ -164,15 +164,15 @@ void warn_grants(struct loading *loading, const json_t *object, bool has_keys);
 void write_warnings(struct loading *loading, const struct tokens *tokens);
 
 /**
- * Reads a whole file of at most `max` bytes.
+ * Reads a whole file of at most `max` bytes. Waits for nobody: what is no regular file is refused.
  *
  * Returns NULL, or a static sentence (or strerror's) that says why it could not be read.
  */
 const char *file_read(const char *path, size_t max, struct mcpx_text *out);
 
 /**
- * For files that are read again while the router runs: false when it is no regular file, whose end
- * has not to be waited for, or has more than `max` bytes. True when there is none.
+ * For files that others read: false when it is no regular file, whose end has not to be waited for,
+ * or has more than `max` bytes. True when there is none.
  */
 bool file_is_bounded(const char *path, size_t max);
 

@@ -334,8 +334,8 @@ test('a person may take longer than the client waits without a word', async (t) 
   const { expires, ...rest } = proposal.payload;
   assert.deepEqual(rest, { method: 'tools/call', params: { name: 'write_file',
     arguments: { path: join(folder, 'note.txt'), content: 'approved' } } });
-  const waits = Date.parse(expires) - Date.now();
-  assert.ok(waits > 500000 && waits <= 600000, `until ${expires}`);
+  const waits = Date.parse(proposal.expires) - Date.now();
+  assert.ok(waits > 500000 && waits <= 600000, `until ${proposal.expires}`);
   await pause(12000); /* the person thinks: the time itself is what is tested */
   approve(proposal);
   const { content } = await call;
@@ -369,9 +369,9 @@ test('who may not take a proposal back hears so at the start, and its proposals 
     { grants: PROPOSER_GRANTS.filter((grant) => grant !== 'mcp/withdraw'), options: ['--proposal-timeout', '0.5'] });
   await client.logged(/no grant for mcp\/withdraw/);
   const ended = assert.rejects(write(), (error) => error.code === -32001);
-  const { payload } = await proposed();
+  const { expires } = await proposed();
   await ended;
-  assert.ok(Date.parse(payload.expires) <= Date.now(), 'mcpxctl approve refuses it');
+  assert.ok(Date.parse(expires) <= Date.now(), 'mcpxctl approve refuses it');
   assert.ok(boss);
 });
 

@@ -10,7 +10,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* A shutdown may take longer than daemon_wait is patient: what ends within that ends at once. */
 static const char patient[] = "{\"limits\":{\"drain_s\":600}}";
@@ -154,6 +156,39 @@ Test(shutdown, hup_is_noted_and_changes_nothing, .timeout = 120)
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
+/* A reload waited for whoever writes into the pipe, and so did TERM. */
+Test(shutdown, a_pipe_in_place_of_the_configuration_holds_up_nothing, .timeout = 120)
+{
+    struct daemon router;
+
+    daemon_start(&router, patient, 0);
+    unlink(router.config);
+    cr_assert_eq(mkfifo(router.config, 0600), 0);
+    kill(router.pid, SIGHUP);
+    cr_expect(daemon_logs(&router, "it is a pipe; expected a regular file"));
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+/* Nobody has asked for so many connections; who has is told that they cannot be had. */
+Test(shutdown, few_descriptors_are_told_to_who_wants_more, .timeout = 120)
+{
+    static const struct {
+        const char *config;
+        bool warns;
+    } rows[] = {{"{\"limits\":{\"drain_s\":600}}", false},
+                {"{\"limits\":{\"connections\":20000}}", true},
+                {"{\"limits\":{\"connections\":0}}", false}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct daemon router;
+
+        daemon_start(&router, rows[i].config, 1024);
+        cr_expect_eq(daemon_logged(&router, "few_descriptors"), rows[i].warns, "%s",
+                     rows[i].config);
+        cr_expect_eq(daemon_stop(&router), 0);
+    }
+}
+
 /* Runs the program with one line of arguments and returns its exit status. */
 static int run(const char *arguments, char *output, size_t size)
 {
@@ -229,5 +264,20 @@ Test(shutdown, an_address_in_use_is_named, .timeout = 120)
     cr_expect_eq(run(arguments, output, sizeof output), 1, "%s", output);
     cr_expect(strstr(output, port) && strstr(output, "in use"), "%s", output);
     cr_expect(strstr(output, "refused") == NULL, "one line says it: %s", output);
+    cr_expect_eq(daemon_stop(&router), 0);
+}
+
+/* Whoever starts a second one reads what to do. */
+Test(shutdown, a_busy_port_is_named_with_what_to_do, .timeout = 120)
+{
+    struct daemon router;
+    char arguments[128], output[4096];
+
+    daemon_start(&router, patient, 0);
+    snprintf(arguments, sizeof arguments, "--listen 127.0.0.1:%d", router.port[0]);
+    cr_expect_neq(run(arguments, output, sizeof output), 0);
+    cr_expect(strstr(output, "another program listens there, perhaps another mcpx-router: end "
+                             "it, or choose another port with --listen HOST:PORT"),
+              "%s", output);
     cr_expect_eq(daemon_stop(&router), 0);
 }

@@ -173,7 +173,8 @@ Test(shares, signatures_of_strangers_hold_up_no_message, .timeout = 120)
     write_keys(paths, config, sizeof config);
     daemon_start_plain(&router, config);
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", token);
-    cr_assert_eq(rude_enter(&ann, &router, "ann-token-0123456789abcdef", "/ws?topic=room"), 101);
+    cr_assert_eq(rude_enter(&ann, &router, "ann-token-0123456789abcdef", "/ws?topic=room"),
+                 101);
     for (int i = 0; i < STRANGERS; i++) {
         snprintf(source, sizeof source, "127.0.1.%d", 1 + i);
         rude_open_from(&strangers[i], &router, source);

@@ -235,14 +235,13 @@ static bool counts(const struct chain *chain, const struct chain_step *step)
 
 int64_t chain_expires_ms(const struct entry *proposal)
 {
-    struct mcpx_slice raw = mcpx_json_get(proposal->payload, "expires");
+    struct mcpx_slice raw = mcpx_json_get(proposal->text, "expires");
     struct mcpx_text text = {0};
     int64_t at_ms = -1;
 
     if (!raw.text)
         return INT64_MAX;
-    if (mcpx_json_count(proposal->payload, "expires") == 1 &&
-        mcpx_json_add_unescaped(&text, raw))
+    if (mcpx_json_add_unescaped(&text, raw))
         at_ms = time_read(mcpx_text_view(&text));
     mcpx_text_fini(&text);
     return at_ms < 0 ? 0 : at_ms;

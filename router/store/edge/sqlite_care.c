@@ -114,12 +114,13 @@ enum mcpx_err care_compact(struct care *care, struct mcpx_text *errors)
 static int erase(struct care *care, struct mcpx_slice topic, bool *found, uint64_t *messages)
 {
     static const char *const statements[] = {
+        "DELETE FROM held WHERE topic = (SELECT topic FROM topic WHERE name = ?1)",
         "DELETE FROM entry WHERE topic = (SELECT topic FROM topic WHERE name = ?1)",
         "DELETE FROM topic WHERE name = ?1",
     };
     int code = schema_run(care->db, "PRAGMA secure_delete = ON; BEGIN IMMEDIATE");
 
-    for (size_t i = 0; code == SQLITE_OK && i < 2; i++) {
+    for (size_t i = 0; code == SQLITE_OK && i < 3; i++) {
         sqlite3_stmt *statement = NULL;
 
         code = sqlite3_prepare_v2(care->db, statements[i], -1, &statement, NULL);
@@ -128,7 +129,7 @@ static int erase(struct care *care, struct mcpx_slice topic, bool *found, uint64
         if (code == SQLITE_OK)
             code = statement_finish(statement);
         (void)sqlite3_finalize(statement);
-        if (i == 0)
+        if (i == 1)
             *messages = (uint64_t)sqlite3_changes(care->db);
         else
             *found = sqlite3_changes(care->db) > 0;

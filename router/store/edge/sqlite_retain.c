@@ -12,13 +12,16 @@
 
 #include <sqlite3.h>
 
+/* What entries of participants and topics take. */
+#define SUMS "SELECT owner, topic, sum(length(text)) FROM entry "
+
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
 {
     const struct statement rows[] = {
         {"SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
          &retain->oldest},
-        {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2 RETURNING owner, length(text)",
-         &retain->forget},
+        {SUMS "WHERE topic = ?1 AND serial < ?2 GROUP BY owner", &retain->forgotten},
+        {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
         {"SELECT seq, wall_ms FROM entry WHERE seq > ?1 ORDER BY seq LIMIT ?2",
          &retain->eldest},
         {"UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
@@ -27,31 +30,87 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
          "WHERE topic.topic = gone.id "
          "RETURNING topic, name, first_serial > last_serial",
          &retain->advance},
+        {SUMS "WHERE seq <= ?1 GROUP BY owner, topic", &retain->purged},
+        {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
+        {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
+        {"SELECT owner, sum(bytes) FROM held GROUP BY owner", &retain->sums},
+        {"INSERT INTO held " SUMS "WHERE topic = ?1 AND serial > ?2 GROUP BY owner "
+         "ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
+         &retain->added},
+        {"UPDATE held SET bytes = bytes - ?2 WHERE owner = ?3 AND topic = ?1", &retain->take},
+        {"DELETE FROM held WHERE owner = ?2 AND topic = ?1 AND bytes <= 0", &retain->drop},
+        {"SELECT topic, max(serial) + 1, sum(size), count(*) FROM (SELECT topic, serial,"
+         " length(text) AS size, sum(length(text)) OVER (ORDER BY serial) AS upto FROM entry"
+         " WHERE topic = (SELECT topic FROM held WHERE owner = ?3 ORDER BY bytes DESC LIMIT 1)"
+         " ORDER BY serial LIMIT ?2) WHERE upto - size < ?1",
+         &retain->cut},
         {"UPDATE topic SET first_serial = ?2, bytes = bytes - ?3 WHERE topic = ?1 "
          "RETURNING topic, name, first_serial > last_serial",
          &retain->shift},
-        {"DELETE FROM entry WHERE seq <= ?1 RETURNING owner, length(text)", &retain->purge},
-        {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
     };
-    int code;
 
     *retain = (struct retain){.count = config->history_count,
                               .bytes = config->history_bytes,
-                              .age_ms = config->history_age_ms};
-    code = statements_make(db, rows, sizeof rows / sizeof *rows);
-    return code == SQLITE_OK
-               ? holdings_init(&retain->holdings, db, config->bytes_per_participant)
-               : code;
+                              .age_ms = config->history_age_ms,
+                              .holders.cap = config->bytes_per_participant,
+                              .recount = true};
+    sqlite3_randomness(sizeof retain->holders.key, &retain->holders.key);
+    return statements_make(db, rows, sizeof rows / sizeof *rows);
 }
 
-/* Deletes a topic's entries before `first`. */
-static int forget(struct retain *retain, int64_t topic, uint64_t first)
+int retain_count(struct retain *retain)
 {
-    uint64_t bytes = 0;
-    int code = statement_say_numbers(retain->forget, (int64_t[]){topic, (int64_t)first}, 2);
+    int code = SQLITE_DONE;
 
-    return code == SQLITE_OK ? holdings_delete(&retain->holdings, retain->forget, &bytes)
-                             : code;
+    if (!retain->recount)
+        return SQLITE_OK;
+    mx_holders_fini(&retain->holders);
+    while ((code = sqlite3_step(retain->sums)) == SQLITE_ROW)
+        if (!mx_holders_add(&retain->holders, statement_text(retain->sums, 0),
+                            (uint64_t)sqlite3_column_int64(retain->sums, 1))) {
+            code = SQLITE_NOMEM;
+            break;
+        }
+    (void)sqlite3_reset(retain->sums);
+    retain->recount = code != SQLITE_DONE;
+    return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int take(struct retain *retain, struct mcpx_slice owner, int64_t topic, int64_t bytes)
+{
+    int code = statement_say_numbers(retain->take, (int64_t[]){topic, bytes}, 2);
+
+    mx_holders_remove(&retain->holders, owner, (uint64_t)bytes);
+    if (code == SQLITE_OK)
+        code = statement_say_text(retain->take, 3, owner);
+    if (code == SQLITE_OK)
+        code = statement_finish(retain->take);
+    if (code == SQLITE_OK)
+        code = statement_say_numbers(retain->drop, &topic, 1);
+    if (code == SQLITE_OK)
+        code = statement_say_text(retain->drop, 2, owner);
+    return code == SQLITE_OK ? statement_finish(retain->drop) : code;
+}
+
+/* Deletes entries, and takes them from their holders; `sums` finds the same ones (SUMS). */
+static int delete_entries(struct retain *retain, sqlite3_stmt *sums, sqlite3_stmt *deletion,
+                          const int64_t *numbers, int count)
+{
+    int code = statement_say_numbers(sums, numbers, count);
+
+    while (code == SQLITE_OK && (code = sqlite3_step(sums)) == SQLITE_ROW)
+        code = take(retain, statement_text(sums, 0), sqlite3_column_int64(sums, 1),
+                    sqlite3_column_int64(sums, 2));
+    (void)sqlite3_reset(sums);
+    if (code == SQLITE_DONE)
+        code = statement_say_numbers(deletion, numbers, count);
+    return code == SQLITE_OK ? statement_finish(deletion) : code;
+}
+
+static int forget(struct retain *retain, int64_t topic, int64_t first)
+{
+    return delete_entries(retain, retain->forgotten, retain->forget, (int64_t[]){topic, first},
+                          2);
 }
 
 static uint64_t entries(const struct extent *extent)
@@ -85,13 +144,19 @@ static int shorten(struct retain *retain, struct extent *extent)
 
 int retain_newest(struct retain *retain, struct open_topic *topic)
 {
-    int code;
+    int64_t added[] = {topic->now.row, (int64_t)topic->stored.last};
+    int code = statement_say_numbers(retain->added, added, 2);
 
+    if (code == SQLITE_OK)
+        code = statement_finish(retain->added);
+    if (code != SQLITE_OK)
+        return code;
     if (!is_beyond(entries(&topic->now), retain->count + retain->count / 4) &&
         !is_beyond(topic->now.bytes, retain->bytes + retain->bytes / 4))
         return SQLITE_OK;
     code = shorten(retain, &topic->now);
-    return code == SQLITE_OK ? forget(retain, topic->now.row, topic->now.first) : code;
+    return code == SQLITE_OK ? forget(retain, topic->now.row, (int64_t)topic->now.first)
+                             : code;
 }
 
 /*
@@ -157,7 +222,6 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
                  size_t *deleted)
 {
     bool from_first = retain->passed == 0;
-    uint64_t bytes = 0;
     int64_t seq, looked;
     int code = find_old(retain, before_ms, &seq, deleted, &looked);
 
@@ -175,66 +239,49 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
     code = sqlite3_bind_int64(retain->advance, 1, seq);
     if (code == SQLITE_OK)
         code = advance(retain, table, retain->advance);
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_int64(retain->purge, 1, seq);
-    return code == SQLITE_OK ? holdings_delete(&retain->holdings, retain->purge, &bytes)
+    return code == SQLITE_OK ? delete_entries(retain, retain->purged, retain->purge, &seq, 1)
                              : code;
 }
 
-/* What retain_cut may still delete. */
+/* A cut: the topic, the serial with which it begins then, and what goes. */
 struct cut {
-    uint64_t bytes;
-    size_t rows;
+    int64_t topic, first, bytes, rows;
 };
 
-/* Finds the serial with which a topic begins after a cut, and the bytes that go. */
-static int find_cut(struct retain *retain, int64_t topic, struct cut *left, uint64_t *first,
-                    uint64_t *bytes)
+/* Finds the topic of the largest holder that is cut, and where; no rows when there is none. */
+static int find_cut(struct retain *retain, const int64_t wanted[2], struct cut *cut)
 {
-    int code = sqlite3_bind_int64(retain->oldest, 1, topic);
-
-    while (code == SQLITE_OK && left->bytes > 0 && left->rows > 0 &&
-           (code = sqlite3_step(retain->oldest)) == SQLITE_ROW) {
-        uint64_t size = (uint64_t)sqlite3_column_int64(retain->oldest, 1);
-
-        *first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
-        *bytes += size;
-        left->bytes -= size < left->bytes ? size : left->bytes;
-        left->rows--;
-        code = SQLITE_OK;
-    }
-    (void)sqlite3_reset(retain->oldest);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-static int cut_topic(struct retain *retain, const struct open_topics *table, int64_t topic,
-                     struct cut *left)
-{
-    uint64_t first = 0, bytes = 0;
-    int code = find_cut(retain, topic, left, &first, &bytes);
+    int code = statement_say_numbers(retain->cut, wanted, 2);
 
     if (code == SQLITE_OK)
-        code = statement_say_numbers(retain->shift,
-                                     (int64_t[]){topic, (int64_t)first, (int64_t)bytes}, 3);
-    if (code == SQLITE_OK && first > 0)
-        code = advance(retain, table, retain->shift);
-    return code == SQLITE_OK ? forget(retain, topic, first) : code;
+        code = statement_say_text(retain->cut, 3, mx_holders_largest(&retain->holders));
+    if (code == SQLITE_OK && (code = sqlite3_step(retain->cut)) == SQLITE_ROW)
+        *cut = (struct cut){
+            sqlite3_column_int64(retain->cut, 0), sqlite3_column_int64(retain->cut, 1),
+            sqlite3_column_int64(retain->cut, 2), sqlite3_column_int64(retain->cut, 3)};
+    (void)sqlite3_reset(retain->cut);
+    return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
 int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t bytes)
 {
-    struct cut left = {bytes, RETAIN_CUT_ROWS_MAX};
-    size_t rows;
-    int64_t topic;
-    int code;
+    int64_t left[2] = {(int64_t)bytes, RETAIN_CUT_ROWS_MAX};
+    struct cut cut = {.rows = 1};
+    int code = SQLITE_OK;
 
-    do {
-        rows = left.rows;
-        code = holdings_largest(&retain->holdings, &topic);
-        if (code == SQLITE_OK && topic > 0)
-            code = cut_topic(retain, table, topic, &left);
-    } while (code == SQLITE_OK && left.rows < rows && left.rows > 0 && left.bytes > 0);
-    return code == SQLITE_OK && left.rows == RETAIN_CUT_ROWS_MAX ? SQLITE_FULL : code;
+    while (code == SQLITE_OK && cut.rows > 0 && left[0] > 0 && left[1] > 0) {
+        code = find_cut(retain, left, &cut);
+        if (code == SQLITE_OK)
+            code = forget(retain, cut.topic, cut.first);
+        if (code == SQLITE_OK)
+            code = statement_say_numbers(retain->shift,
+                                         (int64_t[]){cut.topic, cut.first, cut.bytes}, 3);
+        if (code == SQLITE_OK)
+            code = advance(retain, table, retain->shift);
+        left[0] -= cut.bytes;
+        left[1] -= cut.rows;
+    }
+    return code == SQLITE_OK && left[1] == RETAIN_CUT_ROWS_MAX ? SQLITE_FULL : code;
 }
 
 int retain_remove(struct retain *retain, int64_t topic)

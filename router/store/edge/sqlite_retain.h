@@ -5,7 +5,7 @@
 #ifndef STORE_SQLITE_RETAIN_H
 #define STORE_SQLITE_RETAIN_H
 
-#include "router/store/edge/sqlite_holdings.h"
+#include "lib/core/holders.h"
 #include "router/store/edge/sqlite_topics.h"
 #include "router/store/edge/store.h"
 
@@ -21,26 +21,34 @@ enum { RETAIN_ROWS_MAX = 1000, RETAIN_CUT_ROWS_MAX = 10000 };
  * passed   `seq` up to which all entries have a time in the future; 0 = not known of any
  * old_to   `seq` up to which all entries are old, whatever time they have
  * more     retain_young has more to do, as soon as there is time for it
- * holdings who holds how much; to be settled at the end of each transaction
+ * holders  bytes of each participant's texts, all its instances together
+ * recount  `holders` is not what the database has: a transaction was rolled back
  */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
     int64_t age_ms;        /* 0 = no limit */
     int64_t passed, old_to;
     bool more;
-    struct holdings holdings;
-    struct sqlite3_stmt *oldest, *forget, *eldest, *advance, *shift, *purge, *remove;
+    struct mx_holders holders;
+    bool recount;
+    struct sqlite3_stmt *oldest, *forgotten, *forget, *eldest, *advance, *purged, *purge,
+        *remove;
+    struct sqlite3_stmt *sums, *added, *take, *drop, *cut, *shift;
 };
 
 /**
- * Prepares the statements, which statements_free frees in any case; holdings_fini frees the
- * holdings. Returns SQLite's code.
+ * Prepares the statements, which statements_free frees in any case; mx_holders_fini frees the
+ * holders. Returns SQLite's code.
  */
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config);
 
+/** At the beginning of each transaction: counts who holds how much, if need be. SQLite's code. */
+int retain_count(struct retain *retain);
+
 /**
- * In a transaction that has added to a topic: deletes its oldest entries once it has a quarter more
- * than its bounds. Returns SQLite's code.
+ * In a transaction that has added to a topic: writes who holds how much more, of which `holders`
+ * were told, and deletes the oldest entries once the topic has a quarter more than its bounds.
+ * Returns SQLite's code.
  */
 int retain_newest(struct retain *retain, struct open_topic *topic);
 

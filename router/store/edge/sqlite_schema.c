@@ -6,7 +6,7 @@
  *             one less than the first
  *     entry   an envelope, byte for byte, and the participant who sent it. Serials of a topic have
  *             no gap
- *     held    bytes of each participant in each topic; triggers keep it
+ *     held    bytes of each participant in each topic
  *
  * Versions are steps: the first one makes the tables, each one after it changes them.
  */
@@ -42,14 +42,8 @@ static const char *const steps[SCHEMA_VERSION] = {
     " = 'text';"
     "CREATE TABLE held (owner BLOB NOT NULL, topic INTEGER NOT NULL, bytes INTEGER NOT NULL,"
     " PRIMARY KEY (owner, topic)) WITHOUT ROWID, STRICT;"
-    "INSERT INTO held SELECT owner, topic, sum(length(text)) FROM entry GROUP BY owner, topic;"
-    "CREATE TRIGGER entry_comes AFTER INSERT ON entry BEGIN"
-    " INSERT INTO held VALUES (new.owner, new.topic, length(new.text))"
-    " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes; END;"
-    "CREATE TRIGGER entry_goes AFTER DELETE ON entry BEGIN"
-    " UPDATE held SET bytes = bytes - length(old.text)"
-    " WHERE owner = old.owner AND topic = old.topic;"
-    " DELETE FROM held WHERE owner = old.owner AND topic = old.topic AND bytes <= 0; END;",
+    "INSERT INTO held SELECT owner, topic, sum(length(text)) FROM entry GROUP BY owner, "
+    "topic;",
 };
 
 /* Pages of a copy that are written between two words about its progress. */

@@ -112,7 +112,7 @@ void writer_free(struct writer *writer)
     (void)sqlite3_wal_hook(writer->db, NULL, NULL);
     statements_free(writer->db);
     open_topics_fini(&writer->topics);
-    holdings_fini(&writer->retain.holdings);
+    mx_holders_fini(&writer->retain.holders);
     free(writer);
 }
 
@@ -189,7 +189,7 @@ static struct mcpx_slice owner_of(const struct submission *submission)
 /* Whether its participant may have it stored; if not, it is rejected. */
 static bool is_within_cap(const struct writer *writer, struct submission *submission)
 {
-    bool fits = mx_holders_ask(&writer->retain.holdings.all, owner_of(submission),
+    bool fits = mx_holders_ask(&writer->retain.holders, owner_of(submission),
                                submission->text.len) == MX_SHARING_FITS;
 
     submission->rejection = (struct rejection){fits ? MCPX_OK : MCPX_ESHARE, 0, true};
@@ -219,9 +219,9 @@ static int add(struct writer *writer, const struct submission *submission)
         code = statement_say_text(writer->add, 6, owner_of(submission));
     if (code == SQLITE_OK)
         code = statement_finish(writer->add);
-    if (code == SQLITE_OK)
-        code =
-            holdings_add(&writer->retain.holdings, owner_of(submission), submission->text.len);
+    if (code == SQLITE_OK &&
+        !mx_holders_add(&writer->retain.holders, owner_of(submission), submission->text.len))
+        code = SQLITE_NOMEM;
     topic->now.last++;
     topic->now.bytes += submission->text.len;
     return code;
@@ -243,6 +243,15 @@ static int save(struct writer *writer, struct open_topic *topic)
 static struct submission *submission_of(struct link *link)
 {
     return LIST_ELEMENT(link, struct submission, link);
+}
+
+static int begin(struct writer *writer)
+{
+    int code;
+
+    errno = 0;
+    code = schema_run(writer->db, "BEGIN IMMEDIATE");
+    return code == SQLITE_OK ? retain_count(&writer->retain) : code;
 }
 
 /* All that is done between BEGIN and COMMIT for the messages from `link` on, up to `end`. */
@@ -280,7 +289,7 @@ static struct rejection conclude(struct writer *writer, int code, struct stage_r
     }
     writer->state = report->state;
     open_topics_settle(&writer->topics, code == SQLITE_OK);
-    holdings_settle(&writer->retain.holdings, code == SQLITE_OK);
+    writer->retain.recount |= code != SQLITE_OK;
     return rejection;
 }
 
@@ -291,8 +300,7 @@ static int transact(struct writer *writer, struct link *link, const struct link 
     struct rejection rejection;
     int code;
 
-    errno = 0;
-    code = schema_run(writer->db, "BEGIN IMMEDIATE");
+    code = begin(writer);
     if (code == SQLITE_OK)
         code = add_all(writer, link, end);
     rejection = conclude(writer, code, report);
@@ -323,8 +331,7 @@ static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report
     size_t deleted = 0;
     int code;
 
-    errno = 0;
-    code = schema_run(writer->db, "BEGIN IMMEDIATE");
+    code = begin(writer);
     if (code == SQLITE_OK)
         code = cut ? retain_cut(retain, &writer->topics, cut)
                    : retain_young(retain, &writer->topics, before_ms, &deleted);
@@ -333,7 +340,7 @@ static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report
     note_error(writer, code, report);
     if (!sqlite3_get_autocommit(writer->db))
         (void)schema_run(writer->db, "ROLLBACK");
-    holdings_settle(&retain->holdings, code == SQLITE_OK);
+    retain->recount |= code != SQLITE_OK;
     return code == SQLITE_OK;
 }
 

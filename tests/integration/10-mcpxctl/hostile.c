@@ -112,9 +112,7 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
 /* Its client may have done something else since. */
 Test(hostile, what_its_proposer_has_given_up_is_not_approved)
 {
-#define UNTIL(time)                                                                           \
-    "{\"method\":\"tools/call\",\"params\":{\"name\":\"echo\",\"arguments\":{}},\"expires\":" \
-    "\"" time "\"}"
+#define UNTIL(time) CALL("echo") ",\"expires\":\"" time "\""
     char word[128], line[300];
 
     say("late", NULL, "mcp/proposal:tools/call:echo", UNTIL("2020-01-01T00:00:00Z"));

@@ -187,3 +187,25 @@ Test(gate, without_limits_everybody_may)
     cr_expect_eq(gate_knows(NULL, from("192.0.2.1"), 0, MCPX_SLICE("ann"), at(1000)), 0);
     gate_free(NULL);
 }
+
+/* Who shares an address with one that knocks all the time shows a good token, and is let in. */
+Test(gate, over_its_rate_an_address_is_looked_at_so_often)
+{
+    struct gate *gate = gate_new(settled_chance(), 10, 0);
+    struct address home = from("192.0.2.1");
+    int looks = 0;
+
+    cr_expect_eq(admitted(gate, home, 100, 1000), 10);
+    for (int i = 0; i < 100; i++)
+        cr_assert(gate_looks(gate, home, 1, at(1000)) &&
+                  gate_knows(gate, home, 1, MCPX_SLICE("ann"), at(1000)) == 0);
+    while (gate_looks(gate, home, 1, at(1000)))
+        looks++;
+    cr_expect_eq(looks, 10 * GATE_LOOK_SHARES, "%d", looks);
+    cr_expect_not(gate_admits(gate, home, at(1000)),
+                  "a good one gives back no more than it was");
+    cr_expect(gate_looks(gate, from("192.0.2.2"), GATE_TLS_LOOK, at(1000)));
+    cr_expect_not(gate_looks(gate, home, 1, at(1000)));
+    cr_expect(gate_looks(gate, home, 1, at(1100)));
+    gate_free(gate);
+}

@@ -413,3 +413,42 @@ Test(http_topics, a_name_that_is_gone_is_still_a_place_to_go_on_from)
     answer_fini(&answer);
     fixture_fini(&fixture);
 }
+
+static void fill_with_ones(void *context, void *bytes, size_t len)
+{
+    (void)context;
+    memset(bytes, 1, len);
+}
+
+static uint64_t slow_work_ns(void)
+{
+    static uint64_t ns;
+
+    return ns += 20 * (uint64_t)HTTP_WORK_NS;
+}
+
+/* A few costly requests a second, each counted as one, take all of the loop. */
+Test(http_topics, a_request_counts_for_the_work_it_makes)
+{
+    static const char *const targets[] = {"/v0.1/topics", "/v0.1/topics/room/participants",
+                                          "/v0.1/topics/room/history"};
+    struct fixture fixture;
+    struct answer answer;
+    char *bearer;
+
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        fixture_init(&fixture);
+        bearer = fixture_bearer(&fixture, "ann", "room", "[]");
+        fixture.api.gate = gate_new((struct chance){fill_with_ones, NULL}, 0, 60);
+        fixture.api.work_ns = slow_work_ns;
+        for (int request = 0; request < 2; request++) {
+            get(&fixture, targets[i], bearer, &answer);
+            cr_expect_eq(answer.status, request == 0 ? 200 : 429, "%s", targets[i]);
+            answer_fini(&answer);
+        }
+        gate_free(fixture.api.gate);
+        fixture.api.gate = NULL;
+        free(bearer);
+        fixture_fini(&fixture);
+    }
+}

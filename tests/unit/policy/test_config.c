@@ -11,6 +11,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define OTHER_HASH "1123456789abcdef0123456789abcdef0123456789abcdef0123456789ABCDEF"
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789ABCDEF"
@@ -423,21 +425,30 @@ Test(config, has_nothing_to_say_about_a_good_file)
     settled_fini(&s);
 }
 
-Test(config, says_why_a_file_cannot_be_read)
+/* With a pipe in its place a start waited for ever. */
+Test(config, says_why_a_file_cannot_be_read, .timeout = 30)
 {
-    struct mcpx_text errors = {0};
-    struct config config = {0};
-    struct config_sources sources = {.file = "/nowhere/router.json"};
+    static const char *const why[] = {"No such file or directory",
+                                      "it is a folder; expected a regular file",
+                                      "it is a pipe; expected a regular file"};
+    char pipe[64];
+    const char *const paths[] = {"/nowhere/router.json", "/", pipe};
 
-    cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
-    cr_expect_str_eq(errors.text,
-                     "/nowhere/router.json: cannot be read: No such file or directory\n");
-    mcpx_text_reset(&errors);
-    sources.file = "/";
-    cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
-    cr_expect_str_eq(errors.text, "/: cannot be read: Is a directory\n");
-    mcpx_text_fini(&errors);
-    config_fini(&config);
+    snprintf(pipe, sizeof pipe, "/tmp/mcpx-config-pipe-%d", (int)getpid());
+    cr_assert_eq(mkfifo(pipe, 0600), 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct config_sources sources = {.file = paths[i]};
+        struct mcpx_text errors = {0};
+        struct config config = {0};
+        char line[256];
+
+        snprintf(line, sizeof line, "%s: cannot be read: %s\n", paths[i], why[i]);
+        cr_expect_eq(config_load(&sources, &errors, &config), MCPX_ECONFIG);
+        cr_expect_str_eq(errors.text, line);
+        mcpx_text_fini(&errors);
+        config_fini(&config);
+    }
+    unlink(pipe);
 }
 
 Test(config, never_shows_a_secret)

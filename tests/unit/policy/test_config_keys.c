@@ -244,7 +244,7 @@ Test(config_keys, say_what_is_wrong_with_them)
     s = settled_load("{\"auth\":{\"jwt\":{\"secret_file\":\"/dev/zero\"}}}", NULL, false);
     cr_expect_str_eq(s.errors.text,
                      "FILE: /auth/jwt/secret_file: the file /dev/zero cannot be "
-                     "read: too large\n");
+                     "read: it is a device; expected a regular file\n");
     settled_fini(&s);
 }
 

@@ -81,6 +81,7 @@ static void keep_draft(struct world *world, const struct mcpx_draft *draft,
     kept->about = copy(draft->correlation_id);
     kept->payload = copy(draft->payload);
     kept->tag = draft->tag;
+    kept->expires_ms = draft->expires_ms;
     snprintf(kept->id, sizeof kept->id, "e%zu", ++world->draft_count);
     outcome->id = mcpx_slice_of(kept->id);
 }

@@ -14,6 +14,7 @@ struct world_draft {
     char *type, *to, *about, *payload;
     char id[16];
     void *tag;
+    int64_t expires_ms;
 };
 
 struct world {

@@ -4,6 +4,8 @@
  */
 #include "import_world.h"
 
+#include "import_crowd.h"
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,62 +289,6 @@ static void server(struct world *world, const char *text)
     act_on_all(world);
 }
 
-/* The server asks `count` questions of whoever may be asked; what comes of it is not compared. */
-static void ask_often(struct world *world, int count)
-{
-    for (int i = 0; i < count; i++)
-        server(world, "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\"}");
-    mcpx_text_reset(&world->out);
-    mcpx_text_puts(&world->out, "");
-}
-
-static void answer_at_length(struct world *world, const char *words)
-{
-    char *size, id[24];
-    struct mcpx_text text = {0};
-
-    snprintf(id, sizeof id, "%ld", strtol(words, &size, 10));
-    mcpx_text_puts(&text, "{\"jsonrpc\":\"2.0\",\"id\":");
-    mcpx_text_puts(&text, id);
-    mcpx_text_puts(&text, ",\"result\":{\"n\":\"");
-    for (long left = strtol(size, NULL, 10); left > 0; left--)
-        mcpx_text_puts(&text, "n");
-    mcpx_text_puts(&text, "\"}}");
-    world->brief = true;
-    server(world, text.text);
-    mcpx_text_fini(&text);
-}
-
-static void flood(struct world *world, int count)
-{
-    char text[160];
-
-    for (int i = 0; i < count; i++) {
-        snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"method\":\"n%d\"}%60s", i, "");
-        server(world, text);
-    }
-}
-
-/* mallory subscribes to `count` resources, and the server agrees; as above. */
-static void subscribe_often(struct world *world, int count)
-{
-    struct words words = {.first = "mallory", .second = "s"};
-    char text[160];
-
-    for (int i = 0; i < count; i++) {
-        snprintf(text, sizeof text,
-                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/subscribe\","
-                 "\"params\":{\"uri\":\"f:///%d\"}}",
-                 i);
-        words.rest = mcpx_slice_of(text);
-        event(world, MCPX_EVENT_REQUEST, &words);
-        snprintf(text, sizeof text, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"result\":{}}", i + 3);
-        server(world, text);
-    }
-    mcpx_text_reset(&world->out);
-    mcpx_text_puts(&world->out, "");
-}
-
 static void get_ready(struct world *world)
 {
     report(world, MCPX_CHILD_STARTING, 0, -1);
@@ -419,10 +365,6 @@ static bool try_state(struct world *world, const char *verb, int number)
         report_end(world, number);
     else if (strcmp(verb, "failed") == 0)
         report(world, MCPX_CHILD_FAILED, 0, 127);
-    else if (strcmp(verb, "questions") == 0)
-        ask_often(world, number);
-    else if (strcmp(verb, "subscribe") == 0)
-        subscribe_often(world, number);
     else if (strcmp(verb, "stopped") == 0)
         report(world, MCPX_CHILD_STOPPED, 0, 0);
     else if (strcmp(verb, "barren") == 0)
@@ -435,10 +377,10 @@ static bool try_state(struct world *world, const char *verb, int number)
         world->mute = true;
     else if (strcmp(verb, "full") == 0)
         world->full = true;
+    else if (strcmp(verb, "brief") == 0)
+        world->brief = true;
     else if (strcmp(verb, "busy") == 0)
         be_busy(world, (size_t)number);
-    else if (strcmp(verb, "flood") == 0)
-        flood(world, number);
     else if (strcmp(verb, "slow") == 0)
         slow_down(world);
     else if (strcmp(verb, "narrow") == 0)
@@ -448,15 +390,18 @@ static bool try_state(struct world *world, const char *verb, int number)
     return true;
 }
 
-const char *world_happen(struct world *world, const char *in)
+void world_forget_out(struct world *world)
+{
+    mcpx_text_reset(&world->out);
+    mcpx_text_puts(&world->out, "");
+}
+
+void world_go_on(struct world *world, const char *in)
 {
     struct words words = {0};
     const char *why = import_pool_failure(world->pool), *rest;
 
-    mcpx_text_reset(&world->out);
-    mcpx_text_puts(&world->out, "");
-    world->log = strncmp(in, "log ", 4) == 0;
-    rest = word(in + (world->log ? 4 : 0), words.verb, sizeof words.verb);
+    rest = word(in, words.verb, sizeof words.verb);
     world->number = number_of(words.verb);
     if (strcmp(words.verb, "server") == 0)
         server(world, rest);
@@ -468,11 +413,16 @@ const char *world_happen(struct world *world, const char *in)
         act_on_all(world);
         cr_expect_gt(import_pool_deadline(world->pool), world->now.mono_ms,
                      "wants to be woken for ever after: %s", in);
-    } else if (strcmp(words.verb, "long") == 0)
-        answer_at_length(world, rest);
-    else if (!try_event(world, &words, rest))
+    } else if (!crowd_happens(world, words.verb, rest) && !try_event(world, &words, rest))
         cr_assert(try_state(world, words.verb, (int)strtol(rest, NULL, 10)),
                   "no such step: %s", in);
+}
+
+const char *world_happen(struct world *world, const char *in)
+{
+    world_forget_out(world);
+    world->log = strncmp(in, "log ", 4) == 0;
+    world_go_on(world, in + (world->log ? 4 : 0));
     return world->out.text;
 }
 

@@ -49,8 +49,7 @@
  *   slow                      the router takes 60 messages and 60000 bytes a minute of us
  *   long ID BYTES             the server answers with a result of so many bytes; from then on only
  *                             the size of long answers is compared
- *   flood N                   the server sends so many notifications n0, n1, ... to everybody, a
- *                             hundred bytes each
+ *   flood N                   the server sends so many notifications n0, n1, ... to everybody
  *   wait MS                   time passes
  *   why                       is there use in going on?
  *   log ...                   any of these; what is logged is compared as well

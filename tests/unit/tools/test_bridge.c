@@ -7,6 +7,7 @@
 #include "tools/mcpx-bridge/output.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 static const struct {
     const char *beginning, *id;

@@ -47,7 +47,8 @@ Test(consent, turns_a_call_into_a_proposal_and_its_fulfilment_into_the_answer)
     world_serve(&world, &s, 1);
     world_say(&world, CALL_T_TOKEN);
     world_expect_draft(&world, "mcp/proposal s {\"method\":\"tools/call\",\"params\":"
-                               "{\"name\":\"t\"},\"expires\":\"2023-11-14T22:14:20.200Z\"}");
+                               "{\"name\":\"t\"}}");
+    cr_expect_eq(world.drafts[world.draft_seen - 1].expires_ms, world.now.wall_ms + 60000);
     draft = &world.drafts[world.draft_seen - 1];
     world_expect(&world, HEARTBEAT("1", "waiting for approval of tools/call 't' to 's'"));
     world_wait(&world, 14999);
@@ -172,7 +173,8 @@ Test(consent, proposes_what_the_router_refused)
     refused.tag = world_draft(&world)->tag;
     world_event_with(&world, &refused, "system:gateway", "{}");
     world_expect_draft(&world, "mcp/proposal s {\"method\":\"tools/call\",\"params\":"
-                               "{\"name\":\"t\"},\"expires\":\"2023-11-14T22:14:20.200Z\"}");
+                               "{\"name\":\"t\"}}");
+    cr_expect_eq(world.drafts[world.draft_seen - 1].expires_ms, world.now.wall_ms + 60000);
     refused.tag = world.drafts[world.draft_seen - 1].tag;
     world_event_with(&world, &refused, "system:gateway",
                      "{\"would_allow\":\"mcp/request:tools/call:t\"}");

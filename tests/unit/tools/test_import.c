@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { LETS_MAX = 16 };
 
@@ -243,4 +244,54 @@ Test(import, keeps_participants_apart_as_written)
 Test(import, keeps_its_terms_as_written)
 {
     play("terms.txt", 15);
+}
+
+/* Processor time of a step in milliseconds, after `count` subscriptions of mallory. */
+static double time_after(int count, const char *step)
+{
+    struct import_config config = {0};
+    struct world *world = world_new(&config, NULL);
+    char text[40];
+    clock_t begin;
+
+    snprintf(text, sizeof text, "subscribe %d", count);
+    world_happen(world, "ready");
+    world_happen(world, text);
+    begin = clock();
+    world_happen(world, step);
+    begin = clock() - begin;
+    world_free(world);
+    return (double)begin * 1000 / CLOCKS_PER_SEC;
+}
+
+static size_t count_unsubscribed(const char *out)
+{
+    size_t count = 0;
+
+    while ((out = strstr(out, "resources/unsubscribe"))) {
+        count++;
+        out++;
+    }
+    return count;
+}
+
+Test(import, ends_every_subscription_of_who_leaves)
+{
+    struct import_config config = {0};
+    struct world *world = world_new(&config, NULL);
+
+    world_happen(world, "ready");
+    world_happen(world, "subscribe 128");
+    cr_expect_eq(count_unsubscribed(world_happen(world, "left mallory")), 64);
+    cr_expect_eq(count_unsubscribed(world_happen(world, "wait 1")), 64);
+    cr_expect_eq(count_unsubscribed(world_happen(world, "wait 1")), 0);
+    world_free(world);
+}
+
+/* One who leaves with thousands of subscriptions stops the bridge for everybody. */
+Test(import, ends_many_subscriptions_a_few_at_a_time)
+{
+    double many = time_after(4900, "left mallory");
+
+    cr_expect_lt(many, 20, "%.1f ms", many);
 }

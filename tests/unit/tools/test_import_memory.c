@@ -14,9 +14,10 @@ struct counts {
 
 static void act_on_all(struct import_pool *pool, struct counts *counts)
 {
+    const struct mcpx_now now = {1000, 1000};
     const struct bridge_action *action;
 
-    while ((action = import_pool_next(pool)) != NULL) {
+    while ((action = import_pool_next(pool, now)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         counts->answers += action->type == BRIDGE_RESPOND;
@@ -24,7 +25,7 @@ static void act_on_all(struct import_pool *pool, struct counts *counts)
         counts->logs += action->type == BRIDGE_LOG;
         if (action->type == BRIDGE_SEND)
             outcome.id = MCPX_SLICE("q");
-        import_pool_done(pool, &outcome, (struct mcpx_now){1000, 1000});
+        import_pool_done(pool, &outcome, now);
     }
 }
 

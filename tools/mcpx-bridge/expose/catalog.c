@@ -331,21 +331,13 @@ uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_l
     return face;
 }
 
-static bool touch(void *user, enum expose_list list, const struct expose_thing *thing)
-{
-    expose_names_touch(user, expose_lists[list].space, thing);
-    return false;
-}
-
 size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
                         struct expose_names *names)
 {
-    struct expose_filter toucher = {names, touch, NULL};
     struct mcpx_text unused = {0};
     size_t left_out = names->left_out;
 
     expose_names_renew(names, expose_lists[list].space, mcpx_text_view(&seat->id));
-    write_seat(seat, list, names, &toucher, &unused);
     write_seat(seat, list, names, NULL, &unused);
     mcpx_text_fini(&unused);
     return names->left_out - left_out;

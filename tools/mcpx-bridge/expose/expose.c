@@ -72,7 +72,6 @@ enum mcpx_err expose_new(const struct expose_config *config, const struct expose
     x->view = *view;
     x->changed_ms = INT64_MAX;
     x->compared_ms = INT64_MIN / 2;
-    x->ids.recycles = true;
     if (!copy_config(x, config)) {
         expose_free(x);
         return MCPX_ENOMEM;

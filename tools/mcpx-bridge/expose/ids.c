@@ -122,6 +122,7 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
     struct mcpx_text id = {0};
     struct mcpx_slice shown;
 
+    expose_names_renew(&x->ids, space, participant);
     if (mcpx_json_add_unescaped(&id, raw) && !id.failed && id.len)
         expose_names_put(&x->ids, space,
                          &(struct expose_thing){participant, mcpx_text_view(&id)}, &shown);

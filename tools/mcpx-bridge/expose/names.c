@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 struct expose_name {
-    struct expose_name *next; /* of the same owner and space, newer */
+    struct expose_name *previous, *next; /* of the same owner and space, newer */
     struct expose_owner *owner;
     enum expose_space space;
     uint64_t pair;    /* keyed hash of participant and own */
@@ -25,12 +25,11 @@ struct expose_name {
     struct mcpx_text shown;
 };
 
-/* One participant's names in one space. */
+/* One participant's names in one space, the one that was listed longest ago first. */
 struct list {
     struct expose_name *first, *last;
     size_t count;
     uint64_t renewed;
-    bool is_swept; /* since then */
 };
 
 struct expose_owner {
@@ -94,9 +93,17 @@ static struct expose_name *find_pair(const struct expose_names *names, enum expo
 
 static void append(struct list *list, struct expose_name *row)
 {
+    row->renewed = list->renewed;
     row->next = NULL;
+    row->previous = list->last;
     *(list->last ? &list->last->next : &list->first) = row;
     list->last = row;
+}
+
+static void unlist(struct list *list, struct expose_name *row)
+{
+    *(row->previous ? &row->previous->next : &list->first) = row->next;
+    *(row->next ? &row->next->previous : &list->last) = row->previous;
 }
 
 static void row_free(struct expose_name *row)
@@ -106,11 +113,11 @@ static void row_free(struct expose_name *row)
     free(row);
 }
 
-/* Forgets a name that is no longer in its list. */
 static void forget_row(struct expose_names *names, struct expose_name *row)
 {
     struct expose_owner *owner = row->owner;
 
+    unlist(&owner->lists[row->space], row);
     mx_map_remove(&names->pairs, row->pair, (uintptr_t)row);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     owner->lists[row->space].count--;
@@ -121,31 +128,10 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     row_free(row);
 }
 
-/* Forgets the names of a list that were not listed since, or with `all` every one. */
-static void sweep(struct expose_names *names, struct list *list, bool all)
+static void forget_all(struct expose_names *names, struct list *list)
 {
-    struct expose_name *row = list->first;
-
-    list->first = list->last = NULL;
-    while (row) {
-        struct expose_name *next = row->next;
-
-        if (!all && row->renewed == list->renewed)
-            append(list, row);
-        else
-            forget_row(names, row);
-        row = next;
-    }
-}
-
-static void drop_oldest(struct expose_names *names, struct list *list)
-{
-    struct expose_name *row = list->first;
-
-    list->first = row->next;
-    if (!list->first)
-        list->last = NULL;
-    forget_row(names, row);
+    while (list->first)
+        forget_row(names, list->first);
 }
 
 /* ---- owners ---- */
@@ -192,7 +178,7 @@ static void free_owner(struct expose_names *names, struct expose_owner *owner)
     struct expose_owner **at = &names->owners;
 
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
-        sweep(names, &owner->lists[i], true);
+        forget_all(names, &owner->lists[i]);
     while (*at != owner)
         at = &(*at)->next;
     *at = owner->next;
@@ -218,7 +204,7 @@ static void is_back(struct expose_names *names, struct expose_owner *owner)
         size_t count = owner->lists[i].count;
 
         if (!hold(names, owner, (enum expose_space)i, count))
-            sweep(names, &owner->lists[i], true);
+            forget_all(names, &owner->lists[i]);
         mx_holders_remove(&names->gone, identity_of(owner), owner->lists[i].count);
     }
     owner->left = 0;
@@ -264,8 +250,7 @@ void expose_names_fini(struct expose_names *names)
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
         mx_holders_fini(&names->held[i]);
     mx_holders_fini(&names->gone);
-    *names = (struct expose_names){
-        .key = names->key, .plain = names->plain, .recycles = names->recycles};
+    *names = (struct expose_names){.key = names->key, .plain = names->plain};
 }
 
 void expose_names_renew(struct expose_names *names, enum expose_space space,
@@ -276,16 +261,6 @@ void expose_names_renew(struct expose_names *names, enum expose_space space,
     if (!owner)
         return;
     owner->lists[space].renewed = ++names->clock;
-    owner->lists[space].is_swept = false;
-}
-
-void expose_names_touch(struct expose_names *names, enum expose_space space,
-                        const struct expose_thing *thing)
-{
-    struct expose_name *row = find_pair(names, space, thing);
-
-    if (row)
-        row->renewed = row->owner->lists[space].renewed;
 }
 
 /* ---- what a thing is called ---- */
@@ -345,11 +320,8 @@ static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *
         return MCPX_ENOMEM;
     if (hold(names, owner, space, 1))
         return MCPX_OK;
-    if (names->recycles && list->first)
-        drop_oldest(names, list);
-    else if (!names->recycles && !list->is_swept)
-        sweep(names, list, false);
-    list->is_swept = true;
+    if (list->first && list->first->renewed != list->renewed)
+        forget_row(names, list->first);
     if (hold(names, owner, space, 1))
         return MCPX_OK;
     names->left_out++;
@@ -397,7 +369,10 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         is_back(names, owner);
         row = find_pair(names, space, thing);
     }
-    if (!row) {
+    if (row) {
+        unlist(&owner->lists[space], row);
+        append(&owner->lists[space], row);
+    } else {
         err = make_room(names, owner, space);
         if (err)
             return err;
@@ -407,7 +382,6 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         mx_holders_remove(&names->held[space], identity_of(owner), 1);
         return MCPX_ENOMEM;
     }
-    row->renewed = owner->lists[space].renewed;
     *shown = mcpx_text_view(&row->shown);
     return MCPX_OK;
 }

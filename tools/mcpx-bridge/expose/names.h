@@ -35,7 +35,6 @@ struct expose_owner;
  * key        nobody who gives names may know it (lib/core/map.h)
  * plain      tools and prompts keep their own names; the second participant with the same name
  *            gets a prefixed one
- * recycles   a participant's newest name takes the place of its oldest where there is no room
  * renamed    told of names that were others before (expose_shown_write_former); NULL: nobody is
  * count      names in it
  * left_out   how often there was no room
@@ -43,7 +42,6 @@ struct expose_owner;
 struct expose_names {
     struct mx_map_key key;
     bool plain;
-    bool recycles;
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
     size_t count;
@@ -91,15 +89,11 @@ struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expo
                                      const struct expose_thing *thing);
 
 /**
- * A participant's list is read anew: what is neither put nor touched from here on, it no longer
- * lists. All that it still lists has to be touched before the first is put.
+ * A participant's list is read anew: what is not put from here on, it no longer lists, and makes
+ * room for what is, the one first that was put longest ago.
  */
 void expose_names_renew(struct expose_names *names, enum expose_space space,
                         struct mcpx_slice participant);
-
-/** The thing is still listed. */
-void expose_names_touch(struct expose_names *names, enum expose_space space,
-                        const struct expose_thing *thing);
 
 /**
  * The participant left. Its names are kept until those of all who left are too many; then those of

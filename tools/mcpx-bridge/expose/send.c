@@ -134,6 +134,8 @@ bool expose_send_call(struct expose *x, const struct expose_call *call)
     struct bridge_action action = {.type = BRIDGE_SEND, .draft = draft};
     struct mcpx_text payload = {0};
 
+    if (call->stage == EXPOSE_PROPOSED && call->due_ms != INT64_MAX)
+        action.draft.expires_ms = x->now.wall_ms + call->due_ms - x->now.mono_ms;
     write_payload(x, call, &payload);
     return bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
 }

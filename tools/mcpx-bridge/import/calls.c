@@ -158,6 +158,13 @@ static size_t place_of(const struct import_calls *calls, int64_t id)
     return low;
 }
 
+struct import_call *import_calls_after(const struct import_calls *calls, int64_t id)
+{
+    size_t at = place_of(calls, id + 1);
+
+    return at < calls->count ? calls->rows[at] : NULL;
+}
+
 struct import_call *import_calls_find(const struct import_calls *calls, int64_t id)
 {
     size_t at = place_of(calls, id);

@@ -102,6 +102,9 @@ struct import_holder *import_calls_holder(const struct import_calls *calls,
 /** The call with that number; NULL when there is none. */
 struct import_call *import_calls_find(const struct import_calls *calls, int64_t id);
 
+/** The oldest call with a higher number; NULL when there is none. */
+struct import_call *import_calls_after(const struct import_calls *calls, int64_t id);
+
 /**
  * The call a participant means: by the envelope's id when that is present, and by the raw
  * JSON-RPC id when that is. NULL when there is none of that requester.

@@ -98,16 +98,12 @@ bool import_takes(const struct import *import, struct mcpx_slice method)
 
 void import_forward_waiting(struct import *import, struct mcpx_now now)
 {
-    int64_t last = 0;
+    struct import_call *call;
 
-    for (size_t i = 0; i < import->calls.count; i++) {
-        struct import_call *call = import->calls.rows[i];
-
-        if (call->id <= last || call->purpose != IMPORT_PARTICIPANT || call->written ||
-            !import_takes(import, call->method))
-            continue;
-        last = call->id;
-        import_forward(import, call, now);
-        i = SIZE_MAX; /* the call may be gone: from the start again, behind `last` */
+    for (int64_t last = 0; (call = import_calls_after(&import->calls, last)) != NULL;) {
+        last = call->id; /* the call may be gone afterwards */
+        if (call->purpose == IMPORT_PARTICIPANT && !call->written &&
+            import_takes(import, call->method))
+            import_forward(import, call, now);
     }
 }

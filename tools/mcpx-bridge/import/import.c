@@ -50,6 +50,7 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
         .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
         .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
     import->setup = *setup;
+    import->subs.key = setup->shared->key;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import_tools_init(&import->tools);
@@ -234,21 +235,11 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
         import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason);
 }
 
-/* Nobody is subscribed any more: the server need not watch it. */
-static void unsubscribe(struct import *import, const struct import_sub *sub)
-{
-    if (import_is_ready(import) && !import_subs_others(&import->subs, sub->uri, sub->who))
-        import_request_about(import, "resources/unsubscribe", sub->uri);
-    import_subs_remove(&import->subs, sub->uri, sub->who);
-}
-
 /* A participant that is gone hears no updates, and answers no question. */
 static void left(struct import *import, struct import_who who)
 {
-    const struct import_sub *sub;
-
-    while ((sub = import_subs_of(&import->subs, who)) != NULL)
-        unsubscribe(import, sub);
+    import_subs_end(&import->subs, who);
+    import_unsubscribe_some(import);
     import_ask_left(import, who);
 }
 

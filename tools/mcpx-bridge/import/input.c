@@ -9,6 +9,11 @@
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/want.h"
 
+#include <stdlib.h>
+
+/* Resources that a server is told of in one turn of the loop. */
+enum { AT_ONCE = 64 };
+
 static void blank(struct mcpx_text *line, char byte)
 {
     char *at = line->text, *end = at + line->len;
@@ -64,6 +69,17 @@ void import_request_about(struct import *import, const char *method, struct mcpx
     mcpx_text_reset(&import->text);
     mcpx_json_add_member(&import->text, "uri", uri);
     import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&import->text));
+}
+
+void import_unsubscribe_some(struct import *import)
+{
+    struct import_sub *sub;
+
+    for (int i = 0; i < AT_ONCE && (sub = import_subs_take_ended(&import->subs)); i++) {
+        if (import_is_ready(import) && !import_subs_are_of(&import->subs, sub->uri))
+            import_request_about(import, "resources/unsubscribe", sub->uri);
+        free(sub);
+    }
 }
 
 void import_cancel(struct import *import, const struct import_call *call, const char *reason)

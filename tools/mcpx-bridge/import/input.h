@@ -30,6 +30,12 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 /** Writes a request of our own about a resource, whose result is of no interest. */
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
 
+/**
+ * Tells the server to watch no longer what nobody is subscribed to any more: some resources at once,
+ * the others in later ticks.
+ */
+void import_unsubscribe_some(struct import *import);
+
 /** Tells the server that nobody waits for a call any more. */
 void import_cancel(struct import *import, const struct import_call *call, const char *reason);
 

@@ -88,6 +88,8 @@ enum mcpx_err import_pool_new(const struct import_config *config, struct import_
     pool->config = *config;
     pool->shared.terms = config->terms;
     pool->shared.view = config->view;
+    if (config->view.chance)
+        config->view.chance(config->view.user, &pool->shared.key, sizeof pool->shared.key);
     pool->size = 1 + 2 * config->isolate_max;
     if (config->isolate_idle_ms <= 0)
         pool->config.isolate_idle_ms = IDLE_MS;
@@ -96,7 +98,7 @@ enum mcpx_err import_pool_new(const struct import_config *config, struct import_
     pool->slots = calloc(pool->size, sizeof *pool->slots);
     pool->shared.topics = calloc(pool->config.topics, sizeof *pool->shared.topics);
     if (!import_turns_init(&pool->turns, pool->config.topics, config->answers_max,
-                           &pool->shared.view) ||
+                           &pool->shared) ||
         !pool->slots || !pool->shared.topics || open_slot(pool, 0)) {
         import_pool_free(pool);
         return MCPX_ENOMEM;

@@ -350,6 +350,7 @@ void import_tick(struct import *import, struct mcpx_now now)
     struct import_call *call;
 
     import_era_tick(import, now);
+    import_unsubscribe_some(import);
     if (import_tools_tick(import, now))
         import_forward_waiting(import, now);
     while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL)
@@ -360,6 +361,8 @@ int64_t import_deadline(const struct import *import)
 {
     int64_t first = import->calls.count ? import->calls.deadline_ms : INT64_MAX;
 
+    if (import->subs.ended)
+        return 0;
     if (import->era_at < first)
         first = import->era_at;
     if (import_tools_deadline(import) < first)

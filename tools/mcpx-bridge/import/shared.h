@@ -4,6 +4,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_SHARED_H
 #define MCPX_BRIDGE_IMPORT_SHARED_H
 
+#include "lib/core/map.h"
 #include "tools/mcpx-bridge/import/probe.h"
 #include "tools/mcpx-bridge/import/view.h"
 #include "tools/mcpx-bridge/import/who.h"
@@ -24,6 +25,7 @@ struct import_topic {
 /**
  * Zero at the beginning, except for `topics`, which has a row for each.
  *
+ * key      of hash tables: random, and told to nobody
  * probe    how the processes of the command are greeted
  * serial   tag of the latest question, so that no two servers' have the same
  * output   what they want done
@@ -33,6 +35,7 @@ struct import_topic {
  * edge     who we were at that time in the first topic we had joined: whose calls they are
  */
 struct import_shared {
+    struct mx_map_key key;
     struct import_probe probe;
     uintptr_t serial;
     struct import_topic *topics;

@@ -1,40 +1,56 @@
 /*
- * subs.c - a plain list: subscriptions are few, and every question about them wants
- * another order.
+ * subs.c - an array in the order of subscribing, and a table by URI, in which all subscriptions of
+ * a resource stand under one hash. A participant may have thousands, and who leaves ends all of
+ * them at once: so no step may look through all of them for each.
  */
 #include "tools/mcpx-bridge/import/subs.h"
 
 #include "lib/core/ident.h"
 #include "lib/core/room.h"
+#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/share.h"
 
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>
 
-static void free_row(const struct import_sub *row)
-{
-    free((void *)row->uri.text);
-}
-
 void import_subs_fini(struct import_subs *subs)
 {
+    struct import_sub *sub;
+
+    while ((sub = import_subs_take_ended(subs)) != NULL)
+        free(sub);
     for (size_t i = 0; i < subs->count; i++)
-        free_row(&subs->rows[i]);
+        free(subs->rows[i]);
     free(subs->rows);
-    *subs = (struct import_subs){0};
+    mx_map_fini(&subs->by_uri);
+    *subs = (struct import_subs){.key = subs->key};
 }
 
-/* Index of the subscription; count when there is none. */
-static size_t find(const struct import_subs *subs, struct mcpx_slice uri,
-                   struct import_who who)
+/* The next subscription of a resource; NULL behind the last. `at` is 0 at first. */
+static struct import_sub *next_of(const struct import_subs *subs, struct mcpx_slice uri,
+                                  size_t *at)
 {
-    size_t i = 0;
+    uint64_t hash = mx_map_hash(subs->key, uri), value;
 
-    while (i < subs->count && !(mcpx_slice_equal(subs->rows[i].uri, uri) &&
-                                import_who_is(subs->rows[i].who, who)))
-        i++;
-    return i;
+    while ((value = mx_map_next(&subs->by_uri, hash, at))) {
+        struct import_sub *sub = (struct import_sub *)(uintptr_t)value;
+
+        if (mcpx_slice_equal(sub->uri, uri))
+            return sub;
+    }
+    return NULL;
+}
+
+static struct import_sub *find(const struct import_subs *subs, struct mcpx_slice uri,
+                               struct import_who who)
+{
+    struct import_sub *sub;
+    size_t at = 0;
+
+    while ((sub = next_of(subs, uri, &at)) != NULL && !import_who_is(sub->who, who))
+        ;
+    return sub;
 }
 
 bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
@@ -43,85 +59,128 @@ bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
     struct mcpx_slice identity = mcpx_identity_of(who.id);
     size_t own = 0;
 
-    if (find(subs, uri, who) < subs->count)
+    if (find(subs, uri, who))
         return true;
     for (size_t i = 0; i < subs->count; i++)
-        if (subs->rows[i].who.topic == who.topic &&
-            mcpx_slice_equal(mcpx_identity_of(subs->rows[i].who.id), identity))
+        if (subs->rows[i]->who.topic == who.topic &&
+            mcpx_slice_equal(mcpx_identity_of(subs->rows[i]->who.id), identity))
             own++;
     return bridge_may_have(own + 1, subs->count + 1, IMPORT_SUBS_MAX);
 }
 
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
-    struct import_sub *rows;
-    char *memory;
+    struct import_sub **rows, *sub;
+    char *at;
 
-    if (find(subs, uri, who) < subs->count)
+    if (find(subs, uri, who))
         return true;
-    if (!import_subs_may_add(subs, uri, who))
+    if (!import_subs_may_add(subs, uri, who) || !mx_map_reserve(&subs->by_uri))
         return false;
     rows = mx_room(subs->rows, subs->count, &subs->size, sizeof *rows);
     if (!rows)
         return false;
     subs->rows = rows;
-    memory = malloc(uri.len + who.id.len + 1);
-    if (!memory)
+    sub = bridge_room(sizeof *sub, uri.len + who.id.len, &at);
+    if (!sub)
         return false;
-    memcpy(memory, uri.text, uri.len);
-    memcpy(memory + uri.len, who.id.text, who.id.len);
-    subs->rows[subs->count++] =
-        (struct import_sub){{memory, uri.len}, {who.topic, {memory + uri.len, who.id.len}}};
+    sub->uri = bridge_copy(&at, uri);
+    sub->who = (struct import_who){who.topic, bridge_copy(&at, who.id)};
+    sub->number = ++subs->last_number;
+    subs->rows[subs->count++] = sub;
+    mx_map_put(&subs->by_uri, mx_map_hash(subs->key, uri), (uintptr_t)sub);
     return true;
+}
+
+static void remove_from_map(struct import_subs *subs, struct import_sub *sub)
+{
+    mx_map_remove(&subs->by_uri, mx_map_hash(subs->key, sub->uri), (uintptr_t)sub);
 }
 
 void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
-    size_t at = find(subs, uri, who);
+    struct import_sub *sub = find(subs, uri, who);
+    size_t at = 0;
 
-    if (at == subs->count)
+    if (!sub)
         return;
-    free_row(&subs->rows[at]);
+    while (subs->rows[at] != sub)
+        at++;
     subs->count--;
     memmove(&subs->rows[at], &subs->rows[at + 1], (subs->count - at) * sizeof *subs->rows);
+    remove_from_map(subs, sub);
+    free(sub);
 }
 
 bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
                         struct import_who who)
 {
-    for (size_t i = 0; i < subs->count; i++)
-        if (mcpx_slice_equal(subs->rows[i].uri, uri) && !import_who_is(subs->rows[i].who, who))
-            return true;
-    return false;
+    const struct import_sub *sub;
+    size_t at = 0;
+
+    while ((sub = next_of(subs, uri, &at)) != NULL && import_who_is(sub->who, who))
+        ;
+    return sub != NULL;
 }
 
-/* True when no earlier row is about the same resource. */
-static bool is_first(const struct import_subs *subs, size_t at)
+/* True when no earlier one is about the same resource. */
+static bool is_first(const struct import_subs *subs, const struct import_sub *one)
 {
-    for (size_t i = 0; i < at; i++)
-        if (mcpx_slice_equal(subs->rows[i].uri, subs->rows[at].uri))
-            return false;
-    return true;
+    const struct import_sub *sub;
+    size_t at = 0;
+
+    while ((sub = next_of(subs, one->uri, &at)) != NULL && sub->number >= one->number)
+        ;
+    return !sub;
 }
 
 const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at)
 {
     while (*at < subs->count) {
-        size_t i = (*at)++;
+        const struct import_sub *sub = subs->rows[(*at)++];
 
-        if (is_first(subs, i))
-            return &subs->rows[i];
+        if (is_first(subs, sub))
+            return sub;
     }
     return NULL;
 }
 
-const struct import_sub *import_subs_of(const struct import_subs *subs, struct import_who who)
+void import_subs_end(struct import_subs *subs, struct import_who who)
 {
-    for (size_t i = 0; i < subs->count; i++)
-        if (subs->rows[i].who.topic == who.topic &&
-            (!who.id.text || mcpx_slice_equal(subs->rows[i].who.id, who.id)))
-            return &subs->rows[i];
-    return NULL;
+    struct import_sub **end = &subs->ended;
+    size_t kept = 0;
+
+    while (*end)
+        end = &(*end)->next;
+    for (size_t i = 0; i < subs->count; i++) {
+        struct import_sub *sub = subs->rows[i];
+
+        if (sub->who.topic != who.topic ||
+            (who.id.text && !mcpx_slice_equal(sub->who.id, who.id))) {
+            subs->rows[kept++] = sub;
+            continue;
+        }
+        remove_from_map(subs, sub);
+        *end = sub;
+        end = &sub->next;
+    }
+    subs->count = kept;
+}
+
+struct import_sub *import_subs_take_ended(struct import_subs *subs)
+{
+    struct import_sub *sub = subs->ended;
+
+    if (sub)
+        subs->ended = sub->next;
+    return sub;
+}
+
+bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri)
+{
+    size_t at = 0;
+
+    return next_of(subs, uri, &at) != NULL;
 }
 
 static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
@@ -129,22 +188,14 @@ static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
     return uri.len > of.len && memcmp(uri.text, of.text, of.len) == 0;
 }
 
-static bool is_watched(const struct import_subs *subs, struct mcpx_slice uri)
-{
-    for (size_t i = 0; i < subs->count; i++)
-        if (mcpx_slice_equal(subs->rows[i].uri, uri))
-            return true;
-    return false;
-}
-
 size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
                            struct mcpx_slice *out, size_t max)
 {
-    bool whole = is_watched(subs, uri);
+    bool whole = import_subs_are_of(subs, uri);
     size_t count = 0;
 
     for (size_t i = 0; i < subs->count; i++) {
-        const struct import_sub *row = &subs->rows[i];
+        const struct import_sub *row = subs->rows[i];
 
         if (row->who.topic != topic ||
             !(whole ? mcpx_slice_equal(row->uri, uri) : is_part(uri, row->uri)) ||

@@ -4,21 +4,27 @@
 #ifndef MCPX_BRIDGE_IMPORT_SUBS_H
 #define MCPX_BRIDGE_IMPORT_SUBS_H
 
+#include "lib/core/map.h"
 #include "tools/mcpx-bridge/import/who.h"
 
 /** Most subscriptions of all participants together. */
 enum { IMPORT_SUBS_MAX = 10000 };
 
-/** One participant's subscription to one resource. */
+/** One participant's subscription to one resource. `number` grows; `next`: of those ended. */
 struct import_sub {
     struct mcpx_slice uri;
     struct import_who who;
+    uint64_t number;
+    struct import_sub *next;
 };
 
-/** Subscriptions in the order they were made. Zero-initialised is empty. */
+/** Subscriptions in the order they were made. Zero-initialised but for the secret `key` is empty. */
 struct import_subs {
-    struct import_sub *rows;
+    struct mx_map_key key;
+    struct mx_map by_uri;
+    struct import_sub **rows, *ended;
     size_t count, size;
+    uint64_t last_number;
 };
 
 /** Frees all. */
@@ -45,8 +51,17 @@ bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
  */
 const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at);
 
-/** Any subscription of that participant, of anybody in its topic when `id` is absent; or NULL. */
-const struct import_sub *import_subs_of(const struct import_subs *subs, struct import_who who);
+/**
+ * Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. They are
+ * ended at once, and wait to be handed out.
+ */
+void import_subs_end(struct import_subs *subs, struct import_who who);
+
+/** Hands out one that was ended, NULL when there is none; for free(). */
+struct import_sub *import_subs_take_ended(struct import_subs *subs);
+
+/** True when anybody has subscribed to the resource. */
+bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri);
 
 /**
  * The participants of a topic that get an update: the subscribers of the resource. When no

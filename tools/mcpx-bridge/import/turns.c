@@ -199,10 +199,10 @@ static struct bridge_row *take(const struct import_turns *all, size_t topic,
                                struct bridge_output *output, int64_t now_ms)
 {
     struct import_turns_of *turns = &all->topics[topic];
+    const struct import_view *view = &all->shared->view;
     struct import_turn *turn = turns->last, *end = turn;
     size_t count = 0, bytes = 0;
-    bool hurries =
-        all->view->unsent && !all->view->unsent(all->view->user, topic, &count, &bytes);
+    bool hurries = view->unsent && !view->unsent(view->user, topic, &count, &bytes);
     struct bridge_row *row;
 
     turns->due_ms = INT64_MAX;
@@ -282,15 +282,13 @@ void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_sl
 }
 
 bool import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
-                       const struct import_view *view)
+                       const struct import_shared *shared)
 {
-    *turns = (struct import_turns){view, calloc(topics, sizeof *turns->topics), topics};
+    *turns = (struct import_turns){shared, calloc(topics, sizeof *turns->topics), topics};
     for (size_t i = 0; turns->topics && i < topics; i++) {
         struct import_turns_of *of = &turns->topics[i];
 
-        if (view->chance)
-            view->chance(view->user, &of->held.key, sizeof of->held.key);
-        of->shares.key = of->held.key;
+        of->held.key = of->shares.key = shared->key;
         of->held.cap = cap ? cap : ANSWERS_MAX;
         of->held.total = 4 * of->held.cap;
         of->due_ms = INT64_MAX;

@@ -7,8 +7,7 @@
 
 #include "lib/core/bucket.h"
 #include "lib/core/holders.h"
-#include "tools/mcpx-bridge/import/view.h"
-#include "tools/mcpx-bridge/output.h"
+#include "tools/mcpx-bridge/import/shared.h"
 
 /**
  * Those of one topic.
@@ -29,7 +28,7 @@ struct import_turns_of {
 
 /** Those of all topics, `count` of them. */
 struct import_turns {
-    const struct import_view *view;
+    const struct import_shared *shared;
     struct import_turns_of *topics;
     size_t count;
 };
@@ -37,13 +36,13 @@ struct import_turns {
 /**
  * Makes them.
  *
- * cap    bytes that may wait for one receiver, four times that for all in a topic; 0: 16 MiB
- * view   kept
+ * cap      bytes that may wait for one receiver, four times that for all in a topic; 0: 16 MiB
+ * shared   kept; its view and key
  *
  * Returns false when memory ran out.
  */
 bool import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
-                       const struct import_view *view);
+                       const struct import_shared *shared);
 
 /** Frees what waits. */
 void import_turns_fini(struct import_turns *turns);
