@@ -4,6 +4,7 @@
 JOBS ?= $(shell nproc)
 ARGS ?= --dev
 FUZZ_SECONDS ?= 60
+DEBIAN ?= 13
 PREFIX ?= /usr/local
 BUILD_JOBS = --parallel $(JOBS)
 # Most tests wait for most of their time.
@@ -11,8 +12,8 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $$((2 * $(JOBS))) 
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build install uninstall package package-test release test bench demo gate lint fuzz \
-    format clean
+.PHONY: help deps run build install uninstall package package-test release test verify nightly bench demo \
+    gate lint fuzz format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,24 +49,34 @@ package: ## build the Debian packages into build/packages
 	@docker/install-packages build package
 	@docker/package build/packages
 
-package-test: ## build the packages in a clean Debian, install, use, upgrade and purge them (root)
+package-test: ## build the packages in a clean Debian 13 (DEBIAN=12), install, use, upgrade and purge them (root)
 	@docker/install-packages inspect
-	@tests/install/packages build/package-test
+	@tests/install/packages build/machines/packages$(DEBIAN) $(DEBIAN)
 
 release: ## packages, source, bill of materials, checksums and a tag (VERSION=x.y.z; DRY_RUN=1 only looks)
 	@test -n "$(DRY_RUN)" || docker/install-packages build package
 	@docker/release $(if $(DRY_RUN),--dry-run) "$(VERSION)" build/release-$(VERSION)
 
-test: deps ## build, then run every test, the sanitizers' runs and the lint
-	cmake --preset dev -DBUILD_TESTING=ON
-	cmake --build build $(BUILD_JOBS)
-	cmake --preset asan
-	cmake --build build/asan $(BUILD_JOBS)
+test: deps ## build, then run what takes minutes: C tests under sanitizers, end-to-end tests, lint
+	$(call ordinary_build)
+	$(call sanitized_build)
+	$(CTEST) --test-dir build --label-regex '^(lint|e2e|install|budget|attack|ordinary)$$' $(not_now)
+	$(CTEST) --test-dir build/asan --label-exclude '^(lint|e2e|install|attack|verify|nightly)$$'
+
+verify: deps ## what make test leaves out: threads, e2e under sanitizers, packages, Debian 12 and 13, arm64, demos
+	$(call ordinary_build)
+	$(call sanitized_build)
 	cmake --preset tsan
 	cmake --build build/tsan $(BUILD_JOBS) --target threads
-	$(CTEST) --test-dir build
-	$(CTEST) --test-dir build/asan --label-exclude '^(lint|install)$$'
 	$(CTEST) --test-dir build/tsan --label-regex '^threads$$'
+	$(CTEST) --test-dir build --label-regex '^(verify|secrets)$$'
+	$(CTEST) --test-dir build/asan --label-regex '^(e2e|attack)$$' $(not_now)
+
+nightly: verify fuzz ## verify, then hours: fuzzing, soaks, clang-tidy on all files, the whole suite on arm64
+	cmake --build build $(BUILD_JOBS)
+	$(CTEST) --test-dir build --label-regex '^(unit|scenario|integration|conformance|nightly)$$'
+	$(soak) $(CTEST) --timeout 7200 --test-dir build --tests-regex \
+	    '^(scenario_.*simulation|scenario_back_to_back|test_attack|e2e_(durable|endurance|schemas|terms_moments|install))$$'
 
 bench: ## build for speed, measure, print a table with targets (BENCH_CELLS="f100 hub", BENCH_JSON=file)
 	@docker/install-packages build
@@ -86,8 +97,7 @@ gate: ## ask whether the sample MCP server may be released; the evidence goes to
 	@MCPX_BINARY_DIR=$(CURDIR)/build tests/e2e/run.sh gate $(CURDIR)/build/gate
 
 lint: deps ## layers, headers, symbols, layout, static analysis, scripts
-	@cmake --preset dev -DBUILD_TESTING=ON
-	@cmake --build build $(BUILD_JOBS)
+	@$(call ordinary_build)
 	$(CTEST) --test-dir build --label-regex '^lint$$'
 
 fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
@@ -96,8 +106,10 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 	cmake --build build/fuzz $(BUILD_JOBS) --target fuzz
 	@FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run search
 
-format: ## lay out all C files
+format: ## lay out all C files (on Debian 12, whose clang-format 14 is what decides)
 	@docker/install-packages lint
+	@command -v clang-format-14 >/dev/null || \
+	    { echo "make format needs clang-format 14, which Debian 12 has: others lay files out differently" >&2; exit 1; }
 	git ls-files '*.c' '*.h' | xargs clang-format-14 -i
 
 deps: ## install what building, testing and linting need (Debian, apt)
@@ -112,6 +124,22 @@ as_owner = $(shell [ $$(id -u) -ne 0 ] || [ $$(stat -c %u .) -eq 0 ] || \
 
 # The files that make install put somewhere, DESTDIR left out.
 installed = build/release/install_manifest.txt
+
+# The builds of make test. In CI warnings are errors in both; elsewhere the one that everybody uses
+# stays as make build leaves it, and a warning is an error in the other.
+define ordinary_build
+cmake --preset dev -DBUILD_TESTING=ON $(if $(CI),-DMCPX_WERROR=ON)
+cmake --build build $(BUILD_JOBS) --target ordinary
+endef
+define sanitized_build
+cmake --preset asan
+cmake --build build/asan $(BUILD_JOBS)
+endef
+not_now = --label-exclude '^(verify|nightly)$$'
+
+# How long the tests take that can be made longer. docs/testing.md has what these mean.
+soak = MCPX_SIM_SEEDS=4000 MCPX_SEEDS=20000 MCPX_TABLE_SEEDS=1000 MCPX_ATTACK_SECONDS=60 MCPX_E2E_KILLS=60 \
+    MCPX_E2E_MINUTES=10 MCPX_E2E_MOMENTS=200 MCPX_RANDOM_SCHEMAS=5000
 
 # configure(preset): with the tests where their framework is installed.
 configure = cmake --preset $(1) --log-level=WARNING \

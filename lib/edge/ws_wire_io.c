@@ -17,6 +17,8 @@ enum { LIMIT_MAX = 1 << 30, SPLICE_MAX = 65536 };
 
 enum { BODY_MAX = 16384, KEEP_MAX = 1 << 20, BODY_DEPTH = 16, ANSWER_S = 3 };
 
+enum { BAD_GATEWAY = 1014 }; /* a close code of what stands before a router */
+
 void mx_wire_reason(struct mx_wire *wire, struct mcpx_slice reason)
 {
     size_t len = reason.len < MX_REASON_MAX ? reason.len : MX_REASON_MAX;
@@ -210,10 +212,11 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
 }
 
 /*
- * libwebsockets gives out 1012, 1013 and 1014 as 1002, for RFC 6455 lists none of them; the reason
- * tells them apart. A router that means 1002 says so, by name or text. One that refuses somebody
- * after the upgrade names an error. All else is said by what stands before a router, and is taken
- * for a restart: who gave up would be gone for good after each of them. Protocol: sections 6 and 7.
+ * libwebsockets 4.1 gives out 1012, 1013 and 1014 as 1002, for RFC 6455 lists none of them; the
+ * reason tells them apart. A router that means 1002 says so, by name or text. One that refuses
+ * somebody after the upgrade names an error. All else is said by what stands before a router, and
+ * is taken for a restart: who gave up would be gone for good after each of them. Protocol: sections
+ * 6 and 7.
  */
 static enum mcpx_err meant_by_1002(struct mcpx_slice reason)
 {
@@ -233,6 +236,8 @@ static int code_of(const unsigned char *in, size_t len)
 {
     int code = len >= 2 ? in[0] << 8 | in[1] : 1005;
 
+    if (code == BAD_GATEWAY) /* libwebsockets 4.3 gives out what was sent */
+        return mcpx_error_close(MCPX_ERESTART);
     if (code != mcpx_error_close(MCPX_EFRAMES))
         return code;
     return mcpx_error_close(meant_by_1002((struct mcpx_slice){(const char *)in + 2, len - 2}));

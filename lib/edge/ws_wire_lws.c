@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /*
@@ -30,9 +31,11 @@ static const struct lws_protocols protocols[] = {
 
 static void on_handle(uv_handle_t *handle, void *user)
 {
+    struct stat about;
     uv_os_fd_t fd;
 
-    if (uv_handle_get_type(handle) == UV_POLL && uv_fileno(handle, &fd) == 0)
+    if (uv_handle_get_type(handle) == UV_POLL && uv_fileno(handle, &fd) == 0 &&
+        fstat(fd, &about) == 0 && !S_ISSOCK(about.st_mode))
         *(int *)user = fd;
 }
 
@@ -52,8 +55,6 @@ bool mx_wire_context_open(struct mx_wire *wire)
     info.foreign_loops = loops;
     info.pcontext = &wire->lws;
     info.user = wire;
-    info.uid = -1;
-    info.gid = -1;
     info.port = CONTEXT_PORT_NO_LISTEN;
     info.protocols = protocols;
     info.alpn = "http/1.1";
@@ -64,7 +65,8 @@ bool mx_wire_context_open(struct mx_wire *wire)
     info.connect_timeout_secs = TIMEOUT_S;
     info.fd_limit_per_thread = DESCRIPTORS;
     wire->lws = lws_create_context(&info);
-    /* Handles are walked in the order of their making: the last poll handle is its event pipe. */
+    /* Handles are walked in the order of their making: the last that is polled, and is no socket
+     * as those that 4.3 learns of routes by, is its event pipe. */
     wire->pipe_fd = -1;
     if (wire->lws)
         uv_walk(wire->loop, on_handle, &wire->pipe_fd);
@@ -97,16 +99,18 @@ static void on_turn(uv_idle_t *idle)
     if (++wire->turns < TURNS_TO_CLOSE)
         return;
     lws_context_destroy(wire->lws);
+    if (wire->pipe_left)
+        close(wire->pipe_fd);
     uv_close((uv_handle_t *)idle, on_lingered);
 }
 
 /*
- * libwebsockets closes the event pipe's number twice: at once, and again when libuv has let go of
- * it, when it may belong to somebody who opened a file in between. Until then it is ours.
+ * libwebsockets 4.1 closes the event pipe's number twice: at once, and again when libuv has let go
+ * of it, when it may belong to somebody who opened a file in between. Until then it is ours.
  */
 static void occupy(int fd)
 {
-    int null = fd < 0 ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int taken;
 
     if (null < 0 || null == fd)
@@ -124,7 +128,9 @@ void mx_wire_context_close(struct mx_wire *wire)
         return;
     }
     lws_context_destroy(wire->lws);
-    occupy(wire->pipe_fd);
+    wire->pipe_left = fcntl(wire->pipe_fd, F_GETFD) >= 0;
+    if (wire->pipe_fd >= 0 && !wire->pipe_left)
+        occupy(wire->pipe_fd);
     uv_idle_init(wire->loop, &wire->linger);
     wire->linger.data = wire;
     uv_idle_start(&wire->linger, on_turn);

@@ -19,6 +19,7 @@ enum { MX_REASON_MAX = 511, MX_WIRE_KEYS = 64 };
  * cert_file, key_file            the same; empty when no certificate is shown
  * tls            what connections under TLS begin with, lent by libwebsockets
  * pipe_fd        number of the context's event pipe
+ * pipe_left      libwebsockets 4.3 has not closed it, and will not
  * wsi            the connection or the attempt; NULL when there is none
  * lookup         under way, or NULL
  * found, next    what a name stands for; which of it is tried next
@@ -46,6 +47,7 @@ struct mx_wire {
     struct ssl_ctx_st *tls;
     struct lws_context *lws;
     int pipe_fd;
+    bool pipe_left;
     struct lws *wsi;
     struct mx_lookup *lookup;
     struct addrinfo *found, *next;

@@ -67,8 +67,6 @@ enum mcpx_err ws_server_open(struct edge *edge)
     info.options = LWS_SERVER_OPTION_LIBUV | LWS_SERVER_OPTION_EXPLICIT_VHOSTS;
     info.foreign_loops = loops;
     info.pcontext = &edge->lws;
-    info.uid = -1;
-    info.gid = -1;
     info.port = CONTEXT_PORT_NO_LISTEN_SERVER;
     info.protocols = protocols;
     info.server_string = "mcpx-router"; /* it asserts that there is one */

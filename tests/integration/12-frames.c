@@ -196,7 +196,7 @@ Test(frames, of_several_pings_each_is_answered_in_order)
 {
     struct rude a = {0};
     struct frame frame;
-    char number[8];
+    char number[16];
 
     rude_join(&a, &router, "a", "room", "");
     for (int i = 0; i < 10; i++) {

@@ -189,7 +189,7 @@ static struct peer *come_in(struct fixture *fixture, struct mcpx_slice bearer,
                             struct mcpx_slice named)
 {
     struct admission admission = {.topic = MCPX_SLICE("room-1"), .instance = INSTANCE_AUTO};
-    const struct claimant claimant = {bearer, named};
+    const struct claimant claimant = {.bearer = bearer, .named = named};
     struct grant *grant = NULL;
     struct peer *peer = NULL;
 

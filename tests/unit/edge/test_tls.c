@@ -439,6 +439,8 @@ Test(tls, who_has_little_memory_gets_small_records)
 /* A fatal alert of the client's ends both directions, whatever it sends then. */
 Test(tls, who_has_failed_is_not_heard_again)
 {
+    /* OpenSSL 3.5 calls it by another name than 3.0. */
+    unsigned long alert = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_SSLV3_ALERT_BAD_RECORD_MAC);
     struct ends ends = {0};
 
     connect_ends(&ends, TLS1_3_VERSION);
@@ -448,7 +450,7 @@ Test(tls, who_has_failed_is_not_heard_again)
     read_answers(&ends);
     for (int i = 0; i < 3; i++) {
         deliver(&ends);
-        cr_assert_str_eq(ends.opened.failed, "sslv3 alert bad record mac");
+        cr_assert_str_eq(ends.opened.failed, ERR_reason_error_string(alert));
         cr_expect_null(tls_seal(ends.tls, "x", 1).text);
     }
     free_ends(&ends);
