@@ -6,7 +6,6 @@
 #include "router/edge/clock.h"
 #include "router/edge/log.h"
 #include "router/edge/loop.h"
-#include "router/edge/machine.h"
 #include "router/edge/paths.h"
 #include "router/edge/process.h"
 

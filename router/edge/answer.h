@@ -1,10 +1,11 @@
 /*
- * answer.h - the one way an HTTP answer leaves: whole, in one write, and then the connection
- * ends.
+ * answer.h - a head that was read, as the HTTP API wants it; and the one way an answer leaves:
+ * whole, in one write, and then the connection ends.
  */
 #ifndef EDGE_ANSWER_H
 #define EDGE_ANSWER_H
 
+#include "lib/core/http_head.h"
 #include "router/edge/connection.h"
 
 struct http_reply;
@@ -38,5 +39,20 @@ void answer_refuse(struct connection *connection, const struct answer_status *wh
 
 /** Answers what is no HTTP request, or none that is understood. */
 void answer_fault(struct connection *connection, const struct mx_http_fault *fault);
+
+/**
+ * Picks what the API reads. The target is passed on as it was sent: whoever splits it decodes its
+ * parts.
+ *
+ * head   borrowed by `out`
+ *
+ * Returns NULL, or what is wrong: a method that is not known here, or one of the fields that decide
+ * (Authorization, Origin, Content-Type) twice.
+ */
+const struct answer_status *request_read(const struct mx_http_head *head,
+                                         struct http_request *out);
+
+/** The path of its target: the query may hold a ticket, which the log must not show. */
+struct mcpx_slice request_path(const struct http_request *request);
 
 #endif

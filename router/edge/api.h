@@ -129,13 +129,4 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);
 
-/** Appends the metrics of reloads and of the policy in force. */
-void api_metrics_reload(const struct api_call *call, struct mcpx_text *out);
-
-/** Appends the metrics of what keeps messages and decisions. */
-void api_metrics_store(const struct api_call *call, struct mcpx_text *out);
-
-/** Appends the metrics of files with public keys. */
-void api_metrics_keys(const struct api_call *call, struct mcpx_text *out);
-
 #endif

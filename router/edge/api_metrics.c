@@ -1,11 +1,266 @@
 /*
- * api_metrics.c - the hub's counters as Prometheus text, generated from their table, so that a
- * new counter is exported by being declared. Labels hold error codes and fixed numbers only: names
- * of topics, tools and participants are unbounded, and nobody's business who may read metrics.
+ * api_metrics.c - the hub's counters as Prometheus text, version 0.0.4, generated from their table,
+ * so that a new counter is exported by being declared. Labels hold error codes and fixed numbers
+ * only: names of topics, tools and participants are unbounded, and nobody's business who may read
+ * metrics; nor are paths, so a file is named by its setting. What there is none of (a stage of the
+ * store, a file with keys) has no lines.
  */
 #include "lib/core/format.h"
 #include "router/edge/api.h"
-#include "router/edge/metric_text.h"
+#include "router/policy/key_file.h"
+#include "router/store/edge/audit.h"
+#include "router/store/edge/stage.h"
+#include <mcpx/text.h>
+
+/* ---- lines ---- */
+
+/*
+ * The classes of a histogram.
+ *
+ * counts      how many fell into each: `count` with an upper bound, and one without
+ * sum         of all
+ * of_second   times: how many units a second has, as for metric_seconds; 0 = they are no times
+ */
+struct metric_classes {
+    const uint64_t *counts;
+    uint64_t sum;
+    const unsigned *bounds;
+    size_t count;
+    uint64_t of_second;
+};
+
+/* Appends the two lines that stand before the values of a metric. */
+static void metric_header(const char *name, const char *type, const char *help,
+                          struct mcpx_text *out)
+{
+    mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* Appends a counter or gauge that has no labels. */
+static void metric_value(const char *name, const char *type, const char *help, uint64_t value,
+                         struct mcpx_text *out)
+{
+    metric_header(name, type, help, out);
+    mx_format(out, "%s %s\n", name, value);
+}
+
+/*
+ * Appends a time in seconds between two texts.
+ *
+ * time        in units
+ * of_second   how many of them a second has: a power of ten
+ */
+static void metric_seconds(const char *before, uint64_t time, uint64_t of_second,
+                           const char *after, struct mcpx_text *out)
+{
+    mx_format(out, "%s%s.", before, time / of_second);
+    for (uint64_t unit = of_second / 10; unit > 0; unit /= 10)
+        mx_format(out, "%s", time / unit % 10);
+    mcpx_text_puts(out, after);
+}
+
+/* ---- histograms ---- */
+
+static void write_bound(const struct metric_classes *classes, unsigned bound,
+                        struct mcpx_text *out)
+{
+    if (classes->of_second)
+        metric_seconds("", bound, classes->of_second, "", out);
+    else
+        mx_format(out, "%s", (uint64_t)bound);
+}
+
+/* Appends a histogram. */
+static void metric_histogram(const char *name, const char *help,
+                             const struct metric_classes *classes, struct mcpx_text *out)
+{
+    uint64_t sum = 0;
+
+    metric_header(name, "histogram", help, out);
+    for (size_t i = 0; i < classes->count; i++) {
+        sum += classes->counts[i];
+        mx_format(out, "%s_bucket{le=\"", name);
+        write_bound(classes, classes->bounds[i], out);
+        mx_format(out, "\"} %s\n", sum);
+    }
+    sum += classes->counts[classes->count];
+    mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", name, sum, name);
+    if (classes->of_second)
+        metric_seconds("", classes->sum, classes->of_second, "", out);
+    else
+        mx_format(out, "%s", classes->sum);
+    mx_format(out, "\n%s_count %s\n", name, sum);
+}
+
+/* Appends a histogram of times in seconds, and one of sizes. */
+static void metric_times(const char *name, const char *help, const struct figure *figure,
+                         struct mcpx_text *out)
+{
+    struct metric_classes classes = {figure->counts, figure->sum, figure_times_us,
+                                     FIGURE_TIMES, 1000000};
+
+    metric_histogram(name, help, &classes, out);
+}
+
+static void metric_sizes(const char *name, const char *help, const struct figure *figure,
+                         struct mcpx_text *out)
+{
+    struct metric_classes classes = {figure->counts, figure->sum, figure_sizes, FIGURE_SIZES,
+                                     0};
+
+    metric_histogram(name, help, &classes, out);
+}
+
+/* ---- the store and its stages ---- */
+
+/* An old answer would hide that the disk does not answer any more. */
+static bool is_known(const struct api_call *call, int64_t bytes)
+{
+    return bytes >= 0 && call->now.mono_ms - call->api->disks->asked_ms < DISK_KNOWN_MS;
+}
+
+static void write_stored(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct store_figures *store = store_figures(call->api->store);
+    const struct store_settings *settings = &call->api->config->store;
+
+    metric_times("mcpx_store_commit_seconds", "From the begin of a batch until it is stored",
+                 &store->sqlite.work, out);
+    metric_sizes("mcpx_store_batch_messages", "What was stored together", &store->sqlite.sizes,
+                 out);
+    metric_times("mcpx_store_open_seconds", "From the wish for a topic until it is loaded",
+                 &store->open, out);
+    metric_value("mcpx_store_file_bytes", "gauge", "Size of the database", store->sqlite.bytes,
+                 out);
+    metric_value("mcpx_store_file_bytes_max", "gauge",
+                 "Size that the database may have, 0 = no bound", settings->file_bytes, out);
+    if (is_known(call, call->api->disks->store))
+        metric_value("mcpx_store_free_bytes", "gauge", "Room on the disk of the database",
+                     (uint64_t)call->api->disks->store, out);
+}
+
+static void write_audited(const struct api_call *call, struct mcpx_text *out)
+{
+    struct audit_counts counts;
+
+    store_count_audit(call->api->store, &counts);
+    metric_value("mcpx_audit_lines_total", "counter", "Lines written to the audit",
+                 counts.lines, out);
+    metric_value("mcpx_audit_lost_total", "counter",
+                 "Lines that could not be written; the audit tells how many, too", counts.lost,
+                 out);
+    metric_value("mcpx_audit_checkpoints_total", "counter", "Signatures written to the audit",
+                 counts.checkpoints, out);
+    metric_times("mcpx_audit_sync_seconds",
+                 "From the begin of a batch until it is in the audit",
+                 &store_figures(call->api->store)->audit.work, out);
+    if (is_known(call, call->api->disks->audit))
+        metric_value("mcpx_audit_free_bytes", "gauge", "Room on the disk of the audit",
+                     (uint64_t)call->api->disks->audit, out);
+}
+
+static void write_about_store(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct http_api *api = call->api;
+    const struct store_figures *store;
+
+    if (!api->store)
+        return;
+    store = store_figures(api->store);
+    metric_value("mcpx_store_pending_messages", "gauge",
+                 "Messages, comings and goings that are not stored yet", hub_pending(api->hub),
+                 out);
+    metric_header("mcpx_store_rejected_total", "counter",
+                  "Messages, comings and goings that could not be stored", out);
+    mx_format(out, "mcpx_store_rejected_total{reason=\"full\"} %s\n", store->refused_full);
+    mx_format(out, "mcpx_store_rejected_total{reason=\"failed\"} %s\n", store->refused_failed);
+    if (api->config->hub.stored)
+        write_stored(call, out);
+    if (api->config->hub.audited)
+        write_audited(call, out);
+}
+
+/* ---- keys and reloads ---- */
+
+static uint64_t count_keys(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->keys.count;
+}
+
+static uint64_t age_s(const struct key_file *file, int64_t wall_ms)
+{
+    return (uint64_t)key_file_age_ms(file, wall_ms) / 1000;
+}
+
+static uint64_t is_faulty(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->is_faulty;
+}
+
+static uint64_t reads(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->reads;
+}
+
+static uint64_t failures(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->failures;
+}
+
+static void write_about_keys(const struct api_call *call, struct mcpx_text *out)
+{
+    static const struct {
+        const char *name, *type, *help;
+        uint64_t (*ask)(const struct key_file *file, int64_t wall_ms);
+    } rows[] = {
+        {"mcpx_key_file_keys", "gauge", "Public keys of a file that are in force", count_keys},
+        {"mcpx_key_file_age_seconds", "gauge",
+         "Since when the content is there whose keys are in force", age_s},
+        {"mcpx_key_file_faulty", "gauge",
+         "1 when the file was not good when it was read last, and older keys are in force",
+         is_faulty},
+        {"mcpx_key_file_reads_total", "counter", "Readings of a file with public keys", reads},
+        {"mcpx_key_file_failures_total", "counter",
+         "Readings of such a file that gave no keys", failures},
+    };
+    const struct tokens *tokens = call->api->config->tokens;
+    const struct key_file *file;
+
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        if (tokens_key_file(tokens, 0))
+            metric_header(rows[row].name, rows[row].type, rows[row].help, out);
+        for (size_t i = 0; (file = tokens_key_file(tokens, i)) != NULL; i++)
+            mx_format(out, "%s{setting=\"%s\"} %s\n", rows[row].name, file->setting,
+                      rows[row].ask(file, call->now.wall_ms));
+    }
+}
+
+static void write_about_reload(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct reload_report *reloads = &call->api->reloads;
+    int64_t age_ms = call->now.mono_ms - reloads->since_ms;
+
+    metric_header("mcpx_policy_info", "gauge",
+                  "Constant 1; the label names participants and profiles that are in force",
+                  out);
+    mx_format(out, "mcpx_policy_info{rev=\"%s\"} 1\n", call->api->config->rev);
+    metric_value("mcpx_config_age_seconds", "gauge",
+                 "Since when the configuration that is in force was read",
+                 (uint64_t)(age_ms > 0 ? age_ms : 0) / 1000, out);
+    metric_header("mcpx_reloads_total", "counter",
+                  "Reloads of the configuration: come into force, or refused for a fault",
+                  out);
+    mx_format(out,
+              "mcpx_reloads_total{result=\"done\"} %s\n"
+              "mcpx_reloads_total{result=\"refused\"} %s\n",
+              reloads->done, reloads->refused);
+}
+
+/* ---- the router ---- */
 
 /* Times are milliseconds here. */
 enum { MS = 1000, NS = 1000000000 };
@@ -150,14 +405,6 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
                      "in seconds "
                      "since 1970",
                      (uint64_t)tls->crl_until_s, out);
-    if (tls->has_ocsp) {
-        metric_value("mcpx_tls_ocsp_expiry_seconds", "gauge",
-                     "When the OCSP response ends that clients are shown, in seconds since "
-                     "1970; 0 when there is none",
-                     (uint64_t)tls->ocsp_until_s, out);
-        metric_value("mcpx_tls_ocsp_unusable", "gauge",
-                     "1 while the OCSP response on disk cannot be used", tls->ocsp_stale, out);
-    }
     metric_value("mcpx_tls_handshakes_total", "counter", "TLS handshakes that succeeded",
                  tls->handshakes, out);
     metric_value("mcpx_tls_failed_total", "counter",
@@ -226,9 +473,9 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
                      call->api->turns, out);
     if (call->api->changes)
         write_changes(call->api->changes, out);
-    api_metrics_store(call, out);
-    api_metrics_keys(call, out);
-    api_metrics_reload(call, out);
+    write_about_store(call, out);
+    write_about_keys(call, out);
+    write_about_reload(call, out);
     metric_value("mcpx_log_lost_lines_total", "counter",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);

@@ -4,6 +4,7 @@
  * so no list of connections changes while it is walked.
  */
 #include "router/edge/connection.h"
+
 #include "router/edge/bounds.h"
 #include "router/edge/signatures.h"
 #include "router/edge/tls.h"
@@ -16,6 +17,28 @@
 #include <netdb.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+
+/* The code stands before the text in the payload of a close frame. */
+enum { CODE_LEN = 2 };
+
+struct close_cause close_cause_lost(void)
+{
+    return (struct close_cause){.code = CLOSE_LOST, .reason = "lost"};
+}
+
+struct close_cause close_cause_of_client(int code, struct mcpx_slice payload)
+{
+    struct close_cause cause = {.code = code, .reason = mcpx_error_wire(MCPX_ECLOSED)};
+
+    if (payload.len > CODE_LEN)
+        cause.says = (struct mcpx_slice){payload.text + CODE_LEN, payload.len - CODE_LEN};
+    return cause;
+}
+
+struct close_cause close_cause_of_router(enum mcpx_err err)
+{
+    return (struct close_cause){.code = mcpx_error_close(err), .reason = mcpx_error_wire(err)};
+}
 
 /* The largest buffer that a connection keeps between messages. */
 enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };

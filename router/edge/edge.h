@@ -9,9 +9,8 @@
 #include "router/edge/holders.h"
 #include "router/edge/http_api.h"
 #include "router/edge/key_watch.h"
-#include "router/edge/log_share.h"
+#include "router/edge/log.h"
 #include "router/edge/manager.h"
-#include "router/edge/ocsp.h"
 #include "router/edge/signatures.h"
 #include "router/edge/tls_files.h"
 #include "router/store/edge/stage.h"
@@ -34,14 +33,12 @@ struct guests {
  * TLS of the addresses that have it (edge_tls.h); without any, all of it is zero.
  *
  * files        what new connections are given
- * ocsp         and shown beside it
  * lists_ended  that all lists of an authority have ended was logged
- * watch        who reads them again (tls_watch.h)
+ * watch        who reads them again (tls_files.h)
  */
 struct edge_tls {
     struct tls_room *room;
     struct tls_files files;
-    struct ocsp ocsp;
     bool lists_ended;
     struct tls_figures figures;
     struct tls_watch *watch;

@@ -4,7 +4,7 @@
  * comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow from a table.
  */
 #include "router/edge/api.h"
-#include "router/edge/http_access.h"
+#include "router/edge/http_admission.h"
 #include "router/edge/http_query.h"
 
 /* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */

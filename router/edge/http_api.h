@@ -11,7 +11,7 @@
 #include "router/hub/query.h"
 #include "router/policy/changes.h"
 #include "router/policy/config.h"
-#include "router/policy/jwt_signature.h"
+#include "router/policy/jwt_keys.h"
 #include "router/policy/tickets.h"
 #include "router/policy/tokens.h"
 #include "router/store/audit_note.h"
@@ -65,8 +65,6 @@ struct http_request {
  *
  * until_s      when the certificate in force ends, in seconds since 1970
  * stale        the files on disk could not be used when they were read last
- * has_ocsp     there are to be OCSP responses; ocsp_stale: that on disk could not be used
- * ocsp_until_s when the one that clients are shown ends; 0 = there is none
  * crl_until_s  when all lists of the first authority of clients have ended; 0 = never
  * handshakes   that succeeded
  * failed       handshakes and connections that TLS has ended
@@ -74,8 +72,7 @@ struct http_request {
 struct tls_figures {
     int64_t until_s;
     bool stale;
-    bool has_ocsp, ocsp_stale;
-    int64_t ocsp_until_s, crl_until_s;
+    int64_t crl_until_s;
     uint64_t handshakes, failed;
 };
 

@@ -4,12 +4,12 @@
  * the connection ends. What follows the head of a handshake are frames already.
  */
 #include "router/edge/http_server.h"
-#include "router/edge/certificate.h"
+#include "router/edge/answer.h"
+#include "router/edge/edge_tls.h"
 #include "router/edge/proxies.h"
 #include "router/edge/receive.h"
 #include "router/edge/refusal.h"
 #include "router/edge/reload.h"
-#include "router/edge/request.h"
 #include "router/edge/upgrade.h"
 #include "router/edge/waiters.h"
 #include "router/edge/wire.h"

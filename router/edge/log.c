@@ -5,6 +5,7 @@
  * and said. syslog was refused: the journal and every container runtime read stderr.
  */
 #include "router/edge/log.h"
+
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/utf8.h"
@@ -220,4 +221,28 @@ void log_lws(int level, const char *line)
     if (is_noise(line) || !log_permits(&limit, clock_ask().mono_ms))
         return;
     LOG(level & LLL_ERR ? LOG_WARN : LOG_INFO, "libwebsockets", log_text("says", text));
+}
+
+/*
+ * Shares: one bound for all lines of a kind would let whoever is refused most hide the others;
+ * names are made up by anybody, so their counts stand in buckets, whose memory does not grow.
+ */
+void log_share_init(struct log_share *share, const char *about, struct mx_map_key key)
+{
+    *share = (struct log_share){.all.about = about};
+    share->each.key = key;
+    share->each.rate = (struct mx_rate){LOG_SHARE_PER_MINUTE, LOG_SHARE_BURST};
+}
+
+bool log_share_permits(struct log_share *share, struct mcpx_slice name, int64_t mono_ms)
+{
+    if (mx_buckets_wait_ms(&share->each, name, 1, mono_ms) > 0) {
+        log_tell(&share->all, mono_ms);
+        share->all.held_back++;
+        return false;
+    }
+    if (!log_permits(&share->all, mono_ms))
+        return false;
+    mx_buckets_spend(&share->each, name, 1, mono_ms);
+    return true;
 }

@@ -20,10 +20,9 @@
 #include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
 #include "router/edge/store_turn.h"
-#include "router/edge/tls_watch.h"
+#include "router/edge/tls_files.h"
 #include "router/edge/turn.h"
 #include "router/edge/waiters.h"
-#include "router/edge/ws_server.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -6,7 +6,9 @@
 #include "router/edge/paths.h"
 
 #include "lib/core/format.h"
+#include "lib/core/ident.h"
 #include "router/edge/clock.h"
+#include "router/edge/tls.h"
 #include "router/edge/tls_files.h"
 #include "router/policy/loading.h"
 #include "router/store/audit_key.h"
@@ -14,8 +16,15 @@
 
 #include <errno.h>
 #include <openssl/crypto.h>
+#include <openssl/ssl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*
+ * RENEW_DAYS   how long a certificate has to be good when nobody is to be warned; as the alert
+ *              McpxCertificateEnds
+ */
+enum { RENEW_DAYS = 14, DAY_S = 86400 };
 
 static bool fault(struct mcpx_text *errors, const char *setting, const char *path,
                   const char *what)
@@ -125,6 +134,71 @@ static bool check_key(const char *path, struct mcpx_text *errors)
     return why ? fault(errors, "audit.key_file", path, why) : true;
 }
 
+/* The names of the certificate, and when it ends. */
+static void describe_certificate(const struct tls_settings *settings,
+                                 const struct tls_files *files, int64_t wall_ms,
+                                 struct mcpx_text *out)
+{
+    struct mcpx_text names = {0};
+    int64_t left_s = files->until_s - wall_ms / 1000;
+    char end[MX_TIME_LEN + 1];
+
+    tls_add_names(SSL_CTX_get0_certificate(files->context), &names);
+    for (size_t i = 0; i < names.len; i++)
+        if (names.text[i] == '\0')
+            names.text[i] = ' ';
+    mx_time_format(files->until_s * 1000, end);
+    mx_format(out, "certificate: %s: %sends %s, in %s days\n", settings->certificate_file,
+              mcpx_text_view(&names), end, left_s > 0 ? left_s / DAY_S : 0);
+    mcpx_text_fini(&names);
+}
+
+static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warnings)
+{
+    if (left_s <= 0)
+        mx_format(warnings,
+                  "tls.certificate_file: %s: has expired, so clients refuse it; expected one "
+                  "that is valid today\n",
+                  path);
+    else if (left_s < RENEW_DAYS * DAY_S)
+        mx_format(warnings,
+                  "tls.certificate_file: %s: ends in %s days; expected one that is good for "
+                  "%s days more\n",
+                  path, left_s / DAY_S, (int64_t)RENEW_DAYS);
+}
+
+/* RFC 7633: "must staple". */
+static bool wants_staple(const SSL_CTX *context)
+{
+    return X509_get_ext_by_NID(SSL_CTX_get0_certificate(context), NID_tlsfeature, -1) >= 0;
+}
+
+/* A line for each thing about them that is surely not meant. */
+static void warn_of_tls(const struct tls_settings *settings, const struct tls_files *files,
+                        int64_t wall_ms, struct mcpx_text *warnings)
+{
+    struct stat status;
+
+    warn_of_end(settings->certificate_file, files->until_s - wall_ms / 1000, warnings);
+    if (stat(settings->key_file, &status) == 0 && (status.st_mode & S_IROTH))
+        mx_format(warnings,
+                  "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "
+                  "that\n",
+                  settings->key_file);
+    if (files->revoked.until_s && files->revoked.until_s <= wall_ms / 1000)
+        (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
+                    "has a list that has expired, so everybody of its authority who shows a "
+                    "certificate is refused; expected lists that are valid today");
+    if (files->revoked.from_s > wall_ms / 1000)
+        (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
+                    "has a list that has not begun, so everybody of its authority who shows a "
+                    "certificate is refused; expected lists that are valid today");
+    if (wants_staple(files->context))
+        (void)fault(warnings, "tls.certificate_file", settings->certificate_file,
+                    "says that clients shall refuse it without an OCSP response, which the "
+                    "router does not show; expected one without \"must staple\"");
+}
+
 static bool check_tls(const struct config *config, struct mcpx_text *errors,
                       struct mcpx_text *found)
 {
@@ -134,8 +208,8 @@ static bool check_tls(const struct config *config, struct mcpx_text *errors,
                                &files) == MCPX_OK;
 
     if (good) {
-        tls_files_warn(&config->tls, &files, wall_ms, errors);
-        tls_files_describe(&config->tls, &files, wall_ms, found);
+        warn_of_tls(&config->tls, &files, wall_ms, errors);
+        describe_certificate(&config->tls, &files, wall_ms, found);
     }
     tls_files_fini(&files);
     return good;

@@ -1,5 +1,5 @@
 /*
- * process.h - what the system says about this process, for the metrics, and what it tells others.
+ * process.h - what the system says about this process and gives it, and what it tells others.
  */
 #ifndef EDGE_PROCESS_H
 #define EDGE_PROCESS_H
@@ -32,5 +32,16 @@ void process_ask(struct process *process, int64_t mono_ms);
  * tokens.
  */
 void process_hide(void);
+
+/**
+ * Bytes of memory that this process may use: those of the machine, or what the control groups it is
+ * in allow (version 1 and 2), whichever is least. 0 when the system does not say.
+ *
+ * root    put in front of /proc and /sys, for tests; "" is the machine itself
+ */
+uint64_t machine_memory(const char *root);
+
+/** File descriptors that this process may have when it asks for all of them; 0 = not known. */
+uint64_t machine_descriptors(void);
 
 #endif

@@ -7,7 +7,6 @@
 #include "router/edge/answer.h"
 #include "router/edge/forwarded.h"
 #include "router/edge/gate.h"
-#include "router/edge/proxy_head.h"
 #include "router/edge/refusal.h"
 #include "router/edge/tls.h"
 

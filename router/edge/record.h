@@ -5,7 +5,7 @@
 #ifndef EDGE_RECORD_H
 #define EDGE_RECORD_H
 
-#include "router/edge/connection_state.h"
+#include "router/edge/connection.h"
 
 struct audit_note; /* router/store/audit_note.h */
 

@@ -7,7 +7,7 @@
 #include "router/edge/rejudge.h"
 
 #include "router/edge/bounds.h"
-#include "router/edge/certificate.h"
+#include "router/edge/edge_tls.h"
 
 /* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };

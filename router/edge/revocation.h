@@ -4,12 +4,17 @@
 #ifndef EDGE_REVOCATION_H
 #define EDGE_REVOCATION_H
 
+#include <mcpx/base.h>
 #include <mcpx/error.h>
 #include <mcpx/text.h>
+
+#include <stdint.h>
 
 struct ssl_ctx_st;
 struct stack_st_X509;
 struct stack_st_X509_CRL;
+struct asn1_string_st;
+struct X509_crl_st;
 
 /**
  * Revocation lists. Zeroed, there are none, and nothing is revoked.
@@ -55,5 +60,27 @@ bool revocation_has_begun(struct revocation *revocation, int64_t wall_s);
 
 /** Frees them, which takes long where they are large. */
 void revocation_fini(struct revocation *revocation);
+
+/** An instant of a certificate, in seconds since 1970. */
+int64_t tls_time_seconds(const struct asn1_string_st *time);
+
+/** Most lists of a file: a handshake looks at each. */
+enum { CRL_LISTS_MAX = 256 };
+
+/**
+ * Reads lists in PEM. It may take seconds, so a thread does it; one at a time.
+ *
+ * lists   what was read is added, also on failure
+ *
+ * Returns NULL, or what is wrong, until the next call.
+ */
+const char *crl_read(const char *path, struct stack_st_X509_CRL *lists);
+
+/** When it begins, and when it ends, in seconds since 1970; an end of 0 = never. */
+int64_t crl_from_s(const struct X509_crl_st *list);
+int64_t crl_until_s(const struct X509_crl_st *list);
+
+/** True when both are of one authority, with one key as far as they say. */
+bool crl_is_of_one(const struct X509_crl_st *one, const struct X509_crl_st *other);
 
 #endif

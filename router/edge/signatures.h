@@ -7,7 +7,7 @@
 
 #include "lib/core/bucket.h"
 #include "router/hub/list.h"
-#include "router/policy/jwt_signature.h"
+#include "router/policy/jwt_keys.h"
 #include <uv.h>
 
 struct connection;

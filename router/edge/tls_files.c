@@ -3,21 +3,27 @@
  * is left out because it has been a hole elsewhere (compression, renegotiation). Tickets are left
  * out as well: a connection lives for hours, so to come back costs little, and without tickets no
  * key exists by which what was recorded can be read later.
+ *
+ * A large revocation list takes a second to be read, and a disk that has gone away answers nothing
+ * for minutes. So a thread asks the files for their times, reads them, and frees what was in force
+ * before; the loop only exchanges one for the other. Files are read again when they have not
+ * changed for a second: certificate and key are two files, and between the first and the second
+ * change they do not belong together.
  */
 #include "router/edge/tls_files.h"
 
 #include "lib/core/format.h"
-#include "lib/core/ident.h"
 #include "lib/core/key_pair.h"
 #include "router/edge/gcm.h"
-#include "router/edge/ocsp.h"
+#include "router/edge/log.h"
+#include "router/edge/record.h"
+#include "router/edge/revocation.h"
 #include "router/edge/tls.h"
-#include "router/edge/tls_time.h"
 #include "router/policy/loading.h"
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <sys/stat.h>
+#include <stdlib.h>
 
 /* Ephemeral keys and authenticated encryption only; those of TLS 1.3 have nothing else. */
 static const char ciphers[] = "ECDHE+AESGCM:ECDHE+CHACHA20";
@@ -25,10 +31,15 @@ static const char groups[] = "X25519:P-256:P-384";
 
 /*
  * CLIENT_CHAIN_MAX   the longest chain of a client, in bytes
- * RENEW_DAYS         how long a certificate has to be good when nobody is to be warned; as the
- *                    alert McpxCertificateEnds
+ * TLS_LISTS_MAX      how large files may be: lists, of which a million entries take 45 MiB
+ * TLS_FILE_MAX       others
  */
-enum { CLIENT_CHAIN_MAX = 32768, RENEW_DAYS = 14, DAY_S = 86400 };
+enum {
+    CLIENT_CHAIN_MAX = 32768,
+    TLS_FILE_COUNT = 4,
+    TLS_LISTS_MAX = 64 << 20,
+    TLS_FILE_MAX = 1 << 20
+};
 
 static enum mcpx_err fault(struct mcpx_text *errors, const char *setting, const char *path,
                            const char *what)
@@ -182,75 +193,6 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, OSSL_LIB_CTX *
     return MCPX_OK;
 }
 
-void tls_files_describe(const struct tls_settings *settings, const struct tls_files *files,
-                        int64_t wall_ms, struct mcpx_text *out)
-{
-    struct mcpx_text names = {0};
-    int64_t left_s = files->until_s - wall_ms / 1000;
-    char end[MX_TIME_LEN + 1];
-
-    tls_add_names(SSL_CTX_get0_certificate(files->context), &names);
-    for (size_t i = 0; i < names.len; i++)
-        if (names.text[i] == '\0')
-            names.text[i] = ' ';
-    mx_time_format(files->until_s * 1000, end);
-    mx_format(out, "certificate: %s: %sends %s, in %s days\n", settings->certificate_file,
-              mcpx_text_view(&names), end, left_s > 0 ? left_s / DAY_S : 0);
-    mcpx_text_fini(&names);
-}
-
-static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warnings)
-{
-    if (left_s <= 0)
-        mx_format(warnings,
-                  "tls.certificate_file: %s: has expired, so clients refuse it; expected one "
-                  "that is valid today\n",
-                  path);
-    else if (left_s < RENEW_DAYS * DAY_S)
-        mx_format(warnings,
-                  "tls.certificate_file: %s: ends in %s days; expected one that is good for "
-                  "%s days more\n",
-                  path, left_s / DAY_S, (int64_t)RENEW_DAYS);
-}
-
-/* RFC 7633: "must staple". */
-static bool wants_staple(const SSL_CTX *context)
-{
-    return X509_get_ext_by_NID(SSL_CTX_get0_certificate(context), NID_tlsfeature, -1) >= 0;
-}
-
-void tls_files_warn(const struct tls_settings *settings, const struct tls_files *files,
-                    int64_t wall_ms, struct mcpx_text *warnings)
-{
-    struct stat status;
-    struct ocsp response = {.about = NULL};
-    const char *why = NULL;
-
-    warn_of_end(settings->certificate_file, files->until_s - wall_ms / 1000, warnings);
-    if (stat(settings->key_file, &status) == 0 && (status.st_mode & S_IROTH))
-        mx_format(warnings,
-                  "tls.key_file: %s: everybody on this machine may read it; chmod o-r mends "
-                  "that\n",
-                  settings->key_file);
-    if (files->revoked.until_s && files->revoked.until_s <= wall_ms / 1000)
-        (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
-                    "has a list that has expired, so everybody of its authority who shows a "
-                    "certificate is refused; expected lists that are valid today");
-    if (files->revoked.from_s > wall_ms / 1000)
-        (void)fault(warnings, "tls.client_crl_file", settings->client_crl_file,
-                    "has a list that has not begun, so everybody of its authority who shows a "
-                    "certificate is refused; expected lists that are valid today");
-    if (*settings->ocsp_file)
-        why = ocsp_read(settings->ocsp_file, files->context, wall_ms, &response);
-    else if (wants_staple(files->context))
-        mcpx_text_puts(warnings,
-                       "tls.ocsp_file: is empty, but the certificate says that clients shall "
-                       "refuse it without an OCSP response; expected the path of one\n");
-    if (why)
-        (void)fault(warnings, "tls.ocsp_file", settings->ocsp_file, why);
-    ocsp_fini(&response);
-}
-
 void tls_files_fini(struct tls_files *files)
 {
     SSL_CTX_free(files->context);
@@ -258,19 +200,265 @@ void tls_files_fini(struct tls_files *files)
     *files = (struct tls_files){0};
 }
 
-struct tls_stamp tls_files_stamp(const struct tls_settings *settings)
+/* ---- kept up to date ---- */
+
+/* Which content of all files it was; one for each that the settings of TLS name. */
+struct tls_stamp {
+    struct file_stamp files[TLS_FILE_COUNT];
+};
+
+static struct tls_stamp tls_files_stamp(const struct tls_settings *settings)
 {
-    return (struct tls_stamp){
-        {file_stamp_take(settings->certificate_file), file_stamp_take(settings->key_file),
-         file_stamp_take(settings->client_ca_file), file_stamp_take(settings->client_crl_file),
-         file_stamp_take(settings->ocsp_file)}};
+    return (struct tls_stamp){{file_stamp_take(settings->certificate_file),
+                               file_stamp_take(settings->key_file),
+                               file_stamp_take(settings->client_ca_file),
+                               file_stamp_take(settings->client_crl_file)}};
 }
 
-bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other)
+static bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other)
 {
     bool equal = true;
 
     for (size_t i = 0; i < TLS_FILE_COUNT; i++)
         equal &= file_stamp_equals(&one->files[i], &other->files[i]);
     return equal;
+}
+
+/* What the thread has found; `has_read`: all files were read. */
+struct found {
+    bool has_read;
+    enum mcpx_err err;
+    struct mcpx_text errors;
+    struct tls_files files;
+};
+
+/*
+ * settings       a copy: those of the configuration go with it at a reload, which changes none
+ * library        where ciphers come from
+ * stamp, seen    of the files, when they were read last and when they were looked at last; the
+ *                thread's
+ * retired        in force before, for the thread to be freed
+ * busy           a thread looks or, `forced`, reads in any case; `asked`: it is to read once more
+ * looked_ms      mono_ms when the loop looked last
+ */
+struct tls_watch {
+    struct edge *edge;
+    uv_work_t work;
+    struct tls_settings settings;
+    struct ossl_lib_ctx_st *library;
+    struct tls_stamp stamp, seen;
+    struct tls_files retired;
+    bool busy, forced, asked;
+    int64_t looked_ms;
+    struct found found;
+};
+
+/* ---- on the thread: the loop does not touch what it looks at ---- */
+
+static void look(uv_work_t *work)
+{
+    struct tls_watch *watch = work->data;
+    struct tls_stamp now = tls_files_stamp(&watch->settings);
+    bool has_settled =
+        !tls_stamp_equals(&now, &watch->stamp) && tls_stamp_equals(&now, &watch->seen);
+
+    tls_files_fini(&watch->retired);
+    watch->seen = now;
+    watch->found.has_read = watch->forced || has_settled;
+    if (!watch->found.has_read)
+        return;
+    watch->stamp = now;
+    watch->found.err = tls_files_read(&watch->settings, watch->library, &watch->found.errors,
+                                      &watch->found.files);
+}
+
+/* ---- on the loop ---- */
+
+static void forget_found(struct found *found)
+{
+    mcpx_text_fini(&found->errors);
+    tls_files_fini(&found->files);
+    *found = (struct found){.has_read = false};
+}
+
+static void put_lists(struct edge *edge)
+{
+    struct revocation *revoked = &edge->tls.files.revoked;
+    int64_t wall_s = edge_now(edge).wall_ms / 1000;
+
+    edge->tls.figures.crl_until_s = revoked->until_s;
+    edge->tls.lists_ended = false;
+    if (!revoked->lists)
+        return;
+    revocation_check(revoked, edge->tls.files.context);
+    (void)revocation_has_begun(revoked, wall_s);
+    edge->generation++; /* who is in may be revoked */
+    if (revoked->from_s > wall_s)
+        LOG(LOG_ERROR, "tls_crl_early", log_string("file", edge->config->tls.client_crl_file),
+            log_number("begins", revoked->from_s),
+            log_string("hint", "whoever shows a certificate of its authority is refused until "
+                               "then; compare the clocks"));
+}
+
+static void take_files(struct edge *edge, struct tls_files *files)
+{
+    struct edge_tls *tls = &edge->tls;
+
+    tls->watch->retired = tls->files;
+    tls->files = *files;
+    *files = (struct tls_files){.context = NULL};
+    tls->figures.until_s = tls->files.until_s;
+    put_lists(edge);
+}
+
+static void take(struct edge *edge, struct found *found)
+{
+    edge->tls.figures.stale = found->err != MCPX_OK;
+    if (found->err) {
+        LOG(LOG_ERROR, "tls_files_unusable",
+            log_text("reason", mcpx_text_view(&found->errors)),
+            log_string("hint", "the certificate that was read before stays in force"));
+    } else {
+        record_keys(edge, "/tls");
+        take_files(edge, &found->files);
+        LOG(LOG_INFO, "tls_files_read", log_number("expires", edge->tls.files.until_s));
+    }
+}
+
+static void on_looked(uv_work_t *work, int status);
+
+static void begin(struct edge *edge)
+{
+    struct tls_watch *watch = edge->tls.watch;
+
+    watch->busy = true;
+    watch->forced = watch->asked;
+    watch->asked = false;
+    watch->work.data = watch;
+    if (uv_queue_work(&edge->loop, &watch->work, look, on_looked))
+        abort(); /* it only fails without a function */
+}
+
+static void on_looked(uv_work_t *work, int status)
+{
+    struct tls_watch *watch = work->data;
+    struct edge *edge = watch->edge;
+
+    (void)status; /* it is never cancelled */
+    watch->busy = false;
+    if (watch->found.has_read && !edge->stopping)
+        take(edge, &watch->found);
+    forget_found(&watch->found);
+    if (watch->asked && !edge->stopping)
+        begin(edge);
+}
+
+void tls_watch_reread(struct edge *edge)
+{
+    struct tls_watch *watch = edge->tls.watch;
+
+    if (!watch || edge->stopping)
+        return;
+    watch->asked = true;
+    if (!watch->busy)
+        begin(edge);
+}
+
+bool tls_watch_is_rereading(const struct edge *edge)
+{
+    const struct tls_watch *watch = edge->tls.watch;
+
+    return watch && (watch->asked || (watch->busy && watch->forced));
+}
+
+static void tell_lists_ended(struct edge *edge)
+{
+    struct edge_tls *tls = &edge->tls;
+    int64_t until_s = tls->files.revoked.until_s;
+
+    if (!until_s || until_s > edge_now(edge).wall_ms / 1000 || tls->lists_ended)
+        return;
+    tls->lists_ended = true;
+    LOG(LOG_ERROR, "tls_crl_expired", log_string("file", edge->config->tls.client_crl_file),
+        log_string("hint",
+                   "whoever shows a certificate of its authority is refused until there "
+                   "is another list"));
+}
+
+void tls_watch_look(struct edge *edge)
+{
+    struct tls_watch *watch = edge->tls.watch;
+    struct mcpx_now now = edge_now(edge);
+
+    if (!watch || now.mono_ms - watch->looked_ms < TICK_MS)
+        return;
+    watch->looked_ms = now.mono_ms;
+    tell_lists_ended(edge);
+    if (revocation_has_begun(&edge->tls.files.revoked, now.wall_ms / 1000))
+        edge->generation++;
+    if (!watch->busy && !edge->stopping)
+        begin(edge);
+}
+
+/* ---- beginning and end ---- */
+
+static bool copy(const struct tls_settings *from, struct tls_settings *to)
+{
+    to->only_1_3 = from->only_1_3;
+    to->certificate_file = strdup(from->certificate_file);
+    to->key_file = strdup(from->key_file);
+    to->client_ca_file = strdup(from->client_ca_file);
+    to->client_crl_file = strdup(from->client_crl_file);
+    return to->certificate_file && to->key_file && to->client_ca_file && to->client_crl_file;
+}
+
+static enum mcpx_err read_first(struct edge *edge, struct mcpx_text *errors)
+{
+    struct tls_watch *watch = edge->tls.watch;
+    struct found *found = &watch->found;
+
+    if (!copy(&edge->config->tls, &watch->settings))
+        return MCPX_ENOMEM;
+    watch->edge = edge;
+    watch->library = tls_files_library(&edge->config->tls);
+    watch->work.data = watch;
+    watch->forced = true;
+    look(&watch->work);
+    watch->forced = false;
+    if (found->err) {
+        mcpx_text_slice(errors, mcpx_text_view(&found->errors));
+        return found->err;
+    }
+    edge->api.tls = &edge->tls.figures;
+    take_files(edge, &found->files);
+    forget_found(found);
+    return MCPX_OK;
+}
+
+enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors)
+{
+    struct edge_tls *tls = &edge->tls;
+
+    if (!edge->config->tls.wanted)
+        return MCPX_OK;
+    tls->room = tls_room_new();
+    tls->watch = calloc(1, sizeof *tls->watch);
+    return tls->room && tls->watch ? read_first(edge, errors) : MCPX_ENOMEM;
+}
+
+void tls_watch_close(struct edge *edge)
+{
+    struct tls_watch *watch = edge->tls.watch;
+
+    tls_files_fini(&edge->tls.files);
+    tls_room_free(edge->tls.room);
+    if (!watch)
+        return;
+    forget_found(&watch->found);
+    tls_files_fini(&watch->retired);
+    free(watch->settings.certificate_file);
+    free(watch->settings.key_file);
+    free(watch->settings.client_ca_file);
+    free(watch->settings.client_crl_file);
+    free(watch);
 }

@@ -1,23 +1,16 @@
 /*
- * tls_files.h - certificates and keys as files have them, made into what connections are given.
+ * tls_files.h - certificates and keys as files have them, made into what connections are given, and
+ * kept up to date.
  */
 #ifndef EDGE_TLS_FILES_H
 #define EDGE_TLS_FILES_H
 
 #include "router/edge/revocation.h"
 #include "router/policy/config.h"
-#include "router/policy/file_stamp.h"
 
+struct edge;
 struct ossl_lib_ctx_st;
 struct ssl_ctx_st;
-
-/** How large files may be: lists, of which a million entries take 45 MiB, and others. */
-enum { TLS_FILE_COUNT = 5, TLS_LISTS_MAX = 64 << 20, TLS_FILE_MAX = 1 << 20 };
-
-/** One for each file that the settings of TLS name. */
-struct tls_stamp {
-    struct file_stamp files[TLS_FILE_COUNT];
-};
 
 /**
  * What the files say.
@@ -47,21 +40,33 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings,
                              struct ossl_lib_ctx_st *library, struct mcpx_text *errors,
                              struct tls_files *out);
 
-/** Appends a line for each thing about them that is surely not meant. */
-void tls_files_warn(const struct tls_settings *settings, const struct tls_files *files,
-                    int64_t wall_ms, struct mcpx_text *warnings);
-
-/** Appends a line for --check: the names of the certificate, and when it ends. */
-void tls_files_describe(const struct tls_settings *settings, const struct tls_files *files,
-                        int64_t wall_ms, struct mcpx_text *out);
-
 /** Frees them, as revocation_fini; connections keep what they have. Zeroed is allowed. */
 void tls_files_fini(struct tls_files *files);
 
-/** Which content of all files it was. */
-struct tls_stamp tls_files_stamp(const struct tls_settings *settings);
+/**
+ * Reads the files for the first time, at once, where an address of the configuration begins with
+ * tls://.
+ *
+ * errors   one line for each reason they cannot be used
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors);
 
-/** True when no file has changed between them. */
-bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other);
+/** Ends it, after all connections; no thread may be reading any more. */
+void tls_watch_close(struct edge *edge);
+
+/**
+ * Has a thread read all files, whether they have changed or not; once more, when it is reading.
+ * Connections keep what they have; new ones get what the files say then. Files that cannot be used
+ * change nothing, and the log says why.
+ */
+void tls_watch_reread(struct edge *edge);
+
+/** True until that is done. */
+bool tls_watch_is_rereading(const struct edge *edge);
+
+/** The same a second after the files have changed. To be called about once a second. */
+void tls_watch_look(struct edge *edge);
 
 #endif

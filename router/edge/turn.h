@@ -5,7 +5,7 @@
 #ifndef EDGE_TURN_H
 #define EDGE_TURN_H
 
-#include "router/edge/connection_state.h"
+#include "router/edge/connection.h"
 
 /**
  * Shares of one turn. The unit is what a short message costs, some microseconds.

@@ -5,7 +5,7 @@
 #ifndef EDGE_UNFINISHED_H
 #define EDGE_UNFINISHED_H
 
-#include "router/edge/connection_state.h"
+#include "router/edge/connection.h"
 
 /**
  * More of a member's message has arrived: counts its memory, and from the first piece on its time.

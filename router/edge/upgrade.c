@@ -9,7 +9,6 @@
 #include "router/edge/guests.h"
 #include "router/edge/http_admission.h"
 #include "router/edge/refusal.h"
-#include "router/edge/request.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>

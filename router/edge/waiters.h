@@ -5,7 +5,7 @@
 #ifndef EDGE_WAITERS_H
 #define EDGE_WAITERS_H
 
-#include "router/edge/connection_state.h"
+#include "router/edge/connection.h"
 
 /**
  * One of them, part of what its owner keeps about it. Of a connection there is one at most.

@@ -5,7 +5,7 @@
 #ifndef EDGE_WIRE_H
 #define EDGE_WIRE_H
 
-#include "router/edge/connection_state.h"
+#include "router/edge/connection.h"
 
 /**
  * Writes bytes, behind what is kept already. While anything is kept nothing is read either: who

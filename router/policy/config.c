@@ -1,12 +1,164 @@
 /*
- * config.c - the order of the steps: defaults, file, environment, flags, each overwriting the
- * one before; then checks across several values; then tokens. Every step adds its faults to one
- * text and goes on, so that a person can correct all of them at once.
+ * config.c - the order of the steps: defaults, file, environment, flags, each overwriting the one
+ * before; then checks across several values; then tokens. Every step adds its faults to one text
+ * and goes on, so that a person can correct all of them at once. Whether the files of TLS, store
+ * and audit can be used is no matter of the configuration: whoever opens them finds out, and for
+ * --check router/edge/paths.c looks.
  */
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 
 #include <stdlib.h>
+
+/* ---- TLS ---- */
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct tls_name *)a)->name, ((const struct tls_name *)b)->name);
+}
+
+static bool name_is_valid(const char *name)
+{
+    static const char *const sorts[] = {"dns:", "uri:", "email:", "cn:"};
+
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
+        if (strncmp(name, sorts[i], strlen(sorts[i])) == 0)
+            return name[strlen(sorts[i])] != '\0';
+    return false;
+}
+
+/* A name that means nobody is a typing error that locks somebody out. */
+static void check_name(struct loading *loading, const char *name, const char *participant)
+{
+    size_t len = pointer_push(loading, name);
+
+    if (!name_is_valid(name))
+        error_here(loading, "expected a name that begins with dns:, uri:, email: or cn:");
+    if (!tree_at(loading, "participants", participant))
+        error_here(loading, "expected the id of one of participants");
+    pointer_pop(loading, len);
+}
+
+static void take_names(struct loading *loading, const json_t *names)
+{
+    struct tls_settings *tls = &loading->settings.config.tls;
+    const char *name;
+    json_t *value;
+
+    tls->names = calloc(json_object_size(names) + 1, sizeof *tls->names);
+    loading->no_memory |= !tls->names;
+    pointer_set(loading, "tls", "client_names");
+    json_object_foreach((json_t *)names, name, value)
+    {
+        struct tls_name *row = &tls->names[tls->name_count];
+
+        if (loading->no_memory || !json_is_string(value))
+            break; /* reported already */
+        check_name(loading, name, json_string_value(value));
+        row->name = strdup(name);
+        row->participant = strdup(json_string_value(value));
+        tls->name_count++;
+        loading->no_memory |= !row->name || !row->participant;
+    }
+    if (!loading->no_memory)
+        qsort(tls->names, tls->name_count, sizeof *tls->names, compare);
+}
+
+static void load_clients(struct loading *loading)
+{
+    const json_t *names = tree_at(loading, "tls", "client_names");
+    bool has_authorities = *loading->settings.config.tls.client_ca_file;
+    bool has_lists = *loading->settings.config.tls.client_crl_file;
+
+    if (json_object_size(names) > 0 && !has_authorities)
+        setting_line(loading, "/tls/client_ca_file",
+                     "is empty, expected the path of authorities in PEM, because there are "
+                     "tls.client_names",
+                     error_line);
+    if (has_lists && !has_authorities)
+        setting_line(loading, "/tls/client_crl_file",
+                     "is not used: tls.client_ca_file is empty, expected the path of the "
+                     "authorities that have signed the lists",
+                     error_line);
+    if (json_object_size(names) == 0 && has_authorities)
+        setting_line(loading, "/tls/client_ca_file",
+                     "tls.client_names is empty, so everybody who shows a certificate is "
+                     "refused",
+                     warning_line);
+    take_names(loading, names);
+}
+
+/*
+ * Makes the paths of TLS such as can be opened, and checks that what belongs together is there
+ * together. Files are not looked at.
+ */
+static void load_tls(struct loading *loading)
+{
+    struct tls_settings *tls = &loading->settings.config.tls;
+    bool used = tls->wanted;
+
+    if (used && !*tls->certificate_file)
+        setting_line(loading, "/tls/certificate_file",
+                     "is empty, expected the path of a certificate in PEM, because an address "
+                     "of listen begins with tls://",
+                     error_line);
+    if (used && !*tls->key_file)
+        setting_line(loading, "/tls/key_file",
+                     "is empty, expected the path of the certificate's key in PEM, because an "
+                     "address of listen begins with tls://",
+                     error_line);
+    if (!used && *tls->certificate_file)
+        setting_line(loading, "/tls/certificate_file",
+                     "is not used: no address of listen begins with tls://", warning_line);
+    load_clients(loading);
+    setting_resolve(loading, "/tls/client_ca_file", &tls->client_ca_file);
+    setting_resolve(loading, "/tls/client_crl_file", &tls->client_crl_file);
+    setting_resolve(loading, "/tls/certificate_file", &tls->certificate_file);
+    setting_resolve(loading, "/tls/key_file", &tls->key_file);
+}
+
+/* ---- store and audit ---- */
+
+/*
+ * Makes the paths of store and audit such as can be opened, and checks that what belongs together
+ * is there together. Files are not looked at. Tells the hub's settings what they come to.
+ */
+static void load_store(struct loading *loading)
+{
+    struct config *config = &loading->settings.config;
+    bool has_file = config->store.kind == STORE_KIND_SQLITE;
+    bool has_audit = *config->audit.folder;
+
+    if (has_file && !*config->store.file)
+        setting_line(loading, "/store/file",
+                     "is empty, expected the path of a file, because store.kind is \"sqlite\"",
+                     error_line);
+    if (has_audit && !*config->audit.key_file)
+        setting_line(
+            loading, "/audit/key_file",
+            "is empty, expected the path of an Ed25519 key in PEM, because audit.folder "
+            "is set; \"openssl genpkey -algorithm ed25519 -out FILE\" makes one",
+            error_line);
+    if (!has_file && *config->store.file)
+        setting_line(loading, "/store/file",
+                     "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
+                     warning_line);
+    if (!has_audit && *config->audit.key_file)
+        setting_line(loading, "/audit/key_file",
+                     "is not used: nothing is audited without audit.folder", warning_line);
+    config->hub.stored = has_file;
+    config->hub.audited = has_audit;
+    config->hub.gated = has_file || has_audit;
+    setting_resolve(loading, "/store/file", &config->store.file);
+    setting_resolve(loading, "/audit/folder", &config->audit.folder);
+    setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
+    if (has_audit && file_is_public(config->audit.key_file))
+        setting_line(loading, "/audit/key_file",
+                     "everybody on this machine may read the key; chmod o-r mends that",
+                     warning_line);
+}
+
+/* ---- all of it ---- */
 
 void config_fini(struct config *config)
 {
@@ -22,7 +174,6 @@ void config_fini(struct config *config)
     free(config->tls.key_file);
     free(config->tls.client_ca_file);
     free(config->tls.client_crl_file);
-    free(config->tls.ocsp_file);
     for (size_t i = 0; i < config->tls.name_count; i++) {
         free(config->tls.names[i].name);
         free(config->tls.names[i].participant);

@@ -90,8 +90,6 @@ struct tls_name {
  * client_ca_file               authorities that certificates of clients are signed by; "" = clients
  *                              are not asked for one
  * client_crl_file              which of these are revoked; "" = none
- * ocsp_file                    what the certificate's issuer says of it, shown to clients; "" =
- *                              none
  * names, name_count            sorted by name
  * only_1_3                     nothing older than TLS 1.3
  * ipsec_mb                     AES-GCM is done by libipsec-mb where that is faster
@@ -102,7 +100,6 @@ struct tls_settings {
     char *key_file;
     char *client_ca_file;
     char *client_crl_file;
-    char *ocsp_file;
     struct tls_name *names;
     size_t name_count;
     bool only_1_3;

@@ -74,10 +74,6 @@ const struct setting settings_table[] = {
     SIZED(
         "/tls/key_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.tls.key_file),
         "The key of the certificate, in PEM without a passphrase; read again when it changes"),
-    SIZED(
-        "/tls/ocsp_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.tls.ocsp_file),
-        "What the issuer of the certificate says of it, an OCSP response in DER, for clients "
-        "that ask; read again when it changes"),
     SIZED("/tls/client_ca_file", SETTING_STRING, 0, 4095, "\"\"",
           AT(config.tls.client_ca_file),
           "Authorities that sign certificates of clients, in PEM; empty means that clients "

@@ -4,8 +4,9 @@
 #ifndef POLICY_GRANT_LIST_H
 #define POLICY_GRANT_LIST_H
 
-#include <jansson.h>
 #include <mcpx/capability.h>
+
+#include <jansson.h>
 
 /** The bytes of a string, lent; absent for any other value. */
 static inline struct mcpx_slice json_slice(const json_t *value)
@@ -58,5 +59,51 @@ enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
 /** Compiles the list: mcpx_capset_new, with its errors. */
 enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,
                                  struct mcpx_capset **out);
+
+/** Sets remembered at most; one more empties the cache. */
+enum { CAPSET_CACHE_MAX = 1024 };
+
+/** A set under the SHA-256 of the JSON text it was made from. */
+struct capset_entry {
+    unsigned char key[32];
+    struct mcpx_capset *set; /* NULL = free slot */
+};
+
+/**
+ * Open addressing in a table twice as large as its bound, so a free slot always ends a search.
+ * Zero-initialised is empty and ready; the table is allocated with the first set.
+ */
+struct capset_cache {
+    struct capset_entry *entries;
+    size_t count;
+};
+
+/**
+ * The set of a JSON array of grants, compiled now and not remembered: for lists that anybody
+ * may send.
+ *
+ * array   borrowed; NULL = no grants
+ * fault   filled on MCPX_EPATTERN and MCPX_EREQUEST
+ * out     filled with a set the caller owns one reference of; untouched on failure
+ *
+ * Returns what grant_list_add_all returns; MCPX_EREQUEST for too many patterns too.
+ */
+enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
+                             struct mcpx_capset **out);
+
+/** Releases all sets and leaves an empty cache. */
+void capset_cache_fini(struct capset_cache *cache);
+
+/**
+ * The set of a JSON array of grants, compiled now or before.
+ *
+ * array   borrowed; NULL = no grants
+ * fault   filled on MCPX_EPATTERN and MCPX_EREQUEST
+ * out     filled with a set the caller owns one reference of
+ *
+ * Returns what grant_list_add_all returns; MCPX_EREQUEST for too many patterns too.
+ */
+enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
+                               struct mcpx_fault *fault, struct mcpx_capset **out);
 
 #endif

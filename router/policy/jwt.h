@@ -5,7 +5,7 @@
 #ifndef POLICY_JWT_H
 #define POLICY_JWT_H
 
-#include "router/policy/jwt_signature.h"
+#include "router/policy/jwt_keys.h"
 #include "router/policy/key_file.h"
 
 #include <jansson.h>

@@ -4,8 +4,22 @@
 #ifndef POLICY_KEY_FILE_H
 #define POLICY_KEY_FILE_H
 
-#include "router/policy/file_stamp.h"
 #include "router/policy/jwt_keys.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Which content of a file it was: another one has another stamp. All 0 when there is no file. */
+struct file_stamp {
+    int64_t modified_ns, changed_ns;
+    uint64_t number, bytes;
+};
+
+/** What is there now? */
+struct file_stamp file_stamp_take(const char *path);
+
+/** True when both are of the same content. */
+bool file_stamp_equals(const struct file_stamp *one, const struct file_stamp *other);
 
 /**
  * One reading of a file; made by key_file_read, which may run on a thread of its own.

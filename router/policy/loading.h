@@ -110,20 +110,8 @@ void load_environment(struct loading *loading);
 /** Applies --listen and takes the addresses apart into settings.config.listen. */
 void load_listen(struct loading *loading);
 
-/**
- * Makes the paths of TLS such as can be opened, and checks that what belongs together is there
- * together. Files are not looked at.
- */
-void load_tls(struct loading *loading);
-
 /** Takes the networks of trusted_proxies apart. */
 void load_proxies(struct loading *loading);
-
-/**
- * Makes the paths of store and audit such as can be opened, and checks that what belongs together
- * is there together. Files are not looked at. Tells the hub's settings what they come to.
- */
-void load_store(struct loading *loading);
 
 /** Writes every setting down, for config_compare, and names the policy. When all are final. */
 void note_values(struct loading *loading);
@@ -136,29 +124,6 @@ void build_people(struct loading *loading, struct tokens *tokens);
 
 /** Reads secrets and key files and puts the keys into `tokens`, checking them. */
 void load_keys(struct loading *loading, struct tokens *tokens);
-
-/**
- * Adds a file with public keys, after reading it.
- *
- * where    source, pointer and path as written; `beside` as in path_resolve
- * model    as key_file_new wants it
- */
-struct key_place {
-    const char *source;
-    const char *pointer;
-    const char *path;
-    const char *beside;
-};
-void load_key_file(struct loading *loading, const struct key_place *where,
-                   const struct jwt_key *model, struct tokens *tokens);
-
-/**
- * Writes warnings about the grants and denials of a profile or participant.
- *
- * object     at the pointer
- * has_keys   a token may name any participant
- */
-void warn_grants(struct loading *loading, const json_t *object, bool has_keys);
 
 /** Writes warnings about settings that are valid but are probably mistakes. */
 void write_warnings(struct loading *loading, const struct tokens *tokens);

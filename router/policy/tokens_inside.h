@@ -5,7 +5,7 @@
 #define POLICY_TOKENS_INSIDE_H
 
 #include "lib/core/map.h"
-#include "router/policy/capset_cache.h"
+#include "router/policy/grant_list.h"
 #include "router/policy/tokens_make.h"
 
 /** `shared`: `set` is another table's, and not counted here yet. */

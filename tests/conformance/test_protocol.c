@@ -262,10 +262,10 @@ static void provoke_no_room(struct world *w)
         world_says_long(w, "alice", i, 900000);
 }
 
-/* In a hub that has somebody to store what it accepts: he cannot. */
-static void provoke_unavailable(struct world *w)
+/* In a hub whose messages are stored: the store refuses one. */
+static void reject_a_message(struct world *w, enum mcpx_err err)
 {
-    struct rejection rejection = {.err = MCPX_EUNAVAILABLE, .retry_ms = 1000, .certain = true};
+    struct rejection rejection = {.err = err, .retry_ms = 1000, .certain = true};
     struct task task;
 
     while (hub_next_task(world_hub(w), &task)) /* that alice has come */
@@ -273,6 +273,16 @@ static void provoke_unavailable(struct world *w)
     world_says(w, "alice", "{\"id\":\"x\",\"kind\":\"chat\"}");
     cr_assert(hub_next_task(world_hub(w), &task));
     hub_reject(world_hub(w), task.ticket, &rejection, world_now(w));
+}
+
+static void provoke_unavailable(struct world *w)
+{
+    reject_a_message(w, MCPX_EUNAVAILABLE);
+}
+
+static void provoke_share(struct world *w)
+{
+    reject_a_message(w, MCPX_ESHARE);
 }
 
 static const struct {
@@ -286,6 +296,7 @@ static const struct {
     {"rate_limited", provoke_rate, true},
     {"no_room", provoke_no_room, true},
     {"unavailable", provoke_unavailable, true},
+    {"share_used", provoke_share, true},
     {"duplicate_id", provoke_duplicate, true},
     {"slow_consumer", provoke_slow, false},
 };
@@ -308,7 +319,7 @@ static json_t *answer_to(const char *error)
     config.messages_per_minute = 200;
     config.history_bytes = config.backlog_bytes = 1000000;
     config.log_bytes = 4000000;
-    config.gated = strcmp(error, "unavailable") == 0;
+    config.gated = strcmp(error, "unavailable") == 0 || strcmp(error, "share_used") == 0;
     w = world_with(&config);
     world_joins(w, "alice", "chat mcp/proposal:*");
     for (size_t i = 0; i < sizeof provocations / sizeof *provocations; i++) {
@@ -421,7 +432,7 @@ Test(protocol, section_6_errors_are_answered_with_the_members_the_table_names)
         reasons += expect_members(error, cells[2]);
         rows++;
     }
-    cr_expect_eq(rows, 8, "%d errors were found", rows);
+    cr_expect_eq(rows, 9, "%d errors were found", rows);
     cr_expect_eq(reasons, 5, "%d reasons were found", reasons);
 }
 

@@ -18,10 +18,10 @@ const read = (path) => readFileSync(new URL(path, ROOT), 'utf8');
 async function page(t) {
   const disk = await Disk.make({ audit: true });
   const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
-    .make('router', { by: 'ca' }).revoke('clients.crl', []).respond('router', 'router.ocsp');
+    .make('router', { by: 'ca' }).revoke('clients.crl', []);
   writeFileSync(certificates.path('router.pem'), certificates.text('ca.pem'), { flag: 'a' });
   disk.config.tls = { certificate_file: certificates.path('router.pem'), key_file: certificates.path('router.key'),
-    ocsp_file: certificates.path('router.ocsp'), client_ca_file: certificates.path('ca.pem'),
+    client_ca_file: certificates.path('ca.pem'),
     client_crl_file: certificates.path('clients.crl') };
   const jwk = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' });
   writeFileSync(certificates.path('jwks.json'),

@@ -324,7 +324,8 @@ test('our own client comes in, and refuses whom it does not know', async (t) => 
 });
 
 test('--check looks at certificate and key', async (t) => {
-  const certificates = new Certificates(t).make('one', { days: 30 }).make('two').makeExpired('old');
+  const certificates = new Certificates(t).make('one', { days: 30 }).make('two').makeExpired('old')
+    .make('staple', { days: 30, more: ['tlsfeature=status_request'] });
   execFileSync('openssl', ['pkey', '-in', certificates.path('one.key'), '-aes128', '-passout', 'pass:x', '-out',
     certificates.path('locked.key')], { stdio: 'pipe' });
   const check = (certificate, key) => run('env', [`MCPX_TLS_CERTIFICATE_FILE=${certificates.path(certificate)}`,
@@ -338,6 +339,7 @@ test('--check looks at certificate and key', async (t) => {
     ['one.pem', 'locked.key', 1, /^tls\.key_file: \S+locked\.key: it is protected by a passphrase/m],
     ['two.pem', 'two.key', 0, /^tls\.certificate_file: \S+two\.pem: ends in [12] days; expected one that is good for 14 days more$/m],
     ['old.pem', 'old.key', 0, /^tls\.certificate_file: \S+old\.pem: has expired/m],
+    ['staple.pem', 'staple.key', 0, /^tls\.certificate_file: \S+staple\.pem: says that clients shall refuse it without/m],
   ]) {
     const { code: got, stderr } = await check(certificate, key);
     assert.equal(got, code, stderr);

@@ -4,7 +4,6 @@
  * whom its request is from.
  */
 #include "router/edge/forwarded.h"
-#include "router/edge/proxy_head.h"
 
 #include <mcpx/text.h>
 #include <stdlib.h>

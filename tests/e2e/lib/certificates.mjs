@@ -70,19 +70,6 @@ export class Certificates {
     return this;
   }
 
-  /**
-   * Makes FILE, an OCSP response about the certificate NAME of the authority `by`, signed by `signer`,
-   * who knows the certificate `listed`.
-   */
-  respond(name, file, { by = 'ca', signer = by, status = 'V', listed = name, days = 2 } = {}) {
-    openssl('ocsp', '-index', this.index(listed, status), '-CA', this.path(`${by}.pem`),
-      '-rsigner', this.path(`${signer}.pem`), '-rkey', this.path(`${signer}.key`),
-      '-issuer', this.path(`${by}.pem`), '-cert', this.path(`${name}.pem`), '-noverify',
-      '-ndays', String(days), '-respout', this.path(`${file}.new`));
-    renameSync(this.path(`${file}.new`), this.path(file));
-    return this;
-  }
-
   /** Makes NAME.pem and NAME.key that were good for a day, years ago. */
   makeExpired(name) {
     const [config, request, index] = ['config', 'request', 'index'].map((what) => this.path(what));

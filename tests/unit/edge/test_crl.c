@@ -2,7 +2,7 @@
  * What breaks for whom: an operator whose certificates are never read again, and whose router does
  * not stop, because a pipe came where a revocation list was.
  */
-#include "router/edge/crl.h"
+#include "router/edge/revocation.h"
 
 #include <criterion/criterion.h>
 #include <openssl/x509.h>

@@ -2,7 +2,7 @@
  * A log line that somebody else can write is evidence against an innocent. Whatever a value
  * holds, an event is one line of ASCII, and as JSON it is one object.
  */
-#include "router/edge/log_share.h"
+#include "router/edge/log.h"
 
 #include "lib/core/utf8.h"
 

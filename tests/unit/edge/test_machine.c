@@ -2,7 +2,7 @@
  * What breaks for whom: a router in a container that believes it has the machine to itself is
  * killed for its memory, with everybody in it. docs/configuration.md (how much memory that is).
  */
-#include "router/edge/machine.h"
+#include "router/edge/process.h"
 #include "tests/support/hub_defaults.h"
 
 #include "router/edge/bounds.h"

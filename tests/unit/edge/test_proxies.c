@@ -3,7 +3,6 @@
  * when a stranger can write the address that others are charged by.
  */
 #include "router/edge/forwarded.h"
-#include "router/edge/proxy_head.h"
 
 #include <criterion/criterion.h>
 

@@ -5,7 +5,6 @@
  */
 #include "tools/mcpx-bridge/expose/send.h"
 
-#include "lib/core/ident.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/state.h"
@@ -100,7 +99,6 @@ static void write_payload(const struct expose *x, const struct expose_call *call
                           struct mcpx_text *out)
 {
     struct mcpx_text token = {0}, params = {0};
-    char expires[MX_TIME_LEN + 1];
 
     if (call->stage == EXPOSE_PROPOSED) {
         mcpx_text_puts(out, "{");
@@ -110,13 +108,8 @@ static void write_payload(const struct expose *x, const struct expose_call *call
     }
     if (call->token.len)
         add_params(&params, call->params, &token);
-    mx_format(out, "\"method\":%q%s%s", call->method, call->params.len ? ",\"params\":" : "",
+    mx_format(out, "\"method\":%q%s%s}", call->method, call->params.len ? ",\"params\":" : "",
               call->token.len ? mcpx_text_view(&params) : call->params);
-    if (call->stage == EXPOSE_PROPOSED && call->due_ms != INT64_MAX) {
-        mx_time_format(x->now.wall_ms + call->due_ms - x->now.mono_ms, expires);
-        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
-    }
-    mcpx_text_puts(out, "}");
     out->failed |= params.failed;
     mcpx_text_fini(&token);
     mcpx_text_fini(&params);
