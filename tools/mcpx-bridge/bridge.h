@@ -1,11 +1,17 @@
 /*
- * bridge.h - shared by the programs of mcpx-bridge: the codes of their own JSON-RPC errors, and
- * functions that write JSON-RPC messages.
+ * bridge.h - shared by the programs of mcpx-bridge: the codes of their own JSON-RPC errors,
+ * functions that write JSON-RPC messages, how a bound is shared, and how many lines that others cause
+ * are shown.
  */
 #ifndef MCPX_BRIDGE_BRIDGE_H
 #define MCPX_BRIDGE_BRIDGE_H
 
+#include "lib/core/bucket.h"
+
+#include <mcpx/base.h>
 #include <mcpx/json.h>
+
+#include <stdlib.h>
 
 /** Codes of the JSON-RPC errors a bridge makes; those of a server pass unchanged. */
 enum bridge_code {
@@ -82,5 +88,59 @@ bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line);
  */
 void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id,
                            bool *is_answer);
+
+/**
+ * The rule of every bound that others than us share: none may have more than is left free. The
+ * first may take a half, the next a quarter, so a newcomer always gets a part.
+ *
+ * own   what the one has, all   what everybody has; both with what is asked for
+ */
+static inline bool bridge_may_have(size_t own, size_t all, size_t max)
+{
+    return all <= max && own <= max - all;
+}
+
+/**
+ * Zeroed but for `alike.key`, which is secret, it is ready.
+ *
+ * alike    lines that begin alike: ten a second, a hundred at once
+ * all      all lines: fifty a second, five hundred at once
+ * counts   lines that say how many are missing: one a second
+ * left     lines that were left out, and of which nobody was told yet
+ */
+struct bridge_limit {
+    struct mx_buckets alike;
+    struct mx_bucket all, counts;
+    uint64_t left;
+};
+
+/** True when the line may be shown. False counts it. */
+bool bridge_limit_allows(struct bridge_limit *limit, struct mcpx_slice line, int64_t now_ms);
+
+/** How many were left out, once, when it is time to say so; else 0. */
+uint64_t bridge_limit_take_left(struct bridge_limit *limit, int64_t now_ms);
+
+/**
+ * Zeroed memory for an object of `size` bytes, with room for `len` bytes of texts behind it: *at.
+ * Returns NULL when memory ran out.
+ */
+static inline void *bridge_room(size_t size, size_t len, char **at)
+{
+    char *room = calloc(1, size + len);
+
+    *at = room ? room + size : NULL;
+    return room;
+}
+
+/** Copies a slice to *at and moves *at behind it. An absent slice stays absent. */
+static inline struct mcpx_slice bridge_copy(char **at, struct mcpx_slice slice)
+{
+    struct mcpx_slice copied = {slice.text ? *at : NULL, slice.len};
+
+    if (slice.text)
+        memcpy(*at, slice.text, slice.len);
+    *at += slice.len;
+    return copied;
+}
 
 #endif

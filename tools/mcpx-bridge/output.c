@@ -6,7 +6,7 @@
  */
 #include "tools/mcpx-bridge/output.h"
 
-#include "tools/mcpx-bridge/copy.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <stdlib.h>
 

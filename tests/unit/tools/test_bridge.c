@@ -3,7 +3,6 @@
  * beginning shows decides whether he hears of it; what it does not show must not be made up.
  */
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/limit.h"
 #include "tools/mcpx-bridge/output.h"
 
 #include <criterion/criterion.h>

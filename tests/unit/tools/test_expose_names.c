@@ -4,7 +4,7 @@
  * hold [A-Za-z0-9_.-] and 64 bytes) makes the whole list unusable.
  */
 #include "tools/mcpx-bridge/expose/names.h"
-#include "tools/mcpx-bridge/expose/uri.h"
+#include "tools/mcpx-bridge/expose/shown.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "tests/support/envelope_text.h"
 #include "tools/mcpx-bridge/guard/address.h"
-#include "tools/mcpx-bridge/guard/http.h"
+#include "tools/mcpx-bridge/guard/passage.h"
 
 #include <criterion/criterion.h>
 

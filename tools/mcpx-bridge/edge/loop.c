@@ -1,16 +1,19 @@
 /*
- * loop.c - log, signals and exit codes of the modes that live on an event loop. Signals are
- * taken by the loop, not by a handler with a flag, so that an ending runs where everything else
- * runs.
+ * loop.c - what every verb on an event loop needs. Signals are taken by the loop, not by a handler
+ * with a flag, so that an ending runs where everything else runs. A token is asked for on a thread
+ * of libuv, because nothing else may wait for a router, or a disk, that does not answer. When to
+ * connect again is the client's to say: if its next attempt comes too early, that is one more
+ * refusal, and asks again.
  */
 #include "tools/mcpx-bridge/edge/loop.h"
 
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
-#include "tools/mcpx-bridge/limit.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 static struct bridge_limit limit; /* of the process, as its standard error is */
 
@@ -90,4 +93,83 @@ int loop_left_status(int code)
 {
     return code < 1000 || mcpx_error_again(code) == MCPX_AGAIN_TOKEN ? STATUS_UNREACHABLE
                                                                      : STATUS_FAILED;
+}
+
+/* ---- another token ---- */
+
+enum { ASK_MS = 10000 };
+
+static void ask(uv_work_t *work)
+{
+    struct renewal *renewal = work->data;
+
+    renewal->status = connection_ask(renewal->where, ASK_MS, &renewal->token);
+}
+
+static void on_asked(uv_work_t *work, int status)
+{
+    struct renewal *renewal = work->data;
+    bool is_file = renewal->where->token_file != NULL;
+
+    renewal->busy = false;
+    if (renewal->client && !status && renewal->status == STATUS_OK) {
+        mcpx_client_renew(renewal->client, renewal->token);
+        connection_take(renewal->where, renewal->token);
+        renewal->token = NULL;
+        complain(renewal->verb,
+                 is_file ? "the token file has a new token" : "the router gave a new token");
+    } else if (renewal->client && renewal->status == STATUS_ABSENT) {
+        mcpx_client_renew(renewal->client, NULL);
+        complain(renewal->verb, is_file
+                                    ? "the token file has no other token"
+                                    : "the router gives no tokens: it runs without --dev now");
+    }
+    connection_wipe(renewal->token);
+    renewal->token = NULL;
+}
+
+void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event)
+{
+    bool renews = renewal->where->client.session.renews_token;
+
+    /* Who was let in with the old token after all may get another one later. */
+    if (event->type == MCPX_EVENT_JOINED)
+        mcpx_session_renews_token(mcpx_client_session(renewal->client), renews);
+    if (!connection_may_ask(renewal->where, event) || renewal->busy)
+        return;
+    renewal->work.data = renewal;
+    renewal->busy = uv_queue_work(loop, &renewal->work, ask, on_asked) == 0;
+}
+
+/* ---- calls that are written down ---- */
+
+static void say(void *user, const char *sentence)
+{
+    complain(user, "%s", sentence);
+}
+
+void records_open(struct records *records, const char *verb, const struct bridge_terms *terms)
+{
+    struct mx_journal_config config = {.wall_ms = mx_clock_now().wall_ms,
+                                       .pid = (long)getpid(),
+                                       .complain = say,
+                                       .user = (void *)(uintptr_t)verb};
+
+    if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep, &config.file_bytes))
+        return;
+    records->journal = mx_journal_open(&config);
+    if (!records->journal)
+        complain_of_memory(verb);
+}
+
+void records_write(struct records *records, enum mcpx_record which, struct mcpx_slice line)
+{
+    if (records->journal)
+        mx_journal_write(records->journal, which, line);
+}
+
+void records_close(struct records *records)
+{
+    mx_journal_close(records->journal);
+    records->journal = NULL;
 }

@@ -1,9 +1,18 @@
 /*
- * loop.h - shared by the programs with an event loop: the log, the signals that end a program, and
- * the exit code for the end of a connection.
+ * loop.h - shared by the programs with an event loop: the log, the signals that end a program, the
+ * exit code for the end of a connection, another token, and the files in which calls are written
+ * down.
+ *
+ * Another token is asked for when ours has expired or is refused. With --as from the router: in
+ * development mode it does not know, after a restart, the tokens it gave before. With a token file
+ * from there: who issues tokens replaces it in time.
  */
 #ifndef MCPX_BRIDGE_EDGE_LOOP_H
 #define MCPX_BRIDGE_EDGE_LOOP_H
+
+#include "lib/edge/journal.h"
+#include "tools/common/connect.h"
+#include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/session.h>
 
@@ -39,7 +48,7 @@ void loop_signals_close(struct loop_signals *signals);
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
 /**
- * True when one more sentence of this sort may be printed (limit.h); else it is counted, and how many
+ * True when one more sentence of this sort may be printed (bridge.h); else it is counted, and how many
  * are missing is printed later.
  */
 bool loop_may_log(struct mcpx_slice sentence);
@@ -56,5 +65,48 @@ void loop_log(const char *verb, struct mcpx_slice sentence);
  * other close code is STATUS_FAILED.
  */
 int loop_left_status(int code);
+
+/**
+ * One question at a time, asked off the loop. Zero-initialised but for these it is ready:
+ *
+ * verb     for complaints
+ * where    where a token comes from; gets it, too
+ * client   gets the token; NULL once it is freed
+ */
+struct renewal {
+    const char *verb;
+    struct connection *where;
+    struct mcpx_client *client;
+
+    /* private */
+    uv_work_t work;
+    bool busy;
+    int status;
+    char *token;
+};
+
+/**
+ * Looks at an event of the client: one that ends a connection for its token's sake asks for another
+ * (connection_may_ask). The loop must run until nothing is left of that.
+ */
+void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event);
+
+/** `journal` is NULL: nothing is written down. */
+struct records {
+    struct mx_journal *journal;
+};
+
+/**
+ * Opens the files, if these terms ask for any; NULL: no terms.
+ *
+ * verb   for complaints, which go to standard error; lent until records_close
+ */
+void records_open(struct records *records, const char *verb, const struct bridge_terms *terms);
+
+/** Writes one line down, as a core gave it. */
+void records_write(struct records *records, enum mcpx_record which, struct mcpx_slice line);
+
+/** Closes them. */
+void records_close(struct records *records);
 
 #endif

@@ -3,10 +3,8 @@
  * roots. Only what the client said it can, and only from a server that works for it just now:
  * otherwise anybody in the topic could put questions before its user.
  */
-#include "tools/mcpx-bridge/expose/ask.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

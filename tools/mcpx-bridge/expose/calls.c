@@ -5,7 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/calls.h"
 
-#include "tools/mcpx-bridge/copy.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <stdlib.h>
 

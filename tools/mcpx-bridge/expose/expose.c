@@ -5,19 +5,11 @@
 #include "tools/mcpx-bridge/expose/expose.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ask.h"
-#include "tools/mcpx-bridge/expose/end.h"
-#include "tools/mcpx-bridge/expose/held.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/probe.h"
-#include "tools/mcpx-bridge/expose/proposal.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/server.h"
-#include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
-#include "tools/mcpx-bridge/expose/terms.h"
-#include "tools/mcpx-bridge/expose/watch.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * held.c - requests that came before the topic's servers were known. A client lists tools
  * the moment it is connected; answered at once, it would see none and many never ask again.
  */
-#include "tools/mcpx-bridge/expose/held.h"
+#include "tools/mcpx-bridge/expose/request.h"
 
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

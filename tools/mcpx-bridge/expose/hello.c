@@ -1,13 +1,12 @@
 /*
- * hello.c - the bridge introduces itself: to the client as one server that can what the
- * topic's servers can, to these as the client it stands for. Lists are always among its
- * capabilities, because who has some may join at any time and capabilities are stated only once.
+ * hello.c - the bridge introduces itself: to the client as one server that can what the topic's
+ * servers can, to these as the client it stands for. Lists are always among its capabilities, because who has some may join at any time and
+ * capabilities are stated only once.
  */
-#include "tools/mcpx-bridge/expose/hello.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/probe.h"
-#include "tools/mcpx-bridge/expose/self.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 

@@ -8,7 +8,7 @@
  */
 #include "tools/mcpx-bridge/expose/names.h"
 
-#include "tools/mcpx-bridge/expose/uri.h"
+#include "tools/mcpx-bridge/expose/shown.h"
 
 #include <mcpx/envelope.h>
 

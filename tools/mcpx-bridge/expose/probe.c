@@ -7,15 +7,10 @@
 #include "tools/mcpx-bridge/expose/probe.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ask.h"
-#include "tools/mcpx-bridge/expose/end.h"
-#include "tools/mcpx-bridge/expose/held.h"
-#include "tools/mcpx-bridge/expose/only.h"
-#include "tools/mcpx-bridge/expose/self.h"
+#include "tools/mcpx-bridge/expose/request.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
-#include "tools/mcpx-bridge/expose/watch.h"
 
 enum {
     SETTLE_MS = 100,    /* changes of the lists within are told as one */

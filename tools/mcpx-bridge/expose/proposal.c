@@ -3,16 +3,13 @@
  * on it. Clients give up after a minute of silence, people need longer to decide: where a progress
  * token allows it, the client is told again and again that its call still waits.
  */
-#include "tools/mcpx-bridge/expose/proposal.h"
+#include "tools/mcpx-bridge/expose/request.h"
 
 #include "lib/core/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/end.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
-#include "tools/mcpx-bridge/expose/terms.h"
-#include "tools/mcpx-bridge/expose/watch.h"
 
 static void schedule_heartbeat(struct expose *x, struct expose_call *call)
 {

@@ -7,20 +7,12 @@
 
 #include "lib/core/decimal.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/answer.h"
-#include "tools/mcpx-bridge/expose/end.h"
-#include "tools/mcpx-bridge/expose/held.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/probe.h"
-#include "tools/mcpx-bridge/expose/proposal.h"
-#include "tools/mcpx-bridge/expose/route.h"
 #include "tools/mcpx-bridge/expose/send.h"
-#include "tools/mcpx-bridge/expose/settle.h"
+#include "tools/mcpx-bridge/expose/shown.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
-#include "tools/mcpx-bridge/expose/terms.h"
-#include "tools/mcpx-bridge/expose/uri.h"
-#include "tools/mcpx-bridge/expose/watch.h"
 
 /* Why a proposal is withdrawn. */
 static const char NOBODY_WAITS[] = "the client no longer waits";

@@ -1,14 +1,24 @@
 /*
- * request.h - a request of the client on its way through the topic.
+ * request.h - a request of the client on its way through the topic, from its line to its end: it may
+ * wait for the topic's servers, finds its participant, may need somebody's consent, and goes through
+ * the two doors of the terms if it is a call of a tool and there are any.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_REQUEST_H
 #define MCPX_BRIDGE_EXPOSE_REQUEST_H
 
 #include "tools/mcpx-bridge/expose/calls.h"
 
+#include <mcpx/base.h>
+#include <mcpx/rpc.h>
 #include <mcpx/session.h>
+#include <mcpx/terms.h>
+#include <mcpx/text.h>
 
 struct expose;
+
+/** Handles a line. With `may_wait` it may be kept until the servers are known. */
+void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait);
+
 struct bridge_outcome;
 struct expose_request;
 
@@ -48,5 +58,148 @@ void expose_calls_tick(struct expose *x);
 
 /** When expose_calls_tick is due. */
 int64_t expose_calls_deadline(const struct expose *x);
+
+/** The longest time that the client waits for the topic's servers. */
+enum { EXPOSE_HOLD_MS = 3000 };
+
+/** A line of the client that waits until the topic's servers are known. */
+struct expose_held {
+    struct expose_held *next;
+    int64_t until_ms;
+    struct mcpx_text line;
+};
+
+/** Keeps a line. */
+void expose_hold(struct expose *x, struct mcpx_slice line);
+
+/** Takes out the first line, which it gives. Returns false when there is none. */
+bool expose_held_take(struct expose *x, struct mcpx_text *line);
+
+/** Takes out the kept request with that id, which it gives. Returns false when there is none. */
+bool expose_unhold(struct expose *x, struct mcpx_slice id, struct mcpx_text *line);
+
+/** Frees all. */
+void expose_held_fini(struct expose *x);
+
+/**
+ * The destination of a request: the participant, its own name of the thing, and the params with
+ * that name.
+ */
+struct expose_route {
+    struct mcpx_slice participant;
+    struct mcpx_slice rival;
+    struct mcpx_text own;
+    struct mcpx_text params;
+};
+
+enum expose_routing {
+    EXPOSE_ROUTED,
+    EXPOSE_UNKNOWN,
+    EXPOSE_AMBIGUOUS, /* it could be for `participant` or for `rival` */
+    EXPOSE_MALFORMED,
+    EXPOSE_NO_MEMORY
+};
+
+/** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
+enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
+                                      struct expose_route *out);
+
+/** Frees what a route holds. */
+void expose_route_fini(struct expose_route *route);
+
+/** Sends a call as proposal; when memory runs out the call is over. */
+void expose_propose(struct expose *x, struct expose_call *call);
+
+/** What came of it; on failure the call is over. */
+void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err err);
+
+/** Somebody acts on it. */
+void expose_approved(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
+
+/** Somebody rejected it. */
+void expose_rejected(struct expose *x, struct expose_call *call,
+                     const struct mcpx_event *event);
+
+/** Tells that a proposal still waits. */
+void expose_send_heartbeat(struct expose *x, struct expose_call *call);
+
+/**
+ * The call was refused and cannot be proposed: answers with the grant that is missing. Ends the
+ * call.
+ */
+void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow);
+
+/** Ends a call that was answered or is no longer waited for, and the questions about it. */
+void expose_end(struct expose *x, struct expose_call *call);
+
+/** Ends it with an error. The client gets the error when the call is its own. */
+void expose_fail(struct expose *x, struct expose_call *call, int code,
+                 struct mcpx_slice message);
+
+/** Somebody else's answer to a call, with the client's id in it. The caller ends the call. */
+void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc);
+
+struct expose_route;
+
+/** True when requests of that method are under terms: it is tools/call, and there are terms. */
+bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method);
+
+/** Whether the participant of a route has listed its tool, so that a call of it can be judged. */
+bool expose_terms_know(struct expose *x, const struct expose_route *route);
+
+/**
+ * The first door: before a call is sent or proposed.
+ *
+ * route   whose tool it is, and the params for it; NULL: nobody's
+ * out     filled when it is passed on: `params`, if any, lent until another call comes or ends
+ *
+ * Returns false when the client was answered instead.
+ */
+bool expose_terms_admit(struct expose *x, const struct expose_request *request,
+                        const struct expose_route *route, struct mcpx_admission *out);
+
+/**
+ * Both doors for a line of the client that waited and is not served any more: nothing is sent. A
+ * line that is no call of a tool, or is not under terms, is left alone: returns false.
+ *
+ * is_told   the client is answered
+ */
+bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told);
+
+/** Writes down a line of the client that is no request, if it was meant as a call of a tool. */
+void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
+                              const struct mcpx_fault *fault);
+
+/** The second door for a call that was admitted and for which there was no memory. */
+void expose_terms_drop(struct expose *x, const struct expose_request *request,
+                       struct mcpx_call *admitted);
+
+/**
+ * The second door: the server has answered. `text` is its result, or its error object.
+ *
+ * out   filled with what the client gets, lent until another call comes or ends
+ */
+void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_error,
+                         struct mcpx_slice text, struct mcpx_call_answer *out);
+
+/**
+ * The second door: the call has failed, and the client is told.
+ *
+ * reason   a sentence for people
+ * more     members of the error's data; absent: none
+ */
+void expose_terms_fail(struct expose *x, struct expose_call *call, enum mcpx_cause cause,
+                       struct mcpx_slice reason, struct mcpx_slice more);
+
+/** The second door: a person said no. The client gets this result, which the caller tells. */
+void expose_terms_refused(struct expose *x, struct expose_call *call,
+                          struct mcpx_slice result);
+
+/** The second door, if the call did not go through it: nobody is told. */
+void expose_terms_abandon(struct expose *x, struct expose_call *call);
+
+/** Frees what all calls have in common. */
+void expose_terms_fini(struct expose *x);
 
 #endif

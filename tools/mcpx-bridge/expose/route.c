@@ -4,12 +4,12 @@
  * showed is given to whoever's template or other resources it looks like, because servers hand out
  * URIs in results too.
  */
-#include "tools/mcpx-bridge/expose/route.h"
+#include "tools/mcpx-bridge/expose/request.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/only.h"
+#include "tools/mcpx-bridge/expose/send.h"
+#include "tools/mcpx-bridge/expose/shown.h"
 #include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/uri.h"
 
 /* A name inside params: the object that holds it, and the member. */
 struct holder {

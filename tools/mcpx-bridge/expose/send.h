@@ -1,11 +1,12 @@
 /*
- * send.h - messages to the topic.
+ * send.h - messages to the topic, and what of it is shown.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_SEND_H
 #define MCPX_BRIDGE_EXPOSE_SEND_H
 
 #include "tools/mcpx-bridge/expose/calls.h"
 
+#include <mcpx/base.h>
 #include <mcpx/kind.h>
 
 struct expose;
@@ -60,5 +61,18 @@ void expose_send_notice(struct expose *x, struct mcpx_slice participant, const c
 /** Sends mcp/withdraw for a proposal to this participant, when we may and it has an envelope. */
 void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
                             struct mcpx_slice envelope, const char *reason);
+
+/**
+ * Whether this is shown: the participant with everything it has, or the name that the client
+ * sees (or would see, absent).
+ */
+bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
+                        struct mcpx_slice shown);
+
+/** Whether the participant could have anything that is shown. Otherwise it is not asked. */
+bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
+
+/** Logs which patterns have fitted nothing so far. */
+void expose_only_note(struct expose *x);
 
 #endif

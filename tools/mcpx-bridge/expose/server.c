@@ -3,20 +3,13 @@
  * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
  * said whom to send it to.
  */
-#include "tools/mcpx-bridge/expose/server.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ask.h"
-#include "tools/mcpx-bridge/expose/held.h"
-#include "tools/mcpx-bridge/expose/hello.h"
+#include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/self.h"
 #include "tools/mcpx-bridge/expose/send.h"
-#include "tools/mcpx-bridge/expose/settle.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
-#include "tools/mcpx-bridge/expose/terms.h"
-#include "tools/mcpx-bridge/expose/watch.h"
 
 /* JSON-RPC: not JSON at all. */
 enum { PARSE_ERROR = -32700 };

@@ -4,14 +4,12 @@
  * wolf, or a grant that hides what changed, wakes nobody. Only lists that became others are written
  * for that, and at most once a second, whatever servers announce.
  */
-#include "tools/mcpx-bridge/expose/settle.h"
 
 #include "lib/core/format.h"
-#include "tools/mcpx-bridge/expose/only.h"
 #include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/watch.h"
+#include "tools/mcpx-bridge/expose/tell.h"
 
 static bool is_open(const struct expose_seat *seat, int list)
 {

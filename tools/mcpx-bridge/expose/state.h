@@ -7,7 +7,7 @@
 
 #include "lib/core/bucket.h"
 #include "tools/mcpx-bridge/expose/calls.h"
-#include "tools/mcpx-bridge/expose/config.h"
+#include "tools/mcpx-bridge/expose/expose.h"
 #include "tools/mcpx-bridge/output.h"
 
 /** A participant that does not answer within this time counts as no server. */

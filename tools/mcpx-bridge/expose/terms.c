@@ -3,10 +3,9 @@
  * lib/contract; here is told what became of a call, and the answer put into a message. A call is
  * judged before it is sent or proposed: nobody is asked to approve what could not run.
  */
-#include "tools/mcpx-bridge/expose/terms.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/route.h"
+#include "tools/mcpx-bridge/expose/request.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

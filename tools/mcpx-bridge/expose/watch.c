@@ -3,10 +3,8 @@
  * resources one by one and hears of lists unasked; since then one request that stays open names
  * all it wants, and every notification says which request it is for.
  */
-#include "tools/mcpx-bridge/expose/watch.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

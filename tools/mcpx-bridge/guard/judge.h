@@ -4,7 +4,33 @@
 #ifndef MCPX_BRIDGE_GUARD_JUDGE_H
 #define MCPX_BRIDGE_GUARD_JUDGE_H
 
-#include "tools/mcpx-bridge/guard/asked.h"
+#include <mcpx/envelope.h>
+#include <mcpx/rpc.h>
+
+struct guard_asked;
+
+/**
+ * One request under way. Slices are lent until the table changes.
+ *
+ * to           its addressees, to_count names; none = everyone
+ * method       as in its kind
+ * context      the CONTEXT of its kind and payload; absent when they name none
+ */
+struct guard_question {
+    const struct mcpx_slice *to;
+    size_t to_count;
+    struct mcpx_slice method;
+    struct mcpx_slice context;
+};
+
+/**
+ * Makes a table for `max` requests (at least 1); when it is full the oldest is forgotten.
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err guard_asked_new(size_t max, struct guard_asked **out);
+
+/** Frees the table. NULL is allowed. */
+void guard_asked_free(struct guard_asked *asked);
 
 /*
  * X(constant, name, sentence, routine): why a message is left out. Where session.h has the same

@@ -2,13 +2,10 @@
  * answer.c - a participant's call ends: with an answer, with an error of ours, or in silence. What
  * the router would not take is replaced by a sentence that says so, so that nobody waits in vain.
  */
-#include "tools/mcpx-bridge/import/answer.h"
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/terms.h"
-#include "tools/mcpx-bridge/import/want.h"
 
 void import_abandon(struct import *import, struct import_call *call)
 {

@@ -6,17 +6,12 @@
  * session has made sure that it carries the same id. What files a server may touch (roots) is never
  * asked in the room: anybody could widen it.
  */
-#include "tools/mcpx-bridge/import/ask.h"
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/copy.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/want.h"
-#include "tools/mcpx-bridge/share.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "tools/mcpx-bridge/import/calls.h"
 
 #include "lib/core/room.h"
-#include "tools/mcpx-bridge/copy.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>

@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_CALLS_H
 #define MCPX_BRIDGE_IMPORT_CALLS_H
 
-#include "tools/mcpx-bridge/import/who.h"
+#include "tools/mcpx-bridge/import/config.h"
 
 #include <mcpx/text.h>
 

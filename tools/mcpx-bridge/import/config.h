@@ -1,14 +1,58 @@
 /*
- * config.h - the settings of an import.
+ * config.h - the settings of an import, and what it takes of the outside world besides its inputs.
  */
 #ifndef MCPX_BRIDGE_IMPORT_CONFIG_H
 #define MCPX_BRIDGE_IMPORT_CONFIG_H
 
-#include "tools/mcpx-bridge/import/probe.h"
-#include "tools/mcpx-bridge/import/view.h"
+#include "tools/mcpx-bridge/terms.h"
+
+#include <mcpx/base.h>
+#include <mcpx/kind.h>
 
 #include <stddef.h>
 #include <stdint.h>
+
+/**
+ * Questions only, so they are called, and nothing else is. Without terms `could` and `now` are not
+ * needed.
+ *
+ * could    whether that participant of a topic could send this kind, by the capabilities that the
+ *          router shows
+ * now      the clocks, asked at this moment: finer than what an input is told
+ * chance   random bytes; not asked with deterministic ids. NULL: there are none
+ * unsent   what a topic's session has not sent yet: how many messages, of how many bytes together.
+ *          False: it ends, so answers that wait are given to it now. NULL: nothing ever
+ */
+struct import_view {
+    void *user;
+    bool (*could)(void *user, size_t topic, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind);
+    struct mcpx_instant (*now)(void *user);
+    void (*chance)(void *user, void *bytes, size_t len);
+    bool (*unsent)(void *user, size_t topic, size_t *count, size_t *bytes);
+};
+
+/** `topic` is the number of one of our topics, from 0. */
+struct import_who {
+    size_t topic;
+    struct mcpx_slice id;
+};
+
+/**
+ * True when both are the same participant in the same topic: two topics may have a participant of
+ * the same name, who need not be the same.
+ */
+static inline bool import_who_is(struct import_who one, struct import_who other)
+{
+    return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
+}
+
+/** How a server is greeted. */
+enum import_protocol {
+    IMPORT_PROTOCOL_AUTO,   /* server/discover first, initialize when that fails */
+    IMPORT_PROTOCOL_LEGACY, /* initialize, version 2025-11-25 */
+    IMPORT_PROTOCOL_MODERN  /* server/discover, version 2026-07-28, and nothing else */
+};
 
 /** What is declared to the server unless told otherwise. */
 #define IMPORT_CAPABILITIES "{\"elicitation\":{},\"sampling\":{}}"

@@ -1,25 +1,45 @@
 /*
  * era.c - first contact. Servers of 2026-07-28 answer server/discover and want a version
  * with every request; older ones refuse or ignore it and want initialize. Asking the new way
- * first costs an old server one error, or its life: then the next process is not asked
- * (probe.c). The other way round would pin a server that speaks both to the old era.
+ * first costs an old server one error, or its life. The other way round would pin a server that
+ * speaks both to the old era.
+ *
+ * Some servers take any first message but initialize for the end of the conversation and exit, or
+ * answer it and never recover. Whether that was the cause of an end, nobody can know, so the next
+ * process is greeted the other way, in turns, until one becomes ready; then it stays so. A list of
+ * known servers was refused: it would be out of date at once.
  */
-#include "tools/mcpx-bridge/import/era.h"
 
 #include "lib/core/format.h"
-#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/outage.h"
-#include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/want.h"
 
 #include <stdio.h>
 
 #define MODERN_VERSION "2026-07-28"
 #define LEGACY_VERSION "2025-11-25"
 #define SERVER_INFO "io.modelcontextprotocol/serverInfo"
+
+bool import_era_ended(struct import *import)
+{
+    struct import_probe *probe = &import->setup.shared->probe;
+
+    if (probe->proven)
+        return false;
+    probe->plain = import->probed;
+    probe->changes++;
+    return true;
+}
+
+/* The process refused initialize. True when another one is to be greeted the other way. */
+static bool is_refused_otherwise(struct import *import)
+{
+    struct import_probe *probe = &import->setup.shared->probe;
+
+    probe->refused[import->probed] = true;
+    return !probe->refused[!import->probed] && import_era_ended(import);
+}
 
 static void discover(struct import *import, const char *version)
 {
@@ -49,8 +69,9 @@ void import_era_start(struct import *import, struct mcpx_now now)
     import->retried = false;
     import->unready = true;
     import->again = false;
-    import->probed =
-        import_probe_is_wanted(&import->setup.shared->probe, import->config.protocol);
+    import->probed = import->config.protocol == IMPORT_PROTOCOL_MODERN ||
+                     (import->config.protocol == IMPORT_PROTOCOL_AUTO &&
+                      !import->setup.shared->probe.plain);
     import->handshake_at = now.mono_ms + import->config.handshake_ms;
     if (!import->probed) {
         initialize(import);
@@ -107,7 +128,7 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import->unready = false;
-    import_probe_succeeded(&import->setup.shared->probe);
+    import->setup.shared->probe.proven = true;
     import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
                name.text ? name.text : "(unnamed)", import->version,
                import->setup.shared->probe.plain && !import->probed
@@ -244,8 +265,7 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
-    if (import->config.protocol != IMPORT_PROTOCOL_AUTO ||
-        !import_probe_refused(&import->setup.shared->probe, import->probed)) {
+    if (import->config.protocol != IMPORT_PROTOCOL_AUTO || !is_refused_otherwise(import)) {
         import_give_up(import, "the server refuses %s: %.*s", what, shown(rpc->error),
                        rpc->error.text);
         return;

@@ -2,14 +2,11 @@
  * forward.c - requests of participants on their way to the server. Some are answered without it,
  * some wait: until it is ready, or until its tools are known.
  */
-#include "tools/mcpx-bridge/import/forward.h"
+#include "tools/mcpx-bridge/import/input.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/answer.h"
-#include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/terms.h"
+#include "tools/mcpx-bridge/import/tell.h"
 
 bool import_is_shared(struct mcpx_slice method)
 {

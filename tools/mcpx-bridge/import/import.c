@@ -7,15 +7,9 @@
 #include "tools/mcpx-bridge/import/import.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/answer.h"
-#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/terms.h"
-#include "tools/mcpx-bridge/import/want.h"
-#include "tools/mcpx-bridge/share.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,8 @@
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/shared.h"
 
+#include <mcpx/child.h>
+
 struct import;
 
 /** Makes an import. Returns MCPX_OK or MCPX_ENOMEM. */
@@ -43,5 +45,25 @@ size_t import_under_way(const struct import *import, struct import_who who, size
 
 /** True while participants wait for something, or have subscribed to something. */
 bool import_is_in_use(const struct import *import);
+
+/** The server wrote a line. */
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
+
+/**
+ * The server wrote a line that is too long; `beginning` are its first bytes. The requester gets
+ * an error when these bytes hold the id, or when its request is the only one that the server
+ * has.
+ */
+void import_overlong(struct import *import, struct mcpx_slice beginning);
+
+/** The child's state changed. */
+void import_state(struct import *import, const struct mcpx_child_report *report,
+                  struct mcpx_now now);
+
+/** Does what is due at this time. */
+void import_tick(struct import *import, struct mcpx_now now);
+
+/** mono_ms at which import_tick is due; INT64_MAX when nothing waits. */
+int64_t import_deadline(const struct import *import);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * input.h - what the server is given to read.
+ * input.h - what the server is given to read: messages in which the few members are replaced that
+ * must be unique on a pipe that many share.
  */
 #ifndef MCPX_BRIDGE_IMPORT_INPUT_H
 #define MCPX_BRIDGE_IMPORT_INPUT_H
@@ -7,6 +8,7 @@
 #include "tools/mcpx-bridge/import/calls.h"
 
 #include <mcpx/error.h>
+#include <mcpx/json.h>
 
 struct import;
 
@@ -38,5 +40,52 @@ void import_unsubscribe_some(struct import *import);
 
 /** Tells the server that nobody waits for a call any more. */
 void import_cancel(struct import *import, const struct import_call *call, const char *reason);
+
+/**
+ * Why the params of a request cannot be rewritten, as a static sentence; NULL when they can. The
+ * request was read by mcpx_rpc_read, so nothing in them means two things.
+ */
+const char *import_params_fault(struct mcpx_slice params);
+
+/**
+ * Appends a participant's request for the server: with another id, with another progress token
+ * if it has one, and, for a server of 2026, with the members of _meta that are absent.
+ *
+ * payload        the request as it came
+ * id             the number on the pipe
+ * version        protocol version of a server of 2026; NULL for others
+ * capabilities   client capabilities, raw
+ */
+void import_add_request(struct mcpx_text *out, struct mcpx_slice payload, int64_t id,
+                        const char *version, const char *capabilities);
+
+/** What we are to a server, as a pattern of mx_format for mcpx_version(). */
+#define IMPORT_CLIENT_INFO "{\"name\":\"mcpx-bridge\",\"version\":%q}"
+
+/**
+ * Appends a message with one member of its params changed, and "jsonrpc" where it is missing.
+ * `params` is the message's, an object.
+ */
+void import_add_with_param(struct mcpx_text *out, struct mcpx_slice message,
+                           struct mcpx_slice params, const char *name,
+                           struct mcpx_slice value);
+
+/** Appends a message, with "jsonrpc" where it is missing. */
+void import_add_with_jsonrpc(struct mcpx_text *out, struct mcpx_slice message);
+
+/** What is the same for everybody: the greeting, and lists. */
+bool import_is_shared(struct mcpx_slice method);
+
+/** Whether the server takes requests of that method now. Those of others wait. */
+bool import_takes(const struct import *import, struct mcpx_slice method);
+
+/** Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
+void import_forward(struct import *import, struct import_call *call, struct mcpx_now now);
+
+/** Does that with all that wait and need not, in their order. */
+void import_forward_waiting(struct import *import, struct mcpx_now now);
+
+/** The child did not take the line with that request. Does nothing when there is no such call. */
+void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);
 
 #endif

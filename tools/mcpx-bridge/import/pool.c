@@ -10,12 +10,9 @@
  */
 #include "tools/mcpx-bridge/import/pool.h"
 
-#include "tools/mcpx-bridge/import/answer.h"
-#include "tools/mcpx-bridge/import/ask.h"
-#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/import.h"
-#include "tools/mcpx-bridge/import/outage.h"
-#include "tools/mcpx-bridge/import/server.h"
+#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
 #include "tools/mcpx-bridge/import/turns.h"
 
@@ -250,9 +247,7 @@ static struct census count_slots(const struct import_pool *pool, struct mcpx_sli
 
 static size_t share_of_one(const struct import_pool *pool)
 {
-    size_t share = pool->config.isolate_max / OF_ONE;
-
-    return share ? share : 1;
+    return pool->config.isolate_max < OF_ONE ? 1 : pool->config.isolate_max / OF_ONE;
 }
 
 static size_t free_slot(const struct import_pool *pool)

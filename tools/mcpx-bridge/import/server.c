@@ -2,18 +2,12 @@
  * server.c - the server's side: its answers find their requester, its notifications their
  * readers, its questions somebody to ask; and its death is told to all who wait.
  */
-#include "tools/mcpx-bridge/import/server.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/answer.h"
-#include "tools/mcpx-bridge/import/era.h"
-#include "tools/mcpx-bridge/import/forward.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/outage.h"
-#include "tools/mcpx-bridge/import/rewrite.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/terms.h"
 
 #include <stdio.h>
 
@@ -268,7 +262,7 @@ static void answer_all(struct import *import)
 static bool is_greeted_otherwise(struct import *import)
 {
     if (import->unready && import->config.protocol == IMPORT_PROTOCOL_AUTO)
-        import->again = import_probe_ended(&import->setup.shared->probe, import->probed) &&
+        import->again = import_era_ended(import) &&
                         (!import->config.once || import->setup.shared->probe.changes == 1);
     import->unready = false;
     return import->again;

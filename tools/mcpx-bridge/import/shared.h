@@ -5,10 +5,23 @@
 #define MCPX_BRIDGE_IMPORT_SHARED_H
 
 #include "lib/core/map.h"
-#include "tools/mcpx-bridge/import/probe.h"
-#include "tools/mcpx-bridge/import/view.h"
-#include "tools/mcpx-bridge/import/who.h"
+#include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/output.h"
+
+/**
+ * What is known of a command. Zero-initialised: nothing, its next process is probed.
+ *
+ * plain     the next process gets initialize at once
+ * proven    a process became ready, so the greeting stays as it is
+ * changes   how often the greeting was changed
+ * refused   initialize was refused: [1] after the probe, [0] without one
+ */
+struct import_probe {
+    bool plain;
+    bool proven;
+    unsigned changes;
+    bool refused[2];
+};
 
 /**
  * What is known of one of our topics.

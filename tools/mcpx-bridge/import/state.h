@@ -4,12 +4,136 @@
 #ifndef MCPX_BRIDGE_IMPORT_STATE_H
 #define MCPX_BRIDGE_IMPORT_STATE_H
 
-#include "tools/mcpx-bridge/import/ask.h"
+#include "tools/mcpx-bridge/action.h"
 #include "tools/mcpx-bridge/import/calls.h"
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/shared.h"
 #include "tools/mcpx-bridge/import/subs.h"
-#include "tools/mcpx-bridge/import/tools.h"
+
+#include <mcpx/contract.h>
+#include <mcpx/rpc.h>
+#include <mcpx/schema.h>
+#include <mcpx/session.h>
+
+/* ---- questions of the server that participants have been asked to answer ---- */
+
+struct import;
+
+/** Most questions under way at one time. */
+enum { IMPORT_ASKS_MAX = 256 };
+
+/**
+ * A question. `serial` is the tag of its envelope; slices point into memory of its own.
+ *
+ * participant   the one that was asked
+ * method        what for
+ * rpc_id        the server's raw JSON-RPC id
+ * envelope      id of the envelope it went out in; empty until that is known
+ */
+struct import_question {
+    uintptr_t serial;
+    struct import_who participant;
+    struct mcpx_slice method, rpc_id;
+    struct mcpx_text envelope;
+    char *memory;
+};
+
+/** Questions under way, oldest first. Zero-initialised is empty. */
+struct import_asks {
+    struct import_question rows[IMPORT_ASKS_MAX];
+    size_t count;
+};
+
+/** Frees all. */
+void import_asks_fini(struct import_asks *asks);
+
+/** True when this tag is that of a question of this server. */
+bool import_has_asked(const struct import *import, const void *tag);
+
+/** The server asks for something; `line` is its request. */
+void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc);
+
+/** The question with that tag went out, or did not. */
+void import_asked(struct import *import, const void *tag,
+                  const struct bridge_outcome *outcome);
+
+/** The participant answered the question with that tag. */
+void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload);
+
+/** Nobody will answer the question with that tag. */
+void import_ask_failed(struct import *import, void *tag, int code, const char *message);
+
+/** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
+void import_ask_left(struct import *import, struct import_who who);
+
+/** The server takes a question back. Returns false when `params` names none. */
+bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
+                          struct mcpx_slice params);
+
+/** The server is gone: drops its questions. */
+void import_ask_down(struct import *import);
+
+/**
+ * What is known of them.
+ *
+ * known    those of the last list; NULL before the first one
+ * coming   those of the pages that came so far; NULL when no list is read
+ * again    the list changed while it was read
+ * pages, bytes   of the list that is read
+ * ends_at  mono_ms at which the list has to be whole; INT64_MAX when none is read
+ * due_at   mono_ms at which one is read that changes too often; INT64_MAX: none
+ * since, reads   how often lists were read since that mono_ms
+ * in_row   lists for which calls have waited and which changed while they were read
+ * doubts   what was said about them last
+ */
+struct import_tools {
+    struct mcpx_tools *known, *coming;
+    bool again;
+    size_t pages, bytes;
+    int64_t ends_at, due_at;
+    int64_t since;
+    unsigned reads;
+    unsigned in_row;
+    struct mcpx_text doubts;
+};
+
+/** Begins with nothing known. */
+void import_tools_init(struct import_tools *tools);
+
+/** Frees all. */
+void import_tools_fini(struct import_tools *tools);
+
+/**
+ * The server is ready, or says that its list changed. Does nothing without terms.
+ *
+ * Returns true, as import_tools_answered and import_tools_tick do, when a list is there, and calls
+ * of tools that have waited for it may go on: import_forward_waiting.
+ */
+bool import_tools_ask(struct import *import, struct mcpx_now now);
+
+/** True while calls of tools have to wait for a list. */
+static inline bool import_tools_are_coming(const struct import_tools *tools)
+{
+    return tools->coming != NULL;
+}
+
+/** Whether the server says that it has tools. */
+bool import_tools_are_declared(const struct import *import);
+
+/** A page came, or an error; the call is dropped. */
+bool import_tools_answered(struct import *import, struct import_call *call,
+                           const struct mcpx_rpc *rpc, struct mcpx_now now);
+
+/** The process is gone. What was known of it holds until there is another list. */
+void import_tools_down(struct import *import);
+
+/** Does what is due. */
+bool import_tools_tick(struct import *import, struct mcpx_now now);
+
+/** mono_ms at which that is; INT64_MAX: never. */
+int64_t import_tools_deadline(const struct import *import);
+
+/* ---- all of it ---- */
 
 /*
  *   DOWN --started--> PROBING --not of 2026--> INITIALIZING ----> LEGACY
@@ -75,5 +199,95 @@ static inline bool import_is_ready(const struct import *import)
 {
     return import->era == IMPORT_LEGACY || import->era == IMPORT_MODERN;
 }
+
+/* ---- first contact with a server ---- */
+
+/** The process runs: first contact. */
+void import_era_start(struct import *import, struct mcpx_now now);
+
+/** The server answered DISCOVER or INITIALIZE; the call is dropped. */
+void import_era_answered(struct import *import, struct import_call *call,
+                         const struct mcpx_rpc *rpc, struct mcpx_now now);
+
+/**
+ * The process ended before it was ready. Returns true when the next one is greeted the other way.
+ */
+bool import_era_ended(struct import *import);
+
+/** Deadlines of first contact. */
+void import_era_tick(struct import *import, struct mcpx_now now);
+
+/** The process is gone. */
+void import_era_down(struct import *import);
+
+/*
+ * ---- calls of tools under terms: the two doors that each goes through ----
+ *
+ * And the lists that show what the terms make of the tools. Answers are written to import->text, to be
+ * sent with import_answer. Without terms nothing of it is called.
+ */
+
+/** True when requests of that method are under terms: it is tools/call, and there are terms. */
+bool import_is_under_terms(const struct import *import, struct mcpx_slice method);
+
+/**
+ * The first door: before the server is given a call.
+ *
+ * payload   filled with the request to give, lent until import->text or the call changes
+ *
+ * Returns false when the call is not given to the server: the answer is written instead.
+ */
+bool import_terms_admit(struct import *import, struct import_call *call,
+                        struct mcpx_slice *payload);
+
+/** The second door: the server has answered. Writes the answer. */
+void import_terms_answer(struct import *import, struct import_call *call,
+                         const struct mcpx_rpc *rpc);
+
+/**
+ * The second door: something else ends the call, and its sender hears of it. Writes the answer.
+ *
+ * message   a sentence for people
+ * data      a raw object for the error's `data`, of which "reason" is left out; absent: none
+ */
+void import_terms_refuse(struct import *import, struct import_call *call,
+                         enum mcpx_cause cause, struct mcpx_slice message,
+                         struct mcpx_slice data);
+
+/** The second door: nobody is answered. Writes down that it ended; the call is not dropped. */
+void import_terms_abandon(struct import *import, struct import_call *call);
+
+/** Both doors for a request that became no call. Appends what answers it to import->text. */
+void import_terms_turn_away(struct import *import, size_t topic,
+                            const struct mcpx_event *event, struct mcpx_slice message);
+
+/** Writes down a request that its session has not let in, if it was meant as a call. */
+void import_terms_note_broken(struct import *import, size_t topic,
+                              const struct mcpx_event *event);
+
+/**
+ * Appends the message for a call that has ended already, and whose answer cannot be sent.
+ *
+ * data   a raw object for the error's `data`; absent: none
+ */
+void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
+                              enum mcpx_cause cause, struct mcpx_slice data);
+
+/**
+ * Appends the result that the bridge answers in place of a server that declares no tools: to
+ * `initialize` and to `tools/list`, because there is the handshake.
+ *
+ * Returns false and appends nothing when the server is asked.
+ */
+bool import_terms_add_own(const struct import *import, struct mcpx_slice method,
+                          struct mcpx_text *out);
+
+/**
+ * Appends a server's answer to `tools/list` or `server/discover` as it is shown, with that id.
+ *
+ * Returns false and appends nothing when it is shown as it is.
+ */
+bool import_terms_add_shown(struct import *import, const struct import_call *call,
+                            const struct mcpx_rpc *rpc, struct mcpx_text *out);
 
 #endif

@@ -7,8 +7,7 @@
 
 #include "lib/core/ident.h"
 #include "lib/core/room.h"
-#include "tools/mcpx-bridge/copy.h"
-#include "tools/mcpx-bridge/share.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
 
@@ -53,8 +52,9 @@ static struct import_sub *find(const struct import_subs *subs, struct mcpx_slice
     return sub;
 }
 
-bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
-                         struct import_who who)
+/* True when there is room for one more of that participant, or it has this one. */
+static bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
+                                struct import_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
     size_t own = 0;

@@ -5,7 +5,7 @@
 #define MCPX_BRIDGE_IMPORT_SUBS_H
 
 #include "lib/core/map.h"
-#include "tools/mcpx-bridge/import/who.h"
+#include "tools/mcpx-bridge/import/config.h"
 
 /** Most subscriptions of all participants together. */
 enum { IMPORT_SUBS_MAX = 10000 };
@@ -29,10 +29,6 @@ struct import_subs {
 
 /** Frees all. */
 void import_subs_fini(struct import_subs *subs);
-
-/** True when there is room for one more of that participant, or it has this one. */
-bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
-                         struct import_who who);
 
 /** Adds a subscription, once. Returns false when memory ran out or there are too many. */
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who);

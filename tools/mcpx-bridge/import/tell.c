@@ -1,16 +1,47 @@
 /*
- * tell.c - what an import says that is no answer: sentences for the log, chat for the
- * topics, and the server's notifications. What one participant's own server says is that
- * participant's alone; its lists are not told of, because everybody sees those of the shared one.
+ * tell.c - what an import wants done, with the number of its server; and what it says that is no
+ * answer: sentences for the log, chat for the topics, the server's notifications, and why there is
+ * no server. What one participant's own server says is that participant's alone; its lists are not
+ * told of, because everybody sees those of the shared one.
  */
 #include "tools/mcpx-bridge/import/tell.h"
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/want.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+/* ---- wishes ---- */
+
+bool import_want(struct import *import, struct bridge_row row)
+{
+    row.action.server = import->setup.number;
+    return bridge_output_add(&import->setup.shared->output, &row);
+}
+
+bool import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft)
+{
+    struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft};
+
+    return import_want(import, (struct bridge_row){.action = action});
+}
+
+void import_want_drop(struct import *import, size_t topic, struct mcpx_slice request)
+{
+    struct bridge_action action = {.type = BRIDGE_DROP, .topic = topic, .about = request};
+
+    import_want(import, (struct bridge_row){.action = action});
+}
+
+void import_want_kill(struct import *import)
+{
+    import->kill.action =
+        (struct bridge_action){.type = BRIDGE_KILL, .server = import->setup.number};
+    bridge_output_keep(&import->setup.shared->output, &import->kill);
+}
+
+/* ---- words ---- */
 
 void import_say(struct import *import, const char *format, ...)
 {
@@ -86,4 +117,40 @@ void import_tell(struct import *import, struct mcpx_draft *draft)
     }
     for (size_t topic = 0; topic < import->config.topics; topic++)
         import_tell_topic(import, topic, draft);
+}
+
+/* ---- why there is no server ---- */
+
+void import_outage_note(struct import *import, const struct mcpx_child_report *report)
+{
+    mcpx_text_reset(&import->outage);
+    mx_format(&import->outage, "the server is gone: %s",
+              report->text ? report->text : "it ended");
+    mcpx_text_reset(&import->outage_data);
+    mcpx_text_puts(&import->outage_data, "{");
+    if (report->signal)
+        mx_format(&import->outage_data, "\"signal\":%s,", report->signal);
+    else if (report->code >= 0)
+        mx_format(&import->outage_data, "\"code\":%s,", report->code);
+    mx_format(&import->outage_data, "\"reason\":%q}", report->text ? report->text : "ended");
+}
+
+void import_give_up(struct import *import, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(import->failure, sizeof import->failure, format, arguments);
+    va_end(arguments);
+    import->over = true;
+}
+
+const char *import_failure(const struct import *import)
+{
+    return import->failure[0] ? import->failure : NULL;
+}
+
+const char *import_outage(const struct import *import)
+{
+    return import_is_ready(import) ? NULL : import->outage.text;
 }

@@ -3,7 +3,6 @@
  * is told what became of a call, and the answer put into a message. A call that ends before it was
  * given to the server goes through the first door on its way out, so that each leaves a record.
  */
-#include "tools/mcpx-bridge/import/terms.h"
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"

@@ -3,7 +3,6 @@
  * is called while it lasts; and in how often it is done, because a server that says with each list
  * that it has changed would be asked for ever.
  */
-#include "tools/mcpx-bridge/import/tools.h"
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"

@@ -8,7 +8,7 @@
 
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
-#include "tools/mcpx-bridge/copy.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
@@ -179,19 +179,29 @@ static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *
 
 /* ---- turns ---- */
 
-/* Spends what the first message costs, a full bucket at most. False: that is not there yet. */
+/*
+ * Spends what the first message costs, a full bucket at most. Beyond its share a receiver gets only
+ * what leaves as much as a share at once: so that a newcomer is sent at once what is for it. False:
+ * that is not there yet.
+ */
 static bool spend(struct import_turns_of *turns, const struct import_turn *turn,
                   int64_t now_ms)
 {
     uint64_t cost = size_of(turn->rows.first) + turns->worth, most = turns->shares.rate.burst;
-    int64_t wait_ms =
-        mx_buckets_wait_ms(&turns->shares, turn->receiver, cost < most ? cost : most, now_ms);
+    uint64_t asked = cost < most ? cost : most;
+    int64_t share_ms = mx_buckets_wait_ms(&turns->shares, turn->receiver, asked, now_ms);
+    int64_t rest_ms = mx_bucket_wait_ms(&turns->sent, turns->rate, asked + most, now_ms);
+    int64_t wait_ms = share_ms < rest_ms ? share_ms : rest_ms;
 
-    if (wait_ms == 0)
+    if (wait_ms > 0) {
+        if (now_ms + wait_ms < turns->due_ms)
+            turns->due_ms = now_ms + wait_ms;
+        return false;
+    }
+    if (share_ms == 0)
         mx_buckets_spend(&turns->shares, turn->receiver, cost, now_ms);
-    else if (now_ms + wait_ms < turns->due_ms)
-        turns->due_ms = now_ms + wait_ms;
-    return wait_ms == 0;
+    mx_bucket_spend(&turns->sent, turns->rate, cost, now_ms);
+    return true;
 }
 
 /* The next message of a topic that may go now, or NULL. */
@@ -278,6 +288,7 @@ void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_sl
     uint64_t rate = bytes ? bytes : rate_max, half = messages || bytes ? rate / 2 : 0;
 
     turns->topics[topic].worth = messages ? rate / messages : 0;
+    turns->topics[topic].rate = (struct mx_rate){2 * half, half / AT_ONCE * 2};
     turns->topics[topic].shares.rate = (struct mx_rate){half, half / AT_ONCE};
 }
 

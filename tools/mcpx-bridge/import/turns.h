@@ -13,7 +13,8 @@
  * Those of one topic.
  *
  * held     bytes that wait, by receiver
- * shares   what each receiver may be sent
+ * shares   what each receiver is sent first: half of what the router takes
+ * rate, sent   all that the router takes, and what of it is left
  * worth    what a message costs of that besides its bytes
  * last     of a ring of queues; the one behind it is next. NULL: nothing waits
  * due_ms   mono_ms before which nothing may go; INT64_MAX: it is not time that is waited for
@@ -21,6 +22,8 @@
 struct import_turns_of {
     struct mx_holders held;
     struct mx_buckets shares;
+    struct mx_rate rate;
+    struct mx_bucket sent;
     uint64_t worth;
     struct import_turn *last;
     int64_t due_ms;
@@ -49,7 +52,8 @@ void import_turns_fini(struct import_turns *turns);
 
 /**
  * What the router lets us send in a topic: its welcome's raw member "limits"; absent: anything.
- * One receiver gets half of it: of the bytes, and for each message as many more as go with it.
+ * One receiver gets half of it for sure: of the bytes, and for each message as many more as go with
+ * it. It gets what nobody else uses of the other half, too.
  */
 void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_slice limits);
 

@@ -3,7 +3,6 @@
  */
 #include "tools/mcpx-bridge/verbs.h"
 
-#include "tools/mcpx-bridge/expose/edge/listen.h"
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/share.h"
 
 #include <stdlib.h>
 #include <strings.h>

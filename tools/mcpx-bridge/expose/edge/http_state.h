@@ -98,7 +98,4 @@ bool expose_http_same_client(struct MHD_Connection *one, struct MHD_Connection *
 void expose_http_touch(struct expose_http *http, struct MHD_Connection *connection,
                        bool it_owes);
 
-/** Cuts connections that have been quiet for too long. Returns mono_ms of the next such time. */
-int64_t expose_http_cut(struct expose_http *http, int64_t now_ms);
-
 #endif

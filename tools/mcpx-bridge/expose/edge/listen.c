@@ -2,7 +2,7 @@
  * listen.c - an address is read, not looked up: what a name leads to can change, and everybody who
  * reaches the socket acts as the participant.
  */
-#include "tools/mcpx-bridge/expose/edge/listen.h"
+#include "tools/mcpx-bridge/expose/edge/run.h"
 
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"

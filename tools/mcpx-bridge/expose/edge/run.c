@@ -9,10 +9,7 @@
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
-#include "tools/mcpx-bridge/edge/records.h"
-#include "tools/mcpx-bridge/edge/renew.h"
 #include "tools/mcpx-bridge/expose/edge/http.h"
-#include "tools/mcpx-bridge/expose/edge/listen.h"
 #include "tools/mcpx-bridge/expose/edge/stdio.h"
 
 #include <errno.h>

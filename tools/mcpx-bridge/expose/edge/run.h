@@ -7,6 +7,10 @@
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/expose/expose.h"
 
+#include <mcpx/text.h>
+
+#include <sys/socket.h>
+
 struct sockaddr_storage;
 
 /**
@@ -25,5 +29,17 @@ struct expose_job {
  * Returns an exit code, having complained.
  */
 int expose_run(const struct expose_job *job);
+
+/**
+ * Reads HOST:PORT, where HOST is localhost, 127.x.y.z or [::1]. Returns false when it is something
+ * else: nothing is looked up.
+ */
+bool expose_listen_read(const char *text, struct sockaddr_storage *out);
+
+/** Listens there. Returns the socket, or a negative errno. */
+int expose_listen_open(const struct sockaddr_storage *address);
+
+/** Appends http://HOST:PORT/mcp, with the port that the system gave. */
+void expose_listen_add_url(int listener, struct mcpx_text *out);
 
 #endif

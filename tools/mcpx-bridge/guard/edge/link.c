@@ -5,10 +5,8 @@
  * bytes wait for the other; without that bound an agent that hangs would fill the guard's
  * memory with the topic.
  */
-#include "tools/mcpx-bridge/guard/edge/link.h"
 
 #include "lib/core/format.h"
-#include "tools/mcpx-bridge/guard/edge/report.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 

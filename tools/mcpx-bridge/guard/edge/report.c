@@ -2,7 +2,6 @@
  * report.c - lines for the person or program that started the guard. They hold texts of other
  * participants, so each line is made visible before it is written.
  */
-#include "tools/mcpx-bridge/guard/edge/report.h"
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

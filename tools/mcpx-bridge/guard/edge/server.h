@@ -1,11 +1,17 @@
 /*
- * server.h - a running guard: the state that the parts of its loop share.
+ * server.h - a running guard: the state that the parts of its loop share, its connections and its
+ * output. A link is the sockets of a passage: the agent's connection and the connection to the router
+ * that belongs to it. It writes what a guard_passage has to write, and reads no side faster than the
+ * other side reads.
  */
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 
 #include "tools/mcpx-bridge/guard/edge/run.h"
+#include "tools/mcpx-bridge/guard/judge.h"
 #include "tools/mcpx-bridge/guard/log.h"
+
+#include <mcpx/error.h>
 
 #include <uv.h>
 
@@ -39,5 +45,31 @@ struct guard_server {
     int status;
     char buffer[GUARD_BUFFER];
 };
+
+struct guard_server;
+
+/**
+ * Accepts the connection that waits at the listener and starts to connect to the router. The link
+ * enters server->links, and leaves it and frees itself when its sockets are closed.
+ *
+ * Returns MCPX_OK; MCPX_ENOMEM or MCPX_ESYSTEM when the connection could not be accepted.
+ */
+enum mcpx_err guard_link_accept(struct guard_server *server);
+
+/** Breaks the connection off. Not to be called twice for the same link. */
+void guard_link_break(struct guard_link *link);
+
+/** Writes a line about an event to standard error; printf's format. */
+void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Counts a message left out, and reports it unless it is routine. `user` is the server. */
+void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge);
+
+/** Reports how many messages were left out, and why. */
+void guard_summarise(const struct guard_server *server);
+
+/** Reports the guard's address on standard output, unless the command uses that. */
+void guard_announce(const struct guard_server *server);
 
 #endif

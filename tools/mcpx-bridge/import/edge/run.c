@@ -9,11 +9,9 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
-#include "tools/mcpx-bridge/edge/records.h"
-#include "tools/mcpx-bridge/edge/renew.h"
+#include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/edge/grants.h"
 #include "tools/mcpx-bridge/import/pool.h"
-#include "tools/mcpx-bridge/import/who.h"
 
 #include <mcpx/child.h>
 
