@@ -6,6 +6,7 @@
 #define EDGE_API_H
 
 #include "router/edge/http_api.h"
+#include "router/edge/http_query.h"
 
 /**
  * A request that found its route and may pass. Everything is borrowed.
@@ -103,6 +104,17 @@ bool api_is_going(const struct http_api *api);
 bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
 
 /**
+ * Finds the parameters of the query, whose values are decoded into `scratch` (http_params_read).
+ * False with a problem.
+ */
+bool api_params_read(const struct api_call *call, struct http_param *params, size_t count,
+                     struct mcpx_text *scratch, struct http_reply *reply);
+
+/** A parameter that is a number from `least` to `most`; `out` stays where it is not given. */
+bool api_number_read(const struct http_param *param, size_t least, size_t most, size_t *out,
+                     struct http_reply *reply);
+
+/**
  * Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False
  * with a problem.
  */
@@ -128,5 +140,18 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
  */
 struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
                            struct http_reply *reply);
+
+/** Whom the path names, and who asks. False, with a problem, when it names nobody. */
+bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply);
+
+/** Tells log and audit of an act: `topic`, `by` and `address` of the note are filled. */
+void api_tell(const struct api_call *call, const struct change_act *act,
+              struct audit_note *note);
+
+/** Appends a member with an instant; nothing when it is 0. */
+void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
+
+/** Appends a member: the changes that hold now, as an array. */
+void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out);
 
 #endif

@@ -4,15 +4,14 @@
  * of names is picked first, then what belongs to it is looked up.
  */
 #include "lib/core/capset.h"
-#include "lib/core/ident.h"
 #include "lib/core/json_write.h"
-#include "router/edge/api_change.h"
-#include "router/edge/sorted_page.h"
+#include "router/edge/api.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
 
 enum {
+    PAGE_MAX = 1000,          /* names */
     CONNECTIONS_SHOWN = 64,   /* of one participant */
     BYTES_MAX = 128 * 1024,   /* of a list, and a participant more */
     SHOWN_MAX = 8 * BYTES_MAX /* of a list: then no connection more, and no topic more */
@@ -24,9 +23,19 @@ struct row {
     const struct changed *changed;
 };
 
-/* A page, with what belongs to its names. */
+/*
+ * A page, with what belongs to its names. The smallest of all names are kept: when there are twice
+ * as many as are wanted, they are sorted and the larger half is dropped. So a page costs one look
+ * at each name, and sorting all of a hundred thousand for each page is not needed.
+ *
+ * names   lent by whoever has them
+ * more    there are names behind those of the page, once it is settled
+ */
 struct register_page {
-    struct sorted_page sorted;
+    struct name_page asked;
+    struct mcpx_slice names[2 * PAGE_MAX + 2];
+    size_t count;
+    bool more;
     struct row *rows;
     size_t row_count;
 };
@@ -65,7 +74,7 @@ static void write_connection(const struct api_call *call, const struct peer *pee
                              struct mcpx_text *out)
 {
     struct whereabouts where;
-    char address[ADDRESS_TEXT_SIZE], since[MX_TIME_LEN + 1];
+    char address[ADDRESS_TEXT_SIZE];
 
     mx_json_begin_object(out, NULL);
     mcpx_json_add_member(out, "id", peer_id(peer));
@@ -73,19 +82,55 @@ static void write_connection(const struct api_call *call, const struct peer *pee
     mx_json_add_raw(out, "capabilities", mcpx_text_view(&peer_grant(peer)->capabilities));
     if (call->api->locate && peer_owner(peer)) {
         call->api->locate(peer_owner(peer), &where);
-        mx_time_format(where.since_ms, since);
         mcpx_json_add_member(out, "address", mcpx_slice_of(address_text(where.from, address)));
-        mcpx_json_add_member(out, "since", mcpx_slice_of(since));
+        api_write_time(out, "since", where.since_ms);
     }
     mx_json_end_object(out);
 }
 
 /* ---- a page of participants ---- */
 
+static int compare_names(const void *one, const void *other)
+{
+    const struct mcpx_slice *a = one, *b = other;
+
+    return mcpx_slice_compare(*a, *b);
+}
+
+/* All were added: `names` and `count` are the page. */
+static void settle(struct register_page *page)
+{
+    size_t kept = 0;
+
+    qsort(page->names, page->count, sizeof *page->names, compare_names);
+    for (size_t i = 0; i < page->count; i++)
+        if (kept == 0 || !mcpx_slice_equal(page->names[kept - 1], page->names[i]))
+            page->names[kept++] = page->names[i];
+    page->more |= kept > page->asked.limit;
+    page->count = kept < page->asked.limit ? kept : page->asked.limit;
+}
+
+static void add_name(struct register_page *page, struct mcpx_slice name)
+{
+    if (page->asked.after.text && compare_names(&name, &page->asked.after) <= 0)
+        return;
+    if (page->count == 2 * page->asked.limit + 2)
+        settle(page);
+    page->names[page->count++] = name;
+}
+
+static size_t find_name(const struct register_page *page, struct mcpx_slice name)
+{
+    const struct mcpx_slice *found =
+        bsearch(&name, page->names, page->count, sizeof *page->names, compare_names);
+
+    return found ? (size_t)(found - page->names) : page->count;
+}
+
 static void add_names(const struct api_call *call, struct register_page *page)
 {
     const struct tokens *tokens = call->api->config->tokens;
-    const struct name_page *asked = &page->sorted.asked;
+    const struct name_page *asked = &page->asked;
     size_t begin = asked->after.text ? tokens_participants_up_to(tokens, asked->after) : 0;
     struct tokens_entry entry;
     const struct changed *changed;
@@ -93,13 +138,13 @@ static void add_names(const struct api_call *call, struct register_page *page)
 
     for (size_t i = 0; i <= asked->limit && tokens_participant_at(tokens, begin + i, &entry);
          i++)
-        sorted_page_add(&page->sorted, entry.name);
+        add_name(page, entry.name);
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
-        sorted_page_add(&page->sorted, changed->identity);
+        add_name(page, changed->identity);
     while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
         if (!peer_is_condemned(peer))
-            sorted_page_add(&page->sorted, peer_grant(peer)->identity);
-    sorted_page_settle(&page->sorted);
+            add_name(page, peer_grant(peer)->identity);
+    settle(page);
 }
 
 static int compare_rows(const void *one, const void *other)
@@ -113,13 +158,13 @@ static bool add_rows(const struct api_call *call, struct register_page *page)
 {
     const struct changed *changed;
 
-    page->rows = calloc(1 + changes_count(call->api->changes), sizeof *page->rows);
+    page->rows = calloc(1 + call->api->changes->count, sizeof *page->rows);
     if (!page->rows)
         return false;
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++) {
-        size_t index = sorted_page_find(&page->sorted, changed->identity);
+        size_t index = find_name(page, changed->identity);
 
-        if (changed->count > 0 && index < page->sorted.count)
+        if (changed->count > 0 && index < page->count)
             page->rows[page->row_count++] = (struct row){index, changed};
     }
     qsort(page->rows, page->row_count, sizeof *page->rows, compare_rows);
@@ -150,7 +195,7 @@ static void write_changed(const struct api_call *call, const struct row *rows, s
     for (size_t i = 0; i < count && out->len < SHOWN_MAX; i++, shown++) {
         mx_json_begin_object(out, NULL);
         mcpx_json_add_member(out, "topic", rows[i].changed->topic);
-        api_change_write_list(rows[i].changed, call->now.wall_ms, out);
+        api_write_changes(rows[i].changed, call->now.wall_ms, out);
         mx_json_end_object(out);
     }
     mx_json_end_array(out);
@@ -164,8 +209,8 @@ static size_t write_page(const struct api_call *call, const struct register_page
 {
     size_t at = 0, i = 0;
 
-    for (; i < page->sorted.count && out->len < BYTES_MAX; i++) {
-        struct mcpx_slice name = page->sorted.names[i];
+    for (; i < page->count && out->len < BYTES_MAX; i++) {
+        struct mcpx_slice name = page->names[i];
         struct tokens_entry entry;
         size_t begin = at;
 
@@ -185,7 +230,7 @@ static size_t write_page(const struct api_call *call, const struct register_page
     return i;
 }
 
-static void end_page(const struct sorted_page *page, size_t told, struct http_reply *reply)
+static void end_page(const struct register_page *page, size_t told, struct http_reply *reply)
 {
     bool more = page->more || told < page->count;
 
@@ -204,7 +249,7 @@ static struct register_page *open_page(const struct api_call *call, struct mcpx_
     page = calloc(1, sizeof *page);
     if (!page)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    else if (api_page_read(call, scratch, &page->sorted.asked, reply))
+    else if (api_page_read(call, scratch, &page->asked, reply))
         return page;
     free(page);
     return NULL;
@@ -224,7 +269,7 @@ void api_admin_participants(const struct api_call *call, struct http_reply *repl
     }
     mx_json_begin_object(&reply->body, NULL);
     mx_json_begin_array(&reply->body, "participants");
-    end_page(&page->sorted, write_page(call, page, &reply->body), reply);
+    end_page(page, write_page(call, page, &reply->body), reply);
     free(page->rows);
 out:
     free(page);

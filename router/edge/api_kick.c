@@ -3,13 +3,10 @@
  * turned away, tickets are void. A token stays as good as it was, so its bearer may come back,
  * unless it is kept out for a while: taking a token away is the configuration's business.
  */
-#include "router/edge/api_change.h"
+#include "router/edge/api.h"
 
 #include "lib/core/format.h"
-#include "lib/core/ident.h"
 #include "lib/core/json_write.h"
-#include "router/edge/http_query.h"
-#include "router/edge/regrant.h"
 #include "router/policy/authority.h"
 #include <mcpx/json.h>
 
@@ -23,7 +20,7 @@ enum { BAR_MOST_S = 31536000 };
  * standing  as it was before anything was done, and the same in all topics
  * last      the topic that was asked about last, and what the answer was
  * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
- * until_ms  until when it is kept out, also by others
+ * until_ms  until when it is kept out
  */
 struct kick {
     const struct api_call *call;
@@ -41,29 +38,19 @@ struct kick {
 static bool read_query(struct kick *kick, struct mcpx_text *scratch, struct http_reply *reply)
 {
     struct http_param params[] = {{.name = "topic"}, {.name = "for"}, {.name = "dry_run"}};
-    struct mcpx_slice query = kick->call->query;
-    size_t bad = 0, preview = 0;
+    size_t preview = 0;
 
-    if (!mcpx_text_reserve(scratch, query.len)) {
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    if (!api_params_read(kick->call, params, 3, scratch, reply))
         return false;
-    }
-    if (http_params_read(query, params, 3, scratch, &bad)) {
-        http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-        mcpx_text_puts(&reply->detail, " is given twice or has malformed percent-encoding");
-        return false;
-    }
     kick->act.topic = params[0].value;
     kick->has_for = params[1].value.text;
-    if (kick->act.topic.text && !api_is_topic(kick->act.topic, reply))
+    if ((kick->act.topic.text && !api_is_topic(kick->act.topic, reply)) ||
+        !api_number_read(&params[1], 0, BAR_MOST_S, &kick->for_s, reply) ||
+        !api_number_read(&params[2], 0, 1, &preview, reply))
         return false;
-    if (kick->has_for && !http_decimal(params[1].value, BAR_MOST_S, &kick->for_s))
-        http_reply_fail(reply, MCPX_EREQUEST, "for must be a number from 0 to 31536000");
-    else if (kick->has_for && !kick->act.topic.text)
-        http_reply_fail(reply, MCPX_EREQUEST, "for needs topic: name where to keep it out");
-    else if (params[2].value.text && !http_decimal(params[2].value, 1, &preview))
-        http_reply_fail(reply, MCPX_EREQUEST, "dry_run must be 0 or 1");
     kick->preview = preview == 1;
+    if (kick->has_for && !kick->act.topic.text)
+        http_reply_fail(reply, MCPX_EREQUEST, "for needs topic: name where to keep it out");
     return !reply->err;
 }
 
@@ -79,7 +66,7 @@ static bool find_out(struct kick *kick, struct mcpx_slice topic)
     struct http_reply ignored = {.err = MCPX_OK};
     struct grant *own = api_grant_in(call, topic, &ignored);
     bool reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
-                   api_may_change(call, own, kick->standing, &ignored);
+                   !orders_refuse(own->capset, kick->standing, call->now.wall_ms);
 
     kick->asked++;
     grant_unref(own);
@@ -103,18 +90,13 @@ static bool reaches(void *reach, struct mcpx_slice topic)
 
 static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slice topic)
 {
-    const struct api_call *call = kick->call;
-    char address[ADDRESS_TEXT_SIZE];
-    struct audit_note note = {
-        .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
-        .topic = topic,
-        .from = id,
-        .by = kick->act.by,
-        .address = mcpx_slice_of(address_text(call->request->from, address)),
-        .until = kick->for_s ? call->now.wall_ms + (int64_t)kick->for_s * 1000 : 0};
+    const struct change_act act = {.topic = topic, .by = kick->act.by};
 
-    if (call->api->tell)
-        call->api->tell(call->api->context, &note, call->now);
+    api_tell(kick->call, &act,
+             &(struct audit_note){
+                 .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
+                 .from = id,
+                 .until = kick->for_s ? kick->act.wall_ms + (int64_t)kick->for_s * 1000 : 0});
 }
 
 /* It cannot come back before its connections have ended. False with a problem. */
@@ -148,7 +130,8 @@ static void end_connections(struct kick *kick)
     const struct http_api *api = kick->call->api;
     struct peer *peer = NULL;
 
-    while ((peer = regrant_next(api, kick->act.identity, kick->act.topic, peer)) != NULL) {
+    while ((peer = orders_next_peer(api->hub, kick->act.identity, kick->act.topic, peer)) !=
+           NULL) {
         if (!reaches(kick, peer_topic_name(peer)))
             continue;
         kick->connections++;
@@ -171,34 +154,27 @@ static void end_others(struct kick *kick)
         kick->waiting = api->turn_away(api->context, &removal);
     if (kick->connections == 0 && (kick->has_for || kick->tickets + kick->waiting > 0))
         tell(kick, kick->act.identity, kick->act.topic);
-    changes_figures(api->changes)->kicked++;
+    api->changes->kicked++;
 }
 
 static bool is_somebody(const struct kick *kick)
 {
-    struct grant *grant = NULL;
-    bool configured = tokens_participant(kick->call->api->config->tokens, kick->act.identity,
-                                         &grant) == MCPX_OK;
+    struct tokens_entry entry;
 
-    grant_unref(grant);
-    return configured || kick->has_for || kick->preview ||
-           kick->connections + kick->tickets + kick->waiting > 0;
+    return kick->has_for || kick->preview ||
+           kick->connections + kick->tickets + kick->waiting > 0 ||
+           tokens_entry(kick->call->api->config->tokens, kick->act.identity, &entry);
 }
 
 static void write_answer(const struct kick *kick, struct mcpx_text *out)
 {
-    char at[MX_TIME_LEN + 1], until[MX_TIME_LEN + 1];
-
-    mx_time_format(kick->act.wall_ms, at);
-    mx_time_format(kick->until_ms, until);
     mx_format(out, "{\"participantId\":%q", kick->act.identity);
     mx_json_add_optional(out, "topic", kick->act.topic);
     mx_json_add_number(out, "connections", (int64_t)(kick->connections + kick->waiting));
     mx_json_add_number(out, "tickets", (int64_t)kick->tickets);
-    if (kick->until_ms)
-        mcpx_json_add_member(out, "barredUntil", mcpx_slice_of(until));
+    api_write_time(out, "barredUntil", kick->until_ms);
     mcpx_json_add_member(out, "modifiedBy", kick->act.by);
-    mcpx_json_add_member(out, "modifiedAt", mcpx_slice_of(at));
+    api_write_time(out, "modifiedAt", kick->act.wall_ms);
     mx_json_add_bool(out, "dryRun", kick->preview);
     mx_json_end_object(out);
 }
@@ -206,19 +182,20 @@ static void write_answer(const struct kick *kick, struct mcpx_text *out)
 static bool may_kick(struct kick *kick, struct http_reply *reply)
 {
     const struct api_call *call = kick->call;
+    const struct realm realm = api_realm(call->api);
     struct grant *own = kick->act.topic.text ? api_grant_in(call, kick->act.topic, reply)
                                              : grant_ref(call->grant);
-    bool may;
+    const char *refusal = NULL;
+    bool may = own && api_may(call, own, "admin/kick", reply);
 
-    if (!lets_in(kick))
-        kick->standing = api_standing(call, kick->act.identity);
-    /* Who ends their own bar may do so, whoever it has kept out. */
-    may = own && api_may(call, own, "admin/kick", reply) &&
-          (lets_in(kick) || api_may_change(call, own, kick->standing, reply));
-
-    kick->act.by_all = own && authority_has_all(own->capset, call->now.wall_ms);
+    if (may) {
+        kick->standing = orders_standing(&realm, &kick->act);
+        refusal = orders_refuse(own->capset, kick->standing, call->now.wall_ms);
+    }
+    if (refusal)
+        http_reply_fail(reply, MCPX_ECAPABILITY, refusal);
     grant_unref(own);
-    return may;
+    return may && !refusal;
 }
 
 void api_kick(const struct api_call *call, struct http_reply *reply)

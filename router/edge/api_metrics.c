@@ -429,18 +429,17 @@ static void write_unready(const struct http_api *api, struct mcpx_text *out)
     }
 }
 
-static void write_changes(struct changes *changes, struct mcpx_text *out)
+static void write_changes(const struct changes *changes, struct mcpx_text *out)
 {
-    const struct changes_figures *figures = changes_figures(changes);
-
-    metric_value("mcpx_changes", "gauge", "Grants and removals made at run time that are kept",
-                 changes_count(changes), out);
+    metric_value("mcpx_changes", "gauge",
+                 "Changes made at run time that are kept, one for each KiB begun",
+                 changes->makers.held, out);
     metric_value("mcpx_granted_total", "counter", "Patterns granted at run time",
-                 figures->granted, out);
+                 changes->granted, out);
     metric_value("mcpx_revoked_total", "counter", "Patterns taken away at run time",
-                 figures->revoked, out);
+                 changes->revoked, out);
     metric_value("mcpx_kicked_total", "counter", "Requests to remove a participant",
-                 figures->kicked, out);
+                 changes->kicked, out);
 }
 
 void api_metrics(const struct api_call *call, struct http_reply *reply)

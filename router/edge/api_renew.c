@@ -10,7 +10,6 @@
 #include "lib/core/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_body.h"
-#include "router/edge/regrant.h"
 
 #include <mcpx/json.h>
 #include <openssl/evp.h>
@@ -56,7 +55,8 @@ static enum mcpx_err renew_all(const struct api_call *call, struct renewing *ren
     if (old.text &&
         EVP_Digest(old.text, old.len, renewing->old, NULL, EVP_sha256(), NULL) != 1)
         return MCPX_ENOMEM;
-    while (!err && (peer = regrant_next(call->api, identity, renewing->topic, peer)) != NULL) {
+    while (!err && (peer = orders_next_peer(call->api->hub, identity, renewing->topic,
+                                            peer)) != NULL) {
         if (!is_meant(renewing, peer))
             continue;
         err = hub_regrant_quietly(call->api->hub, peer, renewing->grant, call->now);

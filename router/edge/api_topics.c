@@ -9,7 +9,6 @@
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include "router/edge/api.h"
-#include "router/edge/http_query.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>
@@ -31,28 +30,49 @@ bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply)
     return false;
 }
 
-bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
-                   struct name_page *page, struct http_reply *reply)
+bool api_params_read(const struct api_call *call, struct http_param *params, size_t count,
+                     struct mcpx_text *scratch, struct http_reply *reply)
 {
-    struct http_param params[] = {{.name = "limit"}, {.name = "after"}};
+    enum http_param_fault fault;
     size_t bad = 0;
 
     if (!mcpx_text_reserve(scratch, call->query.len)) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
-    if (http_params_read(call->query, params, 2, scratch, &bad)) {
-        http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-        mcpx_text_puts(&reply->detail, " is given twice or has malformed percent-encoding");
-        return false;
+    fault = http_params_read(call->query, params, count, scratch, &bad);
+    if (!fault)
+        return true;
+    http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
+    mcpx_text_puts(&reply->detail, fault == HTTP_PARAM_TWICE
+                                       ? " is given twice"
+                                       : " has malformed percent-encoding");
+    return false;
+}
+
+bool api_number_read(const struct http_param *param, size_t least, size_t most, size_t *out,
+                     struct http_reply *reply)
+{
+    size_t value = *out;
+
+    if (!param->value.text || (http_decimal(param->value, most, &value) && value >= least)) {
+        *out = value;
+        return true;
     }
+    http_reply_fail(reply, MCPX_EREQUEST, param->name);
+    mx_format(&reply->detail, " must be a number from %s to %s", least, most);
+    return false;
+}
+
+bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
+                   struct name_page *page, struct http_reply *reply)
+{
+    struct http_param params[] = {{.name = "limit"}, {.name = "after"}};
+
+    if (!api_params_read(call, params, 2, scratch, reply))
+        return false;
     *page = (struct name_page){NAMES_MAX, params[1].value};
-    if (params[0].value.text &&
-        (!http_decimal(params[0].value, NAMES_MAX, &page->limit) || page->limit == 0)) {
-        http_reply_fail(reply, MCPX_EREQUEST, "limit must be a number from 1 to 1000");
-        return false;
-    }
-    return true;
+    return api_number_read(&params[0], 1, NAMES_MAX, &page->limit, reply);
 }
 
 /* Existing clients know no pages: nothing is added where everything was told. */

@@ -9,11 +9,10 @@
 #include "router/edge/http_reply.h"
 #include "router/edge/process.h"
 #include "router/hub/query.h"
-#include "router/policy/changes.h"
 #include "router/policy/config.h"
 #include "router/policy/jwt_keys.h"
+#include "router/policy/orders.h"
 #include "router/policy/tickets.h"
-#include "router/policy/tokens.h"
 #include "router/store/audit_note.h"
 #include "router/store/edge/store.h"
 
@@ -156,6 +155,12 @@ struct http_api {
     size_t (*turn_away)(void *context, const struct removal *removal);
     void *context;
 };
+
+/** Where rights come from, for orders.h. */
+static inline struct realm api_realm(const struct http_api *api)
+{
+    return (struct realm){api->hub, api->config->tokens, api->changes};
+}
 
 /**
  * Who asks with a good token is charged for it (gate.h): one request, and one more for each

@@ -16,7 +16,6 @@
 #include "router/edge/key_watch.h"
 #include "router/edge/listener.h"
 #include "router/edge/record.h"
-#include "router/edge/regrant.h"
 #include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
 #include "router/edge/store_turn.h"
@@ -60,13 +59,22 @@ static void tell_left_out(struct edge *edge, int64_t mono_ms)
     log_tell(&edge->message_log.all, mono_ms);
 }
 
+/* Removals have ended. True while others are to be looked after. */
+static bool tick_changes(struct edge *edge)
+{
+    const struct realm realm = api_realm(&edge->api);
+
+    orders_tick(&realm, edge_now(edge));
+    return realm.changes->to_look > 0;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
     struct mcpx_now now = edge_now(edge);
 
     if (!store_turn_is_blocked(edge)) {
-        regrant_ended(&edge->api, now);
+        tick_changes(edge);
         hub_tick(edge->hub, now);
         evict_late(edge);
         if (edge->stopping && !edge->settle_until_ms)
@@ -132,10 +140,8 @@ static void on_round(uv_prepare_t *prepare)
         send_away(edge);
     more = reload_turn(edge);
     more = rejudge_turn(edge) || more;
-    if (changes_are_looked_at(edge->api.changes) && !store_turn_is_blocked(edge)) {
-        regrant_ended(&edge->api, edge_now(edge));
-        more = changes_are_looked_at(edge->api.changes) || more;
-    }
+    if (edge->changes->to_look > 0 && !store_turn_is_blocked(edge))
+        more = tick_changes(edge) || more;
     if (reload_has_ended(edge))
         http_server_tell_reloaded(edge);
     more = flush_round(edge) || waiters_have_turn(edge) || more;

@@ -26,18 +26,17 @@ static bool lasts_as_long(const struct mcpx_grant *held, const struct mcpx_grant
            given->expires_ms <= held->expires_ms;
 }
 
-/* The denial that may take something of it away; absent when there is none. */
-static struct mcpx_slice find_denial(const struct mcpx_capset *set,
-                                     const struct mx_pattern *given)
+struct mcpx_slice authority_denial(const struct mcpx_capset *set,
+                                   const struct mx_pattern *pattern)
 {
     for (size_t i = 0; i < set->deny_count; i++)
-        if (mx_pattern_may_meet(&set->patterns[set->grant_count + i], given))
+        if (mx_pattern_may_meet(&set->patterns[set->grant_count + i], pattern))
             return mx_capset_denial(set, i);
     return (struct mcpx_slice){NULL, 0};
 }
 
-bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *given,
-                        int64_t wall_ms, struct mcpx_text *why)
+static bool covers(const struct mcpx_capset *set, const struct mcpx_grant *given,
+                   int64_t wall_ms, struct mcpx_text *why)
 {
     const char *missing = "your grants do not cover '%s'; what you do not have yourself you "
                           "can only grant with admin/*";
@@ -59,7 +58,7 @@ bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *
         else
             covered = true;
     }
-    denial = find_denial(set, &pattern);
+    denial = authority_denial(set, &pattern);
     if (!covered)
         mx_format(why, missing, given->pattern);
     else if (denial.text)
@@ -71,10 +70,16 @@ bool authority_has_all(const struct mcpx_capset *set, int64_t wall_ms)
 {
     const struct mcpx_grant all = {.pattern = MCPX_SLICE("admin/*")};
     struct mcpx_text why = {0};
-    bool has = authority_may_give(set, &all, wall_ms, &why);
+    bool has = covers(set, &all, wall_ms, &why);
 
     mcpx_text_fini(&why);
     return has;
+}
+
+bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *given,
+                        int64_t wall_ms, struct mcpx_text *why)
+{
+    return authority_has_all(set, wall_ms) || covers(set, given, wall_ms, why);
 }
 
 bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms)

@@ -5,6 +5,7 @@
 #ifndef POLICY_AUTHORITY_H
 #define POLICY_AUTHORITY_H
 
+#include "lib/core/pattern.h"
 #include <mcpx/capability.h>
 #include <mcpx/text.h>
 
@@ -17,10 +18,14 @@ bool authority_has_all(const struct mcpx_capset *set, int64_t wall_ms);
 /** Does one of its grants cover all of `admin/` now, with whatever conditions and denials? */
 bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms);
 
+/** A denial of the set that may take something of a pattern away; absent when there is none. */
+struct mcpx_slice authority_denial(const struct mcpx_capset *set,
+                                   const struct mx_pattern *pattern);
+
 /**
- * May somebody with this set give a grant away? One grant of the set has to cover all that is
- * given, to all addressees, for at least as long; and nothing of it may be denied. What is unclear
- * about patterns is refused.
+ * May somebody with this set give a grant away? Either it has all of `admin/`; or one grant of the
+ * set covers all that is given, to all addressees, for at least as long, and nothing of it is
+ * denied. What is unclear about patterns is refused.
  *
  * given   `expires_ms`: until when it is given; 0 = without end
  * why     on a refusal the reason is appended

@@ -7,36 +7,39 @@
 #define POLICY_CHANGES_H
 
 #include "lib/core/capset.h"
+#include "lib/core/holders.h"
 #include "router/hub/grant.h"
 
 /**
- * Bounds, of grants, of denials and of bars: so nobody can fill the table with grants to keep
- * theirs. Nobody has more of each than they leave for others. CHANGES_EACH and CHANGES_EACH_TEXT,
- * bytes of patterns, hold for one participant in one topic: half of a set has room for all of
- * them. CHANGES_SETS are kept for who needs them next: each may take some megabytes.
+ * Bounds. A change counts once for each KiB of its memory, and at least once.
+ *
+ * CHANGES_OWN                     of one maker
+ * CHANGES_MAX                     of all
+ * CHANGES_EACH, CHANGES_EACH_TEXT grants of one participant in one topic, and bytes of their
+ *                                 patterns; as many denials. Half of a set has room for all of them
+ * CHANGES_SETS                    sets kept for who needs them next: each may take some megabytes
  */
 enum {
-    CHANGES_MAX = 4096,
-    CHANGES_BYTES_MAX = 16 << 20,
+    CHANGES_OWN = 2048,
+    CHANGES_MAX = 16384,
     CHANGES_EACH = 128,
     CHANGES_EACH_TEXT = 16384,
     CHANGES_SETS = 64
 };
 
 /** CHANGE_GRANT gives, CHANGE_DENIAL takes away, CHANGE_BAR keeps out of the topic. */
-enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR, CHANGE_SORTS };
+enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
 
 /**
  * One change, immutable and counted.
  *
  * grant      its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: until when it holds,
- *            0 = as long as the router runs. A grant that has ended is kept for a while, so that
- *            giving it again does not begin its time anew
+ *            0 = as long as the router runs
  * pattern    that of the grant taken apart, since it is compared with every other one
  * by         who has made it
- * first_ms   wall clock since which it, or something of it, was given without ending for long
+ * first_ms   wall clock since which just this grant holds without a gap
  * made_ms    wall clock when it was made, or made longer
- * size       bytes of memory
+ * amount     what it counts
  */
 struct change {
     unsigned refs;
@@ -45,7 +48,7 @@ struct change {
     struct mx_pattern pattern;
     struct mcpx_slice by;
     int64_t first_ms, made_ms;
-    size_t size;
+    uint64_t amount;
 };
 
 /** Does it hold at this instant? */
@@ -70,26 +73,31 @@ struct changed {
 };
 
 /**
- * How many there were: patterns granted, taken away, participants removed; bytes of patterns of
- * which sets were made.
+ * All changes. Others than changes*.c only read it, but for the figures.
+ *
+ * all, count     the changes by participant and topic; `room` for so many
+ * places         1 + index in `all`, by participant and topic
+ * makers         who has made how many; `held` are all
+ * next_end_ms    no change ends earlier; INT64_MAX = none ends
+ * to_look        so many of the first are still to be looked at by changes_tick
+ * sets           so many were made since all were let go
+ * granted, revoked, kicked   patterns given and taken away, requests to remove somebody
  */
-struct changes_figures {
+struct changes {
+    struct changed **all;
+    size_t count, room;
+    struct mx_map places;
+    struct mx_holders makers;
+    int64_t next_end_ms;
+    size_t to_look, sets;
     uint64_t granted, revoked, kicked;
 };
-
-struct changes;
 
 /** Makes an empty table. Returns NULL when memory runs out. */
 struct changes *changes_new(void);
 
 /** Frees it. NULL is allowed. */
 void changes_free(struct changes *changes);
-
-/** Counts what happened. Lent until the table is freed. */
-struct changes_figures *changes_figures(struct changes *changes);
-
-/** How many changes are kept, those that have ended included. */
-size_t changes_count(const struct changes *changes);
 
 /** The changes for a participant in a topic, or NULL. Lent until the table changes. */
 struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
@@ -98,20 +106,38 @@ struct changed *changes_find(const struct changes *changes, struct mcpx_slice id
 /** Walks all of them in no order: the one at `index`; NULL behind the last. Lent likewise. */
 const struct changed *changes_at(const struct changes *changes, size_t index);
 
-/**
- * Lays the changes for a grant's participant in a topic over the grant.
- *
- * base   what its credential gives; a grant made here is taken for its base
- * out    filled with a reference the caller owns: the base itself where nothing was changed
- *
- * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ELIMIT when both together are too much for a set.
- */
-enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
-                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out);
+/** The index of the change with just this pattern and these addressees; `count` = there is none. */
+size_t changed_find(const struct changed *changed, enum change_sort sort,
+                    const struct mcpx_grant *grant);
+
+/** The same, where it holds now; else, and when there are no changes at all, NULL. */
+const struct change *changed_held(const struct changed *changed, enum change_sort sort,
+                                  const struct mcpx_grant *grant, int64_t wall_ms);
+
+/** Until when a participant is kept out; 0 = it is not. NULL = there are no changes. */
+int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
 
 /** Is the participant kept out of the topic? */
 bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
                  struct mcpx_slice topic, int64_t wall_ms);
+
+/* ---- laid over what a credential gives (changes_apply.c) ---- */
+
+/**
+ * Lays one participant's changes, or a draft of them, over its grant.
+ *
+ * changed   NULL = there are none
+ * base      what its credential gives; a grant made here is taken for its base
+ * out       filled with a reference the caller owns: the base itself where nothing was changed
+ *
+ * Returns MCPX_OK; MCPX_ENOMEM; MCPX_ELIMIT when both together are too much for a set.
+ */
+enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
+                            struct grant *base, int64_t wall_ms, struct grant **out);
+
+/** Likewise the changes for the grant's participant in a topic. */
+enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
+                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out);
 
 /**
  * May a grant's participant be in a topic, and with what? Lays the changes over the grant, again if
@@ -125,14 +151,12 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
 enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
                             struct grant **grant);
 
-/** Does one of its grants cover all that a pattern covers now? */
-bool changed_gives(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
+/* ---- made ---- */
 
-/** An act: who is changed, where, by whom, when. `by_all`: they have admin/ as a whole. */
+/** An act: who is changed, where, by whom, when. */
 struct change_act {
     struct mcpx_slice identity, topic, by;
     int64_t wall_ms;
-    bool by_all;
 };
 
 /**
@@ -140,10 +164,9 @@ struct change_act {
  *
  * add, remove   grants, and patterns, that are valid
  * until_ms      wall clock when all of it ends; 0 = not given
- * longest_ms    how long a grant may last from when it was first given; 0 = no limit
- * base          what the participant's credential gives; NULL = not known
- * open          it may come with another credential, which gives more
- * lifts         nothing is granted: what is added only takes removals back
+ * longest_ms    how long a grant may last from its start; 0 = no limit
+ * giver         what the caller has in the topic
+ * base          what the participant's credential gives
  */
 struct change_order {
     struct change_act act;
@@ -152,69 +175,50 @@ struct change_order {
     const struct mcpx_slice *remove;
     size_t remove_count;
     int64_t until_ms, longest_ms;
-    const struct mcpx_capset *base;
-    bool open, lifts;
+    const struct mcpx_capset *giver, *base;
 };
 
 /**
  * Works out what the changes for a participant would be, without making them. A grant that is added
- * lasts until `until_ms` or its own end; without both, as long as it may. What was removed is
- * removed no longer once the same pattern is added without `to` and end, by who has removed it or
- * has all rights; nothing is granted by that where the base gives it.
+ * lasts until `until_ms` or its own end; without both, as long as it may. A removal is taken back
+ * when just its pattern is added without `to` and end; where the base does not give the pattern, it
+ * is granted, too, if the caller may give it.
  *
  * why   on a refusal the reason is appended
  * out   filled with a draft the caller owns, for changes_commit or changed_free
  *
- * Returns MCPX_OK; MCPX_EREQUEST, MCPX_ECAPABILITY with `why` (an end that is past or too far away;
- * what is denied), MCPX_ESHARE with `why` (who makes the change would have more than they leave for
- * others); MCPX_ENOMEM.
+ * Returns MCPX_OK; with `why` MCPX_EREQUEST (an end that is past), MCPX_ECAPABILITY (an end too far
+ * away, what is denied, what the caller may not give), MCPX_ESHARE and MCPX_EFULL (CHANGES_OWN and
+ * CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
  */
 enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
                             struct mcpx_text *why, struct changed **out);
 
 /**
- * Works out that a participant is kept out of a topic until an instant; one that is past ends that.
- * Each who keeps somebody out has a bar of their own there, and ends that alone; who has all rights
- * ends those of others, too. As changes_draft, and MCPX_ENOTFOUND when there is none to be ended,
- * MCPX_ECAPABILITY when there are only those of others.
+ * Works out that a participant is kept out of a topic until an instant, whatever was said before;
+ * one that is past ends that. As changes_draft, and MCPX_ENOTFOUND when there is none to be ended.
  */
 enum mcpx_err changes_draft_bar(const struct changes *changes, const struct change_act *act,
                                 int64_t until_ms, struct mcpx_text *why, struct changed **out);
 
-/** Is just this pattern taken away? NULL = there are no changes. */
-bool changed_takes(const struct changed *changed, struct mcpx_slice pattern, int64_t wall_ms);
-
-/** Until when a participant is kept out; 0 = it is not. NULL = there are no changes. */
-int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
-
-/** changes_apply for one participant's changes, or a draft of them. NULL = there are none. */
-enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
-                            struct grant *base, int64_t wall_ms, struct grant **out);
-
 /** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM: nothing has changed. */
 enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
-
-/**
- * The index in `list` of the change of a sort with just this pattern and these addressees; `count`
- * when there is none. It does not look at ends. Of denials and bars each who makes one has their
- * own: `by` says whose is meant; absent = anybody's.
- */
-size_t changed_find(const struct changed *changed, enum change_sort sort,
-                    const struct mcpx_grant *grant, struct mcpx_slice by);
 
 /** Frees a draft. NULL is allowed. */
 void changed_free(struct changed *changed);
 
+/** Leaves out the change at an index of a draft. */
+void changed_drop(struct changed *changed, size_t index);
+
+/** Gives one reference back; the last frees it. */
+void change_unref(struct change *change);
+
 /**
  * Forgets what has ended. To be called about once a second until it returns NULL, or some times now
- * and some later: all are looked at once until it does.
+ * and some later (`to_look` is not 0 then).
  *
  * Returns somebody to whom a denial no longer applies, lent until the next call.
  */
-const struct changed *changes_tick(struct changes *changes, int64_t wall_ms,
-                                   int64_t longest_ms);
-
-/** Are some still to be looked at by changes_tick? */
-bool changes_are_looked_at(const struct changes *changes);
+const struct changed *changes_tick(struct changes *changes, int64_t wall_ms);
 
 #endif

@@ -1,28 +1,23 @@
 /*
- * changes_draft.c - what a participant's changes would be after an order. To take away is always
- * safe, to give is not: what is unclear about patterns is read so that less may be sent.
+ * changes_draft.c - works out what an order makes of the changes for a participant. A change is
+ * made on a copy of its participant's list, which then takes the list's place: a refusal half-way
+ * leaves nothing behind, and a preview is a copy that is thrown away. To take away is always safe,
+ * to give is not: what is unclear about patterns is read so that less may be sent.
+ *
+ * Refused: changes that only their maker may take back. Then a table that one administrator has
+ * filled stays full. Refused, too: writing changes into the configuration. What somebody was lent
+ * for an hour must not outlive the process that counts the hour.
  */
-#include "lib/core/capset.h"
+#include "router/policy/changes.h"
+
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
-#include "router/policy/changes_inside.h"
+#include "lib/core/room.h"
+#include "router/policy/authority.h"
 
 #include <stdlib.h>
 
-static const struct mcpx_slice anybody = {NULL, 0};
-
-/*
- * An order being carried out.
- *
- * draft   what becomes of it
- * why     where a refusal is explained
- */
-struct drafting {
-    const struct changes *changes;
-    const struct change_order *order;
-    struct changed *draft;
-    struct mcpx_text *why;
-};
+/* ---- one change ---- */
 
 static struct mcpx_slice keep(struct mcpx_slice text, char **room)
 {
@@ -36,10 +31,10 @@ static struct mcpx_slice keep(struct mcpx_slice text, char **room)
 
 /* A change made now. NULL when memory runs out. */
 static struct change *change_new(enum change_sort sort, const struct mcpx_grant *grant,
-                                 struct mcpx_slice by, int64_t wall_ms)
+                                 const struct change_act *act)
 {
     size_t size = sizeof(struct change) + grant->to_count * sizeof(struct mcpx_slice) +
-                  grant->pattern.len + by.len;
+                  grant->pattern.len + act->by.len;
     struct change *change;
     struct mcpx_slice *to;
     char *room;
@@ -54,30 +49,71 @@ static struct change *change_new(enum change_sort sort, const struct mcpx_grant 
     *change = (struct change){.refs = 1,
                               .sort = sort,
                               .grant = *grant,
-                              .first_ms = wall_ms,
-                              .made_ms = wall_ms,
-                              .size = size};
+                              .first_ms = act->wall_ms,
+                              .made_ms = act->wall_ms,
+                              .amount = (size + 1023) / 1024};
     for (size_t i = 0; i < grant->to_count; i++)
         to[i] = keep(grant->to[i], &room);
     change->grant.to = grant->to_count > 0 ? to : NULL;
     change->grant.pattern = keep(grant->pattern, &room);
-    change->by = keep(by, &room);
+    change->by = keep(act->by, &room);
     (void)mx_pattern_parse(change->grant.pattern, &change->pattern, NULL);
     return change;
 }
 
-/* Puts a change, which is taken, at `index`, or behind the last. */
-static enum mcpx_err place(struct changed *draft, size_t index, struct change *change)
+/* ---- those of one participant ---- */
+
+/* Puts a change, which is taken, at `index`, or behind the last. NULL is no memory. */
+static enum mcpx_err place(struct changed *changed, size_t index, struct change *change)
 {
+    struct change **list;
+
     if (!change)
         return MCPX_ENOMEM;
-    if (index < draft->count) {
-        change_unref(draft->list[index]);
-        draft->list[index] = change;
+    if (index < changed->count) {
+        change_unref(changed->list[index]);
+        changed->list[index] = change;
         return MCPX_OK;
     }
-    return changed_append(draft, change) ? MCPX_OK : MCPX_ENOMEM;
+    list = mx_room(changed->list, changed->count, &changed->room, sizeof(struct change *));
+    if (!list) {
+        change_unref(change);
+        return MCPX_ENOMEM;
+    }
+    changed->list = list;
+    list[changed->count++] = change;
+    return MCPX_OK;
 }
+
+/* A copy of the changes of somebody, or empty ones. NULL when memory runs out. */
+static struct changed *copy_of(const struct changed *changed, const struct change_act *act)
+{
+    struct changed *copy = calloc(1, sizeof *copy + act->identity.len + act->topic.len);
+    char *room;
+
+    if (!copy)
+        return NULL;
+    room = (char *)(copy + 1);
+    copy->identity = keep(act->identity, &room);
+    copy->topic = keep(act->topic, &room);
+    for (size_t i = 0; changed && i < changed->count; i++) {
+        changed->list[i]->refs++;
+        if (place(copy, i, changed->list[i])) {
+            changed_free(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+/* ---- an order ---- */
+
+/* An order being carried out; `draft` is what becomes of it, `why` explains a refusal. */
+struct drafting {
+    const struct change_order *order;
+    struct changed *draft;
+    struct mcpx_text *why;
+};
 
 /* A pattern that is valid. */
 static struct mx_pattern parse(struct mcpx_slice text)
@@ -88,98 +124,32 @@ static struct mx_pattern parse(struct mcpx_slice text)
     return pattern;
 }
 
-/* Is there an addressee of both? */
-static bool to_meets(const struct mcpx_grant *one, const struct mcpx_grant *other)
-{
-    for (size_t i = 0; i < one->to_count; i++)
-        if (mx_id_is_among(one->to[i], other->to, other->to_count))
-            return true;
-    return one->to_count == 0 || other->to_count == 0;
-}
-
-/* ---- taking away ---- */
-
-/* Grants that were added end now. They are remembered, so that they cannot begin anew. */
-static enum mcpx_err end_grants(struct drafting *drafting, const struct mx_pattern *pattern)
-{
-    const struct change_act *act = &drafting->order->act;
-    enum mcpx_err err = MCPX_OK;
-
-    for (size_t i = 0; !err && i < drafting->draft->count; i++) {
-        const struct change *change = drafting->draft->list[i];
-        struct mcpx_grant ended = change->grant;
-        struct change *made;
-
-        if (change->sort != CHANGE_GRANT || !change_holds(change, act->wall_ms) ||
-            !mx_pattern_contains(pattern, &change->pattern, true))
-            continue;
-        ended.expires_ms = act->wall_ms;
-        made = change_new(CHANGE_GRANT, &ended, change->by, change->made_ms);
-        if (made)
-            made->first_ms = change->first_ms;
-        err = place(drafting->draft, i, made);
-    }
-    return err;
-}
-
-/* Is there anything left that the pattern has to be denied of? What is not known may be. */
-static bool is_left(const struct drafting *drafting, const struct mx_pattern *pattern)
-{
-    const struct mcpx_capset *base = drafting->order->base;
-
-    if (!base || drafting->order->open)
-        return true;
-    for (size_t i = 0; i < base->grant_count; i++)
-        if (mx_pattern_may_meet(&base->patterns[i], pattern))
-            return true;
-    for (size_t i = 0; i < drafting->draft->count; i++) {
-        const struct change *change = drafting->draft->list[i];
-
-        if (change->sort == CHANGE_GRANT &&
-            change_holds(change, drafting->order->act.wall_ms) &&
-            mx_pattern_may_meet(&change->pattern, pattern))
-            return true;
-    }
-    return false;
-}
-
-/* Who takes away again what was taken away never makes that shorter. */
-static int64_t later(int64_t one, int64_t other)
-{
-    if (one == 0 || other == 0)
-        return 0;
-    return one > other ? one : other;
-}
-
-static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice text)
-{
-    const struct change_order *order = drafting->order;
-    struct mcpx_grant denial = {.pattern = text, .expires_ms = order->until_ms};
-    const struct mx_pattern pattern = parse(text);
-    enum mcpx_err err = end_grants(drafting, &pattern);
-    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, &denial, order->act.by);
-
-    if (err || !is_left(drafting, &pattern))
-        return err;
-    if (index < drafting->draft->count) {
-        const struct change *before = drafting->draft->list[index];
-
-        if (change_holds(before, order->act.wall_ms))
-            denial.expires_ms = later(denial.expires_ms, before->grant.expires_ms);
-        if (denial.expires_ms == before->grant.expires_ms)
-            return MCPX_OK;
-    }
-    return place(drafting->draft, index,
-                 change_new(CHANGE_DENIAL, &denial, order->act.by, order->act.wall_ms));
-}
-
-/* ---- giving ---- */
-
 static enum mcpx_err refuse(struct drafting *drafting, enum mcpx_err err, const char *says,
                             struct mcpx_slice pattern, struct mcpx_slice other)
 {
     mx_format(drafting->why, says, pattern, other);
     return err;
+}
+
+/* Who takes away again what was taken away never makes that shorter. */
+static enum mcpx_err remove_pattern(struct drafting *drafting, struct mcpx_slice text)
+{
+    const struct change_order *order = drafting->order;
+    struct mcpx_grant denial = {.pattern = text, .expires_ms = order->until_ms};
+    struct changed *draft = drafting->draft;
+    const struct mx_pattern pattern = parse(text);
+    const struct change *before =
+        changed_held(draft, CHANGE_DENIAL, &denial, order->act.wall_ms);
+
+    for (size_t i = draft->count; i-- > 0;)
+        if (draft->list[i]->sort == CHANGE_GRANT &&
+            mx_pattern_contains(&pattern, &draft->list[i]->pattern, true))
+            changed_drop(draft, i);
+    if (before && (!before->grant.expires_ms ||
+                   (denial.expires_ms && denial.expires_ms <= before->grant.expires_ms)))
+        return MCPX_OK;
+    return place(draft, changed_find(draft, CHANGE_DENIAL, &denial),
+                 change_new(CHANGE_DENIAL, &denial, &order->act));
 }
 
 /* A pattern that denies all that the grant covers; absent when there is none. */
@@ -188,7 +158,7 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
 {
     const struct mcpx_capset *base = drafting->order->base;
 
-    for (size_t i = 0; base && i < base->deny_count; i++)
+    for (size_t i = 0; i < base->deny_count; i++)
         if (mx_pattern_contains(&base->patterns[base->grant_count + i], pattern, true))
             return mx_capset_denial(base, i);
     for (size_t i = 0; i < drafting->draft->count; i++) {
@@ -202,28 +172,6 @@ static struct mcpx_slice find_denial(const struct drafting *drafting,
     return (struct mcpx_slice){NULL, 0};
 }
 
-/*
- * Since when the participant has had something of this at run time. Whoever changes a pattern or
- * its addressees a little begins no new time. What others have given does not bind who has all
- * rights: else they could use up what somebody may be given.
- */
-static int64_t first_of(const struct drafting *drafting, const struct mcpx_grant *grant,
-                        const struct mx_pattern *pattern)
-{
-    const struct change_act *act = &drafting->order->act;
-    int64_t first = act->wall_ms;
-
-    for (size_t i = 0; i < drafting->draft->count; i++) {
-        const struct change *change = drafting->draft->list[i];
-
-        if (change->sort == CHANGE_GRANT && change->first_ms < first &&
-            (!act->by_all || mcpx_slice_equal(change->by, act->by)) &&
-            to_meets(&change->grant, grant) && mx_pattern_may_meet(&change->pattern, pattern))
-            first = change->first_ms;
-    }
-    return first;
-}
-
 /* When the grant ends: as asked, but not later than it may. */
 static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *grant,
                                 int64_t first_ms)
@@ -234,13 +182,13 @@ static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *gr
 
     if (order->until_ms && (!grant->expires_ms || order->until_ms < grant->expires_ms))
         grant->expires_ms = order->until_ms;
-    if (!grant->expires_ms && latest_ms > order->act.wall_ms)
+    if (!grant->expires_ms)
         grant->expires_ms = latest_ms;
     if (grant->expires_ms && grant->expires_ms <= order->act.wall_ms) {
         mx_format(drafting->why, "'%s' would have ended already", grant->pattern);
         return MCPX_EREQUEST;
     }
-    if (!latest_ms || (grant->expires_ms && grant->expires_ms <= latest_ms))
+    if (!latest_ms || grant->expires_ms <= latest_ms)
         return MCPX_OK;
     mx_time_format(latest_ms, latest);
     return refuse(drafting, MCPX_ECAPABILITY,
@@ -249,144 +197,159 @@ static enum mcpx_err settle_end(struct drafting *drafting, struct mcpx_grant *gr
                   grant->pattern, mcpx_slice_of(latest));
 }
 
-/* Whose change of a sort and pattern the caller may not take back; absent when all are theirs. */
-static struct mcpx_slice find_other(const struct changed *draft, enum change_sort sort,
-                                    const struct mcpx_grant *grant,
-                                    const struct change_act *act)
-{
-    for (size_t i = 0; !act->by_all && i < draft->count; i++) {
-        const struct change *change = draft->list[i];
-
-        if (change->sort == sort && change_holds(change, act->wall_ms) &&
-            mcpx_slice_equal(change->grant.pattern, grant->pattern) &&
-            !mcpx_slice_equal(change->by, act->by))
-            return change->by;
-    }
-    return (struct mcpx_slice){NULL, 0};
-}
-
-/* Drops those of a sort and pattern that the caller may take back. Returns how many held. */
-static size_t drop_own(struct changed *draft, enum change_sort sort,
-                       const struct mcpx_grant *grant, const struct change_act *act)
-{
-    struct mcpx_slice by = act->by_all ? anybody : act->by;
-    size_t index, count = 0;
-
-    while ((index = changed_find(draft, sort, grant, by)) < draft->count) {
-        count += change_holds(draft->list[index], act->wall_ms);
-        changed_drop(draft, index);
-    }
-    return count;
-}
-
-/* Does the credential give all of it? */
-static bool base_gives(const struct drafting *drafting, struct mcpx_slice text)
-{
-    const struct mcpx_capset *base = drafting->order->base;
-    const struct mx_pattern pattern = parse(text);
-
-    for (size_t i = 0; base && i < base->grant_count; i++)
-        if (base->grants[i].to_count == 0 &&
-            mx_pattern_contains(&base->patterns[i], &pattern, false))
-            return true;
-    return !base;
-}
-
-/* What was removed comes back, as it was before: then `lifted`, if there was anything before. */
-static enum mcpx_err lift(struct drafting *drafting, const struct mcpx_grant *grant,
-                          bool *lifted)
+/* Lends it. The same, while it holds, begins no new time: else nobody could say when it ends. */
+static enum mcpx_err lend(struct drafting *drafting, const struct mcpx_grant *asked)
 {
     const struct change_act *act = &drafting->order->act;
-    struct mcpx_slice other;
-
-    *lifted = false;
-    if (drafting->order->until_ms || grant->expires_ms || grant->to_count > 0)
-        return MCPX_OK;
-    other = find_other(drafting->draft, CHANGE_DENIAL, grant, act);
-    if (other.text)
-        return refuse(drafting, MCPX_ECAPABILITY,
-                      "'%s' was taken away by '%s': only who did that, or has admin/*, can "
-                      "give it back",
-                      grant->pattern, other);
-    *lifted = drop_own(drafting->draft, CHANGE_DENIAL, grant, act) > 0 &&
-              (!drafting->order->open || base_gives(drafting, grant->pattern));
-    return MCPX_OK;
-}
-
-static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_grant *asked)
-{
-    const struct change_act *act = &drafting->order->act;
+    const struct change *before =
+        changed_held(drafting->draft, CHANGE_GRANT, asked, act->wall_ms);
+    const int64_t first_ms = before ? before->first_ms : act->wall_ms;
     const struct mx_pattern pattern = parse(asked->pattern);
+    const struct mcpx_slice denial = find_denial(drafting, &pattern);
     struct mcpx_grant grant = *asked;
-    struct mcpx_slice denial;
     struct change *change;
-    int64_t first_ms;
-    bool lifted;
-    enum mcpx_err err = lift(drafting, asked, &lifted);
+    enum mcpx_err err;
 
-    if (err || lifted || drafting->order->lifts)
-        return err;
-    denial = find_denial(drafting, &pattern);
     if (denial.text)
         return refuse(drafting, MCPX_ECAPABILITY,
                       "'%s' is denied by '%s', and denials win; what was removed at run time "
                       "comes back when just that is added, without to and until",
                       asked->pattern, denial);
-    first_ms = first_of(drafting, asked, &pattern);
     err = settle_end(drafting, &grant, first_ms);
     if (err)
         return err;
-    change = change_new(CHANGE_GRANT, &grant, act->by, act->wall_ms);
+    if (!authority_may_give(drafting->order->giver, &grant, act->wall_ms, drafting->why))
+        return MCPX_ECAPABILITY;
+    change = change_new(CHANGE_GRANT, &grant, act);
     if (change)
         change->first_ms = first_ms;
-    return place(drafting->draft, changed_find(drafting->draft, CHANGE_GRANT, asked, anybody),
-                 change);
+    return place(drafting->draft, changed_find(drafting->draft, CHANGE_GRANT, asked), change);
+}
+
+/* Does the credential give all of it? */
+static bool base_gives(const struct drafting *drafting, const struct mx_pattern *pattern)
+{
+    const struct mcpx_capset *base = drafting->order->base;
+
+    for (size_t i = 0; i < base->grant_count; i++)
+        if (base->grants[i].to_count == 0 &&
+            mx_pattern_contains(&base->patterns[i], pattern, false))
+            return true;
+    return false;
+}
+
+/*
+ * What was removed comes back, as it was before: lent, where the credential does not give it and
+ * the caller may. Of oneself nobody takes a removal back, since it denies the caller, too.
+ */
+static enum mcpx_err lift(struct drafting *drafting, size_t index)
+{
+    const struct change_order *order = drafting->order;
+    struct change *removal = drafting->draft->list[index];
+    struct mcpx_grant grant = {.pattern = removal->grant.pattern};
+    struct mcpx_slice denial = authority_denial(order->giver, &removal->pattern);
+    struct mcpx_text ignored = {0};
+    enum mcpx_err err = MCPX_OK;
+
+    if (denial.text && !authority_has_all(order->giver, order->act.wall_ms))
+        return refuse(drafting, MCPX_ECAPABILITY, "'%s' may cover what '%s' denies you",
+                      grant.pattern, denial);
+    removal->refs++; /* the pattern is its own */
+    changed_drop(drafting->draft, index);
+    if (!base_gives(drafting, &removal->pattern)) {
+        struct drafting lending = {order, drafting->draft, &ignored};
+
+        err = lend(&lending, &grant);
+    }
+    change_unref(removal);
+    mcpx_text_fini(&ignored);
+    return err == MCPX_ECAPABILITY ? MCPX_OK : err;
+}
+
+static enum mcpx_err add_grant(struct drafting *drafting, const struct mcpx_grant *asked)
+{
+    size_t index = changed_find(drafting->draft, CHANGE_DENIAL, asked);
+    bool whole = !drafting->order->until_ms && !asked->expires_ms;
+
+    return whole && index < drafting->draft->count ? lift(drafting, index)
+                                                   : lend(drafting, asked);
 }
 
 /* ---- bounds ---- */
 
-/*
- * Ended grants are remembered for the sake of who may not begin their time anew. Who has all rights
- * may, and is not kept from giving more by what they gave before. What others gave stays: else they
- * could fill the list until their own is forgotten.
- */
-static void make_room(struct drafting *drafting)
+static uint64_t amount_of(const struct changed *changed, struct mcpx_slice by)
 {
-    const struct change_act *act = &drafting->order->act;
-    struct changed *draft = drafting->draft;
+    uint64_t amount = 0;
 
-    if (!act->by_all || changed_check_room(drafting->changes, draft, act->by, NULL) == MCPX_OK)
-        return;
-    for (size_t i = draft->count; i-- > 0;)
-        if (draft->list[i]->sort == CHANGE_GRANT &&
-            !change_holds(draft->list[i], act->wall_ms) &&
-            mcpx_slice_equal(draft->list[i]->by, act->by))
-            changed_drop(draft, i);
+    for (size_t i = 0; changed && i < changed->count; i++)
+        if (mcpx_slice_equal(changed->list[i]->by, by))
+            amount += changed->list[i]->amount;
+    return amount;
 }
 
-static struct changed *begin(const struct changes *changes, const struct change_act *act)
+/* Of one participant: else there is no room for a removal in its set, which is bounded. */
+static bool fits_one(const struct changed *draft, enum change_sort sort)
 {
-    return changed_copy(changes_find(changes, act->identity, act->topic), act);
+    size_t count = 0, text = 0;
+
+    for (size_t i = 0; i < draft->count; i++)
+        if (draft->list[i]->sort == sort) {
+            count++;
+            text += draft->list[i]->grant.pattern.len;
+        }
+    return count <= CHANGES_EACH && text <= CHANGES_EACH_TEXT;
 }
 
-static enum mcpx_err finish(struct changed *draft, enum mcpx_err err, struct changed **out)
+static enum mcpx_err check_room(const struct changes *changes, const struct changed *draft,
+                                struct mcpx_slice by, struct mcpx_text *why)
 {
-    if (err)
-        changed_free(draft);
+    uint64_t had = amount_of(changes_find(changes, draft->identity, draft->topic), by);
+    uint64_t has = amount_of(draft, by);
+    enum mx_sharing sharing =
+        has > had ? mx_holders_ask(&changes->makers, by, has - had) : MX_SHARING_FITS;
+    bool grants = fits_one(draft, CHANGE_GRANT);
+
+    if (!grants || !fits_one(draft, CHANGE_DENIAL)) {
+        mx_format(why, "for '%s' in '%s' %s %s with %s bytes of patterns may be kept",
+                  draft->identity, draft->topic, CHANGES_EACH, grants ? "removals" : "grants",
+                  CHANGES_EACH_TEXT);
+        return MCPX_ESHARE;
+    }
+    if (sharing == MX_SHARING_OVER_CAP)
+        mx_format(why, "you may have made %s changes that are kept, one for each KiB; ",
+                  CHANGES_OWN);
+    else if (sharing == MX_SHARING_OVER_TOTAL)
+        mx_format(why, "%s changes of all administrators are kept, one for each KiB; ",
+                  CHANGES_MAX);
     else
-        *out = draft;
+        return MCPX_OK;
+    mcpx_text_puts(why, "there is room when some have ended or were taken back");
+    return sharing == MX_SHARING_OVER_CAP ? MCPX_ESHARE : MCPX_EFULL;
+}
+
+static enum mcpx_err finish(const struct changes *changes, const struct change_act *act,
+                            struct drafting *drafting, enum mcpx_err err, struct changed **out)
+{
+    if (!err)
+        err = check_room(changes, drafting->draft, act->by, drafting->why);
+    if (err)
+        changed_free(drafting->draft);
+    else
+        *out = drafting->draft;
     return err;
 }
 
 enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
                             struct mcpx_text *why, struct changed **out)
 {
-    struct drafting drafting = {changes, order, begin(changes, &order->act), why};
+    const struct change_act *act = &order->act;
+    struct drafting drafting = {
+        order, copy_of(changes_find(changes, act->identity, act->topic), act), why};
     enum mcpx_err err = MCPX_OK;
 
     if (!drafting.draft)
         return MCPX_ENOMEM;
-    if (order->until_ms && order->until_ms <= order->act.wall_ms) {
+    if (order->until_ms && order->until_ms <= act->wall_ms) {
         mcpx_text_puts(why, "until is past");
         err = MCPX_EREQUEST;
     }
@@ -394,37 +357,27 @@ enum mcpx_err changes_draft(const struct changes *changes, const struct change_o
         err = remove_pattern(&drafting, order->remove[i]);
     for (size_t i = 0; !err && i < order->add_count; i++)
         err = add_grant(&drafting, &order->add[i]);
-    if (!err) {
-        make_room(&drafting);
-        err = changed_check_room(changes, drafting.draft, order->act.by, why);
-    }
-    return finish(drafting.draft, err, out);
+    return finish(changes, act, &drafting, err, out);
 }
 
 enum mcpx_err changes_draft_bar(const struct changes *changes, const struct change_act *act,
                                 int64_t until_ms, struct mcpx_text *why, struct changed **out)
 {
     const struct mcpx_grant bar = {.pattern = MCPX_SLICE(""), .expires_ms = until_ms};
-    struct changed *draft = begin(changes, act);
+    const struct changed *before = changes_find(changes, act->identity, act->topic);
+    struct drafting drafting = {.draft = copy_of(before, act), .why = why};
     enum mcpx_err err = MCPX_OK;
-    struct mcpx_slice other;
-    size_t dropped;
+    size_t index;
 
-    if (!draft)
+    if (!drafting.draft)
         return MCPX_ENOMEM;
-    dropped = drop_own(draft, CHANGE_BAR, &bar, act);
-    other = find_other(draft, CHANGE_BAR, &bar, act);
-    if (until_ms > act->wall_ms) {
-        err = place(draft, draft->count, change_new(CHANGE_BAR, &bar, act->by, act->wall_ms));
-    } else if (dropped == 0 && other.text) {
-        mx_format(why, "it is kept out by '%s': only who did that, or has admin/*, can end it",
-                  other);
-        err = MCPX_ECAPABILITY;
-    } else if (dropped == 0) {
-        mcpx_text_puts(why, "nobody keeps it out of the topic");
-        err = MCPX_ENOTFOUND;
-    }
-    if (!err)
-        err = changed_check_room(changes, draft, act->by, why);
-    return finish(draft, err, out);
+    index = changed_find(drafting.draft, CHANGE_BAR, &bar);
+    if (until_ms > act->wall_ms)
+        err = place(drafting.draft, index, change_new(CHANGE_BAR, &bar, act));
+    else if (changed_barred_until(before, act->wall_ms))
+        changed_drop(drafting.draft, index);
+    else
+        err = refuse(&drafting, MCPX_ENOTFOUND, "nobody keeps '%s' out of '%s'", act->identity,
+                     act->topic);
+    return finish(changes, act, &drafting, err, out);
 }

@@ -213,15 +213,13 @@ test('what was removed from somebody cannot be taken back by them', async (t) =>
   assert.equal(await passes(bob, RM), false);
 });
 
-test('a lent right has an end that cannot be moved for ever', async (t) => {
+test('a lent right has an end that adding it again does not move', async (t) => {
   const room = new Room(t, router);
   await room.join('bob', ['chat']);
   const { changes } = await changed(room, 'bob', { add: [RM] });
   const end = Date.parse(changes[0].until);
   assert.ok(Math.abs(end - Date.now() - 8 * 3600e3) < 60000);
-  await changed(room, 'bob', { remove: [RM] });
   const again = await changed(room, 'bob', { add: [RM] });
-  assert.deepEqual(again.newCapabilities, ['chat', RM]);
   assert.equal(Date.parse(again.changes[0].until), end, 'counted from the first time');
   const late = await change(room, 'bob', { add: [RM], until: new Date(end + 1000).toISOString() });
   assert.equal(late.status, 403, late.text);
@@ -428,21 +426,16 @@ test('what was done stands in the log and in the metrics, and no name in the lat
   assert.doesNotMatch(text, /secret/);
 });
 
-test('what the table of changes holds is bounded, and each has a share of it', async (t) => {
+test('what one administrator changes is bounded, and another goes on', async (t) => {
   const room = new Room(t, router);
+  const greedy = { as: 'greedy', can: ['*'] };
   const patterns = (n) => Array.from({ length: 64 }, (_, at) => `x/k${n}:${at}`);
-  let last;
-  let count = 0;
-  for (; count < 64 && (!last || last.status === 200); count++) {
-    last = await change(room, `full-${count}`, { add: patterns(count) }, { as: 'greedy', can: ['*'] });
-  }
-  assert.equal(count, 32, 'less than half of 4,096, as others have some');
-  assert.equal(last.status, 429, last.text);
-  assert.equal(last.json.code, 'share_used');
-  assert.match(last.json.detail, /4096 grants may be kept: others have \d+, you would have 2048,/);
+  for (let n = 0; n < 32; n++) await changed(room, `full-${n}`, { add: patterns(n) }, greedy);
+  const last = await change(room, 'one-more', { add: ['x/k'] }, greedy);
+  assert.deepEqual([last.status, last.json.code], [429, 'share_used'], last.text);
+  assert.match(last.json.detail, /2048 changes/);
   await changed(room, 'modest', { add: patterns(99) }, { as: 'another', can: ['*'] });
-  await changed(room, 'full-0', { add: patterns(99).slice(32) }, { as: 'another', can: ['*'] });
-  await changed(room, 'full-0', { remove: ['x/k0:0'] }, { as: 'greedy', can: ['*'] });
+  await changed(room, 'full-0', { remove: ['x/*'] }, greedy);
 });
 
 test('a configured participant has its changes too; its topics stay', async (t) => {

@@ -1,7 +1,7 @@
 /*
  * The story: several people administrate one router, and not all of them are trusted with everything.
- * What breaks for whom: one lets in again whom another has thrown out, lends a thing for ever in small
- * pieces, or stops everybody's traffic with removals that end all at once.
+ * What breaks for whom: a mistake of one cannot be mended by another, one gives more than they have,
+ * or stops everybody's traffic with removals that end all at once.
  * MCPX_ENDING says how many removals end together (256), MCPX_MEMBERS how many participants are there
  * (100); MCPX_STALL_MS how many milliseconds the router may make another's message late (250).
  * Protocol: section 8.
@@ -68,108 +68,47 @@ const lines = (from) => readdirSync(join(router.folder, 'audit')).filter((name) 
   .filter((line) => line.from === from && line.by)
   .map(({ what, grant, until }) => [what, grant, until !== undefined]);
 
-test('whom one keeps out, another with admin/kick does not let in', async (t) => {
+test('whom one keeps out, another with admin/kick keeps out longer, shorter, or lets in', async (t) => {
   const room = new Room(t, router);
-  const helper = { as: 'helper', can: ['admin/kick'] }, other = { as: 'other', can: ['admin/kick'] };
+  const helper = { as: 'helper', can: ['admin/kick'] };
   await room.join('eve', ['chat']);
-  const until = Date.parse((await good(kick(room, 'eve', '&for=3600'))).barredUntil);
-  await room.join('eve', ['chat']).then(() => assert.fail('it came back'), () => {});
-  await refused(kick(room, 'eve', '&for=0', helper), 403, /kept out by 'root'/);
-  await refused(kick(room, 'eve', '&for=60', helper), 403, /neither configured nor connected/);
-  const elsewhere = await new Room(t, router).join('eve', ['chat']);
-  const shorter = await good(kick(room, 'eve', '&for=60', helper));
-  assert.equal(Date.parse(shorter.barredUntil), until, 'what the other wanted holds');
-  const longer = await good(kick(room, 'eve', '&for=7200', other));
-  assert.ok(Date.parse(longer.barredUntil) > until + 1000e3);
-  assert.equal(Date.parse((await good(kick(room, 'eve', '&for=0', other))).barredUntil), until);
+  const first = Date.parse((await good(kick(room, 'eve', '&for=3600'))).barredUntil);
+  await assert.rejects(room.join('eve', ['chat']), (error) => error.problem.code === 'kicked');
+  assert.ok(Date.parse((await good(kick(room, 'eve', '&for=7200', helper))).barredUntil) > first + 1000e3);
+  assert.ok(Date.parse((await good(kick(room, 'eve', '&for=60', helper))).barredUntil) < first);
+  assert.equal((await good(kick(room, 'eve', '&for=0&dry_run=1', helper))).barredUntil, undefined);
   await assert.rejects(room.join('eve', ['chat']), Refused);
-  assert.equal((await good(kick(room, 'eve', '&for=0'))).barredUntil, undefined);
-  await refused(kick(room, 'eve', '&for=0'), 404, /nobody keeps it out/);
+  assert.equal((await good(kick(room, 'eve', '&for=0', helper))).barredUntil, undefined);
+  await refused(kick(room, 'eve', '&for=0'), 404, /nobody keeps 'eve' out/);
   const eve = await room.join('eve', ['chat']);
   assert.equal((await good(kick(room, 'eve', '&for=5&dry_run=1'))).connections, 1);
   assert.equal(await passes(eve, 'chat'), true);
-  assert.equal(await passes(elsewhere, 'chat'), true);
-  /* Their own bar they end, also when nobody knows its participant any more. */
-  await room.join('gone', ['chat']);
-  await good(kick(room, 'gone', '&for=3600', helper));
-  assert.equal((await good(kick(room, 'gone', '&for=0', helper))).connections, 0);
-  assert.deepEqual((await eventually(() => (lines('eve').length >= 5) && lines('eve'), 'the audit'))
+  await refused(kick(room, 'ghost', '&for=60', helper), 403, /neither configured nor connected/);
+  assert.deepEqual((await eventually(() => (lines('eve').length >= 4) && lines('eve'), 'the audit'))
     .map(([what, , ends]) => `${what}${ends ? ' until' : ''}`),
-  ['kick until', 'kick until', 'kick until', 'lift', 'lift']);
+  ['kick until', 'kick until', 'kick until', 'lift']);
 });
 
-test('what one has taken away, another with admin/grant does not give back', async (t) => {
-  const room = new Room(t, router);
-  const helper = { as: 'helper', can: ['admin/grant', 'mcp/*'] };
-  const bob = await room.join('bob-2', ['mcp/*', 'chat']);
-  await good(change(room, 'bob-2', { remove: [RM] }));
-  await refused(change(room, 'bob-2', { add: [RM] }, helper), 403, /taken away by 'root'/);
-  await good(change(room, 'bob-2', { remove: [RM], until: 1 }, helper));
-  await refused(change(room, 'bob-2', { add: [RM] }, helper), 403, /taken away by 'root'/);
-  assert.equal(await passes(bob, RM), false);
-  const back = await good(change(room, 'bob-2', { add: [RM] }));
-  assert.deepEqual(back.denied, []);
-  assert.equal(await passes(bob, RM), true);
-  await eventually(() => lines('bob-2').length === 3, 'the audit');
-  assert.deepEqual(lines('bob-2'), [['revoke', RM, false], ['revoke', RM, true], ['lift', RM, false]]);
-  assert.match(router.log, /event=lifted participant="bob-2".* grant="mcp\/request:tools\/call:rm" by="root"/);
-  assert.doesNotMatch(router.log, /event=granted participant="bob-2"/);
-});
-
-test('who fills a list keeps nobody from removing anything or anybody', async (t) => {
-  const room = new Room(t, router);
-  const limited = (as) => ({ as, can: ['admin/grant', 'admin/kick', 'x/*'] });
-  const eve = await room.join('eve-2', ['mcp/*', 'x/*']);
-  const many = (name, count) => Array.from({ length: count }, (_, n) => `x/${name}:${n}`);
-  let left = 128;
-  for (const name of ['eve-2', 'friend', 'accomplice']) {
-    left /= 2;
-    for (const what of ['add', 'remove']) {
-      await good(change(room, 'eve-2', { [what]: many(name + what, left) }, limited(name)));
-      const one = await change(room, 'eve-2', { [what]: [`x/${name}`] }, limited(name));
-      assert.deepEqual([one.status, one.json.code], [429, 'share_used'], one.text);
-      assert.match(one.json.detail, new RegExp(`for 'eve-2' in '.*' 128 ${what === 'add' ? 'grants' : 'removals'} may`
-        + ` be kept: others have ${128 - 2 * left}, you would have ${left + 1},`));
-    }
-  }
-  /* A bar is one each, however often it is asked for. */
-  const helper = limited('helper');
-  await good(change(room, 'eve-2', { remove: [RM, 'mcp/request:*'] }, helper));
-  assert.equal(await passes(eve, RM), false);
-  assert.equal(await passes(eve, 'mcp/request:ping'), false);
-  await good(change(room, 'eve-2', { remove: ['*'] }, helper));
-  assert.equal(await passes(eve, 'x/free'), false);
-  await new Room(t, router).join('eve-2', ['chat']);
-  for (const name of ['friend', 'accomplice', 'friend']) await good(kick(room, 'eve-2', '&for=1', limited(name)));
-  await good(kick(room, 'eve-2', '&for=3600', helper));
-  await assert.rejects(room.join('eve-2', ['mcp/*']), (error) => error.problem.code === 'kicked');
-});
-
-test('who took something away takes it back, also where they may change nothing else', async (t) => {
+test('what one has taken away, another with admin/grant gives back, but no more', async (t) => {
   const room = new Room(t, router);
   const helper = { as: 'helper', can: ['admin/grant'] };
-  const bob = await room.join('bob-3', ['chat', RM]);
-  const removed = ['chat', RM, 'mcp/*', 'x', 'y'];
-  await good(change(room, 'bob-3', { remove: removed }, helper));
-  assert.equal(await passes(bob, RM), false);
-  /* What they do not have themselves they cannot give: neither beside it, nor by saying it twice. */
-  await refused(change(room, 'bob-3', { add: [RM, 'z'] }, helper), 403, /do not cover/);
-  await refused(change(room, 'bob-3', { add: [RM], until: 60 }, helper), 403, /do not cover/);
-  await refused(change(room, 'bob-3', { add: [{ kind: RM, to: ['a'] }] }, helper), 403, /do not cover/);
-  await refused(change(room, 'bob-3', { add: [RM], remove: ['z'] }, helper), 403, /do not cover/);
-  await refused(change(room, 'bob-3', { add: [RM] }, { as: 'other', can: ['admin/grant'] }), 403, /do not cover/);
-  const back = await good(change(room, 'bob-3', { add: [RM, 'mcp/*', 'mcp/*', 'x'] }, helper));
-  assert.deepEqual([back.newCapabilities, back.denied], [[RM], ['chat', 'y']]);
+  const bob = await room.join('bob-2', ['mcp/*', 'chat']);
+  await good(change(room, 'bob-2', { remove: [RM, 'x'] }));
+  await good(change(room, 'bob-2', { remove: [RM], until: 1 }, helper));
+  assert.equal(await passes(bob, RM), false, 'it is no shorter');
+  for (const body of [{ add: [RM, 'z'] }, { add: ['mcp/*'] }, { add: [{ kind: RM, to: ['a'] }] }]) {
+    assert.equal((await change(room, 'bob-2', body, helper)).status, 403, JSON.stringify(body));
+  }
+  const back = await good(change(room, 'bob-2', { add: [RM, 'x'] }, helper));
+  assert.deepEqual(back.denied, []);
   assert.equal(await passes(bob, RM), true);
-  assert.equal(await passes(bob, 'mcp/request:ping'), false);
-  assert.equal(await passes(bob, 'x'), false);
-  await good(change(room, 'bob-3', { add: ['admin/*'] }));
-  await refused(change(room, 'bob-3', { remove: ['chat'] }, helper), 403, /who has admin/);
-  assert.deepEqual((await good(change(room, 'bob-3', { add: ['chat'] }, helper))).denied, ['y']);
-  await good(change(room, 'bob-3', { remove: ['admin/*'] }));
-  await bob.close();
-  await eventually(async () => (await change(room, 'bob-3', { remove: ['y'] }, helper)).status === 403, 'it is gone');
-  assert.deepEqual((await good(change(room, 'bob-3', { add: ['y'] }, helper))).denied, ['admin/*']);
+  assert.equal(await passes(bob, 'x'), false, 'it was not there before, and the helper does not have it');
+  await eventually(() => lines('bob-2').length === 5, 'the audit');
+  assert.deepEqual(lines('bob-2'), [['revoke', RM, false], ['revoke', 'x', false], ['revoke', RM, false],
+    ['lift', RM, false], ['lift', 'x', false]]);
+  assert.doesNotMatch(router.log, /event=granted participant="bob-2"/);
+  await good(change(room, 'bob-2', { add: ['admin/*'] }));
+  await refused(change(room, 'bob-2', { remove: ['chat'] }, helper), 403, /who has admin/);
 });
 
 test('what was taken away is taken back whatever a reload has made of its participant', async (t) => {
@@ -192,11 +131,11 @@ test('what was taken away is taken back whatever a reload has made of its partic
   await reload({});
   assert.equal((await good(post({ add: ['x/b'] }))).denied.length, 61);
   /* Now its grants and these removals are more than a set holds. */
-  await reload(bob(['work'], Array.from({ length: 1000 }, (_, n) => `y/${n}`)));
+  await reload(bob(['work'], ['x/*', ...Array.from({ length: 999 }, (_, n) => `y/${n}`)]));
   await assert.rejects(Participant.join(own, { topic: 'work', token: 'b' }), Refused);
   assert.deepEqual((await good(post({ add: ['x/c'] }))).newCapabilities, []);
   const { newCapabilities, denied } = await good(post({ add: many }));
-  assert.deepEqual([newCapabilities.length, denied], [1000, []]);
+  assert.deepEqual([newCapabilities.length, denied], [1001, []], 'and x/b, lent while nothing gave it');
   const back = await Participant.join(own, { topic: 'work', token: 'b' });
   t.after(() => back.close());
   await refused(post({ add: Array.from({ length: 30 }, (_, n) => `z/${n}`) }), 400, /more than a set holds/);
@@ -219,19 +158,6 @@ test('a removal holds for every token that its participant may bring later', asy
   await assert.rejects(room.join('never-seen', ['chat']), (error) => error.problem.code === 'kicked');
   await good(kick(room, 'never-seen', '&for=0'));
   await room.join('never-seen', ['chat']);
-});
-
-test('a lent right lasts no longer in small pieces', async (t) => {
-  const room = new Room(t, router);
-  await room.join('lent', ['chat']);
-  const first = await good(change(room, 'lent', { add: [{ kind: RM, to: ['a'] }] }));
-  const end = Date.parse(first.changes[0].until);
-  for (const add of [{ kind: RM, to: ['a', 'b'] }, RM, 'mcp/request:*', { kind: '*', to: ['a'] }]) {
-    const late = new Date(end + 2000).toISOString();
-    await refused(change(room, 'lent', { add: [add], until: late }), 403, /not longer/);
-    const { changes } = await good(change(room, 'lent', { add: [add] }));
-    for (const { until } of changes) assert.equal(Date.parse(until), end);
-  }
 });
 
 test('one who may only kick or grant little does not get further by tricks', async (t) => {
