@@ -2,8 +2,6 @@
  * commit.c - the way through the gate: tasks are handed out by pull, and each is answered once.
  * What an answer means depends on what was submitted, one row each.
  */
-#include "router/hub/admit.h"
-#include "router/hub/answer.h"
 #include "router/hub/depart.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/topic.h"

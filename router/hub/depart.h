@@ -1,9 +1,10 @@
 /*
- * depart.h - leaving, for the files that make participants leave.
+ * depart.h - joining and leaving, for the files that make participants do so.
  */
 #ifndef HUB_DEPART_H
 #define HUB_DEPART_H
 
+#include "router/hub/notice.h"
 #include <mcpx/error.h>
 
 struct pending;
@@ -23,5 +24,21 @@ void depart_reject_update(struct pending *update);
 
 /** Condemns everybody in a topic that memory has no room for. It is opened again later. */
 void depart_lose(struct topic *topic);
+
+/**
+ * Answers the sender, who is in its topic, and counts the refusal. Errors with a close code end the
+ * connection; so does one refusal too many, because every answer costs more than the message that
+ * provoked it, and so do answers unread. Leaves slow readers to hub_condemn_slow.
+ */
+void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now);
+
+/**
+ * It is committed: the joiner comes in as it would have without a gate. If its connection is gone
+ * or condemned meanwhile, it is told all the same, and leaves.
+ */
+void admit_commit(struct pending *pending);
+
+/** It is rejected: the joiner is condemned, and whom it was to replace stays. */
+void admit_reject(struct pending *pending);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "router/hub/derive.h"
 
-#include "router/hub/accepted.h"
+#include "router/hub/pending.h"
 #include "router/hub/topic_state.h"
 
 /* The response goes to who asked, or to all: else it answers something else under that id. */

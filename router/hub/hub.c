@@ -3,7 +3,7 @@
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
-#include "router/hub/output.h"
+#include "router/hub/peer.h"
 #include "router/hub/topic.h"
 
 #include <stdlib.h>

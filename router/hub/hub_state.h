@@ -8,7 +8,6 @@
 #include "router/hub/peer.h"
 #include "router/hub/pending.h"
 #include "router/hub/pool.h"
-#include "router/hub/tally.h"
 
 /**
  * The hub.

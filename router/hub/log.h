@@ -11,7 +11,8 @@
  *
  * [history, head) is what the protocol calls retained: derived kinds, resume and pages of history
  * look only there. [tail, history) is kept for readers that still need it. Ids that have left the
- * window stay refused for a while (spent.h).
+ * window stay refused for a while: who pushes an id out of history cannot say something else under
+ * it at once.
  */
 #ifndef HUB_LOG_H
 #define HUB_LOG_H
@@ -19,8 +20,57 @@
 #include "lib/core/map.h"
 #include "router/hub/frame.h"
 #include "router/hub/list.h"
-#include "router/hub/spent.h"
 #include <mcpx/envelope.h>
+
+/* ---- spent ids: said and gone from the window, refused for a while (spent.c) ---- */
+
+/** Ids remembered of one sender, and senders remembered, in one topic. Protocol: section 5. */
+enum { SPENT_IDS_MAX = 256, SPENT_SENDERS_MAX = 1024 };
+
+/** What a spent id has for a value in the log's index, where a retained one has its serial. */
+#define SPENT_VALUE UINT64_MAX
+
+/**
+ * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget
+ * those of others. The index itself is the log's: a spent id needs no memory there that it did not
+ * have.
+ *
+ * shares    who said something longest ago first
+ * bytes     what the shares take
+ */
+struct spent {
+    struct mx_map senders;
+    struct link shares;
+    size_t bytes;
+};
+
+/** Prepares an empty memory. */
+void spent_init(struct spent *spent);
+
+/** Frees it. */
+void spent_fini(struct spent *spent);
+
+/**
+ * Makes room in a sender's share for what it is about to say, so that spent_note cannot fail. The
+ * share of one sender too many is made in place of the one that was silent longest, whose ids go
+ * out of the index. False when memory runs out (nothing has changed).
+ */
+bool spent_reserve(struct spent *spent, struct mx_map *ids, uint32_t sender);
+
+/**
+ * A retained id is spent: in the index its value becomes SPENT_VALUE, and the sender's oldest
+ * beyond SPENT_IDS_MAX goes. Without a share it is forgotten at once.
+ */
+void spent_note(struct spent *spent, struct mx_map *ids, uint32_t sender,
+                struct mx_map_slot retained);
+
+/**
+ * Forgets the share of who was silent longest, for want of memory. False when there is none. What
+ * these say again under a spent id is then let pass.
+ */
+bool spent_forget(struct spent *spent, struct mx_map *ids);
+
+/* ---- the log ---- */
 
 /**
  * LOG_RUN_MAX      the largest run lent to a reader at once, unless one frame is larger
@@ -205,7 +255,7 @@ bool entry_is_for_seat(const struct entry *entry, size_t seat);
 /** Finds a retained entry by id. False leaves `serial` untouched. */
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial);
 
-/** True when the id is taken: by a retained entry, or spent not long ago (spent.h). */
+/** True when the id is taken: by a retained entry, or spent not long ago (spent.c). */
 bool log_knows(const struct log *log, struct mcpx_slice id);
 
 /** What the log remembers of a sender: nobody can choose a name that comes down to another's. */

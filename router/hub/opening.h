@@ -6,7 +6,7 @@
 #define HUB_OPENING_H
 
 #include "lib/core/map.h"
-#include "router/hub/line.h"
+#include "router/hub/order.h"
 #include "router/hub/submission.h"
 
 struct hub;

@@ -5,7 +5,7 @@
  * hold no thousand lists of a thousand names. Nothing here calls the edge, so nothing can be freed
  * while it is being walked.
  */
-#include "router/hub/output.h"
+#include "router/hub/peer.h"
 
 #include "router/hub/cursor.h"
 #include "router/hub/hub_state.h"

@@ -168,4 +168,7 @@ void peer_wake(struct peer *peer);
 /** Ends a peer that is in no topic and no line: its state is GONE. pending_free_peer frees it. */
 void peer_end(struct peer *peer);
 
+/** True when peer_peek would find something. Moves its cursor past what is not for the peer. */
+bool peer_has_output(struct peer *peer);
+
 #endif

@@ -3,8 +3,7 @@
  * order of protocol section 1, one function each; the first that fails answers.
  */
 #include "lib/core/ident.h"
-#include "router/hub/accepted.h"
-#include "router/hub/answer.h"
+#include "router/hub/depart.h"
 #include "router/hub/derive.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/pending.h"

@@ -8,8 +8,6 @@
 #include "lib/core/ident.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
-#include "router/hub/reclaim.h"
-#include "router/hub/topic_memory.h"
 
 #include <stdlib.h>
 

@@ -5,10 +5,15 @@
 #define HUB_TOPIC_H
 
 #include "router/hub/hub.h"
+#include <mcpx/base.h>
+
+#include <stdbool.h>
 
 struct change;
+struct hub;
 struct log_message;
 struct tally;
+struct topic;
 
 /**
  * Makes an empty topic inside the hub, on its maker's tally; `name` is copied. NULL when memory
@@ -108,5 +113,27 @@ void topic_forget_old(struct topic *topic, int64_t mono_ms);
  * after an envelope was appended, and after the window was moved. Protocol: section 5.
  */
 void topic_tell_position(struct topic *topic);
+
+/** Frees what nobody needs or may hold any longer, and counts what is left. */
+void topic_trim(struct topic *topic);
+
+/**
+ * Takes readers with full sockets off the oldest part of the log, however little they lag; joiners
+ * that await their welcome do without what they would have had of it. True when anybody gave way.
+ */
+bool topic_drop_slow(struct topic *topic);
+
+/**
+ * Makes room for so many bytes more: takes the oldest segment of history of the topic that has
+ * been empty for longest, until none of those has any; then of the topic that holds most, within
+ * a quarter; and only then takes readers off that lag with a full socket, likewise (they are left
+ * to hub_condemn_slow). All that first among the topics of a maker whose topics hold more than half
+ * of the bound together, until they hold less than three eighths, and only then among the others'.
+ * Each step costs the same however many topics there are.
+ *
+ * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
+ * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.
+ */
+bool reclaim_room(struct hub *hub, size_t growth);
 
 #endif

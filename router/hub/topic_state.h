@@ -5,16 +5,30 @@
 #define HUB_TOPIC_STATE_H
 
 #include "router/hub/account.h"
-#include "router/hub/delivery.h"
 #include "router/hub/log.h"
 #include "router/hub/news.h"
 #include "router/hub/order.h"
 #include "router/hub/pool.h"
 #include "router/hub/query.h"
-#include "router/hub/tally.h"
 
 /** An epoch is 128 random bits in hexadecimal. */
 enum { TOPIC_EPOCH_LEN = 32 };
+
+/**
+ * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
+ *
+ * in_written   link among the topics with envelopes that were written and not timed
+ * round        accepted before the first peer had its turn last: once it has it again, everybody
+ *              has had a turn since, though the round may go on for ever
+ * written      accepted before a turn that everybody has had
+ * timed        counted in the statistics
+ */
+struct delivery {
+    struct link in_written;
+    uint64_t round;
+    uint64_t written;
+    uint64_t timed;
+};
 
 /**
  * One room.
@@ -88,5 +102,14 @@ static inline size_t topic_memory(const struct topic *topic)
 {
     return log_memory(&topic->log) + topic->news.memory;
 }
+
+/** Prepares that of an empty log. */
+void delivery_init(struct delivery *delivery);
+
+/** The round of turns has come back to the first peer. */
+void delivery_came_round(struct topic *topic);
+
+/** Everybody has had a turn since the last envelope was accepted. */
+void delivery_done(struct topic *topic);
 
 #endif

@@ -4,7 +4,7 @@
  * bytes of a good database are changed; whatever is handed out of that was written there.
  */
 #include "router/store/edge/sqlite_care.h"
-#include "router/store/edge/sqlite_load.h"
+#include "router/store/edge/sqlite.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

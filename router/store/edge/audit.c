@@ -7,7 +7,6 @@
 
 #include "router/hub/submission.h"
 #include "router/store/audit_share.h"
-#include "router/store/edge/audit_told.h"
 #include "router/store/edge/audit_writer.h"
 #include "router/store/edge/thread_clock.h"
 

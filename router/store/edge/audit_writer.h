@@ -4,6 +4,7 @@
 #ifndef STORE_AUDIT_WRITER_H
 #define STORE_AUDIT_WRITER_H
 
+#include "router/store/audit_note.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/audit_folder.h"
 #include "router/store/edge/belt.h"
@@ -49,7 +50,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
                                 struct audit_writer *writer);
 
 /**
- * Writes lines for all of a batch, of links of submissions and of oneways (audit_told.h), and
+ * Writes lines for all of a batch, of links of submissions and of oneways (struct audit_told), and
  * whatever else is due. The submissions' `line` is filled in. An empty batch is allowed.
  *
  * ending   write "stop" and a checkpoint
@@ -67,5 +68,19 @@ int64_t audit_writer_wait_ms(const struct audit_writer *writer);
 
 /** Closes the folder. A zeroed writer is allowed. */
 void audit_writer_close(struct audit_writer *writer);
+
+/**
+ * A copy of a note.
+ *
+ * size   bytes that it takes
+ */
+struct audit_told {
+    struct oneway oneway;
+    size_t size;
+    struct audit_note note;
+};
+
+/** Gives a copy, to be freed; NULL when memory runs out. Of addressees AUDIT_TO_MAX are kept. */
+struct audit_told *audit_told_new(const struct audit_note *note);
 
 #endif

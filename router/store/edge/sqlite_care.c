@@ -6,7 +6,7 @@
 #include "router/store/edge/sqlite_care.h"
 
 #include "lib/core/format.h"
-#include "router/store/edge/sqlite_lock.h"
+#include "router/store/edge/sqlite_file.h"
 #include "router/store/edge/sqlite_statement.h"
 
 #include <sqlite3.h>

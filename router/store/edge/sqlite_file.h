@@ -1,5 +1,6 @@
 /*
  * sqlite_file.h - the file of the database: what is there now, and how a new one comes there whole.
+ * FILE.lock: one router at a time has a database. It also holds the latest marks (sqlite.c).
  */
 #ifndef STORE_SQLITE_FILE_H
 #define STORE_SQLITE_FILE_H
@@ -32,5 +33,24 @@ enum mcpx_err sqlite_file_make(const char *path, struct mcpx_text *errors);
 
 /** Moves what was made at `made` to its place, on the disk when it returns. As sqlite_file_make. */
 enum mcpx_err sqlite_file_move(const char *made, const char *place, struct mcpx_text *errors);
+
+/**
+ * Locks `file`.lock, which is made when it is missing, for this process, until lock_free.
+ *
+ * out   a descriptor
+ *
+ * Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESYSTEM with a line in `errors`: another process has the
+ * lock (named by its number), or there can be no such file.
+ */
+enum mcpx_err lock_new(const char *file, struct mcpx_text *errors, int *out);
+
+/** Unlocks. -1 is allowed. */
+void lock_free(int lock);
+
+/** Reads what stands in the file into `out`, at most `size` - 1 bytes and a NUL. */
+void lock_read(int lock, char *out, size_t size);
+
+/** Replaces what stands in the file, on the disk when it returns. False when it cannot. */
+bool lock_write(int lock, const char *text);
 
 #endif

@@ -3,7 +3,7 @@
  * its serials have no gap, its epoch is one, and every text has its sum. What does not hold was
  * damaged on the disk, and no byte of it is handed out.
  */
-#include "router/store/edge/sqlite_load.h"
+#include "router/store/edge/sqlite.h"
 
 #include "lib/core/room.h"
 #include "router/store/edge/sqlite_schema.h"

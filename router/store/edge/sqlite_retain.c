@@ -5,47 +5,113 @@
  *
  * When the clock was set back, entries have times in the future. Such an entry counts as old as the
  * one behind it: else it would keep all others for ever.
+ *
+ * A topic without entries keeps its row, and with it its epoch and its serials, for as long as the
+ * hub has it: so the writer has to know which are open.
  */
 #include "router/store/edge/sqlite_retain.h"
 
 #include "router/store/edge/sqlite_statement.h"
 
 #include <sqlite3.h>
+#include <stdlib.h>
 
-/* What entries of participants and topics take. */
-#define SUMS "SELECT owner, topic, sum(length(text)) FROM entry "
+/* ---- open topics ---- */
+
+void open_topics_init(struct open_topics *table)
+{
+    *table = (struct open_topics){0};
+    sqlite3_randomness(sizeof table->key, &table->key);
+    list_init(&table->all);
+    list_init(&table->changed);
+}
+
+void open_topics_fini(struct open_topics *table)
+{
+    while (!list_is_empty(&table->all))
+        open_topics_drop(table, LIST_ELEMENT(table->all.next, struct open_topic, link));
+    mx_map_fini(&table->map);
+}
+
+struct open_topic *open_topics_find(const struct open_topics *table, struct mcpx_slice name)
+{
+    return mx_map_find(&table->map, mx_map_hash(table->key, name),
+                       offsetof(struct open_topic, name), name);
+}
+
+struct open_topic *open_topics_get(struct open_topics *table, struct mcpx_slice name)
+{
+    struct open_topic *topic = open_topics_find(table, name);
+
+    if (topic || !mx_map_reserve(&table->map))
+        return topic;
+    topic = malloc(sizeof *topic + name.len);
+    if (!topic)
+        return NULL;
+    *topic = (struct open_topic){.name = {(char *)(topic + 1), name.len}, .stale = true};
+    memcpy(topic + 1, name.text, name.len);
+    list_init(&topic->changed);
+    list_append(&table->all, &topic->link);
+    mx_map_put(&table->map, mx_map_hash(table->key, name), (uint64_t)(uintptr_t)topic);
+    return topic;
+}
+
+void open_topics_drop(struct open_topics *table, struct open_topic *topic)
+{
+    mx_map_remove(&table->map, mx_map_hash(table->key, topic->name),
+                  (uint64_t)(uintptr_t)topic);
+    list_remove(&topic->changed);
+    list_remove(&topic->link);
+    free(topic);
+}
+
+void open_topics_change(struct open_topics *table, struct open_topic *topic)
+{
+    if (list_is_empty(&topic->changed))
+        list_append(&table->changed, &topic->changed);
+}
+
+void open_topics_settle(struct open_topics *table, bool committed)
+{
+    while (!list_is_empty(&table->changed)) {
+        struct open_topic *topic =
+            LIST_ELEMENT(table->changed.next, struct open_topic, changed);
+
+        list_remove(&topic->changed);
+        topic->senders = 0;
+        if (committed)
+            topic->stored = topic->now;
+        else
+            topic->now = topic->stored;
+    }
+}
+
+/* ---- retention ---- */
 
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
 {
     const struct statement rows[] = {
-        {"SELECT serial, length(text) FROM entry WHERE topic = ?1 ORDER BY serial",
+        {"SELECT serial, length(text), owner FROM entry WHERE topic = ?1 ORDER BY serial",
          &retain->oldest},
-        {SUMS "WHERE topic = ?1 AND serial < ?2 GROUP BY owner", &retain->forgotten},
         {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
         {"SELECT seq, wall_ms FROM entry WHERE seq > ?1 ORDER BY seq LIMIT ?2",
          &retain->eldest},
-        {"UPDATE topic SET first_serial = gone.last + 1, bytes = bytes - gone.size "
-         "FROM (SELECT topic AS id, max(serial) AS last, sum(length(text)) AS size "
-         "FROM entry WHERE seq <= ?1 GROUP BY topic) AS gone "
-         "WHERE topic.topic = gone.id "
-         "RETURNING topic, name, first_serial > last_serial",
-         &retain->advance},
-        {SUMS "WHERE seq <= ?1 GROUP BY owner, topic", &retain->purged},
+        {"SELECT topic, max(serial) + 1, sum(length(text)), owner FROM entry"
+         " WHERE seq <= ?1 GROUP BY topic, owner",
+         &retain->purged},
         {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
         {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
         {"SELECT owner, sum(bytes) FROM held GROUP BY owner", &retain->sums},
-        {"INSERT INTO held " SUMS "WHERE topic = ?1 AND serial > ?2 GROUP BY owner "
+        {"INSERT INTO held (topic, bytes, owner) VALUES (?1, ?2, ?3) "
          "ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
-         &retain->added},
-        {"UPDATE held SET bytes = bytes - ?2 WHERE owner = ?3 AND topic = ?1", &retain->take},
-        {"DELETE FROM held WHERE owner = ?2 AND topic = ?1 AND bytes <= 0", &retain->drop},
-        {"SELECT topic, max(serial) + 1, sum(size), count(*) FROM (SELECT topic, serial,"
-         " length(text) AS size, sum(length(text)) OVER (ORDER BY serial) AS upto FROM entry"
-         " WHERE topic = (SELECT topic FROM held WHERE owner = ?3 ORDER BY bytes DESC LIMIT 1)"
-         " ORDER BY serial LIMIT ?2) WHERE upto - size < ?1",
-         &retain->cut},
-        {"UPDATE topic SET first_serial = ?2, bytes = bytes - ?3 WHERE topic = ?1 "
-         "RETURNING topic, name, first_serial > last_serial",
+         &retain->change},
+        {"DELETE FROM held WHERE topic = ?1 AND owner = ?2 AND bytes <= 0", &retain->drop},
+        {"SELECT topic, first_serial, last_serial, topic.bytes FROM held JOIN topic USING "
+         "(topic)"
+         " WHERE owner = ?1 ORDER BY held.bytes DESC LIMIT 1",
+         &retain->fullest},
+        {"UPDATE topic SET first_serial = max(first_serial, ?2), bytes = bytes - ?3 "
+         "WHERE topic = ?1 RETURNING topic, name, first_serial > last_serial",
          &retain->shift},
     };
 
@@ -65,6 +131,7 @@ int retain_count(struct retain *retain)
     if (!retain->recount)
         return SQLITE_OK;
     mx_holders_fini(&retain->holders);
+    mx_holders_fini(&retain->gone);
     while ((code = sqlite3_step(retain->sums)) == SQLITE_ROW)
         if (!mx_holders_add(&retain->holders, statement_text(retain->sums, 0),
                             (uint64_t)sqlite3_column_int64(retain->sums, 1))) {
@@ -76,41 +143,97 @@ int retain_count(struct retain *retain)
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-static int take(struct retain *retain, struct mcpx_slice owner, int64_t topic, int64_t bytes)
-{
-    int code = statement_say_numbers(retain->take, (int64_t[]){topic, bytes}, 2);
+/* ---- who holds how much of a topic ---- */
 
-    mx_holders_remove(&retain->holders, owner, (uint64_t)bytes);
+static int change_held(struct retain *retain, int64_t topic, struct mcpx_slice owner,
+                       int64_t bytes)
+{
+    int code = statement_say_numbers(retain->change, (int64_t[]){topic, bytes}, 2);
+
     if (code == SQLITE_OK)
-        code = statement_say_text(retain->take, 3, owner);
+        code = statement_say_text(retain->change, 3, owner);
+    return code == SQLITE_OK ? statement_finish(retain->change) : code;
+}
+
+static int write_added(struct retain *retain, struct open_topic *topic)
+{
+    int code = SQLITE_OK;
+
+    for (; code == SQLITE_OK && topic->senders > 0; topic->senders--) {
+        const struct sender *sender = &topic->added[topic->senders - 1];
+
+        code = change_held(retain, topic->now.row, sender->owner, (int64_t)sender->bytes);
+    }
+    return code;
+}
+
+int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slice owner,
+               uint64_t bytes)
+{
+    int code = SQLITE_OK;
+
+    if (!mx_holders_add(&retain->holders, owner, bytes))
+        return SQLITE_NOMEM;
+    for (size_t i = 0; i < topic->senders; i++)
+        if (mcpx_slice_equal(topic->added[i].owner, owner)) {
+            topic->added[i].bytes += bytes;
+            return SQLITE_OK;
+        }
+    if (topic->senders == SENDERS_MAX)
+        code = write_added(retain, topic);
     if (code == SQLITE_OK)
-        code = statement_finish(retain->take);
+        topic->added[topic->senders++] = (struct sender){owner, bytes};
+    return code;
+}
+
+static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes)
+{
+    int code = change_held(retain, topic, owner, -(int64_t)bytes);
+
     if (code == SQLITE_OK)
         code = statement_say_numbers(retain->drop, &topic, 1);
     if (code == SQLITE_OK)
         code = statement_say_text(retain->drop, 2, owner);
-    return code == SQLITE_OK ? statement_finish(retain->drop) : code;
+    if (code == SQLITE_OK)
+        code = statement_finish(retain->drop);
+    mx_holders_remove(&retain->holders, owner, bytes);
+    return code;
 }
 
-/* Deletes entries, and takes them from their holders; `sums` finds the same ones (SUMS). */
-static int delete_entries(struct retain *retain, sqlite3_stmt *sums, sqlite3_stmt *deletion,
-                          const int64_t *numbers, int count)
-{
-    int code = statement_say_numbers(sums, numbers, count);
+/* ---- the oldest of one topic ---- */
 
-    while (code == SQLITE_OK && (code = sqlite3_step(sums)) == SQLITE_ROW)
-        code = take(retain, statement_text(sums, 0), sqlite3_column_int64(sums, 1),
-                    sqlite3_column_int64(sums, 2));
-    (void)sqlite3_reset(sums);
-    if (code == SQLITE_DONE)
-        code = statement_say_numbers(deletion, numbers, count);
-    return code == SQLITE_OK ? statement_finish(deletion) : code;
+/* The next oldest entry is to go: the extent is without it, and `gone` has what it took. */
+static int give_up(struct retain *retain, struct extent *extent)
+{
+    int code = sqlite3_step(retain->oldest);
+    uint64_t bytes = (uint64_t)sqlite3_column_int64(retain->oldest, 1);
+
+    if (code != SQLITE_ROW)
+        return code == SQLITE_DONE ? SQLITE_CORRUPT : code;
+    if (!mx_holders_add(&retain->gone, statement_text(retain->oldest, 2), bytes))
+        return SQLITE_NOMEM;
+    extent->first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
+    extent->bytes -= bytes;
+    return SQLITE_OK;
 }
 
-static int forget(struct retain *retain, int64_t topic, int64_t first)
+/* Deletes what was given up. */
+static int forget(struct retain *retain, const struct extent *extent)
 {
-    return delete_entries(retain, retain->forgotten, retain->forget, (int64_t[]){topic, first},
-                          2);
+    int code = SQLITE_OK;
+
+    (void)sqlite3_reset(retain->oldest);
+    while (code == SQLITE_OK && retain->gone.count > 0) {
+        struct mcpx_slice owner = mx_holders_largest(&retain->gone);
+        uint64_t bytes = mx_holders_held(&retain->gone, owner);
+
+        code = take(retain, extent->row, owner, bytes);
+        mx_holders_remove(&retain->gone, owner, bytes);
+    }
+    if (code == SQLITE_OK)
+        code = statement_say_numbers(retain->forget,
+                                     (int64_t[]){extent->row, (int64_t)extent->first}, 2);
+    return code == SQLITE_OK ? statement_finish(retain->forget) : code;
 }
 
 static uint64_t entries(const struct extent *extent)
@@ -123,40 +246,20 @@ static bool is_beyond(uint64_t value, uint64_t bound)
     return bound > 0 && value > bound;
 }
 
-/* Moves the beginning of an extent behind what is beyond the bounds. The newest always stays. */
-static int shorten(struct retain *retain, struct extent *extent)
-{
-    int code = sqlite3_bind_int64(retain->oldest, 1, extent->row);
-
-    if (code != SQLITE_OK)
-        return code;
-    while (extent->first < extent->last && (is_beyond(entries(extent), retain->count) ||
-                                            is_beyond(extent->bytes, retain->bytes))) {
-        code = sqlite3_step(retain->oldest);
-        if (code != SQLITE_ROW)
-            break;
-        extent->first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
-        extent->bytes -= (uint64_t)sqlite3_column_int64(retain->oldest, 1);
-    }
-    (void)sqlite3_reset(retain->oldest);
-    return code == SQLITE_ROW ? SQLITE_OK : code;
-}
-
+/* Of what is beyond the bounds the newest always stays. */
 int retain_newest(struct retain *retain, struct open_topic *topic)
 {
-    int64_t added[] = {topic->now.row, (int64_t)topic->stored.last};
-    int code = statement_say_numbers(retain->added, added, 2);
+    struct extent *now = &topic->now;
+    int code = write_added(retain, topic);
 
-    if (code == SQLITE_OK)
-        code = statement_finish(retain->added);
-    if (code != SQLITE_OK)
+    if (code != SQLITE_OK || (!is_beyond(entries(now), retain->count + retain->count / 4) &&
+                              !is_beyond(now->bytes, retain->bytes + retain->bytes / 4)))
         return code;
-    if (!is_beyond(entries(&topic->now), retain->count + retain->count / 4) &&
-        !is_beyond(topic->now.bytes, retain->bytes + retain->bytes / 4))
-        return SQLITE_OK;
-    code = shorten(retain, &topic->now);
-    return code == SQLITE_OK ? forget(retain, topic->now.row, (int64_t)topic->now.first)
-                             : code;
+    code = sqlite3_bind_int64(retain->oldest, 1, now->row);
+    while (code == SQLITE_OK && now->first < now->last &&
+           (is_beyond(entries(now), retain->count) || is_beyond(now->bytes, retain->bytes)))
+        code = give_up(retain, now);
+    return code == SQLITE_OK ? forget(retain, now) : code;
 }
 
 /*
@@ -195,27 +298,48 @@ static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size
 }
 
 /*
- * Topics begin behind what is deleted: runs a statement that knows where. Those that are then empty
- * go, unless they are open; open ones are to be looked at again.
+ * A topic begins behind what is deleted. If it is then empty it goes, unless it is open; an open one
+ * is to be looked at again.
  */
 static int advance(struct retain *retain, const struct open_topics *table,
-                   sqlite3_stmt *statement)
+                   const int64_t numbers[3])
 {
-    int code;
+    int code = statement_say_numbers(retain->shift, numbers, 3);
+    bool is_empty = false;
 
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        struct open_topic *open = open_topics_find(table, statement_text(statement, 1));
+    if (code == SQLITE_OK && (code = sqlite3_step(retain->shift)) == SQLITE_ROW) {
+        struct open_topic *open = open_topics_find(table, statement_text(retain->shift, 1));
 
-        code = SQLITE_OK;
         if (open)
             open->stale = true;
-        else if (sqlite3_column_int(statement, 2))
-            code = retain_remove(retain, sqlite3_column_int64(statement, 0));
-        if (code != SQLITE_OK)
-            break;
+        is_empty = !open && sqlite3_column_int(retain->shift, 2);
+        code = sqlite3_step(retain->shift);
     }
-    (void)sqlite3_reset(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
+    (void)sqlite3_reset(retain->shift);
+    if (code != SQLITE_DONE)
+        return code;
+    return is_empty ? retain_remove(retain, numbers[0]) : SQLITE_OK;
+}
+
+/* Deletes all entries up to one. */
+static int purge(struct retain *retain, const struct open_topics *table, int64_t seq)
+{
+    sqlite3_stmt *purged = retain->purged;
+    int code = sqlite3_bind_int64(purged, 1, seq);
+
+    while (code == SQLITE_OK && (code = sqlite3_step(purged)) == SQLITE_ROW) {
+        int64_t numbers[3];
+
+        for (int i = 0; i < 3; i++)
+            numbers[i] = sqlite3_column_int64(purged, i);
+        code = take(retain, numbers[0], statement_text(purged, 3), (uint64_t)numbers[2]);
+        if (code == SQLITE_OK)
+            code = advance(retain, table, numbers);
+    }
+    (void)sqlite3_reset(purged);
+    if (code == SQLITE_DONE)
+        code = sqlite3_bind_int64(retain->purge, 1, seq);
+    return code == SQLITE_OK ? statement_finish(retain->purge) : code;
 }
 
 int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
@@ -236,52 +360,55 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
     }
     if (seq >= retain->old_to)
         retain->old_to = 0; /* SQLite may use the numbers again */
-    code = sqlite3_bind_int64(retain->advance, 1, seq);
-    if (code == SQLITE_OK)
-        code = advance(retain, table, retain->advance);
-    return code == SQLITE_OK ? delete_entries(retain, retain->purged, retain->purge, &seq, 1)
-                             : code;
+    return purge(retain, table, seq);
 }
 
-/* A cut: the topic, the serial with which it begins then, and what goes. */
-struct cut {
-    int64_t topic, first, bytes, rows;
-};
-
-/* Finds the topic of the largest holder that is cut, and where; no rows when there is none. */
-static int find_cut(struct retain *retain, const int64_t wanted[2], struct cut *cut)
+/* Finds the topic in which the largest holder has most. No row: SQLITE_DONE. */
+static int find_fullest(struct retain *retain, struct extent *extent)
 {
-    int code = statement_say_numbers(retain->cut, wanted, 2);
+    sqlite3_stmt *fullest = retain->fullest;
+    int code = statement_say_text(fullest, 1, mx_holders_largest(&retain->holders));
 
-    if (code == SQLITE_OK)
-        code = statement_say_text(retain->cut, 3, mx_holders_largest(&retain->holders));
-    if (code == SQLITE_OK && (code = sqlite3_step(retain->cut)) == SQLITE_ROW)
-        *cut = (struct cut){
-            sqlite3_column_int64(retain->cut, 0), sqlite3_column_int64(retain->cut, 1),
-            sqlite3_column_int64(retain->cut, 2), sqlite3_column_int64(retain->cut, 3)};
-    (void)sqlite3_reset(retain->cut);
+    if (code == SQLITE_OK && (code = sqlite3_step(fullest)) == SQLITE_ROW)
+        *extent = (struct extent){sqlite3_column_int64(fullest, 0),
+                                  (uint64_t)sqlite3_column_int64(fullest, 1),
+                                  (uint64_t)sqlite3_column_int64(fullest, 2),
+                                  (uint64_t)sqlite3_column_int64(fullest, 3)};
+    (void)sqlite3_reset(fullest);
     return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
 int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t bytes)
 {
-    int64_t left[2] = {(int64_t)bytes, RETAIN_CUT_ROWS_MAX};
-    struct cut cut = {.rows = 1};
+    uint64_t rows = 0;
     int code = SQLITE_OK;
 
-    while (code == SQLITE_OK && cut.rows > 0 && left[0] > 0 && left[1] > 0) {
-        code = find_cut(retain, left, &cut);
+    while (code == SQLITE_OK && bytes > 0 && rows < RETAIN_CUT_ROWS_MAX) {
+        struct extent extent, before;
+
+        code = find_fullest(retain, &extent);
+        if (code == SQLITE_OK && extent.first > extent.last)
+            code = SQLITE_CORRUPT; /* nobody holds anything there */
+        if (code != SQLITE_OK)
+            break;
+        before = extent;
+        code = sqlite3_bind_int64(retain->oldest, 1, extent.row);
+        for (; code == SQLITE_OK && extent.first <= extent.last &&
+               before.bytes - extent.bytes < bytes && rows < RETAIN_CUT_ROWS_MAX;
+             rows++)
+            code = give_up(retain, &extent);
         if (code == SQLITE_OK)
-            code = forget(retain, cut.topic, cut.first);
+            code = forget(retain, &extent);
+        before.bytes -= extent.bytes;
+        bytes -= before.bytes < bytes ? before.bytes : bytes;
         if (code == SQLITE_OK)
-            code = statement_say_numbers(retain->shift,
-                                         (int64_t[]){cut.topic, cut.first, cut.bytes}, 3);
-        if (code == SQLITE_OK)
-            code = advance(retain, table, retain->shift);
-        left[0] -= cut.bytes;
-        left[1] -= cut.rows;
+            code =
+                advance(retain, table,
+                        (int64_t[]){extent.row, (int64_t)extent.first, (int64_t)before.bytes});
     }
-    return code == SQLITE_OK && left[1] == RETAIN_CUT_ROWS_MAX ? SQLITE_FULL : code;
+    if (code == SQLITE_DONE)
+        return rows == 0 ? SQLITE_FULL : SQLITE_OK;
+    return code;
 }
 
 int retain_remove(struct retain *retain, int64_t topic)

@@ -1,16 +1,84 @@
 /*
- * sqlite_retain.h - retention: how much of each topic stays in the database. Never less than the
- * hub's log keeps, a quarter more at times.
+ * sqlite_retain.h - what the writer knows of the topics that are open, and retention: how much of
+ * each topic stays in the database. Never less than the hub's log keeps, a quarter more at times.
  */
 #ifndef STORE_SQLITE_RETAIN_H
 #define STORE_SQLITE_RETAIN_H
 
 #include "lib/core/holders.h"
-#include "router/store/edge/sqlite_topics.h"
+#include "lib/core/map.h"
+#include "router/hub/list.h"
 #include "router/store/edge/store.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
+
+/* ---- open topics ---- */
+
+/** A row of `topic`. `row` is 0 as long as there is none. */
+struct extent {
+    int64_t row;
+    uint64_t first, last; /* serials; without entries the last is one less than the first */
+    uint64_t bytes;       /* of the texts */
+};
+
+/** What one participant adds to a topic in a transaction; the name is lent by the submission. */
+struct sender {
+    struct mcpx_slice owner;
+    uint64_t bytes;
+};
+
+enum { SENDERS_MAX = 8 };
+
+/**
+ * An open topic.
+ *
+ * now      as the transaction at hand sees it
+ * stored   as the database has it
+ * stale    the database may have changed: look again
+ * added    what `senders` participants have added since `held` was written
+ * changed  in the list of those that the transaction at hand changes, or in none
+ */
+struct open_topic {
+    struct mcpx_slice name;
+    struct extent now, stored;
+    bool stale;
+    struct sender added[SENDERS_MAX];
+    size_t senders;
+    struct link changed;
+    struct link link;
+};
+
+/** All of them. */
+struct open_topics {
+    struct mx_map map;
+    struct mx_map_key key;
+    struct link all;
+    struct link changed;
+};
+
+/** Makes an empty table. */
+void open_topics_init(struct open_topics *table);
+
+/** Frees the table and all in it. */
+void open_topics_fini(struct open_topics *table);
+
+/** The topic of this name, or NULL. */
+struct open_topic *open_topics_find(const struct open_topics *table, struct mcpx_slice name);
+
+/** The same; added, and stale, if it is not there. NULL when memory runs out. */
+struct open_topic *open_topics_get(struct open_topics *table, struct mcpx_slice name);
+
+/** Takes one out and frees it. */
+void open_topics_drop(struct open_topics *table, struct open_topic *topic);
+
+/** The transaction at hand changes it. */
+void open_topics_change(struct open_topics *table, struct open_topic *topic);
+
+/** The transaction has ended: committed, or all is again as it was. */
+void open_topics_settle(struct open_topics *table, bool committed);
+
+/* ---- retention ---- */
 
 /** Most rows that retain_young and retain_cut look at, and delete, at once. */
 enum { RETAIN_ROWS_MAX = 1000, RETAIN_CUT_ROWS_MAX = 10000 };
@@ -22,6 +90,7 @@ enum { RETAIN_ROWS_MAX = 1000, RETAIN_CUT_ROWS_MAX = 10000 };
  * old_to   `seq` up to which all entries are old, whatever time they have
  * more     retain_young has more to do, as soon as there is time for it
  * holders  bytes of each participant's texts, all its instances together
+ * gone     of those, what a deletion at hand takes
  * recount  `holders` is not what the database has: a transaction was rolled back
  */
 struct retain {
@@ -29,16 +98,15 @@ struct retain {
     int64_t age_ms;        /* 0 = no limit */
     int64_t passed, old_to;
     bool more;
-    struct mx_holders holders;
+    struct mx_holders holders, gone;
     bool recount;
-    struct sqlite3_stmt *oldest, *forgotten, *forget, *eldest, *advance, *purged, *purge,
-        *remove;
-    struct sqlite3_stmt *sums, *added, *take, *drop, *cut, *shift;
+    struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
+    struct sqlite3_stmt *sums, *change, *drop, *fullest, *shift;
 };
 
 /**
- * Prepares the statements, which statements_free frees in any case; mx_holders_fini frees the
- * holders. Returns SQLite's code.
+ * Prepares the statements, which statements_free frees in any case; mx_holders_fini frees
+ * `holders` and `gone`. Returns SQLite's code.
  */
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config);
 
@@ -46,9 +114,15 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
 int retain_count(struct retain *retain);
 
 /**
- * In a transaction that has added to a topic: writes who holds how much more, of which `holders`
- * were told, and deletes the oldest entries once the topic has a quarter more than its bounds.
- * Returns SQLite's code.
+ * In a transaction: an entry of a participant, whose name is lent until the end, comes to a topic.
+ * It is counted in memory; retain_newest writes that once for all of a batch. SQLite's code.
+ */
+int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slice owner,
+               uint64_t bytes);
+
+/**
+ * At the end of a transaction that has added to a topic: writes who holds how much more of it, and
+ * deletes the oldest entries once the topic has a quarter more than its bounds. SQLite's code.
  */
 int retain_newest(struct retain *retain, struct open_topic *topic);
 

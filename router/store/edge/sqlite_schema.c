@@ -1,7 +1,7 @@
 /*
  * sqlite_schema.c - what stands in a database, and in which version.
  *
- *     meta    what is known of the file itself (sqlite_mark.c)
+ *     meta    what is known of the file itself (sqlite.c)
  *     topic   its epoch, and the serials of its first and last entry. Without entries the last is
  *             one less than the first
  *     entry   an envelope, byte for byte, and the participant who sent it. Serials of a topic have

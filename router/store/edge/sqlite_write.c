@@ -6,9 +6,8 @@
  * One damaged page would refuse everybody's messages, so a batch that meets one is done again, each
  * message by itself. So is a batch for which a full file cannot be cut enough at once.
  */
-#include "router/store/edge/sqlite_write.h"
+#include "router/store/edge/sqlite.h"
 
-#include "router/store/edge/sqlite_error.h"
 #include "router/store/edge/sqlite_retain.h"
 #include "router/store/edge/sqlite_schema.h"
 #include "router/store/edge/sqlite_statement.h"
@@ -113,6 +112,7 @@ void writer_free(struct writer *writer)
     statements_free(writer->db);
     open_topics_fini(&writer->topics);
     mx_holders_fini(&writer->retain.holders);
+    mx_holders_fini(&writer->retain.gone);
     free(writer);
 }
 
@@ -219,9 +219,8 @@ static int add(struct writer *writer, const struct submission *submission)
         code = statement_say_text(writer->add, 6, owner_of(submission));
     if (code == SQLITE_OK)
         code = statement_finish(writer->add);
-    if (code == SQLITE_OK &&
-        !mx_holders_add(&writer->retain.holders, owner_of(submission), submission->text.len))
-        code = SQLITE_NOMEM;
+    if (code == SQLITE_OK)
+        code = retain_add(&writer->retain, topic, owner_of(submission), submission->text.len);
     topic->now.last++;
     topic->now.bytes += submission->text.len;
     return code;

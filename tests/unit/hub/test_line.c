@@ -2,7 +2,7 @@
  * What breaks for whom: a topic is loaded out of turn, or never; or ten thousand who wait make each
  * that comes walk past them. The line is compared with the plainest one there is.
  */
-#include "router/hub/line.h"
+#include "router/hub/order.h"
 
 #include "tests/support/dice.h"
 

@@ -2,7 +2,7 @@
  * What breaks for whom: an honest sender refused, a flooder let through, a `retry_after_ms` that
  * is refused again when it is followed. Protocol: section 8 (rates), section 6 (rate_limited).
  */
-#include "router/hub/ratelimit.h"
+#include "router/hub/account.h"
 #include "tests/support/dice.h"
 
 #include <criterion/criterion.h>

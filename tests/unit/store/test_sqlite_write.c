@@ -3,7 +3,7 @@
  * step happens when the test says so.
  */
 #include "router/store/edge/sqlite_schema.h"
-#include "router/store/edge/sqlite_write.h"
+#include "router/store/edge/sqlite.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>
