@@ -4,7 +4,7 @@
  */
 #include "lib/contract/call.h"
 
-#include "lib/core/fold.h"
+#include "lib/core/decisive.h"
 #include "lib/core/format.h"
 
 #include <mcpx/json.h>

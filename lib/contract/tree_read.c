@@ -3,7 +3,7 @@
  * for each container where what it holds ends: 16 bytes a value in one flat array, in the order of
  * the text. A walk goes forward through the array and passes over a subtree by one number. A tree
  * of allocated values would cost a hundred bytes for "0," and forget how a number was written; only
- * spans, as json_read.c has them, would make every look-up a pass over the text.
+ * spans, as json.c has them, would make every look-up a pass over the text.
  *
  * No value is shorter than a byte, and whoever stands in a container has a bracket, comma or colon
  * before it. So half as many nodes as bytes are enough, and one for each level still open: the

@@ -1,9 +1,10 @@
 /*
- * capset.c - keeps a grant set: copies what it was given into one block, counts who holds it.
- * One block instead of an allocation per pattern, because sets are made while a participant waits
- * to be let in, and because one allocation has one way to fail.
+ * capset.c - keeps a grant set: copies what it was given into one block, counts who holds it. One
+ * block instead of an allocation per pattern, because sets are made while a participant waits to
+ * be let in, and because one allocation has one way to fail.
  */
 #include "lib/core/capset.h"
+
 #include "lib/core/ident.h"
 
 #include <stdlib.h>

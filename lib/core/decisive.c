@@ -1,12 +1,11 @@
 /*
- * decisive.c - one walk for all members of interest, instead of one for each. Some readers keep the
- * first of two members of a name and some the last, some look at letter case and some do not; only
- * what all of them read alike may decide anything.
+ * decisive.c - one walk for all members of interest, instead of one for each. Some readers keep
+ * the first of two members of a name and some the last, some look at letter case and some do not;
+ * only what all of them read alike may decide anything.
  */
 #include "lib/core/decisive.h"
 
 #include "lib/core/fault.h"
-#include "lib/core/fold.h"
 
 static bool refuse_member(struct mcpx_fault *fault, const char *reason, const char *name)
 {

@@ -4,9 +4,9 @@
  */
 #include "lib/core/field.h"
 
-#include "lib/core/control.h"
+#include "lib/core/decisive.h"
 #include "lib/core/escape.h"
-#include "lib/core/fold.h"
+#include "lib/core/grammar.h"
 #include "lib/core/plain.h"
 
 static const char control_character[] = "control character in a header string";

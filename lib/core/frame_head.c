@@ -143,3 +143,27 @@ enum mcpx_err mx_close_read(struct mcpx_slice body, int *code, const char **reas
     }
     return MCPX_OK;
 }
+
+enum { VECTOR = 16 };
+
+/* Of one vector, in standard C: compilers make one instruction of it, wherever the bytes begin. */
+static inline void turn(unsigned char *restrict bytes, const unsigned char *restrict mask)
+{
+    for (size_t i = 0; i < VECTOR; i++)
+        bytes[i] ^= mask[i];
+}
+
+void mx_unmask(unsigned char *bytes, size_t len, const unsigned char key[4], size_t phase)
+{
+    unsigned char mask[VECTOR];
+    size_t at = 0;
+
+    if (len >= VECTOR) {
+        for (size_t i = 0; i < VECTOR; i++)
+            mask[i] = key[(phase + i) & 3];
+        for (; len - at >= VECTOR; at += VECTOR)
+            turn(bytes + at, mask);
+    }
+    for (; at < len; at++)
+        bytes[at] ^= key[(phase + at) & 3];
+}

@@ -1,6 +1,6 @@
 /*
- * frame_head.h - the head of a WebSocket frame and the body of a close frame, read strictly.
- * RFC 6455 sections 5.2, 5.5 and 7.4.
+ * frame_head.h - the head of a WebSocket frame and the body of a close frame, read strictly; the
+ * mask undone. RFC 6455 sections 5.2, 5.3, 5.5 and 7.4.
  */
 #ifndef MX_FRAME_HEAD_H
 #define MX_FRAME_HEAD_H
@@ -91,5 +91,13 @@ static inline bool mx_is_control(enum mx_opcode opcode)
  * Returns MCPX_OK; MCPX_EFRAMES for one byte or a code that must not be sent, MCPX_EUTF8.
  */
 enum mcpx_err mx_close_read(struct mcpx_slice body, int *code, const char **reason);
+
+/**
+ * Undoes the mask of a client's frame, or puts it on, in place.
+ *
+ * key     the four bytes as they stand in the frame
+ * phase   how many bytes of the payload came before these
+ */
+void mx_unmask(unsigned char *bytes, size_t len, const unsigned char key[4], size_t phase);
 
 #endif

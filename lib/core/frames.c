@@ -11,8 +11,6 @@
  */
 #include "lib/core/frames.h"
 
-#include "lib/core/unmask.h"
-
 /* Room made at the first piece of a message; more grows with what arrives, never with a promise. */
 enum { FIRST_ROOM = 65536 };
 

@@ -4,11 +4,14 @@
  * reads the lines, with no way to repair any of them: what two readers could understand in two
  * ways is refused, because one of them may stand in front of us. A parser with callbacks per piece
  * was refused: heads are short and kept anyway.
+ *
+ * The target is not decoded here: who knows what its parts mean splits it first and decodes each
+ * part once, so that "%2F" never becomes a separator. HTTP/1.0 is read because those who ask
+ * whether the router is alive still speak it.
  */
 #include "lib/core/http_head.h"
 
 #include "lib/core/decimal.h"
-#include "lib/core/http_line.h"
 #include <strings.h>
 
 static const struct mx_http_fault bad_line_end = {
@@ -34,6 +37,15 @@ static const struct mx_http_fault no_coding = {
     501, "Not Implemented", "Transfer-Encoding is not supported; send Content-Length"};
 static const struct mx_http_fault bad_coding = {
     400, "Bad Request", "Transfer-Encoding does not exist in HTTP/1.0"};
+static const struct mx_http_fault bad_request_line = {
+    400, "Bad Request", "the first line has to be METHOD SP TARGET SP HTTP/1.1"};
+static const struct mx_http_fault bad_target = {
+    400, "Bad Request",
+    "the request target has to be a path, or http:// with a host and a path"};
+static const struct mx_http_fault bad_version = {505, "HTTP Version Not Supported",
+                                                 "only HTTP/1.1 and HTTP/1.0 are spoken here"};
+static const struct mx_http_fault bad_status_line = {502, "Bad Gateway",
+                                                     "the router's answer is not HTTP/1.1"};
 
 /* ---- where the head ends ---- */
 
@@ -80,6 +92,166 @@ const struct mx_http_fault *mx_http_scan(struct mx_http_scan *scan, struct mcpx_
     return scan->lines ? &long_head : &long_target;
 }
 
+/* ---- lines ---- */
+
+/* Cuts a line off, without its CRLF. False, with an empty line, when none is left. */
+static bool next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
+{
+    const char *end = rest->len ? memchr(rest->text, '\r', rest->len) : NULL;
+    size_t taken;
+
+    *line = (struct mcpx_slice){0};
+    if (!end)
+        return false;
+    line->text = rest->text;
+    line->len = (size_t)(end - rest->text);
+    taken = line->len + 2 <= rest->len ? line->len + 2 : rest->len;
+    rest->text += taken;
+    rest->len -= taken;
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static struct mcpx_slice trimmed(struct mcpx_slice text)
+{
+    while (text.len && is_blank(*text.text)) {
+        text.text++;
+        text.len--;
+    }
+    while (text.len && is_blank(text.text[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alnum(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool consists_of(struct mcpx_slice text, const char *others)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_alnum(text.text[i]) && (!text.text[i] || !strchr(others, text.text[i])))
+            return false;
+    return text.len > 0;
+}
+
+static bool is_token(struct mcpx_slice text)
+{
+    return consists_of(text, "!#$%&'*+-.^_`|~");
+}
+
+bool mx_http_is_visible(struct mcpx_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.text[i] <= ' ' || text.text[i] > '~')
+            return false;
+    return text.len > 0;
+}
+
+/* RFC 3986 section 3.2.2, as far as characters go. */
+static bool is_authority(struct mcpx_slice text)
+{
+    return consists_of(text, "-._~%!$&'()*+,;=:[]");
+}
+
+/* "HTTP/1.1" and nothing behind it. Returns false when it is no version at all. */
+static bool read_version(struct mcpx_slice text, int *major, int *minor)
+{
+    if (text.len != 8 || memcmp(text.text, "HTTP/", 5) != 0 || !is_digit(text.text[5]) ||
+        text.text[6] != '.' || !is_digit(text.text[7]))
+        return false;
+    *major = text.text[5] - '0';
+    *minor = text.text[7] - '0';
+    return true;
+}
+
+/* RFC 9112 section 3.2.2: a server has to take the absolute form. What it names is ours, whatever
+ * the host; a path that is empty is "/". */
+static bool read_absolute(struct mcpx_slice *target)
+{
+    size_t scheme = target->len > 8 && strncasecmp(target->text, "https://", 8) == 0 ? 8 : 7;
+    struct mcpx_slice host = {target->text + scheme, 0};
+
+    if (target->len <= scheme || (scheme == 7 && strncasecmp(target->text, "http://", 7) != 0))
+        return false;
+    while (scheme + host.len < target->len && !strchr("/?", host.text[host.len]))
+        host.len++;
+    if (!is_authority(host))
+        return false;
+    target->text = host.text + host.len;
+    target->len -= scheme + host.len;
+    if (!target->len || *target->text == '?')
+        *target = MCPX_SLICE("/");
+    return true;
+}
+
+static bool read_target(struct mcpx_slice method, struct mcpx_slice *target)
+{
+    if (!target->len || memchr(target->text, '#', target->len) ||
+        memchr(target->text, '\t', target->len))
+        return false;
+    if (*target->text == '/')
+        return true;
+    if (mcpx_slice_equal(*target, MCPX_SLICE("*")))
+        return mcpx_slice_equal(method, MCPX_SLICE("OPTIONS"));
+    if (mcpx_slice_equal(method, MCPX_SLICE("CONNECT")))
+        return is_authority(*target);
+    return read_absolute(target);
+}
+
+/* Cuts off what stands before the next space; false when there is none. */
+static bool next_word(struct mcpx_slice *rest, struct mcpx_slice *word)
+{
+    const char *space = rest->len ? memchr(rest->text, ' ', rest->len) : NULL;
+
+    if (!space)
+        return false;
+    *word = (struct mcpx_slice){rest->text, (size_t)(space - rest->text)};
+    rest->text = space + 1;
+    rest->len -= word->len + 1;
+    return true;
+}
+
+static const struct mx_http_fault *request_line(struct mcpx_slice line,
+                                                struct mx_http_head *out)
+{
+    int major = 0;
+
+    if (!next_word(&line, &out->method) || !next_word(&line, &out->target) ||
+        !is_token(out->method) || !read_version(line, &major, &out->minor))
+        return &bad_request_line;
+    if (major != 1 || out->minor > 1)
+        return &bad_version;
+    return read_target(out->method, &out->target) ? NULL : &bad_target;
+}
+
+/* Who reads more leniently than this would see another status, and so might see a 101. */
+static const struct mx_http_fault *status_line(struct mcpx_slice line,
+                                               struct mx_http_head *out)
+{
+    struct mcpx_slice version = {line.text, line.len < 8 ? line.len : 8};
+    uint64_t status;
+    int major = 0;
+
+    if (line.len < 12 || !read_version(version, &major, &out->minor) || major != 1 ||
+        out->minor > 1 || line.text[8] != ' ' || line.text[9] == '0' ||
+        (line.len > 12 && line.text[12] != ' ') ||
+        !mx_decimal_read((struct mcpx_slice){line.text + 9, 3}, UINT64_MAX, &status))
+        return &bad_status_line;
+    out->status = (int)status;
+    return NULL;
+}
+
 /* ---- fields ---- */
 
 static const struct mx_http_fault *read_field(struct mcpx_slice line,
@@ -90,9 +262,9 @@ static const struct mx_http_fault *read_field(struct mcpx_slice line,
     if (!colon)
         return &bad_field;
     out->name = (struct mcpx_slice){line.text, (size_t)(colon - line.text)};
-    if (!mx_http_is_token(out->name))
+    if (!is_token(out->name))
         return &bad_field; /* a folded line begins with a blank, and so is caught here */
-    out->value = mx_http_trimmed((struct mcpx_slice){colon + 1, line.len - out->name.len - 1});
+    out->value = trimmed((struct mcpx_slice){colon + 1, line.len - out->name.len - 1});
     return NULL;
 }
 
@@ -103,7 +275,7 @@ static const struct mx_http_fault *read_fields(struct mcpx_slice rest,
     struct mcpx_slice line;
 
     out->count = 0;
-    while (!fault && mx_http_next_line(&rest, &line) && line.len) {
+    while (!fault && next_line(&rest, &line) && line.len) {
         if (out->count == MX_HTTP_FIELDS_MAX)
             return &many_fields;
         fault = read_field(line, &out->fields[out->count++]);
@@ -134,7 +306,7 @@ static bool list_holds(struct mcpx_slice list, const char *word)
         const char *comma = memchr(list.text, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.text) : list.len;
 
-        if (same_word(mx_http_trimmed((struct mcpx_slice){list.text, len}), word))
+        if (same_word(trimmed((struct mcpx_slice){list.text, len}), word))
             return true;
         len += comma ? 1 : 0;
         list.text += len;
@@ -168,7 +340,7 @@ static const struct mx_http_fault *check_host(const struct mx_http_head *head)
 
     if (count == 0)
         return head->minor == 0 ? NULL : &no_host;
-    return count == 1 && (host.len == 0 || mx_http_is_authority(host)) ? NULL : &bad_host;
+    return count == 1 && (host.len == 0 || is_authority(host)) ? NULL : &bad_host;
 }
 
 /* RFC 9112 section 6: what describes a body, and only in one way. */
@@ -195,10 +367,10 @@ const struct mx_http_fault *mx_http_request_read(struct mcpx_slice head,
     out->has_length = false;
     out->length = 0;
     out->status = 0;
-    mx_http_next_line(&head, &line);
+    next_line(&head, &line);
     if (!line.len)
-        mx_http_next_line(&head, &line);
-    fault = mx_http_request_line(line, out);
+        next_line(&head, &line);
+    fault = request_line(line, out);
     if (!fault)
         fault = read_fields(head, out);
     if (!fault)
@@ -215,7 +387,7 @@ const struct mx_http_fault *mx_http_answer_read(struct mcpx_slice head,
     out->has_length = false;
     out->length = 0;
     out->method = out->target = (struct mcpx_slice){0};
-    mx_http_next_line(&head, &line);
-    fault = mx_http_status_line(line, out);
+    next_line(&head, &line);
+    fault = status_line(line, out);
     return fault ? fault : read_fields(head, out);
 }

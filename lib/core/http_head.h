@@ -92,4 +92,9 @@ bool mx_http_lists(const struct mx_http_head *head, const char *name, const char
 /** True when there is just one field of that name and its value is `text`, in any letter case. */
 bool mx_http_is(const struct mx_http_head *head, const char *name, const char *text);
 
+/* ---- the small grammar that lines are made of. RFC 9110 section 5.6 ---- */
+
+/** Visible ASCII, one character at least: what a credential may be. */
+bool mx_http_is_visible(struct mcpx_slice text);
+
 #endif

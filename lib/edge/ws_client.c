@@ -5,7 +5,7 @@
 #include "lib/edge/ws_client_state.h"
 
 #include "lib/core/fault.h"
-#include "lib/core/http_line.h"
+#include "lib/core/http_head.h"
 #include "lib/core/passphrase.h"
 #include "lib/edge/ws_certificate.h"
 

@@ -7,7 +7,6 @@
 
 #include "lib/core/format.h"
 #include "lib/core/frame_head.h"
-#include "lib/core/unmask.h"
 #include <mcpx/json.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>

@@ -1,29 +1,23 @@
 /*
- * inbound.c - a hash table with a secret key, because others choose the ids, and for each
- * sender a list in order of arrival. When a sender floods us, its own oldest requests are
- * forgotten, never those of another sender. A ring was refused, because requests are answered
- * in any order. When something has to be forgotten, all senders that have anything are searched
- * for the one with most; a sorted structure was refused, because such senders are few.
+ * inbound.c - a hash table with a secret key, because others choose the ids, and for each sender
+ * a list in order of arrival. When a sender floods us, its own oldest requests are forgotten,
+ * never those of another sender. A ring was refused, because requests are answered in any order.
+ * When something has to be forgotten, all senders that have anything are searched for the one
+ * with most; a sorted structure was refused, because such senders are few.
+ *
+ * Of what came lately there is a ring of digests and a set of them. The digests are keyed, so
+ * nobody can make two envelopes look like one, and 64 bits make it unlikely that two do by
+ * themselves.
  */
 #include "lib/participant/inbound.h"
 
-#include "lib/core/room.h"
-
+#include <stddef.h>
 #include <stdlib.h>
 
 static struct mx_heard *find(const struct mx_inbound *inbound, struct mcpx_slice id)
 {
-    uint64_t hash = mx_map_hash(inbound->key, id);
-    uint64_t value;
-    size_t at = 0;
-
-    while ((value = mx_map_next(&inbound->ids, hash, &at))) {
-        struct mx_heard *heard = (struct mx_heard *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(heard->asked->id, id))
-            return heard;
-    }
-    return NULL;
+    return mx_map_find(&inbound->ids, mx_map_hash(inbound->key, id),
+                       offsetof(struct mx_heard, id), id);
 }
 
 const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct mcpx_slice id)
@@ -35,55 +29,26 @@ const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct 
 
 /* ---- senders ---- */
 
-static struct mx_sender *find_sender(const struct mx_inbound *inbound, struct mcpx_slice id)
-{
-    uint64_t hash = mx_map_hash(inbound->key, id);
-    uint64_t value;
-    size_t at = 0;
-
-    while ((value = mx_map_next(&inbound->names, hash, &at))) {
-        struct mx_sender *sender = (struct mx_sender *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(sender->id, id))
-            return sender;
-    }
-    return NULL;
-}
-
-static bool list_sender(struct mx_inbound *inbound, struct mx_sender *sender)
-{
-    struct mx_sender **senders = mx_room(inbound->senders, inbound->sender_count,
-                                         &inbound->sender_size, sizeof *senders);
-
-    if (!senders)
-        return false;
-    inbound->senders = senders;
-    if (!mx_map_reserve(&inbound->names))
-        return false;
-    sender->at = inbound->sender_count;
-    inbound->senders[inbound->sender_count++] = sender;
-    mx_map_put(&inbound->names, mx_map_hash(inbound->key, sender->id), (uintptr_t)sender);
-    return true;
-}
-
 /* The sender behind an id, all its instances together; NULL when memory ran out. */
 static struct mx_sender *sender_of(struct mx_inbound *inbound, struct mcpx_slice from)
 {
     struct mcpx_slice id = mcpx_identity_of(from);
-    struct mx_sender *sender = find_sender(inbound, id);
+    uint64_t hash = mx_map_hash(inbound->key, id);
+    struct mx_sender *sender =
+        mx_map_find(&inbound->senders, hash, offsetof(struct mx_sender, id), id);
 
     if (sender)
         return sender;
+    if (!mx_map_reserve(&inbound->senders))
+        return NULL;
     sender = calloc(1, sizeof *sender + id.len + 1);
     if (!sender)
         return NULL;
     if (id.len)
         memcpy(sender + 1, id.text, id.len);
     sender->id = (struct mcpx_slice){(char *)(sender + 1), id.len};
-    if (list_sender(inbound, sender))
-        return sender;
-    free(sender);
-    return NULL;
+    mx_map_put(&inbound->senders, hash, (uintptr_t)sender);
+    return sender;
 }
 
 /* Removes a sender that has nothing any more. */
@@ -91,9 +56,8 @@ static void release_sender(struct mx_inbound *inbound, struct mx_sender *sender)
 {
     if (sender->count)
         return;
-    mx_map_remove(&inbound->names, mx_map_hash(inbound->key, sender->id), (uintptr_t)sender);
-    inbound->senders[sender->at] = inbound->senders[--inbound->sender_count];
-    inbound->senders[sender->at]->at = sender->at;
+    mx_map_remove(&inbound->senders, mx_map_hash(inbound->key, sender->id), (uintptr_t)sender);
+    mx_map_fit(&inbound->senders);
     free(sender);
 }
 
@@ -108,23 +72,18 @@ static struct mx_sender *first_to_go(const struct mx_inbound *inbound, struct mx
 {
     struct mx_sender *most = first->oldest ? first : NULL;
 
-    for (size_t i = 0; i < inbound->sender_count; i++) {
-        struct mx_sender *sender = inbound->senders[i];
+    for (size_t at = 0; at < inbound->senders.size; at++) {
+        struct mx_sender *sender =
+            (struct mx_sender *)(uintptr_t)inbound->senders.slots[at].value;
 
-        if (sender->oldest && (!most || weight_of(inbound, sender) > weight_of(inbound, most)))
+        if (sender && sender->oldest &&
+            (!most || weight_of(inbound, sender) > weight_of(inbound, most)))
             most = sender;
     }
     return most;
 }
 
 /* ---- what they asked ---- */
-
-static void count(struct mx_inbound *inbound, struct mx_heard *heard)
-{
-    heard->sender->count++;
-    heard->sender->bytes += heard->size;
-    inbound->bytes += heard->size;
-}
 
 static void destroy(struct mx_inbound *inbound, struct mx_sender *sender,
                     struct mx_heard *heard)
@@ -175,8 +134,11 @@ static struct mx_heard *make(struct mx_inbound *inbound, const struct mx_asked *
     }
     heard->size = mx_asked_size(asked);
     heard->asked = copy;
+    heard->id = copy->id;
     heard->sender = sender;
-    count(inbound, heard);
+    sender->count++;
+    sender->bytes += heard->size;
+    inbound->bytes += heard->size;
     return heard;
 }
 
@@ -220,16 +182,71 @@ void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id)
 
 void mx_inbound_fini(struct mx_inbound *inbound)
 {
-    for (size_t i = 0; i < inbound->sender_count; i++) {
-        struct mx_sender *sender = inbound->senders[i];
+    for (size_t at = 0; at < inbound->senders.size; at++) {
+        struct mx_sender *sender =
+            (struct mx_sender *)(uintptr_t)inbound->senders.slots[at].value;
 
-        while (sender->oldest)
+        while (sender && sender->oldest)
             forget_oldest(inbound, sender);
         free(sender);
     }
-    free(inbound->senders);
-    inbound->senders = NULL;
-    inbound->sender_count = inbound->sender_size = 0;
-    mx_map_fini(&inbound->names);
+    mx_map_fini(&inbound->senders);
     mx_map_fini(&inbound->ids);
+}
+
+/* ---- what came lately ---- */
+
+enum { SIZE_FIRST = 64 };
+
+void mx_recent_fini(struct mx_recent *recent)
+{
+    mx_map_fini(&recent->set);
+    free(recent->ring);
+}
+
+uint64_t mx_recent_digest(const struct mx_recent *recent, const struct mcpx_envelope *envelope)
+{
+    uint64_t parts[3] = {
+        mx_map_hash(recent->key, envelope->from),
+        mx_map_hash(recent->key, envelope->id),
+        mx_map_hash(recent->key, envelope->payload),
+    };
+
+    return mx_map_hash(recent->key, (struct mcpx_slice){(const char *)parts, sizeof parts});
+}
+
+bool mx_recent_has(const struct mx_recent *recent, uint64_t digest)
+{
+    size_t at = 0;
+
+    return mx_map_next(&recent->set, digest, &at) != 0;
+}
+
+bool mx_recent_reserve(struct mx_recent *recent)
+{
+    size_t size = recent->size ? recent->size * 2 : SIZE_FIRST;
+    uint64_t *ring;
+
+    if (!mx_map_reserve(&recent->set))
+        return false;
+    if (recent->next < recent->size || recent->size == recent->max)
+        return true;
+    if (size > recent->max)
+        size = recent->max;
+    ring = realloc(recent->ring, size * sizeof *ring);
+    if (!ring)
+        return false;
+    recent->ring = ring;
+    recent->size = size;
+    return true;
+}
+
+void mx_recent_note(struct mx_recent *recent, uint64_t digest)
+{
+    if (recent->next == recent->size)
+        recent->next = 0;
+    if (recent->set.count == recent->size) /* the ring is full: its oldest is forgotten */
+        mx_map_remove(&recent->set, recent->ring[recent->next], 1);
+    recent->ring[recent->next++] = digest;
+    mx_map_put(&recent->set, digest, 1);
 }

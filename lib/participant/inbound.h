@@ -1,12 +1,12 @@
 /*
- * inbound.h - requests and proposals of others, by id. Their number and their memory are
- * bounded: beyond that, the oldest of the sender that has most is forgotten.
+ * inbound.h - what others sent: their requests and proposals, by id, and the envelopes that came
+ * lately, so that none is told twice.
  */
 #ifndef MX_INBOUND_H
 #define MX_INBOUND_H
 
 #include "lib/core/map.h"
-#include "lib/participant/asked.h"
+#include "lib/participant/reader.h"
 
 struct mx_sender;
 
@@ -15,30 +15,32 @@ struct mx_sender;
  * sender's list.
  */
 struct mx_heard {
+    struct mcpx_slice id; /* of `asked` */
     struct mx_asked *asked;
     size_t size;
     struct mx_sender *sender;
     struct mx_heard *older, *newer;
 };
 
-/** A sender: all instances of one participant. `at` is its place in the list of senders. */
+/** A sender: all instances of one participant. */
 struct mx_sender {
     struct mcpx_slice id;
-    size_t count, bytes, at;
+    size_t count, bytes;
     struct mx_heard *oldest, *newest;
 };
 
 /** Most bytes kept. There is a limit because others choose the kinds, ids and names. */
 enum { MX_INBOUND_BYTES = 64 * 1024 * 1024 };
 
-/** What is remembered. The caller sets `key` and `max`; the rest is zero. */
+/**
+ * Requests or proposals. Beyond their bounds, the oldest of the sender that has most is
+ * forgotten. The caller sets `key` and `max`; the rest is zero.
+ */
 struct mx_inbound {
     struct mx_map_key key;
     size_t max, bytes;
-    struct mx_map ids;   /* to struct mx_heard */
-    struct mx_map names; /* to struct mx_sender */
-    struct mx_sender **senders;
-    size_t sender_count, sender_size;
+    struct mx_map ids;     /* to struct mx_heard */
+    struct mx_map senders; /* to struct mx_sender */
 };
 
 /** Forgets everything. */
@@ -59,5 +61,35 @@ enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *
 
 /** Forgets the request or proposal with that id. Does nothing when there is none. */
 void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id);
+
+/**
+ * Digests of the last `max` envelopes. A digest covers sender, id and payload, so an id with
+ * another payload is no repetition. The router accepts an id only once, as long as it remembers
+ * it; when it has forgotten it or was restarted, a sender may write again what was told before.
+ * The caller sets `key` and `max`; the rest is zero.
+ */
+struct mx_recent {
+    struct mx_map_key key;
+    size_t max;
+    struct mx_map set;
+    uint64_t *ring;
+    size_t size, next;
+};
+
+/** Forgets everything. */
+void mx_recent_fini(struct mx_recent *recent);
+
+/** The digest of an envelope. */
+uint64_t mx_recent_digest(const struct mx_recent *recent,
+                          const struct mcpx_envelope *envelope);
+
+/** True when an envelope with that digest was noted lately. */
+bool mx_recent_has(const struct mx_recent *recent, uint64_t digest);
+
+/** Makes sure that the next mx_recent_note cannot fail; false when memory runs out. */
+bool mx_recent_reserve(struct mx_recent *recent);
+
+/** Notes a digest. Once there are `max`, it replaces the oldest. After mx_recent_reserve. */
+void mx_recent_note(struct mx_recent *recent, uint64_t digest);
 
 #endif

@@ -1,14 +1,199 @@
 /*
- * pending.c - a hash table that finds an envelope of ours by id, and a binary heap that finds
- * the earliest deadline. A list in order of deadlines was refused: it needs a search for every
- * request whose timeout differs from that of the last one. A walk through all at each tick was
- * refused too: with ten thousand it takes quadratic time.
+ * pending.c - the outbox is one list and a place in it. With two lists, written and unsent, every
+ * end of a connection would have to join them; here the place moves back to the front. Echoes
+ * serve as acknowledgements: only so many envelopes may wait for their echo, so that the router
+ * does not end the connection of a fast application.
+ *
+ * A hash table finds an envelope of ours by id, and a binary heap the earliest deadline. A list
+ * in order of deadlines was refused: it needs a search for every request whose timeout differs
+ * from that of the last one. A walk through all at each tick was refused too: with ten thousand
+ * it takes quadratic time.
  */
 #include "lib/participant/pending.h"
 
 #include "lib/core/room.h"
 
 #include <stdlib.h>
+
+void mx_own_unref(struct mx_own *own)
+{
+    if (!own || --own->refs > 0)
+        return;
+    mx_block_unref(own->text);
+    mx_block_unref(own->kept);
+    free(own->asked);
+    free(own);
+}
+
+/* ---- the outbox ---- */
+
+void mx_outbox_init(struct mx_outbox *outbox)
+{
+    *outbox = (struct mx_outbox){
+        .held_until = INT64_MIN, .paused_until = INT64_MIN, .window = MX_WINDOW};
+}
+
+static void unlink_own(struct mx_outbox *outbox, struct mx_own *own)
+{
+    *(own->previous ? &own->previous->next : &outbox->first) = own->next;
+    *(own->next ? &own->next->previous : &outbox->last) = own->previous;
+    if (outbox->next == own)
+        outbox->next = own->next;
+}
+
+/* Inserts it before `before`; at the end for NULL. */
+static void link_own(struct mx_outbox *outbox, struct mx_own *own, struct mx_own *before)
+{
+    own->next = before;
+    own->previous = before ? before->previous : outbox->last;
+    *(own->previous ? &own->previous->next : &outbox->first) = own;
+    *(before ? &before->previous : &outbox->last) = own;
+}
+
+void mx_outbox_add(struct mx_outbox *outbox, struct mx_own *own)
+{
+    link_own(outbox, own, NULL);
+    own->number = outbox->sent_count++;
+    outbox->count++;
+    outbox->bytes += own->text->len;
+    if (!outbox->next)
+        outbox->next = own;
+}
+
+static void forget_echo(struct mx_outbox *outbox, struct mx_own *own)
+{
+    outbox->echoes -= own->awaits_echo;
+    own->awaits_echo = false;
+}
+
+void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own)
+{
+    if (!own->text)
+        return;
+    unlink_own(outbox, own);
+    forget_echo(outbox, own);
+    if (!outbox->first)
+        outbox->window = MX_WINDOW;
+    outbox->count--;
+    outbox->bytes -= own->text->len;
+    mx_block_unref(own->text);
+    own->text = NULL;
+}
+
+void mx_outbox_give_back(struct mx_outbox *outbox)
+{
+    mx_own_unref(outbox->lent);
+    mx_block_unref(outbox->lent_text);
+    outbox->lent = NULL;
+    outbox->lent_text = NULL;
+}
+
+bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text)
+{
+    if (!outbox->lent) {
+        if (!outbox->next || outbox->held_until != INT64_MIN ||
+            outbox->paused_until != INT64_MIN || outbox->echoes >= outbox->window)
+            return false;
+        outbox->lent = mx_own_ref(outbox->next);
+        outbox->lent_text = mx_block_ref(outbox->next->text);
+    }
+    *text = mx_block_text(outbox->lent_text);
+    return true;
+}
+
+struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms)
+{
+    struct mx_own *own = outbox->lent;
+
+    if (!own)
+        return NULL;
+    mx_own_ref(own);
+    mx_outbox_give_back(outbox);
+    own->rewritten |= own->written;
+    own->written = true;
+    if (own->text) {
+        if (outbox->next == own)
+            outbox->next = own->next;
+        outbox->echoes += !own->awaits_echo;
+        own->awaits_echo = true;
+        outbox->echo_until = mono_ms + MX_ECHO_MS;
+        return own;
+    }
+    mx_own_unref(own);
+    return NULL;
+}
+
+static void forget_echoes(struct mx_outbox *outbox)
+{
+    for (struct mx_own *own = outbox->first; own; own = own->next)
+        forget_echo(outbox, own);
+}
+
+void mx_outbox_rewind(struct mx_outbox *outbox)
+{
+    mx_outbox_give_back(outbox);
+    forget_echoes(outbox);
+    outbox->next = outbox->first;
+    outbox->held_until = outbox->paused_until = INT64_MIN;
+}
+
+void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
+{
+    outbox->held_until = until;
+}
+
+void mx_outbox_slow_down(struct mx_outbox *outbox, size_t window, int64_t until)
+{
+    outbox->window = window;
+    outbox->grows = window == MX_WINDOW_ALONE;
+    if (until > outbox->paused_until)
+        outbox->paused_until = until;
+}
+
+void mx_outbox_arrived(struct mx_outbox *outbox)
+{
+    if (outbox->grows && outbox->paused_until == INT64_MIN && outbox->window < MX_WINDOW)
+        outbox->window *= 2;
+}
+
+void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own)
+{
+    struct mx_own *before;
+
+    forget_echo(outbox, own);
+    unlink_own(outbox, own);
+    before = outbox->next;
+    while (before && before->number < own->number)
+        before = before->next;
+    link_own(outbox, own, before);
+    if (before == outbox->next)
+        outbox->next = own;
+}
+
+static bool is_full(const struct mx_outbox *outbox)
+{
+    return outbox->next && outbox->echoes >= outbox->window;
+}
+
+int64_t mx_outbox_deadline(const struct mx_outbox *outbox)
+{
+    int64_t until =
+        outbox->held_until > outbox->paused_until ? outbox->held_until : outbox->paused_until;
+
+    if (until != INT64_MIN)
+        return until;
+    return is_full(outbox) ? outbox->echo_until : INT64_MAX;
+}
+
+void mx_outbox_end_pauses(struct mx_outbox *outbox, int64_t mono_ms)
+{
+    if (outbox->held_until <= mono_ms)
+        outbox->held_until = INT64_MIN;
+    if (outbox->paused_until <= mono_ms)
+        outbox->paused_until = INT64_MIN;
+    if (is_full(outbox) && outbox->echo_until <= mono_ms)
+        forget_echoes(outbox);
+}
 
 /* ---- the heap ---- */
 
@@ -79,7 +264,7 @@ bool mx_pending_reserve(struct mx_pending *pending)
 
 void mx_pending_add(struct mx_pending *pending, struct mx_own *own)
 {
-    mx_map_put(&pending->ids, mx_map_hash(pending->key, mx_own_id(own)), (uintptr_t)own);
+    mx_map_put(&pending->ids, mx_map_hash(pending->key, own->id), (uintptr_t)own);
     mx_own_ref(own);
     if (!own->asked)
         return;
@@ -92,17 +277,8 @@ void mx_pending_add(struct mx_pending *pending, struct mx_own *own)
 
 struct mx_own *mx_pending_find(const struct mx_pending *pending, struct mcpx_slice id)
 {
-    uint64_t hash = mx_map_hash(pending->key, id);
-    uint64_t value;
-    size_t at = 0;
-
-    while ((value = mx_map_next(&pending->ids, hash, &at))) {
-        struct mx_own *own = (struct mx_own *)(uintptr_t)value; /* as mx_pending_add put it */
-
-        if (mcpx_slice_equal(mx_own_id(own), id))
-            return own;
-    }
-    return NULL;
+    return mx_map_find(&pending->ids, mx_map_hash(pending->key, id),
+                       offsetof(struct mx_own, id), id);
 }
 
 struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_slice id)
@@ -159,7 +335,7 @@ void mx_pending_release(struct mx_pending *pending, struct mx_own *own)
 {
     if (own->asked || own->text)
         return;
-    mx_map_remove(&pending->ids, mx_map_hash(pending->key, mx_own_id(own)), (uintptr_t)own);
+    mx_map_remove(&pending->ids, mx_map_hash(pending->key, own->id), (uintptr_t)own);
     mx_own_unref(own);
 }
 
@@ -238,6 +414,7 @@ bool mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
         free(fulfilment);
         return false;
     }
+    fulfilment->id = fulfilment->asked->id;
     make_room(pending, proposal, request->from);
     fulfilment->proposal = proposal;
     fulfilment->next = proposal->fulfilments;
@@ -251,20 +428,10 @@ bool mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
 struct mx_fulfilment *mx_pending_fulfilment(const struct mx_pending *pending,
                                             struct mcpx_slice request)
 {
-    uint64_t value;
-    uint64_t hash;
-    size_t at = 0;
-
-    if (!request.text)
-        return NULL;
-    hash = mx_map_hash(pending->key, request);
-    while ((value = mx_map_next(&pending->fulfilments, hash, &at))) {
-        struct mx_fulfilment *fulfilment = (struct mx_fulfilment *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(fulfilment->asked->id, request))
-            return fulfilment;
-    }
-    return NULL;
+    return request.text
+               ? mx_map_find(&pending->fulfilments, mx_map_hash(pending->key, request),
+                             offsetof(struct mx_fulfilment, id), request)
+               : NULL;
 }
 
 void mx_pending_fini(struct mx_pending *pending)

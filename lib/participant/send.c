@@ -5,7 +5,7 @@
  */
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
-#include "lib/participant/delivery.h"
+#include "lib/participant/session_state.h"
 
 #include <stdlib.h>
 
@@ -145,7 +145,7 @@ static enum mcpx_err compose(const struct drafting *drafting, struct mx_own *own
     struct mcpx_text text = {0};
     enum mcpx_err err = MCPX_ENOMEM;
 
-    write_envelope(drafting, own->id, &text);
+    write_envelope(drafting, own->uuid, &text);
     if (!text.failed) {
         own->text = mx_block_new(mcpx_text_view(&text));
         err = own->text ? MCPX_OK : MCPX_ENOMEM;
@@ -157,7 +157,7 @@ static enum mcpx_err compose(const struct drafting *drafting, struct mx_own *own
 static enum mcpx_err note_asked(const struct drafting *drafting, struct mx_own *own)
 {
     struct mx_asked asked = {
-        .id = mx_own_id(own),
+        .id = own->id,
         .method = drafting->rpc.method,
         .context = drafting->rpc.context,
         .rpc_id = drafting->rpc.id,
@@ -202,8 +202,9 @@ static enum mcpx_err make_own(struct mcpx_session *session, const struct draftin
     if (!own)
         return MCPX_ENOMEM;
     own->refs = 1;
-    mx_session_fill(session, random, sizeof random);
-    mx_uuid_format(random, own->id);
+    session->config.fill(session->config.context, random, sizeof random);
+    mx_uuid_format(random, own->uuid);
+    own->id = (struct mcpx_slice){own->uuid, MX_UUID_LEN};
     own->tag = drafting->draft->tag;
     own->is_answer = is_type(drafting, "mcp/response");
     own->has_no_echo = has_no_echo(session, drafting->draft);
@@ -262,7 +263,7 @@ static enum mcpx_err send_draft(struct mcpx_session *session, struct drafting *d
     mx_outbox_add(&session->outbox, own);
     mx_delivery_need(session, draft->to, draft->to_count);
     if (id)
-        *id = mx_own_id(own);
+        *id = own->id;
     mx_own_unref(own);
     return MCPX_OK;
 }

@@ -4,93 +4,13 @@
  * order of steps. A session never calls back: it queues events, so no code of the application
  * runs while the session changes.
  */
-#include "lib/participant/delivery.h"
-#include "lib/participant/message.h"
-#include "lib/participant/system.h"
-#include "lib/participant/tell.h"
+#include "lib/core/decimal.h"
+#include "lib/participant/session_state.h"
 
 #include <stdlib.h>
 
-enum {
-    REQUEST_MS = 60000,
-    PROPOSAL_MS = 600000,
-    PENDING_MAX = 10000,
-    INBOUND_MAX = 10000,
-    UNSENT_BYTES = 64 * 1024 * 1024
-};
-
 /* Most events that one live message makes: DELIVERED, FULFILLING, REQUEST. */
 enum { EVENTS_PER_MESSAGE = 3 };
-
-static struct mcpx_session_config with_defaults(const struct mcpx_session_config *config)
-{
-    struct mcpx_session_config filled = *config;
-
-    if (!filled.request_ms)
-        filled.request_ms = REQUEST_MS;
-    if (!filled.proposal_ms)
-        filled.proposal_ms = PROPOSAL_MS;
-    if (!filled.pending_max)
-        filled.pending_max = PENDING_MAX;
-    if (!filled.inbound_max)
-        filled.inbound_max = INBOUND_MAX;
-    if (!filled.unsent_bytes)
-        filled.unsent_bytes = UNSENT_BYTES;
-    return filled;
-}
-
-static void make_instance(struct mcpx_session *session)
-{
-    unsigned char random[MX_INSTANCE_KEY_LEN / 2];
-
-    mx_session_fill(session, random, sizeof random);
-    mx_hex_format(random, sizeof random, session->instance_key);
-    memcpy(session->instance, "auto", sizeof "auto");
-}
-
-enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
-                               struct mcpx_session **out)
-{
-    struct mcpx_session *session = calloc(1, sizeof *session);
-    struct mx_map_key key;
-
-    if (!session)
-        return MCPX_ENOMEM;
-    session->config = with_defaults(config);
-    session->connection = MX_OFFLINE;
-    if (!mx_session_reserve(session, EVENTS_PER_MESSAGE)) {
-        free(session);
-        return MCPX_ENOMEM;
-    }
-    mx_session_fill(session, &key, sizeof key);
-    session->pending.key = key;
-    session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
-    session->proposals = session->requests;
-    session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
-    mx_outbox_init(&session->outbox);
-    if (session->config.instance)
-        make_instance(session);
-    *out = session;
-    return MCPX_OK;
-}
-
-void mcpx_session_free(struct mcpx_session *session)
-{
-    if (!session)
-        return;
-    mx_event_fini(&session->told);
-    mx_events_fini(&session->events);
-    mx_outbox_fini(&session->outbox);
-    mx_pending_fini(&session->pending);
-    mx_inbound_fini(&session->requests);
-    mx_inbound_fini(&session->proposals);
-    mx_recent_fini(&session->recent);
-    mx_roster_fini(&session->roster);
-    mx_absent_fini(&session->absent);
-    mx_grants_fini(&session->grants);
-    mx_reader_fini(&session->reader);
-    free(session);
-}
 
 /* ---- the connection ---- */
 
@@ -127,7 +47,7 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
     if (!mx_session_reserve(session, 0) &&
         session->events.count + 2 * session->pending.ids.count >= session->events.size)
         return; /* LEFT was queued before, and the application has not fetched it */
-    event = mx_events_push(&session->events, MCPX_EVENT_LEFT);
+    event = mx_tell_own(session, MCPX_EVENT_LEFT, NULL);
     event->told.code = code;
     event->told.retry_ms = retry_ms;
     event->words = malloc(reason.len + 1);
@@ -138,26 +58,53 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
     event->told.reason = (struct mcpx_slice){event->words, reason.len};
 }
 
+/*
+ * How long a router that goes away wants us to stay away, as the reason of its close frame says: at
+ * most MX_BACKOFF_MAX_MS, so that nobody is kept away for ever. 0 when it says nothing. Protocol:
+ * section 6.
+ */
+static int64_t told_pause(struct mcpx_slice reason)
+{
+    static const char words[] = "; retry_after_ms=";
+    size_t len = sizeof words - 1;
+    uint64_t told;
+
+    for (size_t at = reason.len; at >= len; at--) {
+        struct mcpx_slice number = {reason.text + at, reason.len - at};
+
+        if (memcmp(number.text - len, words, len) == 0)
+            return mx_decimal_clamp(number, MX_BACKOFF_MAX_MS, &told) ? (int64_t)told : 0;
+    }
+    return 0;
+}
+
+/* True when no other attempt is to be made, because it would end like this one. */
+static bool is_final_code(const struct mcpx_session *session, int code)
+{
+    enum mcpx_again again = mcpx_error_again(code);
+
+    return again == MCPX_AGAIN_NO ||
+           (again == MCPX_AGAIN_TOKEN && !session->config.renews_token) ||
+           (again == MCPX_AGAIN_INSTANCE && !session->config.instance);
+}
+
 void mcpx_session_disconnected(struct mcpx_session *session, int code,
                                struct mcpx_slice reason, struct mcpx_now now)
 {
-    bool is_final =
-        mx_backoff_is_final(code, session->config.renews_token, session->config.instance);
+    bool is_final = is_final_code(session, code);
     bool was_joined = mcpx_session_is_joined(session);
     int64_t pause = -1, told;
-    uint32_t chance;
 
     if (!mx_connection_move(&session->connection, MX_DISCONNECT))
         return;
     mx_outbox_rewind(&session->outbox);
     if (was_joined && now.mono_ms - session->welcome_ms >= MX_BACKOFF_STEADY_MS)
-        session->backoff.failures = 0;
-    session->wants_token = mcpx_error_again(code) == MCPX_AGAIN_TOKEN &&
-                           (was_joined || session->backoff.failures == 0);
+        session->failures = 0;
+    session->wants_token =
+        mcpx_error_again(code) == MCPX_AGAIN_TOKEN && (was_joined || session->failures == 0);
     if (!is_final) {
-        mx_session_fill(session, &chance, sizeof chance);
-        pause = mx_backoff_next(&session->backoff, chance);
-        told = mx_backoff_told(reason);
+        pause = mx_session_pause(session, &session->failures);
+        told = told_pause(reason);
         if (told > pause)
             pause = told;
         session->connect_at = now.mono_ms + pause;
@@ -251,8 +198,9 @@ static enum mcpx_err take(struct mcpx_session *session, struct mx_incoming *in)
     }
     err = mx_message_receive(session, in);
     if (!err) {
-        session->backoff.failures = 0;
-        mx_place_saw(&session->place, in->envelope->id);
+        session->failures = 0;
+        memcpy(session->place.seen, in->envelope->id.text, in->envelope->id.len);
+        session->place.seen_len = in->envelope->id.len;
     }
     return err;
 }
@@ -263,9 +211,9 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
     struct mx_incoming in = {.now = now};
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (!mx_connection_is_made(session->connection))
+    if (session->connection == MX_OFFLINE || session->connection == MX_ENDED)
         return MCPX_OK;
-    if (mx_connection_has_no_memory(session->connection))
+    if (session->connection != MX_CONNECTED && session->connection != MX_JOINED)
         return MCPX_ENOMEM;
     session->mono_ms = now.mono_ms;
     mx_outbox_end_pauses(&session->outbox, now.mono_ms);
@@ -311,11 +259,6 @@ void mcpx_session_written(struct mcpx_session *session)
 struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
 {
     return mx_id_view(&session->id);
-}
-
-bool mcpx_session_is_joined(const struct mcpx_session *session)
-{
-    return mx_connection_is_joined(session->connection);
 }
 
 bool mcpx_session_may(const struct mcpx_session *session, const struct mcpx_question *question)

@@ -7,7 +7,7 @@
 #include "router/edge/http_admission.h"
 
 #include "lib/core/glob.h"
-#include "lib/core/http_line.h"
+#include "lib/core/http_head.h"
 #include "router/edge/http_query.h"
 
 #include <strings.h>

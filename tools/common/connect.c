@@ -8,7 +8,7 @@
 #include "tools/common/connect.h"
 
 #include "lib/core/format.h"
-#include "lib/core/http_line.h"
+#include "lib/core/http_head.h"
 #include "tools/common/certificate.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"

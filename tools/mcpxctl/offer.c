@@ -5,8 +5,8 @@
  */
 #include "tools/mcpxctl/offer.h"
 
-#include "lib/core/control.h"
 #include "lib/core/format.h"
+#include "lib/core/grammar.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"

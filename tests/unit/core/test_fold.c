@@ -3,7 +3,6 @@
  * case acts on the member `Name`. Protocol: sections 1 and 9.
  */
 #include "lib/core/decisive.h"
-#include "lib/core/fold.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -73,7 +73,7 @@ Test(inbound, a_flood_forgets_its_own_and_no_other)
     cr_expect_not_null(mx_inbound_find(&inbound, ann.id), "the first one's");
     cr_expect_not_null(mx_inbound_find(&inbound, bob.id), "the newcomer's");
     cr_expect_null(mx_inbound_find(&inbound, MCPX_SLICE("901")), "her own oldest");
-    cr_expect_eq(inbound.sender_count, 3);
+    cr_expect_eq(inbound.senders.count, 3);
     mx_inbound_fini(&inbound);
     cr_expect_eq(inbound.bytes, 0);
 }

@@ -1,8 +1,8 @@
 /*
  * What breaks for whom: an order executed twice, or one that is not executed because another looked
- * like it. Contract: recent.h.
+ * like it. Contract: inbound.h.
  */
-#include "lib/participant/recent.h"
+#include "lib/participant/inbound.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
