@@ -5,13 +5,26 @@
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H
 
-#include "tools/common/status.h"
-
 #include <mcpx/base.h>
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The exit codes and their meanings, for all programs, their help and their manuals. */
+#define STATUSES(X)                                                                           \
+    X(STATUS_OK, 0, "done; allowed; valid")                                                   \
+    X(STATUS_FAILED, 1, "failed: the system did not play along, or the answer is an error")   \
+    X(STATUS_USAGE, 2, "the command line, the input or the configuration is at fault")        \
+    X(STATUS_REFUSED, 3, "refused: no grant, or somebody said no")                            \
+    X(STATUS_ABSENT, 4, "not found")                                                          \
+    X(STATUS_UNREACHABLE, 5, "cannot connect or authenticate")                                \
+    X(STATUS_TIMEOUT, 124, "not answered in time")                                            \
+    X(STATUS_INTERRUPTED, 130, "interrupted")
+
+#define STATUS_CONSTANT(constant, number, meaning) constant = (number),
+enum { STATUSES(STATUS_CONSTANT) };
+#undef STATUS_CONSTANT
 
 /** Options and operands a command line may hold. */
 enum { WORDS_MAX = 512 };
@@ -97,6 +110,11 @@ struct arguments {
     size_t rest_count;
 };
 
+struct arguments;
+
+/** What a verb does. Returns an exit code. */
+typedef int command_verb(const struct arguments *arguments);
+
 /**
  * A verb. A table of them ends with a row without name.
  *
@@ -121,7 +139,7 @@ struct command {
     const char *help;
     const struct option_row *options;
     const struct option_row *shared;
-    int (*run)(const struct arguments *arguments);
+    command_verb *run;
     const char *group;
 };
 

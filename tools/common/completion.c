@@ -6,7 +6,7 @@
  * written in three languages, and no script knows who is in the topic. The command line is not
  * finished when it comes here. So nothing complains about it, and only what reads is run.
  */
-#include "tools/common/completion.h"
+#include "tools/common/program.h"
 
 #include "tools/common/visible.h"
 

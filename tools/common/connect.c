@@ -9,7 +9,6 @@
 
 #include "lib/core/format.h"
 #include "lib/core/http_head.h"
-#include "tools/common/certificate.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/secret.h"

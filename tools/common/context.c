@@ -9,6 +9,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/json_reason.h"
+#include "tools/common/input.h"
 #include "tools/common/nearest.h"
 #include <mcpx/json.h>
 
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { NAME_MAX_BYTES = 64, FILE_MAX = 1 << 20 };
 
@@ -100,9 +100,9 @@ static int check_context(const struct reading *reading, json_t *context, struct 
         if (!is_setting(member))
             return complain_in_file(
                 reading, place.text,
-                "a context has \"url\", \"topic\", \"token_file\", \"as\", "
-                "\"ca_file\", \"cert_file\" and \"key_file\", and nothing else; a token "
-                "stays in its own file");
+                "a context has \"url\", \"topic\", \"token_file\", \"as\", \"ca_file\", "
+                "\"cert_file\" and \"key_file\", and nothing else; a token stays in its own "
+                "file");
         if (!json_is_string(value) || json_string_length(value) == 0)
             return complain_in_file(reading, place.text,
                                     "expected a string that is not empty");
@@ -245,42 +245,25 @@ static bool make_folder(char *path)
     return mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
 }
 
-/* Writes beside the file, then moves it there. The name of `beside` is filled in. */
-static bool replace(const char *path, char *beside, const json_t *tree)
-{
-    int fd = mkstemp(beside); /* mode 0600 */
-    bool good;
-
-    if (fd < 0)
-        return false;
-    good = json_dumpfd(tree, fd, JSON_INDENT(2)) == 0 && write(fd, "\n", 1) == 1 &&
-           fsync(fd) == 0;
-    good = close(fd) == 0 && good && rename(beside, path) == 0;
-    if (!good)
-        unlink(beside);
-    return good;
-}
-
 int contexts_write(const char *verb, const json_t *tree)
 {
-    struct mcpx_text folder = {0}, path = {0}, beside = {0};
+    struct mcpx_text folder = {0}, path = {0}, whole = {0};
+    char *text = json_dumps(tree, JSON_INDENT(2));
     int status = STATUS_FAILED;
 
-    if (!find_file(&folder, &path)) {
+    mx_format(&whole, "%s\n", text ? text : "");
+    if (!find_file(&folder, &path))
         complain(verb, "nowhere to keep contexts: neither XDG_CONFIG_HOME nor HOME is set");
-        goto out;
-    }
-    mx_format(&beside, "%s.XXXXXX", &path);
-    if (beside.failed)
+    else if (!text || whole.failed)
         status = complain_of_memory(verb);
-    else if (!make_folder(folder.text) || !replace(path.text, beside.text, tree))
+    else if (!make_folder(folder.text))
         complain(verb, "%s cannot be written: %s", path.text, strerror(errno));
     else
-        status = STATUS_OK;
-out:
+        status = input_replace(verb, path.text, mcpx_text_view(&whole), S_IRUSR | S_IWUSR);
+    free(text);
     mcpx_text_fini(&folder);
     mcpx_text_fini(&path);
-    mcpx_text_fini(&beside);
+    mcpx_text_fini(&whole);
     return status;
 }
 

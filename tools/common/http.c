@@ -1,9 +1,12 @@
 /*
- * http.c - libcurl, set up for a router. It uses no proxy, because the WebSocket client uses none
- * either, follows no redirects, and speaks only http and https.
+ * http.c - libcurl, set up for a router, and for a server of the internet. For a router it uses no
+ * proxy, because the WebSocket client uses none either. For another server it uses one where the
+ * environment names it, and has a bound on what that may send. It follows no redirects, and speaks
+ * only http and https.
  */
 #include "tools/common/http.h"
 
+#include "lib/core/decimal.h"
 #include "lib/core/format.h"
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
@@ -13,7 +16,72 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+/* ---- the address ---- */
+
+enum { PORT_MAX = 65535 };
+
+static const struct {
+    const char *scheme, *api;
+} schemes[] = {
+    {"ws://", "http://"},
+    {"wss://", "https://"},
+    {"http://", "http://"},
+    {"https://", "https://"},
+};
+
+static bool cut_end(const char *text, size_t *len, const char *end)
+{
+    size_t end_len = strlen(end);
+
+    if (*len < end_len || memcmp(text + *len - end_len, end, end_len) != 0)
+        return false;
+    *len -= end_len;
+    return true;
+}
+
+/* HOST[:PORT], where HOST may be [IPv6]. */
+static bool is_authority(const char *text, size_t len)
+{
+    size_t host = 0;
+    uint64_t port = 0;
+
+    if (len > 0 && text[0] == '[')
+        while (host < len && text[host] != ']')
+            host++;
+    if (host == len)
+        return false;
+    while (host < len && text[host] != ':')
+        host++;
+    if (host < len && !mx_decimal_read((struct mcpx_slice){text + host + 1, len - host - 1},
+                                       PORT_MAX, &port))
+        return false;
+    return host > 0 && (host == len || port > 0);
+}
+
+bool url_api(const char *url, struct mcpx_text *out)
+{
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        size_t scheme = strlen(schemes[i].scheme), len;
+        const char *rest = url + scheme;
+
+        if (strncmp(url, schemes[i].scheme, scheme) != 0)
+            continue;
+        len = strlen(rest);
+        if (rest[strcspn(rest, "?#@ ")] != '\0' || !is_authority(rest, strcspn(rest, "/")))
+            return false;
+        cut_end(rest, &len, "/");
+        if (cut_end(rest, &len, "/ws"))
+            cut_end(rest, &len, "/v0.1");
+        mx_format(out, "%s%s", schemes[i].api, ((struct mcpx_slice){rest, len}));
+        return true;
+    }
+    return false;
+}
+
+/* ---- the router ---- */
 
 enum { TOO_MANY = 429, PATIENCE_MS = 60000, LINES_MAX = 20 };
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
@@ -35,14 +103,37 @@ static void say(const struct http_call *call, const char *format, ...)
     complain(call->verb, "%s", sentence);
 }
 
+/* What libcurl fills while it receives. */
+struct received {
+    struct mcpx_text *text;
+    size_t bytes_max;
+    bool is_too_long;
+};
+
 static size_t collect(char *bytes, size_t size, size_t count, void *user)
 {
-    struct mcpx_text *answer = user;
+    struct received *received = user;
 
-    if (answer->len + count > ANSWER_MAX)
+    if (received->text->len + size * count > received->bytes_max) {
+        received->is_too_long = true;
         return 0;
-    mcpx_text_add(answer, bytes, size * count);
-    return answer->failed ? 0 : size * count;
+    }
+    mcpx_text_add(received->text, bytes, size * count);
+    return received->text->failed ? 0 : size * count;
+}
+
+/* What holds for any server. `protocols` as libcurl wants them: "http,https". */
+static void begin(CURL *curl, const char *url, const char *protocols, const char *ca_file,
+                  struct received *received)
+{
+    curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, received);
+    if (ca_file)
+        curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
 }
 
 int http_status_of(long status, const char *code)
@@ -162,22 +253,13 @@ static struct curl_slist *headers_of(const struct http_call *call)
     return headers;
 }
 
-static void set_up(CURL *curl, const struct http_call *call, const char *url,
-                   struct mcpx_text *answer)
+static void set_up(CURL *curl, const struct http_call *call)
 {
-    curl_easy_setopt(curl, CURLOPT_URL, url);
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, collect);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     if (call->body)
         curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
     if (call->method)
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
-    if (call->ca_file)
-        curl_easy_setopt(curl, CURLOPT_CAINFO, call->ca_file);
     if (!call->cert_file)
         return;
     curl_easy_setopt(curl, CURLOPT_SSLCERT, call->cert_file);
@@ -223,11 +305,13 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
 {
     struct curl_slist *headers = headers_of(call);
     int64_t patient_until = end_of_patience(call);
+    struct received received = {.text = answer, .bytes_max = ANSWER_MAX};
     char said[CURL_ERROR_SIZE] = "";
     CURLcode code;
     long status = 0;
 
-    set_up(curl, call, url, answer);
+    begin(curl, url, "http,https", call->ca_file, &received);
+    set_up(curl, call);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
     do {
@@ -261,5 +345,87 @@ int http_do(const struct http_call *call, struct mcpx_text *answer)
     curl_easy_cleanup(curl);
     mcpx_text_fini(&url);
     mcpx_text_fini(&name);
+    return status;
+}
+
+/* ---- other servers ---- */
+
+enum { HTTP_OK = 200 };
+
+static bool is_loopback(const char *host)
+{
+    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+           (strncmp(host, "127.", 4) == 0 && strspn(host, "0123456789.") == strlen(host));
+}
+
+/* NULL when the address may be asked, else what is wrong with it. */
+static const char *fault_of(const struct download *download)
+{
+    CURLU *url = curl_url();
+    char *scheme = NULL, *host = NULL, *user = NULL;
+    const char *fault = NULL;
+
+    if (!url || curl_url_set(url, CURLUPART_URL, download->url, 0) ||
+        curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) ||
+        curl_url_get(url, CURLUPART_HOST, &host, 0))
+        fault = "is no address such as https://id.example.org/jwks.json";
+    else if (curl_url_get(url, CURLUPART_USER, &user, 0) == CURLUE_OK)
+        fault = "has a name before the @, which others can see";
+    else if (strcmp(scheme, "https") != 0 &&
+             !(download->loopback_http && strcmp(scheme, "http") == 0 && is_loopback(host)))
+        fault = "has to begin with https://; --insecure-http allows http:// to this machine";
+    curl_free(scheme);
+    curl_free(host);
+    curl_free(user);
+    curl_url_cleanup(url);
+    return fault;
+}
+
+static int complain_of_answer(const struct download *download, CURL *curl, CURLcode code,
+                              const struct received *received)
+{
+    long status = 0;
+
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return fail_with(STATUS_TIMEOUT, download->verb, "no answer in time");
+    if (received->text->failed)
+        return complain_of_memory(download->verb);
+    if (received->is_too_long)
+        return fail_with(STATUS_FAILED, download->verb, "the answer has more than %zu bytes",
+                         download->bytes_max);
+    if (code != CURLE_OK)
+        return fail_with(STATUS_UNREACHABLE, download->verb, "cannot fetch it: %s",
+                         curl_easy_strerror(code));
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status == HTTP_OK)
+        return STATUS_OK;
+    return fail_with(STATUS_FAILED, download->verb, "the answer is %ld, expected 200%s",
+                     status,
+                     status >= 300 && status < 400 ? "; redirects are not followed" : "");
+}
+
+static int fetch(CURL *curl, const struct download *download, struct mcpx_text *out)
+{
+    struct received received = {.text = out, .bytes_max = download->bytes_max};
+    CURLcode code;
+
+    begin(curl, download->url, download->loopback_http ? "http,https" : "https",
+          download->ca_file, &received);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)download->timeout_ms);
+    code = curl_easy_perform(curl);
+    return complain_of_answer(download, curl, code, &received);
+}
+
+int download_do(const struct download *download, struct mcpx_text *out)
+{
+    const char *fault = fault_of(download);
+    CURL *curl;
+    int status;
+
+    if (fault)
+        return fail_with(STATUS_USAGE, download->verb, "the address %s", fault);
+    curl = curl_easy_init();
+    status = curl ? fetch(curl, download, out) : complain_of_memory(download->verb);
+    curl_easy_cleanup(curl);
     return status;
 }

@@ -4,11 +4,14 @@
  */
 #include "tools/common/input.h"
 
+#include "lib/core/format.h"
 #include "tools/common/command.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 bool input_is_standard(const char *path)
 {
@@ -84,4 +87,42 @@ int input_lines_close(const char *verb, struct input_lines *lines)
         fclose(lines->stream);
     errno = lines->error;
     return lines->error ? fail_of_system(verb, lines->path) : STATUS_OK;
+}
+
+static bool write_all(int fd, struct mcpx_slice text)
+{
+    while (text.len > 0) {
+        ssize_t done = write(fd, text.text, text.len);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done > 0) {
+            text.text += done;
+            text.len -= (size_t)done;
+        }
+    }
+    return true;
+}
+
+int input_replace(const char *verb, const char *path, struct mcpx_slice text, unsigned mode)
+{
+    struct mcpx_text beside = {0};
+    int fd, cause = 0;
+
+    mx_format(&beside, "%s.XXXXXX", path);
+    if (beside.failed)
+        return complain_of_memory(verb);
+    fd = mkstemp(beside.text);
+    if (fd < 0 || !write_all(fd, text) || fchmod(fd, mode) != 0 || fsync(fd) != 0)
+        cause = errno;
+    if (fd >= 0 && close(fd) != 0 && !cause)
+        cause = errno;
+    if (!cause && rename(beside.text, path) != 0)
+        cause = errno;
+    if (fd >= 0 && cause)
+        unlink(beside.text);
+    mcpx_text_fini(&beside);
+    return cause ? fail_with(STATUS_FAILED, verb, "%s cannot be written: %s", path,
+                             strerror(cause))
+                 : STATUS_OK;
 }

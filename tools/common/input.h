@@ -1,5 +1,5 @@
 /*
- * input.h - a file from the command line, or standard input.
+ * input.h - a file from the command line, or standard input; and a file that is replaced.
  */
 #ifndef TOOLS_INPUT_H
 #define TOOLS_INPUT_H
@@ -45,5 +45,11 @@ bool input_is_standard(const char *path);
 
 /** What a complaint about such a file calls it. */
 const char *input_name(const char *path);
+
+/**
+ * Replaces a file: writes beside it, then moves that there. Whoever reads has the old one or the
+ * new one. Returns STATUS_OK; STATUS_FAILED, having complained.
+ */
+int input_replace(const char *verb, const char *path, struct mcpx_slice text, unsigned mode);
 
 #endif

@@ -1,18 +1,25 @@
 /*
- * secret.c - unsetenv(3) is not enough: it only changes a list of pointers, and the kernel still
- * shows the memory that the process was given at its start. So the bytes themselves are
- * overwritten. A program keeps copies of a token in its memory, which the same user could read too.
- * So the process is made not dumpable: then its memory cannot be read.
+ * secret.c - tokens and keys, kept from others.
  *
- * Refused: the program executes itself again and gets the token through a pipe. The first program
- * would show the token for the same time.
+ * unsetenv(3) is not enough: it only changes a list of pointers, and the kernel still shows the
+ * memory that the process was given at its start. So the bytes themselves are overwritten. A
+ * program keeps copies of a token in its memory, which the same user could read too. So the process
+ * is made not dumpable: then its memory cannot be read. Refused: the program executes itself again
+ * and gets the token through a pipe. The first program would show the token for the same time.
+ *
+ * The files of a certificate are judged before anything is asked of the router: what libcurl says
+ * of such a file names neither it nor the reason.
  */
 #include "tools/common/secret.h"
+
+#include "lib/edge/ws_certificate.h"
+#include "tools/common/command.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 extern char **environ;
 
@@ -80,4 +87,36 @@ void secret_drop_others(const char *kept)
 void secret_hide_process(void)
 {
     prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* ---- a certificate's files ---- */
+
+void certificate_warn_of_readers(const char *verb, const char *file, const struct stat *about)
+{
+    if (S_ISREG(about->st_mode) && (about->st_mode & (S_IRGRP | S_IROTH)))
+        complain(verb, "warning: others may read %s; chmod 600 would mend that", file);
+}
+
+int certificate_check(const char *verb, const char *api, struct mcpx_client_config *client)
+{
+    const char *field, *why;
+    struct stat about;
+
+    if (client->key_file && !client->cert_file)
+        return fail_with(STATUS_USAGE, verb, "--key-file wants --cert-file beside it");
+    if (!client->cert_file)
+        return STATUS_OK;
+    if (strncmp(api, "https:", strlen("https:")) != 0)
+        return fail_with(STATUS_USAGE, verb,
+                         "--cert-file can be shown under TLS only; --url wants wss://");
+    if (!client->key_file)
+        client->key_file = client->cert_file;
+    why = mx_certificate_fault(client->cert_file, client->key_file, &field);
+    if (why)
+        return fail_with(STATUS_USAGE, verb, "%s: %s",
+                         strcmp(field, "key_file") == 0 ? client->key_file : client->cert_file,
+                         why);
+    if (stat(client->key_file, &about) == 0)
+        certificate_warn_of_readers(verb, client->key_file, &about);
+    return STATUS_OK;
 }

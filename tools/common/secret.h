@@ -1,9 +1,11 @@
 /*
  * secret.h - hides a token from other processes of the same user, above all from those that this
- * program starts.
+ * program starts; and checks the certificate that a program shows to its router.
  */
 #ifndef TOOLS_SECRET_H
 #define TOOLS_SECRET_H
+
+#include <mcpx/client.h>
 
 #include <stddef.h>
 
@@ -30,5 +32,20 @@ void secret_wipe(char *text, size_t len);
  * processes that it forks, until they execute another program.
  */
 void secret_hide_process(void);
+
+struct stat;
+
+/**
+ * Checks cert_file and key_file, which are filled in where they were given, and fills in key_file
+ * where the key stands beside the certificate. Warns when others may read it.
+ *
+ * api   address of the HTTP API
+ *
+ * Returns STATUS_OK, or STATUS_USAGE, having complained with the file and the reason.
+ */
+int certificate_check(const char *verb, const char *api, struct mcpx_client_config *client);
+
+/** Warns when a file with a secret is one that others may read. A pipe is not. */
+void certificate_warn_of_readers(const char *verb, const char *file, const struct stat *about);
 
 #endif

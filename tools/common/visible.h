@@ -25,6 +25,13 @@ void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text);
  */
 void text_shown(struct mcpx_text *out, struct mcpx_slice text);
 
+/**
+ * Appends the items of an array, or their `member`, made visible: `before`, then the first, the
+ * others with commas. Returns false, and appends nothing, when there is none.
+ */
+bool text_list(struct mcpx_text *out, const char *before, struct mcpx_slice array,
+               const char *member);
+
 /** The same as text_visible, but line ends and tabs are unchanged. */
 void text_lines(struct mcpx_text *out, struct mcpx_slice text);
 

@@ -5,6 +5,7 @@
 #define MCPXCTL_CHAIN_H
 
 #include "tools/mcpxctl/ledger.h"
+#include <mcpx/text.h>
 
 /**
  * The role of an envelope in a chain.
@@ -113,7 +114,35 @@ int64_t chain_expires_ms(const struct entry *proposal);
 /** Does a proposal wait for a decision? `out` is filled. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out);
 
+/** Half of a SHA-256 in hexadecimal: nobody finds two proposals that share it. */
+enum { PROPOSAL_DIGEST_LEN = 32 };
+
+/**
+ * What tells a proposal from any other that was sent under its id: the beginning of the SHA-256 of
+ * its envelope's text, byte for byte as the router delivers it.
+ *
+ * out   filled, with a terminating NUL
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1]);
+
 /** Frees the steps. */
 void chain_fini(struct chain *chain);
+
+/**
+ * Appends a line per step, indented below the envelope that it is about: id, time or time since
+ * that envelope, role, from and to, kind, and whether a fulfilment is what was proposed. The
+ * last line has the state.
+ */
+void chain_write(struct mcpx_text *out, const struct ledger *ledger, const struct chain *chain,
+                 bool colour);
+
+/**
+ * Appends a JSON object per line and step: role, state (of the chain, first step only), id,
+ * parent, after_ms, same_params, envelope (its own bytes). Members that do not apply are left
+ * out.
+ */
+void chain_write_json(struct mcpx_text *out, const struct chain *chain);
 
 #endif

@@ -9,10 +9,7 @@
 #include "router/store/edge/audit_folder.h"
 #include "router/store/edge/audit_reader.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/audit/export.h"
-#include "tools/mcpxctl/audit/follow.h"
-#include "tools/mcpxctl/audit/pick.h"
-#include "tools/mcpxctl/audit/shown.h"
+#include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/output.h"
 
 #include <errno.h>

@@ -1,15 +1,64 @@
 /*
- * cmd_call.c - one request and its response.
+ * cmd_call.c - one request and its response: one's own, or a proposal's. On a terminal, the
+ * answer's text is made visible. Into a file or pipe it goes unchanged, because another program may
+ * read it.
+ *
+ * approve carries out exactly what was proposed, after a person has seen all of it. The bytes shown
+ * are the bytes that will be sent. Between the two only one thing is read again: whether the
+ * proposal is still open.
  */
 #include "tools/mcpxctl/verbs.h"
 
 #include "tools/common/input.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/address.h"
+#include "tools/mcpxctl/chain.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/line.h"
 #include "tools/mcpxctl/live.h"
-#include "tools/mcpxctl/operation.h"
-#include "tools/mcpxctl/request.h"
+#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/words.h"
 #include <mcpx/contract.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+static int print_error(const struct arguments *arguments, struct mcpx_slice error)
+{
+    struct mcpx_text sentence = {0};
+    int status = error_write(&sentence, error);
+
+    complain(arguments->command->name, "%s",
+             sentence.failed ? mcpx_strerror(MCPX_ENOMEM) : sentence.text);
+    mcpx_text_fini(&sentence);
+    return status;
+}
+
+/*
+ * Prints the payload of a response: the result for people, or with --json the payload.
+ *
+ * Returns STATUS_OK; for a JSON-RPC error its exit code, having complained; STATUS_FAILED for a
+ * tool's result that says it failed.
+ */
+static int response_print(const struct arguments *arguments, struct mcpx_slice payload)
+{
+    struct mcpx_slice error = mcpx_json_get(payload, "error");
+    struct mcpx_slice result = mcpx_json_get(payload, "result");
+    struct mcpx_text out = {0};
+    int status = result_is_error(result) ? STATUS_FAILED : STATUS_OK;
+
+    if (error.text)
+        status = print_error(arguments, error);
+    if (arguments_have(arguments, "--json"))
+        line_write_json(&out, payload);
+    else if (!error.text)
+        result_write(&out, result, !isatty(STDOUT_FILENO));
+    if (status == STATUS_FAILED && !error.text)
+        complain(arguments->command->name, "the tool says that it failed");
+    return output_print(&out, arguments->command->name, status);
+}
+
+/* ---- call ---- */
 
 static const char verb[] = "call";
 
@@ -129,5 +178,216 @@ int cmd_call(const struct arguments *arguments)
         status = call(arguments, &address, &operation);
     request_parts_fini(&parts);
     mcpx_text_fini(&input);
+    return status;
+}
+
+/* ---- approve ---- */
+
+enum { INDENT = 11, NAME_SHOWN = 100 };
+
+/* METHOD:CONTEXT from the payload, because the kind may lack them. */
+static void add_operation(struct mcpx_text *out, const struct entry *proposal)
+{
+    static struct mcpx_rpc rpc;
+
+    if (mcpx_rpc_read(proposal->payload, &rpc, NULL) != MCPX_OK)
+        return;
+    text_visible_short(out, rpc.method, NAME_SHOWN);
+    mcpx_text_puts(out, rpc.context.text ? ":" : "");
+    text_visible_short(out, rpc.context, NAME_SHOWN);
+}
+
+/* Returns STATUS_OK when all of it was shown. A yes to a part of it does not count. */
+static int show(const struct entry *proposal, struct mcpx_slice to)
+{
+    struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
+    struct mcpx_text out = {0};
+    bool shown;
+
+    text_format(&out, "proposal   %x\nby         %x at ", proposal->id, proposal->from);
+    time_write(&out, proposal->at_ms);
+    text_format(&out, "\nto be done %s by %x\nparams     ",
+                mcpx_json_get(proposal->payload, "method"), to);
+    if (params.text)
+        text_pretty(&out, params, INDENT);
+    else
+        mcpx_text_puts(&out, "none");
+    mcpx_text_puts(&out, "\n");
+    shown = !out.failed && fwrite(out.text, 1, out.len, stderr) == out.len;
+    mcpx_text_fini(&out);
+    if (shown)
+        return STATUS_OK;
+    return fail_with(STATUS_FAILED, "approve", "the proposal cannot be shown");
+}
+
+/* The question repeats the operation: long params may have moved it off the screen. */
+static void ask(const struct entry *proposal, struct mcpx_slice to)
+{
+    struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
+    struct mcpx_text out = {0}, laid_out = {0};
+    size_t lines = params.text ? 1 : 0;
+
+    text_pretty(&laid_out, params, INDENT);
+    for (size_t i = 0; i < laid_out.len; i++)
+        lines += laid_out.text[i] == '\n';
+    mcpx_text_puts(&out, "approve ");
+    add_operation(&out, proposal);
+    text_format(&out, " by %x, %s line%s of params? [y/N] ", to, lines, lines == 1 ? "" : "s");
+    fputs(out.failed ? "approve? [y/N] " : out.text, stderr);
+    fflush(stderr);
+    mcpx_text_fini(&laid_out);
+    mcpx_text_fini(&out);
+}
+
+/* A proposal whose kind contradicts its payload is ignored by receivers, and here. */
+static int check(const struct entry *proposal)
+{
+    const char *lie = entry_fault(proposal);
+
+    if (!lie)
+        return STATUS_OK;
+    complain_of("approve", proposal->id, ": it is ignored by all: %s", lie);
+    return STATUS_FAILED;
+}
+
+/* Finds who will carry it out. Returns STATUS_OK or STATUS_USAGE, having complained. */
+static int choose(const struct entry *proposal, const struct address *address,
+                  struct mcpx_slice *to)
+{
+    if (address->count == 0 && proposal->to_count == 1) {
+        *to = proposal->to[0];
+        return STATUS_OK;
+    }
+    if (address->count != 1) {
+        complain_of("approve", proposal->id,
+                    " was proposed to %s: --to ID says who is to do it",
+                    proposal->to_count == 0 ? "everyone" : "several");
+        return STATUS_USAGE;
+    }
+    *to = address->to[0];
+    for (size_t i = 0; i < proposal->to_count; i++)
+        if (mcpx_slice_equal(proposal->to[i], *to))
+            return STATUS_OK;
+    if (proposal->to_count == 0)
+        return STATUS_OK;
+    complain_of("approve", proposal->id, " was not proposed to that participant, %.*s",
+                (int)to->len, to->text);
+    return STATUS_USAGE;
+}
+
+/* ID@DIGEST: that proposal only, and no other one with the same id. */
+static int bind(const struct entry *proposal, struct mcpx_text *out)
+{
+    char digest[PROPOSAL_DIGEST_LEN + 1] = "";
+
+    out->failed |= proposal_digest(proposal, digest) != MCPX_OK;
+    mx_format(out, "%s@%s", proposal->id, digest);
+    return out->failed ? complain_of_memory("approve") : STATUS_OK;
+}
+
+/*
+ * An id may name another envelope now than when the person looked at it; here no person looks
+ * again.
+ */
+static int refuse_unbound(const char *why, const char *bound)
+{
+    struct mcpx_text word = {0};
+
+    text_visible_exact(&word, mcpx_slice_of(bound));
+    complain("approve", "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
+             word.failed ? "ID@DIGEST" : word.text);
+    mcpx_text_fini(&word);
+    return STATUS_USAGE;
+}
+
+/* Returns STATUS_OK for a yes. */
+static int confirm(const struct arguments *arguments, const struct entry *proposal,
+                   struct mcpx_slice to, const char *bound)
+{
+    bool is_bound = proposal_word_is_bound(arguments->operands[0]);
+    char answer[16] = "";
+    bool whole;
+
+    if (arguments_have(arguments, "--yes"))
+        return is_bound
+                   ? STATUS_OK
+                   : refuse_unbound("--yes wants ID@DIGEST, as mcpxctl proposals "
+                                    "lists it: an id alone may name something else by now",
+                                    bound);
+    if (!isatty(STDIN_FILENO))
+        return refuse_unbound(
+            "nobody can be asked here: ID@DIGEST with --yes approves without asking", bound);
+    ask(proposal, to);
+    whole = fgets(answer, sizeof answer, stdin) != NULL;
+    if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
+                  strcmp(answer, "yes\n") == 0))
+        return STATUS_OK;
+    return fail_with(STATUS_REFUSED, "approve", "not approved");
+}
+
+static int carry_out(const struct arguments *arguments, const struct entry *proposal,
+                     struct mcpx_slice to, struct mcpx_text *response)
+{
+    struct mcpx_text payload = {0};
+    struct mcpx_draft draft = {.type = "mcp/request",
+                               .to = &to,
+                               .to_count = 1,
+                               .correlation_id = proposal->id,
+                               .timeout_ms = -1};
+    int status;
+
+    request_write_as_proposed(&payload, proposal->payload);
+    draft.payload = mcpx_text_view(&payload);
+    status = live_call(arguments, &draft, "the result", response);
+    mcpx_text_fini(&payload);
+    return status;
+}
+
+static int decide(const struct arguments *arguments, const struct connection *where,
+                  const struct entry *proposal, struct mcpx_slice to)
+{
+    struct ledger now = {.count = 0};
+    struct mcpx_text response = {0}, bound = {0};
+    const struct entry *again;
+    int status = bind(proposal, &bound);
+
+    if (status == STATUS_OK)
+        status = show(proposal, to);
+    if (status == STATUS_OK)
+        status = confirm(arguments, proposal, to, bound.text);
+    /* Somebody else may have decided in the meantime. */
+    if (status == STATUS_OK)
+        status = proposal_find(arguments, where, bound.text, &now, &again);
+    ledger_fini(&now);
+    mcpx_text_fini(&bound);
+    if (status == STATUS_OK)
+        status = carry_out(arguments, proposal, to, &response);
+    if (status == STATUS_OK)
+        status = response_print(arguments, mcpx_text_view(&response));
+    mcpx_text_fini(&response);
+    return status;
+}
+
+int cmd_approve(const struct arguments *arguments)
+{
+    struct ledger ledger = {.count = 0};
+    const struct entry *proposal = NULL;
+    struct connection where = {.api = NULL};
+    struct address address;
+    struct mcpx_slice to;
+    int status = address_read(arguments, &address);
+
+    if (status == STATUS_OK)
+        status = connection_read(arguments, &where);
+    if (status == STATUS_OK)
+        status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
+    if (status == STATUS_OK)
+        status = check(proposal);
+    if (status == STATUS_OK)
+        status = choose(proposal, &address, &to);
+    if (status == STATUS_OK)
+        status = decide(arguments, &where, proposal, to);
+    ledger_fini(&ledger);
+    connection_fini(&where);
     return status;
 }

@@ -1,22 +1,260 @@
 /*
- * cmd_can.c - asks the configuration, or the running router, whether something may be sent.
+ * cmd_can.c - whether a participant may send something: asked of the configuration, or of the
+ * running router, which knows more than its file. Protocol: section 8.
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+#include "lib/edge/alarm.h"
+#include "router/policy/config.h"
 #include "router/policy/tokens.h"
-#include "tools/mcpxctl/can.h"
-#include "tools/mcpxctl/load.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/words.h"
 #include <mcpx/capability.h>
+#include <mcpx/json.h>
 
-#include <time.h>
+/*
+ * The question. All of it is borrowed from the command line.
+ *
+ * file          of the configuration; NULL = none was named
+ * participant   absent = the one that asks
+ * profile       it is about who has a token with this profile; absent = about a participant
+ * topic         absent = none was named
+ */
+struct inquiry {
+    const char *file;
+    struct mcpx_slice participant, profile;
+    struct mcpx_slice topic;
+    struct mcpx_kind kind;
+    struct address address;
+};
 
-static int64_t wall_ms(void)
+/*
+ * Whether the participant may enter the topic, or any topic when none was named.
+ *
+ * err       MCPX_OK, or what the router would answer: MCPX_EFORBIDDEN, MCPX_ENOTOPIC
+ * pattern   the one of its topics that covers the topic; absent when none does
+ */
+struct entrance {
+    enum mcpx_err err;
+    struct mcpx_slice pattern;
+};
+
+/* ---- the question, and its answer ---- */
+
+/* Reads it. Returns STATUS_OK or STATUS_USAGE, having complained. */
+static int inquiry_read(const struct arguments *arguments, struct inquiry *out)
 {
-    struct timespec now;
+    struct mcpx_fault fault = {"", "", 0};
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    out->file = arguments_value(arguments, "--config");
+    out->participant = mcpx_slice_of(arguments_value(arguments, "--participant"));
+    out->profile = mcpx_slice_of(arguments_value(arguments, "--profile"));
+    out->topic = mcpx_slice_of(arguments_value(arguments, "--topic"));
+    if (!kind_word_read(arguments->operands[0], &out->kind, &fault))
+        return fail_with(STATUS_USAGE, "can", "not a valid kind: %s, byte %zu: %s",
+                         fault.field, fault.offset, fault.reason);
+    if (out->topic.text && connection_check_topic("can", out->topic.text) != STATUS_OK)
+        return STATUS_USAGE;
+    return address_read(arguments, &out->address);
 }
+
+static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice text)
+{
+    if (text.text)
+        mx_format(out, "%s%s\n", label, text);
+}
+
+static const char *const sentences[] = {
+    [MCPX_ALLOWED] = "",
+    [MCPX_NO_MATCHING_GRANT] = "no grant covers this kind",
+    [MCPX_DENIED] = "a denial covers this kind",
+    [MCPX_GRANT_EXPIRED] = "the grant that covers this kind has expired",
+    [MCPX_TARGET_NOT_ALLOWED] = "the grant that covers this kind is for other addressees",
+    [MCPX_RESERVED_NAMESPACE] = "only the router may send this type",
+};
+
+static bool is_allowed(const struct mcpx_decision *decision, const struct entrance *entrance)
+{
+    return decision->refusal == MCPX_ALLOWED && !(entrance && entrance->err);
+}
+
+static const char *entrance_sentence(const struct inquiry *inquiry, enum mcpx_err err)
+{
+    if (err == MCPX_ENOTOPIC)
+        return "topics.create is false, so no topic comes to be";
+    return inquiry->topic.text ? "none of its topics covers this one"
+                               : "it has no topics, so it may enter none";
+}
+
+/* Who, what, to whom and where. */
+static void write_headline(const struct inquiry *inquiry, bool allowed, bool has_topic,
+                           struct mcpx_text *out)
+{
+    bool profile = inquiry->profile.text;
+
+    mx_format(out, "%s: %s%s %s %s to ", allowed ? "allowed" : "refused",
+              profile                     ? "who has the profile "
+              : inquiry->participant.text ? ""
+                                          : "this participant",
+              profile ? inquiry->profile : inquiry->participant,
+              allowed ? "may send" : "may not send", inquiry->kind.text);
+    for (size_t i = 0; i < inquiry->address.count; i++)
+        mx_format(out, "%s%s", i > 0 ? ", " : "", inquiry->address.to[i]);
+    mcpx_text_puts(out, inquiry->address.count == 0 ? "everyone" : "");
+    if (has_topic)
+        mx_format(out, " in %s", inquiry->topic);
+    mcpx_text_puts(out, "\n");
+}
+
+static void write_for_people(const struct inquiry *inquiry,
+                             const struct mcpx_decision *decision,
+                             const struct entrance *entrance, struct mcpx_text *out)
+{
+    bool has_topic = entrance && inquiry->topic.text;
+    bool may_send = decision->refusal == MCPX_ALLOWED;
+
+    write_headline(inquiry, is_allowed(decision, entrance), has_topic, out);
+    if (entrance && entrance->err)
+        put_line(out, "  reason       ",
+                 mcpx_slice_of(entrance_sentence(inquiry, entrance->err)));
+    if (!may_send)
+        put_line(out, "  reason       ", mcpx_slice_of(sentences[decision->refusal]));
+    if (has_topic)
+        put_line(out, "  topic        ", entrance->pattern);
+    put_line(out, decision->refusal == MCPX_DENIED ? "  denial       " : "  grant        ",
+             decision->grant);
+    if (may_send)
+        return;
+    put_line(out, "  nearest      ", decision->nearest);
+    put_line(out, "  would allow  ", decision->would_allow);
+    put_line(out, "  alternative  ", decision->alternative);
+}
+
+static const char *entrance_wire(const struct entrance *entrance)
+{
+    return entrance->err ? mcpx_error_wire(entrance->err) : mcpx_refusal_wire(MCPX_ALLOWED);
+}
+
+static void write_for_programs(const struct inquiry *inquiry,
+                               const struct mcpx_decision *decision,
+                               const struct entrance *entrance, struct mcpx_text *out)
+{
+    bool may_send = decision->refusal == MCPX_ALLOWED;
+
+    mx_format(out, "{\"allowed\":%s", is_allowed(decision, entrance));
+    mx_json_add_optional(out, "reason",
+                         mcpx_slice_of(may_send && entrance
+                                           ? entrance_wire(entrance)
+                                           : mcpx_refusal_wire(decision->refusal)));
+    mx_json_add_optional(out, "grant", decision->grant);
+    mx_json_add_optional(out, "nearest", decision->nearest);
+    mx_json_add_optional(out, "would_allow", decision->would_allow);
+    mx_json_add_optional(out, "alternative", decision->alternative);
+    if (entrance && (inquiry->topic.text || entrance->err)) {
+        mx_json_add_optional(out, "topic", inquiry->topic);
+        mx_json_add_optional(out, "topic_reason", mcpx_slice_of(entrance_wire(entrance)));
+        mx_json_add_optional(out, "topic_pattern", entrance->pattern);
+    }
+    mcpx_text_puts(out, "}\n");
+}
+
+/*
+ * Prints the decision. Returns STATUS_OK when the participant may enter the topic and may send
+ * this there; STATUS_REFUSED otherwise.
+ *
+ * entrance   NULL = the topic was not checked
+ */
+static int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_decision *decision,
+                          const struct entrance *entrance, bool json)
+{
+    struct mcpx_text out = {0};
+
+    if (json)
+        write_for_programs(inquiry, decision, entrance, &out);
+    else
+        write_for_people(inquiry, decision, entrance, &out);
+    return output_print(&out, "can",
+                        is_allowed(decision, entrance) ? STATUS_OK : STATUS_REFUSED);
+}
+
+/* ---- asking the router ---- */
+
+static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
+{
+    mx_format(out, "{\"kind\":%q", inquiry->kind.text);
+    mx_json_add_optional(out, "participant", inquiry->participant);
+    if (inquiry->address.count > 0)
+        mx_json_add_strings(out, "to", inquiry->address.to, inquiry->address.count);
+    mx_json_end_object(out);
+}
+
+/* Unescapes a member into `held`; absent when it is not there. */
+static struct mcpx_slice read_member(struct mcpx_slice answer, const char *name,
+                                     struct mcpx_text *held)
+{
+    if (!mcpx_json_add_unescaped(held, mcpx_json_get(answer, name)))
+        return (struct mcpx_slice){NULL, 0};
+    return held->text ? mcpx_text_view(held) : MCPX_SLICE("");
+}
+
+static bool read_refusal(struct mcpx_slice answer, enum mcpx_refusal *out)
+{
+    struct mcpx_slice reason = mcpx_json_get(answer, "reason");
+
+    for (int i = MCPX_ALLOWED; i <= MCPX_RESERVED_NAMESPACE; i++) {
+        if (!mcpx_json_equals(reason, mcpx_slice_of(mcpx_refusal_wire((enum mcpx_refusal)i))))
+            continue;
+        *out = (enum mcpx_refusal)i;
+        return true;
+    }
+    return false;
+}
+
+static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, bool json)
+{
+    static const char *const names[] = {"grant", "nearest", "would_allow", "alternative"};
+    struct mcpx_decision decision = {.refusal = MCPX_DENIED};
+    struct mcpx_slice *const slots[] = {&decision.grant, &decision.nearest,
+                                        &decision.would_allow, &decision.alternative};
+    struct mcpx_text held[4] = {{0}};
+    struct mcpx_slice value;
+    int status = STATUS_FAILED;
+
+    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK ||
+        !read_refusal(value, &decision.refusal))
+        return fail_with(STATUS_FAILED, "can", "the router's answer is no decision");
+    for (size_t i = 0; i < 4; i++)
+        *slots[i] = read_member(value, names[i], &held[i]);
+    status = inquiry_answer(inquiry, &decision, NULL, json);
+    for (size_t i = 0; i < 4; i++)
+        mcpx_text_fini(&held[i]);
+    return status;
+}
+
+/* Asks the router. Returns as inquiry_answer, or an exit code, having complained. */
+static int can_live(const struct arguments *arguments, const struct inquiry *inquiry)
+{
+    struct mcpx_text question = {0}, answer = {0};
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    write_question(&question, inquiry);
+    if (status == STATUS_OK && question.failed)
+        status = complain_of_memory("can");
+    if (status == STATUS_OK)
+        status = fetch_answer(&where, "can", "/v0.1/check", question.text, &answer);
+    if (status == STATUS_OK)
+        status = show(inquiry, &answer, arguments_have(arguments, "--json"));
+    mcpx_text_fini(&answer);
+    mcpx_text_fini(&question);
+    connection_fini(&where);
+    return status;
+}
+
+/* ---- asking the configuration ---- */
 
 /* What the router would answer a participant that joins. */
 static struct entrance judge_topic(const struct config *config, const struct inquiry *inquiry)
@@ -37,7 +275,7 @@ static int answer(const struct config *config, struct mcpx_capset *set,
 {
     struct entrance entrance = judge_topic(config, inquiry);
     struct mcpx_question question = {&inquiry->kind, inquiry->address.to,
-                                     inquiry->address.count, wall_ms()};
+                                     inquiry->address.count, mx_clock_now().wall_ms};
     struct mcpx_decision decision;
 
     mcpx_capset_explain(set, &question, &decision);

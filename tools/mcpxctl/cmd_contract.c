@@ -1,12 +1,25 @@
 /*
- * cmd_contract.c - prints the contracts: their names, or the schema of one, for any other validator
- * to use.
+ * cmd_contract.c - documents, without a router. contract prints the contracts, for any other
+ * validator to use, and digest the digest of a document. parity says of two logs what differs, line
+ * by line; a line that only one log has is told as that. wrap puts what a program has returned into
+ * the envelope that callers of tools expect, for programs that are no MCP servers: a server's
+ * answers are wrapped by its bridge.
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/contract/semver.h"
 #include "lib/core/format.h"
-#include "tools/mcpxctl/contract_word.h"
+#include "lib/core/utf8.h"
+#include "tools/common/input.h"
+#include "tools/common/visible.h"
 #include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/words.h"
+#include <mcpx/digest.h>
+#include <mcpx/json.h>
+#include <mcpx/record.h>
+#include <mcpx/wrap.h>
+
+/* ---- contract ---- */
 
 static int print_names(bool json)
 {
@@ -55,4 +68,285 @@ int cmd_contract(const struct arguments *arguments)
     else
         mcpx_text_slice(&out, schema);
     return output_print(&out, "contract", STATUS_OK);
+}
+
+/* ---- digest ---- */
+
+static int report(const char *path, const struct mcpx_text *text, enum mcpx_err err,
+                  const struct mcpx_fault *fault)
+{
+    if (err == MCPX_ENOMEM)
+        return complain_of_memory("digest");
+    complain_at("digest", input_name(path), (struct mcpx_slice){text->text, fault->offset},
+                fault->reason);
+    return STATUS_FAILED;
+}
+
+int cmd_digest(const struct arguments *arguments)
+{
+    const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
+    struct mcpx_text text = {0}, form = {0}, out = {0};
+    struct mcpx_fault fault = {"", "", 0};
+    char sum[MCPX_SHA256_LEN + 1];
+    enum mcpx_err err;
+    int status = input_read("digest", path, &text);
+
+    if (status != STATUS_OK)
+        goto done;
+    err = mcpx_canonical_add(&form, mcpx_text_view(&text), &fault);
+    if (!err)
+        err = mcpx_digest_bytes(mcpx_text_view(&form), sum);
+    if (err)
+        status = report(path, &text, err, &fault);
+    else if (arguments_have(arguments, "--json"))
+        mx_format(&out, "{\"sha256\":%q,\"bytes\":%s,\"canonical\":%q}\n", sum, form.len,
+                  &form);
+    else
+        mx_format(&out, "%s\n", sum);
+    if (status == STATUS_OK)
+        status = output_print(&out, "digest", STATUS_OK);
+done:
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&form);
+    return status;
+}
+
+/* ---- parity ---- */
+
+/* By enum mcpx_parity_side. */
+struct logs {
+    const char *paths[2];
+    struct input_lines lines[2];
+    struct mcpx_parity parity;
+    struct mcpx_text differences;
+};
+
+static void list_json(void *context, size_t line, struct mcpx_slice path)
+{
+    struct logs *logs = (struct logs *)context;
+
+    mx_format(&logs->differences, "%s{\"line\":%s,\"path\":%q}",
+              logs->differences.len > 0 ? "," : "", line, path);
+}
+
+static void list_text(void *context, size_t line, struct mcpx_slice path)
+{
+    struct logs *logs = (struct logs *)context;
+    struct mcpx_text *out = &logs->differences;
+    const size_t *lines = logs->parity.lines;
+
+    text_format(out, "line %s: ", line);
+    if (line > lines[MCPX_PARITY_GOLDEN] || line > lines[MCPX_PARITY_NEW]) {
+        text_format(out, "only in %s\n",
+                    input_name(logs->paths[line > lines[MCPX_PARITY_GOLDEN]]));
+        return;
+    }
+    text_format(out, "%s differs\n", path.len > 0 ? path : MCPX_SLICE("the whole"));
+}
+
+/* `line`: that of the side with the fault. */
+static int complain_of_line(const struct logs *logs, struct mcpx_slice line,
+                            const struct mcpx_fault *fault)
+{
+    enum mcpx_parity_side side = logs->parity.side;
+
+    line.len = fault->offset;
+    complain_at_line("parity", input_name(logs->paths[side]), logs->parity.lines[side], line,
+                     fault->reason);
+    return STATUS_USAGE;
+}
+
+static int print(struct logs *logs, bool json)
+{
+    const struct mcpx_parity *parity = &logs->parity;
+    bool equal = parity->differences == 0;
+    size_t golden = parity->lines[MCPX_PARITY_GOLDEN];
+    struct mcpx_text out = {0};
+
+    if (json)
+        mx_format(&out,
+                  "{\"equal\":%s,\"golden_lines\":%s,\"new_lines\":%s,\"differences\":[%s]}\n",
+                  equal, golden, parity->lines[MCPX_PARITY_NEW], &logs->differences);
+    else if (equal)
+        mx_format(&out, "equal: %s line%s\n", golden, golden == 1 ? "" : "s");
+    else
+        mx_format(&out, "%s", &logs->differences);
+    return output_print(&out, "parity", equal ? STATUS_OK : STATUS_FAILED);
+}
+
+static int compare(struct logs *logs)
+{
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err = MCPX_OK;
+
+    while (!err) {
+        struct mcpx_slice lines[2] = {{0}};
+        bool is_more = input_lines_next(&logs->lines[0], &lines[0]);
+
+        is_more |= input_lines_next(&logs->lines[1], &lines[1]);
+        if (!is_more)
+            return STATUS_OK;
+        err = mcpx_parity_next(&logs->parity, lines, &fault);
+        if (err && err != MCPX_ENOMEM)
+            return complain_of_line(logs, lines[logs->parity.side], &fault);
+    }
+    return complain_of_memory("parity");
+}
+
+int cmd_parity(const struct arguments *arguments)
+{
+    bool json = arguments_have(arguments, "--json");
+    struct logs logs = {.paths = {arguments->operands[0], arguments->operands[1]},
+                        .parity = {.differ = json ? list_json : list_text, .context = &logs}};
+    int status = STATUS_OK;
+
+    if (input_is_standard(logs.paths[0]) && input_is_standard(logs.paths[1]))
+        return fail_with(STATUS_USAGE, "parity", "standard input cannot be both logs");
+    for (int i = 0; i < 2 && status == STATUS_OK; i++)
+        status = input_lines_open("parity", logs.paths[i], &logs.lines[i]);
+    if (status == STATUS_OK)
+        status = compare(&logs);
+    for (int i = 0; i < 2; i++) {
+        int closed = input_lines_close("parity", &logs.lines[i]);
+
+        status = status == STATUS_OK ? closed : status;
+    }
+    if (status == STATUS_OK)
+        status = print(&logs, json);
+    mcpx_parity_fini(&logs.parity);
+    mcpx_text_fini(&logs.differences);
+    return status;
+}
+
+/* ---- wrap ---- */
+
+static int complain_of_input(const char *file, const struct mcpx_text *text, size_t offset,
+                             const char *reason)
+{
+    complain_at("wrap", input_name(file), (struct mcpx_slice){text->text, offset}, reason);
+    return STATUS_USAGE;
+}
+
+/* Reads the word that names the envelope. */
+static bool read_form(const char *word, enum mcpx_form *out)
+{
+    enum mcpx_contract contract;
+
+    if (mcpx_form_find(mcpx_slice_of(word), out) && *out != MCPX_FORM_AS_IS)
+        return true;
+    if (contract_word_read("wrap", word, &contract))
+        complain_of("wrap", mcpx_slice_of(word),
+                    " is no envelope of results; mcp.envelope.v0.1 and response.v1 are");
+    return false;
+}
+
+/* What the options say of the call. An mcp.envelope.v0.1 shows neither tool nor request. */
+static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
+{
+    const char *tool = arguments_value(arguments, "--tool");
+    const char *request = arguments_value(arguments, "--request-id");
+    const char *version = arguments_value(arguments, "--tool-version");
+    const char *tier = arguments_value(arguments, "--tier");
+
+    *out = (struct mcpx_wrap){.enforce = true, .tool_version = mcpx_slice_of(version)};
+    if (!read_form(arguments->operands[0], &out->form))
+        return STATUS_USAGE;
+    if (out->form == MCPX_FORM_RESPONSE && (!tool || !*tool || !request || !*request))
+        return fail_with(STATUS_USAGE, "wrap",
+                         "response.v1 names the tool and the request: --tool NAME and "
+                         "--request-id ID");
+    if (version && !mx_is_semver(out->tool_version))
+        return fail_with(STATUS_USAGE, "wrap",
+                         "--tool-version wants a version of SemVer 2.0.0, such as 1.0.0");
+    out->tool = mcpx_slice_of(tool && *tool ? tool : "-");
+    out->request_id = mcpx_slice_of(request && *request ? request : "-");
+    out->duration_ms = arguments_number(arguments, "--duration-ms", 0);
+    mcpx_tier_find(mcpx_slice_of(tier), &out->tier);
+    return STATUS_OK;
+}
+
+static bool is_blank(const struct mcpx_text *text)
+{
+    return text->len == 0 || strspn(text->text, " \t\r\n") == text->len;
+}
+
+/* What came, as text or as JSON. Nothing at all is enough when the program has failed. */
+static int read_output(const struct arguments *arguments, struct mcpx_text *text,
+                       struct mcpx_output *out)
+{
+    const char *file = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
+    bool is_text = arguments_have(arguments, "--text");
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err = MCPX_OK;
+    size_t offset = 0;
+
+    if (is_text ? text->len == 0 : is_blank(text))
+        return out->failure ? STATUS_OK
+                            : fail_with(STATUS_USAGE, "wrap",
+                                        "%s: nothing came; what fails says "
+                                        "so with --exit-code",
+                                        input_name(file));
+    if (!is_text)
+        err = mcpx_json_check(mcpx_text_view(text), 0, &out->json, &fault);
+    if (err)
+        return complain_of_input(file, text, fault.offset, fault.reason);
+    if (is_text && !mx_utf8_is_valid(mcpx_text_view(text), &offset))
+        return complain_of_input(file, text, offset, "not UTF-8");
+    if (is_text) {
+        out->text = mcpx_text_view(text);
+        out->text.len -= text->text[text->len - 1] == '\n';
+    }
+    return STATUS_OK;
+}
+
+static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output *output)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_contracts *contracts = shelf ? mcpx_contracts_new(shelf) : NULL;
+    struct mcpx_wrapper *wrapper = contracts ? mcpx_wrapper_new(contracts) : NULL;
+    struct mcpx_wrapped outcome = {.is_broken = false};
+    struct mcpx_text out = {0};
+
+    if (!wrapper || mcpx_wrap_output(wrapper, call, output, &out, &outcome) != MCPX_OK)
+        out.failed = true;
+    if (outcome.is_broken)
+        complain("wrap", "what came breaks its contract, so a failure stands in its place");
+    mcpx_text_puts(&out, "\n");
+    mcpx_wrapper_free(wrapper);
+    mcpx_contracts_free(contracts);
+    mcpx_shelf_free(shelf);
+    return output_print(&out, "wrap", STATUS_OK);
+}
+
+const struct option_row wrap_options[] = {
+    {"--text", NULL, VALUE_NONE, 0,
+     "the input is text, less one newline at its end; else it is a JSON value"},
+    {"--exit-code", "N", VALUE_NUMBER, 0, "how the program ended; other than 0 it failed; 0"},
+    {"--tool", "NAME", VALUE_TEXT, 0, "the tool, for response.v1"},
+    {"--tool-version", "V", VALUE_TEXT, 0, "its version, SemVer 2.0.0; 0.0.0"},
+    {"--tier", "community|pro|enterprise", VALUE_CHOICE, 0, "level of service; community"},
+    {"--request-id", "ID", VALUE_TEXT, 0, "the request that is answered, for response.v1"},
+    {"--duration-ms", "N", VALUE_NUMBER, 0, "how long it took, in milliseconds; 0"},
+    {.name = NULL},
+};
+
+int cmd_wrap(const struct arguments *arguments)
+{
+    const char *file = arguments->operand_count > 1 ? arguments->operands[1] : NULL;
+    struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED,
+                                   .exit_code =
+                                       (int)arguments_number(arguments, "--exit-code", 0)};
+    struct mcpx_output output = {.failure = failure.exit_code ? &failure : NULL};
+    struct mcpx_text text = {0};
+    struct mcpx_wrap call;
+    int status = read_call(arguments, &call);
+
+    if (status == STATUS_OK)
+        status = input_read("wrap", file, &text);
+    if (status == STATUS_OK)
+        status = read_output(arguments, &text, &output);
+    if (status == STATUS_OK)
+        status = print_envelope(&call, &output);
+    mcpx_text_fini(&text);
+    return status;
 }

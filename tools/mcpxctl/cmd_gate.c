@@ -62,7 +62,7 @@ static int report(struct gate *gate, const char *item, enum gate_verdict verdict
 }
 
 /* Asks every item that is wanted. Returns STATUS_FAILED when one of them says no. */
-static int ask(struct gate *gate)
+static int ask_items(struct gate *gate)
 {
     bool release = arguments_have(gate->arguments, "--release");
     bool refused = false;
@@ -126,7 +126,7 @@ int cmd_gate(const struct arguments *arguments)
     int status = prepare(&gate);
 
     if (status == STATUS_OK)
-        status = ask(&gate);
+        status = ask_items(&gate);
     gate_fini(&gate);
     return status;
 }

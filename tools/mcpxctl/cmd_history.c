@@ -1,14 +1,24 @@
 /*
- * cmd_history.c - shows the envelopes that the router retains. It reads them over HTTP: a
- * second connection would replace the first one of the same participant.
+ * cmd_history.c - what was said. history and chain read the envelopes that the router retains over
+ * HTTP: a second connection would replace the first one of the same participant. watch takes part:
+ * its session checks each message, and one whose kind contradicts its payload is shown with a
+ * warning, because receivers ignore it.
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "tools/common/colour.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/filter.h"
 #include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/live.h"
 #include "tools/mcpxctl/output.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* ---- history ---- */
 
 enum { LIMIT = 50, COLUMNS = 100, BRIEF = 8 };
 
@@ -42,8 +52,8 @@ static void note_older(const struct ledger *ledger, const struct filter *filter,
     complain("history", "there is more before this: --before %.*s", (int)id.len, id.text);
 }
 
-static int print(const struct arguments *arguments, const struct connection *where,
-                 const struct ledger *ledger, const struct filter *filter, size_t end)
+static int print_history(const struct arguments *arguments, const struct connection *where,
+                         const struct ledger *ledger, const struct filter *filter, size_t end)
 {
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     bool json = arguments_have(arguments, "--json");
@@ -81,7 +91,8 @@ static int fetch_and_print(const struct arguments *arguments, const struct conne
     if (status == STATUS_OK && before)
         status = fetch_find(where, "history", &ledger, before, &end);
     if (status == STATUS_OK)
-        status = print(arguments, where, &ledger, filter, end ? end->index : ledger.count);
+        status =
+            print_history(arguments, where, &ledger, filter, end ? end->index : ledger.count);
     ledger_fini(&ledger);
     return status;
 }
@@ -99,5 +110,205 @@ int cmd_history(const struct arguments *arguments)
         status = fetch_and_print(arguments, &where, &filter);
     connection_fini(&where);
     filter_fini(&filter);
+    return status;
+}
+
+/* ---- chain ---- */
+
+static int print_chain(const struct arguments *arguments, const struct ledger *ledger,
+                       const struct entry *entry)
+{
+    struct mcpx_text out = {0};
+    struct chain chain;
+
+    if (chain_of(ledger, entry, &chain) != MCPX_OK)
+        return complain_of_memory("chain");
+    if (arguments_have(arguments, "--json"))
+        chain_write_json(&out, &chain);
+    else
+        chain_write(&out, ledger, &chain, colour_for(arguments));
+    chain_fini(&chain);
+    return output_print(&out, "chain", STATUS_OK);
+}
+
+int cmd_chain(const struct arguments *arguments)
+{
+    struct ledger ledger = {.count = 0};
+    const struct entry *entry = NULL;
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = fetch_history(&where, "chain", SIZE_MAX, &ledger);
+    if (status == STATUS_OK)
+        status = fetch_find(&where, "chain", &ledger, arguments->operands[0], &entry);
+    if (status == STATUS_OK)
+        status = print_chain(arguments, &ledger, entry);
+    ledger_fini(&ledger);
+    connection_fini(&where);
+    return status;
+}
+
+/* ---- watch ---- */
+
+enum { LOOK_MS = 1000, HISTORY_MAX = 1000000 };
+
+/*
+ * What to show, and how many envelopes are still to be shown.
+ *
+ * past         where only some envelopes of the history pass: the last `past_max` of them, in a
+ *              ring, until it has come to its end; NULL = the router counts, and all are shown
+ * past_count   how many have been put there
+ */
+struct watch {
+    struct filter filter;
+    struct line_style style;
+    bool json;
+    int64_t left;
+    struct mcpx_text *past;
+    size_t past_max, past_count;
+};
+
+static void print(struct watch *watch, struct mcpx_text *out)
+{
+    if (watch->left != 0)
+        output_print(out, "watch", STATUS_OK);
+    mcpx_text_fini(out);
+    watch->left -= watch->left > 0;
+}
+
+static void print_past(struct watch *watch)
+{
+    size_t shown = watch->past_count < watch->past_max ? watch->past_count : watch->past_max;
+
+    for (size_t i = watch->past_count - shown; i < watch->past_count; i++)
+        print(watch, &watch->past[i % watch->past_max]);
+    watch->past_count = 0;
+}
+
+static void show_envelope(struct watch *watch, const struct mcpx_event *event)
+{
+    const struct mcpx_envelope *envelope = event->envelope;
+    const char *warning =
+        event->type == MCPX_EVENT_VIOLATION ? mcpx_violation_text(event->violation) : NULL;
+    struct line_style style = watch->style;
+    struct mcpx_text out = {0};
+    struct entry *entry = NULL;
+
+    if (!envelope || event->repeated ||
+        !filter_passes(&watch->filter, &envelope->kind, envelope->from))
+        return;
+    style.past = event->type == MCPX_EVENT_HISTORY;
+    if (entry_copy(envelope, &entry) != MCPX_OK)
+        out.failed = true;
+    else if (watch->json)
+        line_write_json(&out, entry->text);
+    else
+        line_write(&out, entry, &style, warning);
+    entry_free(entry);
+    if (style.past && watch->past) {
+        struct mcpx_text *slot = &watch->past[watch->past_count++ % watch->past_max];
+
+        mcpx_text_fini(slot);
+        *slot = out;
+    } else {
+        print(watch, &out);
+    }
+}
+
+static void show_presence(const struct watch *watch, const struct mcpx_event *event)
+{
+    static const char *const words[] = {
+        [MCPX_PRESENCE_JOIN] = "joins",
+        [MCPX_PRESENCE_LEAVE] = "leaves",
+        [MCPX_PRESENCE_UPDATE] = "has other grants",
+    };
+    struct mcpx_text out = {0};
+
+    if (watch->json || watch->filter.kinds ||
+        (watch->filter.from.text && !mcpx_slice_equal(watch->filter.from, event->participant)))
+        return;
+    paint_begin(&out, PAINT_DIM, watch->style.colour);
+    time_write(&out, (int64_t)time(NULL) * 1000);
+    text_format(&out, "  %s %s", event->participant, words[event->presence]);
+    paint_end(&out, PAINT_DIM, watch->style.colour);
+    mcpx_text_puts(&out, "\n");
+    output_print(&out, "watch", STATUS_OK);
+}
+
+static void greet(const struct live *live)
+{
+    struct mcpx_slice id = mcpx_session_id(mcpx_client_session(live->client));
+
+    complain("watch", "joined %s as %.*s", live->where.client.topic, (int)id.len, id.text);
+}
+
+static void show(struct watch *watch, struct live *live, const struct mcpx_event *event)
+{
+    switch (event->type) {
+    case MCPX_EVENT_JOINED:
+        greet(live);
+        if (!event->resumed)
+            complain("watch", "what was said in between is no longer retained");
+        break;
+    case MCPX_EVENT_LEFT: /* live_next has reported it */
+        break;
+    case MCPX_EVENT_PRESENCE:
+        show_presence(watch, event);
+        break;
+    case MCPX_EVENT_REQUEST:
+        show_envelope(watch, event);
+        live_decline(live, event);
+        break;
+    default:
+        show_envelope(watch, event);
+    }
+}
+
+static int watch_topic(struct watch *watch, struct live *live)
+{
+    struct mcpx_event event;
+    int status = STATUS_OK;
+
+    greet(live);
+    while (watch->left != 0 && !ferror(stdout)) {
+        status = live_next(live, live_now() + LOOK_MS, &event);
+        if (status != STATUS_OK || event.type != MCPX_EVENT_HISTORY)
+            print_past(watch);
+        if (status == STATUS_OK)
+            show(watch, live, &event);
+        else if (status != STATUS_TIMEOUT || output_is_unread())
+            break;
+    }
+    if (live_is_interrupted())
+        return STATUS_INTERRUPTED; /* this may be in the middle of a line */
+    return status == STATUS_TIMEOUT ? STATUS_OK : status;
+}
+
+int cmd_watch(const struct arguments *arguments)
+{
+    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL, 0},
+                          .json = arguments_have(arguments, "--json"),
+                          .left = arguments_number(arguments, "--count", -1)};
+    int64_t history = arguments_number(arguments, "--history", 0);
+    struct live live;
+    int status = filter_read(arguments, &watch.filter);
+
+    if (status != STATUS_OK)
+        return status;
+    if (history > 0 && (watch.filter.kinds || watch.filter.from.text)) {
+        watch.past_max = (size_t)(history < HISTORY_MAX ? history : HISTORY_MAX);
+        watch.past = calloc(watch.past_max, sizeof *watch.past);
+        history = HISTORY_MAX;
+        if (!watch.past)
+            return complain_of_memory("watch");
+    }
+    status = live_join_to_watch(arguments, (int)history, &live);
+    if (status == STATUS_OK)
+        status = watch_topic(&watch, &live);
+    print_past(&watch);
+    live_leave(&live);
+    free(watch.past);
+    filter_fini(&watch.filter);
     return status;
 }

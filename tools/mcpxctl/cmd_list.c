@@ -1,11 +1,378 @@
 /*
- * cmd_list.c - shows what the servers of a topic offer, or one of their tools in full.
+ * cmd_list.c - asks the servers of a topic what they offer, and shows a page as lines. Every
+ * participant that could answer is asked, because a topic has no list of servers. On a development
+ * router most participants could, so a missing answer is no failure, unless the participant was
+ * asked by name.
  */
 #include "tools/mcpxctl/verbs.h"
 
 #include "tools/common/nearest.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/listing.h"
+#include "tools/mcpxctl/live.h"
 #include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/survey.h"
+#include "tools/mcpxctl/words.h"
+
+#include <stdlib.h>
+
+/* ---- lists ---- */
+
+static const struct listing listings[] = {
+    {"tools", "tools/list", "mcp/response:tools/list", "tools", "name"},
+    {"resources", "resources/list", "mcp/response:resources/list", "resources", "uri"},
+    {"templates", "resources/templates/list", "mcp/response:resources/templates/list",
+     "resourceTemplates", "uriTemplate"},
+    {"prompts", "prompts/list", "mcp/response:prompts/list", "prompts", "name"},
+};
+
+enum { DESCRIPTION_MAX = 100 };
+
+const struct listing *listing_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
+        if (strcmp(listings[i].name, name) == 0)
+            return &listings[i];
+    return NULL;
+}
+
+void listing_write_request(struct mcpx_text *out, const struct listing *listing,
+                           struct mcpx_slice cursor)
+{
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%q", listing->method);
+    if (cursor.text)
+        mx_format(out, ",\"params\":{\"cursor\":%s}", cursor);
+    mcpx_text_puts(out, "}");
+}
+
+/* The first line of a member, made visible. */
+static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char *name)
+{
+    struct mcpx_text plain = {0};
+    struct mcpx_slice line;
+
+    mcpx_json_add_unescaped(&plain, mcpx_json_get(item, name));
+    line = mcpx_text_view(&plain);
+    for (size_t i = 0; i < line.len; i++)
+        if (line.text[i] == '\n')
+            line.len = i;
+    text_visible_short(out, line, DESCRIPTION_MAX);
+    out->failed |= plain.failed;
+    mcpx_text_fini(&plain);
+}
+
+static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice item)
+{
+    mx_format(out, "{\"participant\":%q,\"item\":", from);
+    text_compact(out, item);
+    mcpx_text_puts(out, "}\n");
+}
+
+/*
+ * Finds a tool in a page, and has a search for its name consider those of all others. Returns false
+ * when it is not there.
+ */
+static bool listing_find_tool(struct mcpx_slice result, const char *name,
+                              struct nearest *nearest, struct mcpx_slice *tool)
+{
+    struct mcpx_json_walk walk;
+    bool found = false;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(result, "tools"));
+    while (!found && mcpx_json_walk_next(&walk)) {
+        struct mcpx_text plain = {0};
+
+        *tool = walk.value;
+        if (mcpx_json_add_unescaped(&plain, mcpx_json_get(walk.value, "name")) && plain.text) {
+            nearest_consider(nearest, plain.text);
+            found = strcmp(plain.text, name) == 0;
+        }
+        mcpx_text_fini(&plain);
+    }
+    return found;
+}
+
+/*
+ * Appends a tool: "FROM  NAME", its description and its schemas, made visible; or with json as
+ * listing_write does.
+ */
+static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
+                               struct mcpx_slice tool, bool json)
+{
+    static const char *const schemas[] = {"inputSchema", "outputSchema"};
+    struct mcpx_text about = {0};
+
+    if (json) {
+        add_json(out, from, tool);
+        return;
+    }
+    text_format(out, "%s  %v\n", from, mcpx_json_get(tool, "name"));
+    if (mcpx_json_add_unescaped(&about, mcpx_json_get(tool, "description"))) {
+        text_lines(out, mcpx_text_view(&about));
+        mcpx_text_puts(out, "\n");
+    }
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        struct mcpx_slice schema = mcpx_json_get(tool, schemas[i]);
+
+        if (!schema.text)
+            continue;
+        mx_format(out, "%s ", schemas[i]);
+        text_pretty(out, schema, 0);
+        mcpx_text_puts(out, "\n");
+    }
+    out->failed |= about.failed;
+    mcpx_text_fini(&about);
+}
+
+/*
+ * Appends the items of a page, one per line: "FROM  NAME  DESCRIPTION", made visible, or with json
+ * {"participant":FROM,"item":ITEM} with the item's own bytes.
+ */
+static void listing_write(struct mcpx_text *out, const struct listing *listing,
+                          struct mcpx_slice from, struct mcpx_slice result, bool json)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, mcpx_json_get(result, listing->member));
+    while (mcpx_json_walk_next(&walk)) {
+        if (json) {
+            add_json(out, from, walk.value);
+            continue;
+        }
+        text_format(out, "%s  ", from);
+        add_member(out, walk.value, listing->key);
+        if (mcpx_json_get(walk.value, "description").text)
+            mcpx_text_puts(out, "  ");
+        add_member(out, walk.value, "description");
+        mcpx_text_puts(out, "\n");
+    }
+}
+
+/* ---- asking for them ---- */
+
+enum { TIMEOUT_MS = 3000, SERVERS_MAX = 1024 };
+
+/* One participant asked; `waiting` for a page. `id` is the inquiry's own. */
+struct asked {
+    struct mcpx_text id;
+    struct pages pages;
+    bool waiting;
+    bool answered;
+};
+
+/*
+ * waiting   requests under way
+ * servers   how many have answered with a list
+ */
+struct survey {
+    const struct arguments *arguments;
+    const struct listing *listing;
+    survey_taker take;
+    void *context;
+    struct live live;
+    struct asked asked[SERVERS_MAX];
+    size_t count;
+    size_t waiting;
+    size_t servers;
+    bool by_name;
+};
+
+/* Asks for the page at `cursor` (raw JSON; absent = the first). */
+static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cursor)
+{
+    struct mcpx_text payload = {0};
+    struct mcpx_slice to = mcpx_text_view(&asked->id);
+    struct mcpx_draft draft = {
+        .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1, .tag = asked};
+    int status;
+
+    listing_write_request(&payload, survey->listing, cursor);
+    draft.payload = mcpx_text_view(&payload);
+    status = live_send(&survey->live, &draft);
+    mcpx_text_fini(&payload);
+    asked->waiting = status == STATUS_OK;
+    survey->waiting += status == STATUS_OK;
+    return status;
+}
+
+/*
+ * Returns false when we no longer wait for this participant: it has left, and may have come
+ * back since.
+ */
+static bool settle(struct survey *survey, struct asked *asked)
+{
+    if (!asked->waiting)
+        return false;
+    asked->waiting = false;
+    survey->waiting--;
+    return true;
+}
+
+static void add_asked(struct survey *survey, struct mcpx_slice id)
+{
+    if (survey->count == SERVERS_MAX)
+        return;
+    survey->asked[survey->count].pages.bytes_max = PAGES_BYTES_MAX;
+    mcpx_text_slice(&survey->asked[survey->count++].id, id);
+}
+
+/* The participants to ask: those named, else all that could answer. */
+static int find_servers(struct survey *survey)
+{
+    struct mcpx_session *session = mcpx_client_session(survey->live.client);
+    static struct address address;
+    struct mcpx_participant participant;
+    struct mcpx_kind kind;
+    int status = address_read(survey->arguments, &address);
+
+    survey->by_name = address.count > 0;
+    for (size_t i = 0; status == STATUS_OK && i < address.count; i++)
+        add_asked(survey, address.to[i]);
+    if (survey->by_name || status != STATUS_OK)
+        return status;
+    mcpx_kind_parse(mcpx_slice_of(survey->listing->response), &kind, NULL);
+    for (size_t i = 0; i < mcpx_session_participant_count(session); i++) {
+        mcpx_session_participant(session, i, &participant);
+        if (mcpx_session_could(session, participant.id, &kind))
+            add_asked(survey, participant.id);
+    }
+    return STATUS_OK;
+}
+
+static int take_response(struct survey *survey, const struct mcpx_event *event)
+{
+    struct asked *asked = event->tag;
+    struct mcpx_slice payload = event->envelope->payload;
+    struct mcpx_slice result = mcpx_json_get(payload, "result");
+    struct mcpx_slice error = mcpx_json_get(payload, "error");
+    struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
+    struct mcpx_text out = {0};
+    const char *endless = NULL;
+    int status = STATUS_OK;
+
+    asked->answered = true;
+    if (error.text && survey->by_name) {
+        error_write(&out, error);
+        complain("list", "%s: %s", asked->id.text, out.failed ? "" : out.text);
+        mcpx_text_fini(&out);
+        return STATUS_FAILED;
+    }
+    if (!error.text) {
+        survey->servers++;
+        status = survey->take(survey->context, mcpx_text_view(&asked->id), result);
+    }
+    if (status != STATUS_OK || mcpx_json_type(cursor) != MCPX_JSON_STRING)
+        return status;
+    endless = pages_follow(&asked->pages, payload.len, cursor);
+    if (!endless)
+        return ask(survey, asked, cursor);
+    complain("list", "%s: %s", asked->id.text, endless);
+    return survey->by_name ? STATUS_FAILED : STATUS_OK;
+}
+
+/* A participant that leaves will not answer. This is reported when it was asked by name. */
+static int take_leave(struct survey *survey, const struct mcpx_event *event)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        struct asked *asked = &survey->asked[i];
+
+        if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
+            !settle(survey, asked) || !survey->by_name)
+            continue;
+        return live_complain_of_leave(&survey->live, event->participant);
+    }
+    return STATUS_OK;
+}
+
+static int take(struct survey *survey, const struct mcpx_event *event)
+{
+    switch (event->type) {
+    case MCPX_EVENT_REQUEST:
+        live_decline(&survey->live, event);
+        return STATUS_OK;
+    case MCPX_EVENT_PRESENCE:
+        return event->presence == MCPX_PRESENCE_LEAVE ? take_leave(survey, event) : STATUS_OK;
+    case MCPX_EVENT_REFUSED:
+        return event->tag && settle(survey, event->tag) ? live_refused(&survey->live, event)
+                                                        : STATUS_OK;
+    case MCPX_EVENT_RESPONSE:
+        return event->tag && settle(survey, event->tag) ? take_response(survey, event)
+                                                        : STATUS_OK;
+    default:
+        return STATUS_OK;
+    }
+}
+
+/* A participant that was asked by name and did not answer is reported. */
+static int complain_of_silence(const struct survey *survey)
+{
+    int status = STATUS_OK;
+
+    for (size_t i = 0; i < survey->count && survey->by_name; i++) {
+        if (survey->asked[i].answered)
+            continue;
+        status =
+            fail_with(STATUS_TIMEOUT, "list", "%s does not answer", survey->asked[i].id.text);
+    }
+    if (status == STATUS_OK && survey->servers == 0)
+        status = fail_with(STATUS_ABSENT, "list", "nobody in the topic answers %s",
+                           survey->listing->method);
+    return status;
+}
+
+static int ask_all(struct survey *survey, int64_t deadline)
+{
+    struct mcpx_event event;
+    int status = find_servers(survey);
+
+    for (size_t i = 0; status == STATUS_OK && i < survey->count; i++) {
+        struct mcpx_slice id = mcpx_text_view(&survey->asked[i].id);
+
+        if (survey->by_name &&
+            !live_has_all(&survey->live, &id, 1, "mcpxctl who tells who is"))
+            status = STATUS_ABSENT;
+        else
+            status = ask(survey, &survey->asked[i], (struct mcpx_slice){NULL, 0});
+    }
+    survey->live.waiting_for = "servers";
+    survey->live.waiting_since = live_now();
+    while (status == STATUS_OK && survey->waiting > 0) {
+        status = live_next(&survey->live, deadline, &event);
+        if (status == STATUS_OK)
+            status = take(survey, &event);
+    }
+    survey->live.waiting_for = NULL;
+    return status == STATUS_OK || status == STATUS_TIMEOUT ? complain_of_silence(survey)
+                                                           : status;
+}
+
+int survey_servers(const struct arguments *arguments, const struct listing *listing,
+                   int64_t patience_ms, survey_taker taker, void *context)
+{
+    int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
+    struct survey *survey = calloc(1, sizeof *survey);
+    int status;
+
+    if (!survey)
+        return complain_of_memory("list");
+    survey->arguments = arguments;
+    survey->listing = listing;
+    survey->take = taker;
+    survey->context = context;
+    status = live_join(arguments, patience_ms, &survey->live);
+    if (status == STATUS_OK)
+        status = ask_all(survey, live_deadline(patience_ms > 0 ? patience_ms : timeout));
+    live_leave(&survey->live);
+    for (size_t i = 0; i < survey->count; i++) {
+        mcpx_text_fini(&survey->asked[i].id);
+        pages_fini(&survey->asked[i].pages);
+    }
+    free(survey);
+    return status;
+}
+
+/* ---- the verb ---- */
 
 static const char verb[] = "list";
 
@@ -18,7 +385,7 @@ struct list {
     struct nearest nearest;
 };
 
-static int take(void *context, struct mcpx_slice from, struct mcpx_slice result)
+static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice result)
 {
     struct list *list = context;
     bool json = arguments_have(list->arguments, "--json");
@@ -42,12 +409,12 @@ int cmd_list(const struct arguments *arguments)
     int status;
 
     if (!list.listing || (list.tool && strcmp(name, "tools") != 0))
-        return fail_with(STATUS_USAGE, verb,
-                         "lists are tools, resources, templates and prompts; --tool is for "
-                         "tools");
+        return fail_with(
+            STATUS_USAGE, verb,
+            "lists are tools, resources, templates and prompts; --tool is for tools");
     if (list.tool)
         nearest_begin(&list.nearest, list.tool, strlen(list.tool));
-    status = survey_servers(arguments, list.listing, 0, take, &list);
+    status = survey_servers(arguments, list.listing, 0, print_page, &list);
     if (status == STATUS_OK && !list.any && list.tool)
         status = fail_with(STATUS_ABSENT, verb, "nobody who answers has a tool '%s'%s",
                            list.tool, nearest_hint(&list.nearest));

@@ -7,12 +7,11 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "router/store/edge/audit_reader.h"
-#include "tools/mcpxctl/audit/pick.h"
+#include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/live.h"
-#include "tools/mcpxctl/load.h"
-#include "tools/mcpxctl/policy/judge.h"
-#include "tools/mcpxctl/policy/policy.h"
+#include "tools/mcpxctl/policy.h"
+#include "tools/mcpxctl/words.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
@@ -198,7 +197,7 @@ static int compare(const struct arguments *arguments, struct comparison *compari
     else
         return policy_compare(&comparison->configs[OLD], &comparison->configs[NEW], json);
     if (status == STATUS_OK)
-        return comparison_tell(comparison, verb, json);
+        return comparison_tell(comparison, json);
     return status == STATUS_FAILED ? STATUS_USAGE : status;
 }
 

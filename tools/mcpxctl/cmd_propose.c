@@ -1,11 +1,151 @@
 /*
- * cmd_propose.c - proposes an operation, for others to carry out.
+ * cmd_propose.c - the verbs that send one envelope and leave, and the proposals that are open: say,
+ * propose, proposals, reject and withdraw. Each prints the id of what it sent, with which later
+ * commands can refer to it.
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "tools/mcpxctl/address.h"
-#include "tools/mcpxctl/deliver.h"
-#include "tools/mcpxctl/operation.h"
+#include "lib/core/format.h"
+#include "tools/common/command.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/chain.h"
+#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/words.h"
+#include <mcpx/json.h>
+#include <mcpx/session.h>
+
+/* ---- those that wait ---- */
+
+enum { COLUMNS = 100, BRIEF = 8 };
+
+/*
+ * The digest is beside the envelope and not in it, where the sender could have put another
+ * digest.
+ */
+static void write_open(struct mcpx_text *out, const struct entry *entry, const char *digest)
+{
+    mx_format(out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
+    envelope_write_json(out, entry->text);
+    mcpx_text_puts(out, "}\n");
+}
+
+static int print_open(const struct arguments *arguments, const struct connection *where,
+                      const struct ledger *ledger)
+{
+    char digest[PROPOSAL_DIGEST_LEN + 1];
+    struct line_style style = {colour_for(arguments), false, COLUMNS, 0, digest, 0};
+    bool json = arguments_have(arguments, "--json");
+    struct mcpx_text out = {0};
+
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct entry *entry = ledger->entries[i];
+        bool open = false;
+
+        if (!entry_is(entry, "mcp/proposal"))
+            continue;
+        if (chain_is_open(ledger, entry, &open) != MCPX_OK ||
+            (open && proposal_digest(entry, digest) != MCPX_OK))
+            out.failed = true;
+        if (!open || out.failed)
+            continue;
+        style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
+        style.brief = ledger_brief(ledger, entry, BRIEF).len;
+        if (json)
+            write_open(&out, entry, digest);
+        else
+            line_write(&out, entry, &style, entry_fault(entry));
+    }
+    return output_print_list(arguments, where, &out, "no proposal is open");
+}
+
+int cmd_proposals(const struct arguments *arguments)
+{
+    struct ledger ledger = {.count = 0};
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = fetch_history(&where, "proposals", SIZE_MAX, &ledger);
+    if (status == STATUS_OK)
+        status = print_open(arguments, &where, &ledger);
+    ledger_fini(&ledger);
+    connection_fini(&where);
+    return status;
+}
+
+/* ---- sending one envelope ---- */
+
+/* How long a router that cannot store is given time. */
+enum { SETTLE_MS = 15000 };
+
+static int check_author(const struct live *live, struct mcpx_slice author)
+{
+    struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
+
+    if (!author.text || mcpx_slice_equal(mcpx_identity_of(us), mcpx_identity_of(author)))
+        return STATUS_OK;
+    return fail_with(STATUS_REFUSED, live->verb,
+                     "only %.*s may, who made it; mcpxctl reject says no to it",
+                     (int)author.len, author.text);
+}
+
+/*
+ * Joins, sends the draft, waits until it is delivered or refused, for as long as --timeout says or
+ * 15 s, leaves, and prints its id: alone, or with --json as {"id": ID}.
+ *
+ * author   the only participant that may send this; absent = anybody
+ *
+ * Returns STATUS_OK or an exit code, having complained.
+ */
+static int deliver(const struct arguments *arguments, const struct mcpx_draft *draft,
+                   struct mcpx_slice author)
+{
+    struct mcpx_text out = {0};
+    struct live live;
+    int status = live_join(arguments, 0, &live);
+
+    if (status == STATUS_OK)
+        status = check_author(&live, author);
+    if (status == STATUS_OK && arguments_have(arguments, "--to"))
+        live_has_all(&live, draft->to, draft->to_count,
+                     "it is sent all the same, and waits in the history");
+    if (status == STATUS_OK)
+        status = live_send(&live, draft);
+    if (status == STATUS_OK)
+        status = live_settle(&live, arguments_ms(arguments, "--timeout", SETTLE_MS));
+    if (status == STATUS_OK) {
+        if (arguments_have(arguments, "--json"))
+            message_write(&out, "id", mcpx_text_view(&live.sent));
+        else
+            text_visible(&out, mcpx_text_view(&live.sent));
+        mcpx_text_puts(&out, "\n");
+    }
+    live_leave(&live);
+    return output_print(&out, arguments->command->name, status);
+}
+
+int cmd_say(const struct arguments *arguments)
+{
+    struct mcpx_text payload = {0};
+    struct address address;
+    int status = address_read(arguments, &address);
+
+    if (status != STATUS_OK)
+        return status;
+    message_write(&payload, "text", mcpx_slice_of(arguments->operands[0]));
+    status = deliver(arguments,
+                     &(struct mcpx_draft){.type = "chat",
+                                          .to = address.to,
+                                          .to_count = address.count,
+                                          .payload = mcpx_text_view(&payload)},
+                     (struct mcpx_slice){NULL, 0});
+    mcpx_text_fini(&payload);
+    return status;
+}
 
 int cmd_propose(const struct arguments *arguments)
 {
@@ -28,4 +168,65 @@ int cmd_propose(const struct arguments *arguments)
     mcpx_text_fini(&payload);
     mcpx_text_fini(&input);
     return status;
+}
+
+/* ---- ending a proposal ---- */
+
+/* The proposer and the addressees of the proposal; everyone when it had none. */
+static size_t address_all(const struct entry *proposal, struct mcpx_slice to[MCPX_TO_MAX + 1])
+{
+    if (proposal->to_count == 0 || proposal->to_count == MCPX_TO_MAX)
+        return 0;
+    to[0] = proposal->from;
+    memcpy(to + 1, proposal->to, proposal->to_count * sizeof *to);
+    return proposal->to_count + 1;
+}
+
+static int send_end(const struct arguments *arguments, const struct entry *proposal,
+                    bool withdraw)
+{
+    const char *reason = arguments_value(arguments, "--reason");
+    struct mcpx_slice to[MCPX_TO_MAX + 1], nobody = {NULL, 0};
+    struct mcpx_text payload = {0};
+    struct mcpx_draft draft = {.type = withdraw ? "mcp/withdraw" : "mcp/reject",
+                               .to = withdraw ? proposal->to : to,
+                               .to_count =
+                                   withdraw ? proposal->to_count : address_all(proposal, to),
+                               .correlation_id = proposal->id};
+    int status;
+
+    if (reason)
+        message_write(&payload, "reason", mcpx_slice_of(reason));
+    else
+        mcpx_text_puts(&payload, "{}");
+    draft.payload = mcpx_text_view(&payload);
+    status = deliver(arguments, &draft, withdraw ? proposal->from : nobody);
+    mcpx_text_fini(&payload);
+    return status;
+}
+
+static int find_and_end(const struct arguments *arguments, bool withdraw)
+{
+    struct ledger ledger = {.count = 0};
+    const struct entry *proposal = NULL;
+    struct connection where;
+    int status = connection_read(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
+    if (status == STATUS_OK)
+        status = send_end(arguments, proposal, withdraw);
+    ledger_fini(&ledger);
+    connection_fini(&where);
+    return status;
+}
+
+int cmd_reject(const struct arguments *arguments)
+{
+    return find_and_end(arguments, false);
+}
+
+int cmd_withdraw(const struct arguments *arguments)
+{
+    return find_and_end(arguments, true);
 }

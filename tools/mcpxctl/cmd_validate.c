@@ -1,19 +1,196 @@
 /*
  * cmd_validate.c - judges documents by a contract, or by a schema from a file. Lines are judged as
- * they are read, so a log may be longer than memory and need not be complete.
+ * they are read, so a log may be longer than memory and need not be complete. Which files a schema
+ * may refer to is said on the command line; a URI, which stands in somebody else's schema, cannot
+ * lead to another one.
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/format.h"
+#include "lib/core/percent.h"
+#include "tools/common/command.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/contract_word.h"
-#include "tools/mcpxctl/known.h"
 #include "tools/mcpxctl/output.h"
 #include "tools/mcpxctl/verdict.h"
+#include "tools/mcpxctl/words.h"
+#include <mcpx/text.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- documents that a schema may refer to ---- */
+
+/* Documents known to a command line; `arguments` is borrowed, the rest private and zero. */
+struct known {
+    const struct arguments *arguments;
+    struct known_text *texts;
+};
+
+/* A file that was asked for; they form a list. One that cannot be read is complained of once. */
+struct known_text {
+    struct known_text *next;
+    struct mcpx_text path;
+    struct mcpx_text text;
+    bool read;
+};
+
+/* Frees what was read. */
+static void known_fini(struct known *known)
+{
+    struct known_text *next;
+
+    for (struct known_text *at = known->texts; at; at = next) {
+        next = at->next;
+        mcpx_text_fini(&at->path);
+        mcpx_text_fini(&at->text);
+        free(at);
+    }
+    known->texts = NULL;
+}
+
+/* True when each --known has the form URI=PATH; complains otherwise. */
+static bool known_are_named(const struct arguments *arguments)
+{
+    const struct option_word *word;
+
+    for (size_t at = 0; (word = arguments_next(arguments, "--known", &at));) {
+        const char *equals = strchr(word->value, '=');
+
+        if (equals && equals > word->value && equals[1] != '\0')
+            continue;
+        complain(arguments->command->name, "--known wants URI=PATH");
+        return false;
+    }
+    return true;
+}
+
+/* The URI of a --known, without an empty fragment. */
+static struct mcpx_slice uri_of(const struct option_word *word)
+{
+    struct mcpx_slice uri = {word->value, strcspn(word->value, "=")};
+
+    uri.len -= uri.text[uri.len - 1] == '#';
+    return uri;
+}
+
+static bool begins(struct mcpx_slice text, struct mcpx_slice with)
+{
+    return text.len >= with.len && memcmp(text.text, with.text, with.len) == 0;
+}
+
+/* The --known that a URI falls under, with the longest URI of its own; NULL when none does. */
+static const struct option_word *option_for(const struct known *known, struct mcpx_slice uri)
+{
+    const struct option_word *word, *best = NULL;
+
+    for (size_t at = 0; (word = arguments_next(known->arguments, "--known", &at));) {
+        struct mcpx_slice own = uri_of(word);
+        bool folder = own.len > 0 && own.text[own.len - 1] == '/';
+
+        if ((mcpx_slice_equal(uri, own) || (folder && begins(uri, own))) &&
+            (!best || own.len > uri_of(best).len))
+            best = word;
+    }
+    return best;
+}
+
+/* Appends a path that stays in its folder: no part of it is empty, "." or "..", or holds NUL. */
+static bool add_path(struct mcpx_text *out, struct mcpx_slice rest)
+{
+    size_t begin = out->len;
+
+    while (rest.len > 0) {
+        char byte;
+        size_t len = mx_percent_read(rest, &byte);
+
+        mcpx_text_add(out, &byte, 1);
+        rest.text += len;
+        rest.len -= len;
+    }
+    for (size_t at = begin; !out->failed && at <= out->len;) {
+        const char *part = out->text + at;
+        size_t len = strcspn(part, "/");
+
+        if (len == 0 || (len == 1 && part[0] == '.') ||
+            (len == 2 && part[0] == '.' && part[1] == '.'))
+            return false;
+        at += len;
+        if (at < out->len && out->text[at] == '\0')
+            return false;
+        at++;
+    }
+    return !out->failed;
+}
+
+/* Appends the path that a URI stands for. */
+static bool find_path(const struct known *known, struct mcpx_slice uri, struct mcpx_text *out)
+{
+    const struct option_word *word = option_for(known, uri);
+    struct mcpx_slice own;
+
+    if (!word)
+        return false;
+    own = uri_of(word);
+    mcpx_text_puts(out, strchr(word->value, '=') + 1);
+    if (uri.len == own.len)
+        return !out->failed;
+    mcpx_text_puts(out, "/");
+    return add_path(out, (struct mcpx_slice){uri.text + own.len, uri.len - own.len});
+}
+
+/* Reads a file, unless it was read before; NULL when it cannot. Takes `path`. */
+static const struct known_text *read_text(struct known *known, struct mcpx_text *path)
+{
+    struct known_text *text;
+
+    for (text = known->texts; text; text = text->next) {
+        if (!mcpx_slice_equal(mcpx_text_view(&text->path), mcpx_text_view(path)))
+            continue;
+        mcpx_text_fini(path);
+        return text;
+    }
+    text = calloc(1, sizeof *text);
+    if (!text) {
+        mcpx_text_fini(path);
+        return NULL;
+    }
+    *text = (struct known_text){.next = known->texts, .path = *path};
+    known->texts = text;
+    text->read =
+        input_read(known->arguments->command->name, path->text, &text->text) == STATUS_OK;
+    return text;
+}
+
+/*
+ * Looks for a document: `find` of struct mcpx_schema_options, whose context is a struct known.
+ *
+ * uri    without fragment. A --known whose URI is the same names its file. Of those whose URI ends
+ *        with "/" and begins this one, the longest names a folder, in which the rest of the URI is
+ *        a path that does not lead out of it
+ * text   filled, and lent until known_fini
+ *
+ * Returns false when no document is known, or when its file cannot be read; complains of the file.
+ */
+static bool known_find(void *context, struct mcpx_slice uri, struct mcpx_slice *text)
+{
+    struct known *known = context;
+    struct mcpx_text path = {0};
+    const struct known_text *found;
+
+    if (!find_path(known, uri, &path)) {
+        mcpx_text_fini(&path);
+        return false;
+    }
+    found = read_text(known, &path);
+    if (!found || !found->read)
+        return false;
+    *text = mcpx_text_view(&found->text);
+    return true;
+}
+
+/* ---- the verb ---- */
 
 static const char verb[] = "validate";
 

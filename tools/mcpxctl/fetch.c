@@ -1,15 +1,22 @@
 /*
- * fetch.c - pages of history until the router says that there are no more. Protocol: section 8.
+ * fetch.c - pages of history until the router says that there are no more, and a proposal that is
+ * about to be decided, found among them. Protocol: section 8.
+ *
+ * What may be decided is retained and open. An id alone does not name a proposal: once it has left
+ * history, anybody may send something else under it. So who decides without looking names the
+ * digest of what was listed. 128 bits, not the usual eight characters: whoever makes both the
+ * harmless and the harmful proposal looks for any two that agree, and that takes the square root of
+ * the effort.
  */
 #include "tools/mcpxctl/fetch.h"
 
 #include "lib/core/format.h"
 #include "lib/core/percent.h"
+#include "lib/edge/alarm.h"
 #include "tools/common/http.h"
+#include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/live.h"
 #include <mcpx/json.h>
-
-#include <time.h>
 
 enum { PAGE = 1000, PAGES_MAX = 100000 };
 
@@ -250,18 +257,17 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
     int status = fetch_each(
         where, verb,
         &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_ledger, out});
-    struct timespec now;
 
     if (status != STATUS_OK)
         return status;
     ledger_reverse(out);
-    clock_gettime(CLOCK_REALTIME, &now);
-    out->now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    out->now_ms = mx_clock_now().wall_ms;
     return ledger_seal(out) ? complain_of_memory(verb) : STATUS_OK;
 }
 
-int fetch_complain_absent(const struct connection *where, const char *verb,
-                          struct mcpx_slice word)
+/* Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
+static int fetch_complain_absent(const struct connection *where, const char *verb,
+                                 struct mcpx_slice word)
 {
     complain_of(verb, word, ": no retained envelope of the topic %s has an id that begins so",
                 where->client.topic);
@@ -280,4 +286,84 @@ int fetch_find(const struct connection *where, const char *verb, const struct le
         return fetch_complain_absent(where, verb, beginning);
     complain_of(verb, beginning, ": several ids begin so; give more of it");
     return STATUS_USAGE;
+}
+
+/* ---- proposals ---- */
+
+/* The digest behind the last '@'; NULL when there is none. */
+static const char *digest_of(const char *word)
+{
+    const char *at = strrchr(word, '@');
+
+    if (!at || strlen(at + 1) != PROPOSAL_DIGEST_LEN ||
+        strspn(at + 1, "0123456789abcdef") != PROPOSAL_DIGEST_LEN)
+        return NULL;
+    return at + 1;
+}
+
+bool proposal_word_is_bound(const char *word)
+{
+    return digest_of(word) != NULL;
+}
+
+/* Among those whose id begins so, the one with the digest: no other is ever taken for it. */
+static int find_bound(const struct connection *where, const char *verb,
+                      const struct ledger *ledger, const char *word, const struct entry **out)
+{
+    const char *digest = digest_of(word);
+    struct mcpx_slice id = {word, (size_t)(digest - 1 - word)};
+    char hash[PROPOSAL_DIGEST_LEN + 1];
+    size_t count;
+    struct entry *const *entries = ledger_beginning(ledger, id, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (proposal_digest(entries[i], hash) != MCPX_OK)
+            return complain_of_memory(verb);
+        if (strcmp(hash, digest) == 0) {
+            *out = entries[i];
+            return STATUS_OK;
+        }
+    }
+    if (count == 0)
+        return fetch_complain_absent(where, verb, id);
+    complain_of(verb, id,
+                ": under that id there is something else than what was listed; "
+                "mcpxctl proposals lists what waits now");
+    return STATUS_FAILED;
+}
+
+static int check_state(const char *verb, const struct ledger *ledger,
+                       const struct entry *entry)
+{
+    struct chain chain;
+    int status = STATUS_OK;
+
+    if (chain_below(ledger, entry, &chain) != MCPX_OK)
+        return complain_of_memory(verb);
+    if (chain.state != CHAIN_OPEN) {
+        complain_of(verb, entry->id, " is no longer open (%s); mcpxctl chain tells the story",
+                    chain_state_name(chain.state));
+        status = STATUS_FAILED;
+    }
+    chain_fini(&chain);
+    return status;
+}
+
+int proposal_find(const struct arguments *arguments, const struct connection *where,
+                  const char *word, struct ledger *ledger, const struct entry **out)
+{
+    const char *verb = arguments->command->name;
+    int status = fetch_history(where, verb, SIZE_MAX, ledger);
+
+    if (status == STATUS_OK && proposal_word_is_bound(word))
+        status = find_bound(where, verb, ledger, word, out);
+    else if (status == STATUS_OK)
+        status = fetch_find(where, verb, ledger, word, out);
+    if (status != STATUS_OK)
+        return status;
+    if (!entry_is(*out, "mcp/proposal")) {
+        complain_of(verb, (*out)->id, " is no proposal");
+        return STATUS_USAGE;
+    }
+    return check_state(verb, ledger, *out);
 }

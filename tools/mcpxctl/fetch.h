@@ -94,8 +94,20 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
 int fetch_find(const struct connection *where, const char *verb, const struct ledger *ledger,
                const char *word, const struct entry **out);
 
-/** Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
-int fetch_complain_absent(const struct connection *where, const char *verb,
-                          struct mcpx_slice word);
+/** True for ID@DIGEST, as proposals are listed. */
+bool proposal_word_is_bound(const char *word);
+
+/**
+ * Fetches the topic's history and finds the proposal that a word means. One that is decided
+ * already is complained about; one that lies is found, so that it can be rejected.
+ *
+ * word     an id or its beginning; with @DIGEST behind it, only the proposal that has that digest
+ * ledger   empty; holds the proposal; ledger_fini in every case
+ *
+ * Returns STATUS_OK; STATUS_ABSENT; STATUS_FAILED when it is decided, or another one stands in its
+ * place; STATUS_USAGE when it is no proposal; or the exit code of what went wrong.
+ */
+int proposal_find(const struct arguments *arguments, const struct connection *where,
+                  const char *word, struct ledger *ledger, const struct entry **out);
 
 #endif

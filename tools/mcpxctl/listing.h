@@ -1,10 +1,11 @@
 /*
- * listing.h - the lists that MCP servers give: tools, resources, templates, prompts.
+ * listing.h - the lists that MCP servers give: tools, resources, templates, prompts; and asking the
+ * servers of a topic for one.
  */
 #ifndef MCPXCTL_LISTING_H
 #define MCPXCTL_LISTING_H
 
-#include "tools/common/nearest.h"
+#include "tools/common/command.h"
 #include "tools/mcpxctl/message.h"
 
 /**
@@ -31,25 +32,19 @@ const struct listing *listing_find(const char *name);
 void listing_write_request(struct mcpx_text *out, const struct listing *listing,
                            struct mcpx_slice cursor);
 
-/**
- * Appends the items of a page, one per line: "FROM  NAME  DESCRIPTION", made visible, or with json
- * {"participant":FROM,"item":ITEM} with the item's own bytes.
- */
-void listing_write(struct mcpx_text *out, const struct listing *listing,
-                   struct mcpx_slice from, struct mcpx_slice result, bool json);
+/** Is given a page, lent. Returns STATUS_OK, or the exit code that ends the survey. */
+typedef int (*survey_taker)(void *context, struct mcpx_slice from, struct mcpx_slice result);
 
 /**
- * Finds a tool in a page, and has a search for its name consider those of all others. Returns false
- * when it is not there.
+ * Joins the topic of a command line and asks those that --to names, or all that could answer, for
+ * the pages of a list, until --timeout. A list without end (pages_follow) is complained of, and
+ * ends it where --to named its server.
+ *
+ * patience_ms   as for live_join; then also in place of --timeout
+ *
+ * Returns STATUS_OK or an exit code, having complained; STATUS_ABSENT when nobody answers.
  */
-bool listing_find_tool(struct mcpx_slice result, const char *name, struct nearest *nearest,
-                       struct mcpx_slice *tool);
-
-/**
- * Appends a tool: "FROM  NAME", its description and its schemas, made visible; or with json as
- * listing_write does.
- */
-void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice tool,
-                        bool json);
+int survey_servers(const struct arguments *arguments, const struct listing *listing,
+                   int64_t patience_ms, survey_taker taker, void *context);
 
 #endif

@@ -4,12 +4,12 @@
  */
 #include "tools/mcpxctl/live.h"
 
+#include "lib/edge/alarm.h"
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -47,10 +47,7 @@ static void catch_signals(void)
 
 int64_t live_now(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return mx_clock_now().mono_ms;
 }
 
 int64_t live_deadline(int64_t timeout_ms)
@@ -279,7 +276,8 @@ void live_leave(struct live *live)
     signal(SIGTERM, SIG_DFL);
 }
 
-bool live_has(const struct live *live, struct mcpx_slice id)
+/* True when another participant of that id is in the topic. */
+static bool live_has(const struct live *live, struct mcpx_slice id)
 {
     struct mcpx_session *session = mcpx_client_session(live->client);
     struct mcpx_participant participant;

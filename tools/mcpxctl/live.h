@@ -140,12 +140,9 @@ int live_refused(struct live *live, const struct mcpx_event *event);
 /** Answers a request that is addressed to us: we execute nothing. Ten a second are answered. */
 void live_decline(struct live *live, const struct mcpx_event *event);
 
-/** True when another participant of that id is in the topic. */
-bool live_has(const struct live *live, struct mcpx_slice id);
-
 /**
  * Reports each addressee that is not there, and the consequence after a "; ". Returns true when
- * live_has all.
+ * all are.
  */
 bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,
                   const char *consequence);

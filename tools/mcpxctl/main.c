@@ -4,7 +4,6 @@
 #include "tools/common/colour.h"
 #include "tools/common/connect.h"
 #include "tools/common/program.h"
-#include "tools/mcpxctl/offer.h"
 #include "tools/mcpxctl/verbs.h"
 
 /* What --json prints differs from verb to verb. */
@@ -212,23 +211,20 @@ static const struct command commands[] = {
     {"approve", "ID[@DIGEST]", 1, 1, false, "carry out a proposal, exactly as proposed",
      "Shows who proposes what, with all of its params, and asks. After a yes sends the "
      "request with the proposal's own params to whom it was proposed to, waits for the "
-     "response and prints it. A proposal that is fulfilled, rejected or withdrawn already, "
-     "or has expired, is left alone. ID may be the beginning of an id. The digest, as "
-     "proposals lists it, makes "
-     "sure that it is the proposal that was looked at: an id may be used again once its "
-     "envelope is no longer retained. Exits 3 for a no.",
+     "response and prints it. A proposal that is fulfilled, rejected or withdrawn already, or "
+     "has expired, is left alone. ID may be the beginning of an id. The digest, as proposals "
+     "lists it, makes sure that it is the proposal that was looked at: an id may be used "
+     "again once its envelope is no longer retained. Exits 3 for a no.",
      approve_options, connect_options, cmd_approve, "propose and decide"},
     {"audit", "verify|query|chain|export FOLDER...", 2, WORDS_MAX, false,
      "read the record of decisions that a router keeps",
      "verify says whether the lines of a folder are all there and as the router wrote them, "
-     "and "
-     "if not, names the first that is not: its file, line and number, and what was done to "
-     "it. "
-     "query prints lines, chain those of an envelope, of what it answers and of what answers "
-     "it, and export lines as other programs want them. Reads files and asks nobody. Exits 0 "
-     "when all is whole, 1 when something is damaged, 2 when the question cannot be asked: no "
-     "key, or a folder that cannot be read, 4 when no line is about the envelope, or the line "
-     "of --known is in an older file.",
+     "and if not, names the first that is not: its file, line and number, and what was done "
+     "to it. query prints lines, chain those of an envelope, of what it answers and of what "
+     "answers it, and export lines as other programs want them. Reads files and asks nobody. "
+     "Exits 0 when all is whole, 1 when something is damaged, 2 when the question cannot be "
+     "asked: no key, or a folder that cannot be read, 4 when no line is about the envelope, "
+     "or the line of --known is in an older file.",
      audit_options, NULL, cmd_audit, "keep"},
     {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
      "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
@@ -259,8 +255,7 @@ static const struct command commands[] = {
      context_options, connect_options, cmd_context, "prepare"},
     {"contract", "[CONTRACT]", 0, 1, false, "what documents have to be: the contracts",
      "Prints the names of the contracts, or one of them: a JSON Schema of dialect 2020-12 "
-     "that "
-     "is complete by itself. Exits 4 when there is no contract of that name.",
+     "that is complete by itself. Exits 4 when there is no contract of that name.",
      contract_options, NULL, cmd_contract, "contracts and releases"},
     {"digest", "[FILE]", 0, 1, false, "the SHA-256 of a JSON document",
      "Prints the digest of the document's canonical form, by which equal values have equal "
@@ -328,17 +323,14 @@ static const struct command commands[] = {
      "that would be different: allowed by one and refused by the other, because of a grant, a "
      "denial or a topic. Who is in neither configuration, such as the bearer of a signed "
      "token, is not judged. Exits 0 when it is shown or nothing is different, 1 when "
-     "something "
-     "is, 2 when a configuration, the audit or the history cannot be read, 124 when the "
-     "history is not read in time.",
+     "something is, 2 when a configuration, the audit or the history cannot be read, 124 when "
+     "the history is not read in time.",
      policy_options, connect_options, cmd_policy, "administer"},
     {"proposals", NULL, 0, 0, false, "proposals that wait for a decision",
      "Prints the retained proposals that nobody has fulfilled, rejected or withdrawn and that "
-     "have "
-     "not expired, each as ID@DIGEST: the digest is the beginning of its envelope's SHA-256 "
-     "and tells it from any "
-     "other under that id. With --json an object per line with id, digest and the envelope as "
-     "it came. Does not join the topic.",
+     "have not expired, each as ID@DIGEST: the digest is the beginning of its envelope's "
+     "SHA-256 and tells it from any other under that id. With --json an object per line with "
+     "id, digest and the envelope as it came. Does not join the topic.",
      list_only_options, connect_options, cmd_proposals, "look"},
     {"propose", "[TOOL] [JSON]", 0, 2, false, "propose what somebody else is to call",
      "Takes the operands of call, sends them as a proposal and prints its id.",
@@ -365,10 +357,9 @@ static const struct command commands[] = {
     {"status", NULL, 0, 0, false, "is the router well, who is there, who lags",
      "Prints health, connections and lag, which anybody may ask, and with a topic and a token "
      "the topics that the token is good for and who is connected to the topic. Without a "
-     "token all else is shown. Exits 0 for a "
-     "router that is healthy and ready, 1 for one that takes no connections or answers "
-     "something else, 5 for one that cannot be reached or does not take the token, 124 for "
-     "one that does not answer.",
+     "token all else is shown. Exits 0 for a router that is healthy and ready, 1 for one that "
+     "takes no connections or answers something else, 5 for one that cannot be reached or "
+     "does not take the token, 124 for one that does not answer.",
      one_object_options, connect_options, cmd_status, "look"},
     {"store", "backup|check|export|compact|erase FILE [WORD]", 2, 3, false,
      "look after the database that a router stores messages in",
@@ -378,8 +369,7 @@ static const struct command commands[] = {
      "gives back to the disk what the file does not need. erase removes the topic WORD with "
      "all its messages. Compact and erase want the router stopped. Exits 0 when it is done, 1 "
      "when something is damaged, or the disk or a running router is in the way, 2 when FILE "
-     "is "
-     "not there or no database of a router, 4 when there is no such topic.",
+     "is not there or no database of a router, 4 when there is no such topic.",
      store_options, NULL, cmd_store, "keep"},
     {"token", NULL, 0, 0, false, "make a participant's token",
      "Prints a new random token of 256 bits, which is kept nowhere, and the \"token_sha256\" "
@@ -387,13 +377,11 @@ static const struct command commands[] = {
      token_options, NULL, cmd_token, "prepare"},
     {"validate", "CONTRACT [FILE]", 1, 2, false, "does a document keep a contract?",
      "Judges the document in FILE, or on standard input, by the contract of that name, or, "
-     "for "
-     "the word schema, by a schema from a file: dialect 2020-12 or draft-07. Says where the "
-     "document is wrong and what is expected there, ten places at most. Nothing that a schema "
-     "refers to is fetched; --known names files for it. Exits 0 when all documents are valid, "
-     "1 when one is not, 2 when the question cannot be asked: an unknown contract, a file "
-     "that "
-     "cannot be read, a schema that cannot be used.",
+     "for the word schema, by a schema from a file: dialect 2020-12 or draft-07. Says where "
+     "the document is wrong and what is expected there, ten places at most. Nothing that a "
+     "schema refers to is fetched; --known names files for it. Exits 0 when all documents are "
+     "valid, 1 when one is not, 2 when the question cannot be asked: an unknown contract, a "
+     "file that cannot be read, a schema that cannot be used.",
      validate_options, NULL, cmd_validate, "contracts and releases"},
     {"watch", NULL, 0, 0, false, "see what is said, as it is said",
      "Joins the topic and prints a line per envelope: time, beginning of its id, sender, "

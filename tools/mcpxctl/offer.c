@@ -3,15 +3,14 @@
  * rest from the router that the typed line names. A person waits for them after a key press, so it
  * takes one second at most.
  */
-#include "tools/mcpxctl/offer.h"
+#include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/format.h"
 #include "lib/core/grammar.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/proposal.h"
-#include "tools/mcpxctl/survey.h"
+#include "tools/mcpxctl/listing.h"
 #include <mcpx/contract.h>
 #include <mcpx/json.h>
 

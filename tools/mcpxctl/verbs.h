@@ -1,44 +1,27 @@
 /*
- * verbs.h - the verbs of mcpxctl; each returns an exit code.
+ * verbs.h - the verbs of mcpxctl; each returns an exit code. And what completion offers.
  */
 #ifndef MCPXCTL_VERBS_H
 #define MCPXCTL_VERBS_H
 
 #include "tools/common/command.h"
 
+#include <mcpx/text.h>
+
 extern const struct option_row grant_options[], revoke_options[], kick_options[],
     policy_options[], validate_options[], wrap_options[];
 
-int cmd_approve(const struct arguments *arguments);
-int cmd_audit(const struct arguments *arguments);
-int cmd_call(const struct arguments *arguments);
-int cmd_can(const struct arguments *arguments);
-int cmd_chain(const struct arguments *arguments);
-int cmd_context(const struct arguments *arguments);
-int cmd_contract(const struct arguments *arguments);
-int cmd_digest(const struct arguments *arguments);
-int cmd_gate(const struct arguments *arguments);
-int cmd_grant(const struct arguments *arguments);
-int cmd_history(const struct arguments *arguments);
-int cmd_jwks(const struct arguments *arguments);
-int cmd_kick(const struct arguments *arguments);
-int cmd_kind(const struct arguments *arguments);
-int cmd_list(const struct arguments *arguments);
-int cmd_parity(const struct arguments *arguments);
-int cmd_policy(const struct arguments *arguments);
-int cmd_proposals(const struct arguments *arguments);
-int cmd_propose(const struct arguments *arguments);
-int cmd_reject(const struct arguments *arguments);
-int cmd_reload(const struct arguments *arguments);
-int cmd_revoke(const struct arguments *arguments);
-int cmd_say(const struct arguments *arguments);
-int cmd_status(const struct arguments *arguments);
-int cmd_store(const struct arguments *arguments);
-int cmd_token(const struct arguments *arguments);
-int cmd_validate(const struct arguments *arguments);
-int cmd_watch(const struct arguments *arguments);
-int cmd_who(const struct arguments *arguments);
-int cmd_withdraw(const struct arguments *arguments);
-int cmd_wrap(const struct arguments *arguments);
+command_verb cmd_approve, cmd_audit, cmd_call, cmd_can, cmd_chain, cmd_context, cmd_contract,
+    cmd_digest, cmd_gate, cmd_grant, cmd_history, cmd_jwks, cmd_kick, cmd_kind, cmd_list,
+    cmd_parity, cmd_policy, cmd_proposals, cmd_propose, cmd_reject, cmd_reload, cmd_revoke,
+    cmd_say, cmd_status, cmd_store, cmd_token, cmd_validate, cmd_watch, cmd_who, cmd_withdraw,
+    cmd_wrap;
+
+/**
+ * Appends the live words of a type (contexts, topics, participants, envelopes, open proposals), one
+ * per line: the word, a tab, and a description. Asks the router that the line, the environment and
+ * the context name, for one second at most each time. Words that cannot be found out are missing.
+ */
+void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 
 #endif

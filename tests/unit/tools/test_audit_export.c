@@ -2,9 +2,7 @@
  * What breaks for whom: what participants wrote ends in spreadsheets and in the tools of a security
  * team, and must be neither executed nor misread there. docs/audit.md, "For other programs".
  */
-#include "tools/mcpxctl/audit/export.h"
-#include "tools/mcpxctl/audit/follow.h"
-#include "tools/mcpxctl/audit/shown.h"
+#include "tools/mcpxctl/audit/audit.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * arguments were changed, takes somebody else's answer for the server's, or approves a second time
  * what was done already.
  */
-#include "tools/mcpxctl/chain_text.h"
+#include "tools/mcpxctl/chain.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,12 +3,7 @@
  * changed unseen, an alias answers something else, or a call left no trace; or one is held back for
  * nothing.
  */
-#include "tools/mcpxctl/gate/bill.h"
-#include "tools/mcpxctl/gate/difference.h"
-#include "tools/mcpxctl/gate/events.h"
-#include "tools/mcpxctl/gate/fingerprints.h"
-#include "tools/mcpxctl/gate/outcome.h"
-#include "tools/mcpxctl/gate/shape.h"
+#include "tools/mcpxctl/gate/compare.h"
 
 #include <criterion/criterion.h>
 

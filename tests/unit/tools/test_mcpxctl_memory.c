@@ -3,7 +3,7 @@
  * is taken for all of it. Every allocation fails once; nothing leaks, and every failure shows.
  */
 #include "tests/support/fault_alloc.h"
-#include "tools/mcpxctl/chain_text.h"
+#include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/line.h"
 #include "tools/mcpxctl/message.h"
 

@@ -2,9 +2,8 @@
  * What breaks for whom: a tool is called with other bytes than were typed, a proposal is carried
  * out with other params than proposed, or a failed call looks like a good one to a script.
  */
-#include "tools/common/status.h"
+#include "tools/common/command.h"
 #include "tools/mcpxctl/message.h"
-#include "tools/mcpxctl/request.h"
 
 #include <criterion/criterion.h>
 

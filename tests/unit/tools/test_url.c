@@ -4,7 +4,7 @@
  */
 #include "tools/common/http.h"
 
-#include "tools/common/status.h"
+#include "tools/common/command.h"
 
 #include <criterion/criterion.h>
 

@@ -16,11 +16,6 @@
 
 enum { ANSWER_MS = 60000, PAGES_MAX = 1000 };
 
-void gate_path(struct mcpx_text *out, const char *folder, const char *name)
-{
-    mx_format(out, "%s/%s", folder, name);
-}
-
 bool gate_read_file(struct gate *gate, const char *path, struct mcpx_text *out,
                     struct mcpx_text *detail)
 {

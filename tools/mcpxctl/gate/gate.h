@@ -57,9 +57,6 @@ enum gate_verdict gate_item_evidence(struct gate *gate, struct mcpx_text *detail
 /** Reads the first valid context of the folder. Returns a status. */
 int gate_read_context(struct gate *gate);
 
-/** Appends FOLDER/NAME. */
-void gate_path(struct mcpx_text *out, const char *folder, const char *name);
-
 /** Appends a file. Returns false, having appended to `detail` why, or with a `status`. */
 bool gate_read_file(struct gate *gate, const char *path, struct mcpx_text *out,
                     struct mcpx_text *detail);

@@ -1,11 +1,22 @@
 /*
- * judge.h - what two configurations decide about what was said, and where they differ.
+ * policy.h - the words behind the verb policy, and what two configurations decide about what was
+ * said, and where they differ.
  */
-#ifndef MCPXCTL_POLICY_JUDGE_H
-#define MCPXCTL_POLICY_JUDGE_H
+#ifndef MCPXCTL_POLICY_H
+#define MCPXCTL_POLICY_H
 
 #include "lib/core/map.h"
 #include "router/policy/config.h"
+#include "tools/common/command.h"
+
+/** Prints what the running router permits whom: as configured, and as changed since. */
+int policy_show(const struct arguments *arguments);
+
+/**
+ * Prints who gains and loses what when `after` takes the place of `before`, as a reload would tell
+ * it, and the settings that are different. STATUS_FAILED when anything is.
+ */
+int policy_compare(const struct config *before, const struct config *after, bool json);
 
 enum { OLD, NEW };
 
@@ -62,7 +73,7 @@ void comparison_judge(struct comparison *comparison, const struct past_message *
  * Prints the differences and the sums. Returns STATUS_FAILED when there is a difference, else
  * STATUS_OK.
  */
-int comparison_tell(const struct comparison *comparison, const char *verb, bool json);
+int comparison_tell(const struct comparison *comparison, bool json);
 
 /** Frees what it holds. */
 void comparison_fini(struct comparison *comparison);

@@ -1,20 +1,203 @@
 /*
- * judge.c - each message is decided about twice: under the old configuration and under the new one.
- * Comparing what the router has decided with the new configuration was refused: a difference could
- * then as well come from a configuration that was in force in between.
+ * policy.c - what two configurations differ in, for people: who gains and loses what, when the
+ * router has read its own again and when two are compared offline; and what they decide about
+ * messages. The functions that tell the difference are the router's own; what would take a restart
+ * is only named offline.
+ *
+ * One table says how each member of a row is shown. What takes something away from somebody has a
+ * minus, be it a grant that is gone or a denial that came.
+ *
+ * Each message is decided about twice: under the old configuration and under the new one. Comparing
+ * what the router has decided with the new configuration was refused: a difference could then as
+ * well come from a configuration that was in force in between.
  */
-#include "tools/mcpxctl/policy/judge.h"
+#include "tools/mcpxctl/policy.h"
 
 #include "lib/core/json_write.h"
 #include "lib/core/room.h"
+#include "router/policy/difference.h"
 #include "router/policy/tokens.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/verbs.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
+#include <mcpx/text.h>
 
 #include <stdlib.h>
+
+static const struct {
+    const char *member, *before;
+} lists[] = {
+    {"topics_added", "  + topic "},
+    {"topics_removed", "  - topic "},
+    {"grants_added", "  + "},
+    {"grants_removed", "  - "},
+    {"deny_removed", "  + not denied: "},
+    {"deny_added", "  - denied: "},
+};
+
+static const char *const values[] = {"token", "routing", "instances", "jwt"};
+
+static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
+{
+    struct mcpx_slice name = mcpx_json_get(row, "participant");
+    const char *kind = "participant";
+    struct mcpx_json_walk walk;
+
+    if (!name.text) {
+        kind = "profile";
+        name = mcpx_json_get(row, "profile");
+    }
+    text_format(out, "%v: %s %v\n", mcpx_json_get(row, "change"), kind, name);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        mcpx_json_walk_start(&walk, mcpx_json_get(row, lists[i].member));
+        while (mcpx_json_walk_next(&walk))
+            text_format(out, "%s%v\n", lists[i].before, walk.value);
+    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct mcpx_slice value = mcpx_json_get(row, values[i]);
+
+        if (value.text)
+            text_format(out, "  %s: %v\n", values[i], value);
+    }
+}
+
+static void tell_rows(struct mcpx_text *out, struct mcpx_slice rows)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, rows);
+    while (mcpx_json_walk_next(&walk))
+        tell_row(out, walk.value);
+}
+
+static void tell_setting(struct mcpx_text *out, struct mcpx_slice row)
+{
+    struct mcpx_slice was = mcpx_json_get(row, "was");
+
+    text_format(out, "setting %v", mcpx_json_get(row, "setting"));
+    if (was.text)
+        text_format(out, ": %v -> %v\n", was, mcpx_json_get(row, "now"));
+    else
+        mcpx_text_puts(out, " has changed\n");
+}
+
+/*
+ * Appends what difference_write_answer has written, in an object: sums, then a line for each
+ * participant and profile, below it one for each thing that was gained (+) or lost (-), then
+ * settings. The lines of a member `restart`, if any, are settings too.
+ */
+static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
+{
+    struct mcpx_slice sums = mcpx_json_get(answer, "participants");
+    struct mcpx_slice left_out = mcpx_json_get(answer, "left_out");
+    struct mcpx_json_walk walk;
+
+    text_format(out, "policy %v, was %v\n", mcpx_json_get(answer, "rev"),
+                mcpx_json_get(answer, "was"));
+    text_format(out, "participants: %v added, %v removed, %v changed\n",
+                mcpx_json_get(sums, "added"), mcpx_json_get(sums, "removed"),
+                mcpx_json_get(sums, "changed"));
+    tell_rows(out, mcpx_json_get(answer, "changes"));
+    if (!mcpx_slice_equal(left_out, MCPX_SLICE("0")))
+        text_format(out, "and %v more\n", left_out);
+    mcpx_json_walk_start(&walk, mcpx_json_get(answer, "settings"));
+    while (mcpx_json_walk_next(&walk))
+        tell_setting(out, walk.value);
+    mcpx_json_walk_start(&walk, mcpx_json_get(answer, "restart"));
+    while (mcpx_json_walk_next(&walk))
+        text_format(out, "setting %v\n", walk.value);
+}
+
+/* ---- two configurations ---- */
+
+static const char verb[] = "policy";
+
+/* `lines` are those of config_compare, each with its end. */
+static void add_restart(struct mcpx_text *out, const struct mcpx_text *lines)
+{
+    const char *at = lines->text;
+
+    mx_json_begin_array(out, "restart");
+    for (size_t left = lines->len; left > 0;) {
+        size_t len = strcspn(at, "\n");
+
+        mx_json_add_item(out, (struct mcpx_slice){at, len});
+        len += at[len] == '\n';
+        at += len;
+        left -= len;
+    }
+    mx_json_end_array(out);
+}
+
+static int print(struct mcpx_text *answer, bool json, bool differs)
+{
+    int status = differs ? STATUS_FAILED : STATUS_OK;
+    struct mcpx_text out = {0};
+
+    if (json)
+        mcpx_text_puts(answer, "\n");
+    else
+        difference_tell(&out, mcpx_text_view(answer));
+    return output_print(json ? answer : &out, verb, status);
+}
+
+int policy_compare(const struct config *before, const struct config *after, bool json)
+{
+    struct mcpx_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
+    struct difference difference = {.count = 0};
+    enum mcpx_err err = difference_find(before->tokens, after->tokens, &difference);
+    bool differs;
+    int status;
+
+    config_compare(before, after, &restart, &settings);
+    differs = difference.count > 0 || restart.len > 0 ||
+              !mcpx_slice_equal(mcpx_text_view(&settings), MCPX_SLICE("[]"));
+    mx_json_begin_object(&answer, NULL);
+    if (!err) {
+        size_t shown = difference_write(&difference, SIZE_MAX, &rows);
+
+        difference_write_answer(&(struct difference_answer){after->rev, before->rev,
+                                                            &difference,
+                                                            mcpx_text_view(&settings),
+                                                            mcpx_text_view(&rows), shown},
+                                &answer);
+    }
+    add_restart(&answer, &restart);
+    mx_json_end_object(&answer);
+    if (err || restart.failed || settings.failed || rows.failed || answer.failed)
+        status = complain_of_memory(verb);
+    else
+        status = print(&answer, json, differs);
+    difference_fini(&difference);
+    mcpx_text_fini(&answer);
+    mcpx_text_fini(&rows);
+    mcpx_text_fini(&settings);
+    mcpx_text_fini(&restart);
+    return status;
+}
+
+/* ---- the verb reload ---- */
+
+int cmd_reload(const struct arguments *arguments)
+{
+    struct mcpx_text answer = {0};
+    struct connection where;
+    int status = connection_read_anywhere(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = fetch_answer(&where, "reload", "/admin/reload", "{}", &answer);
+    if (status == STATUS_OK)
+        status = output_answer(arguments, &answer, difference_tell);
+    mcpx_text_fini(&answer);
+    connection_fini(&where);
+    return status;
+}
+
+/* ---- what they decide about what was said ---- */
 
 /* Memory that differences may take: who sends what is judged chooses how many there are. */
 enum { GROUP_BYTES_MAX = 16 << 20 };
@@ -153,8 +336,6 @@ static void tell_group(struct mcpx_text *out, const struct difference_group *gro
     struct mcpx_text whole = mx_formatted("%s,%s}", &group->text, &group->example);
     struct mcpx_slice object = mcpx_text_view(&whole);
     struct mcpx_slice now = mcpx_json_get(object, "now");
-    struct mcpx_json_walk walk;
-    const char *before = " to ";
 
     out->failed |= whole.failed;
     if (whole.failed)
@@ -162,11 +343,7 @@ static void tell_group(struct mcpx_text *out, const struct difference_group *gro
     text_format(out, "%s: %v  %v",
                 mcpx_json_equals(now, MCPX_SLICE("allowed")) ? "allowed now" : "refused now",
                 mcpx_json_get(object, "participant"), mcpx_json_get(object, "kind"));
-    mcpx_json_walk_start(&walk, mcpx_json_get(object, "to"));
-    while (mcpx_json_walk_next(&walk)) {
-        text_format(out, "%s%v", before, walk.value);
-        before = ", ";
-    }
+    text_list(out, " to ", mcpx_json_get(object, "to"), NULL);
     text_format(out, " in %v\n  was  %v\n  now  %v\n", mcpx_json_get(object, "topic"),
                 mcpx_json_get(object, "was"), now);
     tell_example(out, group->count, object);
@@ -199,7 +376,7 @@ static void write_sums(struct mcpx_text *out, const struct comparison *compariso
     mcpx_text_puts(out, "}\n");
 }
 
-int comparison_tell(const struct comparison *comparison, const char *verb, bool json)
+int comparison_tell(const struct comparison *comparison, bool json)
 {
     struct mcpx_text out = {0};
 

@@ -1,0 +1,200 @@
+/*
+ * cmd_prepare.c - what is needed before a router starts: an issuer's keys, kinds, tokens.
+ *
+ * jwks fetches a key set for the router, which asks nobody itself. It is read as the router would
+ * read it before it replaces the file, so that no answer of the issuer's server, be it an error
+ * page, ever takes keys away.
+ *
+ * token makes tokens, and their hashes for the configuration. Nobody can guess 256 random bits, so
+ * a slow hash is not needed; the router hashes a token at every connection. A token is read from
+ * standard input only, because arguments are visible in process lists and shell histories.
+ */
+#include "tools/mcpxctl/verbs.h"
+
+#include "lib/core/format.h"
+#include "lib/core/json_write.h"
+#include "router/policy/base64url.h"
+#include "router/policy/public_key.h"
+#include "tools/common/connect.h"
+#include "tools/common/http.h"
+#include "tools/common/input.h"
+#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/words.h"
+#include <mcpx/digest.h>
+
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- jwks ---- */
+
+enum { TIMEOUT_MS = 30000 };
+
+/* Would the router take it? Prints how many keys it has. */
+static int judge(const struct mcpx_text *text)
+{
+    struct jwt_keys keys = {0};
+    struct mcpx_text why = {0};
+    size_t passed_over = 0;
+    enum mcpx_err err = jwks_read(mcpx_text_view(text), &keys, &passed_over, &why);
+    int status = STATUS_OK;
+
+    if (err == MCPX_ENOMEM || why.failed)
+        status = complain_of_memory("jwks");
+    else if (err)
+        status =
+            fail_with(STATUS_FAILED, "jwks", "no key set that the router takes: %s", why.text);
+    else
+        printf("%zu keys, %zu passed over\n", keys.count, passed_over);
+    jwt_keys_fini(&keys);
+    mcpx_text_fini(&why);
+    return status;
+}
+
+/* Public keys: others may read them. */
+enum { KEYS_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH };
+
+int cmd_jwks(const struct arguments *arguments)
+{
+    struct download download = {.verb = "jwks",
+                                .url = arguments_value(arguments, "--url"),
+                                .ca_file = arguments_value(arguments, "--ca-file"),
+                                .loopback_http = arguments_have(arguments, "--insecure-http"),
+                                .bytes_max = KEY_FILE_BYTES,
+                                .timeout_ms =
+                                    arguments_ms(arguments, "--timeout", TIMEOUT_MS)};
+    struct mcpx_text text = {0};
+    int status;
+
+    if (strcmp(arguments->operands[0], "fetch") != 0)
+        return fail_with(STATUS_USAGE, "jwks", "expected \"fetch\"");
+    status = download_do(&download, &text);
+    if (status == STATUS_OK)
+        status = judge(&text);
+    if (status == STATUS_OK)
+        status = input_replace("jwks", arguments_value(arguments, "--out"),
+                               mcpx_text_view(&text), KEYS_MODE);
+    mcpx_text_fini(&text);
+    return status;
+}
+
+/* ---- kind ---- */
+
+static int report_fault(const struct mcpx_fault *fault, bool json)
+{
+    struct mcpx_text out = {0};
+
+    if (!json)
+        return fail_with(STATUS_USAGE, "kind", "not a valid kind: %s, byte %zu: %s",
+                         fault->field, fault->offset, fault->reason);
+    mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
+              fault->reason, fault->field, fault->offset);
+    return output_print(&out, "kind", STATUS_USAGE);
+}
+
+static void write_json(struct mcpx_text *out, const struct mcpx_kind *kind)
+{
+    mx_format(out, "{\"valid\":true,\"type\":%q", kind->type);
+    mx_json_add_optional(out, "method", kind->method);
+    mx_json_add_optional(out, "context", kind->context);
+    mx_format(out, ",\"reserved\":%s,\"dot_segment\":%s}\n", mcpx_kind_is_reserved(kind),
+              mcpx_kind_has_dot_segment(kind));
+}
+
+static void write_table(struct mcpx_text *out, const struct mcpx_kind *kind)
+{
+    mx_format(out, "type     %s\n", kind->type);
+    if (kind->method.text)
+        mx_format(out, "method   %s\n", kind->method);
+    if (kind->context.text)
+        mx_format(out, "context  %s\n", kind->context);
+    if (mcpx_kind_is_reserved(kind))
+        mcpx_text_puts(out, "note     only the router may send this type\n");
+    if (mcpx_kind_has_dot_segment(kind))
+        mcpx_text_puts(out, "note     the context has a dot segment, which no '*' among "
+                            "other bytes of a context covers\n");
+}
+
+int cmd_kind(const struct arguments *arguments)
+{
+    bool json = arguments_have(arguments, "--json");
+    struct mcpx_text out = {0};
+    struct mcpx_fault fault = {"", "", 0};
+    struct mcpx_kind kind;
+
+    if (!kind_word_read(arguments->operands[0], &kind, &fault))
+        return report_fault(&fault, json);
+    if (json)
+        write_json(&out, &kind);
+    else
+        write_table(&out, &kind);
+    return output_print(&out, "kind", STATUS_OK);
+}
+
+/* ---- token ---- */
+
+enum { RANDOM_BYTES = 32, TOKEN_LEN = 43 };
+
+static int fail_of_openssl(void)
+{
+    return fail_with(STATUS_FAILED, "token", "OpenSSL could not do it");
+}
+
+static int make(bool json)
+{
+    unsigned char random[RANDOM_BYTES];
+    char hex[MCPX_SHA256_LEN + 1];
+    struct mcpx_text token = {0};
+    int status = STATUS_OK;
+
+    if (RAND_bytes(random, sizeof random) != 1)
+        return fail_of_openssl();
+    if (mcpx_text_reserve(&token, TOKEN_LEN)) /* so that growing leaves no copy behind */
+        base64url_encode(random, sizeof random, &token);
+    OPENSSL_cleanse(random, sizeof random);
+    if (token.failed)
+        status = complain_of_memory("token");
+    else if (mcpx_digest_bytes(mcpx_text_view(&token), hex))
+        status = fail_of_openssl();
+    else
+        printf(json ? "{\"token\":\"%s\",\"token_sha256\":\"%s\"}\n"
+                    : "token         %s\ntoken_sha256  %s\n",
+               token.text, hex);
+    connection_wipe(token.text);
+    return status;
+}
+
+static int hash_input(bool json)
+{
+    static char input[CONNECTION_TOKEN_MAX + 2];
+    char hex[MCPX_SHA256_LEN + 1];
+    size_t len = fread(input, 1, sizeof input, stdin);
+    int status = STATUS_OK;
+
+    if (len > 0 && input[len - 1] == '\n')
+        len--;
+    if (len > 0 && input[len - 1] == '\r')
+        len--;
+    if (ferror(stdin))
+        status = fail_with(STATUS_FAILED, "token", "cannot read standard input");
+    else if (!connection_token_is_valid(input, len))
+        status = fail_with(STATUS_USAGE, "token",
+                           "expected one token on standard input: 1 to %d printable ASCII "
+                           "characters without spaces",
+                           CONNECTION_TOKEN_MAX);
+    else if (mcpx_digest_bytes((struct mcpx_slice){input, len}, hex))
+        status = fail_of_openssl();
+    else
+        printf(json ? "{\"token_sha256\":\"%s\"}\n" : "%s\n", hex);
+    OPENSSL_cleanse(input, sizeof input);
+    return status;
+}
+
+int cmd_token(const struct arguments *arguments)
+{
+    bool json = arguments_have(arguments, "--json");
+
+    return arguments_have(arguments, "--sha256") ? hash_input(json) : make(json);
+}

@@ -1,0 +1,126 @@
+/*
+ * words.c - the command line may hold any bytes, an envelope only UTF-8: a kind that no envelope
+ * can hold is refused here. A name that is not known is answered with the one that may have been
+ * meant.
+ *
+ * A configuration is read with the router's own function, from the same file and environment: what
+ * is said offline about it is what the router would do, and one with which it would not start is an
+ * error here too.
+ */
+#include "tools/mcpxctl/words.h"
+
+#include "lib/core/scan.h"
+#include "lib/edge/alarm.h"
+#include "router/policy/config.h"
+#include "tools/common/command.h"
+#include "tools/common/input.h"
+#include "tools/common/nearest.h"
+
+#include <stdio.h>
+
+int address_read(const struct arguments *arguments, struct address *out)
+{
+    const struct option_word *word;
+
+    out->count = 0;
+    for (size_t at = 0; (word = arguments_next(arguments, "--to", &at));) {
+        struct mcpx_slice to = mcpx_slice_of(word->value);
+
+        if (!mcpx_participant_id_is_valid(to))
+            return fail_with(STATUS_USAGE, arguments->command->name,
+                             "--to wants a participant id of 1..%d bytes", MCPX_ID_MAX);
+        if (out->count == MCPX_TO_MAX)
+            return fail_with(STATUS_USAGE, arguments->command->name, "at most %d addressees",
+                             MCPX_TO_MAX);
+        out->to[out->count++] = to;
+    }
+    return STATUS_OK;
+}
+
+bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *fault)
+{
+    struct mcpx_slice text = mcpx_slice_of(word);
+    size_t offset = 0;
+
+    if (!mx_utf8_is_valid(text, &offset)) {
+        *fault = (struct mcpx_fault){"expected UTF-8", "kind", offset};
+        return false;
+    }
+    return mcpx_kind_parse(text, out, fault) == MCPX_OK;
+}
+
+bool contract_word_read(const char *verb, const char *word, enum mcpx_contract *out)
+{
+    struct nearest nearest;
+
+    if (mcpx_contract_find(mcpx_slice_of(word), out))
+        return true;
+    nearest_begin(&nearest, word, strlen(word));
+    for (int i = 0; i < MCPX_CONTRACT_COUNT; i++)
+        nearest_consider(&nearest, mcpx_contract_name((enum mcpx_contract)i));
+    complain_of(verb, mcpx_slice_of(word), " is no contract%s; mcpxctl contract lists them",
+                nearest_hint(&nearest));
+    return false;
+}
+
+extern char **environ;
+
+int load_config(const char *verb, const char *file, struct config *out)
+{
+    struct config_sources sources = {.file = file,
+                                     .environment = (const char *const *)environ,
+                                     .chance = {mx_chance_fill, NULL}};
+    struct mcpx_text errors = {0};
+    enum mcpx_err err = config_load(&sources, &errors, out);
+
+    if (errors.text)
+        fwrite(errors.text, 1, errors.len, stderr);
+    mcpx_text_fini(&errors);
+    if (err)
+        complain(verb, "%s", mcpx_strerror(err));
+    return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
+}
+
+static int read_input(const char *verb, struct mcpx_text *input)
+{
+    int status = input_read(verb, NULL, input);
+
+    if (status == STATUS_OK && input->text && strlen(input->text) != input->len)
+        status = fail_with(STATUS_USAGE, verb, "standard input is no JSON: it holds a NUL");
+    return status;
+}
+
+int operation_from(const struct arguments *arguments, struct mcpx_text *input,
+                   struct operation *out)
+{
+    const char *verb = arguments->command->name;
+    const char *method = arguments_value(arguments, "--method");
+    const char *words[2] = {arguments->operands[0], arguments->operands[1]};
+    size_t last = arguments->operand_count - 1;
+    struct mcpx_fault fault = {"", "", 0};
+    const char *meta = arguments_value(arguments, "--meta");
+    bool is_input = arguments->operand_count > 0 && strcmp(words[last], "-") == 0;
+    enum mcpx_err err;
+
+    if (is_input) {
+        int status = read_input(verb, input);
+
+        if (status != STATUS_OK)
+            return status;
+        words[last] = input->text ? input->text : "";
+    }
+    err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
+                         &fault);
+    if (!err && meta)
+        err = operation_read_meta(meta, out, &fault);
+    if (!err)
+        return STATUS_OK;
+    if (strcmp(fault.field, "JSON") == 0 && last < 2)
+        complain_at(verb, is_input ? "JSON: standard input" : "JSON: the operand",
+                    (struct mcpx_slice){words[last], fault.offset}, fault.reason);
+    else if (fault.offset > 0)
+        complain(verb, "%s, byte %zu: %s", fault.field, fault.offset, fault.reason);
+    else
+        complain(verb, "%s: %s", fault.field, fault.reason);
+    return STATUS_USAGE;
+}
