@@ -1,11 +1,13 @@
 /*
- * alias.c - which tool does a name stand for? Names of tools come first, then single aliases, then
- * the namespace, and each is asked once: what an alias stands for is a tool or nothing.
+ * alias.c - names of a server's tools: which tool a name stands for, the tools as the edge shows
+ * them, and the tool of the handshake. Names of tools come first, then single aliases, then the
+ * namespace, and each is asked once: what an alias stands for is a tool or nothing.
  */
-#include "lib/contract/alias.h"
+#include "lib/contract/terms.h"
 
-#include "lib/contract/tools.h"
 #include "lib/core/format.h"
+
+#include <mcpx/json.h>
 
 static const struct mcpx_alias *find_single(const struct mx_alias_terms *aliases,
                                             struct mcpx_slice name)
@@ -54,8 +56,9 @@ static struct mcpx_slice in_space(struct mx_arena *arena, struct mcpx_slice spac
     return copy;
 }
 
-bool mx_alias_list(struct mx_arena *arena, const struct mcpx_terms *terms,
-                   const struct mcpx_tools *tools, struct mcpx_handshake *out)
+/* All aliases that work, in no order. Returns false when memory runs out. */
+static bool alias_list(struct mx_arena *arena, const struct mcpx_terms *terms,
+                       const struct mcpx_tools *tools, struct mcpx_handshake *out)
 {
     const struct mx_alias_terms *aliases = &terms->aliases;
     size_t tool_count = aliases->space.len > 0 ? mcpx_tools_count(tools) : 0, count = 0;
@@ -84,8 +87,9 @@ bool mx_alias_list(struct mx_arena *arena, const struct mcpx_terms *terms,
     return true;
 }
 
-void mx_alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
-                         const struct mcpx_tools *tools)
+/* Appends what a person should know about aliases: see mcpx_terms_doubts_add. */
+static void alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
+                             const struct mcpx_tools *tools)
 {
     const struct mx_alias_terms *aliases = &terms->aliases;
 
@@ -104,5 +108,121 @@ void mx_alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
 
         if (tool.text && mx_tools_has(tools, tool))
             mx_format(out, "%q is a tool, and so no alias of the tool %q\n", name, tool);
+    }
+}
+
+#define TOOL(properties)                                                                      \
+    "{\"name\":\"" MCPX_HANDSHAKE_TOOL "\",\"description\":\"Which tools there are, at "      \
+    "which version, and who answers for them.\","                                             \
+    "\"inputSchema\":{\"type\":\"object\",\"properties\":{" properties                        \
+    "},\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true}}"
+
+const char *mx_handshake_tool(const struct mcpx_terms *terms)
+{
+    bool has_context =
+        terms->context.policy != MX_CONTEXT_IGNORE && terms->context.in_arguments;
+
+    return has_context ? TOOL("\"context\":{\"type\":\"object\"}") : TOOL("");
+}
+
+/* The names of all tools; NULL when memory runs out. */
+static struct mcpx_slice *names_of(struct mx_arena *arena, const struct mcpx_tools *tools)
+{
+    size_t count = mcpx_tools_count(tools);
+    struct mcpx_slice *names =
+        (struct mcpx_slice *)mx_arena_take(arena, count * sizeof *names);
+
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = mcpx_tools_name(tools, i);
+    return names;
+}
+
+enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms *terms,
+                                  const struct mcpx_tools *tools,
+                                  struct mcpx_slice participant)
+{
+    struct mcpx_handshake handshake = terms->handshake;
+    struct mx_arena arena = {0};
+    struct mcpx_text document = {0};
+    size_t before = out->len;
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    handshake.namespaces.participant = participant;
+    handshake.tools = names_of(&arena, tools);
+    handshake.tool_count = mcpx_tools_count(tools);
+    if (handshake.tools && alias_list(&arena, terms, tools, &handshake))
+        err = mcpx_handshake_add(&document, &handshake);
+    if (!err)
+        mx_format(out,
+                  "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"structuredContent\":%s}",
+                  &document, &document);
+    if (out->failed)
+        err = MCPX_ENOMEM;
+    if (err)
+        out->len = before;
+    mcpx_text_fini(&document);
+    mx_arena_fini(&arena);
+    return err;
+}
+
+void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms *terms,
+                         struct mcpx_slice name, struct mcpx_slice tool)
+{
+    mcpx_wrap_tool(out, tool, mx_terms_of(terms, name)->form);
+}
+
+/* Appends the items of a list of tools, with a comma between them. */
+static void add_items(struct mcpx_text *out, const struct mcpx_terms *terms,
+                      struct mcpx_slice list)
+{
+    struct mcpx_text name = {0};
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, list);
+    for (bool is_first = true; mcpx_json_walk_next(&walk); is_first = false) {
+        mcpx_text_reset(&name);
+        mcpx_json_add_unescaped(&name, mcpx_json_get(walk.value, "name"));
+        mcpx_text_puts(out, is_first ? "" : ",");
+        mcpx_terms_tool_add(out, terms, mcpx_text_view(&name), walk.value);
+    }
+    out->failed = out->failed || name.failed;
+    mcpx_text_fini(&name);
+}
+
+void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
+                         struct mcpx_slice result, const struct mcpx_tools *tools)
+{
+    struct mcpx_slice list = mcpx_json_get(result, "tools");
+    bool is_last = !mcpx_json_get(result, "nextCursor").text;
+    struct mcpx_text changed = {0};
+
+    if (!mcpx_terms_change_lists(terms) || mcpx_json_type(list) != MCPX_JSON_ARRAY) {
+        mcpx_text_slice(out, result);
+        return;
+    }
+    mcpx_text_puts(&changed, "[");
+    add_items(&changed, terms, list);
+    if (is_last && terms->has_handshake &&
+        !(tools && mx_tools_has(tools, MCPX_SLICE(MCPX_HANDSHAKE_TOOL))))
+        mx_format(&changed, "%s%s", changed.len > 1 ? "," : "", mx_handshake_tool(terms));
+    mcpx_text_puts(&changed, "]");
+    mcpx_json_add_changed(out, result,
+                          &(struct mcpx_json_change){"tools", mcpx_text_view(&changed)}, 1);
+    out->failed = out->failed || changed.failed;
+    mcpx_text_fini(&changed);
+}
+
+void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
+                           const struct mcpx_tools *tools)
+{
+    mcpx_tools_doubts_add(out, tools);
+    alias_doubts_add(out, terms, tools);
+    if (terms->has_handshake && mx_tools_has(tools, MCPX_SLICE(MCPX_HANDSHAKE_TOOL)))
+        mx_format(out, "the server has a tool %q: it is called instead of the handshake\n",
+                  MCPX_HANDSHAKE_TOOL);
+    for (size_t i = 0; i < terms->tool_count; i++) {
+        if (!mx_tools_has(tools, terms->tools[i].name))
+            mx_format(out, "there are terms for the tool %q, and the server has none\n",
+                      terms->tools[i].name);
     }
 }

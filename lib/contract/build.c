@@ -5,7 +5,7 @@
 #include "lib/contract/build.h"
 
 #include "lib/contract/number.h"
-#include "lib/contract/tree_find.h"
+#include "lib/contract/tree.h"
 #include "lib/core/room.h"
 
 #include <stdlib.h>

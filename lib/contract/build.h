@@ -6,8 +6,8 @@
 #define MX_BUILD_H
 
 #include "lib/contract/keyword.h"
+#include "lib/contract/library.h"
 #include "lib/contract/program.h"
-#include "lib/contract/resolve.h"
 
 /** Checks that one subschema can have. */
 #define MX_BUILD_OPS 48
@@ -71,9 +71,6 @@ void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op);
 /** The unit of the subschema that a node of the document at hand is. */
 uint32_t mx_build_unit(struct mx_build *build, uint32_t node);
 
-/** The unit of the subschema at a place. */
-uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place);
-
 /** The unit of a keyword's value; MX_UNIT_NONE when the keyword is not there. */
 uint32_t mx_build_key_unit(struct mx_build *build, enum mx_keyword key);
 
@@ -85,6 +82,13 @@ void *mx_build_take(struct mx_build *build, size_t bytes);
 
 /** A string's or name's text, unescaped, that lives as long as the program. */
 struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node);
+
+/** The unit of the subschema at a place. */
+uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place);
+
+/** The schema is unusable: notes where and why, unless it is known already. */
+void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
+                     const char *message);
 
 /** A keyword's value that is a whole number, at most UINT32_MAX; `other` when it is not there. */
 uint32_t mx_build_count(struct mx_build *build, enum mx_keyword key, uint32_t other);
@@ -98,14 +102,51 @@ uint32_t mx_build_constant(struct mx_build *build, uint32_t node);
 /** Notes a reference: `node` is its string, `target` is filled when all is known. */
 void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target);
 
-/** The schema is unusable: notes where and why, unless it is known already. */
-void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
-                     const char *message);
-
 /** Counts work that is done besides reading the text. False when it is too much: noted. */
 bool mx_build_spend(struct mx_build *build, uint64_t work);
 
 /** Memory ran out. */
 void mx_build_starve(struct mx_build *build);
+
+/**
+ * Makes the program of the schema at a place, and of all schemas in its document, so that a fault
+ * is found where nothing refers to it too.
+ *
+ * build   zeroed, with `program` (zeroed) and `library`; on MCPX_EINVALID it says where and why,
+ *         unless the library does
+ *
+ * Returns MCPX_OK, MCPX_EINVALID or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root);
+
+/** Frees what making a program took, but not the program. */
+void mx_build_fini(struct mx_build *build);
+
+/** type, enum, const. */
+void mx_keywords_value(struct mx_build *build);
+
+/** pattern; minLength, maxLength, minItems, maxItems, minProperties, maxProperties. */
+void mx_keywords_string(struct mx_build *build);
+
+/** minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf. */
+void mx_keywords_number(struct mx_build *build);
+
+/** properties, patternProperties, additionalProperties, propertyNames, required. */
+void mx_keywords_object(struct mx_build *build);
+
+/** dependentRequired, dependentSchemas, dependencies. */
+void mx_keywords_dependent(struct mx_build *build);
+
+/** prefixItems, items, additionalItems, contains, uniqueItems. */
+void mx_keywords_array(struct mx_build *build);
+
+/** allOf, anyOf, oneOf, not, if, then, else. */
+void mx_keywords_logic(struct mx_build *build);
+
+/** $ref, $dynamicRef. */
+void mx_keywords_refer(struct mx_build *build);
+
+/** unevaluatedItems, unevaluatedProperties. */
+void mx_keywords_unevaluated(struct mx_build *build);
 
 #endif

@@ -2,12 +2,9 @@
  * call.c - the first door: a call is read, found, judged, and passed on or refused. The steps are
  * in `steps`; the first that finds a flaw ends the call.
  */
-#include "lib/contract/call_admit.h"
+#include "lib/contract/call.h"
 
-#include "lib/contract/alias.h"
-#include "lib/contract/context.h"
-#include "lib/contract/handshake_tool.h"
-#include "lib/contract/tools.h"
+#include "lib/contract/terms.h"
 #include "lib/core/format.h"
 
 #include <mcpx/json.h>

@@ -1,16 +1,59 @@
 /*
- * call.h - the calls of an edge, as the files that make them see them: call_shape.c what is asked,
- * call.c the first door, call_answer.c the second, call_record.c what is written down, calls.c
- * their memory.
+ * call.h - the calls of an edge, as the files that make them see them: call_judge.c what is asked
+ * and whether it can work, call.c the first door, call_answer.c the second, calls.c their memory,
+ * their flaws, and what is written down.
  */
 #ifndef MX_CALL_H
 #define MX_CALL_H
 
 #include "lib/contract/digest.h"
-#include "lib/contract/flaw.h"
 #include "lib/contract/terms.h"
 
+#include <mcpx/contract.h>
 #include <mcpx/digest.h>
+
+/**
+ * A flaw. Zero-initialised there is none. It keeps its memory.
+ *
+ * is_found   there is one
+ * path       of the first error; absent: no error has a place. `expected` is what belongs there
+ * errors     JSON array; empty: there are none
+ * reason     a sentence for people; empty: none but that of the cause
+ * more       members of an error's `data`; empty: none
+ */
+struct mx_flaw {
+    bool is_found;
+    bool has_path;
+    enum mcpx_cause cause;
+    struct mcpx_text path;
+    struct mcpx_text expected;
+    struct mcpx_text errors;
+    struct mcpx_text reason;
+    struct mcpx_text more;
+};
+
+/** There is none any more. */
+void mx_flaw_reset(struct mx_flaw *flaw);
+
+/** There is one that has no place. Returns MCPX_EINVALID. */
+enum mcpx_err mx_flaw_set(struct mx_flaw *flaw, enum mcpx_cause cause);
+
+/** There is one, at this place. Returns MCPX_EINVALID, or MCPX_ENOMEM. */
+enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
+                         const struct mcpx_schema_error *error);
+
+/**
+ * There is what a report says; its paths begin with `prefix`. MCPX_EINVALID, or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
+                             const struct mcpx_schema_report *report);
+
+/** Something is too long: `what`, such as "arguments have", then its bytes. MCPX_EINVALID. */
+enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
+                           size_t bytes, size_t max);
+
+/** True when a text of it is not complete, because memory ran out. */
+bool mx_flaw_has_failed(const struct mx_flaw *flaw);
 
 /** A record that was not taken yet, or whose memory waits for the next one. */
 struct mx_line {
@@ -153,9 +196,6 @@ void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call);
 enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_request *request,
                            struct mcpx_call *call, struct mx_asked *out);
 
-/** A new record, empty; NULL when memory runs out. */
-struct mcpx_text *mx_lines_next(struct mx_lines *lines, enum mcpx_record which);
-
 /** Forgets the records from `count` on. */
 void mx_lines_cut(struct mx_lines *lines, size_t count);
 
@@ -195,5 +235,48 @@ struct mcpx_wrap mx_call_wrap(const struct mcpx_calls *calls, const struct mcpx_
  */
 enum mcpx_err mx_call_refuse(struct mcpx_calls *calls, const struct mcpx_call *call,
                              const struct mcpx_call_end *end, struct mcpx_call_answer *out);
+
+/**
+ * A call at the door.
+ *
+ * name            that it came with
+ * context         its own, or the one that was made; `given` is its own
+ * params          that are passed on; those of `asked` until something changes
+ * arguments       that are passed on
+ * tools           among which the tool is: the server's, or that of the handshake
+ * input, output   its schemas; NULL: they are unusable, or there is no tool
+ * is_handshake    the edge answers
+ */
+struct mx_admitting {
+    struct mcpx_calls *calls;
+    const struct mcpx_call_request *request;
+    struct mcpx_call *call;
+    struct mx_asked asked;
+    struct mcpx_slice name;
+    struct mcpx_slice given;
+    struct mcpx_slice context;
+    struct mcpx_slice params;
+    struct mcpx_slice arguments;
+    struct mcpx_tools *tools;
+    struct mcpx_tool_schema input;
+    struct mcpx_tool_schema output;
+    bool is_handshake;
+};
+
+/*
+ * Steps: MCPX_EINVALID when calls->flaw says what is wrong, or MCPX_ENOMEM.
+ */
+
+/** Takes the schemas of the tool, and writes down that it is called. */
+enum mcpx_err mx_admit_tell(struct mx_admitting *a);
+
+/** Whether the edge's tier is enough for the tool. */
+enum mcpx_err mx_admit_check_tier(struct mx_admitting *a);
+
+/** Whether the arguments, and the tool's schemas, are what they should be. */
+enum mcpx_err mx_admit_check_input(struct mx_admitting *a);
+
+/** What becomes of a flaw that counts where schemas are enforced: MCPX_OK where they are not. */
+enum mcpx_err mx_admit_weigh(struct mx_admitting *a, enum mcpx_err err);
 
 #endif

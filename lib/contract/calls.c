@@ -1,9 +1,10 @@
 /*
- * calls.c - the memory of an edge's calls, and of the records that nobody has taken yet.
+ * calls.c - the memory of an edge's calls, what is wrong with one of them, what a call leaves
+ * behind, and the records that nobody has taken yet.
  */
 #include "lib/contract/call.h"
 
-#include "lib/contract/handshake_tool.h"
+#include "lib/contract/terms.h"
 #include "lib/core/format.h"
 #include "lib/core/room.h"
 
@@ -53,6 +54,17 @@ static void lines_fini(struct mx_lines *lines)
     free(lines->lines);
 }
 
+/* Frees its memory and leaves none. */
+static void flaw_fini(struct mx_flaw *flaw)
+{
+    mcpx_text_fini(&flaw->path);
+    mcpx_text_fini(&flaw->expected);
+    mcpx_text_fini(&flaw->errors);
+    mcpx_text_fini(&flaw->reason);
+    mcpx_text_fini(&flaw->more);
+    flaw->is_found = false;
+}
+
 void mcpx_calls_free(struct mcpx_calls *calls)
 {
     if (!calls)
@@ -66,7 +78,7 @@ void mcpx_calls_free(struct mcpx_calls *calls)
     mcpx_tools_free(calls->own);
     mcpx_shelf_free(calls->shelf);
     mcpx_schema_report_fini(&calls->report);
-    mx_flaw_fini(&calls->flaw);
+    flaw_fini(&calls->flaw);
     mcpx_text_fini(&calls->handshake);
     mcpx_text_fini(&calls->plain);
     mcpx_text_fini(&calls->invoked);
@@ -126,7 +138,8 @@ void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call)
     calls->count--;
 }
 
-struct mcpx_text *mx_lines_next(struct mx_lines *lines, enum mcpx_record which)
+/* A new record, empty; NULL when memory runs out. */
+static struct mcpx_text *lines_next(struct mx_lines *lines, enum mcpx_record which)
 {
     struct mx_line *grown = (struct mx_line *)mx_room((void *)lines->lines, lines->count,
                                                       &lines->room, sizeof *grown);
@@ -164,4 +177,206 @@ bool mcpx_calls_next_record(struct mcpx_calls *calls, enum mcpx_record *which,
     *line = mcpx_text_view(&lines->lines[lines->head].text);
     lines->head++;
     return true;
+}
+
+void mx_flaw_reset(struct mx_flaw *flaw)
+{
+    mcpx_text_reset(&flaw->path);
+    mcpx_text_reset(&flaw->expected);
+    mcpx_text_reset(&flaw->errors);
+    mcpx_text_reset(&flaw->reason);
+    mcpx_text_reset(&flaw->more);
+    flaw->is_found = false;
+    flaw->has_path = false;
+}
+
+enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
+                           size_t bytes, size_t max)
+{
+    mx_flaw_set(flaw, cause);
+    mx_format(&flaw->reason, "%s more than %s bytes", what, max);
+    mx_format(&flaw->more, "\"bytes\":%s,\"limit\":%s", bytes, max);
+    return MCPX_EINVALID;
+}
+
+bool mx_flaw_has_failed(const struct mx_flaw *flaw)
+{
+    return flaw->path.failed || flaw->expected.failed || flaw->errors.failed ||
+           flaw->reason.failed || flaw->more.failed;
+}
+
+enum mcpx_err mx_flaw_set(struct mx_flaw *flaw, enum mcpx_cause cause)
+{
+    mx_flaw_reset(flaw);
+    flaw->is_found = true;
+    flaw->cause = cause;
+    return MCPX_EINVALID;
+}
+
+enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
+                         const struct mcpx_schema_error *error)
+{
+    struct mcpx_schema_report report = {
+        .verdict = MCPX_VERDICT_INVALID, .count = 1, .errors = {*error}};
+
+    return mx_flaw_report(flaw, cause, "", &report);
+}
+
+/* Appends the errors of a report, their paths behind `prefix`. */
+static void add_errors(struct mcpx_text *out, const char *prefix,
+                       const struct mcpx_schema_report *report)
+{
+    struct mcpx_text path = {0};
+
+    mcpx_text_puts(out, "[");
+    for (size_t i = 0; i < report->count; i++) {
+        const struct mcpx_schema_error *error = &report->errors[i];
+
+        mcpx_text_reset(&path);
+        mx_format(&path, "%s%s", prefix, error->path);
+        mx_format(out, "%s{\"path\":%q,\"keyword\":%q,\"message\":%q}", i > 0 ? "," : "",
+                  &path, error->keyword, error->message);
+    }
+    mcpx_text_puts(out, "]");
+    mcpx_text_fini(&path);
+}
+
+void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_report *report)
+{
+    add_errors(out, "", report);
+}
+
+enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
+                             const struct mcpx_schema_report *report)
+{
+    mx_flaw_set(flaw, cause);
+    add_errors(&flaw->errors, prefix, report);
+    if (report->count > 0) {
+        flaw->has_path = true;
+        mx_format(&flaw->path, "%s%s", prefix, report->errors[0].path);
+        mcpx_text_slice(&flaw->expected, report->errors[0].message);
+    }
+    return mx_flaw_has_failed(flaw) ? MCPX_ENOMEM : MCPX_EINVALID;
+}
+
+/* A schema's version, or that there is none. */
+static struct mcpx_slice version_of(const struct mcpx_schema *schema,
+                                    char out[MCPX_SCHEMA_VERSION_LEN + 1])
+{
+    mcpx_schema_version(schema, out);
+    return mcpx_slice_of(out);
+}
+
+static bool tell(struct mcpx_calls *calls, const struct mcpx_telemetry *event)
+{
+    struct mcpx_text *line = lines_next(&calls->lines, MCPX_RECORD_TELEMETRY);
+
+    if (!line)
+        return false;
+    mcpx_telemetry_add(line, event, &calls->lines.latest[MCPX_RECORD_TELEMETRY]);
+    return !line->failed;
+}
+
+bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call)
+{
+    char version[MCPX_SCHEMA_VERSION_LEN + 1];
+    struct mcpx_namespaces known = calls->terms->handshake.namespaces;
+    struct mcpx_telemetry event = {
+        .event = MCPX_TELEMETRY_ALIAS,
+        .wall_ms = call->start.wall_ms,
+        .request_id = call->request_id,
+        .trace_id = call->trace_id,
+        .tool = call->tool,
+        .alias = call->alias,
+        .fixture_version = calls->terms->aliases.fixture_version,
+        .actor = call->actor,
+        .mode = call->mode,
+        .schema_version = version_of(call->input, version),
+    };
+
+    if (call->alias.text && !tell(calls, &event))
+        return false;
+    known.participant = calls->options.participant;
+    event.event = MCPX_TELEMETRY_CALL;
+    event.tool_namespace = mcpx_namespace_of(&known, call->tool);
+    call->is_told = tell(calls, &event);
+    return call->is_told;
+}
+
+static bool tell_result(struct mcpx_calls *calls, const struct mcpx_call *call,
+                        const struct mx_call_outcome *outcome)
+{
+    char version[MCPX_SCHEMA_VERSION_LEN + 1];
+    struct mcpx_telemetry event = {
+        .event = MCPX_TELEMETRY_RESULT,
+        .wall_ms = outcome->now.wall_ms,
+        .request_id = call->request_id,
+        .trace_id = call->trace_id,
+        .tool = call->tool,
+        .schema_version = version_of(call->output, version),
+        .outcome = outcome->outcome,
+        .category = outcome->code,
+        .duration_us = outcome->now.mono_us - call->start.mono_us,
+    };
+
+    return tell(calls, &event);
+}
+
+static bool validate(struct mcpx_calls *calls, const struct mcpx_call *call,
+                     const struct mx_call_outcome *outcome)
+{
+    char input[MCPX_SCHEMA_VERSION_LEN + 1], output[MCPX_SCHEMA_VERSION_LEN + 1];
+    bool is_shadow = calls->terms->validate == MX_VALIDATE_SHADOW;
+    struct mcpx_text *text = lines_next(&calls->lines, MCPX_RECORD_VALIDATION);
+    struct mcpx_validation line = {
+        .wall_ms = outcome->now.wall_ms,
+        .transport = call->transport,
+        .route = call->route,
+        .request_id = call->request_id,
+        .trace_id = call->trace_id,
+        .span_id = {call->span_id, MCPX_SPAN_LEN},
+        .tool = call->tool,
+        .mode = is_shadow ? MCPX_SLICE("shadow") : MCPX_SLICE("enforce"),
+        .deterministic = calls->options.deterministic,
+        .failed = call->flaw.is_found,
+        .cause = call->flaw.cause,
+        .path = call->flaw.path,
+        .input_version = version_of(call->input, input),
+        .output_version = version_of(call->output, output),
+        .input_bytes = call->input_bytes,
+        .output_bytes = outcome->output_bytes,
+        .duration_us = outcome->now.mono_us - call->start.mono_us,
+    };
+
+    if (!text)
+        return false;
+    mcpx_validation_add(text, &line, &calls->lines.latest[MCPX_RECORD_VALIDATION]);
+    return !text->failed;
+}
+
+bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
+                      const struct mx_call_outcome *outcome)
+{
+    size_t before = calls->lines.count;
+    bool is_told =
+        (!call->is_told || tell_result(calls, call, outcome)) &&
+        (calls->terms->validate == MX_VALIDATE_OFF || validate(calls, call, outcome));
+
+    if (!is_told)
+        mx_lines_cut(&calls->lines, before);
+    return is_told;
+}
+
+bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call)
+{
+    const struct mx_flaw *flaw = &calls->flaw;
+
+    if (call->flaw.is_found || !flaw->is_found)
+        return true;
+    call->flaw.is_found = true;
+    call->flaw.cause = flaw->cause;
+    if (!flaw->has_path)
+        return true;
+    call->flaw.path = mx_arena_copy(&call->arena, mcpx_text_view(&flaw->path));
+    return call->flaw.path.text != NULL;
 }

@@ -3,10 +3,9 @@
  * inside each other; a reference adds what it leads to, perhaps from another document. Dynamic
  * references come last: what they may lead to is known when all documents are.
  */
-#include "lib/contract/compile.h"
+#include "lib/contract/build.h"
 
-#include "lib/contract/keywords.h"
-#include "lib/contract/tree_read.h"
+#include "lib/contract/tree.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * refuses what only PCRE2 has: a pattern that means one thing here and another in the server behind
  * would let pass what the server does not expect.
  */
-#include "lib/contract/ecma.h"
+#include "lib/contract/regex.h"
 
 #include "lib/core/format.h"
 #include "lib/core/percent.h"

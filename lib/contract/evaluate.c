@@ -2,13 +2,34 @@
  * evaluate.c - a document is judged twice at most: for the verdict, and if it is not valid once
  * more for the errors. Memory of both is kept with the report.
  */
-#include "lib/contract/evaluate.h"
-
 #include "lib/contract/run.h"
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_read.h"
+
+#include "lib/contract/program.h"
+#include "lib/contract/tree.h"
 
 #include <stdlib.h>
+
+/* Frees the texts. */
+void mx_program_fini(struct mx_program *program)
+{
+    for (size_t i = 0; i < program->regex_count; i++)
+        mx_regex_free(program->regexes[i]);
+    free(program->regexes);
+    free(program->units);
+    free(program->ops);
+    free(program->values);
+    mx_tree_fini(&program->constants);
+    mx_arena_fini(&program->arena);
+}
+
+size_t mx_program_bytes(const struct mx_program *program)
+{
+    return program->arena.bytes + program->unit_count * sizeof *program->units +
+           program->op_count * sizeof *program->ops +
+           program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
+           program->value_count * sizeof *program->values +
+           program->constants.room * sizeof *program->constants.nodes;
+}
 
 /* Memory of one evaluation: for each byte of the text, besides its index, and in any case. */
 enum { SCRATCH_PER_BYTE = 12, SCRATCH_MIN = 64 * 1024 };

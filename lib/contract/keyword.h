@@ -107,9 +107,6 @@ struct mx_keyword_table {
     uint8_t slots[256]; /* 1 + a row; 0 = free */
 };
 
-/** Fills the table. */
-void mx_keyword_table_fill(struct mx_keyword_table *table);
-
 /** The keyword of this name, MX_KEY_COUNT when there is none in that manner. */
 enum mx_keyword mx_keyword_find(const struct mx_keyword_table *table, struct mcpx_slice name,
                                 uint32_t hash, struct mx_manner manner);

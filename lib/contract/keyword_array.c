@@ -2,9 +2,9 @@
  * keyword_array.c - what an array holds. uniqueItems sorts the hashes of the items and compares
  * those whose hashes are equal: a hundred thousand items that begin alike cost no more than others.
  */
-#include "lib/contract/keywords.h"
+#include "lib/contract/build.h"
 #include "lib/contract/run.h"
-#include "lib/contract/tree_same.h"
+#include "lib/contract/tree.h"
 
 #include "lib/core/format.h"
 

@@ -4,10 +4,9 @@
  * schema knows stand in a table by hash; the next one of the schema is tried first, because most
  * documents keep its order. Required names are counted: only when one is missing it is asked which.
  */
-#include "lib/contract/keywords.h"
+#include "lib/contract/build.h"
 #include "lib/contract/run.h"
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_same.h"
+#include "lib/contract/tree.h"
 
 /* Members passed over, and places of the table looked at, that a step is worth. */
 enum { MEMBERS_PER_STEP = 32, PLACES_PER_STEP = 8, NAMES_PER_STEP = 32 };

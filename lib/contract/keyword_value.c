@@ -1,13 +1,15 @@
 /*
- * keyword_value.c - type, enum, const. A type is no check of its own but the mask of its subschema.
- * Few values of an `enum` are compared one by one, many are found by their hash. Strings, which
- * most of them are, stand by themselves.
+ * keyword_value.c - checks of a value by itself. A type is no check but the mask of its subschema.
+ * Few values of an `enum` are compared one by one, many are found by hash; strings, which most are,
+ * stand apart. Lengths count code points: n bytes are at most n and at least a quarter, so few are
+ * counted. Bounds are decimals.
  */
-#include "lib/contract/keywords.h"
-#include "lib/contract/run.h"
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_same.h"
+#include "lib/contract/build.h"
 
+#include "lib/contract/number.h"
+#include "lib/contract/run.h"
+#include "lib/contract/tree.h"
+#include "lib/core/escape.h"
 #include "lib/core/format.h"
 
 #include <stdlib.h>
@@ -237,4 +239,262 @@ void mx_keywords_value(struct mx_build *build)
         add_choice(build, &enum_action, list, 0);
     if (build->value[MX_KEY_CONST])
         add_choice(build, &const_action, 0, build->value[MX_KEY_CONST]);
+}
+
+/* Code points of a string. */
+static uint32_t count_points(const struct mx_tree *tree, uint32_t node)
+{
+    struct mcpx_slice raw = mx_tree_inside(tree, node);
+    struct mx_escape escape;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < raw.len; i++) {
+        if (raw.text[i] == '\\') {
+            mx_escape_decode(raw, i, &escape);
+            i += escape.raw_len - 1;
+            count++;
+        } else {
+            count += (raw.text[i] & 0xc0) != 0x80;
+        }
+    }
+    return count;
+}
+
+/* op->a is the least length, op->b the greatest. */
+static bool length_fits(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_node *value = &run->tree->nodes[node];
+    uint32_t bytes = value->end - value->begin - 2, count;
+
+    if (!value->escaped && bytes <= op->b && (bytes + 3) / 4 >= op->a)
+        return true;
+    if (!mx_run_spend(run, bytes / BYTES_PER_STEP, node))
+        return false;
+    count = count_points(run->tree, node);
+    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
+}
+
+static bool count_fits(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    uint32_t count = run->tree->nodes[node].count;
+
+    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
+}
+
+static void tell_least(const struct mx_program *program, const struct mx_op *op,
+                       struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must have at least %s %s%s", op->a, (const char *)op->data,
+              op->a == 1 ? "" : "s");
+}
+
+static void tell_most(const struct mx_program *program, const struct mx_op *op,
+                      struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must have at most %s %s%s", op->b, (const char *)op->data,
+              op->b == 1 ? "" : "s");
+}
+
+/* How many of something a value has. */
+static const struct {
+    enum mx_keyword least, most;
+    enum mx_class class;
+    const char *noun;
+    struct mx_action actions[2];
+} counts[] = {
+    {MX_KEY_MIN_LENGTH,
+     MX_KEY_MAX_LENGTH,
+     MX_CLASS_STRING,
+     "character",
+     {{"minLength", length_fits, tell_least}, {"maxLength", length_fits, tell_most}}},
+    {MX_KEY_MIN_ITEMS,
+     MX_KEY_MAX_ITEMS,
+     MX_CLASS_ARRAY,
+     "item",
+     {{"minItems", count_fits, tell_least}, {"maxItems", count_fits, tell_most}}},
+    {MX_KEY_MIN_PROPERTIES,
+     MX_KEY_MAX_PROPERTIES,
+     MX_CLASS_OBJECT,
+     "member",
+     {{"minProperties", count_fits, tell_least}, {"maxProperties", count_fits, tell_most}}},
+};
+
+static void add_counts(struct mx_build *build)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct mx_op least = {&counts[i].actions[0], mx_build_count(build, counts[i].least, 0),
+                              UINT32_MAX, counts[i].noun};
+        struct mx_op most = {&counts[i].actions[1], 0,
+                             mx_build_count(build, counts[i].most, UINT32_MAX),
+                             counts[i].noun};
+
+        if (build->value[counts[i].least])
+            mx_build_op(build, counts[i].class, least);
+        if (build->value[counts[i].most])
+            mx_build_op(build, counts[i].class, most);
+    }
+}
+
+struct pattern {
+    const struct mx_regex *regex;
+    struct mcpx_slice text;
+};
+
+static bool run_pattern(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct pattern *pattern = (const struct pattern *)op->data;
+
+    return mx_run_matches(run, pattern->regex, node) || mx_run_fail(run, op);
+}
+
+static void tell_pattern(const struct mx_program *program, const struct mx_op *op,
+                         struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must match %s", ((const struct pattern *)op->data)->text);
+}
+
+static const struct mx_action pattern_action = {"pattern", run_pattern, tell_pattern};
+
+void mx_keywords_string(struct mx_build *build)
+{
+    uint32_t node = build->value[MX_KEY_PATTERN];
+    struct pattern *pattern;
+
+    add_counts(build);
+    if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
+        return;
+    pattern = (struct pattern *)mx_build_take(build, sizeof *pattern);
+    if (!pattern)
+        return;
+    pattern->regex = mx_build_regex(build, node);
+    pattern->text = mx_build_text(build, node);
+    mx_build_op(build, MX_CLASS_STRING, (struct mx_op){&pattern_action, 0, 0, pattern});
+}
+
+/* Digits that a step is worth, and of mx_number_is_multiple's work. */
+enum { DIGITS_PER_STEP = 64, WORK_PER_STEP = 100 };
+
+/* A number of the schema, and how it is written there. */
+struct limit {
+    struct mx_number number;
+    struct mcpx_slice text;
+};
+
+/* Orders that a bound allows, as bits of op->a: the value is below it, equal, above. */
+enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
+
+static bool read_value(struct mx_run *run, uint32_t node, struct mx_number *number)
+{
+    struct mcpx_slice text = mx_tree_bytes(run->tree, node);
+
+    return mx_run_spend(run, text.len / DIGITS_PER_STEP, node) && mx_number_read(text, number);
+}
+
+static bool run_bound(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct limit *limit = (const struct limit *)op->data;
+    struct mx_number number;
+    int order;
+
+    if (!read_value(run, node, &number))
+        return false;
+    order = mx_number_compare(&number, &limit->number);
+    if (op->a & (order < 0 ? BELOW : order > 0 ? ABOVE : EQUAL))
+        return true;
+    return mx_run_fail(run, op);
+}
+
+static bool run_multiple(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct limit *limit = (const struct limit *)op->data;
+    struct mx_number number;
+    enum mx_multiple multiple;
+    uint64_t work, left;
+
+    if (!read_value(run, node, &number))
+        return false;
+    work = left = (uint64_t)run->steps * WORK_PER_STEP;
+    multiple = mx_number_is_multiple(&number, &limit->number, &left);
+    if (multiple == MX_MULTIPLE_UNKNOWN)
+        return mx_run_stop(run, node);
+    if (!mx_run_spend(run, (work - left) / WORK_PER_STEP, node))
+        return false;
+    return multiple == MX_MULTIPLE_YES || mx_run_fail(run, op);
+}
+
+static void tell_limit(const char *words, const struct mx_op *op, struct mcpx_text *out)
+{
+    mx_format(out, "must be %s%s", words, ((const struct limit *)op->data)->text);
+}
+
+static void tell_minimum(const struct mx_program *program, const struct mx_op *op,
+                         struct mcpx_text *out)
+{
+    (void)program;
+    tell_limit("at least ", op, out);
+}
+
+static void tell_maximum(const struct mx_program *program, const struct mx_op *op,
+                         struct mcpx_text *out)
+{
+    (void)program;
+    tell_limit("at most ", op, out);
+}
+
+static void tell_above(const struct mx_program *program, const struct mx_op *op,
+                       struct mcpx_text *out)
+{
+    (void)program;
+    tell_limit("more than ", op, out);
+}
+
+static void tell_below(const struct mx_program *program, const struct mx_op *op,
+                       struct mcpx_text *out)
+{
+    (void)program;
+    tell_limit("less than ", op, out);
+}
+
+static void tell_multiple(const struct mx_program *program, const struct mx_op *op,
+                          struct mcpx_text *out)
+{
+    (void)program;
+    tell_limit("a multiple of ", op, out);
+}
+
+static const struct {
+    enum mx_keyword key;
+    uint32_t orders;
+    struct mx_action action;
+} bounds[] = {
+    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_minimum}},
+    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_maximum}},
+    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_above}},
+    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_below}},
+    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_multiple}},
+};
+
+void mx_keywords_number(struct mx_build *build)
+{
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        uint32_t node = build->value[bounds[i].key];
+        struct limit *limit;
+
+        if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_NUMBER)
+            continue;
+        limit = (struct limit *)mx_build_take(build, sizeof *limit);
+        if (!limit)
+            return;
+        limit->text = mx_arena_copy(&build->program->arena, mx_tree_bytes(build->tree, node));
+        if (!limit->text.text) {
+            mx_build_starve(build);
+            return;
+        }
+        mx_number_read(limit->text, &limit->number);
+        mx_build_op(build, MX_CLASS_NUMBER,
+                    (struct mx_op){&bounds[i].action, bounds[i].orders, 0, limit});
+    }
 }

@@ -1,11 +1,223 @@
 /*
- * library.c - the lists of a library: resources by their URI, anchors by resource and name. Names
- * come from whoever writes the schema, so their hashes have a key that he does not know.
+ * library.c - what a schema is made of: its dialects, its keywords, resources by their URI, anchors
+ * by resource and name. Names come from whoever writes the schema, so their hashes have a key that
+ * he does not know; keywords are found by the hash that the indexed text has anyway. Two dialects
+ * are built in. Others are made of the vocabularies of 2020-12 by a meta-schema that the caller
+ * has; one that asks for a vocabulary that is not here cannot be used, because leaving out what it
+ * asks for would let pass what it forbids.
  */
 #include "lib/contract/library.h"
-#include "lib/contract/tree_read.h"
 
+#include "lib/contract/builtin.h"
+#include "lib/contract/keyword.h"
+#include "lib/contract/name_hash.h"
+#include "lib/contract/tree.h"
 #include "lib/core/room.h"
+
+const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
+{
+    for (const struct mx_builtin *builtin = mx_metas; builtin->uri.text; builtin++) {
+        if (mcpx_slice_equal(builtin->uri, uri))
+            return builtin;
+    }
+    return NULL;
+}
+
+const struct mx_builtin *mx_builtin_meta(enum mcpx_dialect dialect)
+{
+    return mx_builtin_find(dialect == MCPX_DIALECT_DRAFT_07
+                               ? MCPX_SLICE("http://json-schema.org/draft-07/schema")
+                               : MCPX_SLICE("https://json-schema.org/draft/2020-12/schema"));
+}
+
+#define ROW(constant, name, drafts, vocabulary, shape)                                        \
+    {{name, sizeof(name) - 1}, 0, drafts, MX_VOCABULARY_##vocabulary, MX_SHAPE_##shape},
+static const struct mx_keyword_row keywords[] = {MX_KEYWORDS(ROW)};
+#undef ROW
+
+/* Fills the table. */
+static void keyword_table_fill(struct mx_keyword_table *table)
+{
+    memcpy(table->rows, keywords, sizeof keywords);
+    memset(table->slots, 0, sizeof table->slots);
+    for (size_t i = 0; i < MX_KEY_COUNT; i++) {
+        uint32_t hash = mx_name_hash(keywords[i].name);
+        size_t slot = hash % 256;
+
+        table->rows[i].hash = hash;
+        while (table->slots[slot])
+            slot = (slot + 1) % 256;
+        table->slots[slot] = (uint8_t)(i + 1);
+    }
+}
+
+enum mx_keyword mx_keyword_find(const struct mx_keyword_table *table, struct mcpx_slice name,
+                                uint32_t hash, struct mx_manner manner)
+{
+    for (size_t slot = hash % 256; table->slots[slot]; slot = (slot + 1) % 256) {
+        const struct mx_keyword_row *row = &table->rows[table->slots[slot] - 1];
+
+        if (row->hash == hash && mcpx_slice_equal(row->name, name))
+            return (row->drafts & manner.draft) && (row->vocabulary & manner.vocabularies)
+                       ? (enum mx_keyword)(row - table->rows)
+                       : MX_KEY_COUNT;
+    }
+    return MX_KEY_COUNT;
+}
+
+static const char unknown[] = "must be a dialect that is known here: 2020-12 or draft-07";
+static const char lacking[] = "must not require a vocabulary that is not known here";
+
+/* Meta-schemas that are based on each other: more are taken for a circle. */
+enum { BASES_MAX = 8 };
+
+#define VOCABULARY "https://json-schema.org/draft/2020-12/vocab/"
+static const struct {
+    struct mcpx_slice uri;
+    uint8_t bit;
+} vocabularies[] = {
+    {{VOCABULARY "core", sizeof VOCABULARY "core" - 1}, MX_VOCABULARY_CORE},
+    {{VOCABULARY "applicator", sizeof VOCABULARY "applicator" - 1}, MX_VOCABULARY_APPLICATOR},
+    {{VOCABULARY "unevaluated", sizeof VOCABULARY "unevaluated" - 1},
+     MX_VOCABULARY_UNEVALUATED},
+    {{VOCABULARY "validation", sizeof VOCABULARY "validation" - 1}, MX_VOCABULARY_VALIDATION},
+    {{VOCABULARY "meta-data", sizeof VOCABULARY "meta-data" - 1}, MX_VOCABULARY_OTHER},
+    {{VOCABULARY "format-annotation", sizeof VOCABULARY "format-annotation" - 1},
+     MX_VOCABULARY_OTHER},
+    {{VOCABULARY "content", sizeof VOCABULARY "content" - 1}, MX_VOCABULARY_OTHER},
+};
+
+struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect)
+{
+    struct mx_dialect known = {
+        {MX_DRAFT_2020_12, MX_VOCABULARY_ALL}, NULL, {NULL, 0}, {NULL, 0}};
+
+    if (dialect == MCPX_DIALECT_DRAFT_07)
+        known.manner.draft = MX_DRAFT_07;
+    known.meta = mx_builtin_meta(dialect);
+    known.uri = known.meta->uri;
+    return known;
+}
+
+/* A trailing "#" is none of the name. */
+static struct mcpx_slice without_hash(struct mcpx_slice uri)
+{
+    if (uri.len && uri.text[uri.len - 1] == '#')
+        uri.len--;
+    return uri;
+}
+
+static bool find_builtin(struct mcpx_slice uri, struct mx_dialect *out)
+{
+    for (int i = MCPX_DIALECT_2020_12; i <= MCPX_DIALECT_DRAFT_07; i++) {
+        struct mx_dialect known = mx_dialect_default((enum mcpx_dialect)i);
+
+        if (mcpx_slice_equal(known.uri, uri)) {
+            *out = known;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The bit of a vocabulary; 0 when it is not known. */
+static uint8_t vocabulary_bit(const struct mx_tree *tree, uint32_t name)
+{
+    for (size_t i = 0; i < sizeof vocabularies / sizeof *vocabularies; i++) {
+        if (mx_tree_is(tree, name, vocabularies[i].uri))
+            return vocabularies[i].bit;
+    }
+    return 0;
+}
+
+/* Reads `$vocabulary` of a meta-schema. */
+static bool read_vocabularies(const struct mx_tree *tree, uint32_t object,
+                              struct mx_manner *manner)
+{
+    manner->vocabularies = MX_VOCABULARY_CORE;
+    if (mx_tree_type(tree, object) != MCPX_JSON_OBJECT)
+        return false;
+    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
+         at = mx_tree_next(tree, at + 1)) {
+        uint8_t bit = vocabulary_bit(tree, at);
+
+        if (bit == 0 && tree->text.text[tree->nodes[at + 1].begin] == 't')
+            return false;
+        manner->vocabularies |= bit;
+    }
+    return true;
+}
+
+/* Finds the meta-schema whose URI stands in `uri`, and puts there what it is based on itself. */
+static bool read_meta(struct mcpx_text *uri, const struct mcpx_schema_options *options,
+                      struct mx_tree *tree, struct mcpx_slice *text)
+{
+    uint32_t base;
+
+    if (!options->find || !options->find(options->context, mcpx_text_view(uri), text) ||
+        mx_tree_read(tree, *text, NULL) || tree->ambiguous ||
+        mx_tree_type(tree, 0) != MCPX_JSON_OBJECT)
+        return false;
+    base = mx_tree_member(tree, 0, MCPX_SLICE("$schema"));
+    mcpx_text_reset(uri);
+    if (base && mx_tree_type(tree, base) == MCPX_JSON_STRING)
+        mx_tree_unescape(tree, base, uri);
+    if (uri->len && uri->text[uri->len - 1] == '#')
+        uri->len--;
+    return !uri->failed;
+}
+
+/* Follows meta-schemas to a built-in one. */
+static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *options,
+                   struct mx_dialect *out, const char **reason)
+{
+    struct mx_dialect base = mx_dialect_default(options->dialect);
+    struct mx_manner own = {0, 0};
+    struct mx_tree tree = {0};
+    bool found = false, good = true;
+
+    for (int i = 0; i < BASES_MAX && good && !found; i++) {
+        struct mcpx_slice text;
+        uint32_t asked = 0;
+
+        good = read_meta(uri, options, &tree, &text);
+        if (!good)
+            break;
+        if (i == 0) {
+            out->text = text;
+            asked = mx_tree_member(&tree, 0, MCPX_SLICE("$vocabulary"));
+        }
+        if (asked && !read_vocabularies(&tree, asked, &own)) {
+            *reason = lacking;
+            good = false;
+        }
+        found = uri->len == 0 || find_builtin(mcpx_text_view(uri), &base);
+    }
+    mx_tree_fini(&tree);
+    out->manner = base.manner;
+    if (own.vocabularies && base.manner.draft == MX_DRAFT_2020_12)
+        out->manner.vocabularies = own.vocabularies;
+    return good && found;
+}
+
+bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *options,
+                     struct mx_dialect *out, const char **reason)
+{
+    struct mx_dialect dialect = {{0, 0}, NULL, {NULL, 0}, {NULL, 0}};
+    struct mcpx_text name = {0};
+    bool found;
+
+    dialect.uri = without_hash(uri);
+    *reason = unknown;
+    if (find_builtin(dialect.uri, out))
+        return true;
+    mcpx_text_slice(&name, dialect.uri);
+    found = follow(&name, options, &dialect, reason);
+    mcpx_text_fini(&name);
+    if (found)
+        *out = dialect;
+    return found;
+}
 
 /* Some nanoseconds each. */
 enum { WORK_MAX = 4000000 };
@@ -42,7 +254,7 @@ void mx_library_init(struct mx_library *library, const struct mcpx_schema_option
     memset(library, 0, sizeof *library);
     library->options = options;
     library->key = key;
-    mx_keyword_table_fill(&library->keywords);
+    keyword_table_fill(&library->keywords);
 }
 
 void mx_library_fini(struct mx_library *library)

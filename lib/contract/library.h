@@ -6,11 +6,39 @@
 #define MX_LIBRARY_H
 
 #include "lib/contract/arena.h"
-#include "lib/contract/dialect.h"
+#include "lib/contract/builtin.h"
 #include "lib/contract/keyword.h"
 #include "lib/contract/tree.h"
-
 #include "lib/core/map.h"
+
+/**
+ * A dialect.
+ *
+ * manner   of its schemas
+ * meta     built-in meta-schema, or NULL
+ * text     of a meta-schema that is not built in
+ */
+struct mx_dialect {
+    struct mx_manner manner;
+    const struct mx_builtin *meta;
+    struct mcpx_slice uri;
+    struct mcpx_slice text;
+};
+
+/** The dialect where a schema names none. */
+struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect);
+
+/**
+ * The dialect that a `$schema` names. A meta-schema that is not built in is asked for.
+ *
+ * uri       as it stands there, unescaped; borrowed for as long as `out` is used
+ * options   how to ask, and what a meta-schema is written in that does not say so
+ * reason    filled on failure, static
+ *
+ * Returns false when there is no such dialect here.
+ */
+bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *options,
+                     struct mx_dialect *out, const char **reason);
 
 /** Not the number of anything. */
 #define MX_NONE UINT32_MAX
@@ -144,5 +172,29 @@ const struct mx_anchor *mx_library_anchor(const struct mx_library *library, uint
  */
 bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor,
                            uint32_t value);
+
+/**
+ * Adds a document and what is in it.
+ *
+ * uri       where it comes from
+ * pointer   to the schema in it
+ * out       filled with where that is
+ *
+ * Returns false on failure, which is noted.
+ */
+bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text,
+                    struct mcpx_slice pointer, struct mx_place *out);
+
+/**
+ * Follows a reference that stands at a place, perhaps to a document that has to be asked for.
+ *
+ * out      filled with where it leads
+ * anchor   filled with the dynamic anchor that it leads to, or NULL; lent until a document is added
+ *
+ * Returns false when it leads nowhere, or on failure; both are noted.
+ */
+bool mx_library_follow(struct mx_library *library, struct mx_place from,
+                       struct mcpx_slice reference, struct mx_place *out,
+                       const struct mx_anchor **anchor);
 
 #endif

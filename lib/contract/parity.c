@@ -8,9 +8,7 @@
  * was refused: whoever chooses the names can choose equal ones.
  */
 #include "lib/contract/canonical.h"
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_read.h"
-#include "lib/contract/tree_same.h"
+#include "lib/contract/tree.h"
 
 #include "lib/core/escape.h"
 #include "lib/core/format.h"

@@ -9,6 +9,8 @@
 #include "lib/contract/regex.h"
 #include "lib/contract/tree.h"
 
+#include <mcpx/schema.h>
+
 struct mx_op;
 struct mx_program;
 struct mx_run;
@@ -124,5 +126,39 @@ void mx_program_fini(struct mx_program *program);
 
 /** Bytes of memory that it holds. */
 size_t mx_program_bytes(const struct mx_program *program);
+
+/**
+ * Part of an indexed text that is to be judged.
+ *
+ * tree         not ambiguous
+ * node         the value
+ * base         its path, for errors
+ * skip         nodes in it, ascending, that are judged by others; skip_count of them
+ */
+struct mx_subject {
+    const struct mx_tree *tree;
+    uint32_t node;
+    struct mcpx_slice base;
+    const uint32_t *skip;
+    size_t skip_count;
+};
+
+/** Judges a part of a text and fills the report. Returns as mcpx_schema_validate. */
+enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subject *subject,
+                          struct mcpx_schema_report *report);
+
+/** Indexes a text, judges it, and fills the report. Returns as mcpx_schema_validate. */
+enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
+                               struct mcpx_schema_report *report);
+
+/** Fills the report with one error. Returns MCPX_EINVALID or MCPX_ENOMEM. */
+enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
+                              struct mcpx_slice keyword, struct mcpx_slice message);
+
+/**
+ * Fills the report when a text is no JSON or ambiguous. Returns MCPX_OK when it is neither,
+ * MCPX_EINVALID, or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text);
 
 #endif

@@ -6,8 +6,7 @@
 #include "lib/contract/wrap.h"
 
 #include "lib/contract/number.h"
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_read.h"
+#include "lib/contract/tree.h"
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
 

@@ -1,16 +1,24 @@
 /*
- * record.c - what lines of both logs have in common. A line is never left out because something in
- * it is empty: whoever counts calls by their lines would miss one. So each member has a value for
- * that case. Texts come from outside, and nobody may fill a disk with one call: they are cut here.
+ * record.c - what an edge tells of its calls: lines of telemetry, lines of the validation log, and
+ * which tools there are and who answers for them. A line is never left out because something in it
+ * is empty: whoever counts calls by their lines would miss one. So each member has a value for that
+ * case. Texts come from outside, and nobody may fill a disk with one call: they are cut here. A
+ * word for who calls, or in which mode, that the contract does not know becomes the one that an
+ * edge would have put there. Lines of the validation log have sixteen members, always, in one
+ * order, so that they can be compared byte by byte once what differs from run to run is taken out.
+ * Entries of the handshake are one list; sorted, those of a namespace stand together, its tools in
+ * order.
  */
-#include "lib/contract/record.h"
-
 #include "lib/contract/wrap.h"
 
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
+
 #include <mcpx/json.h>
 #include <mcpx/record.h>
+#include <mcpx/text.h>
+
+#include <stdlib.h>
 
 static const struct mcpx_slice none = {"none", 4};
 
@@ -26,7 +34,8 @@ void mcpx_schema_version(const struct mcpx_schema *schema,
                MCPX_SCHEMA_VERSION_LEN - prefix.len);
 }
 
-void mx_record_time(struct mcpx_text *out, int64_t wall_ms, int64_t *latest)
+/* Appends "ts". `latest` as mcpx_telemetry_add has it. */
+static void record_time(struct mcpx_text *out, int64_t wall_ms, int64_t *latest)
 {
     char ts[MX_TIME_LEN + 1];
 
@@ -36,17 +45,20 @@ void mx_record_time(struct mcpx_text *out, int64_t wall_ms, int64_t *latest)
     mcpx_json_add_member(out, "ts", mcpx_slice_of(ts));
 }
 
-void mx_record_cut(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+/* Appends a text: at most MCPX_RECORD_TEXT_MAX characters of it. */
+static void record_cut(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
     mcpx_json_add_member(out, name, mx_cut(text, MCPX_RECORD_TEXT_MAX));
 }
 
-void mx_record_text(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+/* The same with a text that contracts want: "none" for what is absent or empty. */
+static void record_text(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    mx_record_cut(out, name, text.len > 0 ? text : none);
+    record_cut(out, name, text.len > 0 ? text : none);
 }
 
-void mx_record_duration(struct mcpx_text *out, int64_t duration_us)
+/* Appends "durationMs": microseconds as milliseconds with at most three places. */
+static void record_duration(struct mcpx_text *out, int64_t duration_us)
 {
     int64_t us = duration_us > 0 ? duration_us : 0;
     int rest = (int)(us % 1000);
@@ -59,4 +71,310 @@ void mx_record_duration(struct mcpx_text *out, int64_t duration_us)
     mx_json_add_number(out, "durationMs", us / 1000);
     if (len > 1)
         mcpx_text_add(out, places, len);
+}
+
+/* The words that the contract knows; the first counts in place of all others. */
+static const char *const actors[] = {"agent", "human", "system"};
+static const char *const modes[] = {"operator", "quick", "architect"};
+
+enum { WORDS = 3 };
+
+static struct mcpx_slice known_word(struct mcpx_slice word, const char *const words[WORDS])
+{
+    for (size_t i = 1; i < WORDS; i++) {
+        if (mcpx_slice_equal(word, mcpx_slice_of(words[i])))
+            return word;
+    }
+    return mcpx_slice_of(words[0]);
+}
+
+static void add_alias(struct mcpx_text *out, const struct mcpx_telemetry *event)
+{
+    record_text(out, "aliasName", event->alias);
+    record_text(out, "canonicalToolName", event->tool);
+    record_text(out, "parityFixtureVersion", event->fixture_version);
+}
+
+static void add_call(struct mcpx_text *out, const struct mcpx_telemetry *event)
+{
+    record_text(out, "toolName", event->tool);
+    record_text(out, "namespace", event->tool_namespace);
+    mcpx_json_add_member(out, "actor", known_word(event->actor, actors));
+    mcpx_json_add_member(out, "mode", known_word(event->mode, modes));
+    record_text(out, "inputSchemaVersion", event->schema_version);
+}
+
+static void add_category(struct mcpx_text *out, const struct mcpx_telemetry *event)
+{
+    const char *name =
+        event->outcome == MCPX_OUTCOME_OK ? NULL : mcpx_code_name(event->category);
+
+    if (!name && event->outcome == MCPX_OUTCOME_ERROR)
+        name = mcpx_code_name(MCPX_CODE_INTERNAL_ERROR);
+    if (name)
+        mcpx_json_add_member(out, "errorCategory", mcpx_slice_of(name));
+    else
+        mx_json_add_raw(out, "errorCategory", MCPX_SLICE("null"));
+}
+
+static void add_result(struct mcpx_text *out, const struct mcpx_telemetry *event)
+{
+    static const char *const outcomes[] = {"ok", "degraded", "error"};
+
+    record_text(out, "toolName", event->tool);
+    mcpx_json_add_member(out, "status", mcpx_slice_of(outcomes[event->outcome]));
+    record_duration(out, event->duration_us);
+    add_category(out, event);
+    record_text(out, "outputSchemaVersion", event->schema_version);
+}
+
+void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *event,
+                        int64_t *latest)
+{
+    static const struct {
+        const char *name;
+        void (*add)(struct mcpx_text *out, const struct mcpx_telemetry *event);
+    } events[] = {
+        {"mcp.alias.call", add_alias},
+        {"mcp.tool.call", add_call},
+        {"mcp.tool.result", add_result},
+    };
+
+    mcpx_text_puts(out, "{");
+    mcpx_json_add_member(out, "eventName", mcpx_slice_of(events[event->event].name));
+    record_time(out, event->wall_ms, latest);
+    record_text(out, "requestId", event->request_id);
+    record_text(out, "traceId", event->trace_id);
+    events[event->event].add(out, event);
+    mcpx_text_puts(out, "}\n");
+}
+
+/* A text, or null when it is absent; it may be empty. */
+static void add_or_null(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+{
+    if (text.text)
+        record_cut(out, name, text);
+    else
+        mx_json_add_raw(out, name, MCPX_SLICE("null"));
+}
+
+static void add_verdict(struct mcpx_text *out, const struct mcpx_validation *line)
+{
+    mcpx_json_add_member(out, "status", mcpx_slice_of(line->failed ? "error" : "ok"));
+    if (!line->failed) {
+        mx_json_add_raw(out, "error", MCPX_SLICE("null"));
+        return;
+    }
+    mx_json_begin_object(out, "error");
+    mcpx_json_add_member(out, "canonical_code",
+                         mcpx_slice_of(mcpx_code_name(mcpx_cause_code(line->cause))));
+    mcpx_json_add_member(out, "cause", mcpx_slice_of(mcpx_cause_name(line->cause)));
+    add_or_null(out, "path", line->path);
+    mx_json_end_object(out);
+}
+
+void mcpx_validation_add(struct mcpx_text *out, const struct mcpx_validation *line,
+                         int64_t *latest)
+{
+    mcpx_text_puts(out, "{");
+    record_time(out, line->wall_ms, latest);
+    record_text(out, "transport", line->transport);
+    add_or_null(out, "route", line->route);
+    record_text(out, "requestId", line->request_id);
+    record_text(out, "traceId", line->trace_id);
+    record_text(out, "spanId", line->span_id);
+    add_or_null(out, "tool", line->tool);
+    record_text(out, "mode", line->mode);
+    mx_json_add_bool(out, "deterministic", line->deterministic);
+    add_verdict(out, line);
+    record_text(out, "inputSchemaVersion", line->input_version);
+    record_text(out, "outputSchemaVersion", line->output_version);
+    mx_json_add_number(out, "inputBytes", (int64_t)line->input_bytes);
+    mx_json_add_number(out, "outputBytes", (int64_t)line->output_bytes);
+    record_duration(out, line->duration_us);
+    mcpx_text_puts(out, "}\n");
+}
+
+/*
+ * A tool in its namespace, or the namespace itself: then `tool` is absent, and `known` tells what
+ * is known of it.
+ */
+struct entry {
+    struct mcpx_slice space;
+    struct mcpx_slice tool;
+    const struct mcpx_namespace *known;
+};
+
+static bool stands_before_a_dot(struct mcpx_slice name, struct mcpx_slice tool)
+{
+    return name.len > 0 && name.len < tool.len && tool.text[name.len] == '.' &&
+           memcmp(name.text, tool.text, name.len) == 0;
+}
+
+struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
+                                    struct mcpx_slice tool)
+{
+    struct mcpx_slice longest = {NULL, 0};
+    const char *dot;
+
+    for (size_t i = 0; i < known->count; i++) {
+        struct mcpx_slice name = known->list[i].name;
+
+        if (name.len > longest.len && stands_before_a_dot(name, tool))
+            longest = name;
+    }
+    if (longest.len > 0)
+        return longest;
+    dot = tool.len > 0 ? (const char *)memchr(tool.text, '.', tool.len) : NULL;
+    if (dot && dot > tool.text)
+        return (struct mcpx_slice){tool.text, (size_t)(dot - tool.text)};
+    return known->participant;
+}
+
+static int by_space_and_tool(const void *a, const void *b)
+{
+    const struct entry *left = (const struct entry *)a, *right = (const struct entry *)b;
+    int order = mcpx_slice_compare(left->space, right->space);
+
+    return order != 0 ? order : mcpx_slice_compare(left->tool, right->tool);
+}
+
+static int by_alias(const void *a, const void *b)
+{
+    const struct mcpx_alias *left = (const struct mcpx_alias *)a;
+    const struct mcpx_alias *right = (const struct mcpx_alias *)b;
+    int order = mcpx_slice_compare(left->alias, right->alias);
+
+    return order != 0 ? order : mcpx_slice_compare(left->canonical, right->canonical);
+}
+
+/* Fills the list, which has room for all, and sorts it. Returns how many entries there are. */
+static size_t list_entries(const struct mcpx_handshake *handshake, struct entry *entries)
+{
+    const struct mcpx_namespaces *known = &handshake->namespaces;
+    const struct mcpx_slice own_space = MCPX_SLICE(MCPX_HANDSHAKE_NAMESPACE);
+    size_t count = 0;
+
+    for (size_t i = 0; i < known->count; i++) {
+        struct mcpx_slice name = known->list[i].name;
+
+        entries[count++] = (struct entry){name, {NULL, 0}, &known->list[i]};
+        if (mcpx_slice_equal(name, own_space))
+            entries[count++] = (struct entry){name, MCPX_SLICE(MCPX_HANDSHAKE_TOOL), NULL};
+    }
+    for (size_t i = 0; i < handshake->tool_count; i++) {
+        struct mcpx_slice tool = handshake->tools[i];
+
+        entries[count++] = (struct entry){mcpx_namespace_of(known, tool), tool, NULL};
+    }
+    qsort(entries, count, sizeof *entries, by_space_and_tool);
+    return count;
+}
+
+static void add_or_default(struct mcpx_text *out, const char *name, struct mcpx_slice text,
+                           const char *otherwise)
+{
+    mcpx_json_add_member(out, name, text.len > 0 ? text : mcpx_slice_of(otherwise));
+}
+
+/* The namespace of the first entries. Returns how many of them it has. */
+static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, size_t left)
+{
+    struct mcpx_namespace known = {.name = entries->space};
+    struct mcpx_slice last = {NULL, 0};
+    struct mcpx_text tools = {0};
+    size_t count = 0;
+
+    for (; count < left && mcpx_slice_equal(entries[count].space, known.name); count++) {
+        struct mcpx_slice tool = entries[count].tool;
+
+        if (entries[count].known)
+            known = *entries[count].known;
+        if (tool.text && (!last.text || !mcpx_slice_equal(tool, last)))
+            mx_json_add_item(&tools, tool);
+        last = tool.text ? tool : last;
+    }
+    mx_json_begin_object(out, NULL);
+    record_text(out, "namespace", known.name);
+    add_or_default(out, "version", known.version, "0.0");
+    mx_json_begin_array(out, "tools");
+    mcpx_text_slice(out, mcpx_text_view(&tools));
+    mx_json_end_array(out);
+    add_or_default(out, "ownerTeam", known.owner, "unowned");
+    add_or_default(out, "stability", known.stability, "unspecified");
+    mx_json_end_object(out);
+    out->failed |= tools.failed;
+    mcpx_text_fini(&tools);
+    return count;
+}
+
+static bool add_namespaces(struct mcpx_text *out, const struct mcpx_handshake *handshake)
+{
+    size_t most = handshake->namespaces.count + handshake->tool_count + 1, count, at = 0;
+    struct entry *entries = (struct entry *)calloc(most, sizeof *entries);
+
+    if (!entries)
+        return false;
+    count = list_entries(handshake, entries);
+    mx_json_begin_array(out, "toolNamespaces");
+    while (at < count)
+        at += add_namespace(out, entries + at, count - at);
+    mx_json_end_array(out);
+    free(entries);
+    return true;
+}
+
+static bool add_aliases(struct mcpx_text *out, const struct mcpx_handshake *handshake)
+{
+    size_t count = handshake->alias_count;
+    struct mcpx_alias *sorted = (struct mcpx_alias *)calloc(count + 1, sizeof *sorted);
+
+    if (!sorted)
+        return false;
+    if (count > 0)
+        memcpy(sorted, handshake->aliases, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_alias);
+    mx_json_begin_array(out, "aliases");
+    for (size_t i = 0; i < count; i++) {
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "alias", sorted[i].alias);
+        mcpx_json_add_member(out, "canonical", sorted[i].canonical);
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+    free(sorted);
+    return true;
+}
+
+static bool add_compatibility(struct mcpx_text *out, const struct mcpx_handshake *handshake)
+{
+    mx_json_begin_object(out, "compatibility");
+    mx_json_add_bool(out, "legacyAliasesEnabled", handshake->aliases_enabled);
+    mcpx_json_add_member(out, "aliasNamespace", handshake->alias_namespace);
+    mcpx_json_add_member(out, "parityFixtureVersion", handshake->fixture_version);
+    if (handshake->aliases_enabled && !add_aliases(out, handshake))
+        return false;
+    mx_json_end_object(out);
+    return true;
+}
+
+enum mcpx_err mcpx_handshake_add(struct mcpx_text *out, const struct mcpx_handshake *handshake)
+{
+    struct mcpx_text made = {0};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    mx_json_begin_object(&made, NULL);
+    mcpx_json_add_member(&made, "mcpVersion", handshake->mcp_version);
+    mcpx_json_add_member(&made, "schemaVersion", handshake->schema_version);
+    if (!add_namespaces(&made, handshake) || !add_compatibility(&made, handshake))
+        goto out;
+    mx_json_add_strings(&made, "featureFlags", handshake->flags, handshake->flag_count);
+    mx_json_end_object(&made);
+    if (made.failed || !mcpx_text_reserve(out, made.len))
+        goto out;
+    mcpx_text_slice(out, mcpx_text_view(&made));
+    err = MCPX_OK;
+out:
+    mcpx_text_fini(&made);
+    return err;
 }

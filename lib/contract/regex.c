@@ -14,8 +14,6 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/contract/regex.h"
 
-#include "lib/contract/ecma.h"
-
 #include <mcpx/schema.h>
 #include <pcre2.h>
 #include <stdlib.h>

@@ -61,4 +61,14 @@ void mx_regex_matcher_free(struct mx_regex_matcher *matcher);
 enum mx_match mx_regex_match(const struct mx_regex *regex, struct mx_regex_matcher *matcher,
                              struct mcpx_slice text, int64_t *steps);
 
+/**
+ * Appends the pattern as PCRE2 has to be given it.
+ *
+ * reason   filled on failure: what would be right, static
+ *
+ * Returns false when the pattern uses what ECMA-262 does not have. What PCRE2 refuses by itself
+ * is not looked for. Memory failure shows in `out`.
+ */
+bool mx_ecma_translate(struct mcpx_slice pattern, struct mcpx_text *out, const char **reason);
+
 #endif

@@ -39,15 +39,4 @@ struct mx_metas {
     struct mcpx_schema *schemas[2];
 };
 
-/** Compiles both meta-schemas. False when memory runs out; what was made is to be freed anyway. */
-bool mx_metas_make(struct mx_metas *metas);
-
-/** Gives them back. */
-void mx_metas_fini(struct mx_metas *metas);
-
-/** mcpx_schema_compile without a shelf. The fingerprint is left empty. `options` is not NULL. */
-enum mcpx_err mx_schema_make(const struct mx_metas *metas, struct mcpx_slice text,
-                             const struct mcpx_schema_options *options,
-                             struct mcpx_schema_report *report, struct mcpx_schema **out);
-
 #endif

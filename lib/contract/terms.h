@@ -1,11 +1,15 @@
 /*
- * terms.h - terms as calls use them: each member where it is looked for, each default filled in.
+ * terms.h - terms as calls use them, each member where it is looked for, each default filled in;
+ * and what calls ask by them: other names of tools, the tool of the handshake, contexts, the tools
+ * of a server.
  */
 #ifndef MX_TERMS_H
 #define MX_TERMS_H
 
 #include "lib/contract/arena.h"
+#include "lib/contract/digest.h"
 
+#include <mcpx/schema.h>
 #include <mcpx/terms.h>
 #include <mcpx/wrap.h>
 
@@ -90,5 +94,75 @@ struct mcpx_terms {
 /** The terms of a tool. */
 const struct mx_tool_terms *mx_terms_of(const struct mcpx_terms *terms,
                                         struct mcpx_slice tool);
+
+/**
+ * The tool that a name stands for, by the name that its server has for it: a tool of this name,
+ * else the tool that it is an alias of. An alias of an alias is none.
+ *
+ * tools   of the server
+ *
+ * Absent when there is none. Lent by the terms or by `name`.
+ */
+struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcpx_tools *tools,
+                                struct mcpx_slice name);
+
+/**
+ * Its entry in `tools/list`. It has no arguments but the context, where terms say that this is one.
+ * Static.
+ */
+const char *mx_handshake_tool(const struct mcpx_terms *terms);
+
+/**
+ * Appends its result.
+ *
+ * tools         of the server
+ * participant   that the edge is
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM; on failure `out` keeps its content.
+ */
+enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms *terms,
+                                  const struct mcpx_tools *tools,
+                                  struct mcpx_slice participant);
+
+/**
+ * The context in a call's params; absent when there is none. Where the server looks for it in
+ * `arguments` it may stand in `_meta` too: that of `arguments` comes first.
+ */
+struct mcpx_slice mx_context_find(const struct mx_context_terms *terms,
+                                  struct mcpx_slice params);
+
+/**
+ * Appends the context of a call that has none.
+ *
+ * request_id, trace_id   unless the terms have other values
+ */
+void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
+                     struct mcpx_slice request_id, struct mcpx_slice trace_id);
+
+/**
+ * The context where the server looks for it, in params that it is given; absent if not there.
+ */
+struct mcpx_slice mx_context_given(const struct mx_context_terms *terms,
+                                   struct mcpx_slice params);
+
+/** False when two readers could find two different contexts in params. */
+bool mx_context_is_clear(const struct mx_context_terms *terms, struct mcpx_slice params);
+
+/** The member of params that the context is a part of: "_meta" or "arguments". */
+const char *mx_context_place(const struct mx_context_terms *terms);
+
+/**
+ * Appends the new value of that member, with the context in it.
+ *
+ * params   as they are: the member is an object in them, or absent
+ */
+void mx_context_put(struct mcpx_text *out, const struct mx_context_terms *terms,
+                    struct mcpx_slice params, struct mcpx_slice context);
+
+/** True when a tool has exactly this name. */
+bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name);
+
+/** The digest of all pages that were added: what is made of the same tools has the same. Lent. */
+const unsigned char *mx_tools_digest(const struct mcpx_tools *tools);
 
 #endif

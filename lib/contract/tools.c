@@ -5,13 +5,12 @@
  *
  * What is compiled counts for the participant whose tools they are, once for each tool.
  */
-#include "lib/contract/tools.h"
+#include "lib/contract/terms.h"
 
-#include "lib/contract/evaluate.h"
-#include "lib/contract/findings.h"
+#include "lib/contract/program.h"
+#include "lib/contract/run.h"
 #include "lib/contract/schema_state.h"
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_read.h"
+#include "lib/contract/tree.h"
 #include "lib/contract/wrap.h"
 
 #include "lib/core/format.h"

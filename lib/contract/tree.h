@@ -102,4 +102,74 @@ static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
     return tree->nodes[node].next;
 }
 
+/** The value of an object's member of this name, unescaped; 0 when there is none. */
+uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx_slice name);
+
+/**
+ * The value that a JSON Pointer (RFC 6901, unescaped from JSON and URI) leads to, from `from` on.
+ * Returns false when there is none.
+ */
+bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice pointer,
+                   uint32_t *out);
+
+/** True when a string or name, unescaped, is this text. */
+bool mx_tree_is(const struct mx_tree *tree, uint32_t node, struct mcpx_slice text);
+
+/** Order of two strings or names by their unescaped bytes: negative, 0 or positive. */
+int mx_tree_compare(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
+                    uint32_t node_b);
+
+/**
+ * Appends the JSON Pointer of a node; for a name, that of its member. Walks down from node 0.
+ * Halves of surrogate pairs become U+FFFD.
+ */
+void mx_tree_path(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
+
+/** Appends a name to a JSON Pointer: "/", and the name with its tildes and slashes escaped. */
+void mx_tree_pointer_add(struct mcpx_text *out, struct mcpx_slice name);
+
+/** The same with the name that a node is. */
+void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx_text *out);
+
+/** Appends what a string or name stands for; halves of surrogate pairs become U+FFFD. */
+void mx_tree_unescape(const struct mx_tree *tree, uint32_t node, struct mcpx_text *out);
+
+/** Writes what a string or name stands for to `out`, which has room for its bytes. */
+void mx_tree_plain(const struct mx_tree *tree, uint32_t node, char *out, size_t *len);
+
+/** Frees the memory and leaves an empty index. */
+void mx_tree_fini(struct mx_tree *tree);
+
+/** Frees the memory if it is more than `bytes`. The content is then gone. */
+void mx_tree_trim(struct mx_tree *tree, size_t bytes);
+
+/**
+ * Indexes one JSON text (RFC 8259, UTF-8, nothing after the value but white space, nested at most
+ * MX_TREE_DEPTH deep, at most MX_TREE_BYTES long).
+ *
+ * text    borrowed for as long as the tree is used
+ * fault   filled on failure (reason, offset); may be NULL
+ *
+ * Returns MCPX_OK, also for an ambiguous text; MCPX_EUTF8, MCPX_EINVALID or MCPX_ENOMEM, and the
+ * tree is then empty. Time is linear but for objects whose names were chosen to be slow, which are
+ * sorted; memory is at most 8 bytes a byte, and 16 a member of the largest object.
+ */
+enum mcpx_err mx_tree_read(struct mx_tree *tree, struct mcpx_slice text,
+                           struct mcpx_fault *fault);
+
+/**
+ * True when two values are equal. Neither is ambiguous.
+ *
+ * steps   of an evaluation: one is taken off for each few values or bytes compared. When they have
+ *         run out the answer is false and means nothing.
+ */
+bool mx_tree_same(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
+                  uint32_t node_b, int64_t *steps);
+
+/** A hash of a value, the same for equal ones. Linear. */
+uint32_t mx_tree_value_hash(const struct mx_tree *tree, uint32_t node);
+
+/** The hash of a string, unescaped: mx_name_hash of what it stands for. */
+uint32_t mx_tree_string_hash(const struct mx_tree *tree, uint32_t node);
+
 #endif

@@ -5,8 +5,8 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/contract/evaluate.h"
-#include "lib/contract/tree_read.h"
+#include "lib/contract/program.h"
+#include "lib/contract/tree.h"
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "lib/core/utf8.h"

@@ -9,6 +9,7 @@
 #include "lib/contract/tree.h"
 #include "lib/core/decisive.h"
 
+#include <mcpx/base.h>
 #include <mcpx/wrap.h>
 
 /**
@@ -153,5 +154,8 @@ enum mcpx_err mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapp
  */
 enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                                 const struct mx_record *record);
+
+/** True for a version of SemVer 2.0.0, such as 1.0.0-rc.1+build.7. */
+bool mx_is_semver(struct mcpx_slice text);
 
 #endif

@@ -4,8 +4,8 @@
  * from the files below as facts (on_fact), which know nothing of states; a state is told when it is
  * entered, from the loop, and STOPPED and FAILED only when no handle is left on it.
  */
-#include "lib/edge/child_reap.h"
 #include "lib/edge/child_state.h"
+#include "lib/edge/child_warden.h"
 
 #include <errno.h>
 #include <signal.h>

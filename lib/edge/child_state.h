@@ -1,19 +1,40 @@
 /*
  * child_state.h - what a child is made of, for the files that share it, from the highest to the
  * lowest: child.c (what state it is in), child_run.c (one process, from its start to its end),
- * child_input.c and child_output.c (lines), child_port.c (pipes). A file calls those below it; what
- * happens there is told upwards as a fact.
+ * child_pipe.c (pipes and the lines in them). A file calls those below it; what happens there is
+ * told upwards as a fact.
  */
 #ifndef EDGE_CHILD_STATE_H
 #define EDGE_CHILD_STATE_H
 
 #include "lib/core/bucket.h"
-#include "lib/edge/child_spawn.h"
 #include "lib/edge/child_warden.h"
 
 #include <mcpx/child.h>
+#include <mcpx/error.h>
 #include <mcpx/lines.h>
+
 #include <uv.h>
+
+/** The owner's ends, in the order of struct mx_spawned's `fds`. */
+enum mx_child_end {
+    MX_END_CONTROL, /* to the warden: orders out, news in */
+    MX_END_INPUT,
+    MX_END_OUTPUT,
+    MX_END_ERRORS,
+    MX_END_COUNT
+};
+
+/**
+ * warden   process id, to be waited for once the control socket has closed
+ * fds      ours, close-on-exec; MX_END_ERRORS is -1 when that output is discarded
+ * mark     entry of the environment that only this child's descendants have
+ */
+struct mx_spawned {
+    pid_t warden;
+    int fds[MX_END_COUNT];
+    char mark[MX_REAP_MARK_SIZE];
+};
 
 enum { MX_CHILD_PIECE = 65536, MX_CHILD_TEXT = 320 };
 
@@ -120,15 +141,13 @@ bool mx_child_run_hear(struct mcpx_child *child);
 /** Gives the warden an order, if there is one. */
 void mx_child_run_order(struct mcpx_child *child, enum mx_warden_order order);
 
-/* child_input.c */
+/* child_pipe.c */
 
 /** Writes what the pipe takes; when nothing is left and the child is stopping, closes it. */
 void mx_child_input_flush(struct mcpx_child *child);
 
 /** Throws away what waits to be written. */
 void mx_child_input_fini(struct mcpx_child *child);
-
-/* child_output.c */
 
 /** Reads once from MX_END_OUTPUT or MX_END_ERRORS and tells what lines there are. */
 void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end);
@@ -140,23 +159,10 @@ void mx_child_output_drain(struct mcpx_child *child);
 void mx_child_output_init(struct mcpx_child *child);
 void mx_child_output_fini(struct mcpx_child *child);
 
-/* child_port.c */
-
 /** Closes one of our ends; its handle is closed later. */
 void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end);
 
-/** write(2) without the signal SIGPIPE, whatever this process does with that signal. */
-ssize_t mx_child_port_write(int fd, const char *bytes, size_t len);
-
-/* child_text.c */
-
 /** Fills `text` with what became of the run, for people. */
 void mx_child_describe(struct mcpx_child *child);
-
-/**
- * One line of standard error for a terminal or log: "[name] line\n" with control characters as
- * \xNN; `cut` adds "...". Appends to `out`.
- */
-void mx_child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line, bool cut);
 
 #endif

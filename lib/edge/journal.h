@@ -55,8 +55,8 @@ struct mx_journal *mx_journal_open(const struct mx_journal_config *config);
 
 /**
  * Writes a line, with one write(2), and goes on in a new file before, if need be; in the old one
- * when there can be no new one. Then the oldest files are removed. A line that cannot be written whole leaves nothing behind; that
- * lines are missing is told when it happens first.
+ * when there can be no new one. Then the oldest files are removed. A line that cannot be written
+ * whole leaves nothing behind; that lines are missing is told when it happens first.
  *
  * line   with its "\n", as mcpx_telemetry_add and mcpx_validation_add make it; borrowed
  */

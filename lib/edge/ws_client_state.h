@@ -6,10 +6,68 @@
 #define EDGE_WS_CLIENT_STATE_H
 
 #include "lib/edge/alarm.h"
-#include "lib/edge/ws_inbox.h"
-#include "lib/edge/ws_keepalive.h"
 #include "lib/edge/ws_wire.h"
+
+#include <mcpx/base.h>
 #include <mcpx/client.h>
+
+enum mx_input_type { MX_INPUT_OPENED, MX_INPUT_TEXT, MX_INPUT_ENDED };
+
+/** One thing that happened: `text` is a message or a reason, `code` belongs to ENDED. */
+struct mx_input {
+    enum mx_input_type type;
+    int code;
+    struct mcpx_slice text;
+};
+
+struct mx_inbox_item;
+
+/** First in, first out. Zero-initialised is empty; `bytes` is the memory of the texts. */
+struct mx_inbox {
+    struct mx_inbox_item *first;
+    struct mx_inbox_item *last;
+    struct mx_inbox_item *taken;
+    size_t bytes;
+};
+
+/** Copies an input to the end. Returns false without memory. */
+bool mx_inbox_put(struct mx_inbox *inbox, const struct mx_input *input);
+
+/** Takes the first input out; its text is lent until the next call. Returns false when empty. */
+bool mx_inbox_take(struct mx_inbox *inbox, struct mx_input *out);
+
+/** True when there is nothing to take. */
+bool mx_inbox_is_empty(const struct mx_inbox *inbox);
+
+/** Frees all that is in it. */
+void mx_inbox_fini(struct mx_inbox *inbox);
+
+/** A ping goes out after each MX_KEEPALIVE_MS of silence; the third such pause is the end. */
+enum { MX_KEEPALIVE_MS = 25000, MX_KEEPALIVE_MAX = 3 };
+
+/** Zero-initialised is not started; see mx_keepalive_start. */
+struct mx_keepalive {
+    int64_t heard_ms;
+    int64_t due_ms;
+    int missed;
+};
+
+enum mx_keepalive_advice { MX_KEEPALIVE_WAIT, MX_KEEPALIVE_PING, MX_KEEPALIVE_DEAD };
+
+/** The connection was made. */
+void mx_keepalive_start(struct mx_keepalive *keepalive, int64_t mono_ms);
+
+/** Something came. */
+void mx_keepalive_received(struct mx_keepalive *keepalive, int64_t mono_ms);
+
+/**
+ * What to do now. Pauses are counted by asking: a program that was stopped for an hour is not told
+ * DEAD before it has pinged and waited.
+ */
+enum mx_keepalive_advice mx_keepalive_check(struct mx_keepalive *keepalive, int64_t mono_ms);
+
+/** mono_ms at which to ask again. */
+int64_t mx_keepalive_due(const struct mx_keepalive *keepalive);
 
 enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
 

@@ -4,10 +4,107 @@
  * a hundred requests that came together are answered together.
  * The wire's events only note what happened; making and breaking connections is done by the
  * alarm, outside of libwebsockets' callbacks.
+ *
+ * An event points into the message it came from, and the session keeps one message; so while an
+ * application that fetches events has one in its hands, the next message waits in a list, one
+ * allocation per item. Copying whole events was the alternative; they hold an envelope with 256
+ * addressees.
  */
 #include "lib/edge/ws_client_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+struct mx_inbox_item {
+    struct mx_inbox_item *next;
+    struct mx_input input;
+    char text[];
+};
+
+bool mx_inbox_put(struct mx_inbox *inbox, const struct mx_input *input)
+{
+    struct mx_inbox_item *item = malloc(sizeof *item + input->text.len + 1);
+
+    if (!item)
+        return false;
+    item->next = NULL;
+    item->input = *input;
+    if (input->text.len)
+        memcpy(item->text, input->text.text, input->text.len);
+    item->input.text.text = item->text;
+    if (inbox->last)
+        inbox->last->next = item;
+    else
+        inbox->first = item;
+    inbox->last = item;
+    inbox->bytes += input->text.len;
+    return true;
+}
+
+bool mx_inbox_take(struct mx_inbox *inbox, struct mx_input *out)
+{
+    struct mx_inbox_item *item = inbox->first;
+
+    free(inbox->taken);
+    inbox->taken = item;
+    if (!item)
+        return false;
+    inbox->first = item->next;
+    if (!item->next)
+        inbox->last = NULL;
+    inbox->bytes -= item->input.text.len;
+    *out = item->input;
+    return true;
+}
+
+bool mx_inbox_is_empty(const struct mx_inbox *inbox)
+{
+    return !inbox->first;
+}
+
+void mx_inbox_fini(struct mx_inbox *inbox)
+{
+    struct mx_input input;
+
+    while (mx_inbox_take(inbox, &input))
+        ;
+}
+
+/*
+ * libwebsockets has such a timer of its own, but it counts PONGs as the only sign of life and calls
+ * nobody. So silence is what the client itself has not heard, and it asks.
+ */
+void mx_keepalive_start(struct mx_keepalive *keepalive, int64_t mono_ms)
+{
+    *keepalive = (struct mx_keepalive){mono_ms, mono_ms + MX_KEEPALIVE_MS, 0};
+}
+
+void mx_keepalive_received(struct mx_keepalive *keepalive, int64_t mono_ms)
+{
+    keepalive->heard_ms = mono_ms;
+    if (keepalive->missed) {
+        keepalive->missed = 0;
+        keepalive->due_ms = mono_ms + MX_KEEPALIVE_MS;
+    }
+}
+
+enum mx_keepalive_advice mx_keepalive_check(struct mx_keepalive *keepalive, int64_t mono_ms)
+{
+    if (mono_ms < keepalive->due_ms)
+        return MX_KEEPALIVE_WAIT;
+    /* While something comes all the time the deadline is moved here, once per pause. */
+    if (!keepalive->missed && keepalive->heard_ms + MX_KEEPALIVE_MS > mono_ms) {
+        keepalive->due_ms = keepalive->heard_ms + MX_KEEPALIVE_MS;
+        return MX_KEEPALIVE_WAIT;
+    }
+    keepalive->due_ms = mono_ms + MX_KEEPALIVE_MS;
+    return ++keepalive->missed < MX_KEEPALIVE_MAX ? MX_KEEPALIVE_PING : MX_KEEPALIVE_DEAD;
+}
+
+int64_t mx_keepalive_due(const struct mx_keepalive *keepalive)
+{
+    return keepalive->due_ms;
+}
 
 enum {
     CONNECT_MS = 20000,

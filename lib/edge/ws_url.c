@@ -3,7 +3,7 @@
  * hand accept what has no meaning here (user names, queries, fragments) and would silently drop
  * it; a token pasted into a URL must be refused aloud, not sent to a log.
  */
-#include "lib/edge/ws_url.h"
+#include "lib/edge/ws_wire.h"
 
 #include "lib/core/decimal.h"
 #include "lib/core/fault.h"

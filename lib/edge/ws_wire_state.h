@@ -1,13 +1,12 @@
 /*
- * ws_wire_state.h - what the three files behind ws_wire.h share: ws_wire.c makes and ends
- * connections, ws_wire_lws.c below it is the libwebsockets context, and ws_wire_io.c, the lowest,
- * has its callbacks and what ends a connection.
+ * ws_wire_state.h - what the two files behind ws_wire.h share: ws_wire.c has the libwebsockets
+ * context, makes and ends connections; ws_wire_io.c, below it, has the callbacks and what ends a
+ * connection.
  */
 #ifndef EDGE_WS_WIRE_STATE_H
 #define EDGE_WS_WIRE_STATE_H
 
 #include "lib/edge/alarm.h"
-#include "lib/edge/ws_lookup.h"
 #include "lib/edge/ws_wire.h"
 
 #include <libwebsockets.h>
@@ -62,12 +61,6 @@ struct mx_wire {
     uv_idle_t linger;
     int turns;
 };
-
-/** Makes the context. Returns false when it cannot. */
-bool mx_wire_context_open(struct mx_wire *wire);
-
-/** Ends the context and, turns of the loop later, frees the wire itself. */
-void mx_wire_context_close(struct mx_wire *wire);
 
 /** The callback of the one protocol. */
 int mx_wire_dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,

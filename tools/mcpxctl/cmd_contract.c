@@ -7,7 +7,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/contract/semver.h"
+#include "lib/contract/wrap.h"
 #include "lib/core/format.h"
 #include "lib/core/utf8.h"
 #include "tools/common/input.h"

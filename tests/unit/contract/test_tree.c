@@ -1,8 +1,7 @@
 /*
  * test_tree.c - an indexed text: what is found where, what is ambiguous, what is refused.
  */
-#include "lib/contract/tree_find.h"
-#include "lib/contract/tree_read.h"
+#include "lib/contract/tree.h"
 
 #include <criterion/criterion.h>
 

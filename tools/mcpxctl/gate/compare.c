@@ -12,7 +12,7 @@
  */
 #include "tools/mcpxctl/gate/compare.h"
 
-#include "lib/contract/tree_find.h"
+#include "lib/contract/tree.h"
 #include "lib/core/format.h"
 #include "lib/core/room.h"
 #include <mcpx/contract.h>

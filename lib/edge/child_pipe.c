@@ -1,0 +1,425 @@
+/*
+ * child_pipe.c - our ends of a child's pipes. Lines to it that its pipe does not take now wait in
+ * one contiguous text with a bound; nothing is allocated per line. What it writes is cut into
+ * lines: one stream for our program, the other, labelled, for people; it is another program's text
+ * on a terminal, so no escape sequence gets through. Both are read a piece at a time, so that a
+ * child that floods one takes no more than its turn of the loop.
+ *
+ * Refused: uv_write. It writes when the loop likes, and a write to a pipe nobody reads raises
+ * SIGPIPE, which ends a program that has not ignored it; a library does not decide that for its
+ * program. Here the signal is blocked for the length of the call and taken back.
+ */
+#include "lib/edge/child_state.h"
+
+#include "lib/core/format.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void on_port_closed(uv_handle_t *handle)
+{
+    struct mcpx_child *child = handle->data;
+
+    if (--child->handles == 0)
+        child->on_fact(child, MX_FACT_OVER);
+}
+
+void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end)
+{
+    struct mx_child_port *port = &child->ports[end];
+
+    if (port->fd < 0)
+        return;
+    uv_close((uv_handle_t *)&port->poll, on_port_closed);
+    close(port->fd);
+    port->fd = -1;
+}
+
+/* write(2) without the signal SIGPIPE, whatever this process does with that signal. */
+static ssize_t child_port_write(int fd, const char *bytes, size_t len)
+{
+    const struct timespec now = {0, 0};
+    sigset_t broken, before, pending;
+    bool was_pending;
+    ssize_t done;
+    int err;
+
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    sigpending(&pending);
+    was_pending = sigismember(&pending, SIGPIPE) == 1;
+    do
+        done = write(fd, bytes, len);
+    while (done < 0 && errno == EINTR);
+    err = errno;
+    if (done < 0 && err == EPIPE && !was_pending)
+        while (sigtimedwait(&broken, NULL, &now) < 0 && errno == EINTR)
+            ;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = err;
+    return done;
+}
+
+static const struct {
+    int number;
+    const char *name;
+} signals[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+               {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+               {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+               {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+               {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+               {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+
+static const char *signal_name(int number)
+{
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signals[i].number == number)
+            return signals[i].name;
+    return "another signal";
+}
+
+static void describe_fault(struct mcpx_child *child)
+{
+    const struct mx_child_run *run = &child->run;
+    char why[128] = "unknown error";
+    char *text = child->text;
+
+    (void)strerror_r(run->fault, why, sizeof why);
+    if (run->step == MX_STEP_PROGRAM)
+        snprintf(text, sizeof child->text, "cannot execute '%.120s': %s",
+                 child->config.argv[0], why);
+    else if (run->step == MX_STEP_FOLDER)
+        snprintf(text, sizeof child->text, "cannot enter the directory '%.120s': %s",
+                 child->config.cwd, why);
+    else
+        snprintf(text, sizeof child->text, "cannot start a process: %s", why);
+}
+
+/* What could not be killed belongs to another user, or the kernel holds it. */
+static void add_left(struct mcpx_child *child)
+{
+    size_t len = strlen(child->text);
+
+    snprintf(child->text + len, sizeof child->text - len,
+             "; %zu of its processes cannot be killed", child->run.left);
+}
+
+void mx_child_describe(struct mcpx_child *child)
+{
+    const struct mx_child_run *run = &child->run;
+    int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
+    char *text = child->text;
+
+    if (run->fault)
+        describe_fault(child);
+    else if (child->state == MCPX_CHILD_STARTING || child->state == MCPX_CHILD_RUNNING)
+        snprintf(text, sizeof child->text, "is %s",
+                 child->state == MCPX_CHILD_RUNNING ? "running" : "starting");
+    else if (!run->ended)
+        snprintf(text, sizeof child->text, "was killed with the process that looked after it");
+    else if (run->closed && number == SIGKILL)
+        snprintf(text, sizeof child->text, "closed its output");
+    else if (number)
+        snprintf(text, sizeof child->text, "killed by signal %d (%s)", number,
+                 signal_name(number));
+    else
+        snprintf(text, sizeof child->text, "exited with code %d", WEXITSTATUS(run->status));
+    if (run->left)
+        add_left(child);
+}
+
+/* Controls of ASCII, and the 32 of Unicode that begin with C2: terminals know both. */
+static size_t control_len(const unsigned char *at, size_t left)
+{
+    if ((at[0] < 0x20 && at[0] != '\t') || at[0] == 0x7f)
+        return 1;
+    return at[0] == 0xc2 && left > 1 && at[1] >= 0x80 && at[1] < 0xa0 ? 2 : 0;
+}
+
+/*
+ * One line of standard error for a terminal or log: "[name] line\n" with control characters as
+ * \xNN; `cut` adds "...". Appends to `out`.
+ */
+static void child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line,
+                        bool cut)
+{
+    const unsigned char *at = (const unsigned char *)line.text;
+    size_t start = 0;
+    char escape[8];
+
+    mx_format(out, "[%s] ", name);
+    for (size_t i = 0; i < line.len; i++) {
+        size_t control = control_len(at + i, line.len - i);
+
+        if (!control)
+            continue;
+        mcpx_text_add(out, line.text + start, i - start);
+        i += control - 1;
+        start = i + 1;
+        snprintf(escape, sizeof escape, "\\x%02x", (unsigned)at[i]);
+        mcpx_text_puts(out, escape);
+    }
+    mcpx_text_add(out, line.text + start, line.len - start);
+    mcpx_text_puts(out, cut ? "...\n" : "\n");
+}
+
+enum { QUEUE_DEFAULT = 64 << 20, QUEUE_KEPT = 65536 };
+
+void mx_child_input_fini(struct mcpx_child *child)
+{
+    mcpx_text_fini(&child->queue);
+    child->written = 0;
+}
+
+static void on_writable(uv_poll_t *poll, int status, int events)
+{
+    struct mcpx_child *child = poll->data;
+
+    (void)events;
+    if (status < 0) { /* it has closed its input */
+        mx_child_input_fini(child);
+        mx_child_port_close(child, MX_END_INPUT);
+        return;
+    }
+    mx_child_input_flush(child);
+}
+
+/* What is written goes; memory beyond the usual goes, too. */
+static void forget_written(struct mcpx_child *child)
+{
+    struct mcpx_text *queue = &child->queue;
+    size_t left = queue->len - child->written;
+
+    if (left && child->written < queue->len / 2)
+        return;
+    if (left)
+        memmove(queue->text, queue->text + child->written, left);
+    child->written = 0;
+    queue->len = left;
+    if (!left && queue->size > QUEUE_KEPT)
+        mcpx_text_fini(queue);
+}
+
+void mx_child_input_flush(struct mcpx_child *child)
+{
+    struct mx_child_port *port = &child->ports[MX_END_INPUT];
+    size_t left = child->queue.len - child->written;
+
+    if (port->fd < 0)
+        return;
+    while (left) {
+        ssize_t done = child_port_write(port->fd, child->queue.text + child->written, left);
+
+        if (done < 0)
+            break;
+        child->written += (size_t)done;
+        left -= (size_t)done;
+    }
+    if (left && errno != EAGAIN) {
+        mx_child_input_fini(child);
+        mx_child_port_close(child, MX_END_INPUT);
+        return;
+    }
+    forget_written(child);
+    if (left)
+        uv_poll_start(&port->poll, UV_WRITABLE, on_writable);
+    else if (child->stopping)
+        mx_child_port_close(child, MX_END_INPUT);
+    else if (uv_is_active((uv_handle_t *)&port->poll)) /* else it would ask the system */
+        uv_poll_stop(&port->poll);
+}
+
+enum mcpx_err mcpx_child_write(struct mcpx_child *child, struct mcpx_slice line)
+{
+    struct mcpx_text *queue = &child->queue;
+    size_t waiting = queue->len - child->written;
+    size_t max = child->config.queue_max ? child->config.queue_max : QUEUE_DEFAULT;
+
+    if (child->stopping || child->ports[MX_END_INPUT].fd < 0 ||
+        (child->state != MCPX_CHILD_STARTING && child->state != MCPX_CHILD_RUNNING))
+        return MCPX_ECLOSED;
+    if (line.len && memchr(line.text, '\n', line.len))
+        return MCPX_EINVALID;
+    if (line.len >= max || waiting > max - line.len - 1)
+        return MCPX_ELIMIT;
+    if (!mcpx_text_reserve(queue, line.len + 1)) {
+        queue->failed = false; /* what waits is whole */
+        return MCPX_ENOMEM;
+    }
+    mcpx_text_slice(queue, line);
+    mcpx_text_add(queue, "\n", 1);
+    mx_child_input_flush(child);
+    return child->ports[MX_END_INPUT].fd < 0 ? MCPX_ECLOSED : MCPX_OK;
+}
+
+enum { LINE_DEFAULT = 64 << 20, ERROR_LINE_MAX = 4096 };
+
+/* Bytes of standard error that are shown: 100 KB a second, 1 MB at once. */
+static const struct mx_rate shown_rate = {6000000, 1000000};
+
+void mx_child_output_init(struct mcpx_child *child)
+{
+    child->output.max = child->config.line_max ? child->config.line_max : LINE_DEFAULT;
+    child->errors.max = ERROR_LINE_MAX;
+}
+
+void mx_child_output_fini(struct mcpx_child *child)
+{
+    mcpx_lines_fini(&child->output);
+    mcpx_lines_fini(&child->errors);
+}
+
+static void tell_lines(struct mcpx_child *child, struct mcpx_slice bytes)
+{
+    const struct mcpx_child_config *config = &child->config;
+    struct mcpx_slice line;
+    enum mcpx_err err;
+
+    mcpx_lines_feed(&child->output, bytes);
+    while (mcpx_lines_next(&child->output, &line, &err)) {
+        child->on_fact(child, MX_FACT_RUNNING);
+        if (!err && config->on_line)
+            config->on_line(config->user, line);
+        else if (err && config->on_overlong)
+            config->on_overlong(config->user, line);
+    }
+}
+
+/* Whether a write of PIPE_BUF bytes would wait for who reads our standard error. */
+static bool would_wait(void)
+{
+    struct pollfd wait = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+    return poll(&wait, 1, 0) == 0;
+}
+
+/* Writes a line, or as much of it as can be; returns what was written. */
+static size_t show_line(struct mcpx_slice line)
+{
+    size_t done = 0;
+
+    while (done < line.len && !would_wait()) {
+        size_t len = line.len - done < PIPE_BUF ? line.len - done : PIPE_BUF;
+        ssize_t put = child_port_write(STDERR_FILENO, line.text + done, len);
+
+        if (put <= 0)
+            break;
+        done += (size_t)put;
+    }
+    return done;
+}
+
+/* Lines that were lost are told of before the next one that is written. */
+static bool report_lost(struct mcpx_child *child)
+{
+    struct mcpx_text text = {0};
+    bool told;
+
+    if (!child->unshown)
+        return true;
+    mx_format(&text,
+              "[%s] lines missing here, because nobody read them or they were too many: "
+              "%s\n",
+              child->config.name, child->unshown);
+    told = !text.failed && show_line(mcpx_text_view(&text)) > 0;
+    if (told)
+        child->unshown = 0;
+    mcpx_text_fini(&text);
+    return told;
+}
+
+static bool is_too_much(struct mcpx_child *child, size_t len)
+{
+    int64_t now_ms = (int64_t)uv_now(child->config.loop);
+
+    if (mx_bucket_wait_ms(&child->shown, shown_rate, len, now_ms) > 0)
+        return true;
+    mx_bucket_spend(&child->shown, shown_rate, len, now_ms);
+    return false;
+}
+
+/* Nobody waits for who reads our standard error: what it does not take is lost, and counted. */
+static void show(struct mcpx_child *child, const struct mcpx_text *text)
+{
+    size_t at = 0;
+
+    while (at < text->len) {
+        const char *end = memchr(text->text + at, '\n', text->len - at);
+        size_t len = (size_t)(end - (text->text + at)) + 1;
+
+        if (is_too_much(child, len) || !report_lost(child) ||
+            show_line((struct mcpx_slice){text->text + at, len}) < len)
+            child->unshown++;
+        at += len;
+    }
+}
+
+static void show_errors(struct mcpx_child *child, struct mcpx_slice bytes)
+{
+    struct mcpx_text text = {0};
+    struct mcpx_slice line;
+    enum mcpx_err err;
+
+    mcpx_lines_feed(&child->errors, bytes);
+    while (mcpx_lines_next(&child->errors, &line, &err))
+        if (line.len)
+            child_label(&text, child->config.name, line, err != MCPX_OK);
+    show(child, &text);
+    mcpx_text_fini(&text);
+}
+
+/* Returns what read(2) does. */
+static ssize_t read_piece(struct mcpx_child *child, enum mx_child_end end, size_t max)
+{
+    size_t size = max < sizeof child->piece ? max : sizeof child->piece;
+    ssize_t got = read(child->ports[end].fd, child->piece, size);
+    struct mcpx_slice bytes = {child->piece, got > 0 ? (size_t)got : 0};
+
+    if (got > 0 && end == MX_END_OUTPUT)
+        tell_lines(child, bytes);
+    else if (got > 0)
+        show_errors(child, bytes);
+    return got;
+}
+
+void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end)
+{
+    ssize_t got = read_piece(child, end, sizeof child->piece);
+
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR)))
+        return;
+    mx_child_port_close(child, end);
+    if (end == MX_END_OUTPUT)
+        child->on_fact(child, MX_FACT_SILENT);
+}
+
+/* As much as there is now and no more: somebody else may have been handed the pipe. */
+static void drain(struct mcpx_child *child, enum mx_child_end end)
+{
+    int left = 0;
+
+    if (child->ports[end].fd < 0 || ioctl(child->ports[end].fd, FIONREAD, &left))
+        return;
+    while (left > 0) {
+        ssize_t got = read_piece(child, end, (size_t)left);
+
+        if (got <= 0)
+            return;
+        left -= (int)got;
+    }
+}
+
+void mx_child_output_drain(struct mcpx_child *child)
+{
+    drain(child, MX_END_OUTPUT);
+    drain(child, MX_END_ERRORS);
+    if (child->config.name)
+        show_errors(child, MCPX_SLICE("\n")); /* last words without an end */
+}
