@@ -58,9 +58,10 @@ struct mcpx_session_config {
  * `own` is the id of an envelope of ours, `tag` the tag of its draft.
  *
  *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known
- *                 [envelope: the system/welcome, resumed, renamed: our id is not the former one, because another connection
- *                 has that now. Answers to requests that we sent under the former id still
- *                 come. Our answers to requests for the former id may be ignored]
+ *                 [envelope: the system/welcome, resumed, renamed: our id is not the former one,
+ *                 because another connection has that now. Answers to requests that we sent
+ *                 under the former id still come. Our answers to requests for the former id may
+ *                 be ignored]
  *   LEFT          the connection is gone, or could not be made [code, reason, retry_ms]. After a
  *                 final one EXPIRED follows for everything pending
  *   PRESENCE      another participant came, left or changed [participant, presence]

@@ -179,7 +179,8 @@ static bool is_among(struct mcpx_slice type, const char *const *types, size_t co
 /* "chat:x" may be somebody's own kind; "mcp/withdraw:tools/call" is a mistake. */
 static bool wants_method_in_vain(const struct mcpx_kind *parts)
 {
-    bool is_any = !parts->context.text && mcpx_slice_equal(parts->method, MCPX_SLICE("*"));
+    bool is_any = parts->method.text && !parts->context.text &&
+                  mcpx_slice_equal(parts->method, MCPX_SLICE("*"));
     bool is_chat = parts->type.text[0] == 'c';
 
     return parts->method.text && (is_any || !is_chat) &&

@@ -107,7 +107,7 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms)
 
     if (!own)
         return NULL;
-    mx_own_ref(own);
+    outbox->lent = NULL; /* its reference is ours now */
     mx_outbox_give_back(outbox);
     own->rewritten |= own->written;
     own->written = true;

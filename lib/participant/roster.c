@@ -15,6 +15,7 @@
 
 #include <mcpx/envelope.h>
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* ---- lists of strings ---- */
@@ -128,7 +129,10 @@ static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, boo
     *found = false;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = mcpx_slice_compare(roster->people[middle]->id, id);
+        int order;
+
+        assert(roster->people[middle]);
+        order = mcpx_slice_compare(roster->people[middle]->id, id);
 
         *found |= order == 0;
         if (order < 0)

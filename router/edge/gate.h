@@ -53,9 +53,9 @@ bool gate_looks(struct gate *gate, struct address from, uint64_t looks, struct m
 
 /**
  * A request of a connection has named its participant: the address has its charge back, which was
- * `looks` of gate_looks or, if that is 0, an attempt, and the participant is charged one instead. Returns 0, or the milliseconds until it may ask again; then
- * nothing has changed, so that a flood of refused requests counts for its address. A gate that is
- * NULL asks nothing.
+ * `looks` of gate_looks or, if that is 0, an attempt, and the participant is charged one instead.
+ * Returns 0, or the milliseconds until it may ask again; then nothing has changed, so that a flood
+ * of refused requests counts for its address. A gate that is NULL asks nothing.
  */
 int64_t gate_knows(struct gate *gate, struct address from, uint64_t looks,
                    struct mcpx_slice participant, struct mcpx_now now);

@@ -173,7 +173,8 @@ enum { HTTP_WORK_NS = 250000 };
  *
  * An answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
  * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`; or, where the
- * caller's signature is wanted, once that was verified. With `reload`, it is to be answered when the configuration was read again; its `detail` says who asks for that.
+ * caller's signature is wanted, once that was verified. With `reload`, it is to be answered when
+ * the configuration was read again; its `detail` says who asks for that.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

@@ -23,9 +23,9 @@ enum { TURN_SHARE = 256, TURN_OTHERS_NS = 1000000, TURN_RECORDS = 4, TURN_BYTES 
 void turn_begin(struct edge *edge);
 
 /**
- * True while the share of who is behind the connection is not used up, nor TURN_OTHERS_NS where it is
- * leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read is then used
- * up at once.
+ * True while the share of who is behind the connection is not used up, nor TURN_OTHERS_NS where it
+ * is leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read is then
+ * used up at once.
  */
 bool turn_permits(struct connection *connection);
 

@@ -1,9 +1,9 @@
 /*
  * delivery.c - how long envelopes take, from when they are accepted until each reader has had a
- * turn to be written to. It is timed once for each round of a topic, not for each reader: a round is
- * a hundred writes, or ten thousand. What was accepted since the round before counts as if it had
- * been accepted together with the oldest of it. Readers whose sockets are full are not waited for,
- * nor is what a reader could not be handed in its turn: hub_lag tells of that.
+ * turn to be written to. It is timed once for each round of a topic, not for each reader: a round
+ * is a hundred writes, or ten thousand. What was accepted since the round before counts as if it
+ * had been accepted together with the oldest of it. Readers whose sockets are full are not waited
+ * for, nor is what a reader could not be handed in its turn: hub_lag tells of that.
  */
 #include "router/hub/hub_state.h"
 

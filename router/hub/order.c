@@ -5,8 +5,8 @@
  * whose tail moves with each new topic. Levels come from a keyed hash, so nobody can choose
  * names that all stand on one.
  *
- * Those that wait stand in a heap, so that coming in, leaving and being the next cost little however
- * many there are.
+ * Those that wait stand in a heap, so that coming in, leaving and being the next cost little
+ * however many there are.
  */
 #include "router/hub/order.h"
 

@@ -10,7 +10,7 @@ const unsigned stats_match_ns[STATS_BOUNDS] = {100,  250,   500,    1000,    250
 
 const char *cap_setting(enum cap cap)
 {
-#define CAP_SETTING(constant, setting) [constant] = setting,
+#define CAP_SETTING(constant, setting) [constant] = (setting),
     static const char *const settings[CAP_COUNT] = {CAP_TABLE(CAP_SETTING)};
 #undef CAP_SETTING
 

@@ -70,12 +70,6 @@ static enum mcpx_err verify(struct tokens *tokens, const struct claimant *claima
     return err;
 }
 
-enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
-                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
-{
-    return verify(tokens, &(struct claimant){.bearer = bearer}, topic, now, out);
-}
-
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {

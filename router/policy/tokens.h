@@ -33,27 +33,12 @@ bool tokens_free_some(struct tokens *tokens);
 void tokens_take_shared(struct tokens *tokens, struct tokens *before);
 
 /**
- * Finds the bearer of a token, and its grant in a topic.
- *
- * bearer   the token itself, borrowed
- * topic    the topic asked for; absent = any (the API calls that are not about one topic)
- * out      filled with a grant the caller owns one reference of; untouched on failure
- *
- * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured
- * key with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid
- * participant; MCPX_EFORBIDDEN when it is good but not for this topic; MCPX_ENOMEM. Static tokens
- * are compared in constant time. Protocol: section 7.
- */
-enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,
-                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
-
-/**
- * Judges what a grant was earned with again, as tokens_verify would judge the token: by the
+ * Judges what a grant was earned with again, as tokens_ask would judge the token: by the
  * participants, profiles and keys that are in force now.
  *
- * base     a grant that tokens_verify or tokens_rejudge has given, under any configuration;
+ * base     a grant that tokens_ask or tokens_rejudge has given, under any configuration;
  *          borrowed
- * topic    as for tokens_verify
+ * topic    as for tokens_ask
  * out      filled with a reference the caller owns; untouched on failure
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND when the participant is not configured any more; MCPX_EFORBIDDEN
@@ -83,9 +68,18 @@ struct claimant {
 };
 
 /**
- * tokens_verify for somebody who may have shown a certificate: it does instead of a token. Who
- * shows both has to be the same participant by both, or gets MCPX_ETOKEN, as with a certificate
- * that stands for nobody. MCPX_EOPENING: the token's signature is to be verified first.
+ * Finds who asks, and its grant in a topic.
+ *
+ * claimant   borrowed. A certificate does instead of a token; with both, both must name the same
+ *            participant
+ * topic      the topic asked for; absent = any (the API calls that are not about one topic)
+ * out        filled with a grant the caller owns one reference of; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured
+ * key with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid
+ * participant, or when the certificate stands for another participant or for none; MCPX_EOPENING
+ * when the token's signature is to be verified first; MCPX_EFORBIDDEN when it is good but not for
+ * this topic; MCPX_ENOMEM. Static tokens are compared in constant time. Protocol: section 7.
  */
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);

@@ -21,7 +21,7 @@
 #include "router/store/audit_link.h"
 #include <mcpx/json.h>
 
-/* ---- links: what is kept of a line while a chain is verified; its text is gone at the next ---- */
+/* ---- links: what is kept of a line while a chain is verified, until the next line ---- */
 
 bool audit_link_joins(const struct audit_link *link, const struct audit_link *next)
 {

@@ -6,6 +6,7 @@
  */
 #include "router/edge/http_admission.h"
 #include "router/policy/tokens_make.h"
+#include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"
 
 #include <openssl/evp.h>

@@ -8,6 +8,7 @@
 #include "router/policy/jwt.h"
 #include "router/policy/public_key.h"
 #include "router/policy/tokens_inside.h"
+#include "tests/support/bearer.h"
 
 #include <mcpx/envelope.h>
 #include <openssl/evp.h>

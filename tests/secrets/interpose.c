@@ -431,7 +431,7 @@ REPLACED int openat(int folder, const char *path, int flags, ...)
     fd = NEXT(openat)(folder, path, flags, va_arg(values, mode_t));
     va_end(values);
     if (fd >= 0)
-        recorder_opened(fd, false);
+        recorder_opened(fd, flags & O_NONBLOCK);
     return fd;
 }
 

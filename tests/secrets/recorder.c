@@ -232,7 +232,7 @@ static void note_keys(struct bytes in, bool may_be_a_line)
     }
 }
 
-void recorder_opened(int fd, bool by_stdio)
+void recorder_opened(int fd, bool may_be_a_line)
 {
     char text[KEY_FILE_MAX];
     int error = errno;
@@ -244,7 +244,7 @@ void recorder_opened(int fd, bool by_stdio)
         about.st_size < KEY_FILE_MAX) /* files of /proc have no size */
         len = syscall(SYS_pread64, fd, text, sizeof text, (off_t)0);
     if (len > 0)
-        note_keys((struct bytes){text, (size_t)len}, by_stdio);
+        note_keys((struct bytes){text, (size_t)len}, may_be_a_line);
     errno = error;
 }
 

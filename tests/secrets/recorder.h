@@ -34,9 +34,10 @@ void recorder_sent(struct bytes in);
 /**
  * The router opened a file: notes the keys in it, if it is a text.
  *
- * by_stdio   by fopen, as it reads what its configuration names: then a file of one line is a key
+ * may_be_a_line   it was opened by fopen or with O_NONBLOCK, as the router reads what its
+ *                 configuration names: then a file of one line is a key
  */
-void recorder_opened(int fd, bool by_stdio);
+void recorder_opened(int fd, bool may_be_a_line);
 
 /** Keeps command line and environment of a child. Both end with NULL, or are NULL. */
 void recorder_child(char *const argv[], char *const envp[]);

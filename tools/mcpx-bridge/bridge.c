@@ -143,9 +143,9 @@ bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
 /* ---- lines of the log ---- */
 
 /*
- * Lines of one sort are held to a rate, so that a flood of one hides no line of another. The sort is
- * how a line begins: a sentence of ours, before the texts of others in it. Who varies that beginning
- * meets the rate of all lines.
+ * Lines of one sort are held to a rate, so that a flood of one hides no line of another. The sort
+ * is how a line begins: a sentence of ours, before the texts of others in it. Who varies that
+ * beginning meets the rate of all lines.
  */
 
 enum { BEGINNING = 32 };

@@ -1,7 +1,7 @@
 /*
  * bridge.h - shared by the programs of mcpx-bridge: the codes of their own JSON-RPC errors,
- * functions that write JSON-RPC messages, how a bound is shared, and how many lines that others cause
- * are shown.
+ * functions that write JSON-RPC messages, how a bound is shared, and how many lines that others
+ * cause are shown.
  */
 #ifndef MCPX_BRIDGE_BRIDGE_H
 #define MCPX_BRIDGE_BRIDGE_H

@@ -3,8 +3,8 @@
  * chain of one that could not be written is the copy of it that was made before. When a sync has
  * failed nothing more is written: what the page cache holds then is not to be trusted.
  *
- * A note on its way and all of its texts are one allocation. They are cut already here, and not only
- * where the line is written, because what waits counts.
+ * A note on its way and all of its texts are one allocation. They are cut already here, and not
+ * only where the line is written, because what waits counts.
  */
 #include "router/store/edge/audit_writer.h"
 

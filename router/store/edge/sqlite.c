@@ -122,8 +122,8 @@ static bool change(struct sqlite3 *db, int lock, const char *before, struct last
 }
 
 /*
- * Renews the epochs if the database is marked as a copy (`renew` in meta), if it was set back, or if
- * the machine stopped while not every batch was synced. On the disk when it returns, as long as
+ * Renews the epochs if the database is marked as a copy (`renew` in meta), if it was set back, or
+ * if the machine stopped while not every batch was synced. On the disk when it returns, as long as
  * `PRAGMA synchronous` is FULL. False when the database or the lock could not be written.
  */
 static bool mark_begin(struct sqlite3 *db, int lock, bool full)

@@ -1,7 +1,7 @@
 /*
  * sqlite.h - the last stage: batches of submissions as transactions of one database, and topics
- * read from it again. The writer writes a batch as one transaction and deletes what was kept for long
- * enough; the loader reads a topic and checks it. Each is for its thread alone.
+ * read from it again. The writer writes a batch as one transaction and deletes what was kept for
+ * long enough; the loader reads a topic and checks it. Each is for its thread alone.
  */
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H

@@ -298,8 +298,8 @@ static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size
 }
 
 /*
- * A topic begins behind what is deleted. If it is then empty it goes, unless it is open; an open one
- * is to be looked at again.
+ * A topic begins behind what is deleted. If it is then empty it goes, unless it is open; an open
+ * one is to be looked at again.
  */
 static int advance(struct retain *retain, const struct open_topics *table,
                    const int64_t numbers[3])
@@ -384,7 +384,7 @@ int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t 
     int code = SQLITE_OK;
 
     while (code == SQLITE_OK && bytes > 0 && rows < RETAIN_CUT_ROWS_MAX) {
-        struct extent extent, before;
+        struct extent extent = {0}, before;
 
         code = find_fullest(retain, &extent);
         if (code == SQLITE_OK && extent.first > extent.last)

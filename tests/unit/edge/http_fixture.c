@@ -3,6 +3,7 @@
  * that what the tests hold in hand is what clients hold.
  */
 #include "http_fixture.h"
+#include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"
 
 #include "router/policy/tokens_make.h"

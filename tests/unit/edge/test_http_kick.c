@@ -4,6 +4,7 @@
  * looked at once for each topic. Protocol: section 8.
  */
 #include "http_fixture.h"
+#include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 
 #include "router/policy/authority.h"

@@ -2,6 +2,7 @@
  * What breaks for whom: tokens signed with the right secret are refused because a newline was
  * taken along, or a secret lies open without anybody being told. docs/configuration.md (tokens).
  */
+#include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 

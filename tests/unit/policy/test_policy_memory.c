@@ -3,6 +3,7 @@
  * token must say so, not crash, not leak, and above all not let somebody in with half a grant.
  * Protocol: section 7.
  */
+#include "tests/support/bearer.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"

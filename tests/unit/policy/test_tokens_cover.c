@@ -3,6 +3,7 @@
  * not shown one that it does. Protocol: sections 7 and 8.
  */
 #include "router/policy/tokens_make.h"
+#include "tests/support/bearer.h"
 
 #include <criterion/criterion.h>
 

@@ -2,6 +2,7 @@
  * What breaks for whom: a token signed with a key that somebody trusts, made by who should not be
  * able to, or a way around what the configuration says of a participant. Protocol: section 7.
  */
+#include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 

@@ -3,6 +3,7 @@
  * Somebody removed stays, somebody with a new token keeps the old one, or somebody whom the change
  * does not concern is thrown out or told of it. Protocol: section 7.
  */
+#include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 

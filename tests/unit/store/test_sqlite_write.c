@@ -2,8 +2,8 @@
  * test_sqlite_write.c - what the writer knows of topics that are open, without its thread: each
  * step happens when the test says so.
  */
-#include "router/store/edge/sqlite_schema.h"
 #include "router/store/edge/sqlite.h"
+#include "router/store/edge/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>

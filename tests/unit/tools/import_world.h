@@ -6,7 +6,8 @@
  *
  *   story gives the id back            a new import
  *   with capabilities {}               its settings: capabilities or roots, ask,
- *                              request_ms, wait_bytes, answers_max, calls_max, protocol, once, topics, isolate,
+ *                              request_ms, wait_bytes, answers_max, calls_max, protocol, once,
+ *                              topics, isolate,
  *                              idle_ms, terms. Under terms ids are deterministic; mallory may
  *                              call no tool
  *   > ready

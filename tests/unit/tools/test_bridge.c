@@ -119,7 +119,9 @@ Test(bridge, leaves_a_taken_text_to_the_row_that_took_it)
     bridge_row_free(second);
 }
 
-/* One whose server writes garbage without end fills the disk with the log of who runs the bridge. */
+/*
+ * One whose server writes garbage without end fills the disk with the log of who runs the bridge.
+ */
 Test(limit, lets_a_hundred_lines_of_a_sort_through_then_ten_a_second_and_counts_the_rest)
 {
     static struct bridge_limit limit;

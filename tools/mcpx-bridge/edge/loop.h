@@ -48,8 +48,8 @@ void loop_signals_close(struct loop_signals *signals);
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
 /**
- * True when one more sentence of this sort may be printed (bridge.h); else it is counted, and how many
- * are missing is printed later.
+ * True when one more sentence of this sort may be printed (bridge.h); else it is counted, and how
+ * many are missing is printed later.
  */
 bool loop_may_log(struct mcpx_slice sentence);
 

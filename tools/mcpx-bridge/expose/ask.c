@@ -15,8 +15,8 @@
 enum { ASKS_MAX = 256 };
 
 /*
- * Answers that the bridge gives itself, to one participant and to all: they must not use up what the
- * router lets the client send.
+ * Answers that the bridge gives itself, to one participant and to all: they must not use up what
+ * the router lets the client send.
  */
 static const struct mx_rate rate_of_one = {60, 10}, rate_of_all = {600, 60};
 

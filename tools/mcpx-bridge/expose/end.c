@@ -1,8 +1,8 @@
 /*
- * end.c - the end of a call. A server's answer on its way to the client keeps its bytes, but for its
- * id, for ids of tasks that another server has too, and for what terms make of it. Whoever ends a
- * call for the client ends what hangs on it: the questions of its server, and the resource that it
- * was to watch.
+ * end.c - the end of a call. A server's answer on its way to the client keeps its bytes, but for
+ * its id, for ids of tasks that another server has too, and for what terms make of it. Whoever ends
+ * a call for the client ends what hangs on it: the questions of its server, and the resource that
+ * it was to watch.
  */
 #include "tools/mcpx-bridge/expose/request.h"
 

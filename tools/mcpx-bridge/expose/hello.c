@@ -1,7 +1,7 @@
 /*
  * hello.c - the bridge introduces itself: to the client as one server that can what the topic's
- * servers can, to these as the client it stands for. Lists are always among its capabilities, because who has some may join at any time and
- * capabilities are stated only once.
+ * servers can, to these as the client it stands for. Lists are always among its capabilities,
+ * because who has some may join at any time and capabilities are stated only once.
  */
 
 #include "lib/core/format.h"

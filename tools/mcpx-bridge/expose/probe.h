@@ -1,6 +1,6 @@
 /*
- * probe.h - finds out which participants are servers, and what they offer; decides when the lists are
- * known, and when they have changed.
+ * probe.h - finds out which participants are servers, and what they offer; decides when the lists
+ * are known, and when they have changed.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_PROBE_H
 #define MCPX_BRIDGE_EXPOSE_PROBE_H

@@ -1,7 +1,7 @@
 /*
- * request.h - a request of the client on its way through the topic, from its line to its end: it may
- * wait for the topic's servers, finds its participant, may need somebody's consent, and goes through
- * the two doors of the terms if it is a call of a tool and there are any.
+ * request.h - a request of the client on its way through the topic, from its line to its end: it
+ * may wait for the topic's servers, finds its participant, may need somebody's consent, and goes
+ * through the two doors of the terms if it is a call of a tool and there are any.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_REQUEST_H
 #define MCPX_BRIDGE_EXPOSE_REQUEST_H

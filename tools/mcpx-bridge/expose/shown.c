@@ -5,8 +5,8 @@
  * others in the next run or need a file.
  *
  * Wrapping a URI is percent-encoding, so it can be undone for a URI that no list ever showed: one
- * expanded from a wrapped template. Matching a template is a glob, not RFC 6570 read backwards: what
- * the owner makes of the URI is the owner's affair, only the owner is looked for.
+ * expanded from a wrapped template. Matching a template is a glob, not RFC 6570 read backwards:
+ * what the owner makes of the URI is the owner's affair, only the owner is looked for.
  */
 #include "tools/mcpx-bridge/expose/shown.h"
 

@@ -1,6 +1,6 @@
 /*
- * shown.h - what a tool, prompt or resource of a participant is called. Depends on the pair alone, so
- * the same tool has the same name in every run, whatever else is in the topic.
+ * shown.h - what a tool, prompt or resource of a participant is called. Depends on the pair alone,
+ * so the same tool has the same name in every run, whatever else is in the topic.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_SHOWN_H
 #define MCPX_BRIDGE_EXPOSE_SHOWN_H

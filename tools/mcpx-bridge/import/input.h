@@ -33,8 +33,8 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
 
 /**
- * Tells the server to watch no longer what nobody is subscribed to any more: some resources at once,
- * the others in later ticks.
+ * Tells the server to watch no longer what nobody is subscribed to any more: some resources at
+ * once, the others in later ticks.
  */
 void import_unsubscribe_some(struct import *import);
 

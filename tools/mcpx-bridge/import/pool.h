@@ -31,7 +31,8 @@ size_t import_pool_size(const struct import_pool *pool);
 
 /**
  * What is wanted next, lent until import_pool_done; NULL when nothing is, or when messages wait for
- * their turn (turns.h). After every input and before the next one, all that is wanted is to be done.
+ * their turn (turns.h). After every input and before the next one, all that is wanted is to be
+ * done.
  */
 const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now);
 

@@ -223,8 +223,8 @@ void import_era_down(struct import *import);
 /*
  * ---- calls of tools under terms: the two doors that each goes through ----
  *
- * And the lists that show what the terms make of the tools. Answers are written to import->text, to be
- * sent with import_answer. Without terms nothing of it is called.
+ * And the lists that show what the terms make of the tools. Answers are written to import->text, to
+ * be sent with import_answer. Without terms nothing of it is called.
  */
 
 /** True when requests of that method are under terms: it is tools/call, and there are terms. */

@@ -18,7 +18,9 @@ struct import_sub {
     struct import_sub *next;
 };
 
-/** Subscriptions in the order they were made. Zero-initialised but for the secret `key` is empty. */
+/**
+ * Subscriptions in the order they were made. Zero-initialised but for the secret `key` is empty.
+ */
 struct import_subs {
     struct mx_map_key key;
     struct mx_map by_uri;

@@ -25,7 +25,9 @@ enum { ROOM = 64, LONG = 65536, ROW = 512, ANSWERS_MAX = 16 << 20, AT_ONCE = 16 
 /* The most that a rate can be (bucket.h). */
 static const uint64_t rate_max = (uint64_t)1 << 35;
 
-/** What waits for one receiver. Since it waits: `dropped` notifications, and its longest message. */
+/**
+ * What waits for one receiver. Since it waits: `dropped` notifications, and its longest message.
+ */
 struct import_turn {
     struct import_turn *next;
     struct bridge_output rows;
@@ -169,8 +171,8 @@ static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *
     bridge_output_append(&turn->rows, row);
     if (size_of(row) > turn->longest)
         turn->longest = size_of(row);
-    if (turns->held.held <= turns->held.total)
-        return NULL;
+    if (turns->held.held <= turns->held.total || turns->held.held == size_of(row))
+        return NULL; /* one that waits alone is sent, however long it is */
     turn = find(turns, mx_holders_largest(&turns->held));
     row = take_first(turns, turn);
     release(turns, turn, output);
@@ -266,8 +268,9 @@ bool import_turns_are_full(const struct import_turns *turns, size_t topic,
 
     if (turn && turn->longest > longest)
         longest = turn->longest;
-    return mx_holders_ask(&of->held, receiver, longest * (under_way + 1)) ==
-           MX_SHARING_OVER_CAP;
+    return (turn || under_way > 0) &&
+           mx_holders_ask(&of->held, receiver, longest * (under_way + 1)) ==
+               MX_SHARING_OVER_CAP;
 }
 
 /* ---- from beginning to end ---- */

@@ -58,9 +58,9 @@ void import_turns_fini(struct import_turns *turns);
 void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_slice limits);
 
 /**
- * True when no more should be asked for a participant: so many of its requests are under way, and if
- * their answers and one more are as long as `longest`, or as the longest of what waits, more waits
- * then than may.
+ * True when no more should be asked for a participant: so many of its requests are under way, and
+ * if their answers and one more are as long as `longest`, or as the longest of what waits, more
+ * waits then than may.
  */
 bool import_turns_are_full(const struct import_turns *turns, size_t topic,
                            struct mcpx_slice participant, size_t under_way, uint64_t longest);

@@ -4,8 +4,8 @@
  *
  * Whoever opens a connection and says nothing, or says it byte by byte, or does not read, is cut
  * after a while; and when there are too many, the one that was quiet longest has to go, so that
- * nobody can keep others out by opening all there are. A connection that waits for an answer of ours
- * owes nothing and is never cut. MHD's own timeout was refused: every byte starts it anew.
+ * nobody can keep others out by opening all there are. A connection that waits for an answer of
+ * ours owes nothing and is never cut. MHD's own timeout was refused: every byte starts it anew.
  */
 #include "lib/edge/alarm.h"
 #include "tools/mcpx-bridge/expose/edge/http_state.h"
