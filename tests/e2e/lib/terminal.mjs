@@ -19,6 +19,7 @@ set -E -o pipefail
 trap : INT
 exec 9<>"$MCPX_PAGE_ORDERS"
 while IFS= read -r file <&9 && [ "$file" != end ]; do
+    printf '\\036%s begin 0\\036' "$MCPX_PAGE_MARK"
     trap 'printf "\\036%s fail %s %s\\036" "$MCPX_PAGE_MARK" "$LINENO" "$?"' ERR
     . "$file" 9>&-
     status=$?
@@ -69,7 +70,7 @@ export class Terminal {
 
   /** What the command that was begun last has said so far, as the screen shows it. */
   get output() {
-    const said = this.#raw.slice(this.#from).replace(/\x1e[0-9a-f]+ (?:fail|end) [0-9 ]+\x1e/g, '');
+    const said = this.#raw.slice(this.#from).replace(/\x1e[0-9a-f]+ (?:begin|fail|end) [0-9 ]+\x1e/g, '');
     return asSeen(said);
   }
 
@@ -100,8 +101,9 @@ export class Terminal {
     this.#child.stdin.write(keys);
   }
 
-  /* What the shell has started; a copy of the shell is about to become that. */
+  /* What the shell has started for the command; a copy of the shell is about to become that. */
   #programs() {
+    if (this.#marks('begin').length === 0) return [];
     return descendants(this.#child.pid).filter(({ command }) => !command.includes(`${this.#name}.sh`));
   }
 
