@@ -105,7 +105,9 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
     if (err == MCPX_ELIMIT) {
         http_reply_fail(reply, MCPX_EFULL, "too many unused tickets");
     } else if (err == MCPX_ESHARE) {
-        http_reply_fail(reply, err, "this participant has too many unused tickets");
+        http_reply_fail(reply, err,
+                        "this participant has too many unused tickets "
+                        "(limits.tickets_per_participant)");
     } else if (err || ticket.failed) {
         http_reply_fail(reply, err ? err : MCPX_ENOMEM, NULL);
     } else {

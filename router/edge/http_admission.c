@@ -285,7 +285,9 @@ static const char *admit_detail(enum mcpx_err err)
     case MCPX_EFULL:
         return "topic or router is full; try again later";
     case MCPX_ESHARE:
-        return "this participant has as many topics or connections as one may have";
+        return "this participant has as many topics (topics.max_per_participant) or "
+               "connections "
+               "(limits.connections_per_participant) as one may have";
     case MCPX_EPRESENT:
         return "this participant is already connected to the topic";
     case MCPX_EFLAPPING:
@@ -301,7 +303,9 @@ static const char *admit_detail(enum mcpx_err err)
     case MCPX_EKICKED:
         return "an administrator keeps this participant out of the topic for now";
     case MCPX_EREQUESTS:
-        return "this participant connects and asks too often; wait before the next attempt";
+        return "this participant connects and asks too often (limits.requests_per_minute); "
+               "wait "
+               "before the next attempt";
     default:
         return mcpx_strerror(err);
     }

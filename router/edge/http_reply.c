@@ -8,6 +8,7 @@
 
 #include "lib/core/format.h"
 #include "router/hub/grant.h"
+#include "router/hub/stats.h"
 
 /* Seconds after which it makes sense to ask again. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
@@ -73,19 +74,36 @@ static void write_reasons(const struct http_reply *reply, struct mcpx_text *body
         mcpx_text_puts(body, "]");
 }
 
+/* The error's own text. Whoever is over a rate is told which setting it is. */
+static struct mcpx_text sentence_of(enum mcpx_err err)
+{
+    const char *text = mcpx_strerror(err);
+
+    if (err == MCPX_ECONNECTS)
+        return mx_formatted("%s (%s)", text, cap_setting(CAP_CONNECTS));
+    if (err == MCPX_EREQUESTS)
+        return mx_formatted("%s (%s)", text, cap_setting(CAP_REQUESTS));
+    return mx_formatted("%s", text);
+}
+
 /* RFC 9457; `error` is where clients of the original router look for a sentence. */
 static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
+    struct mcpx_text sentence = {0};
     struct mcpx_slice detail = mcpx_text_view(&reply->detail);
 
-    if (detail.len == 0)
-        detail = mcpx_slice_of(mcpx_strerror(reply->err));
+    if (detail.len == 0) {
+        sentence = sentence_of(reply->err);
+        detail = mcpx_text_view(&sentence);
+    }
     mx_format(body,
               "{\"type\":\"about:blank\",\"title\":%q,\"status\":%s,\"detail\":%q,"
               "\"code\":%q,\"error\":%q",
               title_of(reply, status), status, detail, mcpx_error_wire(reply->err), detail);
     write_reasons(reply, body);
     mcpx_text_puts(body, "}");
+    body->failed |= sentence.failed;
+    mcpx_text_fini(&sentence);
 }
 
 /* A path that answers GET answers HEAD, and every path answers OPTIONS. */

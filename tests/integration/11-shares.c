@@ -67,7 +67,10 @@ Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 120)
         for (int i = 0; i < FLOOD; i++) {
             struct mcpx_slice answer = rude_drain(&flood[i]);
 
-            refused += answer.len > 12 && strncmp(answer.text + 9, "429", 3) == 0;
+            if (answer.len > 12 && strncmp(answer.text + 9, "429", 3) == 0) {
+                cr_expect(strstr(answer.text, "(limits.connects_per_s)"), "%s", answer.text);
+                refused++;
+            }
             rude_shut(&flood[i]);
         }
     }
@@ -283,6 +286,7 @@ Test(shares, requests_of_a_participant_have_a_rate, .timeout = 120)
         refused += status == 429;
         if (status == 429)
             cr_expect(strstr(rude.in.text, "\"code\":\"request_rate\"") &&
+                          strstr(rude.in.text, "(limits.requests_per_minute)") &&
                           strstr(rude.in.text, "Retry-After: "),
                       "%s", rude.in.text);
         rude_shut(&rude);

@@ -118,6 +118,26 @@ Test(http_admission, refuses_in_a_fixed_order)
     fixture_fini(&fixture);
 }
 
+/* Whoever is refused for what one may have is told which setting to ask the operator for. */
+Test(http_admission, names_the_setting_that_somebody_has_used_up)
+{
+    struct fixture fixture;
+    struct attempt attempt;
+
+    fixture_init(&fixture);
+    fixture.config.hub.connections_each = 1;
+    fixture_remake_hub(&fixture);
+    fixture_join(&fixture, "fs", "room-2");
+    attempt_to(&fixture,
+               &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+               &attempt);
+    cr_expect_eq(attempt.err, MCPX_ESHARE);
+    cr_expect(attempt.detail && strstr(attempt.detail, "(limits.connections_per_participant)"),
+              "%s", attempt.detail);
+    attempt_fini(&attempt);
+    fixture_fini(&fixture);
+}
+
 Test(http_admission, reads_how_somebody_wants_to_come_in)
 {
     char after[MCPX_ID_MAX + 2], target[MCPX_ID_MAX + 200];

@@ -266,8 +266,12 @@ Test(http_api, explains_every_error_that_has_a_status)
                      mcpx_strerror((enum mcpx_err)err));
         answer.json = json_loads(strstr(answer.text.text, "\r\n\r\n") + 4, 0, NULL);
         cr_expect_str_eq(answer_string(&answer, "code"), mcpx_error_wire((enum mcpx_err)err));
-        cr_expect_str_eq(answer_string(&answer, "detail"),
-                         err % 2 ? "a \"quoted\"\ndetail" : mcpx_strerror((enum mcpx_err)err));
+        if (err % 2)
+            cr_expect_str_eq(answer_string(&answer, "detail"), "a \"quoted\"\ndetail");
+        else /* a setting may stand behind it */
+            cr_expect_eq(
+                strstr(answer_string(&answer, "detail"), mcpx_strerror((enum mcpx_err)err)),
+                answer_string(&answer, "detail"));
         answer_fini(&answer);
     }
 }
