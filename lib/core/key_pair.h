@@ -9,6 +9,17 @@
 #include "lib/core/passphrase.h"
 
 #include <openssl/ssl.h>
+#include <sys/stat.h>
+
+/** What is wrong with a file that is a pipe; NULL for all others. OpenSSL would wait for a writer. */
+static inline const char *mx_pipe_fault(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISFIFO(status.st_mode)
+               ? "it is a pipe; expected a regular file"
+               : NULL;
+}
 
 /** What is wrong with the two files. MX_PAIR_FOREIGN: the key is not the certificate's. */
 enum mx_pair_fault { MX_PAIR_SOUND, MX_PAIR_CERTIFICATE, MX_PAIR_KEY, MX_PAIR_FOREIGN };
@@ -16,7 +27,7 @@ enum mx_pair_fault { MX_PAIR_SOUND, MX_PAIR_CERTIFICATE, MX_PAIR_KEY, MX_PAIR_FO
 /**
  * Takes both. The terminal is never asked for a passphrase, not by `context` afterwards either.
  *
- * why   what OpenSSL says of MX_PAIR_CERTIFICATE and MX_PAIR_KEY, until its next call
+ * why   of MX_PAIR_CERTIFICATE and MX_PAIR_KEY, until OpenSSL's next call
  */
 static inline enum mx_pair_fault mx_key_pair_take(SSL_CTX *context, const char *cert_file,
                                                   const char *key_file, const char **why)
@@ -24,6 +35,10 @@ static inline enum mx_pair_fault mx_key_pair_take(SSL_CTX *context, const char *
     bool is_locked = false, taken;
 
     ERR_clear_error();
+    if ((*why = mx_pipe_fault(cert_file)) != NULL)
+        return MX_PAIR_CERTIFICATE;
+    if ((*why = mx_pipe_fault(key_file)) != NULL)
+        return MX_PAIR_KEY;
     SSL_CTX_set_default_passwd_cb(context, mx_no_passphrase);
     if (SSL_CTX_use_certificate_chain_file(context, cert_file) != 1) {
         *why = mx_openssl_reason();

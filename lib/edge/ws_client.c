@@ -6,7 +6,7 @@
 
 #include "lib/core/fault.h"
 #include "lib/core/http_head.h"
-#include "lib/core/passphrase.h"
+#include "lib/core/key_pair.h"
 #include "lib/edge/ws_certificate.h"
 
 #include <openssl/err.h>
@@ -52,6 +52,8 @@ static enum mcpx_err judge_files(const struct mcpx_client_config *config,
 
     if (config->ca_file && access(config->ca_file, R_OK))
         return mx_fault_set(fault, "the file cannot be read", "ca_file", 0);
+    if (config->ca_file && mx_pipe_fault(config->ca_file))
+        return mx_fault_set(fault, mx_pipe_fault(config->ca_file), "ca_file", 0);
     if (config->ca_file && !holds_certificate(config->ca_file))
         return mx_fault_set(fault, "the file holds no certificate in PEM form", "ca_file", 0);
     if (!config->cert_file)

@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct daemon router;
@@ -325,6 +326,7 @@ Test(client_ends, patience_with_a_goodbye_has_an_end)
 
 Test(client_ends, settings_are_judged_before_anything_is_opened)
 {
+    static char pipe[64]; /* nobody writes into it: who reads it waits for ever */
     static const struct {
         struct mcpx_client_config config;
         const char *field;
@@ -345,8 +347,12 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
         {{.url = "wss://x", .topic = "t", .token = "a", .key_file = "/none"}, "key_file"},
         {{.url = "ws://x", .topic = "t", .token = "a", .cert_file = "/none"}, "cert_file"},
         {{.url = "wss://x", .topic = "t", .token = "", .cert_file = "/none"}, "token"},
+        {{.url = "ws://x", .topic = "t", .token = "a", .ca_file = pipe}, "ca_file"},
+        {{.url = "wss://x", .topic = "t", .cert_file = pipe}, "cert_file"},
     };
 
+    snprintf(pipe, sizeof pipe, "/tmp/mcpx-pipe-%d", (int)getpid());
+    cr_assert_eq(mkfifo(pipe, 0600), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_client *client = NULL;
         struct mcpx_fault fault = {0};
@@ -356,6 +362,7 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
         cr_expect_str_eq(fault.field ? fault.field : "", rows[i].field, "row %zu", i);
         cr_expect(fault.reason && !client, "row %zu", i);
     }
+    unlink(pipe);
     mcpx_client_free(NULL);
 }
 
