@@ -375,7 +375,7 @@ Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 60
  */
 Test(shares, those_who_are_sent_away_together_do_not_take_up_a_turn, .timeout = 300)
 {
-    enum { CROWD = 1000, ENDS_PER_TURN = 64 };
+    enum { CROWD = 1000, TURNS_MIN = 4 }; /* 4 to 12 us each, of a millisecond in a turn */
     static struct rude crowd[CROWD];
     struct rlimit limit = {4096, 4096};
     struct daemon router;
@@ -403,7 +403,7 @@ Test(shares, those_who_are_sent_away_together_do_not_take_up_a_turn, .timeout = 
         rude_shut(&crowd[i]);
     }
     turns = rude_metric(&router, "mcpx_loop_turn_seconds_count") - turns;
-    cr_expect_geq(turns, CROWD / ENDS_PER_TURN, "%ld", turns);
+    cr_expect_geq(turns, TURNS_MIN, "%ld", turns);
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
