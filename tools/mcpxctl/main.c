@@ -227,9 +227,10 @@ static const struct command commands[] = {
      "or the line of --known is in an older file.",
      audit_options, NULL, cmd_audit, "keep"},
     {"call", "[TOOL] [JSON]", 0, 2, false, "call a tool, read a resource, get a prompt",
-     "Sends a request and prints the result: text as text, all else as JSON. Progress goes to "
-     "standard error. JSON holds the arguments; a single dash reads them from standard input. "
-     "Exits 1 when the answer is an error, 124 when there is none in time, 4 when the "
+     "Sends a request and prints the result: text as text, images and other data as type and "
+     "size, all else as JSON. Progress goes to standard error. JSON holds the arguments; a "
+     "single dash reads them from standard input. Exits 1 when the answer is an error, 124 "
+     "when there is none in time, 4 when the "
      "addressee is not there. An interrupted or late call is cancelled. When the connection "
      "breaks it is made again; when the addressee leaves, the call ends with 1.",
      call_options, connect_options, cmd_call, "most used"},
