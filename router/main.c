@@ -2,6 +2,7 @@
  * main.c - mcpx-router: the command line, and what it prints. All it knows of the router is how
  * to configure and to run one.
  */
+#include "lib/core/typo.h"
 #include "router/edge/bounds.h"
 #include "router/edge/clock.h"
 #include "router/edge/log.h"
@@ -57,6 +58,27 @@ static const char help[] =
     "not\n"
     "use a file or folder, or ran out of memory; 2 wrong arguments or settings.\n";
 
+/* Of a mistyped option, which getopt has complained of: the one that may have been meant. */
+static void say_nearest(const struct option *options, const char *word)
+{
+    static const struct mx_typo_costs costs = {.edit = 1, .swap = 1};
+    struct mcpx_slice typed = mcpx_slice_of(word + strspn(word, "-"));
+    const char *nearest = NULL;
+    size_t least = 3;
+
+    typed.len = strcspn(typed.text, "=");
+    for (; options->name && typed.len <= MX_TYPO_WORD_MAX; options++) {
+        struct mx_typo typo;
+        size_t wrong = mx_typo_compare(&typo, &costs, typed, mcpx_slice_of(options->name));
+
+        if (wrong < least)
+            nearest = options->name;
+        least = wrong < least ? wrong : least;
+    }
+    if (nearest && least > 0) /* 0: only its value is missing */
+        fprintf(stderr, "mcpx-router: did you mean --%s?\n", nearest);
+}
+
 /* False after a line on standard error about what is wrong. */
 static bool parse(int argc, char **argv, struct arguments *out)
 {
@@ -68,8 +90,10 @@ static bool parse(int argc, char **argv, struct arguments *out)
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-        if (option == '?')
+        if (option == '?') {
+            say_nearest(options, argv[optind - 1]);
             return false;
+        }
         if (option == 'l' && out->listen_count == LISTEN_MAX) {
             fprintf(stderr, "mcpx-router: --listen %s: expected at most %d of them\n", optarg,
                     LISTEN_MAX);

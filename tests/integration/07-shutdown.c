@@ -216,6 +216,7 @@ Test(shutdown, the_command_line_says_what_is_wrong, .timeout = 120)
         {"--help", 0, "Exit status"},
         {"--version", 0, "mcpx-router 0."},
         {"--nonsense", 2, "usage: mcpx-router"},
+        {"--chekc --dev", 2, "did you mean --check?"},
         {"stray", 2, "mcpx-router: stray: unknown argument"},
         {"stray", 2, "usage: mcpx-router"},
         {"--config", 2, "usage: mcpx-router"},
