@@ -11,7 +11,7 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
-/** What is wrong with a file that is a pipe; NULL for all others. OpenSSL would wait for a writer. */
+/** What is wrong with a file that is a pipe, whose writer OpenSSL would wait for; else NULL. */
 static inline const char *mx_pipe_fault(const char *path)
 {
     struct stat status;

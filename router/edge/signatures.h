@@ -14,8 +14,8 @@ struct connection;
 struct signing;
 
 /**
- * Those that wait, the next first, and the one that is verified now, or NULL. Networks take turns: a
- * signature has its place when its network has paid for it with keys that were tried for others;
+ * Those that wait, the next first, and the one that is verified now, or NULL. Networks take turns:
+ * a signature has its place when its network has paid for it with keys that were tried for others;
  * `tried` counts these, and stands for the time of `shares`.
  */
 struct signatures {
