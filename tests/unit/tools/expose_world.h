@@ -7,7 +7,7 @@
 
 #include "tools/mcpx-bridge/expose/expose.h"
 
-enum { WORLD_DRAFTS = 256, WORLD_LINES = 1024, WORLD_SEATS = 8, WORLD_GRANTS = 8 };
+enum { WORLD_DRAFTS = 1024, WORLD_LINES = 1024, WORLD_SEATS = 8, WORLD_GRANTS = 8 };
 
 /** A draft as it was sent. `id` is "e1", "e2", ... */
 struct world_draft {

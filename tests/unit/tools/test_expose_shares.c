@@ -130,3 +130,42 @@ Test(expose_shares, are_read_no_faster_than_their_lists_are_long)
     free(again);
     free((char *)m.tools);
 }
+
+/* The next page of a list of twenty; the request says which. */
+static void answer_page(struct world *world)
+{
+    const struct world_draft *draft = world_draft(world);
+    const char *cursor = strstr(draft->payload, "\"cursor\":\"");
+    int page = cursor ? atoi(cursor + strlen("\"cursor\":\"")) : 0;
+    char result[100];
+
+    snprintf(result, sizeof result,
+             page < 19 ? "{\"tools\":[],\"nextCursor\":\"%d\"}" : "{\"tools\":[]}", page + 1);
+    world_answer(world, draft, result);
+}
+
+/* Each page is a request of the client, who could make no other ones. */
+Test(expose_shares, are_read_no_more_often_in_many_short_pages)
+{
+    enum { INSTANCES = 7, SECONDS = 6 };
+    static const char *const ids[INSTANCES] = {"m", "m~2", "m~3", "m~4", "m~5", "m~6", "m~7"};
+    struct world_server servers[INSTANCES] = {{NULL}};
+    struct world world;
+    size_t asked;
+
+    for (int i = 0; i < INSTANCES; i++)
+        servers[i] = (struct world_server){.id = ids[i], .tools = "{\"name\":\"t\"}"};
+    world_start(&world, &(struct world_setup){0});
+    world_serve(&world, servers, INSTANCES);
+    asked = world.draft_count;
+    for (int second = 0; second < SECONDS; second++) {
+        for (int i = 0; i < INSTANCES; i++)
+            world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, ids[i], changed);
+        world_wait(&world, 1000);
+        while (world.draft_seen < world.draft_count)
+            answer_page(&world);
+    }
+    cr_expect_leq(world.draft_count - asked, 256 + 16 * SECONDS + 20 * INSTANCES, "%zu",
+                  world.draft_count - asked);
+    world_stop(&world);
+}

@@ -17,7 +17,8 @@ enum {
     REST_MS = 1000,     /* a list is not read anew, or told to have changed, before */
     GRACE_MS = 10000,   /* how long others may take to come back after we did */
     COLLECT_MS = 10000, /* how long the pages of one list may take to come */
-    PAGES_MAX = 1000    /* pages of one list */
+    PAGES_MAX = 1000,   /* pages of one list */
+    PAGE_COST = 65536 /* bytes that a page counts at least: it takes a request of the client */
 };
 
 void expose_touch(struct expose *x)
@@ -256,7 +257,8 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
     bool is_list = rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
 
     seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
-    mx_buckets_spend(&x->reading, mcpx_identity_of(mcpx_text_view(&seat->id)), rpc->result.len,
+    mx_buckets_spend(&x->reading, mcpx_identity_of(mcpx_text_view(&seat->id)),
+                     rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
                      x->now.mono_ms);
     if (is_list)
         add_page(x, seat, list, rpc->result);
