@@ -105,6 +105,7 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
     if (err == MCPX_ELIMIT) {
         http_reply_fail(reply, MCPX_EFULL, "too many unused tickets");
     } else if (err == MCPX_ESHARE) {
+        hub_note_cap(call->api->hub, CAP_TICKETS);
         http_reply_fail(reply, err,
                         "this participant has too many unused tickets "
                         "(limits.tickets_per_participant)");

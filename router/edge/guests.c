@@ -89,7 +89,10 @@ enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant
 
     if (is_full(hub_stats(edge->hub)->peers + edge->guests.count, config->connections_max))
         return MCPX_EFULL;
-    return party && is_full(party->count, config->connections_each) ? MCPX_ESHARE : MCPX_OK;
+    if (!party || !is_full(party->count, config->connections_each))
+        return MCPX_OK;
+    hub_note_cap(edge->hub, CAP_CONNECTIONS);
+    return MCPX_ESHARE;
 }
 
 /* ---- waiting to be let in ---- */

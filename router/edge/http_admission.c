@@ -277,6 +277,18 @@ static const char *token_detail(const struct http_api *api, const struct http_re
                : "tokens in the query are not accepted here; use Authorization or a ticket";
 }
 
+/* Names the cap that is reached, and counts. */
+static const char *share_detail(struct hub *hub, const struct grant *grant)
+{
+    enum cap cap = hub_cap_of(hub, grant);
+
+    hub_note_cap(hub, cap);
+    if (cap == CAP_CONNECTIONS)
+        return "this participant has as many connections (limits.connections_per_participant) "
+               "as one may have";
+    return "this participant has as many topics (topics.max_per_participant) as one may have";
+}
+
 static const char *admit_detail(enum mcpx_err err)
 {
     switch (err) {
@@ -284,10 +296,6 @@ static const char *admit_detail(enum mcpx_err err)
         return "topic does not exist and may not be created";
     case MCPX_EFULL:
         return "topic or router is full; try again later";
-    case MCPX_ESHARE:
-        return "this participant has as many topics (topics.max_per_participant) or "
-               "connections "
-               "(limits.connections_per_participant) as one may have";
     case MCPX_EPRESENT:
         return "this participant is already connected to the topic";
     case MCPX_EFLAPPING:
@@ -376,8 +384,11 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
     if (!err)
         err = http_admission_ask(api->hub, found, &wish, now);
     if (err && err != MCPX_EOPENING) {
+        const char *text =
+            err == MCPX_ESHARE ? share_detail(api->hub, found) : admit_detail(err);
+
         grant_unref(found);
-        return refuse_admission(err, admit_detail(err), detail);
+        return refuse_admission(err, text, detail);
     }
     *admission = wish;
     *grant = found;

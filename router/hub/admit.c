@@ -221,6 +221,14 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
     return MCPX_OK;
 }
 
+enum cap hub_cap_of(const struct hub *hub, const struct grant *grant)
+{
+    const struct tally *tally = tally_find(hub, grant);
+
+    return tally && is_full(tally->connections, hub->config.connections_each) ? CAP_CONNECTIONS
+                                                                              : CAP_TOPICS;
+}
+
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now)
 {

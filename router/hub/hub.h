@@ -201,6 +201,9 @@ void hub_charge(struct hub *hub, struct peer *peer, size_t frames, struct mcpx_n
 /** Tells what the edge keeps, for the statistics. */
 void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes);
 
+/** Which cap kept this participant out with MCPX_ESHARE: CAP_CONNECTIONS or CAP_TOPICS. */
+enum cap hub_cap_of(const struct hub *hub, const struct grant *grant);
+
 /** Counts a refusal, or a connection closed, because its owner was over a cap (stats.h). */
 void hub_note_cap(struct hub *hub, enum cap cap);
 

@@ -61,7 +61,10 @@ enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
 #define CAP_TABLE(X)                                                                          \
     X(CAP_STORED_BYTES, "store.bytes_per_participant")                                        \
     X(CAP_CONNECTS, "limits.connects_per_s")                                                  \
-    X(CAP_REQUESTS, "limits.requests_per_minute")
+    X(CAP_REQUESTS, "limits.requests_per_minute")                                             \
+    X(CAP_CONNECTIONS, "limits.connections_per_participant")                                  \
+    X(CAP_TOPICS, "topics.max_per_participant")                                               \
+    X(CAP_TICKETS, "limits.tickets_per_participant")
 
 #define CAP_CONSTANT(constant, setting) constant,
 enum cap { CAP_TABLE(CAP_CONSTANT) CAP_COUNT };

@@ -121,21 +121,31 @@ Test(http_admission, refuses_in_a_fixed_order)
 /* Whoever is refused for what one may have is told which setting to ask the operator for. */
 Test(http_admission, names_the_setting_that_somebody_has_used_up)
 {
-    struct fixture fixture;
-    struct attempt attempt;
+    static const struct {
+        size_t connections, topics;
+        enum cap cap;
+    } rows[] = {{1, 0, CAP_CONNECTIONS}, {0, 1, CAP_TOPICS}, {1, 1, CAP_CONNECTIONS}};
 
-    fixture_init(&fixture);
-    fixture.config.hub.connections_each = 1;
-    fixture_remake_hub(&fixture);
-    fixture_join(&fixture, "fs", "room-2");
-    attempt_to(&fixture,
-               &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
-               &attempt);
-    cr_expect_eq(attempt.err, MCPX_ESHARE);
-    cr_expect(attempt.detail && strstr(attempt.detail, "(limits.connections_per_participant)"),
-              "%s", attempt.detail);
-    attempt_fini(&attempt);
-    fixture_fini(&fixture);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *setting = cap_setting(rows[i].cap);
+        struct fixture fixture;
+        struct attempt attempt;
+
+        fixture_init(&fixture);
+        fixture.config.hub.connections_each = rows[i].connections;
+        fixture.config.hub.topics_each = rows[i].topics;
+        fixture_remake_hub(&fixture);
+        fixture_join(&fixture, "fs", "room-2");
+        attempt_to(&fixture,
+                   &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+                   &attempt);
+        cr_expect_eq(attempt.err, MCPX_ESHARE, "%zu", i);
+        cr_expect(attempt.detail && strstr(attempt.detail, setting), "%s", attempt.detail);
+        cr_expect_eq(hub_stats(fixture.api.hub)->caps[rows[i].cap], 1, "%s is counted",
+                     setting);
+        attempt_fini(&attempt);
+        fixture_fini(&fixture);
+    }
 }
 
 Test(http_admission, reads_how_somebody_wants_to_come_in)
