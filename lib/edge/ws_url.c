@@ -77,7 +77,7 @@ static enum mcpx_err read_path(const char *url, const char *at, struct mx_addres
                                 "no query or fragment belongs here: topic and token have their"
                                 " own settings",
                                 "url", (size_t)(at + i - url));
-        if (at[i] <= ' ' || at[i] == 0x7f)
+        if (at[i] <= ' ' || at[i] > '~')
             return mx_fault_set(fault,
                                 "the path holds a blank, a control or a byte outside ASCII",
                                 "url", (size_t)(at + i - url));
