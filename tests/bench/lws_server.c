@@ -27,9 +27,7 @@ int main(void)
     struct lws_context_creation_info info = {.protocols = protocols,
                                              .iface = "127.0.0.1",
                                              .options = LWS_SERVER_OPTION_LIBUV,
-                                             .pt_serv_buf_size = 32768,
-                                             .gid = -1,
-                                             .uid = -1};
+                                             .pt_serv_buf_size = 32768};
     struct lws_context *context;
     struct lws_vhost *vhost;
 

@@ -39,7 +39,7 @@ void nearest_consider(struct nearest *nearest, const char *name)
     if (wrong >= nearest->wrong)
         return;
     nearest->wrong = wrong;
-    nearest->name = strcpy(nearest->copy, name);
+    nearest->name = memcpy(nearest->copy, name, strlen(name) + 1);
 }
 
 const char *nearest_hint(struct nearest *nearest)
