@@ -130,8 +130,10 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
 
 static void forget_all(struct expose_names *names, struct list *list)
 {
-    while (list->first)
-        forget_row(names, list->first);
+    for (struct expose_name *row = list->first, *next; row; row = next) {
+        next = row->next;
+        forget_row(names, row);
+    }
 }
 
 /* ---- owners ---- */

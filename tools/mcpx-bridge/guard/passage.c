@@ -223,7 +223,7 @@ static void refuse_request(struct guard_passage *passage, const char *status, co
 static void read_request(struct guard_passage *passage)
 {
     struct mcpx_slice bytes = mcpx_text_view(&passage->early);
-    struct guard_request request;
+    struct guard_request request = {0};
     size_t len;
     const char *fault = find_head(passage, bytes, &len);
 

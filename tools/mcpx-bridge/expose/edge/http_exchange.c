@@ -273,7 +273,7 @@ static void read_head(struct reading *reading, struct MHD_Connection *connection
     follow(reading, head->path, 1, 1);
     if (reading->end + 1 != version)
         head->path = (struct mcpx_slice){0};
-    reading->end = version + strlen(version);
+    reading->end = version + (version ? strlen(version) : 0);
     MHD_get_connection_values(connection, MHD_HEADER_KIND, read_field, reading);
     if (info)
         follow(reading, (struct mcpx_slice){head->method.text + info->header_size, 0}, 4, 4);
