@@ -3,8 +3,9 @@
 import asyncio, json, os, uuid, websockets
 
 async def main(url, topic, token):
-    headers = {"Authorization": f"Bearer {token}"}
-    async with websockets.connect(f"{url}/ws?topic={topic}", extra_headers=headers) as ws:
+    new = int(websockets.__version__.split(".")[0]) >= 14  # it took another name there
+    headers = {"additional_headers" if new else "extra_headers": {"Authorization": f"Bearer {token}"}}
+    async with websockets.connect(f"{url}/ws?topic={topic}", **headers) as ws:
         async def say(kind, payload, **more):
             envelope = {"protocol": "mcpx/v0.1", "id": str(uuid.uuid4()), "kind": kind}
             await ws.send(json.dumps({**envelope, "payload": payload, **more}))
