@@ -155,7 +155,8 @@ Test(http_auth, stops_issuing_tickets_nobody_uses)
 {
     static const struct {
         size_t each;
-        int status, issued, counted;
+        int status, issued;
+        uint64_t counted;
     } rows[] = {{0, 503, TICKETS_MAX, 0}, {3, 429, 3, 1}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

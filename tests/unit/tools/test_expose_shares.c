@@ -149,7 +149,7 @@ Test(expose_shares, are_read_no_more_often_in_many_short_pages)
 {
     enum { INSTANCES = 7, SECONDS = 6 };
     static const char *const ids[INSTANCES] = {"m", "m~2", "m~3", "m~4", "m~5", "m~6", "m~7"};
-    struct world_server servers[INSTANCES] = {{NULL}};
+    struct world_server servers[INSTANCES] = {{0}};
     struct world world;
     size_t asked;
 
