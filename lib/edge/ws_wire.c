@@ -272,6 +272,7 @@ static void attempt(struct mx_wire *wire, const char *address)
 
     wire->status = wire->code = 0;
     wire->distrusted = false;
+    wire->shaking = false;
     mx_wire_reason(wire, mcpx_slice_of("it cannot be reached"));
     mcpx_text_reset(&wire->body);
     if (wire->cert_file.len && wire->tls)

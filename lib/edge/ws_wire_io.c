@@ -268,11 +268,13 @@ static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good
 }
 
 /* With TLS 1.3 the router judges after the handshake has ended for us: what follows is an alert. */
-static void on_alert(const SSL *ssl, int where, int alert)
+static void on_tls_event(const SSL *ssl, int where, int alert)
 {
     struct mx_wire *wire = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
     struct mcpx_text why = {0};
 
+    if (where & (SSL_CB_HANDSHAKE_START | SSL_CB_HANDSHAKE_DONE))
+        wire->shaking = where & SSL_CB_HANDSHAKE_START;
     if (!(where & SSL_CB_READ) || !(where & SSL_CB_ALERT) || alert >> 8 != SSL3_AL_FATAL ||
         wire->open)
         return;
@@ -288,20 +290,14 @@ static int on_tls_made(struct mx_wire *wire, SSL_CTX *tls)
 {
     wire->tls = tls;
     SSL_CTX_set_app_data(tls, wire);
-    SSL_CTX_set_info_callback(tls, on_alert);
+    SSL_CTX_set_info_callback(tls, on_tls_event);
     return 0;
 }
 
-/* Of a handshake that failed for no certificate, libwebsockets names numbers of OpenSSL. */
-static bool is_tls_failure(const struct mx_wire *wire, const char *in, size_t len)
-{
-    static const char begins[] = "connect SSL err";
-
-    return wire->address.tls && len >= sizeof begins - 1 &&
-           strncmp(in, begins, sizeof begins - 1) == 0;
-}
-
-/* A socket that could not connect knows why; libwebsockets says "closed before established". */
+/*
+ * A socket that could not connect knows why; libwebsockets says "closed before established". Of a
+ * handshake that failed for no certificate it says what OpenSSL says, in words of each version's.
+ */
 static int on_failure(struct mx_wire *wire, const char *in, size_t len)
 {
     int error = 0;
@@ -310,7 +306,7 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
     getsockopt(lws_get_socket_fd(wire->wsi), SOL_SOCKET, SO_ERROR, &error, &size);
     if (error && !wire->status && !wire->distrusted)
         mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
-    else if (in && !wire->status && !wire->distrusted && is_tls_failure(wire, in, len))
+    else if (wire->shaking && !wire->status && !wire->distrusted)
         mx_wire_reason(wire,
                        mcpx_slice_of("the TLS handshake has failed; a port that speaks no "
                                      "TLS wants ws://"));

@@ -27,6 +27,7 @@ enum { MX_REASON_MAX = 511, MX_WIRE_KEYS = 64 };
  * finishing      our close frame was written
  * full           the socket took only part of a write; nothing is written until it has the rest
  * distrusted     a certificate was refused, which is the reason then
+ * shaking        a TLS handshake has begun and has not ended
  * status         of the answer to the handshake, once it is known
  * code, reason   why it ends, as far as known
  * message_max    longest message taken
@@ -51,7 +52,7 @@ struct mx_wire {
     struct mx_lookup *lookup;
     struct addrinfo *found, *next;
     struct mx_alarm *again;
-    bool open, finishing, full, distrusted;
+    bool open, finishing, full, distrusted, shaking;
     int status, code;
     char reason[MX_REASON_MAX + 1];
     size_t message_max;
