@@ -87,9 +87,10 @@ export class RawClient {
     return inTime(found, () => `${pattern} did not come: ${this.heard}`);
   }
 
-  /** The status of the answer, once the server has closed the connection. */
+  /** The status of the answer, once the server has closed the connection; undefined without one. */
   async statusAtEnd(what) {
     await inTime(this.closed, () => `not closed after ${what}: ${this.heard}`);
-    return Number(/^HTTP\/1\.1 (\d+)/.exec(this.heard)?.[1]);
+    const status = /^HTTP\/1\.1 (\d+)/.exec(this.heard)?.[1];
+    return status && Number(status);
   }
 }
