@@ -8,7 +8,7 @@
  *
  * Refused: uv_spawn. It waits for the process it started and knows of no descendants.
  */
-#define _GNU_SOURCE /* pipe2 */
+#define _GNU_SOURCE /* _Fork, pipe2 */
 #include "lib/edge/child_state.h"
 
 #include "lib/edge/child_warden.h"
@@ -115,7 +115,7 @@ static pid_t fork_warden(const struct mx_warden_task *task)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    pid = fork();
+    pid = _Fork();
     if (pid == 0)
         mx_warden_run(task);
     kept = errno;

@@ -16,8 +16,10 @@
  * kernel has.
  *
  * After the fork only system calls are made: other threads of the owner may have held any lock.
+ * _Fork, because what libraries do in each child of fork() is meant for the owner's descriptors:
+ * libuv's handler closes some by their number.
  */
-#define _GNU_SOURCE /* pipe2, syscall, SYS_getdents64, O_DIRECTORY, memmem */
+#define _GNU_SOURCE /* _Fork, pipe2, syscall, SYS_getdents64, O_DIRECTORY, memmem */
 #include "lib/edge/child_warden.h"
 
 #include <errno.h>
@@ -320,7 +322,7 @@ static bool start(struct warden *warden, const struct mx_warden_task *task)
     if (warden->signals < 0 || pipe2(pipes, O_CLOEXEC | O_NONBLOCK))
         return false;
     warden->executed = pipes[0];
-    warden->child = fork();
+    warden->child = _Fork();
     if (warden->child == 0)
         become_program(task, self, pipes[1]);
     close(pipes[1]);

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,13 @@ Test(child_ends, one_that_says_nothing_is_running_after_a_moment, .timeout = 300
     story_end(&story);
 }
 
+/* What a library does in each process that is forked: libuv closes descriptors by number. */
+static void close_what_was_mine(void)
+{
+    for (int fd = 4; fd < 32; fd++)
+        close(fd);
+}
+
 Test(child_ends, what_cannot_be_executed_has_failed_and_is_not_tried_again, .timeout = 300)
 {
     static char *missing[] = {"no-such-program-anywhere", NULL};
@@ -85,6 +93,7 @@ Test(child_ends, what_cannot_be_executed_has_failed_and_is_not_tried_again, .tim
     struct story story;
     size_t i;
 
+    cr_assert_eq(pthread_atfork(NULL, NULL, close_what_was_mine), 0);
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         story_prepare(&story, "", NULL);
         story.config.argv = rows[i].argv;
