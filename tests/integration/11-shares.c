@@ -8,7 +8,6 @@
 
 #include <criterion/criterion.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -368,44 +367,6 @@ Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 60
         cr_expect(rude_expect(&stay[i], "\"still\"", &frame), "%d goes on", i);
         rude_shut(&stay[i]);
     }
-    cr_expect_eq(daemon_stop(&router), 0);
-}
-
-/*
- * Many are sent away at once, and all answer while nobody reads. What breaks: whoever stays waits
- * until the last of them is gone.
- */
-Test(shares, those_who_are_sent_away_together_do_not_take_up_a_turn, .timeout = 300)
-{
-    enum { CROWD = 1000, TURNS_MIN = 4 }; /* 4 to 12 us each, of a millisecond in a turn */
-    static struct rude crowd[CROWD];
-    struct rlimit limit = {4096, 4096};
-    struct daemon router;
-    long turns;
-
-    setrlimit(RLIMIT_NOFILE, &limit);
-    daemon_start(&router, NULL, 0);
-    for (int i = 0; i < CROWD; i++) {
-        char id[16];
-
-        snprintf(id, sizeof id, "p%d", i);
-        rude_join(&crowd[i], &router, id, id, "");
-    }
-    for (int i = 0; i < CROWD; i++)
-        rude_frame(&crowd[i], BINARY, "", 0);
-    for (int i = 0; i < CROWD; i++)
-        cr_assert_eq(rude_close_code(&crowd[i]), 1003);
-    turns = rude_metric(&router, "mcpx_loop_turn_seconds_count");
-    kill(router.pid, SIGSTOP);
-    for (int i = 0; i < CROWD; i++)
-        rude_frame(&crowd[i], CLOSE, "\3\353", 2);
-    kill(router.pid, SIGCONT);
-    for (int i = 0; i < CROWD; i++) {
-        (void)rude_drain(&crowd[i]);
-        rude_shut(&crowd[i]);
-    }
-    turns = rude_metric(&router, "mcpx_loop_turn_seconds_count") - turns;
-    cr_expect_geq(turns, TURNS_MIN, "%ld", turns);
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
