@@ -196,22 +196,33 @@ static int read_text(struct reading *reading, FILE *stream)
     return STATUS_OK;
 }
 
+static int no_contexts(const char *verb, json_t **tree)
+{
+    *tree = json_pack("{s:{}}", "contexts");
+    return *tree ? STATUS_OK : complain_of_memory(verb);
+}
+
+/* A HOME that is not this user's, or no folder, keeps no contexts. */
 static int read_file(struct reading *reading, json_t **tree)
 {
-    FILE *stream = fopen(reading->path, "re");
+    struct stat info;
+    FILE *stream;
     int status;
 
-    if (!stream && errno == ENOENT) {
-        *tree = json_pack("{s:{}}", "contexts");
-        return *tree ? STATUS_OK : complain_of_memory(reading->verb);
-    }
+    if (stat(reading->path, &info) == 0 && !S_ISREG(info.st_mode)) /* a pipe would wait */
+        return fail_with(STATUS_USAGE, reading->verb, "%s: expected a regular file",
+                         reading->path);
+    stream = fopen(reading->path, "re");
+    if (!stream && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+        return no_contexts(reading->verb, tree);
     if (!stream)
         return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
                          strerror(errno));
     status = read_text(reading, stream);
     fclose(stream);
     if (status == STATUS_OK)
-        status = parse(reading, tree);
+        status =
+            reading->text.len == 0 ? no_contexts(reading->verb, tree) : parse(reading, tree);
     mcpx_text_fini(&reading->text);
     return status;
 }
@@ -225,8 +236,7 @@ int contexts_read(const char *verb, json_t **tree)
     if (find_file(&folder, &path)) {
         status = read_file(&(struct reading){.verb = verb, .path = path.text}, tree);
     } else {
-        *tree = json_pack("{s:{}}", "contexts");
-        status = *tree ? STATUS_OK : complain_of_memory(verb);
+        status = no_contexts(verb, tree);
     }
     mcpx_text_fini(&folder);
     mcpx_text_fini(&path);

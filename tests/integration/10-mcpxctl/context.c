@@ -186,9 +186,28 @@ Test(context, actions_say_what_they_want)
         {"mcpxctl context remove a", 0, ""},
         {"mcpxctl context show 2>&1", 4, "no context is in use"},
         {"XDG_CONFIG_HOME= HOME= mcpxctl context add a --topic t 2>&1", 1, "nowhere to keep"},
-        {"XDG_CONFIG_HOME=/dev/null mcpxctl context add a --topic t 2>&1", 2,
-         "Not a directory"},
+        {"XDG_CONFIG_HOME=/dev/null mcpxctl context add a --topic t 2>&1", 1,
+         "cannot be written: Not a directory"},
     };
 
+    expect_rows(rows, LENGTH(rows));
+}
+
+/* As sudo, containers and services leave it: who says all on the command line needs no file. */
+Test(context, a_home_that_is_not_ones_own_keeps_none)
+{
+    static const struct row rows[] = {
+        {"XDG_CONFIG_HOME=/dev/null mcpxctl say hi --url $U --topic t --as ann", 0, "-"},
+        {"XDG_CONFIG_HOME=/etc/hostname mcpxctl say hi --url $U --topic t --as ann", 0, "-"},
+        {"XDG_CONFIG_HOME=/nowhere mcpxctl say hi --url $U --topic t --as ann", 0, "-"},
+        {"XDG_CONFIG_HOME= HOME=/dev/null mcpxctl say hi --url $U --topic t --as ann", 0, "-"},
+        {"XDG_CONFIG_HOME=/dev/null mcpxctl who --context a 2>&1", 4, "no such context"},
+        {"mkdir $XDG_CONFIG_HOME/mcpx; : > $F; mcpxctl context list", 0, ""},
+        {"rm $F; mkfifo $F; mcpxctl who --as ann 2>&1", 2,
+         "contexts.json: expected a regular file\n"},
+        {"rm $F; mkdir $F; mcpxctl who --as ann 2>&1", 2, "expected a regular file\n"},
+    };
+
+    name_file();
     expect_rows(rows, LENGTH(rows));
 }
