@@ -180,7 +180,6 @@ test('heads that another reader could take for something else are refused', asyn
   const body = requestText(1, 'ping');
   const good = ['Host: localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`];
   const [host, type, length] = good;
-  const BARE = [404, undefined]; // libmicrohttpd 1.0 (Debian 13) ends the connection without an answer
   const rows = [
     ['POST /mcp', good, 200],
     ['POST /mcp', ['Host: 127.0.0.1:1', type, length, 'Origin: http://localhost:5173'], 200],
@@ -191,8 +190,8 @@ test('heads that another reader could take for something else are refused', asyn
     ['POST /mcp', [...good, 'Origin:\0http://evil.example'], 400],
     ['POST /mcp', [host, 'Content-Type: application/json\0x', length], 400],
     ['POST /mcp', [...good, 'X-Last: 1\0x'], 400],
-    ['POST /mcp\0x', good, BARE],
-    ['POST /mcp?\0x', good, BARE],
+    ['POST /mcp\0x', good, 404],
+    ['POST /mcp?\0x', good, 404],
     ['POST /mcp?a=b', good, 404],
     ['POST\0X /mcp', good, 400],
     ['POST /mcp%00x', good, 404],
@@ -231,7 +230,8 @@ test('heads that another reader could take for something else are refused', asyn
     const raw = await RawClient.open(bridge);
     raw.say(`${line} HTTP/1.1\r\n${fields.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`);
     const heard = await raw.statusAtEnd(line + fields);
-    assert.ok([status].flat().includes(heard), `${line} ${fields.join(' | ')}: ${heard}, not ${status}: ${raw.heard}`);
+    // libmicrohttpd 1.0 (Debian 13) has no answer to a NUL in the request line: it closes.
+    assert.ok(heard === status || (line.includes('\0') && !heard), `${line} ${fields.join(' | ')}: ${heard}, not ${status}: ${raw.heard}`);
     assert.doesNotMatch(raw.heard, /access-control/i);
     if (status !== 200) assert.doesNotMatch(raw.heard, /"result"/);
   }
