@@ -63,7 +63,7 @@ test: deps ## build, then run what takes minutes: C tests under sanitizers, end-
 	$(CTEST) --test-dir build --label-regex '^(lint|e2e|install|budget|attack|ordinary)$$' $(not_now)
 	$(CTEST) --test-dir build/asan --label-exclude '^(lint|e2e|install|attack|verify|nightly)$$'
 
-verify: deps ## what make test leaves out: sanitized e2e, threads, demos, conformance, Debian 13, packages
+verify: deps ## what make test leaves out: sanitized e2e, threads, demos, conformance, Debian 13, arm64, packages
 	$(call ordinary_build)
 	$(call sanitized_build)
 	cmake --preset tsan
@@ -72,7 +72,7 @@ verify: deps ## what make test leaves out: sanitized e2e, threads, demos, confor
 	$(CTEST) --test-dir build --label-regex '^(verify|secrets)$$'
 	$(CTEST) --test-dir build/asan --label-regex '^(e2e|attack)$$' $(not_now)
 
-nightly: verify fuzz ## verify, then hours: Debian 12, arm64, fuzzing, soaks, clang-tidy on all files
+nightly: verify fuzz ## verify, then hours: Debian 12, all of arm64, fuzzing, soaks, clang-tidy on all files
 	cmake --build build $(BUILD_JOBS)
 	$(CTEST) --test-dir build --label-regex '^(unit|scenario|integration|conformance|nightly)$$'
 	$(soak) $(CTEST) --timeout 7200 --test-dir build --tests-regex \
