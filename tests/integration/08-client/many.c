@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { EACH = 10000, CYCLES = 1000, WARM_UP = 100, GROWTH_KIB = 2048 };
+enum { EACH = 10000, CYCLES = 1000, WARM_UP = 300, GROWTH_KIB = 2048 };
 
 static struct daemon router;
 
