@@ -9,6 +9,7 @@
 #include "lib/core/scan.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 
 /* The row a variable names; NULL when there is none. */
@@ -42,6 +43,23 @@ static bool is_in_section(struct mcpx_slice name)
             return true;
     }
     return false;
+}
+
+/*
+ * Whether Kubernetes sets it, for a service whose name begins with ours: a service "mcpx-store" has
+ * MCPX_STORE_PORT=tcp://10.0.0.1:80. No setting has such a name.
+ */
+static bool is_of_kubernetes(const char *name, const char *value)
+{
+    static const char *const patterns[] = {
+        "*_SERVICE_HOST",      "*_SERVICE_PORT",      "*_SERVICE_PORT_*",
+        "*_PORT_[0-9]*_TCP",   "*_PORT_[0-9]*_TCP_*", "*_PORT_[0-9]*_UDP",
+        "*_PORT_[0-9]*_UDP_*", "*_PORT_[0-9]*_SCTP",  "*_PORT_[0-9]*_SCTP_*"};
+    bool found = fnmatch("*_PORT", name, 0) == 0 && strstr(value, "://");
+
+    for (size_t i = 0; !found && i < sizeof patterns / sizeof *patterns; i++)
+        found = fnmatch(patterns[i], name, 0) == 0;
+    return found;
 }
 
 /* "12" becomes 12. Other text stays a string, which is refused later. */
@@ -130,7 +148,7 @@ static void load_variable(struct loading *loading, const char *variable, const c
         loading->no_memory = true;
     else if (row)
         apply(loading, text.text, row, equals + 1);
-    else
+    else if (!is_of_kubernetes(text.text, equals + 1))
         error_line(loading, text.text, "", "no setting has this name");
     mcpx_text_fini(&text);
 }

@@ -265,6 +265,7 @@ Test(config, names_the_variable_or_flag_at_fault)
         {"MCPX_TOPICS_CREATE=1",
          "MCPX_TOPICS_CREATE: found \"1\" (string), expected true or false\n"},
         {"MCPX_LIMITS_DEPHT=1", "MCPX_LIMITS_DEPHT: no setting has this name\n"},
+        {"MCPX_STORE_PORT=8080", "MCPX_STORE_PORT: no setting has this name\n"},
         {"MCPX_AUTH_JWT_SECRET=hunter2",
          "MCPX_AUTH_JWT_SECRET: found a secret of 7 bytes, expected 16..4096\n"},
         {"MCPX_LOG_LEVEL=\xff", "MCPX_LOG_LEVEL: found bytes that are not UTF-8\n"},
@@ -287,6 +288,23 @@ Test(config, names_the_variable_or_flag_at_fault)
     cr_expect_str_eq(s.errors.text,
                      "--listen: found \"::1:80\" (string), expected HOST:PORT, such as "
                      "\"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"\n");
+    settled_fini(&s);
+}
+
+/* What Kubernetes puts into each container for services "mcpx-store", "mcpx-log-a" and "mcpx". */
+Test(config, takes_no_variable_of_kubernetes_for_a_setting)
+{
+    static const char *const environment[] = {"MCPX_STORE_SERVICE_HOST=10.0.0.1",
+                                              "MCPX_STORE_SERVICE_PORT_HTTP=8080",
+                                              "MCPX_STORE_PORT=tcp://10.0.0.1:8080",
+                                              "MCPX_STORE_PORT_8080_TCP_PROTO=tcp",
+                                              "MCPX_LOG_A_PORT_514_UDP=udp://[fd00::1]:514",
+                                              "MCPX_LOG_A_PORT_514_SCTP_ADDR=fd00::1",
+                                              "MCPX_PORT=tcp://10.0.0.2:8080",
+                                              NULL};
+    struct settled s = settled_load("{}", environment, false);
+
+    cr_expect_eq(s.err, MCPX_OK, "%s", s.errors.text);
     settled_fini(&s);
 }
 
