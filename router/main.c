@@ -11,6 +11,7 @@
 #include "router/edge/process.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -201,10 +202,21 @@ static int serve_or_check(const struct arguments *arguments)
     return status;
 }
 
+/* The loop heeds it (edge_new): until then it would end the process. */
+static void block_reload(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGHUP);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct arguments arguments = {0};
 
+    block_reload();
     if (!parse(argc, argv, &arguments)) {
         fputs(usage, stderr);
         return EXIT_USAGE;

@@ -206,19 +206,28 @@ static void on_signal(uv_signal_t *handle, int number)
 
 static const int signals_heeded[] = {SIGTERM, SIGINT, SIGHUP};
 
+static void mask_signals(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof signals_heeded / sizeof *signals_heeded; i++)
+        sigaddset(&set, signals_heeded[i]);
+    sigprocmask(how, &set, NULL);
+}
+
 /* As ordinary events of the loop: a handler proper could call next to nothing, and libwebsockets
- * would install its own where it is let. */
+ * would install its own where it is let. What came since the start is heard now. */
 static enum mcpx_err open_signals(struct edge *edge)
 {
-    size_t i;
-
     signal(SIGPIPE, SIG_IGN);
-    for (i = 0; i < sizeof signals_heeded / sizeof *signals_heeded; i++) {
+    for (size_t i = 0; i < sizeof signals_heeded / sizeof *signals_heeded; i++) {
         uv_signal_init(&edge->loop, &edge->signals[i]);
         edge->signals[i].data = edge;
         if (uv_signal_start(&edge->signals[i], on_signal, signals_heeded[i]))
             return MCPX_ESYSTEM;
     }
+    mask_signals(SIG_UNBLOCK);
     return MCPX_OK;
 }
 
@@ -350,18 +359,6 @@ const char *edge_url(const struct edge *edge, size_t index)
     return edge->listeners[index].url;
 }
 
-/* While all is put away nobody listens for signals any more: the next one would kill us, and
- * whoever sent it would read that status and not that we stopped as asked. */
-static void block_signals(void)
-{
-    sigset_t set;
-
-    sigemptyset(&set);
-    for (size_t i = 0; i < sizeof signals_heeded / sizeof *signals_heeded; i++)
-        sigaddset(&set, signals_heeded[i]);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
 void edge_run(struct edge *edge)
 {
     manager_tell_ready();
@@ -369,7 +366,9 @@ void edge_run(struct edge *edge)
     set_tick(edge, edge_now(edge));
     LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));
     uv_run(&edge->loop, UV_RUN_DEFAULT);
-    block_signals();
+    /* While all is put away nobody listens for signals any more: the next one would kill us, and
+       whoever sent it would read that status and not that we stopped as asked. */
+    mask_signals(SIG_BLOCK);
     LOG(LOG_INFO, "stopped", log_number("connections_cut", (int64_t)edge->count));
 }
 

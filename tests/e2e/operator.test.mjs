@@ -3,9 +3,13 @@
  * the router while people are talking. Protocol: sections 6 (decision, 1001) and 8 (check).
  */
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
-import { Router } from './lib/router.mjs';
+import { eventually, Router, sha256 } from './lib/router.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -40,4 +44,21 @@ test('a router that is stopped says goodbye with 1001 and ends well', async (t) 
   await brief.stop();
   assert.equal((await one.untilClosed()).code, 1001);
   assert.equal((await two.untilClosed()).code, 1001);
+});
+
+/* logrotate or certbot come while thousands of participants are still being read. */
+test('a reload that is asked for before the router has begun is done when it has', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-early-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const person = (i) => [`p${i}`, { token_sha256: sha256(`${i}`), topics: ['*'],
+    grants: ['chat', `mcp/request:tools/call:a${i}_*`] }];
+  writeFileSync(join(folder, 'router.json'), JSON.stringify({ log: { level: 'info' },
+    participants: Object.fromEntries(Array.from({ length: 20000 }, (_, i) => person(i))) }));
+  const early = Program.start('mcpx-router', ['--config', join(folder, 'router.json'), '--listen', '127.0.0.1:0']);
+  t.after(() => early.stop());
+  const blocks = () => /^SigBlk:.*1$/m.test(readFileSync(`/proc/${early.pid}/status`, 'utf8'));
+  await eventually(() => blocks() || early.log.includes('event=ready'), 'it never blocks HUP');
+  assert.ok(!early.log.includes('event=ready'), 'before the signal could be sent');
+  early.kill('SIGHUP');
+  await early.until(/event=reloaded/);
 });
