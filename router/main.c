@@ -123,7 +123,7 @@ static void announce(const struct edge *edge, bool dev)
 {
     for (size_t i = 0; i < edge_listeners(edge); i++)
         printf("listening %s\n", edge_url(edge, i));
-    if (dev && edge_listeners(edge)) {
+    if (dev && edge_listeners(edge) && edge_url(edge, 0)[0] == 'w') {
         /* ws://HOST/ws, or wss; http and https begin where ws and wss do */
         const char *url = edge_url(edge, 0) + strlen("ws");
 

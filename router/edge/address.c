@@ -12,6 +12,9 @@ enum { SHARED_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
 
 static const unsigned char mapped[MAPPED_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
+/* Multicast, which nobody connects from: all who come by a Unix socket. */
+static const unsigned char of_unix = 0xff;
+
 static bool is_v4(const struct address *address)
 {
     return memcmp(address->bytes, mapped, sizeof mapped) == 0;
@@ -30,6 +33,8 @@ struct address address_whole(const struct sockaddr *from)
         const struct sockaddr_in6 *v6 = (const void *)from;
 
         memcpy(address.bytes, &v6->sin6_addr, sizeof address.bytes);
+    } else {
+        address.bytes[0] = of_unix;
     }
     return address;
 }
@@ -78,6 +83,8 @@ const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
 {
     const bool v4 = is_v4(&address);
 
+    if (address.bytes[0] == of_unix)
+        return strcpy(text, "unix");
     text[0] = '\0';
     inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes + (v4 ? MAPPED_AT : 0), text,
               ADDRESS_TEXT_SIZE);

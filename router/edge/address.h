@@ -43,7 +43,7 @@ struct address address_network(struct address address);
 /** Room for an address as text. */
 enum { ADDRESS_TEXT_SIZE = 46 };
 
-/** It as text, for the log: of an IPv6 address what is kept of it. Returns `text`. */
+/** It as text, for the log: of an IPv6 address what is kept of it, or "unix". Returns `text`. */
 const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE]);
 
 /** The bytes as a slice, lent as long as the address. */

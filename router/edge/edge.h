@@ -100,7 +100,7 @@ struct listener {
     uv_poll_t poll;
     int fd;
     bool tls;
-    char url[96];
+    char url[240];
 };
 
 /**

@@ -144,7 +144,7 @@ void ws_server_free(struct edge *edge)
 
 /* ---- listeners ---- */
 
-enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SIZE = 16 };
+enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SIZE = 112 };
 
 /* What it asked is read, so that closing does not reset the answer away. */
 static void answer_and_close(int fd, enum mcpx_err err)
@@ -238,8 +238,8 @@ static void on_connection(uv_poll_t *poll, int status, int events)
     }
 }
 
-/* Returns true for an IPv6 address. */
-static bool name_socket(int fd, char host[HOST_SIZE], char port[PORT_SIZE])
+/* Returns its family. The port of a Unix socket is its path. */
+static int name_socket(int fd, char host[HOST_SIZE], char port[PORT_SIZE])
 {
     struct sockaddr_storage address = {0};
     socklen_t len = sizeof address;
@@ -247,16 +247,20 @@ static bool name_socket(int fd, char host[HOST_SIZE], char port[PORT_SIZE])
     getsockname(fd, (struct sockaddr *)&address, &len);
     getnameinfo((struct sockaddr *)&address, len, host, HOST_SIZE, port, PORT_SIZE,
                 NI_NUMERICHOST | NI_NUMERICSERV);
-    return address.ss_family == AF_INET6;
+    return address.ss_family;
 }
 
 static void write_url(struct listener *listener)
 {
     char host[HOST_SIZE] = "?", port[PORT_SIZE] = "?";
-    bool v6 = name_socket(listener->fd, host, port);
+    int family = name_socket(listener->fd, host, port);
+    bool v6 = family == AF_INET6;
 
-    snprintf(listener->url, sizeof listener->url, "%s://%s%s%s:%s/ws",
-             listener->tls ? "wss" : "ws", v6 ? "[" : "", host, v6 ? "]" : "", port);
+    if (family == AF_UNIX)
+        snprintf(listener->url, sizeof listener->url, "unix:%s", port);
+    else
+        snprintf(listener->url, sizeof listener->url, "%s://%s%s%s:%s/ws",
+                 listener->tls ? "wss" : "ws", v6 ? "[" : "", host, v6 ? "]" : "", port);
 }
 
 /* Takes `fd`. */
@@ -337,6 +341,8 @@ static struct addrinfo *resolve(const struct config_listen *where, struct mcpx_t
 static enum mcpx_err open_found(struct edge *edge, const struct config_listen *where,
                                 const struct addrinfo *found, struct mcpx_text *errors)
 {
+    bool may_lack = found->ai_next || edge->config->listen_default;
+    size_t before = edge->listener_count;
     enum mcpx_err err = MCPX_OK;
 
     for (; found && !err; found = found->ai_next) {
@@ -349,11 +355,13 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
         mx_format(errors, "cannot listen on %s port %s: %s%s\n", where->host, where->port,
                   strerror(why), advice_for(why));
         /* Containers often have no IPv6; that was not asked for by name. */
-        if (!edge->config->listen_default || (why != EADDRNOTAVAIL && why != EAFNOSUPPORT))
+        if (!may_lack || (why != EADDRNOTAVAIL && why != EAFNOSUPPORT))
             return MCPX_ESYSTEM;
         LOG(LOG_INFO, "address_left_out", log_string("host", where->host),
             log_string("reason", strerror(why)));
     }
+    if (!err && edge->listener_count == before && !edge->config->listen_default)
+        err = MCPX_ESYSTEM;
     return err;
 }
 
@@ -390,6 +398,16 @@ static bool is_tls(const struct edge *edge, int fd)
     return false;
 }
 
+/* systemd hands over whatever the unit says: a datagram socket, or one connection. */
+static bool accepts(int fd)
+{
+    int type = 0, accepting = 0;
+    socklen_t size = sizeof type;
+
+    return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_STREAM &&
+           getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &accepting, &size) == 0 && accepting;
+}
+
 static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_text *errors)
 {
     enum mcpx_err err = MCPX_OK;
@@ -399,6 +417,13 @@ static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_te
     for (int i = 0; i < count && !err; i++) {
         int fd = SD_LISTEN_FDS_START + i;
 
+        if (!accepts(fd)) {
+            mx_format(errors,
+                      "socket %s of those that systemd hands over takes no connections; "
+                      "expected ListenStream= and Accept=no in the .socket unit\n",
+                      i + 1);
+            return MCPX_ESYSTEM;
+        }
         if (edge->config->dev && !is_local(fd)) {
             mcpx_text_puts(errors, "a socket handed over is not on loopback, which --dev "
                                    "needs, because it hands out tokens to everyone\n");

@@ -7,11 +7,19 @@
 #include "tests/support/service.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <libgen.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct service service;
 
@@ -28,6 +36,93 @@ Test(service, a_socket_handed_over_is_served, .timeout = 120)
     rude_shut(&rude);
     cr_expect_eq(daemon_stop(&service.daemon), 0);
     service_close(&service);
+}
+
+/* By mistake in the unit: ListenDatagram=, or Accept=yes. It would turn without an end. */
+Test(service, a_socket_that_takes_no_connections_is_refused, .timeout = 120)
+{
+    int pair[2], sockets[2] = {socket(AF_INET, SOCK_DGRAM, 0)};
+
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    sockets[1] = pair[0];
+    for (int i = 0; i < 2; i++) {
+        service_open(&service, INADDR_LOOPBACK);
+        cr_assert_geq(dup2(sockets[i], service.socket), 0);
+        service_start(&service, 0);
+        cr_expect_eq(daemon_wait(&service.daemon), 1, "%d", i);
+        service_close(&service);
+    }
+}
+
+Test(service, a_unix_socket_is_named_by_its_path, .timeout = 120)
+{
+    struct sockaddr_un path = {.sun_family = AF_UNIX, .sun_path = "/tmp/mcpx-XXXXXX"};
+    char line[64] = "";
+
+    cr_assert(mkdtemp(path.sun_path));
+    strcat(path.sun_path, "/s");
+    service_open(&service, INADDR_LOOPBACK);
+    close(service.socket);
+    service.socket = socket(AF_UNIX, SOCK_STREAM, 0);
+    cr_assert_eq(bind(service.socket, (struct sockaddr *)&path, sizeof path), 0);
+    cr_assert_eq(listen(service.socket, 8), 0);
+    service_start(&service, 0);
+    cr_assert_gt(read(service.daemon.out, line, sizeof line - 1), 0);
+    cr_expect(strncmp(line, "listening unix:/tmp/mcpx-", 25) == 0, "%s", line);
+    cr_expect_eq(daemon_stop(&service.daemon), 0);
+    service_close(&service);
+    unlink(path.sun_path);
+    rmdir(dirname(path.sun_path));
+}
+
+/* A kernel without IPv6, as some containers have. */
+static void have_no_v6(void)
+{
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAFNOSUPPORT),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+
+    cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+Test(service, without_ipv6_a_name_of_both_listens_on_what_there_is, .timeout = 120)
+{
+    static const struct {
+        const char *listen, *said;
+    } rows[] = {{"*:0", "listening ws://0.0.0.0:"},
+                {"localhost:0", "listening ws://127.0.0.1:"},
+                {"[::1]:0", ""}};
+    char line[64];
+    int out[2];
+
+    have_no_v6();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct daemon daemon = {0};
+
+        cr_assert_eq(pipe(out), 0);
+        daemon.pid = fork();
+        if (daemon.pid == 0) {
+            dup2(out[1], STDOUT_FILENO);
+            execl(daemon_program(), "mcpx-router", "--listen", rows[i].listen, (char *)NULL);
+            _exit(127);
+        }
+        close(out[1]);
+        daemon.out = out[0];
+        memset(line, 0, sizeof line);
+        (void)!read(out[0], line, sizeof line - 1);
+        cr_expect(strncmp(line, rows[i].said, strlen(rows[i].said)) == 0, "%s: %s",
+                  rows[i].listen, line);
+        if (*rows[i].said)
+            kill(daemon.pid, SIGTERM);
+        cr_expect_eq(daemon_wait(&daemon), *rows[i].said ? 0 : 1, "%s", rows[i].listen);
+    }
 }
 
 /* It would give tokens to the whole network. */
