@@ -266,13 +266,18 @@ bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told)
     return !reason;
 }
 
+bool mx_wire_was_foreign(const struct mx_wire *wire)
+{
+    return wire->foreign;
+}
+
 static void attempt(struct mx_wire *wire, const char *address)
 {
     struct lws_client_connect_info info = {0};
 
     wire->status = wire->code = 0;
     wire->distrusted = false;
-    wire->shaking = false;
+    wire->shaking = wire->foreign = false;
     mx_wire_reason(wire, mcpx_slice_of("it cannot be reached"));
     mcpx_text_reset(&wire->body);
     if (wire->cert_file.len && wire->tls)

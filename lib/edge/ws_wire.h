@@ -140,6 +140,9 @@ bool mx_wire_renew(struct mx_wire *wire, const char *token);
  */
 bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told);
 
+/** Was the last connection refused by something before the router, a gateway with its own page? */
+bool mx_wire_was_foreign(const struct mx_wire *wire);
+
 /**
  * Takes messages as long as the router lets others write them, with what it splices in.
  *

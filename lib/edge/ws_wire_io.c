@@ -67,6 +67,18 @@ void mx_wire_over(struct mx_wire *wire)
     mx_alarm_set(wire->again, 0); /* not from within a callback of the old attempt */
 }
 
+/* A gateway's page has none of the codes that routers name. */
+static bool is_word_of_router(struct mcpx_slice problem)
+{
+    struct mcpx_slice code = mcpx_json_get(problem, "code");
+    enum mcpx_err err = MCPX_OK + 1;
+
+    while (err < MCPX_ERR_COUNT &&
+           !mcpx_json_equals(code, mcpx_slice_of(mcpx_error_wire(err))))
+        err++;
+    return err < MCPX_ERR_COUNT;
+}
+
 /* A refused upgrade's reason: what the answer's body says, or the bare status. */
 static void read_refusal(struct mx_wire *wire)
 {
@@ -76,6 +88,7 @@ static void read_refusal(struct mx_wire *wire)
     if (mcpx_json_check(body, BODY_DEPTH, &value, NULL) == MCPX_OK &&
         !mcpx_json_add_unescaped(&why, mcpx_json_get(value, "detail")))
         mcpx_json_add_unescaped(&why, mcpx_json_get(value, "title"));
+    wire->foreign = !is_word_of_router(value);
     if (!why.len)
         mx_format(&why, "the answer is HTTP status %s", wire->status);
     mx_wire_reason(wire, mcpx_text_view(&why));

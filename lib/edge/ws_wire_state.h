@@ -29,6 +29,7 @@ enum { MX_REASON_MAX = 511, MX_WIRE_KEYS = 64 };
  * distrusted     a certificate was refused, which is the reason then
  * shaking        a TLS handshake has begun and has not ended
  * status         of the answer to the handshake, once it is known
+ * foreign        no router gave that answer, but something before it
  * code, reason   why it ends, as far as known
  * message_max    longest message taken
  * message        pieces of a message that is not whole yet
@@ -52,7 +53,7 @@ struct mx_wire {
     struct mx_lookup *lookup;
     struct addrinfo *found, *next;
     struct mx_alarm *again;
-    bool open, finishing, full, distrusted, shaking;
+    bool open, finishing, full, distrusted, shaking, foreign;
     int status, code;
     char reason[MX_REASON_MAX + 1];
     size_t message_max;

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -26,7 +27,7 @@ after(() => router?.stop());
 /** mcpxctl through `full`, as ann. */
 async function ctl(full, topic, ...words) {
   const env = { ...process.env, MCPX_URL: full.url, MCPX_TOPIC: topic,
-    MCPX_TOKEN: await full.token('ann', topic, ['mcp/*', 'chat']) };
+    MCPX_TOKEN: await router.token('ann', topic, ['mcp/*', 'chat']) };
   return new Promise((done) => {
     execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
       (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
@@ -133,4 +134,67 @@ test('who was closed by what stands before the router comes back, who broke the 
   full.close(1002, 'protocol_error');
   assert.notEqual((await eye.end()).code, 0, eye.log);
   assert.deepEqual(full.asked.map((asked) => asked.get('after')), [null, ...last]);
+});
+
+/** What stands before a router: passes all on, or answers with `page`, as often as it is asked. */
+async function gatewayOf(t, router) {
+  const open = new Set();
+  const gateway = { page: undefined, asked: 0 };
+  const server = createServer((client) => {
+    client.on('error', () => {});
+    if (gateway.page) {
+      client.once('data', () => { gateway.asked += 1; client.end(gateway.page); });
+      return;
+    }
+    const other = connect(Number(new URL(router.url).port), '127.0.0.1');
+    for (const [from, to] of [[client, other], [other, client]]) {
+      from.on('data', (bytes) => to.write(bytes)).on('close', () => to.destroy()).on('error', () => {});
+      open.add(from);
+    }
+  });
+  await new Promise((done) => { server.listen(0, '127.0.0.1', done); });
+  t.after(() => { gateway.cut(); server.close(); });
+  gateway.url = `ws://127.0.0.1:${server.address().port}`;
+  gateway.cut = () => { open.forEach((socket) => socket.destroy()); open.clear(); };
+  return gateway;
+}
+
+const pageOf = (status, type, body) => `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\n`
+  + `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+const PAGES = {
+  404: pageOf('404 Not Found', 'text/plain', '404 page not found\n'),
+  403: pageOf('403 Forbidden', 'text/html', '<html>one moment</html>'),
+  401: pageOf('401 Unauthorized', 'application/json', '{"message":"No API key found"}'),
+  '404 without a body': pageOf('404 Not Found', 'text/plain', ''),
+};
+
+/* A container is recreated behind its gateway, or a CDN asks for a moment. */
+for (const [name, page] of Object.entries(PAGES)) {
+  test(`a gateway's ${name} ends nobody who was in`, async (t) => {
+    const gateway = await gatewayOf(t, router);
+    const topic = `gateway-${name.replaceAll(' ', '-')}`;
+    const through = { url: gateway.url, token: (...words) => router.token(...words) };
+    const eye = Program.start('mcpxctl', ['watch', '--url', gateway.url, '--topic', topic],
+      { env: { MCPX_TOKEN: await router.token('eye', topic, []) } });
+    t.after(() => eye.kill());
+    const bridge = await startImport(t, through, topic, 'files', [process.execPath, LEDGER, '/dev/null']);
+    const desk = await exposePipe(t, through, topic, 'desk');
+    await Promise.all([eye.until(/joined/), bridge.until(/is ready/), untilTools(desk, 'files__note')]);
+    gateway.page = page;
+    gateway.cut();
+    await eventually(() => gateway.asked >= 6, () => `asked ${gateway.asked} times`);
+    gateway.page = undefined;
+    await Promise.all([eye.until(/joined[^]*joined/), bridge.until(/joined[^]*joined/)]);
+    const answer = await desk.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
+      params: { name: 'files__note', arguments: { key: 'k' } } }));
+    assert.equal(JSON.parse(answer).result?.content[0].text, 'k', answer);
+  });
+}
+
+test('who never was in is told what the gateway says, and ends', async (t) => {
+  const gateway = await gatewayOf(t, router);
+  gateway.page = PAGES[404];
+  const { code, stderr } = await ctl(gateway, 'room', 'watch').catch(({ message }) => ({ stderr: message }));
+  assert.notEqual(code, 0, stderr);
+  assert.match(stderr, /HTTP status 404/);
 });
