@@ -236,10 +236,32 @@ static void newest_version(struct import *import, struct mcpx_slice error)
     }
 }
 
-static bool is_version_error(const struct mcpx_rpc *rpc)
+static bool is_error(const struct mcpx_rpc *rpc, const char *code)
 {
     return rpc->form == MCPX_RPC_ERROR &&
-           mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), MCPX_SLICE("-32022"));
+           mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), mcpx_slice_of(code));
+}
+
+/* Some older servers answer any method with a result, `{}` or what they know. */
+static bool is_discovery(const struct mcpx_rpc *rpc)
+{
+    struct mcpx_json_walk versions;
+
+    if (rpc->form != MCPX_RPC_RESULT)
+        return false;
+    mcpx_json_walk_start(&versions, mcpx_json_get(rpc->result, "supportedVersions"));
+    return mcpx_json_walk_next(&versions);
+}
+
+/* Errors of 2026-07-28: a header or a capability is missing. Older servers have none of these. */
+static bool is_of_new_era(const struct mcpx_rpc *rpc)
+{
+    return is_error(rpc, "-32020") || is_error(rpc, "-32021");
+}
+
+static struct mcpx_slice said_by(const struct mcpx_rpc *rpc)
+{
+    return rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error;
 }
 
 static int shown(struct mcpx_slice text)
@@ -265,15 +287,17 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
-    if (import->config.protocol != IMPORT_PROTOCOL_AUTO || !is_refused_otherwise(import)) {
-        import_give_up(import, "the server refuses %s: %.*s", what, shown(rpc->error),
-                       rpc->error.text);
+    if (import->config.protocol != IMPORT_PROTOCOL_AUTO || is_of_new_era(rpc) ||
+        !is_refused_otherwise(import)) {
+        import_give_up(import, "the server refuses %s: %.*s", what, shown(said_by(rpc)),
+                       said_by(rpc).text);
         return;
     }
     import_say(import,
                "the server refuses %s %s server/discover (%.*s); it is started again "
                "and greeted the other way",
-               what, import->probed ? "after" : "without", shown(rpc->error), rpc->error.text);
+               what, import->probed ? "after" : "without", shown(said_by(rpc)),
+               said_by(rpc).text);
     import_era_down(import);
     import->again = true;
     import->unready = false;
@@ -288,11 +312,12 @@ void import_era_answered(struct import *import, struct import_call *call,
     import_calls_drop(&import->calls, call);
     if (import_is_ready(import))
         return;
-    if (is_version_error(rpc))
+    if (is_error(rpc, "-32022"))
         other_version(import, rpc);
-    else if (purpose == IMPORT_DISCOVER && rpc->form == MCPX_RPC_RESULT)
+    else if (purpose == IMPORT_DISCOVER && is_discovery(rpc))
         discovered(import, rpc, now);
-    else if (purpose == IMPORT_DISCOVER && import->config.protocol == IMPORT_PROTOCOL_MODERN)
+    else if (purpose == IMPORT_DISCOVER &&
+             (import->config.protocol == IMPORT_PROTOCOL_MODERN || is_of_new_era(rpc)))
         refused(import, "server/discover", rpc);
     else if (purpose == IMPORT_DISCOVER && import->era == IMPORT_PROBING)
         initialize(import);
