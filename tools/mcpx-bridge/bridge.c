@@ -2,10 +2,12 @@
  * bridge.c - the few texts of JSON-RPC that a bridge writes itself. They are composed rather than
  * built as values, because ids and data are raw JSON that must keep its bytes.
  */
+#define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/bridge.h"
 
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
+#include "lib/core/utf8.h"
 
 /* What whoever runs the router has to raise. */
 #define SETTING "limits.message_bytes"
@@ -62,8 +64,13 @@ void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct
 
 bool bridge_number(struct mcpx_slice value, int64_t *out)
 {
+    const char *point = memchr(value.text ? value.text : "", '.', value.len);
     uint64_t number;
 
+    if (value.len > 2 && value.text[0] == '"')
+        value = (struct mcpx_slice){value.text + 1, value.len - 2};
+    else if (point && strspn(point + 1, "0") == value.len - (size_t)(point + 1 - value.text))
+        value.len = (size_t)(point - value.text);
     if (!mx_decimal_read(value, INT64_MAX, &number))
         return false;
     *out = (int64_t)number;
@@ -125,6 +132,79 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
             *id = (struct mcpx_slice){beginning.text + (found.text - whole.text), found.len};
     }
     mcpx_text_fini(&whole);
+}
+
+/* ---- almost JSON ---- */
+
+static const struct mcpx_slice replacement = {"\xef\xbf\xbd", 3}, mark = {"\xef\xbb\xbf", 3};
+
+/* Something is decided by the value of a member of this name: another one may have been meant. */
+static bool is_decisive(struct mcpx_slice name)
+{
+    static const char *const names[] = {"id",  "jsonrpc",       "method",   "name",
+                                        "uri", "progressToken", "requestId"};
+    bool found = false;
+
+    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
+        found = mcpx_slice_equal(name, mcpx_slice_of(names[i]));
+    return found;
+}
+
+static bool is_mended(struct mcpx_slice string)
+{
+    return memmem(string.text, string.len, replacement.text, replacement.len) != NULL;
+}
+
+/*
+ * In a well-formed text: did a name, or a value that something is decided by, lose bytes? How a
+ * server calls itself is for people.
+ */
+static bool has_lost(struct mcpx_slice text)
+{
+    struct mcpx_slice owner = {0}, name = {0}, string;
+    size_t at = 0;
+    bool lost = false;
+
+    while (!lost && at < text.len) {
+        if (text.text[at++] != '"')
+            continue;
+        string = (struct mcpx_slice){text.text + at, 0};
+        for (; text.text[at] != '"'; at++)
+            at += text.text[at] == '\\';
+        string.len = (size_t)(text.text + at++ - string.text);
+        at += strspn(text.text + at, " \t\r\n");
+        if (text.text[at] == ':') {
+            at += 1 + strspn(text.text + at + 1, " \t\r\n");
+            lost = is_mended(string);
+            name = string;
+            owner = text.text[at] == '{' ? name : owner;
+        } else {
+            lost = is_decisive(name) && is_mended(string) &&
+                   !mcpx_slice_equal(owner, MCPX_SLICE("serverInfo"));
+            name = (struct mcpx_slice){0};
+        }
+    }
+    return lost;
+}
+
+bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out)
+{
+    const unsigned char *at = (const unsigned char *)line.text, *end = at + line.len;
+    struct mcpx_slice value;
+
+    if (line.len >= mark.len && memcmp(at, mark.text, mark.len) == 0)
+        at += mark.len;
+    while (at < end) {
+        size_t len = mx_utf8_sequence(at, end);
+
+        if (len)
+            mcpx_text_add(out, (const char *)at, len);
+        else
+            mcpx_text_slice(out, replacement);
+        at += len ? len : 1;
+    }
+    return !out->failed && mcpx_json_check(mcpx_text_view(out), 0, &value, NULL) == MCPX_OK &&
+           !has_lost(mcpx_text_view(out));
 }
 
 bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line)

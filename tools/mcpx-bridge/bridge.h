@@ -61,7 +61,8 @@ void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct
 
 /**
  * Reads a JSON number that is a plain non-negative integer of at most 18 digits: how a bridge
- * writes ids and progress tokens of its own. Returns false, `out` untouched, for anything else.
+ * writes ids and progress tokens of its own. Some programs give them back as text ("5"), or with a
+ * point (5.0): that is the same number. Returns false, `out` untouched, for anything else.
  */
 bool bridge_number(struct mcpx_slice value, int64_t *out);
 
@@ -76,6 +77,14 @@ void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, s
 
 /** Appends the same as an object for `data`: bytes, limit, setting. */
 void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit);
+
+/**
+ * Appends a line that is no JSON as it may have been meant: without a byte order mark, and with
+ * U+FFFD for each byte that is not UTF-8. False when that is no JSON either, when the name of a
+ * member or a value that something is decided by would be among what is replaced, or when memory
+ * runs out.
+ */
+bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out);
 
 /** Cuts the first line off a text, without its newline. Returns false when nothing is left. */
 bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line);

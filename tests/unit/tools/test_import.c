@@ -221,6 +221,11 @@ Test(import, meets_servers_of_both_eras_as_written)
     play("eras.txt", 15);
 }
 
+Test(import, reads_what_is_almost_json_as_written)
+{
+    play("almost.txt", 8);
+}
+
 Test(import, gives_everybody_a_share_as_written)
 {
     play("shares.txt", 4);

@@ -4,6 +4,7 @@
  */
 #include "tools/mcpx-bridge/import/import.h"
 
+#include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
@@ -69,6 +70,43 @@ static void answer_participant(struct import *import, struct import_call *call,
         import_answer(import, call);
 }
 
+/* An answer whose id is not known; one that waits alone is the one meant. */
+static struct import_call *sole_call(const struct import_calls *calls)
+{
+    struct import_call *sole = NULL;
+
+    for (size_t i = 0; i < calls->count; i++) {
+        if (!calls->rows[i]->written || calls->rows[i]->purpose == IMPORT_HOUSEKEEPING)
+            continue;
+        if (sole)
+            return NULL;
+        sole = calls->rows[i];
+    }
+    return sole;
+}
+
+/* What makes it unfit to be passed on; NULL when nothing does. */
+static const char *fault_of_answer(const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice code = mcpx_json_get(rpc->error, "code");
+
+    if (rpc->form == MCPX_RPC_RESULT)
+        return mcpx_slice_equal(rpc->result, MCPX_SLICE("null")) ? "its result is null" : NULL;
+    if (mcpx_json_type(rpc->error) != MCPX_JSON_OBJECT)
+        return "its error is no object";
+    return !code.text || mcpx_json_type(code) != MCPX_JSON_NUMBER
+               ? "its error has no code that is a number"
+               : NULL;
+}
+
+static void refuse_malformed(struct import *import, struct import_call *call, const char *why)
+{
+    char message[200];
+
+    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s", why);
+    import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
+}
+
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     struct import_call *call = NULL;
@@ -76,6 +114,9 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
 
     if (bridge_number(rpc->id, &id))
         call = import_calls_find(&import->calls, id);
+    else if (rpc->form == MCPX_RPC_ERROR &&
+             (!rpc->id.text || mcpx_slice_equal(rpc->id, MCPX_SLICE("null"))))
+        call = sole_call(&import->calls);
     if (!call) {
         /* What was cancelled or timed out may still be answered; that is no news. */
         if (id < 1 || id > import->calls.last_id)
@@ -90,7 +131,9 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_calls_drop(&import->calls, call);
         return;
     }
-    if (call->purpose == IMPORT_PARTICIPANT)
+    if (call->purpose == IMPORT_PARTICIPANT && fault_of_answer(rpc))
+        refuse_malformed(import, call, fault_of_answer(rpc));
+    else if (call->purpose == IMPORT_PARTICIPANT)
         answer_participant(import, call, rpc);
     else if (call->purpose != IMPORT_TOOLS)
         import_era_answered(import, call, rpc, now);
@@ -167,7 +210,6 @@ static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
 {
     struct import_call *call = NULL;
-    char message[200];
     int64_t id;
 
     import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
@@ -176,22 +218,67 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
         call = import_calls_find(&import->calls, id);
     if (!call || call->purpose != IMPORT_PARTICIPANT)
         return;
-    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s",
-             reason);
-    import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
+    refuse_malformed(import, call, reason);
 }
 
-void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
+/* Whoever waits for a line that cannot be read hears of it. */
+static void refuse_unread(struct import *import, struct mcpx_slice beginning,
+                          enum mcpx_cause cause, const char *message)
 {
-    struct mcpx_slice value;
+    struct import_call *call = NULL;
+    struct mcpx_slice id;
+    bool is_answer;
+    int64_t number;
+
+    bridge_read_beginning(beginning, &id, &is_answer);
+    if (is_answer && bridge_number(id, &number))
+        call = import_calls_find(&import->calls, number);
+    else if (is_answer && !id.text)
+        call = sole_call(&import->calls);
+    if (call && call->purpose == IMPORT_PARTICIPANT)
+        import_refuse(import, call, cause, message, (struct mcpx_slice){0});
+    else if (is_answer)
+        import_say(import, "whose answer that was cannot be known; its request times out");
+}
+
+void import_overlong(struct import *import, struct mcpx_slice beginning)
+{
+    import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
+               shown(beginning), beginning.text);
+    refuse_unread(import, beginning, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG);
+}
+
+/* Appends the message with its id as we wrote it, and without params that are null. */
+static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
+{
+    struct mcpx_json_change changes[2];
+    struct mcpx_slice id = mcpx_json_get(value, "id");
+    struct mcpx_text number = {0};
+    size_t count = 0;
+    int64_t known;
+
+    if (mcpx_json_type(id) == MCPX_JSON_NUMBER && memchr(id.text, '.', id.len) &&
+        bridge_number(id, &known)) {
+        mx_format(&number, "%s", known);
+        changes[count++] = (struct mcpx_json_change){"id", mcpx_text_view(&number)};
+    }
+    if (mcpx_slice_equal(mcpx_json_get(value, "params"), MCPX_SLICE("null")))
+        changes[count++] = (struct mcpx_json_change){.name = "params"};
+    if (count)
+        mcpx_json_add_changed(out, value, changes, count);
+    mcpx_text_fini(&number);
+    return count && !out->failed;
+}
+
+static void read_message(struct import *import, struct mcpx_slice value, struct mcpx_now now)
+{
     struct mcpx_fault fault = {0};
+    struct mcpx_text tidied = {0};
     struct mcpx_rpc rpc;
 
-    if (line.len == 0)
-        return;
-    if (mcpx_json_check(line, 0, &value, &fault)) {
-        import_say(import, "the server wrote what is no JSON, ignored: %.*s", shown(line),
-                   line.text);
+    if (is_tidied(value, &tidied)) {
+        read_message(import, mcpx_text_view(&tidied), now);
+        mcpx_text_fini(&tidied);
         return;
     }
     if (mcpx_rpc_read(value, &rpc, &fault) || rpc.form == MCPX_RPC_BODY) {
@@ -206,39 +293,37 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
         on_answer(import, &rpc, now);
 }
 
-/* An id at the end of the line was skipped with it; one that waits alone is the one meant. */
-static struct import_call *sole_call(const struct import_calls *calls)
+static void note_mended(struct import *import)
 {
-    struct import_call *sole = NULL;
-
-    for (size_t i = 0; i < calls->count; i++) {
-        if (!calls->rows[i]->written || calls->rows[i]->purpose != IMPORT_PARTICIPANT)
-            continue;
-        if (sole)
-            return NULL;
-        sole = calls->rows[i];
-    }
-    return sole;
+    if (!import->has_mended)
+        import_say(import,
+                   "the server writes bytes that are not UTF-8; each becomes U+FFFD, and "
+                   "that is not said again");
+    import->has_mended = true;
 }
 
-void import_overlong(struct import *import, struct mcpx_slice beginning)
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
 {
-    struct import_call *call = NULL;
-    struct mcpx_slice id;
-    bool is_answer;
-    int64_t number;
+    struct mcpx_text mended = {0};
+    struct mcpx_slice value;
 
-    import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
-               shown(beginning), beginning.text);
-    bridge_read_beginning(beginning, &id, &is_answer);
-    if (is_answer && bridge_number(id, &number))
-        call = import_calls_find(&import->calls, number);
-    else if (is_answer && !id.text)
-        call = sole_call(&import->calls);
-    if (call && call->purpose == IMPORT_PARTICIPANT)
-        import_refuse(import, call, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG, (struct mcpx_slice){0});
-    else if (is_answer)
-        import_say(import, "whose answer that was cannot be known; its request times out");
+    if (line.len == 0)
+        return;
+    if (mcpx_json_check(line, 0, &value, NULL) == MCPX_OK) {
+        read_message(import, value, now);
+        return;
+    }
+    if (bridge_mend(line, &mended)) {
+        if (mended.len + 3 != line.len) /* not only a byte order mark */
+            note_mended(import);
+        (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
+        read_message(import, value, now);
+    } else {
+        import_say(import, "the server wrote what is no JSON, ignored: %.*s", shown(line),
+                   line.text);
+        refuse_unread(import, line, MCPX_CAUSE_FAILED, "the server's answer is no JSON");
+    }
+    mcpx_text_fini(&mended);
 }
 
 /* What the server had is answered now; what waits for it goes on waiting if it comes back. */

@@ -182,7 +182,7 @@ struct import {
     struct bridge_row kill;
     bool probed, unready, again;
     char version[32];
-    bool retried;
+    bool retried, has_mended;
     struct mcpx_text greeting;
     size_t starts;
     bool over;
