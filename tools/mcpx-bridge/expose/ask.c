@@ -53,6 +53,15 @@ static struct expose_ask *take_out(struct expose *x, struct expose_ask **at)
     return ask;
 }
 
+bool expose_is_asked(const struct expose *x, struct mcpx_slice participant)
+{
+    const struct expose_ask *ask = x->asks;
+
+    while (ask && !mcpx_slice_equal(ask->participant, participant))
+        ask = ask->next;
+    return ask != NULL;
+}
+
 /* ---- refusing ---- */
 
 /* Takes `payload`. */

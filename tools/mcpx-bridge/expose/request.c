@@ -395,7 +395,9 @@ void expose_calls_tick(struct expose *x)
 {
     for (struct expose_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->due_ms <= x->now.mono_ms)
+        if (call->due_ms <= x->now.mono_ms && expose_is_asked(x, call->participant))
+            call->due_ms = x->now.mono_ms + x->config.request_ms;
+        else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
         else if (call->resend_ms <= x->now.mono_ms)
             resend(x, call);

@@ -137,6 +137,9 @@ void expose_tell_changed(struct expose *x, enum expose_list list);
 struct expose_call;
 struct bridge_row;
 
+/** True while the client has a question of this participant before it. */
+bool expose_is_asked(const struct expose *x, struct mcpx_slice participant);
+
 /** A request for us. */
 void expose_ask(struct expose *x, const struct mcpx_event *event);
 

@@ -68,6 +68,7 @@ static struct import_question *note(struct import *import, const struct import_c
         return NULL;
     *row =
         (struct import_question){.serial = ++import->setup.shared->serial,
+                                 .call = call->id,
                                  .participant = {call->requester.topic, bridge_copy(&at, who)},
                                  .method = bridge_copy(&at, rpc->method),
                                  .rpc_id = bridge_copy(&at, rpc->id),
@@ -110,7 +111,7 @@ static void say_not_asked(struct import *import, struct mcpx_slice method,
 }
 
 /* Puts the question to whoever's call that is. */
-static void put(struct import *import, const struct import_call *call, struct mcpx_slice line,
+static void put(struct import *import, struct import_call *call, struct mcpx_slice line,
                 const struct mcpx_rpc *rpc)
 {
     struct import_question *row = note(import, call, rpc);
@@ -119,8 +120,9 @@ static void put(struct import *import, const struct import_call *call, struct mc
                                .to_count = 1,
                                .correlation_id = call->envelope,
                                .payload = line,
-                               .timeout_ms = import->config.request_ms};
+                               .timeout_ms = import->config.question_ms};
 
+    call->was_asked = true;
     if (row) {
         draft.tag = (void *)row->serial;
         if (import_want_send(import, call->requester.topic, &draft))
@@ -133,7 +135,7 @@ static void put(struct import *import, const struct import_call *call, struct mc
 
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
 {
-    const struct import_call *call = import_calls_asked(
+    struct import_call *call = import_calls_asked(
         &import->calls, import->config.ask_newest ? IMPORT_ASKED_NEWEST : IMPORT_ASKED_SOLE);
 
     if (mcpx_slice_equal(rpc->method, MCPX_SLICE("roots/list")))
@@ -185,6 +187,33 @@ bool import_has_asked(const struct import *import, const void *tag)
     return find((struct import_asks *)&import->asks, tag) != NULL;
 }
 
+bool import_is_asking(const struct import *import, const struct import_call *call)
+{
+    size_t at = 0;
+
+    while (at < import->asks.count && import->asks.rows[at].call != call->id)
+        at++;
+    return at < import->asks.count;
+}
+
+/* Whoever was asked need not answer any more. */
+static void take_back(struct import *import, const struct import_question *row)
+{
+    struct mcpx_draft draft = {.type = "mcp/request",
+                               .to = &row->participant.id,
+                               .to_count = 1,
+                               .correlation_id = mcpx_text_view(&row->envelope)};
+
+    mcpx_text_reset(&import->text);
+    mx_format(&import->text,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+              "{\"requestId\":%s,\"reason\":\"not answered in time\"}}",
+              row->rpc_id);
+    draft.payload = mcpx_text_view(&import->text);
+    if (!import->text.failed)
+        import_want_send(import, row->participant.topic, &draft);
+}
+
 void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload)
 {
     struct import_question *row = find(&import->asks, tag);
@@ -201,6 +230,8 @@ void import_ask_failed(struct import *import, void *tag, int code, const char *m
 {
     struct import_question *row = find(&import->asks, tag);
 
+    if (row && code == BRIDGE_TIMED_OUT)
+        take_back(import, row);
     if (row)
         give_up(import, row, code, message);
 }

@@ -50,6 +50,7 @@ struct import_holder {
  * holder        whose share it takes from; NULL for the bridge's own
  * admitted      it is between the two doors of its terms; NULL: it is not, or there are none
  * ended         it has gone through the second one
+ * was_asked     the server has asked somebody about it since its deadline was set
  */
 struct import_call {
     int64_t id;
@@ -60,7 +61,7 @@ struct import_call {
     struct mcpx_slice envelope, rpc_id, token, method, context, fulfils;
     struct import_holder *holder;
     struct mcpx_call *admitted;
-    bool ended;
+    bool ended, was_asked;
     struct mcpx_text payload;
 };
 

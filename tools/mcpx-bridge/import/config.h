@@ -75,7 +75,8 @@ enum import_protocol {
  * once           the end of the server is final; else it comes back. The end of a process that was
  *                greeted in a way it did not bear is none, once
  * request_ms     how long the server may take for a request, counted anew from each progress
- *                notification, and a participant for a question of the server; 300000
+ *                notification and from the answer to each question of the server; 300000
+ * question_ms    how long a participant may take for such a question; 3600000
  * probe_ms       how long to wait for the answer to server/discover before initialize; 2000
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
@@ -97,6 +98,7 @@ struct import_config {
     enum import_protocol protocol;
     bool once;
     int64_t request_ms;
+    int64_t question_ms;
     int64_t probe_ms;
     int64_t handshake_ms;
     int64_t wait_ms;

@@ -14,7 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REQUEST_MS = 300000, PROBE_MS = 2000, HANDSHAKE_MS = 120000, WAIT_MS = 30000 };
+enum {
+    REQUEST_MS = 300000,
+    QUESTION_MS = 3600000,
+    PROBE_MS = 2000,
+    HANDSHAKE_MS = 120000,
+    WAIT_MS = 30000
+};
 enum { CALLS_MAX = 10000, WAIT_BYTES = 64 << 20 };
 
 static int64_t or_else(int64_t value, int64_t fallback)
@@ -38,6 +44,7 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
         .protocol = config->protocol,
         .once = config->once,
         .request_ms = or_else(config->request_ms, REQUEST_MS),
+        .question_ms = or_else(config->question_ms, QUESTION_MS),
         .probe_ms = or_else(config->probe_ms, PROBE_MS),
         .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),
         .wait_ms = or_else(config->wait_ms, WAIT_MS),

@@ -432,8 +432,15 @@ void import_tick(struct import *import, struct mcpx_now now)
     import_unsubscribe_some(import);
     if (import_tools_tick(import, now))
         import_forward_waiting(import, now);
-    while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL)
-        give_up_waiting(import, call);
+    while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL) {
+        bool was_asked = call->was_asked; /* a person's time is not the server's */
+
+        call->was_asked = import_is_asking(import, call);
+        if (was_asked)
+            import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+        else
+            give_up_waiting(import, call);
+    }
 }
 
 int64_t import_deadline(const struct import *import)

@@ -32,6 +32,7 @@ enum { IMPORT_ASKS_MAX = 256 };
  */
 struct import_question {
     uintptr_t serial;
+    int64_t call;
     struct import_who participant;
     struct mcpx_slice method, rpc_id;
     struct mcpx_text envelope;
@@ -49,6 +50,9 @@ void import_asks_fini(struct import_asks *asks);
 
 /** True when this tag is that of a question of this server. */
 bool import_has_asked(const struct import *import, const void *tag);
+
+/** True while somebody is asked about this call. */
+bool import_is_asking(const struct import *import, const struct import_call *call);
 
 /** The server asks for something; `line` is its request. */
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc);

@@ -41,7 +41,11 @@ const struct option_row import_option_rows[] = {
      "and nobody in the topic can state any"},
     {"--request-timeout", "S", VALUE_SECONDS, 0,
      "how long the server may take for a request, counted anew from each progress "
-     "notification, and a participant to answer a question of the server; 300 when not given, "
+     "notification and when a question of the server is answered; 300 when not given, 0 for "
+     "ever"},
+    {"--question-timeout", "S", VALUE_SECONDS, 0,
+     "how long a participant may take to answer a question of the server; 3600 when not "
+     "given, "
      "0 for ever"},
     {"--answers-max", "BYTES", VALUE_NUMBER, 0,
      "how many bytes may wait to be sent to one participant, 16777216 when not given; beyond, "
@@ -121,12 +125,11 @@ static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
 }
 
 /* 0 = the usual time. */
-static int64_t read_timeout(const struct arguments *arguments)
+static int64_t read_timeout(const struct arguments *arguments, const char *option)
 {
-    int64_t timeout_ms = arguments_ms(arguments, "--request-timeout", 0);
+    int64_t timeout_ms = arguments_ms(arguments, option, 0);
 
-    return timeout_ms == 0 && arguments_have(arguments, "--request-timeout") ? for_ever_ms
-                                                                             : timeout_ms;
+    return timeout_ms == 0 && arguments_have(arguments, option) ? for_ever_ms : timeout_ms;
 }
 
 static enum import_protocol read_protocol(const struct arguments *arguments)
@@ -250,7 +253,8 @@ static int import_to_topics(const struct arguments *arguments, const char *roots
     job.import.roots = roots;
     job.import.terms = terms->terms ? terms : NULL;
     job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
-    job.import.request_ms = read_timeout(arguments);
+    job.import.request_ms = read_timeout(arguments, "--request-timeout");
+    job.import.question_ms = read_timeout(arguments, "--question-timeout");
     job.import.once = arguments_have(arguments, "--no-restart");
     job.import.protocol = read_protocol(arguments);
     if (arguments_have(arguments, "--isolate"))
