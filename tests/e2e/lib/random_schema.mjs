@@ -90,3 +90,45 @@ export function maker(random, draft) {
 
   return { document, whole };
 }
+
+/* Of ECMA-262, and of PCRE2 alone. */
+const PROPERTIES = ['Lu', 'L', 'Letter', 'LC', 'Script=Han', 'sc=Hira', 'scx=Kana', 'Script_Extensions=Latin', 'gc=Nd',
+  'General_Category=P', 'Alphabetic', 'ASCII', 'Any', 'Assigned', 'White_Space', 'ID_Start', 'sc=Zyyy', 'Script=Inherited'];
+const OTHER_PROPERTIES = ['Han', 'Script=han', 'script=Han', 'L&', '^Lu', 'lu', 'Xan', 'InGreek', '', ' Lu', 'sc=Lu', 'gc=Han',
+  'Script=', 'sc=Ha_N'];
+const CHARACTERS = ['a', 'b', 'c', 'A', '1', '_', '-', 'é', '、', '😀', ' ', '/', ',', '"', '.', '\n'];
+const ESCAPES = ['.', '\\d', '\\w', '\\s', '\\D', '\\W', '\\S', '\\n', '\\t', '\\v', '\\x61', '\\u0061', '\\u{61}',
+  '\\u{0001f600}', '\\ud83d\\ude00', '\\cA', '\\0', '\\.', '\\/', '\\(', '\\-'];
+const ODDITIES = ['\\07', '\\10', '\\8', '\\Z', '\\A', '\\Q', '\\h', '\\N', '\\e', '\\a', '\\g1', '\\k', '\\K', '\\R', '\\X',
+  '\\pL', '\\u12', '\\x1', '\\c', '\\_', '\\"', '{', ']', '}', 'a{,2}', '(?i)', '(?i:a)', '(?>a)', '(?#a)', '(?|a)', '(?P<n>a)',
+  '(*F)', '[', '(', ')', '*', 'a{2}{2}', 'a++', '[[:alpha:]]', '\\ud83d', '\\u{110000}', 'a{1,2,3}', 'a{2,1}', '\\',
+  '(?<=a)*', '(?=a)*', '^*', '\\b+', '(?<1>a)', '\\p{Bidi_M}'];
+const CLASS_CHARACTERS = ['a', 'b', '-', '_', '1', '[', '^', '.', '$', '*', 'é', ':', '😀', '\\b', '\\-', '\\]', '\\^', '\\n', '\\0'];
+const RANGES = ['a-c', '0-9', 'A-Z', '--a', '!-~', 'à-ÿ', '\\x00-\\x1f', 'z-a', '\\u0041-\\u{5a}', '\\t-\\r', 'a-c-e', '\\--\\/'];
+const CLASS_ODDITIES = ['\\w-', '-\\d', 'a-\\d', '\\w-.', '\\B', '\\1', '\\k', '\\_', '[:digit:]', '&&', '--'];
+const QUANTIFIERS = ['*', '+', '?', '{2}', '{0}', '{1}', '{1,2}', '{0,1}', '{2,}', '*?', '+?', '??', '{1,2}?'];
+
+/** Random patterns, most of them of ECMA-262 with the flag u, and texts for them. */
+export function patternMaker(random) {
+  const pick = (list) => list[random(list.length)];
+  const times = (count, make) => Array.from({ length: count }, make);
+  const property = () => `\\${pick(['p', 'P'])}{${pick(random(12) ? PROPERTIES : OTHER_PROPERTIES)}}`;
+  const classItems = [() => pick(CLASS_CHARACTERS), () => pick(RANGES), () => pick(ESCAPES), property,
+    () => (random(6) ? 'a' : pick(CLASS_ODDITIES))];
+  const characters = () => `[${random(3) ? '' : '^'}${times(random(4), () => pick(classItems)()).join('')}]`;
+  const atoms = [
+    () => pick(CHARACTERS), () => pick(CHARACTERS.slice(0, 3)), () => pick(ESCAPES), property, characters,
+    (depth) => `(${branches(depth)})`, (depth) => `(${branches(depth)})`, (depth) => `(?:${branches(depth)})`,
+    (depth) => `(?<${pick(['n', 'm', '$x', '_1'])}>${branches(depth)})`,
+    (depth) => `(?${pick(['=', '!', '<=', '<!'])}${branches(depth)})`,
+    () => pick(random(3) ? ['a', '(a)\\1', '(a|b*)\\1'] : ['\\1', '\\2', '\\k<n>']), () => pick(['^', '$', '\\b', '\\B']),
+    () => (random(9) ? 'a' : pick(ODDITIES)),
+  ];
+  const term = (depth) => (depth > 3 ? pick(['a', 'b']) : pick(atoms)(depth + 1)) + (random(3) ? '' : pick(QUANTIFIERS));
+  const sequence = (depth) => times(1 + random(4), () => term(depth)).join('');
+  const branches = (depth) =>
+    times(random(4) ? 1 : 2 + random(2), () => (random(8) ? sequence(depth) : '')).join('|');
+  const pattern = () => `${random(2) ? '^' : ''}${branches(0)}${random(2) ? '$' : ''}`;
+  const text = () => times(random(6), () => pick(random(2) ? CHARACTERS : ['a', 'b', 'c', 'ー', 'α', '[', ']', '\\'])).join('');
+  return { pattern, text };
+}
