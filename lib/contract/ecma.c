@@ -24,9 +24,10 @@ static const char no_space[] =
 static const char no_digit[] = "\\x{0}-/:-\\x{10ffff}";
 static const char no_word[] = "\\x{0}-/:-@\\[-\\^`\\{-\\x{10ffff}";
 
-/* What may be escaped without need, beside what ECMA-262 has with the flag u: browsers read it so
- * without that flag, and schemas have it. */
-static const char needless[] = " !\"#%&',-:;<=>@_`~";
+/* What means the same behind a backslash. The second row needs none, and has none in ECMA-262 with
+ * the flag u; browsers read it so without, and schemas have it. */
+static const char plain[] = "dwtnrf^$\\.*+?()[]{}|/"
+                            " !\"#%&',-:;<=>@_`~";
 
 /* A group, or the whole pattern. `around` and `branch` say where it stands. */
 struct group {
@@ -235,13 +236,14 @@ static struct mcpx_slice group_name(const struct reader *r, size_t ahead)
 
 static const char no_name[] = "must have in <> a group's name: ASCII letters, digits, _, $";
 
-/* A letter or digit behind a backslash. */
-static bool take_letter(struct reader *r, char byte)
+/* `r` stands at the backslash. */
+static bool take_escape(struct reader *r)
 {
+    char byte = peek(r, 1);
     struct mcpx_slice name;
     size_t len = 1, number;
 
-    if (strchr("dwtnrf", byte))
+    if (byte && strchr(plain, byte))
         return pass(r, 2);
     switch (byte) {
     case 'D':
@@ -287,17 +289,6 @@ static bool take_letter(struct reader *r, char byte)
     }
 }
 
-/* `r` stands at the backslash. */
-static bool take_escape(struct reader *r)
-{
-    char byte = peek(r, 1);
-
-    if (byte == 0)
-        return refuse(r, "must not end in a backslash");
-    return strchr("^$\\.*+?()[]{}|/", byte) || strchr(needless, byte) ? pass(r, 2)
-                                                                      : take_letter(r, byte);
-}
-
 /* `r` stands at "(". */
 static bool take_group(struct reader *r)
 {
@@ -341,34 +332,31 @@ static bool take_group_end(struct reader *r)
     return pass(r, 1);
 }
 
-/* The quantifier that stands here; false when there is none. */
-static bool read_quantifier(const struct reader *r, size_t *len, size_t *least, size_t *most)
+/* The length of the quantifier that stands here; 0 when there is none. */
+static size_t quantifier(const struct reader *r)
 {
-    char byte = peek(r, 0);
-    size_t at = 1;
+    size_t len = 1;
 
-    *len = 1;
-    *least = byte == '+';
-    *most = byte == '?' ? 1 : SIZE_MAX;
-    if (byte != '{' || !is_digit(peek(r, 1)))
-        return byte == '*' || byte == '+' || byte == '?';
-    *most = *least = decimal_number(r, &at);
-    if (peek(r, at) == ',') {
-        at++;
-        *most = is_digit(peek(r, at)) ? decimal_number(r, &at) : SIZE_MAX;
+    if (peek(r, 0) == '*' || peek(r, 0) == '+' || peek(r, 0) == '?')
+        return 1;
+    if (peek(r, 0) != '{' || !is_digit(peek(r, 1)))
+        return 0;
+    decimal_number(r, &len);
+    if (peek(r, len) == ',') {
+        len++;
+        decimal_number(r, &len);
     }
-    *len = at + 1;
-    return peek(r, at) == '}';
+    return peek(r, len) == '}' ? len + 1 : 0;
 }
 
-static bool take_quantifier(struct reader *r, size_t len, size_t least, size_t most)
+static bool take_quantifier(struct reader *r)
 {
     if (!r->can_repeat)
         return refuse(r, "must not repeat what is not there, an assertion or a repetition");
     r->can_repeat = false;
-    r->groups[r->last].is_optional = r->last && least == 0;
-    r->groups[r->last].repeats = r->last && most > 1;
-    pass(r, len);
+    r->groups[r->last].is_optional = r->last && peek(r, 0) != '+';
+    r->groups[r->last].repeats = r->last && peek(r, 0) != '?';
+    pass(r, quantifier(r));
     return peek(r, 0) != '?' || pass(r, 1);
 }
 
@@ -430,10 +418,8 @@ static bool take_class(struct reader *r)
 /* One item outside of a class. */
 static bool take_item(struct reader *r)
 {
-    size_t len, least, most;
-
-    if (read_quantifier(r, &len, &least, &most))
-        return take_quantifier(r, len, least, most);
+    if (quantifier(r))
+        return take_quantifier(r);
     r->last = 0;
     r->can_repeat = true;
     switch (peek(r, 0)) {
@@ -462,38 +448,24 @@ static bool take_item(struct reader *r)
     }
 }
 
-/* Reads the pattern once. */
-static bool read_pattern(struct reader *r)
-{
-    size_t before = r->out->len;
-
-    r->total = r->group_count;
-    r->group_count = 1;
-    r->at = r->captures = r->current = r->groups[0].branches = 0;
-    r->in_class = r->can_repeat = false;
-    while (r->at < r->pattern.len)
-        if (!(r->in_class ? take_class_item(r) : take_item(r)))
-            return false;
-    if (r->total == 0 && r->out->text)
-        r->out->len = before;
-    return true;
-}
-
 bool mx_ecma_translate(struct mcpx_slice pattern, struct mcpx_text *out, const char **reason)
 {
-    struct reader r = {.pattern = pattern, .out = out, .reason = ""};
-    size_t groups = 1;
-    bool is_read;
+    struct reader r = {.pattern = pattern, .out = out};
+    size_t before = out->len;
+    bool is_read = true;
 
-    for (size_t i = 0; i < pattern.len; i++)
-        groups += pattern.text[i] == '(';
-    r.groups = (struct group *)calloc(groups, sizeof *r.groups);
-    if (!r.groups) {
-        out->failed = true;
-        return true;
+    r.groups = (struct group *)calloc(pattern.len + 1, sizeof *r.groups);
+    out->failed = out->failed || !r.groups;
+    for (int pass = 0; pass < 2 && is_read && r.groups; pass++) {
+        r.total = r.group_count;
+        r.group_count = 1;
+        r.groups[0].is_open = true;
+        r.at = r.captures = r.current = r.groups[0].branches = 0;
+        r.in_class = r.can_repeat = false;
+        out->len = before;
+        while (r.at < pattern.len && is_read)
+            is_read = r.in_class ? take_class_item(&r) : take_item(&r);
     }
-    r.groups[0].is_open = true;
-    is_read = read_pattern(&r) && read_pattern(&r);
     *reason = r.reason;
     free(r.groups);
     return is_read;

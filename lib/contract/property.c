@@ -63,20 +63,7 @@ static const char binaries[] =
     "Soft_Dotted SD;Terminal_Punctuation Term;Unified_Ideograph UIdeo;Uppercase Upper;"
     "Variation_Selector VS;White_Space space;XID_Continue XIDC;XID_Start XIDS;";
 
-static const struct {
-    const char *before; /* of a name in a pattern */
-    const char *table;
-    const char *as; /* before it in PCRE2 */
-} forms[] = {
-    {"General_Category=", categories, ""},
-    {"gc=", categories, ""},
-    {"Script=", scripts, "sc:"},
-    {"sc=", scripts, "sc:"},
-    {"Script_Extensions=", scripts, "scx:"},
-    {"scx=", scripts, "scx:"},
-    {"", categories, ""},
-    {"", binaries, ""},
-};
+static const char keys[] = "gc General_Category;sc Script;scx Script_Extensions;";
 
 /* The first of the names of which `name` is one; absent when the table does not have it. */
 static struct mcpx_slice find_name(const char *table, struct mcpx_slice name)
@@ -95,19 +82,20 @@ static struct mcpx_slice find_name(const char *table, struct mcpx_slice name)
 
 bool mx_property_add(struct mcpx_text *out, struct mcpx_slice name, bool is_negated)
 {
+    const char *equals = name.len ? memchr(name.text, '=', name.len) : NULL;
+    size_t before = equals ? (size_t)(equals - name.text) : 0, skipped = before + !!equals;
+    struct mcpx_slice key = find_name(keys, (struct mcpx_slice){name.text, before});
+    struct mcpx_slice own = {name.text + skipped, name.len - skipped}, found;
+    bool is_script = key.text && *key.text == 's';
+
     if (mcpx_slice_equal(name, MCPX_SLICE("Assigned")))
         return mx_property_add(out, MCPX_SLICE("Cn"), !is_negated);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        size_t before = strlen(forms[i].before);
-        struct mcpx_slice own = {name.text + before, name.len - before}, found;
-
-        if (name.len <= before || memcmp(name.text, forms[i].before, before) != 0)
-            continue;
-        found = find_name(forms[i].table, own);
-        if (found.text)
-            mx_format(out, "\\%s{%s%s}", is_negated ? "P" : "p", forms[i].as, found);
-        if (found.text)
-            return true;
-    }
-    return false;
+    found = find_name(is_script ? scripts : categories, own);
+    if (!found.text && !equals)
+        found = find_name(binaries, own);
+    if (!found.text || (equals && !key.text))
+        return false;
+    mx_format(out, "\\%s{%s%s%s}", is_negated ? "P" : "p", is_script ? key : MCPX_SLICE(""),
+              is_script ? ":" : "", found);
+    return true;
 }

@@ -332,6 +332,102 @@ Test(schema, may_be_a_part_of_a_text)
     mcpx_shelf_free(shelf);
 }
 
+/* A list of tools is used as it came: its icons are large, its descriptions cut in the middle of a
+ * character, its `_meta` odd. One of that, and no tool of it could be called. */
+Test(schema, is_judged_without_what_stands_around)
+{
+#define PART "\"s\":{\"minimum\":5}"
+    static const struct {
+        const char *text; /* a # stands for 300 KB */
+        const char *pointer;
+        const char *errors;
+    } rows[] = {
+        {"{" PART ",\"icon\":\"#\"}", "/s", NULL},
+        {"{\"s\":{\"title\":\"#\"}}", "/s", " bounds must not be longer than 256 KiB"},
+        {"{" PART ",\"title\":\"cut \\ud83d\"}", "/s", NULL},
+        {"{" PART ",\"cut \\ud83d\":1}", "/s", NULL},
+        {"{" PART ",\"_meta\":{\"a\":1,\"a\":2}}", "/s", NULL},
+        {"{\"_meta\":1e9999999999,\"_meta\":2," PART "}", "/s", NULL},
+        {"[{\"a\":1,\"a\":2},{" PART "}]", "/1/s", NULL},
+        {"{\"s\":{}," PART "}", "/s", " json must have one value at the pointer"},
+        {"{\"s\":{}," PART "}", "", "/s ambiguous must not be readable in two ways"},
+        {"{\"a\":{" PART "},\"\\u0061\":{" PART "}}", "/a/s",
+         " json must have one value at the pointer"},
+        {"{" PART "}", "/t", " json must have one value at the pointer"},
+        {"{" PART, "/s", " json text ends inside an object"},
+        {"{\"s\":{\"title\":\"cut \\ud83d\"}}", "/s",
+         "/title ambiguous must not be readable in two ways"},
+        {"{\"s\":{\"$ref\":\"#/t\"},\"t\":true}", "/s",
+         "/$ref $ref must lead to a schema that is known here"},
+        {"{\"s\":{\"not\":{\"type\":7}}}", "/s",
+         "/not/type anyOf must be valid in at least one of 2 ways"},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0}, errors = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema_options options = {.pointer = mcpx_slice_of(rows[i].pointer)};
+        const char *icon = strchr(rows[i].text, '#');
+        struct mcpx_schema *schema = NULL;
+        enum mcpx_err err;
+
+        mcpx_text_reset(&text);
+        icon = icon && icon[1] == '"' ? icon : rows[i].text;
+        mcpx_text_add(&text, rows[i].text, (size_t)(icon - rows[i].text));
+        for (int k = 0; icon > rows[i].text && k < 30000; k++)
+            mcpx_text_puts(&text, "0123456789");
+        mcpx_text_puts(&text, icon > rows[i].text ? icon + 1 : icon);
+        err = mcpx_schema_compile(shelf, mcpx_text_view(&text), &options, &report, &schema);
+        cr_expect_eq(err, rows[i].errors ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].text);
+        if (err)
+            cr_expect_str_eq(errors_of(&report, &errors), rows[i].errors, "%s", rows[i].text);
+        mcpx_schema_unref(schema);
+    }
+    cr_expect_eq(mcpx_shelf_count(shelf), 1, "they are one schema");
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&errors);
+    mcpx_shelf_free(shelf);
+}
+
+/* Servers name their dialect as they like; one wrong letter, and none of their tools works. */
+Test(schema, names_its_dialect_with_http_or_https)
+{
+    static const struct {
+        const char *uri;
+        bool is_07;
+    } rows[] = {
+        {"http://json-schema.org/draft-07/schema#", true},
+        {"https://json-schema.org/draft-07/schema#", true},
+        {"https://json-schema.org/draft-07/schema", true},
+        {"http://json-schema.org/draft-06/schema#", true},
+        {"https://json-schema.org/draft-06/schema", true},
+        {"http://json-schema.org/draft/2020-12/schema", false},
+        {"https://json-schema.org/draft/2020-12/schema#", false},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema *schema = NULL;
+
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text, "{\"$schema\":\"");
+        mcpx_text_puts(&text, rows[i].uri);
+        mcpx_text_puts(&text, "\",\"dependencies\":{\"a\":[\"b\"]}}");
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_OK, "%s", rows[i].uri);
+        cr_expect_eq(mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report),
+                     rows[i].is_07 ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].uri);
+        mcpx_schema_unref(schema);
+    }
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
 Test(schema, is_compiled_once)
 {
     static const char *const same[] = {
