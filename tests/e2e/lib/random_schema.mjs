@@ -85,7 +85,8 @@ export function maker(random, draft) {
 
   function schema(depth) {
     if (depth > 3 || random(12) === 0) return pick([true, false, {}, { type: pick(TYPES) }]);
-    if (random(12) === 0) return { ...pick(keywords)(depth + 1), $ref: pick(['#/$defs/x', '#/$defs/y', '#named']) };
+    /* Draft-07 (8.3) ignores what stands beside a $ref; ajv does not. */
+    if (random(12) === 0) return { ...(is07 ? {} : pick(keywords)(depth + 1)), $ref: pick(['#/$defs/x', '#/$defs/y', '#named']) };
     return Object.assign({}, ...times(1 + random(random(4) ? 3 : 8), () => pick(keywords)(depth)));
   }
 
