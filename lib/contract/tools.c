@@ -1,7 +1,7 @@
 /*
- * tools.c - a server's tools and their schemas. A list is read when it comes, a schema compiled
- * when its tool is called first: servers have hundreds of tools, and one whose schema cannot be
- * used, or that is no tool at all, is no concern of the others. So a list is read entry by entry.
+ * tools.c - a server's tools and their schemas. A list is read when it comes, entry by entry, and a
+ * schema compiled when its tool is called first or doubts are asked for: a tool whose schema cannot
+ * be used, or that is no tool at all, is no concern of the others.
  *
  * What is compiled counts for the participant whose tools they are, once for each tool.
  */
