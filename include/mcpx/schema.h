@@ -71,6 +71,7 @@ MCPX_API void mcpx_schema_report_fini(struct mcpx_schema_report *report);
  * dialect   where a schema has no `$schema`
  * uri       where the text comes from: the base of its references; absent: none
  * pointer   the schema is a part of the text: JSON Pointer to it. "#" is that part, not the text.
+ *           Nothing else in the text counts, nor does its length.
  * find      asked for each document that is not known yet, by its URI without fragment. Lends its
  *           text until the schema is compiled and returns true, or returns false. May be NULL.
  * context   handed to `find`
@@ -190,10 +191,11 @@ MCPX_API enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slic
                                       struct mcpx_fault *fault);
 
 /**
- * Appends which entries were left out, and why: sentences for people, each with a newline. The
- * first ten are named, by their number in the list and by their name, if they have one.
+ * Appends which entries were left out, and which schemas cannot be used, and why: sentences for
+ * people, each with a newline. The first ten of either are named. Schemas are compiled for it, as
+ * many as take some milliseconds; one that is left shows at its tool's first call.
  */
-MCPX_API void mcpx_tools_doubts_add(struct mcpx_text *out, const struct mcpx_tools *tools);
+MCPX_API void mcpx_tools_doubts_add(struct mcpx_text *out, struct mcpx_tools *tools);
 
 /** Tools in the set. */
 MCPX_API size_t mcpx_tools_count(const struct mcpx_tools *tools);

@@ -81,7 +81,7 @@ MCPX_API void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms
  * is among them.
  */
 MCPX_API void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
-                                    const struct mcpx_tools *tools);
+                                    struct mcpx_tools *tools);
 
 /**
  * True when what an edge or program does with a context keeps it: each member that the contract

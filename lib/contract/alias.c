@@ -213,7 +213,7 @@ void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
 }
 
 void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
-                           const struct mcpx_tools *tools)
+                           struct mcpx_tools *tools)
 {
     mcpx_tools_doubts_add(out, tools);
     alias_doubts_add(out, terms, tools);

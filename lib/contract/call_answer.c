@@ -3,6 +3,8 @@
  */
 #include "lib/contract/call.h"
 
+#include "lib/contract/schema_state.h"
+
 #include "lib/contract/wrap.h"
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
@@ -140,7 +142,8 @@ static enum mcpx_err check_value(struct ending *e)
         return MCPX_OK;
     if (!value.text)
         return mx_flaw_at(&e->calls->flaw, MCPX_CAUSE_OUTPUT, &error);
-    err = mcpx_schema_validate(e->call->output, value, &e->calls->report);
+    err = mx_evaluate_text(&e->call->output->program, value,
+                           e->call->terms->form == MCPX_FORM_AS_IS, &e->calls->report);
     e->is_read = !err;
     if (!err || err == MCPX_ENOMEM)
         return err;

@@ -1,77 +1,62 @@
 /*
- * ecma.c - ECMA-262 and PCRE2 agree on most of their syntax. This file passes through what means
- * the same in both, rewrites what is said in other words (\s, the dot, \uXXXX, \p{Letter}), and
- * refuses what only PCRE2 has: a pattern that means one thing here and another in the server behind
- * would let pass what the server does not expect.
+ * ecma.c - ECMA-262 (with the flag u) and PCRE2 agree on most of their syntax. This file passes
+ * through what means the same in both, rewrites what is said in other words (\s, the dot, \uXXXX,
+ * \p{Letter}), and refuses everything else: a pattern that means one thing here and another in the
+ * server behind would let pass what the server does not expect.
+ *
+ * A pattern is read twice. The first pass finds its groups, the second one writes, because what
+ * \1 and \k<name> mean depends on groups that may come later.
  */
 #include "lib/contract/regex.h"
 
 #include "lib/core/format.h"
 #include "lib/core/percent.h"
 
-/* White space of ECMA-262, and all else, as parts of a class. */
+#include <stdlib.h>
+
+/* Parts of a class. PCRE2 has other white space, and errs where \D or \W stand beside a \p. */
 static const char space[] = "\\t-\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}"
                             "\\x{202f}\\x{205f}\\x{3000}\\x{feff}";
 static const char no_space[] =
     "\\x{0}-\\x{8}\\x{e}-\\x{1f}\\x{21}-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}"
     "\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}"
     "\\x{3001}-\\x{d7ff}\\x{e000}-\\x{fefe}\\x{ff00}-\\x{10ffff}";
+static const char no_digit[] = "\\x{0}-/:-\\x{10ffff}";
+static const char no_word[] = "\\x{0}-/:-@\\[-\\^`\\{-\\x{10ffff}";
 
-/* General categories by their long names. */
-static const struct {
-    const char *name;
-    const char *code;
-} categories[] = {
-    {"Letter", "L"},
-    {"Cased_Letter", "L&"},
-    {"Uppercase_Letter", "Lu"},
-    {"Lowercase_Letter", "Ll"},
-    {"Titlecase_Letter", "Lt"},
-    {"Modifier_Letter", "Lm"},
-    {"Other_Letter", "Lo"},
-    {"Mark", "M"},
-    {"Combining_Mark", "M"},
-    {"Nonspacing_Mark", "Mn"},
-    {"Spacing_Mark", "Mc"},
-    {"Enclosing_Mark", "Me"},
-    {"Number", "N"},
-    {"Decimal_Number", "Nd"},
-    {"digit", "Nd"},
-    {"Letter_Number", "Nl"},
-    {"Other_Number", "No"},
-    {"Punctuation", "P"},
-    {"punct", "P"},
-    {"Connector_Punctuation", "Pc"},
-    {"Dash_Punctuation", "Pd"},
-    {"Open_Punctuation", "Ps"},
-    {"Close_Punctuation", "Pe"},
-    {"Initial_Punctuation", "Pi"},
-    {"Final_Punctuation", "Pf"},
-    {"Other_Punctuation", "Po"},
-    {"Symbol", "S"},
-    {"Math_Symbol", "Sm"},
-    {"Currency_Symbol", "Sc"},
-    {"Modifier_Symbol", "Sk"},
-    {"Other_Symbol", "So"},
-    {"Separator", "Z"},
-    {"Space_Separator", "Zs"},
-    {"Line_Separator", "Zl"},
-    {"Paragraph_Separator", "Zp"},
-    {"Other", "C"},
-    {"Control", "Cc"},
-    {"cntrl", "Cc"},
-    {"Format", "Cf"},
-    {"Surrogate", "Cs"},
-    {"Private_Use", "Co"},
-    {"Unassigned", "Cn"},
+/* What means the same behind a backslash. The second row needs none, and has none in ECMA-262 with
+ * the flag u; browsers read it so without, and schemas have it. */
+static const char plain[] = "dwtnrf^$\\.*+?()[]{}|/"
+                            " !\"#%&',-:;<=>@_`~";
+
+/* A group, or the whole pattern. `around` and `branch` say where it stands. */
+struct group {
+    size_t around;
+    size_t branch;
+    size_t branches; /* between | in it, so far */
+    size_t number;   /* that \1 names; 0: none */
+    struct mcpx_slice name;
+    bool is_open;
+    bool looks;     /* around, ahead or behind */
+    bool is_behind; /* or within such a one */
+    bool repeats;
+    bool is_optional;
 };
 
+/* `last` is the group that has just ended, 0 for none. */
 struct reader {
     struct mcpx_slice pattern;
     size_t at;
     struct mcpx_text *out;
     const char *reason;
+    struct group *groups; /* the whole pattern, then in the order of the text */
+    size_t group_count;
+    size_t captures;
+    size_t total; /* groups that the first pass has found; 0 during it */
+    size_t current;
+    size_t last;
     bool in_class;
+    bool can_repeat; /* what was just read may have a quantifier */
 };
 
 /* The byte `ahead` bytes from here; 0 behind the end. */
@@ -112,8 +97,18 @@ static long hex_number(const struct reader *r, size_t ahead, size_t count)
 
         if (digit < 0)
             return -1;
-        number = number * 16 + digit;
+        number = number > 0x10ffff ? number : number * 16 + digit;
     }
+    return number;
+}
+
+/* The number written with decimal digits from `ahead` on, at most 99999999. */
+static size_t decimal_number(const struct reader *r, size_t *ahead)
+{
+    size_t number = 0;
+
+    for (; peek(r, *ahead) >= '0' && peek(r, *ahead) <= '9'; ++*ahead)
+        number = number < 9999999 ? number * 10 + (size_t)(peek(r, *ahead) - '0') : 99999999;
     return number;
 }
 
@@ -122,132 +117,155 @@ static bool put_code_point(struct reader *r, size_t count, long code)
     static const char digits[] = "0123456789abcdef";
     char text[12] = "\\x{000000}";
 
+    if (code > 0x10ffff)
+        return refuse(r, "must not have a character above 10ffff");
+    if (code >= 0xd800 && code <= 0xdfff)
+        return refuse(r,
+                      "must not have half a surrogate pair: no text that is judged has one");
     for (int i = 8; i > 2; i--, code /= 16)
         text[i] = digits[code % 16];
     return put(r, count, text);
 }
 
-/* "\u{...}" */
-static bool take_braced(struct reader *r)
-{
-    size_t digits = 0;
-    long code;
-
-    while (mx_percent_digit(peek(r, 3 + digits)) >= 0)
-        digits++;
-    if (digits == 0 || digits > 6 || peek(r, 3 + digits) != '}')
-        return refuse(r, "must have one to six hexadecimal digits in \\u{}");
-    code = hex_number(r, 3, digits);
-    return put_code_point(r, digits + 4, code);
-}
-
-/* "\uXXXX", or two of them that are one character. */
+/* "\uXXXX", or two of them that are one character, or "\u{...}". */
 static bool take_unit(struct reader *r)
 {
     long code = hex_number(r, 2, 4), low = -1;
+    size_t digits = 0;
 
-    if (peek(r, 2) == '{')
-        return take_braced(r);
+    if (peek(r, 2) == '{') {
+        while (mx_percent_digit(peek(r, 3 + digits)) >= 0)
+            digits++;
+        if (digits == 0 || peek(r, 3 + digits) != '}')
+            return refuse(r, "must have hexadecimal digits in \\u{}");
+        return put_code_point(r, digits + 4, hex_number(r, 3, digits));
+    }
     if (code < 0)
         return refuse(r, "must have four hexadecimal digits after \\u");
-    if (code < 0xd800 || code > 0xdbff)
-        return put_code_point(r, 6, code);
-    if (peek(r, 6) == '\\' && peek(r, 7) == 'u')
+    if (code >= 0xd800 && code <= 0xdbff && peek(r, 6) == '\\' && peek(r, 7) == 'u')
         low = hex_number(r, 8, 4);
-    if (low < 0xdc00 || low > 0xdfff)
-        return refuse(r, "must not have half a surrogate pair");
-    return put_code_point(r, 12, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+    if (low >= 0xdc00 && low <= 0xdfff)
+        return put_code_point(r, 12, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
+    return put_code_point(r, 6, code);
 }
 
-static bool starts_with(struct mcpx_slice text, const char *start)
-{
-    return text.len >= strlen(start) && memcmp(text.text, start, strlen(start)) == 0;
-}
-
-/* "\p{...}": PCRE2 knows categories by their codes and scripts by their names. */
+/* "\p{...}" */
 static bool take_property(struct reader *r)
 {
-    struct mcpx_slice name = {r->pattern.text + r->at + 3, 0};
-    size_t whole;
+    const char *name = r->pattern.text + r->at + 3;
+    const char *end = peek(r, 2) != '{' ? NULL : memchr(name, '}', r->pattern.len - r->at - 3);
+    size_t len = end ? (size_t)(end - name) : 0;
 
-    while (r->at + 3 + name.len < r->pattern.len && name.text[name.len] != '}')
-        name.len++;
-    if (peek(r, 2) != '{' || r->at + 3 + name.len == r->pattern.len)
-        return refuse(r, "must have a property in braces after \\p");
-    whole = name.len + 4;
-    for (size_t i = 0; i < 4; i++) {
-        static const char *const keys[] = {"General_Category=", "gc=", "Script=", "sc="};
-
-        if (starts_with(name, keys[i]))
-            name =
-                (struct mcpx_slice){name.text + strlen(keys[i]), name.len - strlen(keys[i])};
-    }
-    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++) {
-        if (mcpx_slice_equal(name, mcpx_slice_of(categories[i].name)))
-            name = mcpx_slice_of(categories[i].code);
-    }
-    mcpx_text_add(r->out, r->pattern.text + r->at, 2);
-    mx_format(r->out, "{%s}", name);
-    r->at += whole;
+    if (!mx_property_add(r->out, (struct mcpx_slice){name, len}, peek(r, 1) == 'P'))
+        return refuse(r, "must have in \\p{} a property of ECMA-262, spelt as there, that "
+                         "PCRE2 has too");
+    r->at += len + 4;
     return true;
 }
 
-static bool take_space(struct reader *r, bool negated)
+static bool take_set(struct reader *r, const char *set)
 {
-    const char *set = negated ? no_space : space;
+    const char *begin = r->in_class ? "" : "[", *end = r->in_class ? "" : "]";
 
-    if (!r->in_class)
-        mcpx_text_puts(r->out, "[");
-    mcpx_text_puts(r->out, set);
-    if (!r->in_class)
-        mcpx_text_puts(r->out, "]");
+    mx_format(r->out, "%s%s%s", begin, set, end);
     r->at += 2;
     return true;
 }
 
-static bool is_alphanumeric(char byte)
+/* What a group has last matched is known to PCRE2 for longer: ECMA-262 forgets it when a repetition
+ * around begins anew, and reads what looks behind from its end. */
+static bool means_the_same(const struct reader *r, const struct group *group)
 {
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z');
+    const struct group *around = &r->groups[group->around];
+
+    if (r->groups[r->current].is_behind || group->is_behind)
+        return false;
+    if (group < r->groups + r->group_count && !group->is_open && around->is_open &&
+        around->branches == group->branch && !group->repeats && !group->is_optional)
+        return true;
+    for (; group != r->groups; group = &r->groups[group->around])
+        if (group->repeats || group->looks)
+            return false;
+    return true;
 }
 
-/* "\k<name>" */
-static bool take_named_reference(struct reader *r)
+/* A reference of `len` bytes: to the group with this number, or else with this name. */
+static bool take_reference(struct reader *r, size_t len, size_t number, struct mcpx_slice name)
 {
-    if (r->in_class || peek(r, 2) != '<')
-        return refuse(r, "must have a group's name in <> after \\k");
-    return pass(r, 3);
+    size_t i = 1;
+
+    if (r->in_class)
+        return refuse(r, "must not refer to a group in a class");
+    r->at += len;
+    if (r->total == 0)
+        return true;
+    while (i < r->total && !(number ? r->groups[i].number == number
+                                    : mcpx_slice_equal(r->groups[i].name, name)))
+        i++;
+    if (i == r->total)
+        return refuse(r, "must refer to a group that is there");
+    if (!means_the_same(r, &r->groups[i]))
+        return refuse(r, "must not refer to a group that is repeated or looks around: PCRE2 "
+                         "reads that otherwise than ECMA-262");
+    mx_format(r->out, "(?:\\g{%s})", r->groups[i].number); /* its machine code errs without */
+    return true;
 }
+
+static bool is_letter(char byte)
+{
+    return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+}
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* The name in <> that begins `ahead` bytes from here; empty when there is none. */
+static struct mcpx_slice group_name(const struct reader *r, size_t ahead)
+{
+    struct mcpx_slice name = {r->pattern.text + r->at + ahead, 0};
+    char byte = peek(r, ahead);
+
+    while (is_letter(byte) || byte == '_' || byte == '$' || (name.len > 0 && is_digit(byte)))
+        byte = peek(r, ahead + ++name.len);
+    if (byte != '>')
+        name.len = 0;
+    return name;
+}
+
+static const char no_name[] = "must have in <> a group's name: ASCII letters, digits, _, $";
 
 /* `r` stands at the backslash. */
 static bool take_escape(struct reader *r)
 {
     char byte = peek(r, 1);
+    struct mcpx_slice name;
+    size_t len = 1, number;
 
-    switch (byte) {
-    case 0:
-        return refuse(r, "must not end in a backslash");
-    case 'd':
-    case 'D':
-    case 'w':
-    case 'W':
-    case 't':
-    case 'n':
-    case 'r':
-    case 'f':
+    if (byte && strchr(plain, byte))
         return pass(r, 2);
+    switch (byte) {
+    case 'D':
+        return take_set(r, no_digit);
+    case 'W':
+        return take_set(r, no_word);
     case 'b':
-        return r->in_class ? put(r, 2, "\\x{8}") : pass(r, 2);
     case 'B':
-        return r->in_class ? refuse(r, "must not have \\B in a class") : pass(r, 2);
+        r->can_repeat = false;
+        if (r->in_class)
+            return byte == 'b' ? put(r, 2, "\\x{8}")
+                               : refuse(r, "must not have \\B in a class");
+        return pass(r, 2);
     case 'v':
         return put(r, 2, "\\x{b}");
     case 's':
+        return take_set(r, space);
     case 'S':
-        return take_space(r, byte == 'S');
+        return take_set(r, no_space);
     case 'c':
-        return (peek(r, 2) | 0x20) >= 'a' && (peek(r, 2) | 0x20) <= 'z'
-                   ? put_code_point(r, 3, peek(r, 2) & 31)
-                   : refuse(r, "must have a letter after \\c");
+        return is_letter(peek(r, 2)) ? put_code_point(r, 3, peek(r, 2) & 31)
+                                     : refuse(r, "must have a letter after \\c");
     case 'x':
         return hex_number(r, 2, 2) >= 0
                    ? put_code_point(r, 4, hex_number(r, 2, 2))
@@ -258,53 +276,143 @@ static bool take_escape(struct reader *r)
     case 'P':
         return take_property(r);
     case 'k':
-        return take_named_reference(r);
+        name = group_name(r, 3);
+        return peek(r, 2) == '<' && name.len > 0 ? take_reference(r, name.len + 4, 0, name)
+                                                 : refuse(r, no_name);
     case '0':
-        return put(r, 2, "\\x{0}");
+        return is_digit(peek(r, 2)) ? refuse(r, "must not have a digit after \\0")
+                                    : put(r, 2, "\\x{0}");
     default:
-        if (byte >= '1' && byte <= '9')
-            return r->in_class ? refuse(r, "must not refer to a group in a class")
-                               : pass(r, 2);
-        if (is_alphanumeric(byte))
-            return refuse(r, "must not have an escape that ECMA-262 does not have");
-        return pass(r, 2);
+        number = decimal_number(r, &len);
+        return len > 1 ? take_reference(r, len, number, (struct mcpx_slice){NULL, 0})
+                       : refuse(r, "must not have an escape that ECMA-262 does not have");
     }
 }
 
 /* `r` stands at "(". */
 static bool take_group(struct reader *r)
 {
-    if (peek(r, 1) == '*')
-        return refuse(r, "must not repeat what is not there");
-    if (peek(r, 1) != '?')
-        return pass(r, 1);
-    if (peek(r, 2) == ':' || peek(r, 2) == '=' || peek(r, 2) == '!')
-        return pass(r, 3);
-    if (peek(r, 2) != '<')
+    char kind = peek(r, 1) == '?' ? peek(r, 2) : 0;
+    bool is_behind = kind == '<' && (peek(r, 3) == '=' || peek(r, 3) == '!');
+    struct group *group = &r->groups[r->group_count];
+    const struct group *around = &r->groups[r->current];
+
+    r->can_repeat = false;
+    group->around = r->current;
+    group->branch = around->branches;
+    group->branches = 0;
+    group->is_open = true;
+    group->looks = is_behind || kind == '=' || kind == '!';
+    group->is_behind = is_behind || around->is_behind;
+    r->current = r->group_count++;
+    if (kind == ':' || group->looks)
+        return pass(r, is_behind ? 4 : 3);
+    if (kind ? kind != '<' : peek(r, 1) == '?' || peek(r, 1) == '*')
         return refuse(r, "must not have a group that ECMA-262 does not have");
-    return pass(r, peek(r, 3) == '=' || peek(r, 3) == '!' ? 4 : 3);
+    group->number = ++r->captures;
+    if (!kind)
+        return pass(r, 1);
+    group->name = group_name(r, 3);
+    if (group->name.len == 0)
+        return refuse(r, no_name);
+    for (size_t i = 1; i < r->current; i++)
+        if (mcpx_slice_equal(r->groups[i].name, group->name))
+            return refuse(r, "must not name two groups alike");
+    return put(r, group->name.len + 4, "(");
 }
 
-/* The length of a quantifier that stands here; 0 when there is none. */
+static bool take_group_end(struct reader *r)
+{
+    struct group *group = &r->groups[r->current];
+
+    r->can_repeat = !group->looks;
+    r->last = r->current;
+    group->is_open = r->current == 0;
+    r->current = group->around;
+    return pass(r, 1);
+}
+
+/* The length of the quantifier that stands here; 0 when there is none. */
 static size_t quantifier(const struct reader *r)
 {
     size_t len = 1;
 
     if (peek(r, 0) == '*' || peek(r, 0) == '+' || peek(r, 0) == '?')
         return 1;
-    if (peek(r, 0) != '{' || peek(r, 1) < '0' || peek(r, 1) > '9')
+    if (peek(r, 0) != '{' || !is_digit(peek(r, 1)))
         return 0;
-    while ((peek(r, len) >= '0' && peek(r, len) <= '9') || peek(r, len) == ',')
+    decimal_number(r, &len);
+    if (peek(r, len) == ',') {
         len++;
+        decimal_number(r, &len);
+    }
     return peek(r, len) == '}' ? len + 1 : 0;
 }
 
 static bool take_quantifier(struct reader *r)
 {
+    if (!r->can_repeat)
+        return refuse(r, "must not repeat what is not there, an assertion or a repetition");
+    r->can_repeat = false;
+    r->groups[r->last].is_optional = r->last && peek(r, 0) != '+';
+    r->groups[r->last].repeats = r->last && peek(r, 0) != '?';
     pass(r, quantifier(r));
-    if (peek(r, 0) == '?')
+    return peek(r, 0) != '?' || pass(r, 1);
+}
+
+/* True when what begins `ahead` bytes from here is a set of characters, such as \d. */
+static bool is_set(const struct reader *r, size_t ahead)
+{
+    return peek(r, ahead) == '\\' && peek(r, ahead + 1) &&
+           strchr("dDwWsSpP", peek(r, ahead + 1));
+}
+
+static bool take_class_character(struct reader *r)
+{
+    char byte = peek(r, 0);
+
+    if (byte == '\\')
+        return take_escape(r);
+    if (byte > ' ' && byte < 127 && !is_letter(byte) && !is_digit(byte)) {
+        mcpx_text_puts(r->out, "\\"); /* PCRE2 has [:alpha:] */
+        return pass(r, 1);
+    }
+    do
         pass(r, 1);
-    return quantifier(r) ? refuse(r, "must not repeat a repetition") : true;
+    while ((peek(r, 0) & 0xc0) == 0x80);
+    return true;
+}
+
+/* A character or set, or characters from one to another. A dash beside a set is itself: browsers
+ * read it so without the flag u, and schemas have [\w-.]. */
+static bool take_class_item(struct reader *r)
+{
+    bool is_range;
+
+    if (peek(r, 0) == ']') {
+        r->in_class = false;
+        r->can_repeat = true;
+        return pass(r, 1);
+    }
+    is_range = !is_set(r, 0);
+    if (!take_class_character(r))
+        return false;
+    if (peek(r, 0) != '-' || peek(r, 1) == ']' || r->at + 1 >= r->pattern.len)
+        return true;
+    is_range = is_range && !is_set(r, 1);
+    put(r, 1, is_range ? "-" : "\\-");
+    return take_class_character(r);
+}
+
+/* `r` stands at "[". PCRE2 reads [] as empty only where no quantifier follows. */
+static bool take_class(struct reader *r)
+{
+    size_t begin = peek(r, 1) == '^' ? 2 : 1;
+
+    r->in_class = true;
+    if (peek(r, begin) != ']')
+        return pass(r, begin);
+    return put(r, begin, begin == 2 ? "[\\x{0}-\\x{10ffff}" : "[^\\x{0}-\\x{10ffff}");
 }
 
 /* One item outside of a class. */
@@ -312,32 +420,28 @@ static bool take_item(struct reader *r)
 {
     if (quantifier(r))
         return take_quantifier(r);
+    r->last = 0;
+    r->can_repeat = true;
     switch (peek(r, 0)) {
     case '\\':
         return take_escape(r);
     case '(':
         return take_group(r);
+    case ')':
+        return take_group_end(r);
     case '.':
         return put(r, 1, "[^\\n\\r\\x{2028}\\x{2029}]");
     case '[':
-        r->in_class = true;
-        return pass(r, peek(r, 1) == '^' ? 2 : 1);
-    case '{':
-        return put(r, 1, "\\{");
-    default:
-        return pass(r, 1);
-    }
-}
-
-static bool take_class_item(struct reader *r)
-{
-    switch (peek(r, 0)) {
-    case '\\':
-        return take_escape(r);
-    case '[': /* PCRE2 has [:alpha:] */
-        return put(r, 1, "\\[");
+        return take_class(r);
     case ']':
-        r->in_class = false;
+    case '{':
+    case '}':
+        return refuse(r, "must have a backslash before ], { or } that stands for itself");
+    case '|':
+    case '^':
+    case '$':
+        r->groups[r->current].branches += peek(r, 0) == '|';
+        r->can_repeat = false;
         return pass(r, 1);
     default:
         return pass(r, 1);
@@ -346,13 +450,23 @@ static bool take_class_item(struct reader *r)
 
 bool mx_ecma_translate(struct mcpx_slice pattern, struct mcpx_text *out, const char **reason)
 {
-    struct reader r = {pattern, 0, out, "", false};
+    struct reader r = {.pattern = pattern, .out = out};
+    size_t before = out->len;
+    bool is_read = true;
 
-    while (r.at < pattern.len) {
-        if (!(r.in_class ? take_class_item(&r) : take_item(&r))) {
-            *reason = r.reason;
-            return false;
-        }
+    r.groups = (struct group *)calloc(pattern.len + 1, sizeof *r.groups);
+    out->failed = out->failed || !r.groups;
+    for (int pass = 0; pass < 2 && is_read && r.groups; pass++) {
+        r.total = r.group_count;
+        r.group_count = 1;
+        r.groups[0].is_open = true;
+        r.at = r.captures = r.current = r.groups[0].branches = 0;
+        r.in_class = r.can_repeat = false;
+        out->len = before;
+        while (r.at < pattern.len && is_read)
+            is_read = r.in_class ? take_class_item(&r) : take_item(&r);
     }
-    return true;
+    *reason = r.reason;
+    free(r.groups);
+    return is_read;
 }

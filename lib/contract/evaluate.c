@@ -197,7 +197,8 @@ static void list_ambiguous(struct mx_findings *findings, uint32_t node)
     }
 }
 
-enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text)
+enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text,
+                                   bool takes_halves)
 {
     struct mx_workspace *workspace = workspace_of(report);
     struct mcpx_fault fault = {"must be JSON", "", 0};
@@ -205,6 +206,7 @@ enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcp
 
     if (!workspace)
         return MCPX_ENOMEM;
+    workspace->tree.takes_halves = takes_halves;
     err = mx_tree_read(&workspace->tree, text, &fault);
     if (err == MCPX_ENOMEM)
         return err;
@@ -219,10 +221,10 @@ enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcp
 }
 
 enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
-                               struct mcpx_schema_report *report)
+                               bool takes_halves, struct mcpx_schema_report *report)
 {
     struct mx_subject subject = {NULL, 0, {NULL, 0}, NULL, 0};
-    enum mcpx_err err = mx_report_unreadable(report, text);
+    enum mcpx_err err = mx_report_unreadable(report, text, takes_halves);
 
     if (err == MCPX_OK) {
         subject.tree = &report->workspace->tree;

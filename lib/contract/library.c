@@ -107,17 +107,22 @@ static struct mcpx_slice without_hash(struct mcpx_slice uri)
     return uri;
 }
 
+/* Schemas name either dialect with http or https; draft-07 only adds to draft-06. */
 static bool find_builtin(struct mcpx_slice uri, struct mx_dialect *out)
 {
-    for (int i = MCPX_DIALECT_2020_12; i <= MCPX_DIALECT_DRAFT_07; i++) {
-        struct mx_dialect known = mx_dialect_default((enum mcpx_dialect)i);
+    static const char *const names[] = {"://json-schema.org/draft/2020-12/schema",
+                                        "://json-schema.org/draft-07/schema",
+                                        "://json-schema.org/draft-06/schema", NULL};
+    size_t scheme = uri.len > 5 && memcmp(uri.text, "https", 5) == 0 ? 5 : 4, i = 0;
 
-        if (mcpx_slice_equal(known.uri, uri)) {
-            *out = known;
-            return true;
-        }
-    }
-    return false;
+    if (uri.len < scheme || memcmp(uri.text, "http", 4) != 0)
+        return false;
+    uri = (struct mcpx_slice){uri.text + scheme, uri.len - scheme};
+    while (names[i] && !mcpx_slice_equal(mcpx_slice_of(names[i]), uri))
+        i++;
+    if (names[i])
+        *out = mx_dialect_default(i == 0 ? MCPX_DIALECT_2020_12 : MCPX_DIALECT_DRAFT_07);
+    return names[i];
 }
 
 /* The bit of a vocabulary; 0 when it is not known. */

@@ -176,14 +176,13 @@ bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor,
 /**
  * Adds a document and what is in it.
  *
- * uri       where it comes from
- * pointer   to the schema in it
- * out       filled with where that is
+ * uri   where it comes from
+ * out   filled with the place of its root
  *
  * Returns false on failure, which is noted.
  */
 bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text,
-                    struct mcpx_slice pointer, struct mx_place *out);
+                    struct mx_place *out);
 
 /**
  * Follows a reference that stands at a place, perhaps to a document that has to be asked for.

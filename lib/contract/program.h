@@ -149,7 +149,7 @@ enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subj
 
 /** Indexes a text, judges it, and fills the report. Returns as mcpx_schema_validate. */
 enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
-                               struct mcpx_schema_report *report);
+                               bool takes_halves, struct mcpx_schema_report *report);
 
 /** Fills the report with one error. Returns MCPX_EINVALID or MCPX_ENOMEM. */
 enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
@@ -159,6 +159,7 @@ enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_sli
  * Fills the report when a text is no JSON or ambiguous. Returns MCPX_OK when it is neither,
  * MCPX_EINVALID, or MCPX_ENOMEM.
  */
-enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text);
+enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcpx_slice text,
+                                   bool takes_halves);
 
 #endif

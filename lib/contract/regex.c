@@ -54,23 +54,26 @@ static const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_U
                                 PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
                                 PCRE2_NO_UTF_CHECK | PCRE2_USE_OFFSET_LIMIT;
 
-/* What follows each repetition is looked for, which takes time by the square of the length. */
+/* What follows each repetition is looked for, which takes time by the square of the length and errs
+ * where scripts are negated. What (?= has seen would be asked for again behind it. */
 static enum mcpx_err compile(struct mcpx_slice pattern, struct mx_regex *regex,
                              struct mcpx_text *reason)
 {
-    uint32_t how = pattern.len > LONG ? options | PCRE2_NO_AUTO_POSSESS : options;
+    const char *text = pattern.text ? pattern.text : "";
+    bool is_slow = pattern.len > LONG || strstr(text, "{sc");
+    uint32_t how = options | (is_slow ? PCRE2_NO_AUTO_POSSESS : 0) |
+                   (strstr(text, "(?=") ? PCRE2_NO_START_OPTIMIZE : 0);
     PCRE2_UCHAR message[128];
     PCRE2_SIZE offset;
     int error;
 
-    regex->code = pcre2_compile((PCRE2_SPTR)(pattern.text ? pattern.text : ""), pattern.len,
-                                how, &error, &offset, NULL);
+    regex->code = pcre2_compile((PCRE2_SPTR)text, pattern.len, how, &error, &offset, NULL);
     if (regex->code)
         return MCPX_OK;
     if (error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED)
         return MCPX_ENOMEM;
     pcre2_get_error_message(error, message, sizeof message);
-    mcpx_text_puts(reason, "must be a regular expression: ");
+    mcpx_text_puts(reason, "must be a regular expression that PCRE2 can match: ");
     mcpx_text_puts(reason, (const char *)message);
     return MCPX_EPATTERN;
 }

@@ -66,9 +66,18 @@ enum mx_match mx_regex_match(const struct mx_regex *regex, struct mx_regex_match
  *
  * reason   filled on failure: what would be right, static
  *
- * Returns false when the pattern uses what ECMA-262 does not have. What PCRE2 refuses by itself
- * is not looked for. Memory failure shows in `out`.
+ * Returns false when the pattern uses what ECMA-262 with its flag u does not have, or what PCRE2
+ * reads otherwise. What PCRE2 refuses by itself is not looked for. Memory failure shows in `out`.
  */
 bool mx_ecma_translate(struct mcpx_slice pattern, struct mcpx_text *out, const char **reason);
+
+/**
+ * Appends "\p{...}" or "\P{...}" for PCRE2.
+ *
+ * name   of a property, as it stands in braces in ECMA-262
+ *
+ * Returns false when there is none of this name that both have; nothing is appended then.
+ */
+bool mx_property_add(struct mcpx_text *out, struct mcpx_slice name, bool is_negated);
 
 #endif

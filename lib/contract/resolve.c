@@ -263,7 +263,7 @@ static bool read_document(struct mx_library *library, struct mcpx_slice text)
 }
 
 bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text,
-                    struct mcpx_slice pointer, struct mx_place *out)
+                    struct mx_place *out)
 {
     struct mx_walk walk = {library, library->document_count, library->resource_count, 0};
     struct mx_resource root = {
@@ -281,19 +281,15 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
         return false;
     library->documents[walk.document].builtin = builtin;
     library->documents[walk.document].uri = root.uri;
-    if (!mx_tree_point(&library->documents[walk.document].tree, 0, pointer, &root.place.node))
-        return mx_library_refuse(library, root.place, "json",
-                                 "must have a value at the pointer");
-    if (mx_tree_type(&library->documents[walk.document].tree, root.place.node) ==
-            MCPX_JSON_OBJECT &&
-        !walk_dialect(&walk, root.place.node, &root.dialect))
+    if (mx_tree_type(&library->documents[walk.document].tree, 0) == MCPX_JSON_OBJECT &&
+        !walk_dialect(&walk, 0, &root.dialect))
         return false;
     if (!mx_library_add_resource(library, root) ||
         !mx_library_add_root(library, root.place, walk.resource))
         return false;
     *out = root.place;
-    library->documents[walk.document].resource_of[root.place.node] = walk.resource;
-    return walk_schema(walk, root.place.node);
+    library->documents[walk.document].resource_of[0] = walk.resource;
+    return walk_schema(walk, 0);
 }
 
 /* The resource of this URI, from a document that is asked for if need be. */
@@ -312,7 +308,7 @@ static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri
     else if (!library->options->find ||
              !library->options->find(library->options->context, uri, &text))
         return MX_NONE;
-    if (!mx_library_add(library, uri, text, (struct mcpx_slice){NULL, 0}, &place))
+    if (!mx_library_add(library, uri, text, &place))
         return MX_NONE;
     return mx_library_find(library, uri);
 }

@@ -35,7 +35,7 @@ struct making {
 };
 
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
-                          struct mcpx_slice pointer, struct mcpx_schema **out);
+                          struct mcpx_schema **out);
 
 struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
 {
@@ -59,28 +59,19 @@ struct mcpx_slice mcpx_schema_fingerprint(const struct mcpx_schema *schema)
 enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema, struct mcpx_slice text,
                                    struct mcpx_schema_report *report)
 {
-    return mx_evaluate_text(&schema->program, text, report);
+    return mx_evaluate_text(&schema->program, text, false, report);
 }
 
 /* The path of a place: in the schema itself from its root, in another document behind its URI. */
 static void add_path(const struct making *making, struct mx_place place, struct mcpx_text *out)
 {
     const struct mx_library *library = &making->library;
-    struct mcpx_text full = {0}, root = {0};
 
-    mx_tree_path(&library->documents[place.document].tree, place.node, &full);
-    if (place.document == making->root.document && making->depth == 0) {
-        mx_tree_path(&library->documents[place.document].tree, making->root.node, &root);
-        if (full.len > root.len)
-            mcpx_text_add(out, full.text + root.len, full.len - root.len);
-    } else {
+    if (place.document != making->root.document || making->depth > 0) {
         mcpx_text_slice(out, library->documents[place.document].uri);
         mcpx_text_puts(out, "#");
-        mcpx_text_slice(out, mcpx_text_view(&full));
     }
-    out->failed = out->failed || full.failed || root.failed;
-    mcpx_text_fini(&full);
-    mcpx_text_fini(&root);
+    mx_tree_path(&library->documents[place.document].tree, place.node, out);
 }
 
 /* Says why the schema is unusable. */
@@ -133,7 +124,7 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
     if (meta.depth > METAS_MAX)
         return refuse(making, making->root, MCPX_SLICE("$schema"),
                       MCPX_SLICE("must not be a circle of meta-schemas"));
-    err = make(&meta, dialect->uri, dialect->text, (struct mcpx_slice){NULL, 0}, own);
+    err = make(&meta, dialect->uri, dialect->text, own);
     if (err == MCPX_OK)
         *program = &(*own)->program;
     return err;
@@ -202,14 +193,13 @@ static enum mcpx_err check_roots(struct making *making)
 }
 
 /* Reads, checks, compiles. */
-static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
-                          struct mcpx_slice pointer)
+static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct mcpx_slice text)
 {
     enum mcpx_err err, compiled;
 
-    if (!mx_library_add(&making->library, uri, text, pointer, &making->root)) {
+    if (!mx_library_add(&making->library, uri, text, &making->root)) {
         err = making->depth == 0 && text.len <= MCPX_SCHEMA_BYTES_MAX
-                  ? mx_report_unreadable(making->report, text)
+                  ? mx_report_unreadable(making->report, text, false)
                   : MCPX_OK;
         return err ? err : refuse_noted(making, making->library.err);
     }
@@ -235,7 +225,7 @@ static bool make_key(struct mcpx_slice text, struct mx_map_key *key)
 }
 
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
-                          struct mcpx_slice pointer, struct mcpx_schema **out)
+                          struct mcpx_schema **out)
 {
     struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
     struct mx_map_key key;
@@ -249,7 +239,7 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
         mx_library_init(&making->library, making->options, key);
         making->build.library = &making->library;
         making->build.program = &schema->program;
-        err = fill(making, uri, text, pointer);
+        err = fill(making, uri, text);
         mx_build_fini(&making->build);
         mx_library_fini(&making->library);
     }
@@ -272,7 +262,7 @@ static enum mcpx_err schema_make(const struct mx_metas *metas, struct mcpx_slice
 
     report->count = 0;
     mx_uri_split(options->uri.text ? options->uri : MCPX_SLICE(""), &uri, &fragment);
-    return make(&making, uri, text, options->pointer, out);
+    return make(&making, uri, text, out);
 }
 
 /*
@@ -355,18 +345,34 @@ size_t mcpx_shelf_bytes(const struct mcpx_shelf *shelf)
     return shelf->bytes;
 }
 
-/* The fingerprint of a schema in a text; false when it has none: compiling says why. */
-static bool take_fingerprint(struct mcpx_slice text, struct mcpx_slice pointer, char *out)
+/* Finds the schema in a larger text, of which nothing else is looked at: as if it stood alone. */
+static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
+                         struct mcpx_schema_report *report)
+{
+    struct mcpx_fault fault = {"must have one value at the pointer", "", 0};
+    struct mx_tree tree = {0};
+    enum mcpx_err err = mx_tree_read(&tree, *text, &fault);
+    uint32_t node;
+
+    if (!err && mx_tree_point(&tree, 0, pointer, &node))
+        *text = mx_tree_bytes(&tree, node);
+    else if (err != MCPX_ENOMEM)
+        err = mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
+                              mcpx_slice_of(fault.reason));
+    mx_tree_fini(&tree);
+    return err;
+}
+
+/* The fingerprint of a schema; false when it has none: compiling says why. */
+static bool take_fingerprint(struct mcpx_slice text, char *out)
 {
     struct mcpx_text canonical = {0};
     struct mx_tree tree = {0};
-    uint32_t node = 0;
     bool taken = text.len <= MCPX_SCHEMA_BYTES_MAX &&
-                 mx_tree_read(&tree, text, NULL) == MCPX_OK && !tree.ambiguous &&
-                 mx_tree_point(&tree, 0, pointer, &node);
+                 mx_tree_read(&tree, text, NULL) == MCPX_OK && !tree.ambiguous;
 
     if (taken)
-        mx_canonical_value(&canonical, &tree, node);
+        mx_canonical_value(&canonical, &tree, 0);
     taken = taken && !canonical.failed &&
             mcpx_digest_bytes(mcpx_text_view(&canonical), out) == MCPX_OK;
     mcpx_text_fini(&canonical);
@@ -426,13 +432,16 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
     struct mcpx_schema_report unread = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
     char fingerprint[MCPX_SHA256_LEN + 1] = "";
     struct mcpx_schema *schema;
-    bool has_one, is_kept;
+    bool is_kept;
     enum mcpx_err err;
 
     if (!options)
         options = &defaults;
-    has_one = take_fingerprint(text, options->pointer, fingerprint);
-    is_kept = has_one && !options->find && options->uri.len == 0;
+    if (!report)
+        report = &unread;
+    err = options->pointer.len ? cut(&text, options->pointer, report) : MCPX_OK;
+    is_kept =
+        !err && take_fingerprint(text, fingerprint) && !options->find && options->uri.len == 0;
     if (is_kept) {
         size_t place = find(shelf, fingerprint, options->dialect);
 
@@ -443,7 +452,8 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
             return MCPX_OK;
         }
     }
-    err = schema_make(&shelf->metas, text, options, report ? report : &unread, &schema);
+    if (!err)
+        err = schema_make(&shelf->metas, text, options, report, &schema);
     mcpx_schema_report_fini(&unread);
     if (err)
         return err;

@@ -1,7 +1,7 @@
 /*
- * tools.c - a server's tools and their schemas. A list is read when it comes, a schema compiled
- * when its tool is called first: servers have hundreds of tools, and one whose schema cannot be
- * used, or that is no tool at all, is no concern of the others. So a list is read entry by entry.
+ * tools.c - a server's tools and their schemas. A list is read when it comes, entry by entry, and a
+ * schema compiled when its tool is called first or doubts are asked for: a tool whose schema cannot
+ * be used, or that is no tool at all, is no concern of the others.
  *
  * What is compiled counts for the participant whose tools they are, once for each tool.
  */
@@ -18,15 +18,15 @@
 #include "lib/core/room.h"
 #include <mcpx/json.h>
 
-/* Entries that are left out by name, and characters of such a name. */
-enum { DOUBTS_MAX = 10, NAME_SHOWN = 100 };
+/* Doubts of either sort, characters of a name in them, bytes of schemas compiled for them. */
+enum { DOUBTS_MAX = 10, NAME_SHOWN = 100, CHECKED_MAX = 4 * 1024 * 1024 };
 
 static const struct mcpx_slice prefix = {"mcp.tool:", 9};
-static const char *const schema_members[] = {"inputSchema", "outputSchema"};
 static const char *const pointers[] = {"/inputSchema", "/outputSchema"};
 
 /* One of a tool's schemas: compiled, or why it cannot be used, or neither so far. */
 struct side {
+    const char *pointer; /* to it in the tool's entry */
     bool declared;
     bool is_refused;
     uint64_t used; /* when it was asked for last */
@@ -158,9 +158,11 @@ static struct tool *tool_new(const struct mx_tree *tree, uint32_t name)
     tool->name.len = tool->text.len;
     mcpx_text_slice(&tool->text, mx_tree_bytes(tree, 0));
     tool->name.text = tool->text.text;
-    for (size_t side = 0; side < 2; side++)
+    for (size_t side = 0; side < 2; side++) {
+        tool->sides[side].pointer = pointers[side];
         tool->sides[side].declared =
-            mx_tree_member(tree, 0, mcpx_slice_of(schema_members[side])) != 0;
+            mx_tree_member(tree, 0, mcpx_slice_of(pointers[side] + 1)) != 0;
+    }
     if (tool->text.failed) {
         mcpx_text_fini(&tool->text);
         free(tool);
@@ -286,14 +288,6 @@ enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
     return err;
 }
 
-void mcpx_tools_doubts_add(struct mcpx_text *out, const struct mcpx_tools *tools)
-{
-    mcpx_text_slice(out, mcpx_text_view(&tools->doubts));
-    if (tools->left_out > DOUBTS_MAX)
-        mx_format(out, "%s more entries of the list of tools are left out\n",
-                  tools->left_out - DOUBTS_MAX);
-}
-
 /* Takes the compiled schema that was not used for longest from whoever holds most; not those of
  * tools that declare none, which are small and lent for longer. Returns false when there is none.
  */
@@ -344,6 +338,7 @@ static enum mcpx_err refuse(struct side *side, const struct mcpx_schema_error *e
 {
     struct mx_finding *refusal = &side->refusal;
 
+    mcpx_text_puts(&refusal->path, side->pointer);
     mcpx_text_slice(&refusal->path, error->path);
     mcpx_text_slice(&refusal->keyword, error->keyword);
     mcpx_text_slice(&refusal->message, error->message);
@@ -367,31 +362,52 @@ static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *s
     return err;
 }
 
-/* Compiles one of a tool's schemas. */
-static enum mcpx_err compile(struct mcpx_tools *tools, struct tool *tool,
-                             enum mcpx_tool_side which)
+/* Compiles one of a tool's schemas, of which the caller owns a reference. */
+static enum mcpx_err compile(struct mcpx_tools *tools, const struct tool *tool,
+                             struct side *side, struct mcpx_schema **out)
 {
-    struct side *side = &tool->sides[which];
     struct mcpx_slice entry = {tool->text.text + tool->name.len,
                                tool->text.len - tool->name.len};
-    struct mcpx_schema_options options = {.pointer = mcpx_slice_of(pointers[which])};
+    struct mcpx_schema_options options = {.pointer = mcpx_slice_of(side->pointer)};
     struct mcpx_schema_report report = {0};
-    struct mcpx_schema *schema;
     enum mcpx_err err;
 
     if (!side->declared) {
         entry = MCPX_SLICE("true");
         options.pointer = MCPX_SLICE("");
     }
-    err = mcpx_schema_compile(tools->shelf, entry, &options, &report, &schema);
+    err = mcpx_schema_compile(tools->shelf, entry, &options, &report, out);
     if (err == MCPX_EINVALID)
         err = refuse(side, &report.errors[0]);
-    else if (!err)
-        err = keep(tools, side, schema);
-    if (err == MCPX_ELIMIT)
-        err = refuse_bytes(tools, side);
     mcpx_schema_report_fini(&report);
     return err;
+}
+
+void mcpx_tools_doubts_add(struct mcpx_text *out, struct mcpx_tools *tools)
+{
+    size_t told = 0, bytes = 0;
+
+    mcpx_text_slice(out, mcpx_text_view(&tools->doubts));
+    if (tools->left_out > DOUBTS_MAX)
+        mx_format(out, "%s more entries of the list of tools are left out\n",
+                  tools->left_out - DOUBTS_MAX);
+    for (size_t i = 0;
+         i < 2 * tools->count && told < DOUBTS_MAX && bytes < CHECKED_MAX && !out->failed;
+         i++) {
+        struct tool *tool = tools->list[i / 2];
+        struct side *side = &tool->sides[i % 2];
+        struct mcpx_schema *schema = NULL;
+
+        if (side->declared && !side->schema && !side->is_refused)
+            out->failed = compile(tools, tool, side, &schema) == MCPX_ENOMEM;
+        bytes += schema ? schema->bytes : 0;
+        mcpx_schema_unref(schema);
+        if (!side->is_refused)
+            continue;
+        mx_format(out, "a schema of the tool %q cannot be used: %s %s\n",
+                  mx_cut(tool->name, NAME_SHOWN), &side->refusal.path, &side->refusal.message);
+        told++;
+    }
 }
 
 enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name,
@@ -400,6 +416,7 @@ enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name
 {
     struct tool *tool = find(tools, name);
     enum mcpx_err err = MCPX_OK;
+    struct mcpx_schema *schema;
     struct side *side;
 
     if (!tool && name.len > prefix.len && memcmp(name.text, prefix.text, prefix.len) == 0)
@@ -407,8 +424,13 @@ enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name
     if (!tool)
         return MCPX_ENOTFOUND;
     side = &tool->sides[which];
-    if (!side->schema && !side->is_refused)
-        err = compile(tools, tool, which);
+    if (!side->schema && !side->is_refused) {
+        err = compile(tools, tool, side, &schema);
+        if (!err)
+            err = keep(tools, side, schema);
+        if (err == MCPX_ELIMIT)
+            err = refuse_bytes(tools, side);
+    }
     if (side->is_refused && err != MCPX_ENOMEM)
         err = !report ? MCPX_EINVALID
                       : mx_report_error(report, mcpx_text_view(&side->refusal.path),

@@ -54,7 +54,9 @@ struct mx_tree {
     struct mx_node *nodes;
     uint32_t count;
     bool ambiguous;
-    size_t room;     /* nodes there is memory for */
+    bool
+        takes_halves; /* half a surrogate pair in a value is not ambiguous; set before reading */
+    size_t room;      /* nodes there is memory for */
     uint32_t *table; /* of names, while a large object is looked through */
     size_t table_room;
 };
@@ -107,7 +109,7 @@ uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx
 
 /**
  * The value that a JSON Pointer (RFC 6901, unescaped from JSON and URI) leads to, from `from` on.
- * Returns false when there is none.
+ * Returns false when there is none, or two members on the way have the name.
  */
 bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice pointer,
                    uint32_t *out);

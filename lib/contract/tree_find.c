@@ -77,15 +77,24 @@ static bool undo_tildes(struct mcpx_slice segment, struct mcpx_text *out)
     return !out->failed;
 }
 
-/* One step down; 0 when there is nothing. */
+/* One step down; 0 when there is nothing, or two members have the name. */
 static uint32_t step(const struct mx_tree *tree, uint32_t from, struct mcpx_slice segment,
                      struct mcpx_text *name)
 {
+    uint32_t value, at;
+
     if (mx_tree_type(tree, from) == MCPX_JSON_ARRAY)
         return find_item(tree, from, segment);
     if (segment.len == 0 || !memchr(segment.text, '~', segment.len))
-        return mx_tree_member(tree, from, segment);
-    return undo_tildes(segment, name) ? mx_tree_member(tree, from, mcpx_text_view(name)) : 0;
+        value = mx_tree_member(tree, from, segment);
+    else
+        value =
+            undo_tildes(segment, name) ? mx_tree_member(tree, from, mcpx_text_view(name)) : 0;
+    at = value && tree->ambiguous ? mx_tree_next(tree, value) : mx_tree_end(tree, from);
+    for (; at < mx_tree_end(tree, from); at = mx_tree_next(tree, at + 1))
+        if (mx_tree_compare(tree, at, tree, value - 1) == 0)
+            return 0;
+    return value;
 }
 
 bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice pointer,

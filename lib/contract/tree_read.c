@@ -255,8 +255,8 @@ static inline const unsigned char *read_string(struct builder *b, struct mx_node
     if (!at || !b->reader.escaped)
         return at;
     node->escaped = 1;
-    if (has_lone_half(
-            (struct mcpx_slice){(const char *)begin + 1, (size_t)(at - begin) - 2})) {
+    if (!b->tree->takes_halves && has_lone_half((struct mcpx_slice){
+                                      (const char *)begin + 1, (size_t)(at - begin) - 2})) {
         node->ambiguous = 1;
         b->tree->ambiguous = true;
     }

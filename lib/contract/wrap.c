@@ -145,7 +145,8 @@ static enum mcpx_err judge(struct mcpx_wrapper *wrapper, const struct arrival *a
         err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("json"),
                               MCPX_SLICE("must be nested at most 511 deep"));
     } else {
-        err = is_read ? MCPX_OK : mx_report_unreadable(&wrapper->report, arrival->value);
+        err =
+            is_read ? MCPX_OK : mx_report_unreadable(&wrapper->report, arrival->value, false);
     }
     return note_breach(wrapper, err, outcome);
 }

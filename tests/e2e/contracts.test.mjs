@@ -5,10 +5,15 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import Ajv07 from 'ajv';
 import Ajv from 'ajv/dist/2020.js';
+import { officialServers } from './lib/official.mjs';
 import { programBinary } from './lib/program.mjs';
+import { Pipe, rpc } from './lib/wire.mjs';
 
 const VECTORS = new URL('../unit/contract/vectors/', import.meta.url);
 
@@ -94,3 +99,33 @@ for (const contract of ['mcp.envelope.v0.1', 'response.v1']) {
     }
   });
 }
+
+/* Beside the tools of a list stand icons, what was cut in the middle of a character, and anybody's `_meta`. */
+const ODD_ENTRY = `{"name":"x","title":"cut \\ud83d","icons":[{"src":"data:,${'A'.repeat(300000)}"}],
+  "_meta":{"a":1,"a":1e9999999999}},`.replace('\n', '');
+
+test('each schema in the list of a real server judges by itself, whatever stands beside it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-list-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'list.json');
+  let judged = 0;
+  for (const { command, env, calls } of officialServers(t)) {
+    const pipe = await Pipe.open(command[0], command.slice(1), env);
+    const list = await pipe.call(rpc(1, 'tools/list'));
+    await pipe.close();
+    writeFileSync(file, list.replace('"tools":[', `"tools":[${ODD_ENTRY}`));
+    JSON.parse(list).result.tools.forEach((tool, i) => {
+      for (const side of ['inputSchema', 'outputSchema'].filter((name) => tool[name])) {
+        const is07 = tool[side].$schema?.includes('draft-07');
+        const judge = new (is07 ? Ajv07 : Ajv)({ strict: false, logger: false }).compile(tool[side]);
+        const documents = [{}, [], ...calls.filter(([name]) => name === tool.name).map(([, args]) => args)];
+        const words = ['validate', 'schema', '--schema', `${file}#/result/tools/${i + 1}/${side}`, '--lines', '--json'];
+        const { stdout } = mcpxctl(words, documents.map((document) => JSON.stringify(document)).join('\n'));
+        assert.deepEqual(stdout.trimEnd().split('\n').map((line) => JSON.parse(line).valid),
+          documents.map((document) => judge(document)), `${tool.name} ${side}: ${stdout}`);
+        judged += documents.length;
+      }
+    });
+  }
+  assert.ok(judged > 80, `${judged}`);
+});

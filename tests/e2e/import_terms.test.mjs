@@ -108,6 +108,18 @@ test('a server whose list changes whenever it is read is called all the same', a
   }
 });
 
+test('a tool whose schema cannot be used is named when the list is read, and at its calls', async (t) => {
+  const room = new Room(t, router);
+  const bridge = await startImport(t, router, room.topic, 'server', [...COUNTING, 'odd'], { options: ['--terms', '{}'] });
+  const ann = new Seat(await room.join('ann', ['mcp/*', 'chat']), 'server');
+  assert.equal((await ask(ann, tool(1, 'add', { a: 1, b: 1 }))).result.structuredContent.sum, 2);
+  const named = /a schema of the tool "odd" cannot be used: \/inputSchema\/properties\/a\/pattern must have/g;
+  assert.equal(bridge.log.match(named)?.length, 1, bridge.log);
+  const { error } = await ask(ann, tool(2, 'odd'));
+  assert.equal(error.data.errors[0].path, '/inputSchema/properties/a/pattern');
+  assert.equal(bridge.log.match(named).length, 1);
+});
+
 test('R002-14: in the shadow, the same is only written down', async (t) => {
   const log = logFolder(t);
   const { seats: [ann] } = await table(t, { validate: 'shadow', log: { dir: log.dir } });

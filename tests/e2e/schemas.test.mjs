@@ -14,7 +14,7 @@ import '@hyperjump/json-schema/draft-07';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { programBinary } from './lib/program.mjs';
-import { maker, source } from './lib/random_schema.mjs';
+import { maker, patternMaker, source } from './lib/random_schema.mjs';
 
 const SCHEMAS = Number(process.env.MCPX_RANDOM_SCHEMAS ?? 120);
 const DOCUMENTS = 20;
@@ -23,16 +23,20 @@ const SEED = Number(process.env.MCPX_RANDOM_SEED ?? 1);
 const PATIENCE_MS = 120000;
 const SCHEMAS_MIN = Math.min(SCHEMAS, 10);
 
-/** The verdicts of mcpxctl on documents: true, false, or null where it met a bound. */
-function verdicts(file, documents) {
-  const args = ['validate', 'schema', '--schema', file, '--lines', '--json'];
+/** What mcpxctl answers for each document. */
+function answersOf(words, documents) {
   const input = documents.map((document) => `${JSON.stringify(document)}\n`).join('');
-  const { stdout, stderr } = spawnSync(programBinary('mcpxctl'), args, { encoding: 'utf8', input });
+  const options = { encoding: 'utf8', input, maxBuffer: 1 << 28 };
+  const { stdout, stderr } = spawnSync(programBinary('mcpxctl'), ['validate', ...words, '--lines', '--json'], options);
   assert.equal(stderr, '');
   const answers = stdout.trimEnd().split('\n').map(JSON.parse);
   assert.equal(answers.length, documents.length, stdout);
-  return answers.map(({ valid, code }) => (code === 'INTERNAL_ERROR' ? null : valid));
+  return answers;
 }
+
+/** Its verdicts by a schema: true, false, or null where it met a bound. */
+const verdicts = (file, documents) =>
+  answersOf(['schema', '--schema', file], documents).map(({ valid, code }) => (code === 'INTERNAL_ERROR' ? null : valid));
 
 /* What others say of the same documents; who cannot use the schema throws. */
 const OTHERS = {
@@ -105,3 +109,90 @@ for (const draft of ['2020-12', 'draft-07']) {
     assert.ok(compared['they differ'] < tried * DOCUMENTS * 0.02, 'few are doubtful');
   });
 }
+
+const PATTERNS = Number(process.env.MCPX_RANDOM_PATTERNS ?? 10000);
+const TEXTS = 8;
+const TOGETHER = 100; /* patterns in a schema */
+
+/* Where ECMA-262 takes a pattern and we refuse it. */
+const NOT_OURS = [
+  /* 22.2.2.3.1 RepeatMatcher, step 4: each repetition forgets what the groups in it have matched.
+     22.2.2.3 CompileSubpattern and 22.2.2.4 CompileAssertion: what looks behind is read backwards. PCRE2 does neither. */
+  /^must not refer to a group that is repeated or looks around/,
+  /* 22.2.2.4 CompileAssertion: any Disjunction may look behind. PCRE2 has those of one length. */
+  /that PCRE2 can match: lookbehind assertion is not fixed length/,
+  /* 22.2.1 RegExpUnicodeEscapeSequence: half a pair is a character. No text that is judged has one (RFC 8259, 8.2). */
+  /^must not have half a surrogate pair/,
+  /* 22.2.2.9 CharacterClassEscape, table 69: PCRE2 has other characters as Bidi_Mirrored. */
+  /^must have in \\p\{\} a property of ECMA-262.*, that PCRE2 has too/,
+];
+/* B.1.2 Regular Expressions Patterns: without the flag u, IdentityEscape is any character, and a dash beside a class escape
+   is itself (ClassAtom, ClassAtomNoDash). So browsers read both, and schemas have them. */
+const WITHOUT_U = /Invalid (escape|character class)$/;
+
+/* 22.2.7.2 RegExpBuiltinExec, AdvanceStringIndex: a match begins at a character. V8 tries halves of pairs too. */
+const isFound = (expression, text) =>
+  [...text, ''].some((_, at, characters) => {
+    expression.lastIndex = characters.slice(0, at).join('').length;
+    return expression.test(text);
+  });
+
+/** Compiled as ECMA-262 says: `{ expression, reason, isDoubtful }`. */
+function compiled(pattern) {
+  try {
+    return { expression: new RegExp(pattern, 'uy') };
+  } catch ({ message }) {
+    try {
+      return { reason: message, expression: WITHOUT_U.test(message) && new RegExp(pattern, 'y'), isDoubtful: true };
+    } catch {
+      return { reason: message };
+    }
+  }
+}
+
+/* Then both readings are one, as far as the flag is about characters. */
+const isPlain = (text) => /^[\x00-\x7f]*$/.test(text) && !/\\[pPku]|\[\^|\\[DWS]|\./.test(text);
+
+test('random patterns judge random texts as ECMA-262 does', async (t) => {
+  t.diagnostic(`MCPX_RANDOM_SEED=${SEED} MCPX_RANDOM_PATTERNS=${PATTERNS}`);
+  const make = patternMaker(source(SEED));
+  const folder = mkdtempSync(join(tmpdir(), 'mcpx-patterns-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'schema.json');
+  const seen = { 'refused by both': 0, 'refused here': 0, 'taken here': 0, texts: 0, bounds: 0 };
+  const patterns = Array.from({ length: PATTERNS }, make.pattern);
+  const tools = patterns.map((pattern) => ({ name: 'x', inputSchema: { type: 'object', properties: { x: { pattern } } } }));
+  const usable = [];
+  answersOf(['tool'], tools).forEach(({ valid, errors }, at) => {
+    const pattern = patterns[at];
+    const { expression, reason, isDoubtful } = compiled(pattern);
+    if (!valid) {
+      const ours = errors[0].message;
+      assert.ok(reason || NOT_OURS.some((known) => known.test(ours)), `${JSON.stringify(pattern)} is refused: ${ours}`);
+      seen[reason ? 'refused by both' : 'refused here'] += 1;
+      return;
+    }
+    assert.ok(!reason || WITHOUT_U.test(reason), `${JSON.stringify(pattern)} is taken: ${reason}`);
+    if (reason) seen['taken here'] += 1;
+    if (expression && (!isDoubtful || isPlain(pattern))) usable.push({ pattern, expression, isDoubtful });
+  });
+  for (let first = 0; first < usable.length; first += TOGETHER) {
+    const some = usable.slice(first, first + TOGETHER);
+    const properties = Object.fromEntries(some.map(({ pattern }, at) => [`p${at}`, { pattern }]));
+    const documents = some.flatMap((_, at) => Array.from({ length: TEXTS }, () => ({ [`p${at}`]: make.text() })));
+    writeFileSync(file, JSON.stringify({ properties }));
+    verdicts(file, documents).forEach((ours, at) => {
+      const { pattern, expression, isDoubtful } = some[Math.floor(at / TEXTS)];
+      const [text] = Object.values(documents[at]);
+      if (ours === null || (isDoubtful && !isPlain(text))) {
+        seen.bounds += ours === null;
+        return;
+      }
+      assert.equal(ours, isFound(expression, text), `pattern ${JSON.stringify(pattern)}, text ${JSON.stringify(text)}`);
+      seen.texts += 1;
+    });
+  }
+  t.diagnostic(JSON.stringify(seen));
+  assert.ok(usable.length > PATTERNS * 0.4, 'many can be used');
+  assert.ok(seen['refused here'] < PATTERNS * 0.06, 'few are refused that ECMA-262 takes');
+});

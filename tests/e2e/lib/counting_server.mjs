@@ -2,7 +2,7 @@
  * counting_server.mjs - a server that counts what reaches it: "calls" answers with the names of the
  * tools that were called. Its list has two pages. "add" adds; "lie" returns what it said it would
  * not; "wait" never answers; "fail" says that it failed. With the word "restless" its list changes
- * whenever somebody reads it, and is long in coming.
+ * whenever somebody reads it, and is long in coming. With "odd" a tool has a pattern of PCRE2's.
  */
 import { createInterface } from 'node:readline';
 
@@ -15,6 +15,9 @@ const PAGES = {
   second: { tools: [{ name: 'lie', outputSchema: SUM, inputSchema: ANY },
     { name: 'wait', inputSchema: ANY }, { name: 'fail', inputSchema: ANY }] },
 };
+
+if (process.argv[2] === 'odd')
+  PAGES.second.tools.push({ name: 'odd', inputSchema: { ...ANY, properties: { a: { pattern: '\\p{Han}' } } } });
 
 const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 const TOOLS = {

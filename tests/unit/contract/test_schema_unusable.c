@@ -30,17 +30,18 @@ static const struct {
     {"{\"$id\":\"#a\"}", "/$id pattern must match ^[^#]*#?$"},
     {"{\"properties\":{\"a\":5}}", "/properties/a type must be an object or a boolean"},
     {"{\"properties\":{\"a\":{\"pattern\":\"(\"}}}",
-     "/properties/a/pattern pattern must be a regular expression: missing closing "
-     "parenthesis"},
+     "/properties/a/pattern pattern must be a regular expression that PCRE2 can match: "
+     "missing "
+     "closing parenthesis"},
     {"{\"patternProperties\":{\"(?i)a\":true}}",
      "/patternProperties/(?i)a pattern must not have a group that ECMA-262 does not have"},
     {"{\"pattern\":\"a\\\\Z\"}",
      "/pattern pattern must not have an escape that ECMA-262 does not have"},
-    {"{\"pattern\":\"a++\"}", "/pattern pattern must not repeat a repetition"},
+    {"{\"pattern\":\"a++\"}",
+     "/pattern pattern must not repeat what is not there, an assertion or a repetition"},
     {"{\"$defs\":{\"u\":{\"pattern\":\"[\"}}}",
-     "/$defs/u/pattern pattern must be a regular expression: missing terminating ] for "
-     "character "
-     "class"},
+     "/$defs/u/pattern pattern must be a regular expression that PCRE2 can match: missing "
+     "terminating ] for character class"},
     {"{\"items\":{\"$ref\":\"#/nowhere\"}}",
      "/items/$ref $ref must lead to a schema that is known here"},
     {"{\"$ref\":\"#anchor\"}", "/$ref $ref must lead to a schema that is known here"},
@@ -82,6 +83,78 @@ Test(schema, is_refused_when_it_cannot_be_used)
     cr_expect_eq(mcpx_shelf_count(shelf), 0);
     mcpx_schema_report_fini(&report);
     mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+/* What PCRE2 would take, or read in its own way. */
+static const char no_property[] = "/pattern pattern must have in \\p{} a property of "
+                                  "ECMA-262, spelt as there, that PCRE2 has too";
+static const char no_repetition[] =
+    "/pattern pattern must not repeat what is not there, an assertion or a repetition";
+static const char no_reference[] =
+    "/pattern pattern must not refer to a group that is repeated or looks around: PCRE2 reads "
+    "that otherwise than ECMA-262";
+static const char no_group[] = "/pattern pattern must refer to a group that is there";
+static const char no_octal[] = "/pattern pattern must not have a digit after \\0";
+static const char no_brace[] =
+    "/pattern pattern must have a backslash before ], { or } that stands for itself";
+static const char no_half[] =
+    "/pattern pattern must not have half a surrogate pair: no text that is judged has one";
+static const char no_character[] = "/pattern pattern must not have a character above 10ffff";
+
+Test(schema, with_a_pattern_that_only_PCRE2_understands_is_refused)
+{
+    static const struct {
+        const char *pattern;
+        const char *errors;
+    } rows[] = {
+        {"\\\\p{Han}", no_property},
+        {"\\\\p{L&}", no_property},
+        {"\\\\P{^Lu}", no_property},
+        {"\\\\p{script=Han}", no_property},
+        {"\\\\p{Script=han}", no_property},
+        {"\\\\pL", no_property},
+        {"\\\\p{Bidi_M}", no_property},
+        {"(?<=a)*", no_repetition},
+        {"(?=a)+", no_repetition},
+        {"^*", no_repetition},
+        {"a|?", no_repetition},
+        {"^(?:(a)|b)*\\\\1$", no_reference},
+        {"^(a*)*\\\\1$", no_reference},
+        {"(?<=(a)\\\\1)", no_reference},
+        {"(?:\\\\1(a))*", no_reference},
+        {"(?=(a|ab))\\\\1", no_reference},
+        {"(a)\\\\2", no_group},
+        {"(a)\\\\10", no_group},
+        {"\\\\k<a>", no_group},
+        {"\\\\07", no_octal},
+        {"[\\\\07]", no_octal},
+        {"a{,2}", no_brace},
+        {"a{1,2,3}", no_brace},
+        {"]", no_brace},
+        {"\\\\ud83d", no_half},
+        {"[\\\\udc00-\\\\udfff]", no_half},
+        {"\\\\u{110000}", no_character},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0}, errors = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema *schema = NULL;
+
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text, "{\"pattern\":\"");
+        mcpx_text_puts(&text, rows[i].pattern);
+        mcpx_text_puts(&text, "\"}");
+        cr_expect_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_EINVALID, "%s", rows[i].pattern);
+        cr_expect_str_eq(errors_of(&report, &errors), rows[i].errors, "%s", rows[i].pattern);
+        mcpx_schema_unref(schema);
+    }
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&errors);
     mcpx_shelf_free(shelf);
 }
 
@@ -254,6 +327,102 @@ Test(schema, may_be_a_part_of_a_text)
     mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report);
     cr_expect_str_eq(errors_of(&report, &text), "/a minimum must be at least 5");
     mcpx_schema_unref(schema);
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_shelf_free(shelf);
+}
+
+/* A list of tools is used as it came: its icons are large, its descriptions cut in the middle of a
+ * character, its `_meta` odd. One of that, and no tool of it could be called. */
+Test(schema, is_judged_without_what_stands_around)
+{
+#define PART "\"s\":{\"minimum\":5}"
+    static const struct {
+        const char *text; /* a # stands for 300 KB */
+        const char *pointer;
+        const char *errors;
+    } rows[] = {
+        {"{" PART ",\"icon\":\"#\"}", "/s", NULL},
+        {"{\"s\":{\"title\":\"#\"}}", "/s", " bounds must not be longer than 256 KiB"},
+        {"{" PART ",\"title\":\"cut \\ud83d\"}", "/s", NULL},
+        {"{" PART ",\"cut \\ud83d\":1}", "/s", NULL},
+        {"{" PART ",\"_meta\":{\"a\":1,\"a\":2}}", "/s", NULL},
+        {"{\"_meta\":1e9999999999,\"_meta\":2," PART "}", "/s", NULL},
+        {"[{\"a\":1,\"a\":2},{" PART "}]", "/1/s", NULL},
+        {"{\"s\":{}," PART "}", "/s", " json must have one value at the pointer"},
+        {"{\"s\":{}," PART "}", "", "/s ambiguous must not be readable in two ways"},
+        {"{\"a\":{" PART "},\"\\u0061\":{" PART "}}", "/a/s",
+         " json must have one value at the pointer"},
+        {"{" PART "}", "/t", " json must have one value at the pointer"},
+        {"{" PART, "/s", " json text ends inside an object"},
+        {"{\"s\":{\"title\":\"cut \\ud83d\"}}", "/s",
+         "/title ambiguous must not be readable in two ways"},
+        {"{\"s\":{\"$ref\":\"#/t\"},\"t\":true}", "/s",
+         "/$ref $ref must lead to a schema that is known here"},
+        {"{\"s\":{\"not\":{\"type\":7}}}", "/s",
+         "/not/type anyOf must be valid in at least one of 2 ways"},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0}, errors = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema_options options = {.pointer = mcpx_slice_of(rows[i].pointer)};
+        const char *icon = strchr(rows[i].text, '#');
+        struct mcpx_schema *schema = NULL;
+        enum mcpx_err err;
+
+        mcpx_text_reset(&text);
+        icon = icon && icon[1] == '"' ? icon : rows[i].text;
+        mcpx_text_add(&text, rows[i].text, (size_t)(icon - rows[i].text));
+        for (int k = 0; icon > rows[i].text && k < 30000; k++)
+            mcpx_text_puts(&text, "0123456789");
+        mcpx_text_puts(&text, icon > rows[i].text ? icon + 1 : icon);
+        err = mcpx_schema_compile(shelf, mcpx_text_view(&text), &options, &report, &schema);
+        cr_expect_eq(err, rows[i].errors ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].text);
+        if (err)
+            cr_expect_str_eq(errors_of(&report, &errors), rows[i].errors, "%s", rows[i].text);
+        mcpx_schema_unref(schema);
+    }
+    cr_expect_eq(mcpx_shelf_count(shelf), 1, "they are one schema");
+    mcpx_schema_report_fini(&report);
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&errors);
+    mcpx_shelf_free(shelf);
+}
+
+/* Servers name their dialect as they like; one wrong letter, and none of their tools works. */
+Test(schema, names_its_dialect_with_http_or_https)
+{
+    static const struct {
+        const char *uri;
+        bool is_07;
+    } rows[] = {
+        {"http://json-schema.org/draft-07/schema#", true},
+        {"https://json-schema.org/draft-07/schema#", true},
+        {"https://json-schema.org/draft-07/schema", true},
+        {"http://json-schema.org/draft-06/schema#", true},
+        {"https://json-schema.org/draft-06/schema", true},
+        {"http://json-schema.org/draft/2020-12/schema", false},
+        {"https://json-schema.org/draft/2020-12/schema#", false},
+    };
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_schema_report report = {0};
+    struct mcpx_text text = {0};
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct mcpx_schema *schema = NULL;
+
+        mcpx_text_reset(&text);
+        mcpx_text_puts(&text, "{\"$schema\":\"");
+        mcpx_text_puts(&text, rows[i].uri);
+        mcpx_text_puts(&text, "\",\"dependencies\":{\"a\":[\"b\"]}}");
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
+                     MCPX_OK, "%s", rows[i].uri);
+        cr_expect_eq(mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report),
+                     rows[i].is_07 ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].uri);
+        mcpx_schema_unref(schema);
+    }
     mcpx_schema_report_fini(&report);
     mcpx_text_fini(&text);
     mcpx_shelf_free(shelf);

@@ -97,7 +97,7 @@ Test(tools, are_never_permissive)
         {"mcp.tool:", MCPX_ENOTFOUND, NULL},
         {"mcp.tool:mcp.tool:search", MCPX_ENOTFOUND, NULL},
         {"Search", MCPX_ENOTFOUND, NULL},
-        {"broken", MCPX_EINVALID, "/properties/a/pattern"},
+        {"broken", MCPX_EINVALID, "/inputSchema/properties/a/pattern"},
         {"two-faced", MCPX_EINVALID, "/inputSchema/type"},
     };
     struct mcpx_shelf *shelf = mcpx_shelf_new();
@@ -158,6 +158,44 @@ Test(tools, that_are_none_are_left_out_and_told)
     cr_expect(strstr(out.text, "\n4 more entries of the list of tools are left out\n"), "%s",
               out.text);
     mcpx_text_fini(&deep);
+    mcpx_text_fini(&out);
+    mcpx_tools_free(tools);
+    mcpx_shelf_free(shelf);
+}
+
+/* A tool whose schema cannot be used is known to be one before somebody calls it. */
+Test(tools, whose_schemas_cannot_be_used_are_named_once)
+{
+    static const char more[] =
+        "{\"tools\":[{\"name\":\"out\",\"inputSchema\":{},\"outputSchema\":{\"type\":7}},"
+        "{\"name\":\"twice\",\"inputSchema\":{},\"inputSchema\":{}}]}";
+    static const char said[] =
+        "a schema of the tool \"broken\" cannot be used: /inputSchema/properties/a/pattern "
+        "must "
+        "be a regular expression that PCRE2 can match: missing closing parenthesis\n"
+        "a schema of the tool \"two-faced\" cannot be used: /inputSchema/type must not be "
+        "readable in two ways\n"
+        "a schema of the tool \"out\" cannot be used: /outputSchema/type must be valid in at "
+        "least one of 2 ways\n"
+        "a schema of the tool \"twice\" cannot be used: /inputSchema must have one value at "
+        "the "
+        "pointer\n";
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
+    struct mcpx_tool_schema schema;
+    struct mcpx_text out = {0};
+
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(more), NULL), MCPX_OK);
+    for (int i = 0; i < 2; i++) {
+        mcpx_text_reset(&out);
+        mcpx_tools_doubts_add(&out, tools);
+        cr_expect_str_eq(out.text, said);
+    }
+    cr_expect_eq(mx_shelf_share(shelf)->held.held, 0, "nobody has called one");
+    schema_of(tools, "search", MCPX_TOOL_OUTPUT);
+    cr_expect_eq(mcpx_tools_schema(tools, MCPX_SLICE("twice"), MCPX_TOOL_INPUT, NULL, &schema),
+                 MCPX_EINVALID);
     mcpx_text_fini(&out);
     mcpx_tools_free(tools);
     mcpx_shelf_free(shelf);
@@ -280,10 +318,16 @@ static bool starves(void)
     struct mcpx_tools *tools = shelf ? mcpx_tools_new(shelf, (struct mcpx_slice){0}) : NULL;
     struct mcpx_schema_report report = {0};
     struct mcpx_tool_schema schema;
+    struct mcpx_text doubts = {0};
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (tools)
         err = mcpx_tools_add(tools, mcpx_slice_of(page), NULL);
+    if (!err) {
+        mcpx_tools_doubts_add(&doubts, tools);
+        err = doubts.failed ? MCPX_ENOMEM : MCPX_OK;
+    }
+    mcpx_text_fini(&doubts);
     if (!err)
         err =
             mcpx_tools_schema(tools, MCPX_SLICE("search"), MCPX_TOOL_INPUT, &report, &schema);

@@ -34,7 +34,7 @@ static struct mcpx_calls *calls_of(struct expose *x)
 
 /* Said once of each server: its list is read anew whenever it changes. */
 static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
-                        const struct mcpx_tools *tools)
+                        struct mcpx_tools *tools)
 {
     struct mcpx_text doubts = {0};
     struct mcpx_slice rest, line;
