@@ -291,7 +291,7 @@ Test(config, names_the_variable_or_flag_at_fault)
     settled_fini(&s);
 }
 
-/* What Kubernetes puts into each container for services "mcpx-store", "mcpx-log-a" and "mcpx". */
+/* What Kubernetes puts into each container for "mcpx-store" and "mcpx-log-a". */
 Test(config, takes_no_variable_of_kubernetes_for_a_setting)
 {
     static const char *const environment[] = {"MCPX_STORE_SERVICE_HOST=10.0.0.1",

@@ -311,7 +311,7 @@ Test(expose, leaves_it_to_an_only_server_to_refuse_what_it_lacks)
 Test(expose, keeps_two_servers_with_the_same_uri_apart)
 {
     static const struct world_server two[] = {
-        {"a", NULL, "{\"uri\":\"demo://1\"}", NULL, NULL},
+        {"a", NULL, "{\"uri\":\"demo://1\"},{\"uri\":\"demo://1\"}", NULL, NULL},
         {"b", NULL, "{\"uri\":\"demo://1\"}", "{\"uriTemplate\":\"only-b://{x}\"}", NULL}};
     struct world world;
 
@@ -319,14 +319,20 @@ Test(expose, keeps_two_servers_with_the_same_uri_apart)
     world_serve(&world, two, 2);
     world_say(&world, request(1, "resources/list", NULL));
     world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resources\":["
-                         "{\"uri\":\"demo://1\"},{\"uri\":\"mcpx://b/demo%3A%2F%2F1\"}]}}");
+                         "{\"uri\":\"mcpx://a/demo%3A%2F%2F1\"},"
+                         "{\"uri\":\"mcpx://b/demo%3A%2F%2F1\"}]}}");
     world_say(&world, request(2, "resources/read", "{\"uri\":\"mcpx://b/demo%3A%2F%2F1\"}"));
     world_expect_draft(&world, "mcp/request b {\"jsonrpc\":\"2.0\",\"id\":11,\"method\":"
                                "\"resources/read\",\"params\":{\"uri\":\"demo://1\"}}");
     world_say(&world, request(3, "resources/read", "{\"uri\":\"only-b://7\"}"));
     cr_expect_str_eq(world_draft(&world)->to, "b");
-    world_say(&world, request(4, "resources/read", "{\"uri\":\"demo://1\"}"));
+    world_say(&world, request(4, "resources/read", "{\"uri\":\"mcpx://a/demo%3A%2F%2F1\"}"));
     cr_expect_str_eq(world_draft(&world)->to, "a");
+    world_say(&world, request(5, "resources/read", "{\"uri\":\"demo://1\"}"));
+    world_expect(&world,
+                 "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32602,\"message\":"
+                 "\"'demo://1' could be of 'a' or of 'b': ask for "
+                 "mcpx://a/demo%3A%2F%2F1 or mcpx://b/demo%3A%2F%2F1\"}}");
     world_stop(&world);
 }
 

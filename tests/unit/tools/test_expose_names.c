@@ -172,10 +172,51 @@ Test(expose_names, stay_plain_where_they_are_unique)
     static const struct row rows[] = {{EXPOSE_TOOL_NAME, "a", "read", "read"},
                                       {EXPOSE_TOOL_NAME, "b", "read", "b__read"},
                                       {EXPOSE_TOOL_NAME, "b", "write", "write"},
+                                      {EXPOSE_TOOL_NAME, "b", "a__write", "b__a__write"},
                                       {EXPOSE_PROMPT_NAME, "b", "read", "read"},
                                       {0, NULL, NULL, NULL}};
 
     expect_names(true, rows);
+}
+
+/* A person allowed "delete" of one server, and in the next run it is another's. */
+Test(expose_names, that_two_have_are_nobodys_whoever_came_first)
+{
+    static const struct {
+        enum expose_space space;
+        const char *own, *ones, *others, *thirds;
+    } rows[] = {
+        {EXPOSE_TOOL_NAME, "delete", "a__delete", "b__delete", "c__delete"},
+        {EXPOSE_PROMPT_NAME, "ask", "a__ask", "b__ask", "c__ask"},
+        {EXPOSE_URI, "db:1", "mcpx://a/db%3A1", "mcpx://b/db%3A1", "mcpx://c/db%3A1"},
+        {EXPOSE_URI_TEMPLATE, "db:{t}", "mcpx://a/db%3A{t}", "mcpx://b/db%3A{t}",
+         "mcpx://c/db%3A{t}"},
+        {EXPOSE_TASK_ID, "1", "1", "mcpx://b/1", "mcpx://c/1"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct expose_names names = {.plain = true};
+        const char *const shown[] = {rows[i].ones, rows[i].others, rows[i].thirds};
+        struct mcpx_slice given, one, other;
+        struct expose_thing things[3], back;
+        bool is_task = rows[i].space == EXPOSE_TASK_ID;
+
+        for (size_t k = 0; k < 3; k++) {
+            things[k] = (struct expose_thing){{"abc" + k, 1}, mcpx_slice_of(rows[i].own)};
+            cr_expect_eq(
+                expose_names_rivals(&names, rows[i].space, things[k].own, &one, &other),
+                k == 2 && !is_task);
+            expose_names_put(&names, rows[i].space, &things[k], &given);
+        }
+        for (size_t k = 0; k < 3; k++) {
+            given = expose_names_shown(&names, rows[i].space, &things[k]);
+            cr_expect(mcpx_slice_equal(given, mcpx_slice_of(shown[k])), "%s", shown[k]);
+            cr_expect(expose_names_find(&names, rows[i].space, given, &back) &&
+                      mcpx_slice_equal(back.participant, things[k].participant));
+        }
+        cr_expect_eq(expose_names_find(&names, rows[i].space, things[0].own, &back), is_task);
+        expose_names_fini(&names);
+    }
 }
 
 /* FNV-1a of the pair, whose key everybody knows. */
@@ -289,7 +330,7 @@ Test(expose_names, of_who_left_are_kept_until_they_are_too_many)
     put(&names, "first", 1);
     expose_names_left(&names, MCPX_SLICE("first"));
     put(&names, "second", 1);
-    cr_expect(has(&names, "second__t1"), "the plain name still waits for who had it");
+    cr_expect(has(&names, "second__t1") && has(&names, "first__t1"), "nobody has it alone");
     for (size_t i = 0; i < 10; i++) {
         snprintf(id, sizeof id, "p%zu", i);
         for (size_t n = 0; n < 1000; n++)
@@ -297,7 +338,7 @@ Test(expose_names, of_who_left_are_kept_until_they_are_too_many)
         expose_names_left(&names, mcpx_slice_of(id));
     }
     cr_expect_leq(names.count, EXPOSE_NAMES_OF_GONE_MAX + 1);
-    cr_expect(has(&names, "t1"), "who had little does not give way to who had much");
+    cr_expect(has(&names, "first__t1"), "who had little does not give way to who had much");
     cr_expect(has(&names, "second__t1"), "it is still here");
     cr_expect(has(&names, "t10009"), "left last");
     put(&names, "p9", 9010);

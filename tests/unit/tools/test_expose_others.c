@@ -337,8 +337,7 @@ Test(expose_others, do_not_get_a_resource_by_a_template_that_fits_all)
     read_uri(&world, "d:1/2");
     world_expect(&world,
                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
-                 "\"'d:1/2' could be a resource of 'aaa' or of 'more', their templates "
-                 "fit equally well: ask for mcpx://aaa/d%3A1%2F2 or "
+                 "\"'d:1/2' could be of 'aaa' or of 'more': ask for mcpx://aaa/d%3A1%2F2 or "
                  "mcpx://more/d%3A1%2F2\"}}");
     read_uri(&world, "mcpx://more/d%3A1%2F2");
     cr_expect_str_eq(world_draft(&world)->to, "more");

@@ -226,7 +226,7 @@ Test(expose_post, an_answer_names_whose_it_is)
         {T("{\"jsonrpc\":\"2.0\",\"id\":9,\"result\":{}}"), true, 9},
         {T("{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{}}"), true, 9},
         {T("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{}}"), true, 0},
-        {T("{\"jsonrpc\":\"2.0\",\"id\":\"9\",\"result\":{}}"), true, 0},
+        {T("{\"jsonrpc\":\"2.0\",\"id\":\"9\",\"result\":{}}"), true, 9},
         {T("{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"elicitation/create\"}"), false, 9},
         {T("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}"), false, 0},
     };

@@ -266,6 +266,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
     struct mcpx_text own = {0};
     struct mcpx_json_walk walk;
 
+    names->pass = ++names->clock;
     mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[list].items));
     while (mcpx_json_walk_next(&walk)) {
         struct expose_thing thing = {.participant = mcpx_text_view(&seat->id)};
@@ -284,6 +285,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
         else
             write_item(walk.value, row->key, &thing, shown, out);
     }
+    names->pass = 0;
     out->failed |= own.failed;
     mcpx_text_fini(&own);
 }

@@ -1,6 +1,6 @@
 /*
- * names.c - rows of (space, participant, own name, shown name) in two hash tables, one for
- * each direction, and in one list per participant and space, which is what bounds them: nobody
+ * names.c - rows of (space, participant, own name, shown name) in three hash tables, one for
+ * each direction and one by own names, and in one list per participant and space, which is what bounds them: nobody
  * takes the room of others. Rows stay for a while when their owner leaves, so a tool that comes
  * back has the name it had. A name that could be split again ("participant, two underscores, tool")
  * was refused: ids may hold any character, two pairs can meet in one name, and whoever may choose
@@ -20,6 +20,7 @@ struct expose_name {
     enum expose_space space;
     uint64_t pair;    /* keyed hash of participant and own */
     uint64_t face;    /* keyed hash of shown */
+    uint64_t pass;    /* the one it was put in last */
     uint64_t renewed; /* the list's, when it was listed last */
     struct mcpx_text own;
     struct mcpx_text shown;
@@ -67,11 +68,10 @@ static struct expose_name *next_row(const struct mx_map *map, uint64_t hash, siz
 static struct expose_name *find_face(const struct expose_names *names, enum expose_space space,
                                      struct mcpx_slice shown)
 {
-    uint64_t face = mx_map_hash(names->key, shown);
     struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_row(&names->faces, face, &at)))
+    while ((row = next_row(&names->faces, mx_map_hash(names->key, shown), &at)))
         if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->shown), shown))
             break;
     return row;
@@ -80,13 +80,24 @@ static struct expose_name *find_face(const struct expose_names *names, enum expo
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
                                      const struct expose_thing *thing)
 {
-    uint64_t pair = hash_pair(names, thing);
     struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_row(&names->pairs, pair, &at)))
+    while ((row = next_row(&names->pairs, hash_pair(names, thing), &at)))
         if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->own), thing->own) &&
             is_owner(row->owner, thing->participant))
+            break;
+    return row;
+}
+
+/* The next row of this own name, from `at` on; NULL when there is none. */
+static struct expose_name *next_own(const struct expose_names *names, enum expose_space space,
+                                    struct mcpx_slice own, size_t *at)
+{
+    struct expose_name *row;
+
+    while ((row = next_row(&names->owns, mx_map_hash(names->key, own), at)))
+        if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->own), own))
             break;
     return row;
 }
@@ -118,6 +129,8 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     struct expose_owner *owner = row->owner;
 
     unlist(&owner->lists[row->space], row);
+    mx_map_remove(&names->owns, mx_map_hash(names->key, mcpx_text_view(&row->own)),
+                  (uintptr_t)row);
     mx_map_remove(&names->pairs, row->pair, (uintptr_t)row);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     owner->lists[row->space].count--;
@@ -247,6 +260,7 @@ void expose_names_fini(struct expose_names *names)
 {
     while (names->owners)
         free_owner(names, names->owners);
+    mx_map_fini(&names->owns);
     mx_map_fini(&names->pairs);
     mx_map_fini(&names->faces);
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
@@ -260,9 +274,8 @@ void expose_names_renew(struct expose_names *names, enum expose_space space,
 {
     struct expose_owner *owner = find_owner(names, participant);
 
-    if (!owner)
-        return;
-    owner->lists[space].renewed = ++names->clock;
+    if (owner)
+        owner->lists[space].renewed = ++names->clock;
 }
 
 /* ---- what a thing is called ---- */
@@ -272,29 +285,54 @@ static bool is_uri(enum expose_space space)
     return space != EXPOSE_TOOL_NAME && space != EXPOSE_PROMPT_NAME;
 }
 
-/* Only names that were given as they are can be taken: those with a mark or owner differ. */
-static void write_shown(const struct expose_names *names, enum expose_space space,
-                        const struct expose_thing *thing, struct mcpx_text *out)
+/* An id was handed out before anybody else had the same. */
+static bool is_id(enum expose_space space)
 {
-    bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
-                                  : names->plain && !expose_shown_is_marked(thing->own);
+    return space == EXPOSE_TASK_ID || space == EXPOSE_ELICITATION_ID;
+}
 
-    if (as_it_is && !find_face(names, space, thing->own)) {
-        mcpx_text_slice(out, thing->own);
-        return;
-    }
+/* May it be called as it calls itself, as far as others are concerned? */
+static bool is_sole(const struct expose_names *names, enum expose_space space,
+                    const struct expose_thing *thing)
+{
+    struct expose_name *row;
+    size_t at = 0;
+
+    while (!is_id(space) && (row = next_own(names, space, thing->own, &at)) != NULL)
+        if (!is_owner(row->owner, thing->participant))
+            return false;
+    return !find_face(names, space, thing->own);
+}
+
+/* The form in which it is nobody else's. */
+static void write_distinct(const struct expose_names *names, enum expose_space space,
+                           const struct expose_thing *thing, struct mcpx_text *out)
+{
     if (is_uri(space)) {
         expose_uri_wrap(out, thing->participant, thing->own, space == EXPOSE_URI_TEMPLATE);
         return;
     }
     expose_shown_write(out, thing, false);
-    if (names->plain && find_face(names, space, mcpx_text_view(out))) {
-        mcpx_text_reset(out);
-        expose_shown_write(out, thing, true);
-    }
+    if (!names->plain || !find_face(names, space, mcpx_text_view(out)))
+        return;
+    mcpx_text_reset(out);
+    expose_shown_write(out, thing, true);
 }
 
-/* Tells of a name that was another one before. */
+/* What looks as if it had an owner or a mark could be somebody else's. */
+static void write_shown(const struct expose_names *names, enum expose_space space,
+                        const struct expose_thing *thing, struct mcpx_text *out)
+{
+    bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
+                                  : names->plain && !expose_shown_is_marked(thing->own) &&
+                                        !expose_shown_has_owner(thing->own);
+
+    if (as_it_is && is_sole(names, space, thing))
+        mcpx_text_slice(out, thing->own);
+    else
+        write_distinct(names, space, thing, out);
+}
+
 static void compare_former(struct expose_names *names, const struct expose_name *row,
                            const struct expose_thing *thing)
 {
@@ -310,6 +348,31 @@ static void compare_former(struct expose_names *names, const struct expose_name 
     mcpx_text_fini(&former);
 }
 
+/* Another participant has the same: what was called by its own name gets another. */
+static bool rename_rival(struct expose_names *names, const struct expose_thing *thing,
+                         enum expose_space space)
+{
+    struct expose_name *row = is_id(space) ? NULL : find_face(names, space, thing->own);
+    struct mcpx_text shown = {0};
+
+    if (!row || is_owner(row->owner, thing->participant) ||
+        !mcpx_slice_equal(mcpx_text_view(&row->own), thing->own))
+        return true;
+    write_distinct(
+        names, space,
+        &(struct expose_thing){mcpx_text_view(&row->owner->participant), thing->own}, &shown);
+    if (shown.failed)
+        return false;
+    mx_map_remove(&names->faces, row->face, (uintptr_t)row);
+    mcpx_text_fini(&row->shown);
+    row->shown = shown;
+    row->face = mx_map_hash(names->key, mcpx_text_view(&shown));
+    mx_map_put(&names->faces, row->face, (uintptr_t)row);
+    if (!is_uri(space) && names->renamed)
+        names->renamed(names->user, thing->own, mcpx_text_view(&shown));
+    return true;
+}
+
 /* ---- asked from outside ---- */
 
 /* Room for one more, which is counted. */
@@ -318,7 +381,8 @@ static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *
 {
     struct list *list = &owner->lists[space];
 
-    if (!mx_map_reserve(&names->pairs) || !mx_map_reserve(&names->faces))
+    if (!mx_map_reserve(&names->owns) || !mx_map_reserve(&names->pairs) ||
+        !mx_map_reserve(&names->faces))
         return MCPX_ENOMEM;
     if (hold(names, owner, space, 1))
         return MCPX_OK;
@@ -340,7 +404,7 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
         return NULL;
     mcpx_text_slice(&row->own, thing->own);
     write_shown(names, space, thing, &row->shown);
-    if (row->own.failed || row->shown.failed) {
+    if (row->own.failed || row->shown.failed || !rename_rival(names, thing, space)) {
         row_free(row);
         return NULL;
     }
@@ -348,6 +412,7 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
     row->space = space;
     row->pair = hash_pair(names, thing);
     row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
+    mx_map_put(&names->owns, mx_map_hash(names->key, thing->own), (uintptr_t)row);
     mx_map_put(&names->pairs, row->pair, (uintptr_t)row);
     mx_map_put(&names->faces, row->face, (uintptr_t)row);
     append(&owner->lists[space], row);
@@ -371,6 +436,8 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         is_back(names, owner);
         row = find_pair(names, space, thing);
     }
+    if (row && names->pass && row->pass == names->pass)
+        return MCPX_EDUPLICATE;
     if (row) {
         unlist(&owner->lists[space], row);
         append(&owner->lists[space], row);
@@ -384,6 +451,7 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         mx_holders_remove(&names->held[space], identity_of(owner), 1);
         return MCPX_ENOMEM;
     }
+    row->pass = names->pass;
     *shown = mcpx_text_view(&row->shown);
     return MCPX_OK;
 }
@@ -398,6 +466,29 @@ bool expose_names_find(const struct expose_names *names, enum expose_space space
     thing->participant = mcpx_text_view(&row->owner->participant);
     thing->own = mcpx_text_view(&row->own);
     return true;
+}
+
+bool expose_names_rivals(const struct expose_names *names, enum expose_space space,
+                         struct mcpx_slice own, struct mcpx_slice *one,
+                         struct mcpx_slice *other)
+{
+    const struct expose_name *row;
+    size_t at = 0, count = 0;
+
+    if (is_id(space) || !(is_uri(space) || names->plain))
+        return false;
+    while ((row = next_own(names, space, own, &at)) != NULL) {
+        struct mcpx_slice who = mcpx_text_view(&row->owner->participant);
+
+        if (count == 0 || mcpx_slice_compare(who, *one) < 0) {
+            *other = count ? *one : who;
+            *one = who;
+        } else if (count == 1 || mcpx_slice_compare(who, *other) < 0) {
+            *other = who;
+        }
+        count++;
+    }
+    return count > 1;
 }
 
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,

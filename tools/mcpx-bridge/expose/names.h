@@ -33,9 +33,9 @@ struct expose_owner;
  * A table; zero-initialised, with a key, is empty and ready.
  *
  * key        nobody who gives names may know it (lib/core/map.h)
- * plain      tools and prompts keep their own names; the second participant with the same name
- *            gets a prefixed one
+ * plain      tools and prompts keep their own names where no other participant has the same
  * renamed    told of names that were others before (expose_shown_write_former); NULL: nobody is
+ * pass       not 0: a list is being written, in which each name stands once
  * count      names in it
  * left_out   how often there was no room
  */
@@ -44,8 +44,10 @@ struct expose_names {
     bool plain;
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
+    uint64_t pass;
     size_t count;
     size_t left_out;
+    struct mx_map owns;          /* private: names by own */
     struct mx_map pairs;         /* private: names by participant and own */
     struct mx_map faces;         /* private: names by shown */
     struct expose_owner *owners; /* private: the last one asked for comes first */
@@ -58,13 +60,14 @@ struct expose_names {
 void expose_names_fini(struct expose_names *names);
 
 /**
- * Gives a thing its name. Later calls give the same name.
+ * Gives a thing its name. Later calls give the same name, until another participant has a thing
+ * that is called the same: then neither keeps that name, and expose_names_rivals knows both.
  *
  * Tools and prompts are called as expose_shown_write says. With `plain` that is so only where
- * their own name is taken, or ends like a mark; where the name without a mark is taken too, it
- * gets a mark. URIs, templates and ids stay as they are; one that is taken, or that begins with
- * "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the percent-encoded URI, in a template all
- * but its expressions.
+ * another participant has their own name, too, or it ends like a mark; where the name without a
+ * mark is taken too, it gets a mark. URIs and templates stay as they are; one that several have, or
+ * that begins with "mcpx://" itself, becomes `mcpx://PARTICIPANT/` and the percent-encoded URI, in
+ * a template all but its expressions. Of ids the first one stays as it is.
  *
  * thing   copied
  * shown   filled; lent until the table changes
@@ -72,7 +75,8 @@ void expose_names_fini(struct expose_names *names);
  * Where a participant has EXPOSE_NAMES_MAX names, those it no longer lists make room: see
  * expose_names_renew.
  *
- * Returns MCPX_OK; MCPX_ELIMIT when there is no room; MCPX_ENOMEM.
+ * Returns MCPX_OK; MCPX_EDUPLICATE when the list being written has it already; MCPX_ELIMIT when
+ * there is no room; MCPX_ENOMEM.
  */
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
                                const struct expose_thing *thing, struct mcpx_slice *shown);
@@ -83,6 +87,14 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
  */
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
                        struct mcpx_slice shown, struct expose_thing *thing);
+
+/**
+ * Finds two participants that have a thing of this name of their own, of which it could be either:
+ * the first two by their ids. Returns false when no two have. Both are lent until the table changes.
+ */
+bool expose_names_rivals(const struct expose_names *names, enum expose_space space,
+                         struct mcpx_slice own, struct mcpx_slice *one,
+                         struct mcpx_slice *other);
 
 /** The name a thing was given; absent when it has none. Lent until the table changes. */
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,

@@ -108,20 +108,31 @@ static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
                      x->joined ? " is not in the topic" : ": the topic cannot be reached"));
 }
 
+/* What one of two is called for sure. */
+static void add_distinct(struct expose *x, const struct expose_route *route,
+                         struct mcpx_slice participant, struct mcpx_text *out)
+{
+    struct expose_thing thing = {participant, mcpx_text_view(&route->own)};
+    struct mcpx_slice shown = expose_names_shown(&x->names, route->space, &thing);
+
+    if (shown.text)
+        mcpx_text_slice(out, shown);
+    else
+        expose_uri_wrap(out, participant, thing.own, false);
+}
+
 static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
                              const struct expose_route *route)
 {
     struct mcpx_slice own = mcpx_text_view(&route->own);
     struct mcpx_text first = {0}, second = {0};
 
-    expose_uri_wrap(&first, route->participant, own, false);
-    expose_uri_wrap(&second, route->rival, own, false);
-    expose_tell_error_text(
-        x, rpc->id, BRIDGE_BAD_PARAMS,
-        mx_formatted("%s could be a resource of %s or of %s, their templates fit equally "
-                     "well: ask for %s or %s",
-                     expose_quoted(own), expose_quoted(route->participant),
-                     expose_quoted(route->rival), &first, &second));
+    add_distinct(x, route, route->participant, &first);
+    add_distinct(x, route, route->rival, &second);
+    expose_tell_error_text(x, rpc->id, BRIDGE_BAD_PARAMS,
+                           mx_formatted("%s could be of %s or of %s: ask for %s or %s",
+                                        expose_quoted(own), expose_quoted(route->participant),
+                                        expose_quoted(route->rival), &first, &second));
     mcpx_text_fini(&first);
     mcpx_text_fini(&second);
 }

@@ -88,6 +88,7 @@ void expose_held_fini(struct expose *x);
 struct expose_route {
     struct mcpx_slice participant;
     struct mcpx_slice rival;
+    enum expose_space space; /* of what has a rival */
     struct mcpx_text own;
     struct mcpx_text params;
 };

@@ -165,8 +165,20 @@ static bool is_server(const struct expose_seat *seat)
 struct found {
     struct expose_thing thing;
     struct mcpx_slice rival;
+    enum expose_space space;
     struct mcpx_text scratch;
 };
+
+/* A name of a list, or one that two have of their own. */
+static bool find_name(const struct expose *x, enum expose_space space, struct mcpx_slice name,
+                      struct found *out)
+{
+    out->space = space;
+    if (expose_names_find(&x->names, space, name, &out->thing))
+        return true;
+    out->thing.own = name;
+    return expose_names_rivals(&x->names, space, name, &out->thing.participant, &out->rival);
+}
 
 static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found *out)
 {
@@ -174,7 +186,7 @@ static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found
 
     if (!uri.len)
         return false;
-    if (expose_names_find(&x->names, EXPOSE_URI, uri, &out->thing))
+    if (find_name(x, EXPOSE_URI, uri, out))
         return true;
     if (expose_uri_is_wrapped(uri))
         return by_wrapping(x, uri, &out->thing, &out->scratch);
@@ -205,10 +217,10 @@ static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
     if (is_method(rpc, "tools/call"))
-        return expose_names_find(&x->names, EXPOSE_TOOL_NAME, name, &out->thing);
+        return find_name(x, EXPOSE_TOOL_NAME, name, out);
     if (is_method(rpc, "prompts/get") || is_prompt(ref))
-        return expose_names_find(&x->names, EXPOSE_PROMPT_NAME, name, &out->thing);
-    if (ref.text && expose_names_find(&x->names, EXPOSE_URI_TEMPLATE, name, &out->thing))
+        return find_name(x, EXPOSE_PROMPT_NAME, name, out);
+    if (ref.text && find_name(x, EXPOSE_URI_TEMPLATE, name, out))
         return true;
     if (mcpx_json_get(rpc->params, "taskId").text)
         return expose_names_find(&x->ids, EXPOSE_TASK_ID, name, &out->thing);
@@ -271,6 +283,7 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
                is_shown(x, rpc, &found.thing, mcpx_text_view(&name))) {
         out->participant = found.thing.participant;
         out->rival = found.rival;
+        out->space = found.space;
         mcpx_text_slice(&out->own, found.thing.own);
         write_params(rpc, &holder, found.thing.own, &out->params);
         routing = found.rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
