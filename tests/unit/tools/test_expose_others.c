@@ -254,6 +254,7 @@ static const char changed[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/t
 /* A page a second, with a cursor to the next, and a change announced before each. */
 Test(expose_others, are_heard_whatever_one_of_them_does)
 {
+    char page[60];
     struct world world;
     size_t told = 0;
 
@@ -270,7 +271,8 @@ Test(expose_others, are_heard_whatever_one_of_them_does)
             draft--;
         world_wait(&world, 1000);
         world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
-        world_answer(&world, draft, "{\"tools\":[],\"nextCursor\":\"x\"}");
+        snprintf(page, sizeof page, "{\"tools\":[],\"nextCursor\":\"%d\"}", second);
+        world_answer(&world, draft, page);
         if (second == 3)
             told = world.line_count;
     }
@@ -300,6 +302,7 @@ Test(expose_others, keep_their_lists_short_enough)
     world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", changed);
     for (size_t i = 0; i < 5; i++) {
         cr_assert_lt(world.draft_seen, world.draft_count, "page %zu is asked for", i);
+        page[PAGE + 18] = (char)('a' + i);
         world_answer(&world, world_draft(&world), page);
     }
     cr_expect(world_is_quiet(&world), "and then no more");

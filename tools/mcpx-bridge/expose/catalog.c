@@ -154,6 +154,7 @@ void expose_catalog_drop(struct expose_catalog *catalog, struct expose_seat *sea
 
     mcpx_text_fini(&shelf->pages);
     if (whole) {
+        shelf->is_known = false;
         mcpx_text_fini(&shelf->items);
         mcpx_tools_free(shelf->tools);
         shelf->tools = NULL;
@@ -171,13 +172,29 @@ static void turn_whole(struct expose_catalog *catalog, struct expose_seat *seat,
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_text pages = shelf->pages;
 
-    if (mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&shelf->items))) {
+    shelf->is_failed = shelf->is_blamed = false;
+    if (shelf->is_known &&
+        mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&shelf->items))) {
         expose_catalog_drop(catalog, seat, list, false);
         return;
     }
     shelf->pages = (struct mcpx_text){0};
     expose_catalog_drop(catalog, seat, list, true);
     shelf->items = pages;
+    shelf->is_known = true;
+}
+
+/* Brent's way to see a circle: one cursor is remembered, another one at each power of two. */
+static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_shelf *shelf,
+                           struct mcpx_slice cursor)
+{
+    uint64_t hash = mx_map_hash(catalog->lists.key, cursor);
+    bool is_last = mcpx_json_type(cursor) != MCPX_JSON_STRING || cursor.len == 2 ||
+                   (shelf->page_count > 0 && hash == shelf->cursor);
+
+    if ((shelf->page_count & (shelf->page_count + 1)) == 0)
+        shelf->cursor = hash;
+    return is_last;
 }
 
 enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
@@ -186,10 +203,14 @@ enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct exp
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
-    bool is_last = mcpx_json_type(next) != MCPX_JSON_STRING;
+    struct mcpx_slice items = mcpx_json_get(result, expose_lists[list].member);
     struct mcpx_json_walk walk;
+    bool is_last;
 
-    mcpx_json_walk_start(&walk, mcpx_json_get(result, expose_lists[list].member));
+    if (mcpx_json_type(items) != MCPX_JSON_ARRAY)
+        return MCPX_EINVALID;
+    is_last = is_last_cursor(catalog, shelf, next);
+    mcpx_json_walk_start(&walk, items);
     while (mcpx_json_walk_next(&walk)) {
         if (walk.name.text || mcpx_json_type(walk.value) != MCPX_JSON_OBJECT)
             continue;

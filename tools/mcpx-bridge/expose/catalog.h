@@ -67,11 +67,14 @@ struct expose_shelf {
     bool is_stale;          /* it may be shown otherwise than `face` says */
     int64_t rest_ms;        /* it is not read anew before */
     size_t page_count;
+    uint64_t cursor;          /* private: hash of one of its cursors; it does not come again */
     int64_t until_ms;         /* deadline of the pages; the last one asked for may be later */
     bool is_open;             /* pages are being asked for */
     bool again;               /* it changed in the meantime */
     bool is_cut;              /* it was logged that not all of it is shown */
-    bool is_blamed;           /* it was logged that the list was dropped */
+    bool is_known;            /* it has come whole, and may be empty */
+    bool is_failed;           /* it did not come whole when it was asked for last */
+    bool is_blamed;           /* that was logged */
     bool is_doubted;          /* it was logged what of it is left out under terms */
     struct mcpx_tools *tools; /* the items for who judges calls; NULL: not asked for so far */
 };
@@ -113,13 +116,14 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat);
 
 /**
- * Adds one page. A page without the list's member counts as empty.
+ * Adds one page. A cursor that is empty, or that the list had before, is that of the last page.
  *
  * result   of the list method; borrowed
  * cursor   filled with the raw `nextCursor`; absent when this was the last page: the list is then
  *          whole and takes the place of the one before
  *
- * Returns MCPX_OK or MCPX_ENOMEM; the list is then as it was.
+ * Returns MCPX_OK; MCPX_EINVALID when the page has no array of the list's member; MCPX_ENOMEM. The
+ * list is then as it was.
  */
 enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
                                       enum expose_list list, struct mcpx_slice result,

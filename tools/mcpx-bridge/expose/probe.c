@@ -188,6 +188,7 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
     struct expose_shelf *shelf = &seat->shelves[list];
 
     expose_catalog_drop(&x->catalog, seat, list, false);
+    shelf->is_failed = true;
     if (!shelf->is_blamed)
         expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
                                          expose_quoted(mcpx_text_view(&seat->id)),
@@ -237,10 +238,11 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
 {
     struct mcpx_slice cursor = {0};
     const char *excess = find_room(x, seat, list, result.len);
+    enum mcpx_err err =
+        excess ? MCPX_OK : expose_catalog_add_page(&x->catalog, seat, list, result, &cursor);
 
-    if (!excess &&
-        expose_catalog_add_page(&x->catalog, seat, list, result, &cursor) != MCPX_OK)
-        excess = "memory is short";
+    if (err)
+        excess = err == MCPX_EINVALID ? "its answer has no such list" : "memory is short";
     else if (!excess && cursor.text && seat->shelves[list].until_ms <= x->now.mono_ms)
         excess = "its pages take longer than 10 s";
     if (excess)
@@ -249,6 +251,25 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
         ask_page(x, seat, list, cursor);
     else
         name_items(x, seat, list);
+}
+
+/* Of who is no server, or has no such list, nothing is said. */
+static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                        struct mcpx_slice error)
+{
+    struct mcpx_slice code = mcpx_json_get(error, "code");
+    struct mcpx_text why = {0};
+
+    if (!seat->hello.len || mcpx_slice_equal(code, MCPX_SLICE("-32601"))) {
+        expose_catalog_drop(&x->catalog, seat, list, false);
+        seat->shelves[list].is_known = true;
+        return;
+    }
+    mcpx_text_puts(&why, "it answers with an error: ");
+    if (!mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
+        mcpx_text_slice(&why, error);
+    give_list_up(x, seat, list, why.failed ? "it answers with an error" : why.text);
+    mcpx_text_fini(&why);
 }
 
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
@@ -263,7 +284,7 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
     if (is_list)
         add_page(x, seat, list, rpc->result);
     else
-        expose_catalog_drop(&x->catalog, seat, list, false);
+        refuse_list(x, seat, list, rpc->error);
     ask_again(x, seat, list);
     if (is_list && tried)
         ask_lists(x, seat, EXPOSE_TOOLS + 1);
@@ -289,7 +310,10 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
     if (purpose == EXPOSE_FOR_HELLO || seat->is_tried)
         seat->state = EXPOSE_SEAT_MUTE;
     if (purpose == EXPOSE_FOR_LIST) {
-        expose_catalog_drop(&x->catalog, seat, list, false);
+        if (seat->hello.len)
+            give_list_up(x, seat, list, "it has not answered");
+        else
+            expose_catalog_drop(&x->catalog, seat, list, false);
         ask_again(x, seat, list);
     }
 }

@@ -28,18 +28,53 @@ static bool answer_empty(struct expose *x, const struct expose_request *request)
     return true;
 }
 
+/* Says whose list is missing, once. True when that is all there is: nobody has given one. */
+static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx_slice *who)
+{
+    bool is_known = false;
+
+    *who = (struct mcpx_slice){0};
+    for (size_t i = 0; i < x->catalog.count; i++) {
+        const struct expose_seat *seat = x->catalog.seats[i];
+        struct expose_shelf *shelf = &x->catalog.seats[i]->shelves[list];
+        struct mcpx_slice id = mcpx_text_view(&seat->id);
+
+        is_known |= shelf->is_known;
+        if (shelf->is_known || !seat->hello.len || !(shelf->is_failed || shelf->is_open))
+            continue;
+        *who = id;
+        if (!shelf->is_blamed)
+            expose_note_text(
+                x, mx_formatted("participant %s has not answered %s yet: the client gets the "
+                                "list without it",
+                                expose_quoted(id), expose_lists[list].method));
+        shelf->is_blamed = true;
+    }
+    return who->text && !is_known;
+}
+
 static bool answer_list(struct expose *x, const struct expose_request *request)
 {
+    enum expose_list list = (enum expose_list)request->list;
+    struct mcpx_slice cursor = mcpx_json_get(request->rpc->params, "cursor"), who;
     struct mcpx_text result = {0};
 
-    if (mcpx_json_get(request->rpc->params, "cursor").text) {
+    if (cursor.text && !mcpx_slice_equal(cursor, MCPX_SLICE("null"))) {
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,
             MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
                        "given out"));
         return true;
     }
-    expose_write_list(x, (enum expose_list)request->list, &result);
+    if (is_list_missing(x, list, &who)) {
+        expose_tell_error_text(
+            x, request->rpc->id, BRIDGE_UNAVAILABLE,
+            mx_formatted("participant %s does not give its list, and there is no other; the "
+                         "bridge's standard error says why",
+                         expose_quoted(who)));
+        return true;
+    }
+    expose_write_list(x, list, &result);
     expose_tell_result(x, request, result);
     return true;
 }

@@ -1,0 +1,144 @@
+/*
+ * Lists that do not come. What breaks for whom: a client takes a server that failed for one that
+ * has nothing, and an agent goes on without the tools that its person counts on.
+ */
+#include "tests/unit/tools/expose_world.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#define INITIALIZE                                                                            \
+    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"                    \
+    "\"protocolVersion\":"                                                                    \
+    "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
+#define LIST "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}"
+#define ANSWER "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
+#define REFUSED                                                                               \
+    "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"participant 's' " \
+    "does not give its list, and there is no other; the bridge's standard error says why\"}}"
+#define TOLD "participant 's': tools/list was given up, "
+
+static const char changed[] =
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}";
+
+/* Somebody has said what it is, and is asked for its tools. Returns who asks. */
+static const struct world_draft *begin(struct world *world, const char *id)
+{
+    world_answer(world, world_draft(world), "{\"capabilities\":{\"tools\":{}}}");
+    cr_assert_str_eq(world_draft(world)->to, id); /* notifications/initialized */
+    return world_draft(world);
+}
+
+/* Answers with a result, or with an error that begins with "!"; NULL: not at all. */
+static void answer(struct world *world, const struct world_draft *draft, const char *text)
+{
+    char line[300];
+
+    if (!text)
+        return;
+    snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":%s}", text + 1);
+    if (*text == '!')
+        world_event(world, MCPX_EVENT_RESPONSE, draft, draft->to, line);
+    else
+        world_answer(world, draft, text);
+}
+
+static const struct row {
+    const char *pages[4]; /* the last one that is there is not asked to go on */
+    const char *shown, *notes;
+} rows[] = {
+    {{"!{\"code\":-32603,\"message\":\"no \\u006cist\"}"},
+     NULL,
+     TOLD "it answers with an error: no list\n"},
+    {{"!{\"code\":-1}"}, NULL, TOLD "it answers with an error: {\"code\":-1}\n"},
+    {{"{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"2\"}",
+      "!{\"code\":-1,\"message\":\"page 2 is broken\"}"},
+     NULL,
+     TOLD "it answers with an error: page 2 is broken\n"},
+    {{"{}"}, NULL, TOLD "its answer has no such list\n"},
+    {{"{\"tools\":null}"}, NULL, TOLD "its answer has no such list\n"},
+    {{"{\"tools\":{\"name\":\"a\"}}"}, NULL, TOLD "its answer has no such list\n"},
+    {{"!{\"code\":-32601,\"message\":\"there is no such method\"}"}, "", NULL},
+    {{"{\"tools\":[]}"}, "", NULL},
+    {{"{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"\"}"}, "{\"name\":\"s__a\"}", NULL},
+    {{"{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":null}"}, "{\"name\":\"s__a\"}", NULL},
+    {{"{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"x\"}",
+      "{\"tools\":[{\"name\":\"b\"}],\"nextCursor\":\"x\"}"},
+     "{\"name\":\"s__a\"},{\"name\":\"s__b\"}",
+     NULL},
+    {{"{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"x\"}",
+      "{\"tools\":[{\"name\":\"b\"}],\"nextCursor\":\"y\"}",
+      "{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"x\"}",
+      "{\"tools\":[{\"name\":\"b\"}],\"nextCursor\":\"y\"}"},
+     "{\"name\":\"s__a\"},{\"name\":\"s__b\"}",
+     NULL},
+};
+
+Test(expose_lists, that_fail_are_not_empty)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int beside = 0; beside < 2; beside++) {
+            const char *good = "{\"name\":\"g__t\"}", *shown = rows[i].shown;
+            const struct world_draft *page;
+            struct world world;
+            char expected[300];
+
+            world_start(&world, &(struct world_setup){0});
+            world.seats[world.seat_count++] = "s";
+            world_join(&world);
+            world_say(&world, INITIALIZE);
+            page = begin(&world, "s");
+            for (size_t k = 0; k < 4 && rows[i].pages[k]; k++) {
+                answer(&world, page, rows[i].pages[k]);
+                page = k < 3 && rows[i].pages[k + 1] ? world_draft(&world) : NULL;
+            }
+            if (beside) {
+                world_come(&world, "g");
+                page = begin(&world, "g");
+                world_answer(&world, page, "{\"tools\":[{\"name\":\"t\"}]}");
+            }
+            world_line(&world);
+            world_say(&world, LIST);
+            snprintf(expected, sizeof expected, ANSWER "%s%s%s]}}", beside ? good : "",
+                     beside && shown && *shown ? "," : "", shown ? shown : "");
+            world_expect(&world, shown || beside ? expected : REFUSED);
+            if (rows[i].notes)
+                cr_expect_str_eq(world.notes, rows[i].notes, "%zu", i);
+            else
+                cr_expect_null(world.notes, "%zu: %s", i, world.notes);
+            cr_expect(world_is_quiet(&world), "%zu: nothing more is asked", i);
+            world_stop(&world);
+        }
+    }
+}
+
+Test(expose_lists, that_are_not_there_yet_are_named_and_that_fail_later_stay)
+{
+    struct world world;
+    const struct world_draft *page;
+
+    world_start(&world, &(struct world_setup){0});
+    world.seats[world.seat_count++] = "s";
+    world_join(&world);
+    world_say(&world, INITIALIZE);
+    page = begin(&world, "s");
+    world_wait(&world, 2000);
+    world_line(&world);
+    world_say(&world, LIST);
+    world_expect(&world, REFUSED);
+    cr_expect_str_eq(world.notes,
+                     "participant 's' has not answered tools/list yet: the client "
+                     "gets the list without it\n");
+    world_answer(&world, page, "{\"tools\":[{\"name\":\"t\"}]}");
+    world_say(&world, LIST);
+    world_expect(&world, ANSWER "{\"name\":\"s__t\"}]}}");
+    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
+    world_wait(&world, 1000);
+    answer(&world, world_draft(&world), "!{\"code\":-1,\"message\":\"not now\"}");
+    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"params\":"
+                      "{\"cursor\":null}}");
+    world_expect(&world, ANSWER "{\"name\":\"s__t\"}]}}");
+    cr_expect(strstr(world.notes, TOLD "it answers with an error: not now\n"));
+    world_stop(&world);
+}
