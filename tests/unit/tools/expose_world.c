@@ -102,6 +102,50 @@ static void keep_response(struct world *world, const struct bridge_action *actio
     free(line);
 }
 
+/* What each tool, and each resource, has to have, and no test speaks of. */
+static const char usual_input[] = ",\"inputSchema\":{\"type\":\"object\"}";
+static const char usual_name[] = ",\"name\":\"-\"";
+
+static void take_out(char *text, const char *part)
+{
+    for (char *at = text; (at = strstr(at, part)) != NULL;)
+        memmove(at, at + strlen(part), strlen(at + strlen(part)) + 1);
+}
+
+/* A result with what is usual in each entry that lacks it. */
+static struct mcpx_text with_usual(const char *result)
+{
+    static const struct {
+        const char *member, *key, *needed, *usual;
+    } rows[] = {{"tools", "name", "inputSchema", usual_input},
+                {"resources", "uri", "name", usual_name},
+                {"resourceTemplates", "uriTemplate", "name", usual_name}};
+    struct mcpx_slice value, list = {0};
+    struct mcpx_text out = {0};
+    struct mcpx_json_walk walk;
+    size_t row = 0;
+
+    if (mcpx_json_check(mcpx_slice_of(result), 0, &value, NULL) == MCPX_OK)
+        for (row = 0; row < 3 && !list.text; row++)
+            list = mcpx_json_get(value, rows[row].member);
+    mcpx_json_walk_start(&walk, list);
+    while (list.text && mcpx_json_walk_next(&walk)) {
+        bool lacks = mcpx_json_get(walk.value, rows[row - 1].key).text &&
+                     !mcpx_json_get(walk.value, rows[row - 1].needed).text;
+
+        if (lacks) {
+            const char *end = walk.value.text + walk.value.len - 1;
+
+            mcpx_text_add(&out, result, (size_t)(end - result));
+            mcpx_text_puts(&out, rows[row - 1].usual);
+            result = end;
+        }
+    }
+    mcpx_text_puts(&out, result);
+    cr_assert_not(out.failed);
+    return out;
+}
+
 static void keep_text(struct world *world, const struct bridge_action *action)
 {
     char *text = copy(action->text);
@@ -113,6 +157,8 @@ static void keep_text(struct world *world, const struct bridge_action *action)
         return;
     }
     cr_assert_lt(world->line_count, WORLD_LINES);
+    take_out(text, usual_input);
+    take_out(text, usual_name);
     world->lines[world->line_count++] = text;
 }
 
@@ -314,11 +360,13 @@ void world_event(struct world *world, enum mcpx_event_type type,
 
 void world_answer(struct world *world, const struct world_draft *draft, const char *result)
 {
-    char *payload = malloc(strlen(result) + 64);
+    struct mcpx_text whole = with_usual(result);
+    char *payload = malloc(whole.len + 64);
 
-    sprintf(payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}", result);
+    sprintf(payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":%s}", whole.text);
     world_event(world, MCPX_EVENT_RESPONSE, draft, draft->to, payload);
     free(payload);
+    mcpx_text_fini(&whole);
 }
 
 static void answer_list(struct world *world, const struct world_draft *draft,

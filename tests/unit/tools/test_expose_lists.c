@@ -142,3 +142,70 @@ Test(expose_lists, that_are_not_there_yet_are_named_and_that_fail_later_stay)
     cr_expect(strstr(world.notes, TOLD "it answers with an error: not now\n"));
     world_stop(&world);
 }
+
+#define FIT "\"inputSchema\":{\"type\":\"object\",\"x\":1}"
+
+/* One entry that is not as the protocol says takes all tools away from clients that check. */
+Test(expose_lists, hold_nothing_that_clients_refuse)
+{
+    static const struct {
+        const char *item, *shown, *why;
+    } items[] = {
+        {"{\"name\":\"a\"," FIT "}", "{\"name\":\"s__a\"," FIT "}", NULL},
+        {"{\"name\":\"a\"}", "",
+         "a: its inputSchema is no schema of an object, so it is left out"},
+        {"{\"name\":\"a\",\"inputSchema\":null}", "", "a: its inputSchema is no"},
+        {"{\"name\":\"a\",\"inputSchema\":\"object\"}", "", "a: its inputSchema is no"},
+        {"{\"name\":\"a\",\"inputSchema\":{}}", "", "a: its inputSchema is no"},
+        {"{\"name\":\"a\",\"inputSchema\":{\"type\":\"array\"}}", "",
+         "a: its inputSchema is no"},
+        {"{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"p\":true}}}",
+         "", "a: its inputSchema is no"},
+        {"{\"name\":\"\"," FIT "}", "", ": it has no name, so it is left out"},
+        {"{\"name\":7," FIT "}", "", "one: it has no name, so it is left out"},
+        {"7", "", "they are no objects"},
+        {"{\"name\":\"a\",\"description\":null," FIT "}", "{\"name\":\"s__a\"," FIT "}",
+         "a: its description is not as it has to be, so that is left out"},
+        {"{\"title\":null,\"name\":\"a\",\"icons\":{}," FIT ",\"annotations\":null}",
+         "{\"name\":\"s__a\"," FIT "}", "a: its title is not as it has to be"},
+        {"{\"name\":\"a\"," FIT ",\"outputSchema\":{\"type\":\"array\"}}",
+         "{\"name\":\"s__a\"," FIT "}", "a: its outputSchema is not as it has to be"},
+        {"{\"name\":\"a\"," FIT ",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"p\":"
+         "{\"$ref\":\"#/$defs/Missing\"}}}}",
+         "{\"name\":\"s__a\"," FIT "}", "a: its outputSchema is not as it has to be"},
+        {"{\"name\":\"a\"," FIT ",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"p\":"
+         "{\"$ref\":\"#\"}}}}",
+         "{\"name\":\"s__a\"," FIT
+         ",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"p\":"
+         "{\"$ref\":\"#\"}}}}",
+         NULL},
+    };
+
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
+        struct world world;
+        char line[500];
+
+        world_start(&world, &(struct world_setup){0});
+        world.seats[world.seat_count++] = "s";
+        world_join(&world);
+        world_say(&world, INITIALIZE);
+        snprintf(line, sizeof line,
+                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[%s,{\"name\":\"b\"," FIT
+                 "}]}}",
+                 items[i].item);
+        world_event(&world, MCPX_EVENT_RESPONSE, begin(&world, "s"), "s", line);
+        world_line(&world);
+        world_say(&world, LIST);
+        snprintf(line, sizeof line, ANSWER "%s%s{\"name\":\"s__b\"," FIT "}]}}",
+                 items[i].shown, *items[i].shown ? "," : "");
+        world_expect(&world, line);
+        if (!items[i].why)
+            cr_expect_null(world.notes, "%zu: %s", i, world.notes);
+        else
+            cr_expect(
+                world.notes && strstr(world.notes, items[i].why) &&
+                    strstr(world.notes, "'s': clients would refuse tools/list because of 1"),
+                "%zu: %s", i, world.notes);
+        world_stop(&world);
+    }
+}

@@ -3,12 +3,15 @@
  * about its tools reaches the client as it was said, members nobody heard of included. A list is
  * replaced only by a whole new one, so that a page that fails to come leaves the old one in place.
  */
+#define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/catalog.h"
 
+#include "lib/core/format.h"
 #include "lib/core/room.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
+#include <mcpx/schema.h>
 
 #include <stdlib.h>
 
@@ -184,6 +187,127 @@ static void turn_whole(struct expose_catalog *catalog, struct expose_seat *seat,
     shelf->is_known = true;
 }
 
+/* ---- what clients take ---- */
+
+enum {
+    TOOLS = 1 << EXPOSE_TOOLS,
+    RESOURCES = 1 << EXPOSE_RESOURCES | 1 << EXPOSE_TEMPLATES,
+    ALL = TOOLS | RESOURCES | 1 << EXPOSE_PROMPTS,
+    REFERRING_MAX = 16384 /* bytes of a schema whose references are followed */
+};
+
+/* Members that an entry of these lists need not have, and what they are when it has them. */
+static const struct {
+    const char *name;
+    enum mcpx_json_type type;
+    unsigned lists;
+} optional[] = {{"title", MCPX_JSON_STRING, ALL},
+                {"description", MCPX_JSON_STRING, ALL},
+                {"icons", MCPX_JSON_ARRAY, ALL},
+                {"_meta", MCPX_JSON_OBJECT, ALL},
+                {"annotations", MCPX_JSON_OBJECT, TOOLS | RESOURCES},
+                {"outputSchema", MCPX_JSON_OBJECT, TOOLS},
+                {"execution", MCPX_JSON_OBJECT, TOOLS},
+                {"mimeType", MCPX_JSON_STRING, RESOURCES},
+                {"size", MCPX_JSON_NUMBER, RESOURCES},
+                {"arguments", MCPX_JSON_ARRAY, 1 << EXPOSE_PROMPTS}};
+
+static bool is_schema_of_object(struct mcpx_slice schema)
+{
+    struct mcpx_slice properties = mcpx_json_get(schema, "properties");
+    struct mcpx_json_walk walk;
+    bool fits = mcpx_json_equals(mcpx_json_get(schema, "type"), MCPX_SLICE("object")) &&
+                (!properties.text || mcpx_json_type(properties) == MCPX_JSON_OBJECT);
+
+    mcpx_json_walk_start(&walk, properties);
+    while (fits && mcpx_json_walk_next(&walk))
+        fits = mcpx_json_type(walk.value) == MCPX_JSON_OBJECT;
+    return fits;
+}
+
+/* Clients compile it when they read the list. */
+static bool refers_nowhere(struct mcpx_slice schema)
+{
+    struct mcpx_schema_report report = {0};
+    struct mcpx_schema *compiled = NULL;
+    struct mcpx_shelf *shelf = NULL;
+    bool found = false;
+
+    if (schema.len <= REFERRING_MAX && memmem(schema.text, schema.len, "\"$ref\"", 6))
+        shelf = mcpx_shelf_new();
+    if (!shelf)
+        return false;
+    if (mcpx_schema_compile(shelf, schema, NULL, &report, &compiled) == MCPX_OK)
+        mcpx_schema_unref(compiled);
+    for (size_t i = 0; !compiled && i < report.count; i++)
+        found |= mcpx_slice_equal(report.errors[i].keyword, MCPX_SLICE("$ref"));
+    mcpx_schema_report_fini(&report);
+    mcpx_shelf_free(shelf);
+    return found;
+}
+
+/* Why an entry is left out; NULL when it need not be. */
+static const char *fault_of(enum expose_list list, struct mcpx_slice item)
+{
+    struct mcpx_slice key = mcpx_json_get(item, expose_lists[list].key);
+    struct mcpx_slice input = mcpx_json_get(item, "inputSchema");
+
+    if (mcpx_json_type(key) != MCPX_JSON_STRING || key.len == 2)
+        return "it has no name";
+    if (mcpx_json_type(mcpx_json_get(item, "name")) != MCPX_JSON_STRING)
+        return "its name is no text";
+    if (list == EXPOSE_TOOLS &&
+        (mcpx_json_type(input) != MCPX_JSON_OBJECT || !is_schema_of_object(input)))
+        return "its inputSchema is no schema of an object";
+    return NULL;
+}
+
+/* The optional members that are not as they have to be; returns how many. */
+static size_t find_odd(enum expose_list list, struct mcpx_slice item,
+                       struct mcpx_json_change odd[sizeof optional / sizeof *optional])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+        struct mcpx_slice value = mcpx_json_get(item, optional[i].name);
+        bool is_output = strcmp(optional[i].name, "outputSchema") == 0;
+
+        if (!value.text || !(optional[i].lists >> list & 1) ||
+            (mcpx_json_type(value) == optional[i].type &&
+             !(is_output && (!is_schema_of_object(value) || refers_nowhere(value)))))
+            continue;
+        odd[count++] = (struct mcpx_json_change){.name = optional[i].name};
+    }
+    return count;
+}
+
+/* The entry as clients take it; nothing when they do not. */
+static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_text *out,
+                    struct expose_unfit *unfit)
+{
+    struct mcpx_json_change odd[sizeof optional / sizeof *optional];
+    const char *fault = fault_of(list, item);
+    size_t count = fault ? 0 : find_odd(list, item, odd);
+
+    if (!fault) {
+        mcpx_text_puts(out, out->len ? "," : "[");
+        mcpx_json_add_changed(out, item, odd, count);
+    }
+    if (!fault && !count)
+        return;
+    if (unfit->count++ > 0)
+        return;
+    if (!mcpx_json_add_unescaped(&unfit->first, mcpx_json_get(item, expose_lists[list].key)))
+        mcpx_text_puts(&unfit->first, "one");
+    if (fault)
+        mx_format(&unfit->first, ": %s, so it is left out", fault);
+    else
+        mx_format(&unfit->first, ": its %s is not as it has to be, so that is left out",
+                  odd[0].name);
+}
+
+/* ---- pages ---- */
+
 /* Brent's way to see a circle: one cursor is remembered, another one at each power of two. */
 static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_shelf *shelf,
                            struct mcpx_slice cursor)
@@ -199,7 +323,7 @@ static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_s
 
 enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
                                       enum expose_list list, struct mcpx_slice result,
-                                      struct mcpx_slice *cursor)
+                                      struct expose_unfit *unfit, struct mcpx_slice *cursor)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
@@ -212,10 +336,10 @@ enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct exp
     is_last = is_last_cursor(catalog, shelf, next);
     mcpx_json_walk_start(&walk, items);
     while (mcpx_json_walk_next(&walk)) {
-        if (walk.name.text || mcpx_json_type(walk.value) != MCPX_JSON_OBJECT)
-            continue;
-        mcpx_text_puts(&shelf->pages, shelf->pages.len ? "," : "[");
-        mcpx_text_slice(&shelf->pages, walk.value);
+        if (mcpx_json_type(walk.value) == MCPX_JSON_OBJECT)
+            add_fit(list, walk.value, &shelf->pages, unfit);
+        else
+            unfit->count++;
     }
     if (is_last && shelf->pages.len)
         mcpx_text_puts(&shelf->pages, "]");

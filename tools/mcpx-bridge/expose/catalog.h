@@ -75,6 +75,7 @@ struct expose_shelf {
     bool is_known;            /* it has come whole, and may be empty */
     bool is_failed;           /* it did not come whole when it was asked for last */
     bool is_blamed;           /* that was logged */
+    bool is_unfit;            /* it was logged that clients do not take all of it */
     bool is_doubted;          /* it was logged what of it is left out under terms */
     struct mcpx_tools *tools; /* the items for who judges calls; NULL: not asked for so far */
 };
@@ -116,9 +117,22 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat);
 
 /**
+ * What of a page clients would refuse, and the whole list with it: entries that are left out, and
+ * optional members that are taken out.
+ *
+ * count   how many entries were changed or left out
+ * first   the first of them, and why; a text of the caller's
+ */
+struct expose_unfit {
+    size_t count;
+    struct mcpx_text first;
+};
+
+/**
  * Adds one page. A cursor that is empty, or that the list had before, is that of the last page.
  *
  * result   of the list method; borrowed
+ * unfit    filled; `first` is freed by the caller
  * cursor   filled with the raw `nextCursor`; absent when this was the last page: the list is then
  *          whole and takes the place of the one before
  *
@@ -127,7 +141,7 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
  */
 enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
                                       enum expose_list list, struct mcpx_slice result,
-                                      struct mcpx_slice *cursor);
+                                      struct expose_unfit *unfit, struct mcpx_slice *cursor);
 
 /** May a page of so many bytes be added? */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,

@@ -101,14 +101,14 @@ static int64_t rested_ms(const struct expose *x, const struct expose_seat *seat,
     return paid > seat->shelves[list].rest_ms ? paid : seat->shelves[list].rest_ms;
 }
 
-/* Is a list to be read, anew or at all, and not being read? */
+/* Is it to be read, and not being read? */
 static bool is_due(const struct expose_seat *seat, size_t list)
 {
     return seat->shelves[list].again && !seat->shelves[list].is_open &&
            seat->state == EXPOSE_SEAT_LISTED;
 }
 
-/* Reads what is due and has rested. The first time it need not: there was nothing to rest from. */
+/* Reads what is due and has rested; the first time there was nothing to rest from. */
 static void ask_again(struct expose *x, struct expose_seat *seat, enum expose_list list)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
@@ -181,7 +181,7 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
     shelf->is_cut = left_out > 0;
 }
 
-/* The pages so far are forgotten, the list before stays. Said once. */
+/* The list before stays. Said once. */
 static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
                          const char *reason)
 {
@@ -237,10 +237,13 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
                      struct mcpx_slice result)
 {
     struct mcpx_slice cursor = {0};
+    struct expose_unfit unfit = {0};
     const char *excess = find_room(x, seat, list, result.len);
     enum mcpx_err err =
-        excess ? MCPX_OK : expose_catalog_add_page(&x->catalog, seat, list, result, &cursor);
+        excess ? MCPX_OK
+               : expose_catalog_add_page(&x->catalog, seat, list, result, &unfit, &cursor);
 
+    expose_tell_unfit(x, seat, list, &unfit);
     if (err)
         excess = err == MCPX_EINVALID ? "its answer has no such list" : "memory is short";
     else if (!excess && cursor.text && seat->shelves[list].until_ms <= x->now.mono_ms)
@@ -257,15 +260,15 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
 static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_list list,
                         struct mcpx_slice error)
 {
-    struct mcpx_slice code = mcpx_json_get(error, "code");
-    struct mcpx_text why = {0};
+    struct mcpx_text why;
 
-    if (!seat->hello.len || mcpx_slice_equal(code, MCPX_SLICE("-32601"))) {
+    if (!seat->hello.len ||
+        mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
         expose_catalog_drop(&x->catalog, seat, list, false);
         seat->shelves[list].is_known = true;
         return;
     }
-    mcpx_text_puts(&why, "it answers with an error: ");
+    why = mx_formatted("%s: ", "it answers with an error");
     if (!mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
         mcpx_text_slice(&why, error);
     give_list_up(x, seat, list, why.failed ? "it answers with an error" : why.text);
@@ -367,7 +370,6 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
     expose_touch(x);
 }
 
-/* What was asked of one who left will not be answered. */
 static void end_calls(struct expose *x, struct mcpx_slice participant)
 {
     struct mcpx_text message =
@@ -468,11 +470,10 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
 
     if (!seat || seat->state == EXPOSE_SEAT_ASKED)
         return;
-    if (seat->state == EXPOSE_SEAT_MUTE) {
-        if (x->now.mono_ms - seat->asked_ms >= REST_MS)
-            ask_hello(x, seat);
+    if (seat->state == EXPOSE_SEAT_MUTE && x->now.mono_ms - seat->asked_ms >= REST_MS)
+        ask_hello(x, seat);
+    if (seat->state != EXPOSE_SEAT_LISTED)
         return;
-    }
     seat->shelves[list].again = true;
     seat->shelves[EXPOSE_TEMPLATES].again |= list == EXPOSE_RESOURCES;
     ask_again(x, seat, list);

@@ -188,3 +188,19 @@ struct mcpx_text expose_self_introduce(const struct expose *x)
     mcpx_text_fini(&self);
     return out;
 }
+
+void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                       struct expose_unfit *unfit)
+{
+    struct expose_shelf *shelf = &seat->shelves[list];
+
+    if (unfit->count && !shelf->is_unfit)
+        expose_note_text(
+            x, mx_formatted("participant %s: clients would refuse %s because of %s of its "
+                            "entries; %s",
+                            expose_quoted(mcpx_text_view(&seat->id)),
+                            expose_lists[list].method, unfit->count,
+                            unfit->first.text ? unfit->first.text : "they are no objects"));
+    shelf->is_unfit |= unfit->count > 0;
+    mcpx_text_fini(&unfit->first);
+}

@@ -137,6 +137,10 @@ void expose_tell_changed(struct expose *x, enum expose_list list);
 struct expose_call;
 struct bridge_row;
 
+/** Says once what of a list clients would not take. Frees what `unfit` holds. */
+void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,
+                       struct expose_unfit *unfit);
+
 /** True while the client has a question of this participant before it. */
 bool expose_is_asked(const struct expose *x, struct mcpx_slice participant);
 
