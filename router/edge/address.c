@@ -84,7 +84,7 @@ const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
     const bool v4 = is_v4(&address);
 
     if (address.bytes[0] == of_unix)
-        return strcpy(text, "unix");
+        return memcpy(text, "unix", sizeof "unix");
     text[0] = '\0';
     inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes + (v4 ? MAPPED_AT : 0), text,
               ADDRESS_TEXT_SIZE);

@@ -120,7 +120,7 @@ const NOT_OURS = [
      22.2.2.3 CompileSubpattern and 22.2.2.4 CompileAssertion: what looks behind is read backwards. PCRE2 does neither. */
   /^must not refer to a group that is repeated or looks around/,
   /* 22.2.2.4 CompileAssertion: any Disjunction may look behind. PCRE2 has those of one length. */
-  /that PCRE2 can match: lookbehind assertion is not fixed length/,
+  /that PCRE2 can match: (lookbehind assertion is not fixed length|length of lookbehind assertion is not limited)/,
   /* 22.2.1 RegExpUnicodeEscapeSequence: half a pair is a character. No text that is judged has one (RFC 8259, 8.2). */
   /^must not have half a surrogate pair/,
   /* 22.2.2.9 CharacterClassEscape, table 69: PCRE2 has other characters as Bidi_Mirrored. */

@@ -64,13 +64,17 @@ void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct
 
 bool bridge_number(struct mcpx_slice value, int64_t *out)
 {
-    const char *point = memchr(value.text ? value.text : "", '.', value.len);
+    size_t end = value.len;
     uint64_t number;
 
+    if (!value.text)
+        return false;
+    while (end > 0 && value.text[end - 1] == '0')
+        end--;
     if (value.len > 2 && value.text[0] == '"')
         value = (struct mcpx_slice){value.text + 1, value.len - 2};
-    else if (point && strspn(point + 1, "0") == value.len - (size_t)(point + 1 - value.text))
-        value.len = (size_t)(point - value.text);
+    else if (end > 0 && end < value.len && value.text[end - 1] == '.')
+        value.len = end - 1;
     if (!mx_decimal_read(value, INT64_MAX, &number))
         return false;
     *out = (int64_t)number;

@@ -291,7 +291,7 @@ Test(config, names_the_variable_or_flag_at_fault)
     settled_fini(&s);
 }
 
-/* What Kubernetes puts into each container for "mcpx-store" and "mcpx-log-a". */
+/* Of services "mcpx-store" and "mcpx-log-a". */
 Test(config, takes_no_variable_of_kubernetes_for_a_setting)
 {
     static const char *const environment[] = {"MCPX_STORE_SERVICE_HOST=10.0.0.1",
@@ -300,7 +300,6 @@ Test(config, takes_no_variable_of_kubernetes_for_a_setting)
                                               "MCPX_STORE_PORT_8080_TCP_PROTO=tcp",
                                               "MCPX_LOG_A_PORT_514_UDP=udp://[fd00::1]:514",
                                               "MCPX_LOG_A_PORT_514_SCTP_ADDR=fd00::1",
-                                              "MCPX_PORT=tcp://10.0.0.2:8080",
                                               NULL};
     struct settled s = settled_load("{}", environment, false);
 

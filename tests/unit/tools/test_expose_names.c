@@ -202,7 +202,7 @@ Test(expose_names, that_two_have_are_nobodys_whoever_came_first)
         bool is_task = rows[i].space == EXPOSE_TASK_ID;
 
         for (size_t k = 0; k < 3; k++) {
-            things[k] = (struct expose_thing){{"abc" + k, 1}, mcpx_slice_of(rows[i].own)};
+            things[k] = (struct expose_thing){{&"abc"[k], 1}, mcpx_slice_of(rows[i].own)};
             cr_expect_eq(
                 expose_names_rivals(&names, rows[i].space, things[k].own, &one, &other),
                 k == 2 && !is_task);

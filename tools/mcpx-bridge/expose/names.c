@@ -1,10 +1,10 @@
 /*
  * names.c - rows of (space, participant, own name, shown name) in three hash tables, one for
- * each direction and one by own names, and in one list per participant and space, which is what bounds them: nobody
- * takes the room of others. Rows stay for a while when their owner leaves, so a tool that comes
- * back has the name it had. A name that could be split again ("participant, two underscores, tool")
- * was refused: ids may hold any character, two pairs can meet in one name, and whoever may choose
- * an id would choose whose calls it gets.
+ * each direction and one by own names, and in one list per participant and space, which bounds
+ * them: nobody takes the room of others. Rows stay for a while when their owner leaves, so a tool
+ * that comes back has the name it had. A name that could be split again ("participant, two
+ * underscores, tool") was refused: ids may hold any character, two pairs can meet in one name, and
+ * whoever may choose an id would choose whose calls it gets.
  */
 #include "tools/mcpx-bridge/expose/names.h"
 
