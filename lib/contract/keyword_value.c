@@ -425,44 +425,15 @@ static bool run_multiple(struct mx_run *run, const struct mx_op *op, uint32_t no
     return multiple == MX_MULTIPLE_YES || mx_run_fail(run, op);
 }
 
-static void tell_limit(const char *words, const struct mx_op *op, struct mcpx_text *out)
-{
-    mx_format(out, "must be %s%s", words, ((const struct limit *)op->data)->text);
-}
-
-static void tell_minimum(const struct mx_program *program, const struct mx_op *op,
-                         struct mcpx_text *out)
-{
-    (void)program;
-    tell_limit("at least ", op, out);
-}
-
-static void tell_maximum(const struct mx_program *program, const struct mx_op *op,
-                         struct mcpx_text *out)
-{
-    (void)program;
-    tell_limit("at most ", op, out);
-}
-
-static void tell_above(const struct mx_program *program, const struct mx_op *op,
+/* `b` is the row of `bounds`. */
+static void tell_limit(const struct mx_program *program, const struct mx_op *op,
                        struct mcpx_text *out)
 {
-    (void)program;
-    tell_limit("more than ", op, out);
-}
+    static const char *const words[] = {"at least", "at most", "more than", "less than",
+                                        "a multiple of"};
 
-static void tell_below(const struct mx_program *program, const struct mx_op *op,
-                       struct mcpx_text *out)
-{
     (void)program;
-    tell_limit("less than ", op, out);
-}
-
-static void tell_multiple(const struct mx_program *program, const struct mx_op *op,
-                          struct mcpx_text *out)
-{
-    (void)program;
-    tell_limit("a multiple of ", op, out);
+    mx_format(out, "must be %s %s", words[op->b], ((const struct limit *)op->data)->text);
 }
 
 static const struct {
@@ -470,11 +441,11 @@ static const struct {
     uint32_t orders;
     struct mx_action action;
 } bounds[] = {
-    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_minimum}},
-    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_maximum}},
-    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_above}},
-    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_below}},
-    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_multiple}},
+    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_limit}},
+    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_limit}},
+    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_limit}},
+    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_limit}},
+    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_limit}},
 };
 
 void mx_keywords_number(struct mx_build *build)
@@ -495,6 +466,6 @@ void mx_keywords_number(struct mx_build *build)
         }
         mx_number_read(limit->text, &limit->number);
         mx_build_op(build, MX_CLASS_NUMBER,
-                    (struct mx_op){&bounds[i].action, bounds[i].orders, 0, limit});
+                    (struct mx_op){&bounds[i].action, bounds[i].orders, (uint32_t)i, limit});
     }
 }

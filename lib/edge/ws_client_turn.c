@@ -172,14 +172,11 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
 
 /*
  * A certificate that is refused is like a token that is: its file may have another one by now. The
- * session judges the end, and cannot know files, so it is told before. Nor can it know whose word
- * it is: to a client that has been in a topic, a gateway's page says that the router is away.
+ * session judges the end, and cannot know files, so it is told before.
  */
 static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
-    bool is_away = client->joined && mx_wire_was_foreign(client->wire);
-    bool is_refused =
-        !is_away && client->by_certificate && mcpx_error_again(code) == MCPX_AGAIN_TOKEN;
+    bool is_refused = client->by_certificate && mcpx_error_again(code) == MCPX_AGAIN_TOKEN;
     struct mcpx_text told = {0};
     bool is_renewed = false;
 
@@ -189,8 +186,7 @@ static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
         is_renewed = mx_wire_shows_other(client->wire, &told);
         mcpx_session_renews_token(client->session, is_renewed);
     }
-    mcpx_session_disconnected(client->session,
-                              is_away ? mcpx_error_close(MCPX_ERESTART) : code,
+    mcpx_session_disconnected(client->session, code,
                               told.failed ? reason : mcpx_text_view(&told), mx_clock_now());
     if (is_renewed)
         mcpx_session_renews_token(client->session, true); /* the next attempt is due at once */
@@ -291,6 +287,9 @@ static void on_ended(void *user, int code, struct mcpx_slice reason)
     struct mcpx_client *client = user;
 
     client->paused = false;
+    if (code <
+        0) /* to who has been in a topic, a gateway's page says that the router is away */
+        code = client->joined ? mcpx_error_close(MCPX_ERESTART) : -code;
     take(client, MX_INPUT_ENDED, code, reason);
 }
 

@@ -266,11 +266,6 @@ bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told)
     return !reason;
 }
 
-bool mx_wire_was_foreign(const struct mx_wire *wire)
-{
-    return wire->foreign;
-}
-
 static void attempt(struct mx_wire *wire, const char *address)
 {
     struct lws_client_connect_info info = {0};

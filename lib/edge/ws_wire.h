@@ -77,7 +77,8 @@ enum { MX_MESSAGE_MAX = 64 << 20 };
  * alive      something else came
  * writable   mx_wire_write may be called again
  * ended      the connection is gone, or could not be made. `code` is a close code, or the HTTP
- *            status of a refused upgrade, or 0; `reason` is lent. mx_wire_connect may be called
+ *            status of a refused upgrade, or 0; less than 0 is such a status from something before
+ *            the router. `reason` is lent. mx_wire_connect may be called
  */
 struct mx_wire_events {
     void (*opened)(void *user);
@@ -139,9 +140,6 @@ bool mx_wire_renew(struct mx_wire *wire, const char *token);
  * what would be right.
  */
 bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told);
-
-/** Was the last connection refused by something before the router, a gateway with its own page? */
-bool mx_wire_was_foreign(const struct mx_wire *wire);
 
 /**
  * Takes messages as long as the router lets others write them, with what it splices in.

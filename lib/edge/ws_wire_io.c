@@ -43,7 +43,8 @@ void mx_wire_forget_addresses(struct mx_wire *wire)
 
 static void tell_ended(struct mx_wire *wire)
 {
-    int code = wire->code ? wire->code : wire->status;
+    int status = wire->foreign ? -wire->status : wire->status;
+    int code = wire->code ? wire->code : status;
     struct mcpx_text why = {0};
 
     mx_wire_forget_addresses(wire);

@@ -51,10 +51,9 @@ static bool is_in_section(struct mcpx_slice name)
  */
 static bool is_of_kubernetes(const char *name, const char *value)
 {
-    static const char *const patterns[] = {
-        "*_SERVICE_HOST",      "*_SERVICE_PORT",      "*_SERVICE_PORT_*",
-        "*_PORT_[0-9]*_TCP",   "*_PORT_[0-9]*_TCP_*", "*_PORT_[0-9]*_UDP",
-        "*_PORT_[0-9]*_UDP_*", "*_PORT_[0-9]*_SCTP",  "*_PORT_[0-9]*_SCTP_*"};
+    static const char *const patterns[] = {"*_SERVICE_HOST", "*_SERVICE_PORT*",
+                                           "*_PORT_[0-9]*_TCP*", "*_PORT_[0-9]*_UDP*",
+                                           "*_PORT_[0-9]*_SCTP*"};
     bool found = fnmatch("*_PORT", name, 0) == 0 && strstr(value, "://");
 
     for (size_t i = 0; !found && i < sizeof patterns / sizeof *patterns; i++)

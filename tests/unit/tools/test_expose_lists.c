@@ -163,7 +163,7 @@ Test(expose_lists, hold_nothing_that_clients_refuse)
          "", "a: its inputSchema is no"},
         {"{\"name\":\"\"," FIT "}", "", ": it has no name, so it is left out"},
         {"{\"name\":7," FIT "}", "", "one: it has no name, so it is left out"},
-        {"7", "", "they are no objects"},
+        {"7", "", "one: it has no name, so it is left out"},
         {"{\"name\":\"a\",\"description\":null," FIT "}", "{\"name\":\"s__a\"," FIT "}",
          "a: its description is not as it has to be, so that is left out"},
         {"{\"title\":null,\"name\":\"a\",\"icons\":{}," FIT ",\"annotations\":null}",

@@ -335,12 +335,8 @@ enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct exp
         return MCPX_EINVALID;
     is_last = is_last_cursor(catalog, shelf, next);
     mcpx_json_walk_start(&walk, items);
-    while (mcpx_json_walk_next(&walk)) {
-        if (mcpx_json_type(walk.value) == MCPX_JSON_OBJECT)
-            add_fit(list, walk.value, &shelf->pages, unfit);
-        else
-            unfit->count++;
-    }
+    while (mcpx_json_walk_next(&walk))
+        add_fit(list, walk.value, &shelf->pages, unfit);
     if (is_last && shelf->pages.len)
         mcpx_text_puts(&shelf->pages, "]");
     if (shelf->pages.failed || !account(catalog, seat, shelf)) {

@@ -6,6 +6,7 @@
  * underscores, tool") was refused: ids may hold any character, two pairs can meet in one name, and
  * whoever may choose an id would choose whose calls it gets.
  */
+#define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/names.h"
 
 #include "tools/mcpx-bridge/expose/shown.h"
@@ -325,7 +326,7 @@ static void write_shown(const struct expose_names *names, enum expose_space spac
 {
     bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
                                   : names->plain && !expose_shown_is_marked(thing->own) &&
-                                        !expose_shown_has_owner(thing->own);
+                                        !memmem(thing->own.text, thing->own.len, "__", 2);
 
     if (as_it_is && is_sole(names, space, thing))
         mcpx_text_slice(out, thing->own);
@@ -375,7 +376,6 @@ static bool rename_rival(struct expose_names *names, const struct expose_thing *
 
 /* ---- asked from outside ---- */
 
-/* Room for one more, which is counted. */
 static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *owner,
                                enum expose_space space)
 {

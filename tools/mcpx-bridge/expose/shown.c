@@ -8,7 +8,6 @@
  * expanded from a wrapped template. Matching a template is a glob, not RFC 6570 read backwards:
  * what the owner makes of the URI is the owner's affair, only the owner is looked for.
  */
-#define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/shown.h"
 
 #include "lib/contract/digest.h"
@@ -68,11 +67,6 @@ static bool ends_like(struct mcpx_slice name, size_t mark_len, const char *digit
 bool expose_shown_is_marked(struct mcpx_slice name)
 {
     return ends_like(name, MARK_LEN, mark_digits);
-}
-
-bool expose_shown_has_owner(struct mcpx_slice name)
-{
-    return memmem(name.text, name.len, "__", 2) != NULL;
 }
 
 static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)

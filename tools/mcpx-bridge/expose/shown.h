@@ -19,9 +19,6 @@ struct expose_thing {
 /** May a name that begins with its owner's id hold this byte? */
 bool expose_shown_may_hold(char byte);
 
-/** Does a name look like one that begins with its owner's id: does it hold "__"? */
-bool expose_shown_has_owner(struct mcpx_slice name);
-
 /** Does a name end like a mark: "_" and 20 characters of a-z and 2-7? */
 bool expose_shown_is_marked(struct mcpx_slice name);
 

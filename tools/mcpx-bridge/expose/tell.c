@@ -199,8 +199,7 @@ void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_l
             x, mx_formatted("participant %s: clients would refuse %s because of %s of its "
                             "entries; %s",
                             expose_quoted(mcpx_text_view(&seat->id)),
-                            expose_lists[list].method, unfit->count,
-                            unfit->first.text ? unfit->first.text : "they are no objects"));
+                            expose_lists[list].method, unfit->count, &unfit->first));
     shelf->is_unfit |= unfit->count > 0;
     mcpx_text_fini(&unfit->first);
 }

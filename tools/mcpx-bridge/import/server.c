@@ -293,15 +293,6 @@ static void read_message(struct import *import, struct mcpx_slice value, struct 
         on_answer(import, &rpc, now);
 }
 
-static void note_mended(struct import *import)
-{
-    if (!import->has_mended)
-        import_say(import,
-                   "the server writes bytes that are not UTF-8; each becomes U+FFFD, and "
-                   "that is not said again");
-    import->has_mended = true;
-}
-
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
 {
     struct mcpx_text mended = {0};
@@ -314,8 +305,11 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
         return;
     }
     if (bridge_mend(line, &mended)) {
-        if (mended.len + 3 != line.len) /* not only a byte order mark */
-            note_mended(import);
+        if (mended.len + 3 != line.len && !import->has_mended) { /* not only a mark of order */
+            import->has_mended = true;
+            import_say(import, "the server writes bytes that are not UTF-8; each becomes "
+                               "U+FFFD, and that is not said again");
+        }
         (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
         read_message(import, value, now);
     } else {
