@@ -67,7 +67,7 @@ function clientHello() {
       socket.destroy();
       catcher.close();
     })).listen(0, '127.0.0.1', () => {
-      connectTls({ port: catcher.address().port }).on('error', () => {});
+      connectTls({ host: '127.0.0.1', port: catcher.address().port }).on('error', () => {});
     });
   }), 'no client hello');
 }
@@ -199,7 +199,7 @@ test('certificates change under load, and nobody is cut and nothing is lost', as
   const sender = setInterval(() => ids.push(members[ids.length % 20].send('chat', { n: ids.length })), 2);
   t.after(() => clearInterval(sender));
   const shown = () => inTime(new Promise((done, fail) => {
-    const socket = connectTls({ port: router.port, rejectUnauthorized: false }, () => {
+    const socket = connectTls({ host: '127.0.0.1', port: router.port, rejectUnauthorized: false }, () => {
       done(socket.getPeerCertificate().fingerprint256);
       socket.end();
     }).on('error', fail);
@@ -269,7 +269,7 @@ test('who speaks the other language is told so', async (t) => {
   const answer = await say(router.port, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n');
   assert.match(answer.toString(), /^HTTP\/1\.1 400 .*this port speaks TLS; use https:/s);
   await assert.rejects(inTime(new Promise((done, fail) => {
-    connectTls({ port: plain, rejectUnauthorized: false }, done).on('error', fail);
+    connectTls({ host: '127.0.0.1', port: plain, rejectUnauthorized: false }, done).on('error', fail);
   }), 'no end'));
   await eventually(() => /event=tls_on_plain_port .*has no tls:\/\/ before it/.test(router.log), 'no line');
   assert.equal((await say(router.port, Buffer.alloc(600, 'nonsense'))).subarray(0, 1)[0] ?? 21, 21);
@@ -279,7 +279,7 @@ test('an answer ends with a word, and a client that says goodbye is let go', asy
   const router = await start(t);
   const answer = await inTime(new Promise((done, fail) => {
     const parts = [];
-    const socket = connectTls({ port: router.port, rejectUnauthorized: false }, () => {
+    const socket = connectTls({ host: '127.0.0.1', port: router.port, rejectUnauthorized: false }, () => {
       for (const byte of 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n') socket.write(byte);
     });
     socket.on('data', (part) => parts.push(part)).on('error', fail);

@@ -168,7 +168,7 @@ test('who is revoked is out, and nobody else', async (t) => {
   const desk = await join(router, stolen);
   const agent = await join(router, router.with('agent', { san: 'DNS:agent.example' }));
   const ann = await join(router, router.bare, { token: token('ann'), authorization: undefined });
-  const silent = connectTls({ port: new URL(router.url).port, ...stolen });
+  const silent = connectTls({ host: '127.0.0.1', port: new URL(router.url).port, ...stolen });
   await inTime(new Promise((done) => silent.once('secureConnect', done)), 'no handshake');
   await eventually(async () => (await metric(router, 'mcpx_tls_handshakes_total')) >= 5, 'not all came in');
 
