@@ -4,7 +4,6 @@
 #include "lib/contract/call.h"
 
 #include "lib/contract/schema_state.h"
-
 #include "lib/contract/wrap.h"
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"

@@ -48,15 +48,14 @@ struct mx_node {
  * text        as mx_tree_read was given it
  * nodes       `count` of them; the value of the whole text is node 0
  * ambiguous   some node is
+ * takes_halves   half a surrogate pair in a value does not make it ambiguous; set before reading
  */
 struct mx_tree {
     struct mcpx_slice text;
     struct mx_node *nodes;
     uint32_t count;
-    bool ambiguous;
-    bool
-        takes_halves; /* half a surrogate pair in a value is not ambiguous; set before reading */
-    size_t room;      /* nodes there is memory for */
+    bool ambiguous, takes_halves;
+    size_t room;     /* nodes there is memory for */
     uint32_t *table; /* of names, while a large object is looked through */
     size_t table_room;
 };

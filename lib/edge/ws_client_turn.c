@@ -287,8 +287,8 @@ static void on_ended(void *user, int code, struct mcpx_slice reason)
     struct mcpx_client *client = user;
 
     client->paused = false;
-    if (code <
-        0) /* to who has been in a topic, a gateway's page says that the router is away */
+    /* To who has been in a topic, a gateway's page says that the router is away. */
+    if (code < 0)
         code = client->joined ? mcpx_error_close(MCPX_ERESTART) : -code;
     take(client, MX_INPUT_ENDED, code, reason);
 }

@@ -68,16 +68,26 @@ void mx_wire_over(struct mx_wire *wire)
     mx_alarm_set(wire->again, 0); /* not from within a callback of the old attempt */
 }
 
-/* A gateway's page has none of the codes that routers name. */
-static bool is_word_of_router(struct mcpx_slice problem)
+/* The error that has this name on the wire; MCPX_ERR_COUNT when none has. */
+static enum mcpx_err err_named(struct mcpx_slice name)
 {
-    struct mcpx_slice code = mcpx_json_get(problem, "code");
     enum mcpx_err err = MCPX_OK + 1;
 
     while (err < MCPX_ERR_COUNT &&
-           !mcpx_json_equals(code, mcpx_slice_of(mcpx_error_wire(err))))
+           !mcpx_slice_equal(name, mcpx_slice_of(mcpx_error_wire(err))))
         err++;
-    return err < MCPX_ERR_COUNT;
+    return err;
+}
+
+/* A gateway's page has none of the codes that routers name. */
+static bool is_word_of_router(struct mcpx_slice problem)
+{
+    struct mcpx_text code = {0};
+    bool is_word = mcpx_json_add_unescaped(&code, mcpx_json_get(problem, "code")) &&
+                   err_named(mcpx_text_view(&code)) < MCPX_ERR_COUNT;
+
+    mcpx_text_fini(&code);
+    return is_word;
 }
 
 /* A refused upgrade's reason: what the answer's body says, or the bare status. */
@@ -233,13 +243,10 @@ static int on_piece(struct mx_wire *wire, const char *in, size_t len)
  */
 static enum mcpx_err meant_by_1002(struct mcpx_slice reason)
 {
-    enum mcpx_err err = MCPX_OK + 1;
+    enum mcpx_err err = err_named(reason);
 
     if (mcpx_slice_equal(reason, mcpx_slice_of(mcpx_strerror(MCPX_EFRAMES))))
         return MCPX_EFRAMES;
-    while (err < MCPX_ERR_COUNT &&
-           !mcpx_slice_equal(reason, mcpx_slice_of(mcpx_error_wire(err))))
-        err++;
     if (err == MCPX_EFRAMES)
         return err;
     return err == MCPX_ERR_COUNT || err == MCPX_ERESTART ? MCPX_ERESTART : MCPX_ENOTNOW;

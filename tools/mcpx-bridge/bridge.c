@@ -147,11 +147,11 @@ static bool is_decisive(struct mcpx_slice name)
 {
     static const char *const names[] = {"id",  "jsonrpc",       "method",   "name",
                                         "uri", "progressToken", "requestId"};
-    bool found = false;
 
-    for (size_t i = 0; !found && i < sizeof names / sizeof *names; i++)
-        found = mcpx_slice_equal(name, mcpx_slice_of(names[i]));
-    return found;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (mcpx_slice_equal(name, mcpx_slice_of(names[i])))
+            return true;
+    return false;
 }
 
 static bool is_mended(struct mcpx_slice string)

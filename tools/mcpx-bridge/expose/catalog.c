@@ -272,11 +272,11 @@ static size_t find_odd(enum expose_list list, struct mcpx_slice item,
         struct mcpx_slice value = mcpx_json_get(item, optional[i].name);
         bool is_output = strcmp(optional[i].name, "outputSchema") == 0;
 
-        if (!value.text || !(optional[i].lists >> list & 1) ||
-            (mcpx_json_type(value) == optional[i].type &&
-             !(is_output && (!is_schema_of_object(value) || refers_nowhere(value)))))
+        if (!value.text || !(optional[i].lists >> list & 1))
             continue;
-        odd[count++] = (struct mcpx_json_change){.name = optional[i].name};
+        if (mcpx_json_type(value) != optional[i].type ||
+            (is_output && (!is_schema_of_object(value) || refers_nowhere(value))))
+            odd[count++] = (struct mcpx_json_change){.name = optional[i].name};
     }
     return count;
 }
@@ -293,9 +293,7 @@ static void add_fit(enum expose_list list, struct mcpx_slice item, struct mcpx_t
         mcpx_text_puts(out, out->len ? "," : "[");
         mcpx_json_add_changed(out, item, odd, count);
     }
-    if (!fault && !count)
-        return;
-    if (unfit->count++ > 0)
+    if ((!fault && !count) || unfit->count++ > 0)
         return;
     if (!mcpx_json_add_unescaped(&unfit->first, mcpx_json_get(item, expose_lists[list].key)))
         mcpx_text_puts(&unfit->first, "one");

@@ -1,12 +1,11 @@
 /*
- * names.c - rows of (space, participant, own name, shown name) in three hash tables, one for
- * each direction and one by own names, and in one list per participant and space, which bounds
- * them: nobody takes the room of others. Rows stay for a while when their owner leaves, so a tool
- * that comes back has the name it had. A name that could be split again ("participant, two
- * underscores, tool") was refused: ids may hold any character, two pairs can meet in one name, and
- * whoever may choose an id would choose whose calls it gets.
+ * names.c - rows of (space, participant, own name, shown name) in three hash tables: one for each
+ * direction, one by own names. A list per participant and space bounds them: nobody takes the room
+ * of others. Rows stay for a while when their owner leaves, so a tool that comes back has the name
+ * it had. A name that could be split again ("participant, two underscores, tool") was refused: ids
+ * may hold any character, two pairs can meet in one name, and whoever may choose an id would choose
+ * whose calls it gets.
  */
-#define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/names.h"
 
 #include "tools/mcpx-bridge/expose/shown.h"
@@ -66,39 +65,40 @@ static struct expose_name *next_row(const struct mx_map *map, uint64_t hash, siz
     return (struct expose_name *)(uintptr_t)mx_map_next(map, hash, at);
 }
 
+/* The next row that is called so in `map`: by its own name, or as it is shown. */
+static struct expose_name *next_called(const struct expose_names *names,
+                                       const struct mx_map *map, enum expose_space space,
+                                       struct mcpx_slice name, size_t *at)
+{
+    uint64_t hash = mx_map_hash(names->key, name);
+    struct expose_name *row;
+
+    while ((row = next_row(map, hash, at)))
+        if (row->space == space &&
+            mcpx_slice_equal(mcpx_text_view(map == &names->faces ? &row->shown : &row->own),
+                             name))
+            break;
+    return row;
+}
+
 static struct expose_name *find_face(const struct expose_names *names, enum expose_space space,
                                      struct mcpx_slice shown)
 {
-    struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_row(&names->faces, mx_map_hash(names->key, shown), &at)))
-        if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->shown), shown))
-            break;
-    return row;
+    return next_called(names, &names->faces, space, shown, &at);
 }
 
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
                                      const struct expose_thing *thing)
 {
+    uint64_t pair = hash_pair(names, thing);
     struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_row(&names->pairs, hash_pair(names, thing), &at)))
+    while ((row = next_row(&names->pairs, pair, &at)))
         if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->own), thing->own) &&
             is_owner(row->owner, thing->participant))
-            break;
-    return row;
-}
-
-/* The next row of this own name, from `at` on; NULL when there is none. */
-static struct expose_name *next_own(const struct expose_names *names, enum expose_space space,
-                                    struct mcpx_slice own, size_t *at)
-{
-    struct expose_name *row;
-
-    while ((row = next_row(&names->owns, mx_map_hash(names->key, own), at)))
-        if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->own), own))
             break;
     return row;
 }
@@ -299,7 +299,8 @@ static bool is_sole(const struct expose_names *names, enum expose_space space,
     struct expose_name *row;
     size_t at = 0;
 
-    while (!is_id(space) && (row = next_own(names, space, thing->own, &at)) != NULL)
+    while (!is_id(space) &&
+           (row = next_called(names, &names->owns, space, thing->own, &at)) != NULL)
         if (!is_owner(row->owner, thing->participant))
             return false;
     return !find_face(names, space, thing->own);
@@ -309,24 +310,21 @@ static bool is_sole(const struct expose_names *names, enum expose_space space,
 static void write_distinct(const struct expose_names *names, enum expose_space space,
                            const struct expose_thing *thing, struct mcpx_text *out)
 {
-    if (is_uri(space)) {
+    if (is_uri(space))
         expose_uri_wrap(out, thing->participant, thing->own, space == EXPOSE_URI_TEMPLATE);
-        return;
-    }
-    expose_shown_write(out, thing, false);
-    if (!names->plain || !find_face(names, space, mcpx_text_view(out)))
+    else
+        expose_shown_write(out, thing, false);
+    if (is_uri(space) || !names->plain || !find_face(names, space, mcpx_text_view(out)))
         return;
     mcpx_text_reset(out);
     expose_shown_write(out, thing, true);
 }
 
-/* What looks as if it had an owner or a mark could be somebody else's. */
 static void write_shown(const struct expose_names *names, enum expose_space space,
                         const struct expose_thing *thing, struct mcpx_text *out)
 {
     bool as_it_is = is_uri(space) ? !expose_uri_is_wrapped(thing->own)
-                                  : names->plain && !expose_shown_is_marked(thing->own) &&
-                                        !memmem(thing->own.text, thing->own.len, "__", 2);
+                                  : names->plain && expose_shown_may_be_plain(thing->own);
 
     if (as_it_is && is_sole(names, space, thing))
         mcpx_text_slice(out, thing->own);
@@ -334,6 +332,7 @@ static void write_shown(const struct expose_names *names, enum expose_space spac
         write_distinct(names, space, thing, out);
 }
 
+/* Tells of a name that was another one before. */
 static void compare_former(struct expose_names *names, const struct expose_name *row,
                            const struct expose_thing *thing)
 {
@@ -376,6 +375,7 @@ static bool rename_rival(struct expose_names *names, const struct expose_thing *
 
 /* ---- asked from outside ---- */
 
+/* Room for one more, which is counted. */
 static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *owner,
                                enum expose_space space)
 {
@@ -477,7 +477,7 @@ bool expose_names_rivals(const struct expose_names *names, enum expose_space spa
 
     if (is_id(space) || !(is_uri(space) || names->plain))
         return false;
-    while ((row = next_own(names, space, own, &at)) != NULL) {
+    while ((row = next_called(names, &names->owns, space, own, &at)) != NULL) {
         struct mcpx_slice who = mcpx_text_view(&row->owner->participant);
 
         if (count == 0 || mcpx_slice_compare(who, *one) < 0) {

@@ -89,9 +89,8 @@ bool expose_names_find(const struct expose_names *names, enum expose_space space
                        struct mcpx_slice shown, struct expose_thing *thing);
 
 /**
- * Finds two participants that have a thing of this name of their own, of which it could be either:
- * the first two by their ids. Returns false when no two have. Both are lent until the table
- * changes.
+ * Finds the first two participants, by their ids, that have a thing of this name of their own.
+ * Returns false when no two have. Both are lent until the table changes.
  */
 bool expose_names_rivals(const struct expose_names *names, enum expose_space space,
                          struct mcpx_slice own, struct mcpx_slice *one,

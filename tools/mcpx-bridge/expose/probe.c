@@ -101,7 +101,7 @@ static int64_t rested_ms(const struct expose *x, const struct expose_seat *seat,
     return paid > seat->shelves[list].rest_ms ? paid : seat->shelves[list].rest_ms;
 }
 
-/* Is it to be read, and not being read? */
+/* Is a list to be read, anew or at all, and not being read? */
 static bool is_due(const struct expose_seat *seat, size_t list)
 {
     return seat->shelves[list].again && !seat->shelves[list].is_open &&
@@ -181,7 +181,7 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
     shelf->is_cut = left_out > 0;
 }
 
-/* The list before stays. Said once. */
+/* The pages so far are forgotten, the list before stays. Said once. */
 static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
                          const char *reason)
 {
@@ -256,11 +256,11 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
         name_items(x, seat, list);
 }
 
-/* Of who is no server, or has no such list, nothing is said. */
+/* `error`: absent when no answer came. Nothing is said of who is no server or has no such list. */
 static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_list list,
                         struct mcpx_slice error)
 {
-    struct mcpx_text why;
+    struct mcpx_text why = {0};
 
     if (!seat->hello.len ||
         mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
@@ -268,10 +268,10 @@ static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_
         seat->shelves[list].is_known = true;
         return;
     }
-    why = mx_formatted("%s: ", "it answers with an error");
-    if (!mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
+    mcpx_text_puts(&why, error.text ? "it answers with an error: " : "it has not answered");
+    if (error.text && !mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
         mcpx_text_slice(&why, error);
-    give_list_up(x, seat, list, why.failed ? "it answers with an error" : why.text);
+    give_list_up(x, seat, list, why.failed ? "memory is short" : why.text);
     mcpx_text_fini(&why);
 }
 
@@ -313,10 +313,7 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
     if (purpose == EXPOSE_FOR_HELLO || seat->is_tried)
         seat->state = EXPOSE_SEAT_MUTE;
     if (purpose == EXPOSE_FOR_LIST) {
-        if (seat->hello.len)
-            give_list_up(x, seat, list, "it has not answered");
-        else
-            expose_catalog_drop(&x->catalog, seat, list, false);
+        refuse_list(x, seat, list, (struct mcpx_slice){0});
         ask_again(x, seat, list);
     }
 }
@@ -370,6 +367,7 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
     expose_touch(x);
 }
 
+/* What was asked of one who left will not be answered. */
 static void end_calls(struct expose *x, struct mcpx_slice participant)
 {
     struct mcpx_text message =

@@ -8,6 +8,7 @@
  * expanded from a wrapped template. Matching a template is a glob, not RFC 6570 read backwards:
  * what the owner makes of the URI is the owner's affair, only the owner is looked for.
  */
+#define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/shown.h"
 
 #include "lib/contract/digest.h"
@@ -64,9 +65,14 @@ static bool ends_like(struct mcpx_slice name, size_t mark_len, const char *digit
     return true;
 }
 
-bool expose_shown_is_marked(struct mcpx_slice name)
+static bool is_marked(struct mcpx_slice name)
 {
     return ends_like(name, MARK_LEN, mark_digits);
+}
+
+bool expose_shown_may_be_plain(struct mcpx_slice name)
+{
+    return !is_marked(name) && !memmem(name.text, name.len, "__", 2);
 }
 
 static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
@@ -109,8 +115,8 @@ void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing,
     size_t start = out->len;
 
     marked |= write_unmarked(out, thing);
-    marked |= out->len - start > EXPOSE_NAME_MAX ||
-              (!out->failed && expose_shown_is_marked(mcpx_text_view(out)));
+    marked |=
+        out->len - start > EXPOSE_NAME_MAX || (!out->failed && is_marked(mcpx_text_view(out)));
     if (!marked)
         return;
     cut(out, start, MARK_LEN);

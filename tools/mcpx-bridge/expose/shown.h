@@ -19,8 +19,9 @@ struct expose_thing {
 /** May a name that begins with its owner's id hold this byte? */
 bool expose_shown_may_hold(char byte);
 
-/** Does a name end like a mark: "_" and 20 characters of a-z and 2-7? */
-bool expose_shown_is_marked(struct mcpx_slice name);
+/** May a thing be shown by this name of its own? Not when it looks as if it had an owner ("__") or
+ * a mark ("_" and 20 characters of a-z and 2-7): then it could be somebody else's. */
+bool expose_shown_may_be_plain(struct mcpx_slice name);
 
 /**
  * Appends `PARTICIPANT__NAME` in [A-Za-z0-9_.-], at most EXPOSE_NAME_MAX bytes. It ends with a mark

@@ -238,8 +238,7 @@ static void newest_version(struct import *import, struct mcpx_slice error)
 
 static bool is_error(const struct mcpx_rpc *rpc, const char *code)
 {
-    return rpc->form == MCPX_RPC_ERROR &&
-           mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), mcpx_slice_of(code));
+    return mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), mcpx_slice_of(code));
 }
 
 /* Some older servers answer any method with a result, `{}` or what they know. */
@@ -247,8 +246,6 @@ static bool is_discovery(const struct mcpx_rpc *rpc)
 {
     struct mcpx_json_walk versions;
 
-    if (rpc->form != MCPX_RPC_RESULT)
-        return false;
     mcpx_json_walk_start(&versions, mcpx_json_get(rpc->result, "supportedVersions"));
     return mcpx_json_walk_next(&versions);
 }
@@ -257,11 +254,6 @@ static bool is_discovery(const struct mcpx_rpc *rpc)
 static bool is_of_new_era(const struct mcpx_rpc *rpc)
 {
     return is_error(rpc, "-32020") || is_error(rpc, "-32021");
-}
-
-static struct mcpx_slice said_by(const struct mcpx_rpc *rpc)
-{
-    return rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error;
 }
 
 static int shown(struct mcpx_slice text)
@@ -287,17 +279,17 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
+    struct mcpx_slice said = rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error;
+
     if (import->config.protocol != IMPORT_PROTOCOL_AUTO || is_of_new_era(rpc) ||
         !is_refused_otherwise(import)) {
-        import_give_up(import, "the server refuses %s: %.*s", what, shown(said_by(rpc)),
-                       said_by(rpc).text);
+        import_give_up(import, "the server refuses %s: %.*s", what, shown(said), said.text);
         return;
     }
     import_say(import,
                "the server refuses %s %s server/discover (%.*s); it is started again "
                "and greeted the other way",
-               what, import->probed ? "after" : "without", shown(said_by(rpc)),
-               said_by(rpc).text);
+               what, import->probed ? "after" : "without", shown(said), said.text);
     import_era_down(import);
     import->again = true;
     import->unready = false;

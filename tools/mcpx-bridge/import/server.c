@@ -49,11 +49,38 @@ static void refuse_subscription(struct import *import, struct import_call *call)
                   (struct mcpx_slice){0});
 }
 
+/* What makes it unfit to be passed on; NULL when nothing does. */
+static const char *fault_of_answer(const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice code = mcpx_json_get(rpc->error, "code");
+
+    if (rpc->form == MCPX_RPC_RESULT)
+        return mcpx_slice_equal(rpc->result, MCPX_SLICE("null")) ? "its result is null" : NULL;
+    if (mcpx_json_type(rpc->error) != MCPX_JSON_OBJECT)
+        return "its error is no object";
+    return !code.text || mcpx_json_type(code) != MCPX_JSON_NUMBER
+               ? "its error has no code that is a number"
+               : NULL;
+}
+
+static void refuse_malformed(struct import *import, struct import_call *call, const char *why)
+{
+    char message[200];
+
+    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s", why);
+    import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
+}
+
 static void answer_participant(struct import *import, struct import_call *call,
                                const struct mcpx_rpc *rpc)
 {
     struct mcpx_json_change change = {"id", call->rpc_id};
+    const char *fault = fault_of_answer(rpc);
 
+    if (fault) {
+        refuse_malformed(import, call, fault);
+        return;
+    }
     if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call)) {
         refuse_subscription(import, call);
         return;
@@ -85,28 +112,6 @@ static struct import_call *sole_call(const struct import_calls *calls)
     return sole;
 }
 
-/* What makes it unfit to be passed on; NULL when nothing does. */
-static const char *fault_of_answer(const struct mcpx_rpc *rpc)
-{
-    struct mcpx_slice code = mcpx_json_get(rpc->error, "code");
-
-    if (rpc->form == MCPX_RPC_RESULT)
-        return mcpx_slice_equal(rpc->result, MCPX_SLICE("null")) ? "its result is null" : NULL;
-    if (mcpx_json_type(rpc->error) != MCPX_JSON_OBJECT)
-        return "its error is no object";
-    return !code.text || mcpx_json_type(code) != MCPX_JSON_NUMBER
-               ? "its error has no code that is a number"
-               : NULL;
-}
-
-static void refuse_malformed(struct import *import, struct import_call *call, const char *why)
-{
-    char message[200];
-
-    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s", why);
-    import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
-}
-
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     struct import_call *call = NULL;
@@ -131,9 +136,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_calls_drop(&import->calls, call);
         return;
     }
-    if (call->purpose == IMPORT_PARTICIPANT && fault_of_answer(rpc))
-        refuse_malformed(import, call, fault_of_answer(rpc));
-    else if (call->purpose == IMPORT_PARTICIPANT)
+    if (call->purpose == IMPORT_PARTICIPANT)
         answer_participant(import, call, rpc);
     else if (call->purpose != IMPORT_TOOLS)
         import_era_answered(import, call, rpc, now);

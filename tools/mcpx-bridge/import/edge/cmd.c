@@ -45,8 +45,7 @@ const struct option_row import_option_rows[] = {
      "ever"},
     {"--question-timeout", "S", VALUE_SECONDS, 0,
      "how long a participant may take to answer a question of the server; 3600 when not "
-     "given, "
-     "0 for ever"},
+     "given, 0 for ever"},
     {"--answers-max", "BYTES", VALUE_NUMBER, 0,
      "how many bytes may wait to be sent to one participant, 16777216 when not given; beyond, "
      "its "
