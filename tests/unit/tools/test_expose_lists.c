@@ -209,3 +209,24 @@ Test(expose_lists, hold_nothing_that_clients_refuse)
         world_stop(&world);
     }
 }
+
+/* An agent is no server, and has no list: it does not make one of a server's that fails. */
+Test(expose_lists, of_who_is_no_server_are_not_there)
+{
+    struct world world;
+
+    world_start(&world, &(struct world_setup){0});
+    world.seats[world.seat_count++] = "agent";
+    world.seats[world.seat_count++] = "s";
+    world_join(&world);
+    world_say(&world, INITIALIZE);
+    answer(&world, &world.drafts[0], "!{\"code\":-32601,\"message\":\"no\"}");
+    world_answer(&world, &world.drafts[1], "{\"capabilities\":{\"tools\":{}}}");
+    for (size_t i = 2; i < world.draft_count; i++)
+        if (strstr(world.drafts[i].payload, "tools/list"))
+            answer(&world, &world.drafts[i], "!{\"code\":-1,\"message\":\"no\"}");
+    world_line(&world);
+    world_say(&world, LIST);
+    world_expect(&world, REFUSED);
+    world_stop(&world);
+}

@@ -265,7 +265,7 @@ static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_
     if (!seat->hello.len ||
         mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
         expose_catalog_drop(&x->catalog, seat, list, false);
-        seat->shelves[list].is_known = true;
+        seat->shelves[list].is_known |= seat->hello.len > 0;
         return;
     }
     mcpx_text_puts(&why, error.text ? "it answers with an error: " : "it has not answered");
