@@ -57,8 +57,8 @@ static void make_good(void)
 
     must(schema_open(&config, &errors, &db) == MCPX_OK);
     must(schema_run(db, "INSERT INTO topic VALUES"
-                        " (1, CAST('first' AS BLOB), hex(zeroblob(16)), 1, 20, 0),"
-                        " (2, CAST('another' AS BLOB), hex(zeroblob(16)), 1, 20, 0)") == 0);
+                        " (1, CAST('first' AS BLOB), hex(zeroblob(16)), 1, 20, 0, 0),"
+                        " (2, CAST('another' AS BLOB), hex(zeroblob(16)), 1, 20, 0, 0)") == 0);
     for (int i = 0; i < ENTRIES; i++) {
         struct mcpx_slice topic = mcpx_slice_of(i % 2 ? "another" : "first");
         uint64_t serial = 1 + (uint64_t)i / 2;

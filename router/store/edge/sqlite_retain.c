@@ -48,7 +48,8 @@ struct open_topic *open_topics_get(struct open_topics *table, struct mcpx_slice 
     topic = malloc(sizeof *topic + name.len);
     if (!topic)
         return NULL;
-    *topic = (struct open_topic){.name = {(char *)(topic + 1), name.len}, .stale = true};
+    *topic = (struct open_topic){
+        .name = {(char *)(topic + 1), name.len}, .stale = true, .added.key = table->key};
     memcpy(topic + 1, name.text, name.len);
     list_init(&topic->changed);
     list_append(&table->all, &topic->link);
@@ -62,6 +63,7 @@ void open_topics_drop(struct open_topics *table, struct open_topic *topic)
                   (uint64_t)(uintptr_t)topic);
     list_remove(&topic->changed);
     list_remove(&topic->link);
+    mx_holders_fini(&topic->added);
     free(topic);
 }
 
@@ -78,15 +80,26 @@ void open_topics_settle(struct open_topics *table, bool committed)
             LIST_ELEMENT(table->changed.next, struct open_topic, changed);
 
         list_remove(&topic->changed);
-        topic->senders = 0;
-        if (committed)
-            topic->stored = topic->now;
-        else
-            topic->now = topic->stored;
+        topic->stale |= !committed;
     }
 }
 
 /* ---- retention ---- */
+
+/* Who holds how much of which topic, with what is not in `held` yet. */
+#define HELD                                                                                  \
+    "(SELECT owner, topic, bytes FROM held UNION ALL"                                         \
+    " SELECT owner, topic, length(text) FROM topic JOIN entry USING (topic)"                  \
+    " WHERE serial > counted_serial)"
+
+struct extent extent_of(struct sqlite3_stmt *statement)
+{
+    return (struct extent){sqlite3_column_int64(statement, 0),
+                           (uint64_t)sqlite3_column_int64(statement, 1),
+                           (uint64_t)sqlite3_column_int64(statement, 2),
+                           (uint64_t)sqlite3_column_int64(statement, 3),
+                           (uint64_t)sqlite3_column_int64(statement, 4)};
+}
 
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
 {
@@ -96,22 +109,28 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
         {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
         {"SELECT seq, wall_ms FROM entry WHERE seq > ?1 ORDER BY seq LIMIT ?2",
          &retain->eldest},
-        {"SELECT topic, max(serial) + 1, sum(length(text)), owner FROM entry"
-         " WHERE seq <= ?1 GROUP BY topic, owner",
+        {"SELECT topic, max(serial) + 1, sum(length(text)), owner,"
+         " sum(iif(serial <= counted_serial, length(text), 0))"
+         " FROM entry LEFT JOIN topic USING (topic) WHERE seq <= ?1 GROUP BY topic, owner",
          &retain->purged},
         {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
         {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
-        {"SELECT owner, sum(bytes) FROM held GROUP BY owner", &retain->sums},
+        {"SELECT owner, sum(bytes) FROM " HELD " GROUP BY owner", &retain->sums},
         {"INSERT INTO held (topic, bytes, owner) VALUES (?1, ?2, ?3) "
          "ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
          &retain->change},
+        {"INSERT INTO held (topic, bytes, owner) SELECT ?1, sum(length(text)), owner FROM "
+         "entry"
+         " WHERE topic = ?1 AND serial > ?2 GROUP BY owner"
+         " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
+         &retain->count_rest},
         {"DELETE FROM held WHERE topic = ?1 AND owner = ?2 AND bytes <= 0", &retain->drop},
-        {"SELECT topic, first_serial, last_serial, topic.bytes FROM held JOIN topic USING "
-         "(topic)"
-         " WHERE owner = ?1 ORDER BY held.bytes DESC LIMIT 1",
+        {"SELECT " EXTENT_COLUMNS " FROM " HELD " AS part JOIN topic USING (topic)"
+         " WHERE owner = ?1 GROUP BY topic.topic ORDER BY sum(part.bytes) DESC LIMIT 1",
          &retain->fullest},
-        {"UPDATE topic SET first_serial = max(first_serial, ?2), bytes = bytes - ?3 "
-         "WHERE topic = ?1 RETURNING topic, name, first_serial > last_serial",
+        {"UPDATE topic SET first_serial = max(first_serial, ?2), bytes = bytes - ?3,"
+         " counted_serial = max(counted_serial, ?2 - 1)"
+         " WHERE topic = ?1 RETURNING topic, name, first_serial > last_serial",
          &retain->shift},
     };
 
@@ -155,40 +174,46 @@ static int change_held(struct retain *retain, int64_t topic, struct mcpx_slice o
     return code == SQLITE_OK ? statement_finish(retain->change) : code;
 }
 
-static int write_added(struct retain *retain, struct open_topic *topic)
+/* Writes what `held` lacks of a topic. */
+static int count_rest(struct retain *retain, struct open_topic *topic)
 {
+    struct extent *now = &topic->now;
     int code = SQLITE_OK;
 
-    for (; code == SQLITE_OK && topic->senders > 0; topic->senders--) {
-        const struct sender *sender = &topic->added[topic->senders - 1];
+    if (topic->added_count != now->last - now->counted) {
+        code = statement_say_numbers(retain->count_rest,
+                                     (int64_t[]){now->row, (int64_t)now->counted}, 2);
+        code = code == SQLITE_OK ? statement_finish(retain->count_rest) : code;
+    } else {
+        while (code == SQLITE_OK && topic->added.count > 0) {
+            struct mcpx_slice owner = mx_holders_largest(&topic->added);
+            uint64_t bytes = mx_holders_held(&topic->added, owner);
 
-        code = change_held(retain, topic->now.row, sender->owner, (int64_t)sender->bytes);
+            code = change_held(retain, now->row, owner, (int64_t)bytes);
+            mx_holders_remove(&topic->added, owner, bytes);
+        }
     }
+    mx_holders_fini(&topic->added);
+    topic->added_count = 0;
+    now->counted = now->last;
     return code;
 }
 
 int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slice owner,
                uint64_t bytes)
 {
-    int code = SQLITE_OK;
-
-    if (!mx_holders_add(&retain->holders, owner, bytes))
-        return SQLITE_NOMEM;
-    for (size_t i = 0; i < topic->senders; i++)
-        if (mcpx_slice_equal(topic->added[i].owner, owner)) {
-            topic->added[i].bytes += bytes;
-            return SQLITE_OK;
-        }
-    if (topic->senders == SENDERS_MAX)
-        code = write_added(retain, topic);
-    if (code == SQLITE_OK)
-        topic->added[topic->senders++] = (struct sender){owner, bytes};
-    return code;
+    topic->added_count++;
+    return mx_holders_add(&retain->holders, owner, bytes) &&
+                   mx_holders_add(&topic->added, owner, bytes)
+               ? SQLITE_OK
+               : SQLITE_NOMEM;
 }
 
-static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes)
+/* So much of an owner goes, of which so much is in `held`. */
+static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes,
+                uint64_t counted)
 {
-    int code = change_held(retain, topic, owner, -(int64_t)bytes);
+    int code = change_held(retain, topic, owner, -(int64_t)counted);
 
     if (code == SQLITE_OK)
         code = statement_say_numbers(retain->drop, &topic, 1);
@@ -202,17 +227,23 @@ static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, u
 
 /* ---- the oldest of one topic ---- */
 
-/* The next oldest entry is to go: the extent is without it, and `gone` has what it took. */
+/*
+ * The next oldest entry is to go: the extent is without it, and `gone` has what it took, as far as
+ * `held` has that.
+ */
 static int give_up(struct retain *retain, struct extent *extent)
 {
     int code = sqlite3_step(retain->oldest);
+    uint64_t serial = (uint64_t)sqlite3_column_int64(retain->oldest, 0);
     uint64_t bytes = (uint64_t)sqlite3_column_int64(retain->oldest, 1);
 
     if (code != SQLITE_ROW)
         return code == SQLITE_DONE ? SQLITE_CORRUPT : code;
-    if (!mx_holders_add(&retain->gone, statement_text(retain->oldest, 2), bytes))
+    if (serial > extent->counted)
+        mx_holders_remove(&retain->holders, statement_text(retain->oldest, 2), bytes);
+    else if (!mx_holders_add(&retain->gone, statement_text(retain->oldest, 2), bytes))
         return SQLITE_NOMEM;
-    extent->first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
+    extent->first = serial + 1;
     extent->bytes -= bytes;
     return SQLITE_OK;
 }
@@ -227,7 +258,7 @@ static int forget(struct retain *retain, const struct extent *extent)
         struct mcpx_slice owner = mx_holders_largest(&retain->gone);
         uint64_t bytes = mx_holders_held(&retain->gone, owner);
 
-        code = take(retain, extent->row, owner, bytes);
+        code = take(retain, extent->row, owner, bytes, bytes);
         mx_holders_remove(&retain->gone, owner, bytes);
     }
     if (code == SQLITE_OK)
@@ -250,10 +281,13 @@ static bool is_beyond(uint64_t value, uint64_t bound)
 int retain_newest(struct retain *retain, struct open_topic *topic)
 {
     struct extent *now = &topic->now;
-    int code = write_added(retain, topic);
+    bool is_much = is_beyond(entries(now), retain->count + retain->count / 4) ||
+                   is_beyond(now->bytes, retain->bytes + retain->bytes / 4);
+    int code = SQLITE_OK;
 
-    if (code != SQLITE_OK || (!is_beyond(entries(now), retain->count + retain->count / 4) &&
-                              !is_beyond(now->bytes, retain->bytes + retain->bytes / 4)))
+    if (is_much || now->last - now->counted >= COUNT_ENTRIES)
+        code = count_rest(retain, topic);
+    if (code != SQLITE_OK || !is_much)
         return code;
     code = sqlite3_bind_int64(retain->oldest, 1, now->row);
     while (code == SQLITE_OK && now->first < now->last &&
@@ -332,7 +366,8 @@ static int purge(struct retain *retain, const struct open_topics *table, int64_t
 
         for (int i = 0; i < 3; i++)
             numbers[i] = sqlite3_column_int64(purged, i);
-        code = take(retain, numbers[0], statement_text(purged, 3), (uint64_t)numbers[2]);
+        code = take(retain, numbers[0], statement_text(purged, 3), (uint64_t)numbers[2],
+                    (uint64_t)sqlite3_column_int64(purged, 4));
         if (code == SQLITE_OK)
             code = advance(retain, table, numbers);
     }
@@ -370,10 +405,7 @@ static int find_fullest(struct retain *retain, struct extent *extent)
     int code = statement_say_text(fullest, 1, mx_holders_largest(&retain->holders));
 
     if (code == SQLITE_OK && (code = sqlite3_step(fullest)) == SQLITE_ROW)
-        *extent = (struct extent){sqlite3_column_int64(fullest, 0),
-                                  (uint64_t)sqlite3_column_int64(fullest, 1),
-                                  (uint64_t)sqlite3_column_int64(fullest, 2),
-                                  (uint64_t)sqlite3_column_int64(fullest, 3)};
+        *extent = extent_of(fullest);
     (void)sqlite3_reset(fullest);
     return code == SQLITE_ROW ? SQLITE_OK : code;
 }

@@ -20,31 +20,29 @@ struct extent {
     int64_t row;
     uint64_t first, last; /* serials; without entries the last is one less than the first */
     uint64_t bytes;       /* of the texts */
+    uint64_t counted;     /* the serial up to which `held` has them */
 };
 
-/** What one participant adds to a topic in a transaction; the name is lent by the submission. */
-struct sender {
-    struct mcpx_slice owner;
-    uint64_t bytes;
-};
+/** The columns of `topic` that extent_of reads. */
+#define EXTENT_COLUMNS "topic.topic, first_serial, last_serial, topic.bytes, counted_serial"
 
-enum { SENDERS_MAX = 8 };
+/** The extent in the row that a statement stands at. */
+struct extent extent_of(struct sqlite3_stmt *statement);
 
 /**
  * An open topic.
  *
- * now      as the transaction at hand sees it
- * stored   as the database has it
- * stale    the database may have changed: look again
- * added    what `senders` participants have added since `held` was written
- * changed  in the list of those that the transaction at hand changes, or in none
+ * now          as the transaction at hand sees it
+ * stale        the database may have changed: look again
+ * added        who has sent how much of the last `added_count` entries
+ * changed      in the list of those that the transaction at hand changes, or in none
  */
 struct open_topic {
     struct mcpx_slice name;
-    struct extent now, stored;
+    struct extent now;
     bool stale;
-    struct sender added[SENDERS_MAX];
-    size_t senders;
+    struct mx_holders added;
+    uint64_t added_count;
     struct link changed;
     struct link link;
 };
@@ -75,13 +73,16 @@ void open_topics_drop(struct open_topics *table, struct open_topic *topic);
 /** The transaction at hand changes it. */
 void open_topics_change(struct open_topics *table, struct open_topic *topic);
 
-/** The transaction has ended: committed, or all is again as it was. */
+/** The transaction has ended: committed, or rows are again as they were. */
 void open_topics_settle(struct open_topics *table, bool committed);
 
 /* ---- retention ---- */
 
 /** Most rows that retain_young and retain_cut look at, and delete, at once. */
 enum { RETAIN_ROWS_MAX = 1000, RETAIN_CUT_ROWS_MAX = 10000 };
+
+/** Entries of a topic that `held` may lack: a row of it for each batch would cost a seventh. */
+enum { COUNT_ENTRIES = 32 };
 
 /**
  * Bounds, and statements that are ready. Zero-initialised is empty.
@@ -101,7 +102,7 @@ struct retain {
     struct mx_holders holders, gone;
     bool recount;
     struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
-    struct sqlite3_stmt *sums, *change, *drop, *fullest, *shift;
+    struct sqlite3_stmt *sums, *change, *count_rest, *drop, *fullest, *shift;
 };
 
 /**
@@ -114,15 +115,16 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
 int retain_count(struct retain *retain);
 
 /**
- * In a transaction: an entry of a participant, whose name is lent until the end, comes to a topic.
- * It is counted in memory; retain_newest writes that once for all of a batch. SQLite's code.
+ * In a transaction: an entry of a participant comes to a topic. It is counted in memory;
+ * retain_newest writes that once for many. SQLite's code.
  */
 int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slice owner,
                uint64_t bytes);
 
 /**
- * At the end of a transaction that has added to a topic: writes who holds how much more of it, and
- * deletes the oldest entries once the topic has a quarter more than its bounds. SQLite's code.
+ * At the end of a transaction that has added to a topic: once there are COUNT_ENTRIES of them,
+ * writes who holds how much more of it, and deletes the oldest entries once the topic has a quarter
+ * more than its bounds. SQLite's code.
  */
 int retain_newest(struct retain *retain, struct open_topic *topic);
 

@@ -3,7 +3,7 @@
  *
  *     meta    what is known of the file itself (sqlite.c)
  *     topic   its epoch, and the serials of its first and last entry. Without entries the last is
- *             one less than the first
+ *             one less than the first. Entries behind `counted_serial` are not in `held` yet
  *     entry   an envelope, byte for byte, and the participant who sent it. Serials of a topic have
  *             no gap
  *     held    bytes of each participant in each topic
@@ -42,8 +42,9 @@ static const char *const steps[SCHEMA_VERSION] = {
     " = 'text';"
     "CREATE TABLE held (owner BLOB NOT NULL, topic INTEGER NOT NULL, bytes INTEGER NOT NULL,"
     " PRIMARY KEY (owner, topic)) WITHOUT ROWID, STRICT;"
-    "INSERT INTO held SELECT owner, topic, sum(length(text)) FROM entry GROUP BY owner, "
-    "topic;",
+    "INSERT INTO held SELECT owner, topic, sum(length(text)) FROM entry GROUP BY 1, 2;"
+    "ALTER TABLE topic ADD COLUMN counted_serial INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE topic SET counted_serial = last_serial;",
 };
 
 /* Pages of a copy that are written between two words about its progress. */

@@ -1,7 +1,7 @@
 /*
  * sqlite_write.c - a batch is a transaction: all of it is stored or none. The rows of `topic` that
- * it changes are kept in memory and written once, at its end. A transaction that fails leaves
- * memory as it was before (open_topics_settle).
+ * it changes are kept in memory and written once, at its end. After a transaction that failed they
+ * are read again (open_topics_settle).
  *
  * One damaged page would refuse everybody's messages, so a batch that meets one is done again, each
  * message by itself. So is a batch for which a full file cannot be cut enough at once.
@@ -65,15 +65,15 @@ static int note_ahead(void *context, struct sqlite3 *db, const char *name, int p
 static int prepare_all(struct writer *writer, const struct store_config *config)
 {
     const struct statement rows[] = {
-        {"SELECT topic, first_serial, last_serial, bytes FROM topic WHERE name = ?1",
-         &writer->find},
+        {"SELECT " EXTENT_COLUMNS " FROM topic WHERE name = ?1", &writer->find},
         {"INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
          "VALUES (?1, ?2, 1, 0, 0)",
          &writer->make},
         {"INSERT INTO entry (topic, serial, wall_ms, sum, text, owner) "
          "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
          &writer->add},
-        {"UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4 WHERE topic = ?1",
+        {"UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4,"
+         " counted_serial = ?5 WHERE topic = ?1",
          &writer->save},
     };
     int code = retain_init(&writer->retain, writer->db, config);
@@ -129,17 +129,15 @@ static int refresh(struct writer *writer, struct open_topic *topic)
     if (code != SQLITE_OK)
         return code;
     code = sqlite3_step(writer->find);
-    topic->stored = (struct extent){.first = 1};
+    topic->now = (struct extent){.first = 1};
     if (code == SQLITE_ROW)
-        topic->stored = (struct extent){sqlite3_column_int64(writer->find, 0),
-                                        (uint64_t)sqlite3_column_int64(writer->find, 1),
-                                        (uint64_t)sqlite3_column_int64(writer->find, 2),
-                                        (uint64_t)sqlite3_column_int64(writer->find, 3)};
+        topic->now = extent_of(writer->find);
     (void)sqlite3_reset(writer->find);
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         return code;
-    topic->now = topic->stored;
     topic->stale = false;
+    mx_holders_fini(&topic->added);
+    topic->added_count = 0;
     return SQLITE_OK;
 }
 
@@ -232,10 +230,10 @@ static int save(struct writer *writer, struct open_topic *topic)
     const struct extent *now = &topic->now;
     int code = retain_newest(&writer->retain, topic);
     int64_t numbers[] = {now->row, (int64_t)now->first, (int64_t)now->last,
-                         (int64_t)now->bytes};
+                         (int64_t)now->bytes, (int64_t)now->counted};
 
     if (code == SQLITE_OK)
-        code = statement_say_numbers(writer->save, numbers, 4);
+        code = statement_say_numbers(writer->save, numbers, 5);
     return code == SQLITE_OK ? statement_finish(writer->save) : code;
 }
 
