@@ -12,6 +12,7 @@
 #include "lib/contract/run.h"
 #include "lib/contract/tree.h"
 #include "lib/core/format.h"
+#include "lib/core/search.h"
 
 /* op->a branches; data is their units. */
 static bool run_all(struct mx_run *run, const struct mx_op *op, uint32_t node)
@@ -158,16 +159,9 @@ static bool run_ref(struct mx_run *run, const struct mx_op *op, uint32_t node)
 /* The subschema that a resource has under the name; MX_UNIT_NONE when it has none. */
 static uint32_t choose(const struct mx_target *target, uint32_t resource)
 {
-    uint32_t low = 0, high = target->count;
+    size_t low = 0, high = target->count, row;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (target->choices[middle].resource < resource)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row, target->choices[row].resource < resource);
     if (low < target->count && target->choices[low].resource == resource)
         return target->choices[low].unit;
     return MX_UNIT_NONE;

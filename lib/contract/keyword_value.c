@@ -11,6 +11,7 @@
 #include "lib/contract/tree.h"
 #include "lib/core/escape.h"
 #include "lib/core/format.h"
+#include "lib/core/search.h"
 
 #include <stdlib.h>
 
@@ -52,7 +53,8 @@ static bool text_is(const struct mx_tree *tree, uint32_t node, const struct word
 
 static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choice *choice)
 {
-    uint32_t hash, low = 0, high = choice->word_count;
+    size_t low = 0, high = choice->word_count, row;
+    uint32_t hash;
 
     if (high <= FEW) {
         while (low < high && !text_is(tree, node, &choice->words[low]))
@@ -60,14 +62,7 @@ static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choi
         return low < high;
     }
     hash = mx_tree_string_hash(tree, node);
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (choice->words[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row, choice->words[row].hash < hash);
     for (; low < choice->word_count && choice->words[low].hash == hash; low++) {
         if (text_is(tree, node, &choice->words[low]))
             return true;
@@ -75,36 +70,22 @@ static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choi
     return false;
 }
 
-/* The first value whose hash is not below this one. */
-static uint32_t find_value(const struct choice *choice, uint32_t hash)
-{
-    uint32_t low = 0, high = choice->value_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (choice->values[middle].hash < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool is_value(struct mx_run *run, uint32_t node, const struct choice *choice)
 {
     const struct mx_program *program = run->program;
     const struct mx_node *value = &run->tree->nodes[node];
-    uint32_t low = 0, high = choice->value_count, hash = 0;
+    size_t low = 0, high = choice->value_count, row;
     bool by_hash = high > FEW;
+    uint32_t hash = 0;
 
     if (by_hash) {
         if (!mx_run_spend(run, (value->end - value->begin) / BYTES_PER_STEP, node))
             return false;
         hash = mx_tree_value_hash(run->tree, node);
-        low = find_value(choice, hash);
+        MX_SEARCH(low, high, row, choice->values[row].hash < hash);
     }
-    for (; low < high && (!by_hash || choice->values[low].hash == hash); low++) {
+    for (; low < choice->value_count && (!by_hash || choice->values[low].hash == hash);
+         low++) {
         if (mx_tree_same(run->tree, node, &program->constants,
                          program->values[choice->values[low].constant], &run->steps))
             return true;

@@ -12,6 +12,7 @@
 
 #include "lib/core/ident.h"
 #include "lib/core/room.h"
+#include "lib/core/search.h"
 
 #include <mcpx/envelope.h>
 
@@ -124,22 +125,10 @@ void mx_person_free(struct mx_person *person)
 /* The index of that id, or the index at which it would be inserted. */
 static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, bool *found)
 {
-    size_t low = 0, high = roster->count;
+    size_t low = 0, high = roster->count, row;
 
-    *found = false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order;
-
-        assert(roster->people[middle]);
-        order = mcpx_slice_compare(roster->people[middle]->id, id);
-
-        *found |= order == 0;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row, mcpx_slice_compare(roster->people[row]->id, id) < 0);
+    *found = low < roster->count && mcpx_slice_equal(roster->people[low]->id, id);
     return low;
 }
 

@@ -6,6 +6,7 @@
 #include "router/hub/topic.h"
 
 #include "lib/core/ident.h"
+#include "lib/core/search.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 
@@ -162,16 +163,9 @@ void topic_settle(struct topic *topic)
 /* Index of the first peer whose participant does not sort before `id`. */
 static size_t place_of(const struct topic *topic, struct mcpx_slice id)
 {
-    size_t low = 0, high = topic->peer_count;
+    size_t low = 0, high = topic->peer_count, row;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (mcpx_slice_compare(topic->peers[middle]->id, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row, mcpx_slice_compare(topic->peers[row]->id, id) < 0);
     return low;
 }
 

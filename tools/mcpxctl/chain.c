@@ -8,6 +8,7 @@
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include "lib/core/room.h"
+#include "lib/core/search.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/line.h"
 #include <mcpx/json.h>
@@ -185,16 +186,9 @@ static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, si
 /* The first of the entries that come after `index` in the log. */
 static size_t first_after(struct entry *const *about, size_t count, size_t index)
 {
-    size_t low = 0;
+    size_t low = 0, row;
 
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-
-        if (about[middle]->index <= index)
-            low = middle + 1;
-        else
-            count = middle;
-    }
+    MX_SEARCH(low, count, row, about[row]->index <= index);
     return low;
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/core/ident.h"
 #include "lib/core/room.h"
+#include "lib/core/search.h"
 #include <mcpx/session.h> /* only for its table of sentences */
 
 #include <stdlib.h>
@@ -186,16 +187,9 @@ enum mcpx_err ledger_seal(struct ledger *ledger)
 /* How many of the sorted entries stand before `id`. */
 static size_t place_of(const struct ledger *ledger, struct mcpx_slice id)
 {
-    size_t low = 0, high = ledger->count;
+    size_t low = 0, high = ledger->count, row;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (mcpx_slice_compare(ledger->sorted[middle]->id, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row, mcpx_slice_compare(ledger->sorted[row]->id, id) < 0);
     return low;
 }
 
@@ -241,16 +235,10 @@ struct entry *const *ledger_beginning(const struct ledger *ledger, struct mcpx_s
 struct entry *const *ledger_about(const struct ledger *ledger, struct mcpx_slice id,
                                   size_t *count)
 {
-    size_t low = 0, high = ledger->count, end;
+    size_t low = 0, high = ledger->count, end, row;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (mcpx_slice_compare(ledger->related[middle]->correlation_id, id) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row,
+              mcpx_slice_compare(ledger->related[row]->correlation_id, id) < 0);
     for (end = low;
          end < ledger->count && mcpx_slice_equal(ledger->related[end]->correlation_id, id);)
         end++;

@@ -8,6 +8,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/room.h"
+#include "lib/core/search.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
@@ -51,16 +52,10 @@ void expose_catalog_fini(struct expose_catalog *catalog)
 /* Where the participant stands or would stand. */
 static size_t place(const struct expose_catalog *catalog, struct mcpx_slice participant)
 {
-    size_t low = 0, high = catalog->count;
+    size_t low = 0, high = catalog->count, row;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (mcpx_slice_compare(mcpx_text_view(&catalog->seats[middle]->id), participant) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row,
+              mcpx_slice_compare(mcpx_text_view(&catalog->seats[row]->id), participant) < 0);
     return low;
 }
 

@@ -6,6 +6,7 @@
 #include "tools/mcpx-bridge/import/calls.h"
 
 #include "lib/core/room.h"
+#include "lib/core/search.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
@@ -145,16 +146,9 @@ void import_calls_release(struct import_calls *calls, struct import_call *call)
 /* Index of the first call whose number is not below `id`. */
 static size_t place_of(const struct import_calls *calls, int64_t id)
 {
-    size_t low = 0, high = calls->count;
+    size_t low = 0, high = calls->count, row;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (calls->rows[middle]->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    MX_SEARCH(low, high, row, calls->rows[row]->id < id);
     return low;
 }
 
