@@ -86,10 +86,10 @@ void open_topics_settle(struct open_topics *table, bool committed)
 
 /* ---- retention ---- */
 
-/* Who holds how much of which topic, with what is not in `held` yet. */
+/* Who holds how much of which topic, with what is not in `held` yet. CROSS: topics first. */
 #define HELD                                                                                  \
     "(SELECT owner, topic, bytes FROM held UNION ALL"                                         \
-    " SELECT owner, topic, length(text) FROM topic JOIN entry USING (topic)"                  \
+    " SELECT owner, topic.topic, length(text) FROM topic CROSS JOIN entry USING (topic)"      \
     " WHERE serial > counted_serial)"
 
 struct extent extent_of(struct sqlite3_stmt *statement)
@@ -109,9 +109,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
         {"DELETE FROM entry WHERE topic = ?1 AND serial < ?2", &retain->forget},
         {"SELECT seq, wall_ms FROM entry WHERE seq > ?1 ORDER BY seq LIMIT ?2",
          &retain->eldest},
-        {"SELECT topic, max(serial) + 1, sum(length(text)), owner,"
-         " sum(iif(serial <= counted_serial, length(text), 0))"
-         " FROM entry LEFT JOIN topic USING (topic) WHERE seq <= ?1 GROUP BY topic, owner",
+        {"SELECT topic, max(serial) + 1, sum(length(text)), owner FROM entry NOT INDEXED"
+         " WHERE seq <= ?1 GROUP BY topic, owner",
          &retain->purged},
         {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
         {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
@@ -124,6 +123,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
          " WHERE topic = ?1 AND serial > ?2 GROUP BY owner"
          " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
          &retain->count_rest},
+        {"UPDATE held SET bytes = bytes - ?2 WHERE topic = ?1 AND owner = ?3",
+         &retain->lessen},
         {"DELETE FROM held WHERE topic = ?1 AND owner = ?2 AND bytes <= 0", &retain->drop},
         {"SELECT " EXTENT_COLUMNS " FROM " HELD " AS part JOIN topic USING (topic)"
          " WHERE owner = ?1 GROUP BY topic.topic ORDER BY sum(part.bytes) DESC LIMIT 1",
@@ -164,14 +165,14 @@ int retain_count(struct retain *retain)
 
 /* ---- who holds how much of a topic ---- */
 
-static int change_held(struct retain *retain, int64_t topic, struct mcpx_slice owner,
-                       int64_t bytes)
+static int change_held(sqlite3_stmt *statement, int64_t topic, struct mcpx_slice owner,
+                       uint64_t bytes)
 {
-    int code = statement_say_numbers(retain->change, (int64_t[]){topic, bytes}, 2);
+    int code = statement_say_numbers(statement, (int64_t[]){topic, (int64_t)bytes}, 2);
 
     if (code == SQLITE_OK)
-        code = statement_say_text(retain->change, 3, owner);
-    return code == SQLITE_OK ? statement_finish(retain->change) : code;
+        code = statement_say_text(statement, 3, owner);
+    return code == SQLITE_OK ? statement_finish(statement) : code;
 }
 
 /* Writes what `held` lacks of a topic. */
@@ -189,7 +190,7 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
             struct mcpx_slice owner = mx_holders_largest(&topic->added);
             uint64_t bytes = mx_holders_held(&topic->added, owner);
 
-            code = change_held(retain, now->row, owner, (int64_t)bytes);
+            code = change_held(retain->change, now->row, owner, bytes);
             mx_holders_remove(&topic->added, owner, bytes);
         }
     }
@@ -209,11 +210,13 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
                : SQLITE_NOMEM;
 }
 
-/* So much of an owner goes, of which so much is in `held`. */
-static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes,
-                uint64_t counted)
+/*
+ * What goes is the beginning of a topic. If that has entries which `held` lacks, it has all that
+ * `held` has of the topic.
+ */
+static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes)
 {
-    int code = change_held(retain, topic, owner, -(int64_t)counted);
+    int code = change_held(retain->lessen, topic, owner, bytes);
 
     if (code == SQLITE_OK)
         code = statement_say_numbers(retain->drop, &topic, 1);
@@ -227,23 +230,17 @@ static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, u
 
 /* ---- the oldest of one topic ---- */
 
-/*
- * The next oldest entry is to go: the extent is without it, and `gone` has what it took, as far as
- * `held` has that.
- */
+/* The next oldest entry is to go: the extent is without it, and `gone` has what it took. */
 static int give_up(struct retain *retain, struct extent *extent)
 {
     int code = sqlite3_step(retain->oldest);
-    uint64_t serial = (uint64_t)sqlite3_column_int64(retain->oldest, 0);
     uint64_t bytes = (uint64_t)sqlite3_column_int64(retain->oldest, 1);
 
     if (code != SQLITE_ROW)
         return code == SQLITE_DONE ? SQLITE_CORRUPT : code;
-    if (serial > extent->counted)
-        mx_holders_remove(&retain->holders, statement_text(retain->oldest, 2), bytes);
-    else if (!mx_holders_add(&retain->gone, statement_text(retain->oldest, 2), bytes))
+    if (!mx_holders_add(&retain->gone, statement_text(retain->oldest, 2), bytes))
         return SQLITE_NOMEM;
-    extent->first = serial + 1;
+    extent->first = (uint64_t)sqlite3_column_int64(retain->oldest, 0) + 1;
     extent->bytes -= bytes;
     return SQLITE_OK;
 }
@@ -258,7 +255,7 @@ static int forget(struct retain *retain, const struct extent *extent)
         struct mcpx_slice owner = mx_holders_largest(&retain->gone);
         uint64_t bytes = mx_holders_held(&retain->gone, owner);
 
-        code = take(retain, extent->row, owner, bytes, bytes);
+        code = take(retain, extent->row, owner, bytes);
         mx_holders_remove(&retain->gone, owner, bytes);
     }
     if (code == SQLITE_OK)
@@ -366,8 +363,7 @@ static int purge(struct retain *retain, const struct open_topics *table, int64_t
 
         for (int i = 0; i < 3; i++)
             numbers[i] = sqlite3_column_int64(purged, i);
-        code = take(retain, numbers[0], statement_text(purged, 3), (uint64_t)numbers[2],
-                    (uint64_t)sqlite3_column_int64(purged, 4));
+        code = take(retain, numbers[0], statement_text(purged, 3), (uint64_t)numbers[2]);
         if (code == SQLITE_OK)
             code = advance(retain, table, numbers);
     }

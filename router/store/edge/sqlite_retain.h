@@ -102,7 +102,7 @@ struct retain {
     struct mx_holders holders, gone;
     bool recount;
     struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
-    struct sqlite3_stmt *sums, *change, *count_rest, *drop, *fullest, *shift;
+    struct sqlite3_stmt *sums, *change, *count_rest, *lessen, *drop, *fullest, *shift;
 };
 
 /**

@@ -84,8 +84,9 @@ static void expect_counted(const char *when)
                    " counted_serial) GROUP BY 1, 2 EXCEPT SELECT owner, topic,"
                    " sum(length(text)) FROM entry GROUP BY 1, 2)"),
         0, "%s", when);
-    cr_expect_eq(keeper_ask(&keeper, "SELECT sum(bytes) FROM topic"),
-                 keeper_ask(&keeper, "SELECT sum(length(text)) FROM entry"), "%s", when);
+    cr_expect_eq(keeper_ask(&keeper, "SELECT (SELECT total(bytes) FROM topic) ="
+                                     " (SELECT total(length(text)) FROM entry)"),
+                 1, "%s", when);
 }
 
 Test(sqlite_shares, who_has_too_much_is_refused_and_nobody_else)
@@ -152,6 +153,8 @@ Test(sqlite_shares, nobody_is_counted_twice_or_not_at_all)
             struct submission batch[2] = {message(names[i % 5], i % 3 ? "a" : "b", 900),
                                           message(names[i % 4], "a", 500)};
 
+            if (i % 90 < 50) /* they are too old at the next restart */
+                batch[0].wall_ms = batch[1].wall_ms = 1;
             keeper_put(&keeper, batch, 1 + i % 2);
             if (i % 7 == 0)
                 expect_counted("while it runs");
