@@ -55,6 +55,18 @@ static bool fails(const char *name, enum fault_vfs_fault fault)
     return now;
 }
 
+static bool is_beyond(const char *name, sqlite3_int64 end)
+{
+    bool beyond;
+
+    (void)pthread_mutex_lock(&lock);
+    beyond =
+        armed == FAULT_LARGE && ends_with(name, ending) && end > (sqlite3_int64)left << 10;
+    failed += beyond;
+    (void)pthread_mutex_unlock(&lock);
+    return beyond;
+}
+
 static int on_read(const char *name, int len, sqlite3_int64 at)
 {
     (void)len;
@@ -65,9 +77,7 @@ static int on_read(const char *name, int len, sqlite3_int64 at)
 static int on_write(const char *name, const void *bytes, int len, sqlite3_int64 at)
 {
     (void)bytes;
-    (void)len;
-    (void)at;
-    if (fails(name, FAULT_NO_ROOM))
+    if (fails(name, FAULT_NO_ROOM) || is_beyond(name, at + len))
         return SQLITE_FULL;
     return fails(name, FAULT_WRITE) ? SQLITE_IOERR_WRITE : SQLITE_OK;
 }

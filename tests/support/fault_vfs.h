@@ -12,6 +12,7 @@ enum fault_vfs_fault {
     FAULT_NO_ROOM, /* a write finds no room: SQLITE_FULL */
     FAULT_WRITE,   /* a write fails: SQLITE_IOERR_WRITE */
     FAULT_SYNC,    /* a sync fails: SQLITE_IOERR_FSYNC. What was written may be there or not */
+    FAULT_LARGE,   /* a file has `after` KiB, and finds no more room: SQLITE_FULL */
     FAULT_READ,    /* a read fails: SQLITE_IOERR_READ */
 };
 

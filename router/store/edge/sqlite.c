@@ -7,7 +7,8 @@
  * end. A file that was put back from a copy has another mark than its lock: something that was
  * delivered may be missing from it, and nobody may be told that nothing is, so every epoch is
  * renewed (protocol section 5). Both files cannot change at once: the lock holds the old mark and
- * the new one while the database changes, and either will do.
+ * the new one while the database changes, and either will do. On a full disk the database is only
+ * read, until there is room for the mark.
  */
 #include "router/store/edge/sqlite.h"
 
@@ -15,7 +16,9 @@
 #include "lib/core/ident.h"
 #include "router/store/edge/sqlite_file.h"
 #include "router/store/edge/sqlite_schema.h"
+#include "router/store/edge/sqlite_statement.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -92,8 +95,11 @@ static void make_mark(char out[MARK_LEN + 1])
     mx_hex_format(bytes, sizeof bytes, out);
 }
 
-/* One transaction: what is known of the file from now on, and its epochs if they are renewed. */
-static bool write_database(struct sqlite3 *db, const struct last *now)
+/*
+ * One transaction: what is known of the file from now on, and its epochs if they are renewed.
+ * SQLite's code.
+ */
+static int write_database(struct sqlite3 *db, const struct last *now)
 {
     static const char form[] =
         "BEGIN IMMEDIATE;"
@@ -103,30 +109,33 @@ static bool write_database(struct sqlite3 *db, const struct last *now)
         "COMMIT";
     char *statements =
         sqlite3_mprintf(form, now->mark, now->boot_id, now->clean, now->full, now->renew);
-    bool done = statements && schema_run(db, statements) == SQLITE_OK;
+    int code = statements ? schema_run(db, statements) : SQLITE_NOMEM;
 
-    if (!done)
+    if (!sqlite3_get_autocommit(db))
         (void)schema_run(db, "ROLLBACK");
     sqlite3_free(statements);
-    return done;
+    return code;
 }
 
-static bool change(struct sqlite3 *db, int lock, const char *before, struct last *now)
+static int change(struct sqlite3 *db, int lock, const char *before, struct last *now)
 {
     char both[2 * MARK_LEN + 2];
+    int code;
 
     make_mark(now->mark);
     read_boot_id(now->boot_id);
     (void)snprintf(both, sizeof both, "%s\n%s", before, now->mark);
-    return lock_write(lock, both) && write_database(db, now) && lock_write(lock, now->mark);
+    errno = 0;
+    code = lock_write(lock, both) ? write_database(db, now) : SQLITE_IOERR_WRITE;
+    return code == SQLITE_OK && !lock_write(lock, now->mark) ? SQLITE_IOERR_WRITE : code;
 }
 
 /*
  * Renews the epochs if the database is marked as a copy (`renew` in meta), if it was set back, or
  * if the machine stopped while not every batch was synced. On the disk when it returns, as long as
- * `PRAGMA synchronous` is FULL. False when the database or the lock could not be written.
+ * `PRAGMA synchronous` is FULL. SQLite's code; `renews` is filled in any case.
  */
-static bool mark_begin(struct sqlite3 *db, int lock, bool full)
+static int mark_begin(struct sqlite3 *db, int lock, bool full, bool *renews)
 {
     struct last last = read_last(db);
     struct last now = {.full = full};
@@ -138,11 +147,12 @@ static bool mark_begin(struct sqlite3 *db, int lock, bool full)
     now.renew = last.renew || (last.mark[0] != '\0' && !strstr(marks, last.mark)) ||
                 (!last.clean && !last.full &&
                  (boot_id[0] == '\0' || strcmp(boot_id, last.boot_id) != 0));
+    *renews = now.renew;
     return change(db, lock, last.mark, &now);
 }
 
 /* All that was written before is on the disk as well. As mark_begin. */
-static bool mark_end(struct sqlite3 *db, int lock)
+static int mark_end(struct sqlite3 *db, int lock)
 {
     struct last last = read_last(db);
     struct last now = {.clean = true, .full = last.full};
@@ -158,6 +168,8 @@ enum { LONG_MS = 3600000 };
  * file, ahead     paths: the database, and what is written ahead of it
  * lock            -1 = none
  * has_failed      the writer's last word
+ * full            of the configuration: every batch is synced
+ * is_marked       the database has the mark of this start
  */
 struct sqlite {
     struct belt *work, *reading;
@@ -166,7 +178,7 @@ struct sqlite {
     struct sqlite3 *db, *reader_db;
     struct writer *writer;
     struct loader *loader;
-    bool has_failed;
+    bool has_failed, full, is_marked;
 };
 
 static struct stored_opening *opening_of(struct link *link)
@@ -262,6 +274,35 @@ static size_t weigh_opening(const struct link *item)
 
 /* ---- beginning and end ---- */
 
+/* The mark that the full disk had no room for at the start. SQLite's code. */
+static int mark_late(void *context)
+{
+    struct sqlite *sqlite = context;
+    bool renews;
+    int code = schema_run(sqlite->db, "PRAGMA synchronous = FULL");
+
+    if (code == SQLITE_OK)
+        code = mark_begin(sqlite->db, sqlite->lock, sqlite->full, &renews);
+    sqlite->is_marked = code == SQLITE_OK;
+    return code == SQLITE_OK && !sqlite->full
+               ? schema_run(sqlite->db, "PRAGMA synchronous = NORMAL")
+               : code;
+}
+
+/* Old epochs must not be served where they have to be renewed, whatever the reason. */
+static enum mcpx_err mark(struct sqlite *sqlite, const char *file, struct mcpx_text *errors)
+{
+    bool renews = false;
+    int code = mark_begin(sqlite->db, sqlite->lock, sqlite->full, &renews);
+
+    sqlite->is_marked = code == SQLITE_OK;
+    if (code == SQLITE_OK || (error_is_full(sqlite->db, code) && !renews))
+        return MCPX_OK;
+    mx_format(errors, "store.file %q cannot be marked as in use: %s\n", file,
+              sqlite3_errstr(code));
+    return MCPX_ESYSTEM;
+}
+
 static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config *config,
                                 struct mcpx_text *errors)
 {
@@ -272,8 +313,8 @@ static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config
         err = lock_new(config->file, errors, &sqlite->lock);
     if (err == MCPX_OK)
         err = schema_open(config, errors, &sqlite->db);
-    if (err == MCPX_OK && !mark_begin(sqlite->db, sqlite->lock, config->full))
-        err = schema_tell(sqlite->db, config->file, errors);
+    if (err == MCPX_OK)
+        err = mark(sqlite, config->file, errors);
     if (err == MCPX_OK && !config->full &&
         schema_run(sqlite->db, "PRAGMA synchronous = NORMAL"))
         err = schema_tell(sqlite->db, config->file, errors);
@@ -284,6 +325,8 @@ static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config
     err = writer_new(sqlite->db, config, &sqlite->writer);
     if (err != MCPX_OK)
         return err == MCPX_ENOMEM ? err : schema_tell(sqlite->db, config->file, errors);
+    if (!sqlite->is_marked)
+        writer_await(sqlite->writer, mark_late, sqlite);
     err = loader_new(sqlite->reader_db, &sqlite->loader);
     return err == MCPX_OK || err == MCPX_ENOMEM
                ? err
@@ -312,6 +355,7 @@ enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *c
     if (!sqlite)
         return MCPX_ENOMEM;
     sqlite->lock = -1;
+    sqlite->full = config->full;
     mx_format(&sqlite->file, "%s", config->file);
     mx_format(&sqlite->ahead, "%s-wal", config->file);
     err = sqlite->file.failed || sqlite->ahead.failed ? MCPX_ENOMEM
@@ -337,9 +381,9 @@ static void close_files(struct sqlite *sqlite)
     (void)sqlite3_close(sqlite->reader_db);
     if (sqlite->has_failed)
         (void)sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    if (sqlite->writer && !sqlite->has_failed &&
+    if (sqlite->writer && !sqlite->has_failed && sqlite->is_marked &&
         schema_run(sqlite->db, "PRAGMA synchronous = FULL") == SQLITE_OK &&
-        mark_end(sqlite->db, sqlite->lock))
+        mark_end(sqlite->db, sqlite->lock) == SQLITE_OK)
         (void)schema_checkpoint(sqlite->db);
     (void)sqlite3_close(sqlite->db);
     lock_free(sqlite->lock);

@@ -105,6 +105,12 @@ void loader_read(struct loader *loader, struct stored_opening *opening);
 enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
                          struct writer **out);
 
+/**
+ * The disk is full. `prepare` is called before the first transaction, and again until it returns
+ * SQLITE_OK.
+ */
+void writer_await(struct writer *writer, int (*prepare)(void *context), void *context);
+
 /** Frees it. NULL is allowed. */
 void writer_free(struct writer *writer);
 

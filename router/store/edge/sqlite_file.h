@@ -14,6 +14,9 @@ enum { SCHEMA_ID = 0x4d435058, SCHEMA_VERSION = 2 };
 /** Memory that each connection to it takes for pages, so that a batch is not written twice. */
 enum { SCHEMA_CACHE_KIB = 16384 };
 
+/** How long each waits for another program that has locked the file, in milliseconds. */
+enum { SCHEMA_BUSY_MS = 1000 };
+
 /**
  * Looks at a file without SQLite, which would write to it: at its header, and whether it is as long
  * as that says. No lock is taken, and nothing is made.

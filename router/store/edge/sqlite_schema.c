@@ -14,7 +14,9 @@
 
 #include "lib/core/format.h"
 #include "lib/core/map.h"
+#include "router/store/edge/sqlite_statement.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -104,7 +106,7 @@ static enum mcpx_err connect_to(const char *file, const char *vfs, struct mcpx_t
 
     if (sqlite3_open_v2(file, &db, flags, vfs) != SQLITE_OK)
         err = db ? schema_tell(db, file, errors) : MCPX_ENOMEM;
-    else if (sqlite3_busy_timeout(db, 1000) != SQLITE_OK ||
+    else if (sqlite3_busy_timeout(db, SCHEMA_BUSY_MS) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) != SQLITE_OK ||
              schema_run(db, "PRAGMA cell_size_check = ON") || set_memory(db))
@@ -304,9 +306,11 @@ static enum mcpx_err check_whole(struct sqlite3 *db, const char *file,
 
 bool schema_checkpoint(struct sqlite3 *db)
 {
-    int code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    int code;
 
-    return code == SQLITE_OK || code == SQLITE_BUSY;
+    errno = 0;
+    code = sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return code == SQLITE_OK || code == SQLITE_BUSY || error_is_full(db, code);
 }
 
 static bool set_up(struct sqlite3 *db, const struct store_config *config)

@@ -31,7 +31,7 @@ enum mcpx_err schema_open_reader(const struct store_config *config, struct mcpx_
 
 /**
  * Writes all that was written ahead into the database itself, and empties that file. What others
- * still read stays. False when the disk failed.
+ * still read, or the disk has no room for, stays. False when the disk failed.
  */
 bool schema_checkpoint(struct sqlite3 *db);
 

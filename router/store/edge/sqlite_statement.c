@@ -108,8 +108,9 @@ static void say(struct sqlite3 *db, int code, struct stage_report *report)
     const char *cause = of_disk && cause_of(db) ? strerror(cause_of(db)) : "";
 
     (void)snprintf(report->reason, sizeof report->reason, "%s (%d%s%s)",
-                   of_disk ? sqlite3_errstr(code) : sqlite3_errmsg(db), code,
-                   *cause ? ": " : "", cause);
+                   of_disk || sqlite3_errcode(db) != code ? sqlite3_errstr(code)
+                                                          : sqlite3_errmsg(db),
+                   code, *cause ? ": " : "", cause);
 }
 
 struct rejection error_judge(struct sqlite3 *db, int code, bool committing,

@@ -17,9 +17,13 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-/* Pages ahead of the database from which on they are brought into it; pauses between deletions. */
+/*
+ * Pages ahead of the database from which on they are brought into it, and from which on their file
+ * is emptied; pauses between deletions.
+ */
 enum {
     AHEAD_PAGES = 1000,
+    LARGE_PAGES = 4000,
     AGE_PAUSE_MS = 60000,
     AGE_PAUSE_IDLE_MS = 100,
     ROOM_PAUSE_MS = 1000
@@ -37,6 +41,7 @@ enum { CUT_PART = 32, CUT_MAX = 16 << 20, CUTS_MAX = 4 };
  * ahead_max      that many start a checkpoint
  * aged_us        when old entries were deleted last
  * file_bytes     bound of the file; `is_at_bound`: the last transaction did not fit into it
+ * prepare        to be called with `context` before the first transaction; NULL = done
  */
 struct writer {
     struct sqlite3 *db;
@@ -48,6 +53,8 @@ struct writer {
     uint64_t aged_us;
     uint64_t file_bytes;
     bool is_at_bound;
+    int (*prepare)(void *context);
+    void *context;
 };
 
 /* ---- beginning and end ---- */
@@ -102,6 +109,13 @@ enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
     }
     *out = writer;
     return MCPX_OK;
+}
+
+void writer_await(struct writer *writer, int (*prepare)(void *context), void *context)
+{
+    writer->state = STAGE_FULL;
+    writer->prepare = prepare;
+    writer->context = context;
 }
 
 void writer_free(struct writer *writer)
@@ -247,6 +261,10 @@ static int begin(struct writer *writer)
     int code;
 
     errno = 0;
+    code = writer->prepare ? writer->prepare(writer->context) : SQLITE_OK;
+    if (code != SQLITE_OK)
+        return code;
+    writer->prepare = NULL;
     code = schema_run(writer->db, "BEGIN IMMEDIATE");
     return code == SQLITE_OK ? retain_count(&writer->retain) : code;
 }
@@ -394,7 +412,10 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
 
 /* ---- upkeep ---- */
 
-/* Without waiting for readers: what they still need is brought in another time. */
+/*
+ * Without waiting for readers: what they still need is brought in another time. When all is in, a
+ * file that has become large because of them is emptied, unless somebody reads again.
+ */
 static void bring_in(struct writer *writer, struct stage_report *report)
 {
     int pages = 0;
@@ -405,18 +426,22 @@ static void bring_in(struct writer *writer, struct stage_report *report)
     writer->ahead_max = AHEAD_PAGES + (done < pages ? pages : 0);
     writer->ahead = done < pages ? pages : 0;
     note_error(writer, code, report);
+    if (code != SQLITE_OK || done < pages || pages < LARGE_PAGES)
+        return;
+    (void)sqlite3_busy_timeout(writer->db, 0);
+    (void)schema_checkpoint(writer->db);
+    (void)sqlite3_busy_timeout(writer->db, SCHEMA_BUSY_MS);
 }
 
 /* Senders may have left when there was no room: without them this finds out that there is some. */
 static void look_for_room(struct writer *writer, struct stage_report *report)
 {
-    int code;
+    int code = begin(writer);
 
-    errno = 0;
-    code = schema_run(writer->db, "BEGIN IMMEDIATE;"
-                                  "INSERT INTO entry (topic, serial, wall_ms, sum, text)"
-                                  " VALUES (0, 0, 0, 0, zeroblob(16384));"
-                                  "DELETE FROM entry WHERE topic = 0");
+    if (code == SQLITE_OK)
+        code = schema_run(writer->db, "INSERT INTO entry (topic, serial, wall_ms, sum, text)"
+                                      " VALUES (0, 0, 0, 0, zeroblob(16384));"
+                                      "DELETE FROM entry WHERE topic = 0");
     (void)conclude(writer, code, report);
 }
 
@@ -428,7 +453,7 @@ int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *rep
     report->state = writer->state;
     if (writer->state == STAGE_FAILED)
         return AGE_PAUSE_MS;
-    if (writer->ahead >= writer->ahead_max)
+    if (writer->ahead >= writer->ahead_max || writer->state == STAGE_FULL)
         bring_in(writer, report);
     if (writer->retain.age_ms > 0 && since_ms >= pause_ms) {
         (void)delete_some(writer, 0, report);

@@ -7,8 +7,10 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 static struct keeper keeper;
@@ -101,6 +103,76 @@ Test(sqlite_faults, that_there_is_room_again_is_noticed_without_a_message)
     keeper_wait_for(&keeper, STAGE_READY);
     cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM entry"), 0);
     cr_expect_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+}
+
+/* The disk is full of what is not ours, and the machine is started again. */
+Test(sqlite_faults, on_a_full_disk_a_start_serves_what_is_there)
+{
+    static const struct {
+        const char *name, *behind;
+        bool before; /* the router before it, too, ended on the full disk */
+    } rows[] = {
+        {"nothing can be written", "", false},
+        {"nothing could be brought in", "", true},
+        {"nothing can be written ahead", "-wal", false},
+        {"nothing was marked at the end", "-wal", true},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        keeper_fini(&keeper);
+        begin();
+        open_it();
+        cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+        if (rows[i].before)
+            fault_vfs_set(FAULT_NO_ROOM, 0, rows[i].behind);
+        keeper_close(&keeper);
+        fault_vfs_set(FAULT_NO_ROOM, 0, rows[i].behind);
+        open_it();
+        keeper_wait_for(&keeper, STAGE_FULL);
+        expect_texts(rows[i].name, "before");
+        expect_refused(rows[i].name, keeper_store(&keeper, "a", "text"), true);
+        cr_expect_str_eq(keeper.report.reason, "database or disk is full (13)");
+        fault_vfs_set(FAULT_NONE, 0, "");
+        keeper_wait_for(&keeper, STAGE_READY);
+        cr_expect_eq(keeper_ask(&keeper, "SELECT value FROM meta WHERE key = 'clean'"), 0,
+                     "%s: the mark of this start is there", rows[i].name);
+        cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK, "%s", rows[i].name);
+        keeper_close(&keeper);
+        open_it();
+        expect_texts(rows[i].name, "before after");
+    }
+    keeper_close(&keeper);
+    keeper_run(&keeper, "UPDATE meta SET value = 'of a copy' WHERE key = 'mark'");
+    fault_vfs_set(FAULT_NO_ROOM, 0, "-wal");
+    cr_expect_eq(keeper_open(&keeper), MCPX_ESYSTEM, "old epochs are served to nobody");
+    cr_expect(
+        strstr(keeper.errors.text, "cannot be marked as in use: database or disk is full"),
+        "%s", keeper.errors.text);
+}
+
+/* A program that reads keeps what is written ahead, until that has filled the disk. */
+Test(sqlite_faults, what_a_reader_has_kept_is_no_full_disk_once_it_has_gone)
+{
+    char large[20000];
+    sqlite3 *reader;
+
+    memset(large, 'x', sizeof large);
+    large[sizeof large - 1] = '\0';
+    keeper.config.full = false;
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", large).err, MCPX_OK);
+    cr_assert_eq(sqlite3_open_v2(keeper.file, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM entry", NULL, NULL, NULL),
+                 SQLITE_OK);
+    fault_vfs_set(FAULT_LARGE, 17 << 10, "-wal");
+    while (keeper_store(&keeper, "a", large).err == MCPX_OK)
+        ;
+    keeper_wait_for(&keeper, STAGE_FULL);
+    (void)sqlite3_close(reader);
+    keeper_wait_for(&keeper, STAGE_READY);
+    for (int i = 0; i < 100; i++)
+        cr_assert_eq(keeper_store(&keeper, "a", large).err, MCPX_OK);
+    cr_expect_lt(keeper_size(&keeper, "-wal"), 8 << 20, "and the room is given back");
 }
 
 Test(sqlite_faults, a_batch_is_refused_as_a_whole)
