@@ -8,7 +8,7 @@
 
 static int64_t uptime_ms(const struct api_call *call)
 {
-    int64_t ms = call->now.mono_ms - call->api->started_mono_ms;
+    int64_t ms = call->now.mono_ms - call->api->started.mono_ms;
 
     return ms > 0 ? ms : 0;
 }

@@ -302,14 +302,6 @@ static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
     }
 }
 
-/* When the process began, by the wall clock of now: steady as long as nobody sets the clock. */
-static uint64_t start_time_s(const struct api_call *call)
-{
-    int64_t ms = call->now.wall_ms - (call->now.mono_ms - call->api->started_mono_ms);
-
-    return ms > 0 ? (uint64_t)ms / 1000 : 0;
-}
-
 /* By the names that client libraries of Prometheus agree on. */
 static void write_process(const struct process *process, struct mcpx_text *out)
 {
@@ -485,7 +477,8 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
         write_process(call->api->process, out);
     }
     metric_value("process_start_time_seconds", "gauge",
-                 "When the process began, in seconds since 1970", start_time_s(call), out);
+                 "When the process began, in seconds since 1970",
+                 (uint64_t)call->api->started.wall_ms / 1000, out);
     metric_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
     mx_format(out, "mcpx_build_info{version=\"%s\"} 1\n", mcpx_version());
 }

@@ -139,7 +139,7 @@ struct http_api {
     struct tickets *tickets;
     struct changes *changes;
     struct gate *gate;
-    int64_t started_mono_ms;
+    struct mcpx_now started;
     uint64_t log_lost;
     struct process *process;
     const struct tls_figures *tls;

@@ -300,7 +300,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
                                   .tickets = edge->tickets,
                                   .changes = edge->changes,
                                   .gate = edge->gate,
-                                  .started_mono_ms = edge_now(edge).mono_ms,
+                                  .started = edge_now(edge),
                                   .process = &edge->process,
                                   .turns = &edge->turns,
                                   .work_ns = clock_work_ns,

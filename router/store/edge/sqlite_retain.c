@@ -3,8 +3,9 @@
  * of its bound goes at once. The order of `seq` is the order of time, so what is too old for its
  * topic stands at the beginning of the table.
  *
- * When the clock was set back, entries have times in the future. Such an entry counts as old as the
- * one behind it: else it would keep all others for ever.
+ * A wall clock may be set, so what this start has stored is old by the monotonic clock. When the
+ * wall clock was set back, entries of earlier starts have times in the future. Such an entry counts
+ * as old as the one behind it: else it would keep all others for ever.
  *
  * A topic without entries keeps its row, and with it its epoch and its serials, for as long as the
  * hub has it: so the writer has to know which are open.
@@ -101,6 +102,24 @@ struct extent extent_of(struct sqlite3_stmt *statement)
                            (uint64_t)sqlite3_column_int64(statement, 4)};
 }
 
+/* How long the clocks have to go together, and how much they may differ between two looks. */
+enum { STEADY_MS = 3600000, SLACK_MS = 1000 };
+
+/* A number that is higher has been damaged, and leaves none for those that follow. */
+#define SEQ_MAX "0x3fffffffffffffff"
+
+static int find_last(struct sqlite3 *db, int64_t *seq)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, "SELECT max(seq) FROM entry WHERE seq < " SEQ_MAX, -1,
+                                  &statement, NULL);
+
+    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        *seq = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return code == SQLITE_ROW ? SQLITE_OK : code;
+}
+
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
 {
     const struct statement rows[] = {
@@ -141,6 +160,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
                               .holders.cap = config->bytes_per_participant,
                               .recount = true};
     sqlite3_randomness(sizeof retain->holders.key, &retain->holders.key);
+    if (find_last(db, &retain->last) == SQLITE_OK)
+        retain->begun = retain->last;
     return statements_make(db, rows, sizeof rows / sizeof *rows);
 }
 
@@ -293,13 +314,38 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
     return code == SQLITE_OK ? forget(retain, now) : code;
 }
 
+/* Since when the wall clock has not been set is noted; is that long enough? */
+static bool is_steady(struct retain *retain, int64_t mono_ms, int64_t ahead_ms)
+{
+    if (llabs(ahead_ms - retain->ahead_ms) > SLACK_MS)
+        retain->steady_from_ms = mono_ms;
+    retain->ahead_ms = ahead_ms;
+    return mono_ms - retain->steady_from_ms >= STEADY_MS;
+}
+
+/* Sets a mark now and then. What stands before one that is as old as the age is old. */
+static void pass_marks(struct retain *retain, int64_t mono_ms)
+{
+    struct retain_mark *marks = retain->marks;
+    size_t passed = 0;
+
+    while (passed < retain->mark_count && mono_ms - marks[passed].mono_ms >= retain->age_ms)
+        retain->old_to = marks[passed++].seq;
+    retain->mark_count -= passed;
+    memmove(marks, marks + passed, retain->mark_count * sizeof *marks);
+    if (retain->mark_count == 0 ||
+        mono_ms - marks[retain->mark_count - 1].mono_ms > retain->age_ms / RETAIN_MARKS)
+        marks[retain->mark_count++] = (struct retain_mark){mono_ms, retain->last};
+}
+
 /*
  * Finds the last entry that is old, of those from `passed` on; 0 = there is none.
  *
+ * wall_ms   what the wall clock says; 0 = nobody knows
  * count    entries up to that one
  * looked   the last one looked at, when that was not enough to know; 0 = it was
  */
-static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size_t *count,
+static int find_old(struct retain *retain, int64_t wall_ms, int64_t *seq, size_t *count,
                     int64_t *looked)
 {
     int64_t numbers[] = {retain->passed, RETAIN_ROWS_MAX};
@@ -310,10 +356,11 @@ static int find_old(struct retain *retain, int64_t before_ms, int64_t *seq, size
     *count = 0;
     while (code == SQLITE_OK && (code = sqlite3_step(retain->eldest)) == SQLITE_ROW) {
         int64_t at = sqlite3_column_int64(retain->eldest, 0);
-        int64_t wall_ms = sqlite3_column_int64(retain->eldest, 1);
-        bool is_old = wall_ms < before_ms || at <= retain->old_to;
+        int64_t at_ms = sqlite3_column_int64(retain->eldest, 1);
+        bool has_time = wall_ms && at <= retain->begun;
+        bool is_old = at <= retain->old_to || (has_time && at_ms < wall_ms - retain->age_ms);
 
-        if (!is_old && wall_ms <= before_ms + retain->age_ms)
+        if (!is_old && !(has_time && at_ms > wall_ms))
             break;
         rows++;
         if (is_old) {
@@ -373,24 +420,26 @@ static int purge(struct retain *retain, const struct open_topics *table, int64_t
     return code == SQLITE_OK ? statement_finish(retain->purge) : code;
 }
 
-int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
-                 size_t *deleted)
+int retain_young(struct retain *retain, const struct open_topics *table, int64_t mono_ms,
+                 int64_t wall_ms, size_t *deleted)
 {
     bool from_first = retain->passed == 0;
     int64_t seq, looked;
-    int code = find_old(retain, before_ms, &seq, deleted, &looked);
+    int code;
 
+    pass_marks(retain, mono_ms);
+    if (!is_steady(retain, mono_ms, wall_ms - mono_ms))
+        wall_ms = 0;
+    code = find_old(retain, wall_ms, &seq, deleted, &looked);
     if (code == SQLITE_OK) {
         retain->more = looked > 0 || (seq > 0 && !from_first);
         retain->passed = seq > 0 ? 0 : looked;
     }
     if (code != SQLITE_OK || seq == 0 || !from_first) {
-        retain->old_to = code == SQLITE_OK && seq > 0 ? seq : retain->old_to;
+        retain->old_to = code == SQLITE_OK && seq > retain->old_to ? seq : retain->old_to;
         *deleted = 0; /* from the first one on, the next time */
         return code;
     }
-    if (seq >= retain->old_to)
-        retain->old_to = 0; /* SQLite may use the numbers again */
     return purge(retain, table, seq);
 }
 

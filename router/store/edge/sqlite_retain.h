@@ -81,22 +81,38 @@ void open_topics_settle(struct open_topics *table, bool committed);
 /** Most rows that retain_young and retain_cut look at, and delete, at once. */
 enum { RETAIN_ROWS_MAX = 1000, RETAIN_CUT_ROWS_MAX = 10000 };
 
+/** Marks at one time: an entry may stay for a part of the age longer. */
+enum { RETAIN_MARKS = 64 };
+
+/** The last entry at some time of the monotonic clock. */
+struct retain_mark {
+    int64_t mono_ms, seq;
+};
+
 /** Entries of a topic that `held` may lack: a row of it for each batch would cost a seventh. */
 enum { COUNT_ENTRIES = 32 };
 
 /**
  * Bounds, and statements that are ready. Zero-initialised is empty.
  *
- * passed   `seq` up to which all entries have a time in the future; 0 = not known of any
- * old_to   `seq` up to which all entries are old, whatever time they have
- * more     retain_young has more to do, as soon as there is time for it
- * holders  bytes of each participant's texts, all its instances together
- * gone     of those, what a deletion at hand takes
- * recount  `holders` is not what the database has: a transaction was rolled back
+ * last       `seq` of the last entry; each has a higher one than those before
+ * begun      the same at the start
+ * marks      times of this start, `mark_count` of them, the oldest first
+ * ahead_ms   how far the wall clock is ahead of the monotonic one, and since when it has been
+ * passed     `seq` up to which all entries have a time in the future; 0 = not known of any
+ * old_to     `seq` up to which all entries are old, whatever time they have
+ * more       retain_young has more to do, as soon as there is time for it
+ * holders    bytes of each participant's texts, all its instances together
+ * gone       of those, what a deletion at hand takes
+ * recount    `holders` is not what the database has: a transaction was rolled back
  */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
     int64_t age_ms;        /* 0 = no limit */
+    int64_t last, begun;
+    struct retain_mark marks[RETAIN_MARKS + 2];
+    size_t mark_count;
+    int64_t ahead_ms, steady_from_ms;
     int64_t passed, old_to;
     bool more;
     struct mx_holders holders, gone;
@@ -129,15 +145,18 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
 int retain_newest(struct retain *retain, struct open_topic *topic);
 
 /**
- * In a transaction: deletes the oldest entries of all topics, as far as they are from before
- * `before_ms`, which is `age_ms` ago. Topics that have none left go, but for those in `table`.
+ * In a transaction: deletes the oldest entries of all topics, as far as they are older than
+ * `age_ms`: those of this start by the monotonic clock, as the hub's log; earlier ones by the wall
+ * clock, once that has gone with the monotonic one for an hour. Topics that have none left go, but
+ * for those in `table`.
  *
- * deleted   filled: entries, at most RETAIN_ROWS_MAX
+ * mono_ms, wall_ms   what the clocks say
+ * deleted            filled: entries, at most RETAIN_ROWS_MAX
  *
  * Returns SQLite's code.
  */
-int retain_young(struct retain *retain, const struct open_topics *table, int64_t before_ms,
-                 size_t *deleted);
+int retain_young(struct retain *retain, const struct open_topics *table, int64_t mono_ms,
+                 int64_t wall_ms, size_t *deleted);
 
 /**
  * In a transaction, when the file is full: deletes the oldest entries of the topics in which the

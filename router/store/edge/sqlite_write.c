@@ -76,8 +76,8 @@ static int prepare_all(struct writer *writer, const struct store_config *config)
         {"INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
          "VALUES (?1, ?2, 1, 0, 0)",
          &writer->make},
-        {"INSERT INTO entry (topic, serial, wall_ms, sum, text, owner) "
-         "VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        {"INSERT INTO entry (seq, topic, serial, wall_ms, sum, text, owner) "
+         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
          &writer->add},
         {"UPDATE topic SET first_serial = ?2, last_serial = ?3, bytes = ?4,"
          " counted_serial = ?5 WHERE topic = ?1",
@@ -220,15 +220,16 @@ static int add(struct writer *writer, const struct submission *submission)
         code = make_topic(writer, topic, submission->epoch);
     if (code == SQLITE_OK) {
         uint64_t serial = topic->now.last + 1;
-        int64_t numbers[] = {topic->now.row, (int64_t)serial, submission->wall_ms,
+        int64_t numbers[] = {++writer->retain.last, topic->now.row, (int64_t)serial,
+                             submission->wall_ms,
                              schema_sum(submission->topic, serial, submission->text)};
 
-        code = statement_say_numbers(writer->add, numbers, 4);
+        code = statement_say_numbers(writer->add, numbers, 5);
     }
     if (code == SQLITE_OK)
-        code = statement_say_text(writer->add, 5, submission->text);
+        code = statement_say_text(writer->add, 6, submission->text);
     if (code == SQLITE_OK)
-        code = statement_say_text(writer->add, 6, owner_of(submission));
+        code = statement_say_text(writer->add, 7, owner_of(submission));
     if (code == SQLITE_OK)
         code = statement_finish(writer->add);
     if (code == SQLITE_OK)
@@ -342,14 +343,14 @@ static void note_error(struct writer *writer, int code, struct stage_report *rep
 static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report *report)
 {
     struct retain *retain = &writer->retain;
-    int64_t before_ms = thread_clock_wall_ms() - retain->age_ms;
     size_t deleted = 0;
     int code;
 
     code = begin(writer);
     if (code == SQLITE_OK)
         code = cut ? retain_cut(retain, &writer->topics, cut)
-                   : retain_young(retain, &writer->topics, before_ms, &deleted);
+                   : retain_young(retain, &writer->topics, thread_clock_mono_ms(),
+                                  thread_clock_wall_ms(), &deleted);
     if (code == SQLITE_OK)
         code = schema_run(writer->db, "COMMIT");
     note_error(writer, code, report);

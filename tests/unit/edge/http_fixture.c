@@ -64,7 +64,7 @@ void fixture_init(struct fixture *fixture)
                                      .config = &fixture->config,
                                      .tickets = tickets_new(chance, 0),
                                      .changes = changes_new(),
-                                     .started_mono_ms = 7766};
+                                     .started = {7766, 1795303017999}};
     cr_assert(fixture->api.hub && fixture->api.tickets && fixture->api.changes);
 }
 
