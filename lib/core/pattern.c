@@ -238,10 +238,10 @@ static struct mcpx_slice take_literal(struct mcpx_slice *rest)
 {
     struct mcpx_slice literal = {rest->text, 0};
 
-    while (literal.len < rest->len && rest->text[literal.len] != '*')
+    for (; rest->len > 0 && rest->text[0] != '*'; rest->len--) {
+        rest->text++;
         literal.len++;
-    rest->text += literal.len;
-    rest->len -= literal.len;
+    }
     return literal;
 }
 
