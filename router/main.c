@@ -215,6 +215,8 @@ static void block_reload(void)
 int main(int argc, char **argv)
 {
     struct arguments arguments = {0};
+    int status = EXIT_OK;
+    bool serves;
 
     block_reload();
     if (!parse(argc, argv, &arguments)) {
@@ -228,6 +230,10 @@ int main(int argc, char **argv)
     else if (arguments.asked['v'])
         printf("mcpx-router %s\n", mcpx_version());
     else
-        return serve_or_check(&arguments);
-    return EXIT_OK;
+        status = serve_or_check(&arguments);
+    serves = !arguments.asked['h'] && !arguments.asked['v'] && !arguments.asked['k'];
+    if (serves || (fflush(stdout) == 0 && !ferror(stdout)))
+        return status;
+    perror("mcpx-router: standard output");
+    return EXIT_FAILED;
 }

@@ -14,12 +14,13 @@
 #include "lib/core/search.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Values up to which they are compared one by one; bytes of a value that a step is worth. */
 enum { FEW = 8, BYTES_PER_STEP = 64 };
 
-/* Bytes of a message after which values are left out. */
-enum { MESSAGE_MAX = 300 };
+/* Bytes of a message after which values are left out; of a number in it. */
+enum { MESSAGE_MAX = 300, AMOUNT_MAX = 40 };
 
 struct word {
     uint32_t hash;
@@ -110,6 +111,10 @@ static void tell_choice(const struct mx_program *program, const struct mx_op *op
 {
     const struct choice *choice = (const struct choice *)op->data;
 
+    if (choice->count == 0) {
+        mcpx_text_puts(out, "must not be here: `enum` is empty");
+        return;
+    }
     mcpx_text_puts(out, choice->count == 1 ? "must be " : "must be one of ");
     for (uint32_t i = 0; i < choice->count; i++) {
         struct mcpx_slice value =
@@ -262,20 +267,35 @@ static bool count_fits(struct mx_run *run, const struct mx_op *op, uint32_t node
     return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
 }
 
+/* How many of what. The number is the schema's text where the operation has less; or "". */
+struct amount {
+    const char *noun;
+    char number[AMOUNT_MAX + 1];
+};
+
+static void tell_amount(const char *limit, uint32_t count, const struct amount *amount,
+                        struct mcpx_text *out)
+{
+    mx_format(out, "must have at %s ", limit);
+    if (*amount->number)
+        mcpx_text_puts(out, amount->number);
+    else
+        mx_format(out, "%s", count);
+    mx_format(out, " %s%s", amount->noun, count == 1 ? "" : "s");
+}
+
 static void tell_least(const struct mx_program *program, const struct mx_op *op,
                        struct mcpx_text *out)
 {
     (void)program;
-    mx_format(out, "must have at least %s %s%s", op->a, (const char *)op->data,
-              op->a == 1 ? "" : "s");
+    tell_amount("least", op->a, op->data, out);
 }
 
 static void tell_most(const struct mx_program *program, const struct mx_op *op,
                       struct mcpx_text *out)
 {
     (void)program;
-    mx_format(out, "must have at most %s %s%s", op->b, (const char *)op->data,
-              op->b == 1 ? "" : "s");
+    tell_amount("most", op->b, op->data, out);
 }
 
 /* How many of something a value has. */
@@ -302,19 +322,35 @@ static const struct {
      {{"minProperties", count_fits, tell_least}, {"maxProperties", count_fits, tell_most}}},
 };
 
+static const struct amount *amount_of(struct mx_build *build, uint32_t node, uint32_t count,
+                                      const char *noun)
+{
+    struct mcpx_slice text = mx_tree_bytes(build->tree, node);
+    struct amount *amount = (struct amount *)mx_build_take(build, sizeof *amount);
+
+    if (!amount)
+        return NULL;
+    *amount = (struct amount){.noun = noun};
+    if (count == UINT32_MAX - 1)
+        memcpy(amount->number, text.text, text.len < AMOUNT_MAX ? text.len : AMOUNT_MAX);
+    return amount;
+}
+
 static void add_counts(struct mx_build *build)
 {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        struct mx_op least = {&counts[i].actions[0], mx_build_count(build, counts[i].least, 0),
-                              UINT32_MAX, counts[i].noun};
-        struct mx_op most = {&counts[i].actions[1], 0,
-                             mx_build_count(build, counts[i].most, UINT32_MAX),
-                             counts[i].noun};
+        enum mx_keyword keys[] = {counts[i].least, counts[i].most};
+        uint32_t bounds[] = {mx_build_count(build, keys[0], 0),
+                             mx_build_count(build, keys[1], UINT32_MAX)};
 
-        if (build->value[counts[i].least])
-            mx_build_op(build, counts[i].class, least);
-        if (build->value[counts[i].most])
-            mx_build_op(build, counts[i].class, most);
+        for (int n = 0; n < 2; n++) {
+            uint32_t node = build->value[keys[n]];
+            struct mx_op op = {&counts[i].actions[n], n ? 0 : bounds[0],
+                               n ? bounds[1] : UINT32_MAX, NULL};
+
+            if (node && (op.data = amount_of(build, node, bounds[n], counts[i].noun)))
+                mx_build_op(build, counts[i].class, op);
+        }
     }
 }
 

@@ -4,7 +4,14 @@
 #ifndef MX_UTF8_H
 #define MX_UTF8_H
 
-#include <mcpx/base.h>
+#include <mcpx/text.h>
+
+/** Cuts a byte order mark off, with which some editors begin a file. */
+static inline void mx_utf8_skip_mark(struct mcpx_text *text)
+{
+    if (!text->failed && text->len >= 3 && memcmp(text->text, "\xef\xbb\xbf", 3) == 0)
+        memmove(text->text, text->text + 3, (text->len -= 3) + 1);
+}
 
 /**
  * True when the whole text is UTF-8 (RFC 3629).

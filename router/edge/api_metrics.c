@@ -316,7 +316,8 @@ static void write_process(const struct process *process, struct mcpx_text *out)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        metric_value(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
+        if (rows[i].value > 0) /* else there is no /proc to ask */
+            metric_value(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
     metric_header("process_cpu_seconds_total", "counter",
                   "Processor time the process has used, in seconds", out);
     metric_seconds("process_cpu_seconds_total ", process->cpu_ms, MS, "\n", out);

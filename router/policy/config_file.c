@@ -8,6 +8,7 @@
 #include "lib/core/format.h"
 
 #include "lib/core/json_reason.h"
+#include "lib/core/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +28,7 @@ static const char *read_all(int fd, size_t max, struct mcpx_text *out)
         if (out->len > max)
             return "too large";
     }
+    mx_utf8_skip_mark(out);
     return got < 0 ? strerror(errno) : NULL;
 }
 

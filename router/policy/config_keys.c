@@ -10,6 +10,7 @@
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of a file with public keys: source, pointer, path as written; `beside` as in path_resolve. */
 struct key_place {
@@ -117,8 +118,8 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
 }
 
 /*
- * Appends the content of a secret file, without one newline at its end. Returns false after
- * reporting a fault.
+ * Appends the content of a secret file, without one newline at its end, and without blanks and CR
+ * before that, which editors and shells leave there. Returns false after reporting a fault.
  */
 static bool read_secret(struct loading *loading, struct key_draft *draft, const char *path,
                         const char *beside)
@@ -126,6 +127,7 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     struct mcpx_text resolved = {0};
     struct mcpx_text *secret = &draft->secret;
     const char *why = NULL;
+    size_t len;
 
     path_resolve(path, beside, &resolved);
     if (resolved.failed || !mcpx_text_reserve(secret, (size_t)2 * SECRET_MAX)) {
@@ -137,6 +139,13 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     why = file_read(resolved.text, SECRET_MAX + 1, secret);
     if (secret->len > 0 && secret->text[secret->len - 1] == '\n')
         secret->len--;
+    for (len = secret->len; len > 0 && strchr(" \t\r\n", secret->text[len - 1]);)
+        len--;
+    if (!why && len < secret->len)
+        mx_format(warning_begin(loading, draft->source, draft->pointer),
+                  "%s bytes behind the secret are left out: blanks, CR or empty lines\n",
+                  secret->len - len);
+    secret->len = len;
     if (why) {
         mx_format(error_begin(loading, draft->source, draft->pointer),
                   "the file %s cannot be read: %s\n", resolved.text, why);

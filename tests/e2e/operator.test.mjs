@@ -3,11 +3,13 @@
  * the router while people are talking. Protocol: sections 6 (decision, 1001) and 8 (check).
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Program } from './lib/program.mjs';
+import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { eventually, Router, sha256 } from './lib/router.mjs';
 
@@ -32,6 +34,28 @@ test('a decision can be asked for, with its reasons, before anything is sent', a
   assert.equal(no.alternative, 'mcp/proposal:tools/call:write_file');
   const yes = await check(['mcp/request:tools/call:read_*'], 'mcp/request:tools/call:read_file');
   assert.equal('would_allow' in yes && yes.would_allow !== null, false);
+});
+
+test('what cannot be written is a failure, and its reason is said', async (t) => {
+  const room = new Room(t, router);
+  const full = openSync('/dev/full', 'w');
+  t.after(() => closeSync(full));
+  const rows = [['mcpx-router', '--help'], ['mcpx-router', '--version'], ['mcpx-router', '--dev', '--check'],
+    ['mcpxctl', '--help'], ['mcpx-bridge', '--version'],
+    ['mcpxctl', 'watch', '--url', router.url, '--topic', room.topic, '--as', 'looker']];
+  for (const [program, ...words] of rows) {
+    const child = spawn(programBinary(program), words, { stdio: ['ignore', full, 'pipe'] });
+    const ended = once(child, 'close');
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (text) => { log += text; });
+    if (words[0] === 'watch') {
+      await eventually(() => log.includes('joined'), 'it never joins');
+      (await room.join('speaker', ['chat'])).send('chat', { text: 'nobody can read this' });
+    }
+    const [code] = await ended;
+    assert.equal(code, 1, `${words}: ${log}`);
+    assert.match(log, /No space left on device/, `${words}`);
+  }
 });
 
 test('a router that is stopped says goodbye with 1001 and ends well', async (t) => {

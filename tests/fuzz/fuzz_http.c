@@ -133,14 +133,34 @@ static bool holds_secret(struct mcpx_slice text)
     return false;
 }
 
-/* An origin, the names in a path and grants are written back on purpose, whatever they hold. */
+/* The value of `topic` in a query. */
+static struct mcpx_slice topic_of(struct mcpx_slice query)
+{
+    static const struct mcpx_slice name = {"topic=", 6};
+    struct mcpx_slice value = {0};
+
+    for (size_t i = 0; i + name.len <= query.len && !value.text; i++)
+        if (memcmp(query.text + i, name.text, name.len) == 0)
+            value = (struct mcpx_slice){query.text + i, query.len - i};
+    for (size_t i = 0; i < value.len; i++)
+        if (value.text[i] == '&')
+            value.len = i;
+    return value;
+}
+
+/*
+ * An origin, the names in a path, that of a topic and grants are written back on purpose, whatever
+ * they hold.
+ */
 static void check_answer(const struct mcpx_text *answer, const struct http_request *request)
 {
     const char *query =
         request->target.len ? memchr(request->target.text, '?', request->target.len) : NULL;
     size_t path_len = query ? (size_t)(query - request->target.text) : request->target.len;
+    struct mcpx_slice path = {request->target.text, path_len};
+    struct mcpx_slice asked = {path.text + path_len, request->target.len - path_len};
     bool may_hold = holds_secret(request->origin) || holds_secret(request->body) ||
-                    holds_secret((struct mcpx_slice){request->target.text, path_len});
+                    holds_secret(path) || holds_secret(topic_of(asked));
     char *end;
 
     MUST(!answer->failed);

@@ -10,6 +10,7 @@
 #include "tools/common/visible.h"
 #include <mcpx/error.h>
 
+#include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -146,6 +147,15 @@ void complain_at(const char *verb, const char *where, struct mcpx_slice before,
 int complain_of_memory(const char *verb)
 {
     return fail_with(STATUS_FAILED, verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+}
+
+int output_error(void)
+{
+    static int first;
+
+    if (!first && ferror(stdout))
+        first = errno;
+    return first;
 }
 
 bool output_is_unread(void)

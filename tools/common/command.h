@@ -195,6 +195,9 @@ int64_t arguments_ms(const struct arguments *arguments, const char *name, int64_
  */
 bool duration_read(const char *text, int64_t *ms);
 
+/** The errno by which writing to standard output failed; to be asked right after writing. */
+int output_error(void);
+
 /** True when the reader of standard output has gone. Never true for a file or terminal. */
 bool output_is_unread(void);
 

@@ -178,24 +178,6 @@ static int parse(const struct reading *reading, json_t **tree)
     return status;
 }
 
-static int read_text(struct reading *reading, FILE *stream)
-{
-    char bytes[4096];
-    size_t got;
-
-    while ((got = fread(bytes, 1, sizeof bytes, stream)) > 0 && reading->text.len <= FILE_MAX)
-        mcpx_text_add(&reading->text, bytes, got);
-    if (ferror(stream))
-        return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
-                         strerror(errno));
-    if (reading->text.failed)
-        return complain_of_memory(reading->verb);
-    if (reading->text.len > FILE_MAX)
-        return fail_with(STATUS_USAGE, reading->verb, "%s: longer than %d bytes",
-                         reading->path, FILE_MAX);
-    return STATUS_OK;
-}
-
 static int no_contexts(const char *verb, json_t **tree)
 {
     *tree = json_pack("{s:{}}", "contexts");
@@ -218,7 +200,7 @@ static int read_file(struct reading *reading, json_t **tree)
     if (!stream)
         return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
                          strerror(errno));
-    status = read_text(reading, stream);
+    status = input_read_stream(reading->verb, reading->path, stream, FILE_MAX, &reading->text);
     fclose(stream);
     if (status == STATUS_OK)
         status =

@@ -5,6 +5,7 @@
 #include "tools/common/input.h"
 
 #include "lib/core/format.h"
+#include "lib/core/utf8.h"
 #include "tools/common/command.h"
 
 #include <errno.h>
@@ -28,20 +29,22 @@ static int fail_of_system(const char *verb, const char *path)
     return fail_with(STATUS_USAGE, verb, "%s: %s", input_name(path), strerror(errno));
 }
 
-static int read_stream(const char *verb, const char *path, FILE *stream, struct mcpx_text *out)
+int input_read_stream(const char *verb, const char *path, FILE *stream, size_t max,
+                      struct mcpx_text *out)
 {
     char bytes[65536];
     size_t len;
 
-    while ((len = fread(bytes, 1, sizeof bytes, stream)) > 0 && out->len <= INPUT_MAX)
+    while ((len = fread(bytes, 1, sizeof bytes, stream)) > 0 && out->len <= max)
         mcpx_text_add(out, bytes, len);
     if (ferror(stream))
         return fail_of_system(verb, path);
     if (out->failed)
         return complain_of_memory(verb);
-    if (out->len > INPUT_MAX)
-        return fail_with(STATUS_USAGE, verb, "%s: longer than %d MiB", input_name(path),
-                         INPUT_MAX >> 20);
+    if (out->len > max)
+        return fail_with(STATUS_USAGE, verb, "%s: longer than %zu MiB", input_name(path),
+                         max >> 20);
+    mx_utf8_skip_mark(out);
     return STATUS_OK;
 }
 
@@ -51,11 +54,11 @@ int input_read(const char *verb, const char *path, struct mcpx_text *out)
     int status;
 
     if (input_is_standard(path))
-        return read_stream(verb, path, stdin, out);
+        return input_read_stream(verb, path, stdin, INPUT_MAX, out);
     stream = fopen(path, "re");
     if (!stream)
         return fail_of_system(verb, path);
-    status = read_stream(verb, path, stream, out);
+    status = input_read_stream(verb, path, stream, INPUT_MAX, out);
     fclose(stream);
     return status;
 }

@@ -12,7 +12,7 @@
 enum { INPUT_MAX = 16 << 20 };
 
 /**
- * Reads all of a file.
+ * Reads all of a file, without a byte order mark.
  *
  * path   NULL or "-" for standard input
  * out    appended to; the caller frees it, on failure too
@@ -21,6 +21,10 @@ enum { INPUT_MAX = 16 << 20 };
  * STATUS_FAILED, having complained, when memory was short.
  */
 int input_read(const char *verb, const char *path, struct mcpx_text *out);
+
+/** The same of a file that is open, of at most `max` bytes. */
+int input_read_stream(const char *verb, const char *path, FILE *stream, size_t max,
+                      struct mcpx_text *out);
 
 /** A file that is read line by line, however long it is. */
 struct input_lines {

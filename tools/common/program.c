@@ -476,11 +476,11 @@ int program_run(const struct program *program, int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     status = dispatch(program, argc, argv);
     complain_at_last();
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || status == STATUS_INTERRUPTED)
+    if ((fflush(stdout) == 0 && !output_error()) || status == STATUS_INTERRUPTED)
         return status;
     if (output_is_unread()) {
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    return fail_with(STATUS_FAILED, NULL, "cannot write: %s", strerror(errno));
+    return fail_with(STATUS_FAILED, NULL, "cannot write: %s", strerror(output_error()));
 }

@@ -40,6 +40,7 @@ int output_print(struct mcpx_text *text, const char *verb, int status)
         status = complain_of_memory(verb);
     else if (text->len > 0)
         fwrite(text->text, 1, text->len, stdout);
+    (void)output_error();
     mcpx_text_fini(text);
     return status;
 }

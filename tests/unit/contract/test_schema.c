@@ -121,6 +121,10 @@ Test(schema, says_where_and_what_is_expected)
         {"{\"maxItems\":1}", "[1,2]", " maxItems must have at most 1 item"},
         {"{\"uniqueItems\":true}", "[1,{\"a\":1,\"b\":2},{\"b\":2.0,\"a\":10e-1}]",
          " uniqueItems must not hold an item twice"},
+        {"{\"minItems\":5000000000}", "[]", " minItems must have at least 5000000000 items"},
+        {"{\"minLength\":4294967296.0}", "\"\"",
+         " minLength must have at least 4294967296.0 characters"},
+        {"{\"enum\":[]}", "1", " enum must not be here: `enum` is empty"},
         {"{\"minProperties\":2}", "{\"a\":1}", " minProperties must have at least 2 members"},
         {"{\"maxProperties\":0}", "{\"a\":1}", " maxProperties must have at most 0 members"},
         /* bounds */

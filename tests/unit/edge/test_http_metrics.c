@@ -67,6 +67,29 @@ Test(http_metrics, exports_every_counter_once)
     fixture_fini(&fixture);
 }
 
+/* A hardened container may hide /proc: an alert at 0 bytes or 0 descriptors would be false. */
+Test(http_metrics, what_cannot_be_asked_is_absent)
+{
+    static const struct process rows[] = {{70000, 1, 2, 3, 4}, {70000, 0, 0, 3, 4}};
+
+    for (int i = 0; i < 2; i++) {
+        struct fixture fixture;
+        struct answer answer;
+        struct process process = rows[i];
+        const char *text;
+
+        fixture_init(&fixture);
+        fixture.api.process = &process;
+        fixture_ask(&fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+        text = answer.text.text;
+        cr_expect_eq(occurrences(text, "\nprocess_resident_memory_bytes "), i == 0);
+        cr_expect_eq(occurrences(text, "\nprocess_open_fds "), i == 0);
+        cr_expect_eq(occurrences(text, "\nprocess_max_fds 3\n"), 1);
+        answer_fini(&answer);
+        fixture_fini(&fixture);
+    }
+}
+
 /* Says so many messages; `said` counts on, as ids are good for one. */
 static void say(struct fixture *fixture, struct peer *peer, int count)
 {

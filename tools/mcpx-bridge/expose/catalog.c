@@ -435,10 +435,13 @@ static void write_shelf(struct expose_seat *seat, enum expose_list list,
     write_seat(seat, list, names, filter, out);
     if (out->failed)
         return;
-    start += start < out->len && out->text[start] == ',' ? 1 : 0;
-    shown = (struct mcpx_slice){out->text + start, out->len - start};
-    seat->shelves[list].face = shown.len ? mx_map_hash(names->key, shown) : 0;
+    seat->shelves[list].face = 0;
     seat->shelves[list].is_stale = false;
+    if (start == out->len)
+        return;
+    start += out->text[start] == ',';
+    shown = (struct mcpx_slice){out->text + start, out->len - start};
+    seat->shelves[list].face = mx_map_hash(names->key, shown);
 }
 
 void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
