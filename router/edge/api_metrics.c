@@ -408,8 +408,9 @@ static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
 /* Each reason that /readyz can give, from the start, so that an alert has something to look at. */
 static void write_unready(const struct http_api *api, struct mcpx_text *out)
 {
-    static const char *const of_store[] = {"store full", "store failed", "store slow",
-                                           "audit full", "audit failed", "audit slow"};
+    static const char *const of_store[] = {"store full",   "store failed", "store slow",
+                                           "store locked", "audit full",   "audit failed",
+                                           "audit slow"};
 
     metric_header("mcpx_unready", "gauge",
                   "1 while connections are not welcome for this reason", out);

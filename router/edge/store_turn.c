@@ -17,7 +17,7 @@
 
 /* What the log calls a stage in each of its states, in the order of enum stage_state. */
 static const char *const store_events[] = {"store_ready", "store_full", "store_failed",
-                                           "store_slow"};
+                                           "store_slow", "store_locked"};
 static const char *const audit_events[] = {"audit_ready", "audit_full", "audit_failed",
                                            "audit_slow"};
 

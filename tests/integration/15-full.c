@@ -7,12 +7,14 @@
 #include "tests/support/store_talk.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static struct store_router router;
 
@@ -256,6 +258,35 @@ Test(store, a_disk_that_hangs_is_told_by_readyz, .timeout = 600)
         rude_shut(&ann);
         talk_stop(&router);
     }
+}
+
+/* Somebody has a transaction open in a shell. SQLite locks this byte for it. */
+Test(store, a_database_that_another_program_has_locked_is_told_by_readyz, .timeout = 600)
+{
+    struct flock taken = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1};
+    struct rude ann = {0};
+    struct frame frame;
+    int fd;
+
+    talk_start(&router, "", NULL, "");
+    talk_enter(&ann, &router, "ann", "", NULL);
+    talk_say(&ann, "m", 1);
+    talk_expect(&ann, "m0");
+    fd = open(store_place_path(&router.place, "router.db-shm"), O_RDWR | O_CLOEXEC);
+    cr_assert_eq(fcntl(fd, F_SETLK, &taken), 0);
+    rude_chat(&ann, "x0", "{}");
+    cr_assert(rude_expect(&ann, "\"unavailable\"", &frame));
+    cr_expect(frame_holds(&frame, "\"refused\"") && frame_holds(&frame, "retry_after_ms"));
+    cr_expect(talk_becomes(&router, 503, "\"reasons\":[\"store locked\"]"));
+    cr_expect_eq(rude_metric(&router.daemon, "mcpx_unready{reason=\"store locked\"}"), 1);
+    cr_expect(talk_history_holds(&router, "m0"));
+    (void)close(fd);
+    cr_expect(talk_becomes(&router, 200, "ready"));
+    cr_expect(daemon_logs(&router.daemon, "event=store_locked"));
+    talk_say(&ann, "n", 1);
+    talk_expect(&ann, "n0");
+    rude_shut(&ann);
+    talk_stop(&router);
 }
 
 /* Where nothing may happen unseen, everybody waits. */

@@ -7,8 +7,8 @@
  * end. A file that was put back from a copy has another mark than its lock: something that was
  * delivered may be missing from it, and nobody may be told that nothing is, so every epoch is
  * renewed (protocol section 5). Both files cannot change at once: the lock holds the old mark and
- * the new one while the database changes, and either will do. On a full disk the database is only
- * read, until there is room for the mark.
+ * the new one while the database changes, and either will do. On a full disk, or while another
+ * program has the database locked, it is only read, until it can be marked.
  */
 #include "router/store/edge/sqlite.h"
 
@@ -274,7 +274,7 @@ static size_t weigh_opening(const struct link *item)
 
 /* ---- beginning and end ---- */
 
-/* The mark that the full disk had no room for at the start. SQLite's code. */
+/* The mark that could not be written at the start. SQLite's code. */
 static int mark_late(void *context)
 {
     struct sqlite *sqlite = context;
@@ -296,7 +296,8 @@ static enum mcpx_err mark(struct sqlite *sqlite, const char *file, struct mcpx_t
     int code = mark_begin(sqlite->db, sqlite->lock, sqlite->full, &renews);
 
     sqlite->is_marked = code == SQLITE_OK;
-    if (code == SQLITE_OK || (error_is_full(sqlite->db, code) && !renews))
+    if (code == SQLITE_OK ||
+        (!renews && ((code & 0xff) == SQLITE_BUSY || error_is_full(sqlite->db, code))))
         return MCPX_OK;
     mx_format(errors, "store.file %q cannot be marked as in use: %s\n", file,
               sqlite3_errstr(code));

@@ -106,8 +106,8 @@ enum mcpx_err writer_new(struct sqlite3 *db, const struct store_config *config,
                          struct writer **out);
 
 /**
- * The disk is full. `prepare` is called before the first transaction, and again until it returns
- * SQLITE_OK.
+ * The disk is full, or the database is locked. `prepare` is called before the first transaction,
+ * and again until it returns SQLITE_OK.
  */
 void writer_await(struct writer *writer, int (*prepare)(void *context), void *context);
 

@@ -82,6 +82,8 @@ enum mcpx_err schema_tell(struct sqlite3 *db, const char *file, struct mcpx_text
     mx_format(errors, "store.file %q cannot be used: %s", file, sqlite3_errmsg(db));
     if (sqlite3_system_errno(db))
         mx_format(errors, " (%s)", strerror(sqlite3_system_errno(db)));
+    if ((code & 0xff) == SQLITE_BUSY)
+        mcpx_text_puts(errors, "; end the program that has locked it");
     mcpx_text_puts(errors, "\n");
     return MCPX_ESYSTEM;
 }

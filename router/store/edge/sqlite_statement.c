@@ -122,8 +122,9 @@ struct rejection error_judge(struct sqlite3 *db, int code, bool committing,
     say(db, code, report);
     if (full) {
         report->state = STAGE_FULL;
-    } else if ((code & 0xff) == SQLITE_BUSY ||
-               (!committing && (code & 0xff) == SQLITE_NOMEM)) {
+    } else if ((code & 0xff) == SQLITE_BUSY) {
+        report->state = STAGE_LOCKED;
+    } else if (!committing && (code & 0xff) == SQLITE_NOMEM) {
         report->state = STAGE_READY;
     } else if (!committing && error_is_damage(code)) {
         report->state = STAGE_READY;

@@ -434,7 +434,7 @@ static void bring_in(struct writer *writer, struct stage_report *report)
     (void)sqlite3_busy_timeout(writer->db, SCHEMA_BUSY_MS);
 }
 
-/* Senders may have left when there was no room: without them this finds out that there is some. */
+/* Senders may have left when nothing could be written: this finds out without them. */
 static void look_for_room(struct writer *writer, struct stage_report *report)
 {
     int code = begin(writer);
@@ -450,20 +450,21 @@ int64_t writer_upkeep(struct writer *writer, bool idle, struct stage_report *rep
 {
     int64_t pause_ms = idle && writer->retain.more ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
     int64_t since_ms = (int64_t)((thread_clock_us() - writer->aged_us) / 1000);
+    bool waits = writer->state == STAGE_FULL || writer->state == STAGE_LOCKED;
 
     report->state = writer->state;
     if (writer->state == STAGE_FAILED)
         return AGE_PAUSE_MS;
-    if (writer->ahead >= writer->ahead_max || writer->state == STAGE_FULL)
+    if (writer->ahead >= writer->ahead_max || waits)
         bring_in(writer, report);
     if (writer->retain.age_ms > 0 && since_ms >= pause_ms) {
         (void)delete_some(writer, 0, report);
         writer->aged_us = thread_clock_us();
         since_ms = 0;
     }
-    if (writer->state == STAGE_FULL && idle)
+    if (waits && idle)
         look_for_room(writer, report);
-    if (writer->state == STAGE_FULL)
+    if (waits && writer->state != STAGE_READY)
         return ROOM_PAUSE_MS;
     pause_ms = writer->retain.more ? AGE_PAUSE_IDLE_MS : AGE_PAUSE_MS;
     return since_ms < pause_ms ? pause_ms - since_ms : 0;

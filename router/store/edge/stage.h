@@ -31,14 +31,15 @@ void figure_add_size(struct figure *figure, uint64_t size);
  *   FULL     no room: this batch was refused, the next one is tried
  *   FAILED   the disk or the library failed: everything is refused until a restart
  *   SLOW     it says nothing: seen from the loop, never said by a stage
+ *   LOCKED   another program keeps it from the database: as FULL
  */
-enum stage_state { STAGE_READY, STAGE_FULL, STAGE_FAILED, STAGE_SLOW };
+enum stage_state { STAGE_READY, STAGE_FULL, STAGE_FAILED, STAGE_SLOW, STAGE_LOCKED };
 
 /**
  * What a stage tells with its answers.
  *
  * state     as it is now
- * reason    of FULL and FAILED: what the system or the library said; of SLOW: for how long
+ * reason    of FULL, FAILED and LOCKED: what the system or the library said; of SLOW: for how long
  * work      batches: how long each took until it was on the disk; added up
  * sizes     of the batches; added up
  * bytes     that its files have now

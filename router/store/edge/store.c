@@ -385,7 +385,8 @@ void store_note(struct store *store, const struct audit_note *note)
 
 bool store_is_ready(const struct store *store, const char **why)
 {
-    static const char *const sqlite_why[] = {NULL, "store full", "store failed", "store slow"};
+    static const char *const sqlite_why[] = {NULL, "store full", "store failed", "store slow",
+                                             "store locked"};
     static const char *const audit_why[] = {NULL, "audit full", "audit failed", "audit slow"};
     const char *found = sqlite_why[store->figures.sqlite.state];
 

@@ -333,8 +333,9 @@ Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
 /* Whom an alert is to wake has to be told why. */
 Test(http_metrics, tells_why_connections_are_not_welcome)
 {
-    static const char *const reasons[] = {"store full", "store failed", "store slow",
-                                          "audit full", "audit failed", "audit slow"};
+    static const char *const reasons[] = {"store full",   "store failed", "store slow",
+                                          "store locked", "audit full",   "audit failed",
+                                          "audit slow"};
     struct fixture fixture;
     char line[64];
 

@@ -105,6 +105,46 @@ Test(sqlite_faults, that_there_is_room_again_is_noticed_without_a_message)
     cr_expect_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
 }
 
+/* A shell with an open transaction, and somebody who has forgotten it. */
+Test(sqlite_faults, a_database_that_another_program_has_locked_says_so)
+{
+    sqlite3 *other;
+
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+    cr_assert_eq(sqlite3_open(keeper.file, &other), SQLITE_OK);
+    for (int again = 0; again < 2; again++) {
+        struct rejection rejection;
+
+        cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+        if (again) { /* and the router is started again meanwhile */
+            keeper_close(&keeper);
+            open_it();
+            keeper_wait_for(&keeper, STAGE_LOCKED);
+        }
+        rejection = keeper_store(&keeper, "a", "text");
+        expect_refused("locked", rejection, true);
+        cr_expect_gt(rejection.retry_ms, 0, "it can be tried again");
+        cr_expect_eq(keeper.report.state, STAGE_LOCKED);
+        cr_expect_str_eq(keeper.report.reason, "database is locked (5)");
+        expect_texts("what was stored can be read", again ? "before after" : "before");
+        cr_assert_eq(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+        keeper_wait_for(&keeper, STAGE_READY);
+        cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK);
+    }
+    cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    keeper_close(&keeper);
+    cr_assert_eq(sqlite3_exec(other,
+                              "UPDATE meta SET value = 1 WHERE key = 'renew'; COMMIT;"
+                              "BEGIN IMMEDIATE",
+                              NULL, NULL, NULL),
+                 SQLITE_OK);
+    cr_expect_eq(keeper_open(&keeper), MCPX_ESYSTEM, "old epochs are served to nobody");
+    cr_expect(strstr(keeper.errors.text, "cannot be marked as in use: database is locked"),
+              "%s", keeper.errors.text);
+    (void)sqlite3_close(other);
+}
+
 /* The disk is full of what is not ours, and the machine is started again. */
 Test(sqlite_faults, on_a_full_disk_a_start_serves_what_is_there)
 {
