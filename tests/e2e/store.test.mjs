@@ -49,8 +49,16 @@ test('a backup taken under load is whole, and serves when it is put in place', a
   assert.ok(whole && messages >= 2000 && messages <= all.length, checked.stdout);
   await router.kill();
 
-  for (const behind of ['', '-wal', '-shm']) rmSync(disk.file + behind, { force: true });
-  renameSync(copy, disk.file);
+  renameSync(disk.file, `${disk.file}.aside`);
+  copyFileSync(copy, disk.file);
+  const forgotten = await disk.ctl('store', 'check', disk.file);
+  assert.equal(forgotten.code, 2, 'the -wal of the old file is there');
+  assert.match(forgotten.stderr, /move the -wal away, too, or use mcpxctl store restore/);
+  renameSync(`${disk.file}.aside`, disk.file);
+  const restored = await disk.ctl('store', 'restore', disk.file, copy, '--json');
+  assert.deepEqual(JSON.parse(restored.stdout), { file: disk.file, copy, messages }, restored.stderr);
+  const old = await disk.ctl('store', 'check', `${disk.file}.old`, '--json');
+  assert.equal(JSON.parse(old.stdout).messages, all.length, 'what was there is kept');
   router = await disk.start();
   assert.deepEqual(await history(router, 'ann'), all.slice(0, messages), 'the history of the copy');
   await assert.rejects(people[2].join(router), /goes on in ann/,
@@ -89,7 +97,9 @@ test('messages can be read out, checked, and erased', async (t) => {
   assert.deepEqual(serials, ann.map((_, i) => i + 1));
   assert.equal((await disk.ctl('store', 'export', disk.file, '--topic', 'eve')).code, 4);
 
-  for (const words of [['erase', disk.file, 'ann'], ['compact', disk.file]]) {
+  const copy = `${disk.file}.backup`;
+  assert.equal((await disk.ctl('store', 'backup', disk.file, copy)).code, 0);
+  for (const words of [['erase', disk.file, 'ann'], ['compact', disk.file], ['restore', disk.file, copy]]) {
     const { code, stderr } = await disk.ctl('store', ...words);
     assert.equal(code, 1);
     assert.match(stderr, /in use by process \d+; stop that router first/);
@@ -118,8 +128,12 @@ test('messages can be read out, checked, and erased', async (t) => {
   const rest = await disk.ctl('store', 'export', disk.file);
   assert.equal(rest.code, 1);
   assert.deepEqual(envelopesOf(rest.stdout), bob.filter((_, i) => i !== 7));
-  for (const verb of ['backup', 'check', 'export', 'compact', 'erase']) {
+  const damaged = await disk.ctl('store', 'restore', disk.file, disk.file);
+  assert.equal(damaged.code, 1);
+  assert.match(damaged.stderr, /is damaged; store check says where/);
+  for (const verb of ['backup', 'check', 'export', 'compact', 'erase', 'restore']) {
     const words = [verb, '/dev/null', ...(/backup|erase/.test(verb) ? ['x'] : [])];
+    if (verb === 'restore') words.splice(1, 0, disk.file);
     const { code, stderr } = await disk.ctl('store', ...words);
     assert.equal(code, 2, `${verb}: ${stderr}`);
     assert.match(stderr, /\/dev\/null/);
@@ -187,7 +201,8 @@ test('--check names a file that is no database of this router, and touches nothi
   assert.match(beside.stderr, /messages\.db-wal: this user may not read and write it \(.+\); expected a file of its own, or none/);
   rmSync(`${file}-wal`);
   writeFileSync(`${file}-wal`, 'pages that the file lacks');
-  writeFileSync(file, whole.subarray(0, 4096));
+  assert.match((await check(file)).stderr, /is a backup, and its -wal is of the database before it; move the -wal away/);
+  writeFileSync(file, changed(18, 2, 2).subarray(0, 4096)); /* as a router leaves it */
   assert.equal((await check(file)).code, 0, 'the next start brings them in');
   assert.ok(!existsSync(`${file}.lock`));
 });

@@ -1,6 +1,6 @@
 /*
  * cmd_store.c - what an operator does with the router's database. backup, check and export only
- * read, so the router may run; compact and erase want it stopped, and see to that.
+ * read, so the router may run; compact, erase and restore want it stopped, and see to that.
  */
 #include "tools/mcpxctl/verbs.h"
 
@@ -19,7 +19,8 @@ enum { PROGRESS_US = 5000000 };
 /*
  * A run on the file of a command line.
  *
- * word        the third operand: a copy, or a topic
+ * file        that is opened: of restore the copy
+ * word        the other operand: a copy, a topic, or of restore the place
  * errors      what those who failed say, in a line
  * status      of what was told, so far
  * since_us    when something was told of progress last
@@ -112,18 +113,25 @@ static void print_damage(void *context, const struct care_damage *damage)
     run->status = output_print(&out, verb, STATUS_FAILED);
 }
 
-static int check(struct run *run)
+static int look(struct run *run, void (*damage)(void *, const struct care_damage *))
 {
-    struct care_reader reader = {.damage = print_damage, .context = run};
-    const struct care_sums *sums = &run->sums;
+    struct care_reader reader = {.damage = damage, .context = run};
     enum mcpx_err err = care_check(run->care, &reader, &run->sums, &run->errors);
-    struct mcpx_text out = {0};
-    bool whole;
 
     if (err == MCPX_OK)
         err = care_walk(run->care, NULL, &reader, &run->sums, &run->errors);
-    if (err != MCPX_OK)
-        return fail(run, err, STATUS_FAILED);
+    return fail(run, err, STATUS_FAILED);
+}
+
+static int check(struct run *run)
+{
+    const struct care_sums *sums = &run->sums;
+    struct mcpx_text out = {0};
+    int status = look(run, print_damage);
+    bool whole;
+
+    if (status != STATUS_OK)
+        return status;
     whole = sums->damages == 0;
     if (run->json)
         mx_format(&out,
@@ -217,9 +225,30 @@ static int erase(struct run *run)
     return output_print(&out, verb, STATUS_OK);
 }
 
+static int restore(struct run *run)
+{
+    struct mcpx_text out = {0};
+    int status = look(run, NULL);
+
+    if (status == STATUS_OK && run->sums.damages > 0)
+        return fail_with(STATUS_FAILED, verb, "%s is damaged; store check says where",
+                         run->file);
+    if (status == STATUS_OK)
+        status = fail(run, care_restore(run->care, run->word, &run->errors), STATUS_FAILED);
+    if (status != STATUS_OK)
+        return status;
+    if (run->json)
+        mx_format(&out, "{\"file\":%q,\"copy\":%q,\"messages\":%s}\n", run->word, run->file,
+                  run->sums.messages);
+    else
+        text_format(&out, "%s: restored from %s, messages %s\n", run->word, run->file,
+                    run->sums.messages);
+    return output_print(&out, verb, STATUS_OK);
+}
+
 /* ---- which of them ---- */
 
-/* words: how many operands it takes; alone: no router may run */
+/* words: how many operands it takes; alone: no router may have the file that is opened */
 static const struct action {
     const char *name;
     size_t words;
@@ -232,6 +261,7 @@ static const struct action {
     {"export", 2, false, export, "export wants FILE alone"},
     {"compact", 2, true, compact, "compact wants FILE alone"},
     {"erase", 3, true, erase, "erase wants FILE and TOPIC"},
+    {"restore", 3, false, restore, "restore wants FILE and COPY"},
 };
 
 static int run_action(struct run *run, const struct action *action)
@@ -261,11 +291,15 @@ int cmd_store(const struct arguments *arguments)
             action = &actions[i];
     if (!action)
         return fail_with(STATUS_USAGE, verb,
-                         "the first word is backup, check, export, compact or erase");
+                         "the first word is backup, check, export, compact, erase or restore");
     if (arguments->operand_count != action->words)
         return fail_with(STATUS_USAGE, verb, "%s", action->usage);
     if (run.topic && action->run != export)
         return fail_with(STATUS_USAGE, verb, "--topic is for export");
     run.word = action->words > 2 ? arguments->operands[2] : NULL;
+    if (action->run == restore) {
+        run.file = run.word;
+        run.word = arguments->operands[1];
+    }
     return run_action(&run, action);
 }

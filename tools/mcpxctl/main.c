@@ -362,14 +362,15 @@ static const struct command commands[] = {
      "takes no connections or answers something else, 5 for one that cannot be reached or "
      "does not take the token, 124 for one that does not answer.",
      one_object_options, connect_options, cmd_status, "look"},
-    {"store", "backup|check|export|compact|erase FILE [WORD]", 2, 3, false,
+    {"store", "backup|check|export|compact|erase|restore FILE [WORD]", 2, 3, false,
      "look after the database that a router stores messages in",
      "backup copies FILE to WORD, where nothing may be, while the router goes on. check reads "
      "all of it and names what is not as it was written, by topic and serial. export prints "
      "the messages, one JSON object per line, of all topics or of that of --topic. compact "
      "gives back to the disk what the file does not need. erase removes the topic WORD with "
-     "all its messages. Compact and erase want the router stopped. Exits 0 when it is done, 1 "
-     "when something is damaged, or the disk or a running router is in the way, 2 when FILE "
+     "all its messages. restore puts the backup WORD in the place of FILE, which is kept as "
+     "FILE.old. The last three want the router stopped. Exits 0 when it is done, 1 when "
+     "something is damaged, or the disk or a running router is in the way, 2 when FILE "
      "is not there or no database of a router, 4 when there is no such topic.",
      store_options, NULL, cmd_store, "keep"},
     {"token", NULL, 0, 0, false, "make a participant's token",

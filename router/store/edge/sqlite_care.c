@@ -9,9 +9,11 @@
 #include "router/store/edge/sqlite_file.h"
 #include "router/store/edge/sqlite_statement.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Steps of SQLite between two words about progress. */
@@ -95,10 +97,59 @@ enum mcpx_err care_backup(struct care *care, const char *copy, struct mcpx_text 
                               .progress = care->progress};
 
     if (access(copy, F_OK) == 0) {
-        mx_format(errors, "%q is there already, and a backup replaces nothing\n", copy);
+        mx_format(errors, "%q is there already, and nothing is replaced; move it away\n",
+                  copy);
         return MCPX_ECONFIG;
     }
     return schema_copy(care->db, &how, errors);
+}
+
+/*
+ * What is ahead of the old file goes last: a router that is started in between finds a backup
+ * beside it, and refuses that.
+ */
+static enum mcpx_err put_in_place(const char *made, const char *file, const char *old,
+                                  struct mcpx_text *errors)
+{
+    struct mcpx_text ahead = mx_formatted("%s-wal", file);
+    struct mcpx_text old_ahead = mx_formatted("%s-wal", old);
+    enum mcpx_err err = ahead.failed || old_ahead.failed ? MCPX_ENOMEM : MCPX_OK;
+    struct stat about;
+    bool is_there = stat(file, &about) == 0;
+
+    if (err == MCPX_OK && is_there &&
+        (chown(made, about.st_uid, about.st_gid) != 0 || link(file, old) != 0)) {
+        mx_format(errors, "%q cannot replace %q: %s; be the user that the router runs as\n",
+                  made, file, strerror(errno));
+        err = MCPX_ESYSTEM;
+    }
+    if (err == MCPX_OK)
+        err = sqlite_file_move(made, file, errors);
+    if (err == MCPX_OK && access(ahead.text, F_OK) == 0)
+        err = sqlite_file_move(ahead.text, old_ahead.text, errors);
+    mcpx_text_fini(&ahead);
+    mcpx_text_fini(&old_ahead);
+    return err;
+}
+
+enum mcpx_err care_restore(struct care *care, const char *file, struct mcpx_text *errors)
+{
+    struct mcpx_text made = mx_formatted("%s.restored", file);
+    struct mcpx_text old = mx_formatted("%s.old", file);
+    enum mcpx_err err =
+        made.failed || old.failed ? MCPX_ENOMEM : lock_new(file, errors, &care->lock);
+
+    if (err == MCPX_OK && access(old.text, F_OK) == 0) {
+        mx_format(errors, "%q is there already, and nothing is replaced; move it away\n",
+                  &old);
+        err = MCPX_ECONFIG;
+    }
+    if (err == MCPX_OK && (err = care_backup(care, made.text, errors)) == MCPX_OK)
+        if ((err = put_in_place(made.text, file, old.text, errors)) != MCPX_OK)
+            (void)unlink(made.text);
+    mcpx_text_fini(&made);
+    mcpx_text_fini(&old);
+    return err;
 }
 
 enum mcpx_err care_compact(struct care *care, struct mcpx_text *errors)

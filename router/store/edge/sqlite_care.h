@@ -34,6 +34,12 @@ void care_close(struct care *care);
  */
 enum mcpx_err care_backup(struct care *care, const char *copy, struct mcpx_text *errors);
 
+/**
+ * Puts a copy of it in the place of a database that no router has. What was there is kept, with
+ * what was written ahead of it, as FILE.old, where nothing may be. As care_open.
+ */
+enum mcpx_err care_restore(struct care *care, const char *file, struct mcpx_text *errors);
+
 /** Gives back to the disk what the file does not need. `care` is alone. As care_open. */
 enum mcpx_err care_compact(struct care *care, struct mcpx_text *errors);
 

@@ -30,6 +30,7 @@ static enum mcpx_err tell(struct mcpx_text *errors, const char *file, const char
 enum {
     HEADER_BYTES = 100,
     PAGE_SIZE_AT = 16,
+    AHEAD_AT = 18,
     FRACTIONS_AT = 21,
     CHANGES_AT = 24,
     PAGES_AT = 28,
@@ -60,7 +61,10 @@ static bool is_sqlite(const unsigned char *header, size_t len)
            memcmp(header + FRACTIONS_AT, "\100\040\040", 3) == 0 && page_size(header) > 0;
 }
 
-/* Has the file an end? What was written ahead may hold pages that it lacks. */
+/*
+ * Has the file an end? What was written ahead may hold pages that it lacks. A copy that was put in
+ * place has nothing ahead of it: SQLite would write over it what was ahead of another file.
+ */
 static enum mcpx_err examine_size(const char *file, const unsigned char *header, uint64_t size,
                                   struct mcpx_text *errors)
 {
@@ -68,12 +72,14 @@ static enum mcpx_err examine_size(const char *file, const unsigned char *header,
     struct mcpx_text ahead = mx_formatted("%s-wal", file);
     char found[120];
     struct stat about;
-    bool is_whole = ahead.failed || size >= wanted ||
-                    memcmp(header + CHANGES_AT, header + PAGES_OF_AT, 4) != 0 ||
-                    (stat(ahead.text, &about) == 0 && about.st_size > 0);
+    bool has_ahead = ahead.failed || (stat(ahead.text, &about) == 0 && about.st_size > 0);
 
     mcpx_text_fini(&ahead);
-    if (is_whole)
+    if (has_ahead && header[AHEAD_AT] == 1)
+        return tell(errors, file, "is a backup, and its -wal is of the database before it",
+                    "move the -wal away, too, or use mcpxctl store restore");
+    if (has_ahead || size >= wanted ||
+        memcmp(header + CHANGES_AT, header + PAGES_OF_AT, 4) != 0)
         return MCPX_OK;
     (void)snprintf(found, sizeof found, "is damaged: %llu bytes of %llu are there",
                    (unsigned long long)size, (unsigned long long)wanted);

@@ -164,25 +164,6 @@ static enum mcpx_err fill_new(const char *path, const char *vfs, struct mcpx_tex
     return err;
 }
 
-static enum mcpx_err create(const struct store_config *config, struct mcpx_text *errors)
-{
-    struct mcpx_text path = mx_formatted("%s.new", config->file);
-    enum mcpx_err err = MCPX_ENOMEM;
-
-    if (path.failed)
-        goto out;
-    err = sqlite_file_make(path.text, errors);
-    if (err == MCPX_OK)
-        err = fill_new(path.text, config->vfs, errors);
-    if (err == MCPX_OK)
-        err = sqlite_file_move(path.text, config->file, errors);
-    if (err != MCPX_OK)
-        (void)unlink(path.text);
-out:
-    mcpx_text_fini(&path);
-    return err;
-}
-
 /* ---- copies, and an older version ---- */
 
 /* Copies some pages at a time, of what the source was at the beginning. Returns SQLite's code. */
@@ -232,7 +213,7 @@ enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
         goto out;
     err = sqlite_file_make(made.text, errors);
     if (err == MCPX_OK)
-        err = copy_to(db, made.text, how, errors);
+        err = db ? copy_to(db, made.text, how, errors) : fill_new(made.text, how->vfs, errors);
     if (err == MCPX_OK)
         err = sqlite_file_move(made.text, how->path, errors);
     if (err != MCPX_OK)
@@ -247,7 +228,8 @@ static enum mcpx_err keep_copy(struct sqlite3 *db, const struct store_config *co
                                int version, struct mcpx_text *errors)
 {
     struct mcpx_text place = mx_formatted("%s.v%s", config->file, version);
-    struct schema_copy how = {.path = place.text, .vfs = config->vfs, .then = ""};
+    struct schema_copy how = {
+        .path = place.text, .vfs = config->vfs, .then = "PRAGMA journal_mode = DELETE"};
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (place.failed)
@@ -340,7 +322,8 @@ enum mcpx_err schema_open(const struct store_config *config, struct mcpx_text *e
     enum mcpx_err err = sqlite_file_examine(config->file, errors, &is_there);
 
     if (err == MCPX_OK && !is_there)
-        err = create(config, errors);
+        err = schema_copy(
+            NULL, &(struct schema_copy){.path = config->file, .vfs = config->vfs}, errors);
     if (err == MCPX_OK)
         err = connect_to(config->file, config->vfs, errors, &db);
     if (err != MCPX_OK)

@@ -55,8 +55,8 @@ struct schema_copy {
 };
 
 /**
- * Copies a database, as it is at one moment, while others may write to it. What stands at the path
- * is replaced. On the disk when it returns. As schema_open.
+ * Copies a database, as it is at one moment, while others may write to it; NULL = makes an empty
+ * one. What stands at the path is replaced. On the disk when it returns. As schema_open.
  */
 enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
                           struct mcpx_text *errors);

@@ -12,6 +12,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,6 +158,141 @@ Test(sqlite_care, a_backup_replaces_nothing)
     care_close(care);
 }
 
+static void die_with_some(void)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        open_it();
+        store_some(10, 100);
+        _exit(0);
+    }
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_assert_gt(keeper_size(&keeper, "-wal"), 0);
+}
+
+static void run(const char *form)
+{
+    char command[1024];
+
+    (void)snprintf(command, sizeof command, "set -e; f='%s'; %s", keeper.file, form);
+    cr_assert_eq(system(command), 0, "%s", command);
+}
+
+static void begin_with_backup(char copy[128])
+{
+    struct care *care;
+
+    open_it();
+    cr_assert_eq(keeper_store(&keeper, "a", "early").err, MCPX_OK);
+    (void)snprintf(copy, 128, "%s.copy", keeper.file);
+    care = care_for(keeper.file, false, NULL);
+    cr_assert_eq(care_backup(care, copy, &errors), MCPX_OK, "%s", errors.text);
+    care_close(care);
+    cr_assert_eq(keeper_store(&keeper, "a", "late").err, MCPX_OK);
+    keeper_close(&keeper);
+}
+
+static void expect_early(const char *name)
+{
+    char *texts;
+
+    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s: %s", name, keeper.errors.text);
+    texts = keeper_texts(&keeper, "a");
+    cr_expect_str_eq(texts, "early", "%s: %s", name, texts);
+    free(texts);
+    keeper_close(&keeper);
+}
+
+/* SQLite would write what was ahead of the old file over the backup. */
+Test(sqlite_care, a_backup_beside_what_is_ahead_of_another_file_is_refused)
+{
+    struct care *care = NULL;
+    char copy[128];
+
+    begin_with_backup(copy);
+    die_with_some();
+    run("cp $f.copy $f; cp $f-wal $f.ahead");
+    for (int alone = 0; alone < 2; alone++) {
+        mcpx_text_reset(&errors);
+        cr_expect_eq(care_open(keeper.file, alone, NULL, &errors, &care), MCPX_ECONFIG);
+        cr_expect(strstr(errors.text, "move the -wal away, too"), "%s", errors.text);
+    }
+    cr_expect_eq(keeper_open(&keeper), MCPX_ECONFIG);
+    cr_expect(strstr(keeper.errors.text, "move the -wal away, too"), "%s", keeper.errors.text);
+    run("cmp $f.copy $f; cmp $f-wal $f.ahead; mv $f-wal $f.ahead");
+    expect_early("without it");
+}
+
+Test(sqlite_care, restore_puts_a_backup_in_place_and_keeps_what_was_there)
+{
+    static const struct {
+        const char *name, *happens;
+        bool whole; /* what was there can be read afterwards, with what was ahead of it */
+    } rows[] = {
+        {"a killed router", "true", true},
+        {"a damaged file", "truncate -s 5000 $f", false},
+        {"no file", "rm $f $f-wal $f-shm", false},
+        {"a file that went alone", "rm $f", false},
+        {"a machine where nothing was yet", "rm $f $f-wal $f-shm $f.lock", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct care *care;
+        char copy[128], old[128];
+
+        keeper_fini(&keeper);
+        begin();
+        begin_with_backup(copy);
+        stored = 0;
+        die_with_some();
+        run(rows[i].happens);
+        care = care_for(copy, false, NULL);
+        cr_assert_eq(care_restore(care, keeper.file, &errors), MCPX_OK, "%s: %s", rows[i].name,
+                     errors.text);
+        care_close(care);
+        cr_expect_eq(keeper_size(&keeper, ".restored"), -1);
+        expect_early(rows[i].name);
+        (void)snprintf(old, sizeof old, "%s.old", keeper.file);
+        if (rows[i].whole)
+            cr_expect_eq(check(old).messages, 12, "%s", rows[i].name);
+    }
+}
+
+Test(sqlite_care, restore_is_refused_while_a_router_runs_and_replaces_nothing_it_has_kept)
+{
+    struct care *care;
+    char copy[128];
+    pid_t child;
+    int ends[2];
+    char byte;
+
+    begin_with_backup(copy);
+    run("echo kept > $f.old; cp $f $f.before");
+    care = care_for(copy, false, NULL);
+    cr_expect_eq(care_restore(care, keeper.file, &errors), MCPX_ECONFIG);
+    cr_expect(strstr(errors.text, ".old\" is there already"), "%s", errors.text);
+    care_close(care);
+    cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    child = fork();
+    if (child == 0) {
+        (void)close(ends[1]);
+        open_it();
+        (void)!write(ends[0], "y", 1);
+        (void)!read(ends[0], &byte, 1);
+        _exit(0);
+    }
+    (void)close(ends[0]);
+    cr_assert_eq(read(ends[1], &byte, 1), 1);
+    care = care_for(copy, false, NULL);
+    cr_expect_eq(care_restore(care, keeper.file, &errors), MCPX_ESYSTEM);
+    cr_expect(strstr(errors.text, "stop that router first"), "%s", errors.text);
+    care_close(care);
+    (void)close(ends[1]);
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    run("test $(cat $f.old) = kept; test ! -e $f.restored");
+}
+
 /* ---- check and export ---- */
 
 Test(sqlite_care, check_names_what_is_damaged)
@@ -260,19 +396,12 @@ Test(sqlite_care, export_tells_the_messages_of_one_topic_or_of_all)
 /* What a router that was killed left ahead of the file stays for the next one. */
 Test(sqlite_care, who_only_reads_changes_no_file)
 {
-    pid_t child = fork();
     long long size;
     long long ahead;
 
-    if (child == 0) {
-        open_it();
-        store_some(10, 100);
-        _exit(0);
-    }
-    cr_assert_eq(waitpid(child, NULL, 0), child);
+    die_with_some();
     size = keeper_size(&keeper, "");
     ahead = keeper_size(&keeper, "-wal");
-    cr_assert_gt(ahead, 0);
     cr_expect_eq(check(keeper.file).messages, 10);
     cr_expect_eq(keeper_size(&keeper, ""), size);
     cr_expect_eq(keeper_size(&keeper, "-wal"), ahead);
