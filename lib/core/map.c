@@ -52,7 +52,7 @@ uint64_t mx_map_hash(struct mx_map_key key, struct mcpx_slice text)
 {
     struct sip v = {key.words[0] ^ 0x736f6d6570736575, key.words[1] ^ 0x646f72616e646f6d,
                     key.words[0] ^ 0x6c7967656e657261, key.words[1] ^ 0x7465646279746573};
-    const unsigned char *bytes = (const unsigned char *)text.text;
+    const unsigned char *bytes = (const unsigned char *)(text.len ? text.text : "");
     size_t whole = text.len - text.len % 8;
 
     for (size_t at = 0; at < whole; at += 8)
