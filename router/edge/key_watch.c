@@ -63,7 +63,8 @@ static void on_looked(uv_work_t *work, int status)
 
     (void)status; /* it is never cancelled */
     if (watch->has_read) {
-        tell(edge, watch->file, &watch->reading);
+        if (key_file_is_news(watch->file, &watch->reading))
+            tell(edge, watch->file, &watch->reading);
         key_file_take(watch->file, &watch->reading);
     }
     key_reading_fini(&watch->reading);

@@ -8,7 +8,8 @@
  * for minutes. So a thread asks the files for their times, reads them, and frees what was in force
  * before; the loop only exchanges one for the other. Files are read again when they have not
  * changed for a second: certificate and key are two files, and between the first and the second
- * change they do not belong together.
+ * change they do not belong together. After a failure they are read again now and then: there may
+ * have been no descriptor left, or no disk.
  */
 #include "router/edge/tls_files.h"
 
@@ -31,12 +32,14 @@ static const char groups[] = "X25519:P-256:P-384";
 
 /*
  * CLIENT_CHAIN_MAX   the longest chain of a client, in bytes
+ * TLS_AGAIN_LOOKS    after a failure: one reading in so many looks
  * TLS_LISTS_MAX      how large files may be: lists, of which a million entries take 45 MiB
  * TLS_FILE_MAX       others
  */
 enum {
     CLIENT_CHAIN_MAX = 32768,
     TLS_FILE_COUNT = 4,
+    TLS_AGAIN_LOOKS = 5,
     TLS_LISTS_MAX = 64 << 20,
     TLS_FILE_MAX = 1 << 20
 };
@@ -239,7 +242,8 @@ struct found {
  *                thread's
  * retired        in force before, for the thread to be freed
  * busy           a thread looks or, `forced`, reads in any case; `asked`: it is to read once more
- * looked_ms      mono_ms when the loop looked last
+ * looked_ms      mono_ms when the loop looked last; `looks` counts
+ * told           the failure that was logged last
  */
 struct tls_watch {
     struct edge *edge;
@@ -250,6 +254,8 @@ struct tls_watch {
     struct tls_files retired;
     bool busy, forced, asked;
     int64_t looked_ms;
+    unsigned looks;
+    struct mcpx_text told;
     struct found found;
 };
 
@@ -261,10 +267,11 @@ static void look(uv_work_t *work)
     struct tls_stamp now = tls_files_stamp(&watch->settings);
     bool has_settled =
         !tls_stamp_equals(&now, &watch->stamp) && tls_stamp_equals(&now, &watch->seen);
+    bool is_again = watch->edge->tls.figures.stale && ++watch->looks % TLS_AGAIN_LOOKS == 0;
 
     tls_files_fini(&watch->retired);
     watch->seen = now;
-    watch->found.has_read = watch->forced || has_settled;
+    watch->found.has_read = watch->forced || has_settled || is_again;
     if (!watch->found.has_read)
         return;
     watch->stamp = now;
@@ -313,12 +320,18 @@ static void take_files(struct edge *edge, struct tls_files *files)
 
 static void take(struct edge *edge, struct found *found)
 {
+    struct mcpx_text *told = &edge->tls.watch->told;
+    bool is_news = !edge->tls.figures.stale || edge->tls.watch->forced ||
+                   !mcpx_slice_equal(mcpx_text_view(told), mcpx_text_view(&found->errors));
+
     edge->tls.figures.stale = found->err != MCPX_OK;
-    if (found->err) {
-        LOG(LOG_ERROR, "tls_files_unusable",
-            log_text("reason", mcpx_text_view(&found->errors)),
+    mcpx_text_fini(told);
+    *told = found->errors;
+    found->errors = (struct mcpx_text){0};
+    if (found->err && is_news) {
+        LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(told)),
             log_string("hint", "the certificate that was read before stays in force"));
-    } else {
+    } else if (!found->err) {
         record_keys(edge, "/tls");
         take_files(edge, &found->files);
         LOG(LOG_INFO, "tls_files_read", log_number("expires", edge->tls.files.until_s));
@@ -455,6 +468,7 @@ void tls_watch_close(struct edge *edge)
     if (!watch)
         return;
     forget_found(&watch->found);
+    mcpx_text_fini(&watch->told);
     tls_files_fini(&watch->retired);
     free(watch->settings.certificate_file);
     free(watch->settings.key_file);

@@ -98,15 +98,25 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
         reading->err = public_keys_read(mcpx_text_view(&text), &file->model, &reading->keys,
                                         &reading->why);
     }
+    if (why || text.failed) /* it may be readable in a moment: no content has this stamp */
+        reading->stamp = (struct file_stamp){0};
     mcpx_text_fini(&text);
+}
+
+bool key_file_is_news(const struct key_file *file, const struct key_reading *reading)
+{
+    return !reading->err || !file->is_faulty ||
+           !file_stamp_equals(&reading->stamp, &file->tried);
 }
 
 void key_file_take(struct key_file *file, struct key_reading *reading)
 {
+    bool is_news = key_file_is_news(file, reading);
+
     file->reads++;
     file->tried = reading->stamp;
     file->is_faulty = reading->err != MCPX_OK;
-    file->failures += file->is_faulty;
+    file->failures += file->is_faulty && is_news;
     if (file->is_faulty)
         return;
     jwt_keys_fini(&file->keys);

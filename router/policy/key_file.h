@@ -73,7 +73,7 @@ struct key_file *key_file_ref(struct key_file *file);
 /** Gives one reference back; the last frees it. NULL is allowed. */
 void key_file_unref(struct key_file *file);
 
-/** True when the content is another one than was read last. */
+/** True when the content is another one than was read last, or could not be read. */
 bool key_file_has_changed(const struct key_file *file);
 
 /**
@@ -81,6 +81,9 @@ bool key_file_has_changed(const struct key_file *file);
  * `reading` is filled, for key_reading_fini.
  */
 void key_file_read(const struct key_file *file, struct key_reading *reading);
+
+/** False for another reading that failed as the one before: it is not told again. */
+bool key_file_is_news(const struct key_file *file, const struct key_reading *reading);
 
 /**
  * Puts a reading into force: all of its keys, or none. After a failure those of before stay. What

@@ -263,6 +263,21 @@ test('new files of the same size, with the times of the old ones, are noticed, a
   await eventually(() => told().length === 2, 'each is a line in the audit');
 });
 
+/* The files have changed while no descriptor was left, and do not change when there is one. */
+test('files that cannot be read for a moment are read once they can be', async (t) => {
+  const router = await start(t);
+  const limit = (most) => execFileSync('prlimit', ['--pid', `${router.pid}`, `--nofile=${most}:`]);
+  router.certificates.make('two');
+  limit(5);
+  router.certificates.become('two', 'live');
+  await eventually(() => router.log.includes('event=tls_files_unusable'), 'it was not noticed');
+  limit(1024);
+  await eventually(() => router.log.includes('event=tls_files_read'), 'they were not read again');
+  assert.equal(router.log.match(/event=tls_files_unusable/g).length, 1, 'it is said once');
+  const late = await Participant.join(router, { id: 'late', topic: 'room', ...secured(router) });
+  await late.close();
+});
+
 test('who speaks the other language is told so', async (t) => {
   const router = await start(t);
   const plain = Number(new URL(router.url).port);

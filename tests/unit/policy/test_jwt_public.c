@@ -6,6 +6,8 @@
  */
 #include "tests/unit/policy/keyed.h"
 
+#include <sys/resource.h>
+
 static const char *const algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384",
                                    "PS512", "ES256", "ES384", "ES512", "EdDSA"};
 static const char *const sorts[] = {"RSA-2048", "P-256", "P-384", "P-521", "ED25519"};
@@ -362,6 +364,7 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
         {NULL, true, true, true},      {new_pem, false, true, false},
     };
     struct keyed keyed = key_with(old_pem, "ES256");
+    struct rlimit enough;
 
     mcpx_text_puts(&both, old_pem);
     mcpx_text_puts(&both, new_pem);
@@ -380,6 +383,22 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
     }
     cr_expect_eq(keyed.file->reads, 6);
     cr_expect_eq(keyed.file->failures, 2);
+
+    /* for a moment there is no descriptor left: the file does not change when there is again */
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &enough), 0);
+    write_file(keyed.path, old_pem);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, enough.rlim_max}), 0);
+    for (int i = 0; i < 3; i++) {
+        cr_expect(key_file_has_changed(keyed.file), "it is tried again");
+        reread(&keyed);
+        cr_expect(keyed.file->is_faulty);
+        cr_expect_eq(keyed.file->failures, 3, "which is one failure");
+    }
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &enough), 0);
+    cr_expect(key_file_has_changed(keyed.file));
+    reread(&keyed);
+    cr_expect(believes(&keyed, old_pair, "ES256"));
+    cr_expect_not(key_file_has_changed(keyed.file));
     keyed_fini(&keyed);
     mcpx_text_fini(&both);
     free(old_pem);
