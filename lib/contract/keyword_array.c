@@ -78,8 +78,8 @@ static void tell_most(const struct mx_program *program, const struct mx_op *op,
               most == 1 ? "" : "s");
 }
 
-static const struct mx_action least_action = {"minContains", NULL, tell_least};
-static const struct mx_action most_action = {"maxContains", NULL, tell_most};
+static const struct mx_action least_action = {"minContains", NULL, tell_least, NULL};
+static const struct mx_action most_action = {"maxContains", NULL, tell_most, NULL};
 
 static bool run_contains(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
@@ -154,20 +154,12 @@ static bool run_unique(struct mx_run *run, const struct mx_op *op, uint32_t node
     return is_unique || mx_run_fail(run, op);
 }
 
-static void tell_unique(const struct mx_program *program, const struct mx_op *op,
-                        struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    mcpx_text_puts(out, "must not hold an item twice");
-}
-
-static const struct mx_action items_action = {"items", run_items, mx_tell_nothing};
-static const struct mx_action prefix_action = {"prefixItems", run_items, mx_tell_nothing};
-static const struct mx_action additional_action = {"additionalItems", run_items,
-                                                   mx_tell_nothing};
-static const struct mx_action contains_action = {"contains", run_contains, tell_least};
-static const struct mx_action unique_action = {"uniqueItems", run_unique, tell_unique};
+static const struct mx_action items_action = {"items", run_items, NULL, ""};
+static const struct mx_action prefix_action = {"prefixItems", run_items, NULL, ""};
+static const struct mx_action additional_action = {"additionalItems", run_items, NULL, ""};
+static const struct mx_action contains_action = {"contains", run_contains, tell_least, NULL};
+static const struct mx_action unique_action = {"uniqueItems", run_unique, NULL,
+                                               "must not hold an item twice"};
 
 static void add_items(struct mx_build *build)
 {

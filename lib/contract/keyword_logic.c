@@ -70,8 +70,8 @@ struct condition {
     uint32_t else_unit;
 };
 
-static const struct mx_action then_action = {"then", NULL, mx_tell_nothing};
-static const struct mx_action else_action = {"else", NULL, mx_tell_nothing};
+static const struct mx_action then_action = {"then", NULL, NULL, ""};
+static const struct mx_action else_action = {"else", NULL, NULL, ""};
 
 static bool run_if(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
@@ -99,24 +99,17 @@ static void tell_one(const struct mx_program *program, const struct mx_op *op,
     mx_format(out, "must be valid in exactly one of %s way%s", op->a, op->a == 1 ? "" : "s");
 }
 
-static void tell_not(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    mcpx_text_puts(out, "must not be what the schema excludes");
-}
-
 static const struct {
     enum mx_keyword key;
     struct mx_action action;
 } lists[] = {
-    {MX_KEY_ALL_OF, {"allOf", run_all, mx_tell_nothing}},
-    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_any}},
-    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_one}},
+    {MX_KEY_ALL_OF, {"allOf", run_all, NULL, ""}},
+    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_any, NULL}},
+    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_one, NULL}},
 };
-static const struct mx_action not_action = {"not", run_not, tell_not};
-static const struct mx_action if_action = {"if", run_if, mx_tell_nothing};
+static const struct mx_action not_action = {"not", run_not, NULL,
+                                            "must not be what the schema excludes"};
+static const struct mx_action if_action = {"if", run_if, NULL, ""};
 
 static void add_condition(struct mx_build *build)
 {
@@ -177,8 +170,8 @@ static bool run_dynamic(struct mx_run *run, const struct mx_op *op, uint32_t nod
     return mx_run_here(run, op->action, unit == MX_UNIT_NONE ? target->unit : unit, node);
 }
 
-static const struct mx_action ref_action = {"$ref", run_ref, mx_tell_nothing};
-static const struct mx_action dynamic_action = {"$dynamicRef", run_dynamic, mx_tell_nothing};
+static const struct mx_action ref_action = {"$ref", run_ref, NULL, ""};
+static const struct mx_action dynamic_action = {"$dynamicRef", run_dynamic, NULL, ""};
 
 static void add_reference(struct mx_build *build, enum mx_keyword key,
                           const struct mx_action *action, bool dynamic)
@@ -252,21 +245,13 @@ static bool run_dependents(struct mx_run *run, const struct mx_op *op, uint32_t 
     return fits && !run->stopped;
 }
 
-static void tell_missing(const struct mx_program *program, const struct mx_op *op,
-                         struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    mcpx_text_puts(out, "is missing");
-}
-
 static const struct {
     enum mx_keyword key;
     struct mx_action action;
 } rows[] = {
-    {MX_KEY_DEPENDENT_REQUIRED, {"dependentRequired", run_dependents, tell_missing}},
-    {MX_KEY_DEPENDENT_SCHEMAS, {"dependentSchemas", run_dependents, tell_missing}},
-    {MX_KEY_DEPENDENCIES, {"dependencies", run_dependents, tell_missing}},
+    {MX_KEY_DEPENDENT_REQUIRED, {"dependentRequired", run_dependents, NULL, "is missing"}},
+    {MX_KEY_DEPENDENT_SCHEMAS, {"dependentSchemas", run_dependents, NULL, "is missing"}},
+    {MX_KEY_DEPENDENCIES, {"dependencies", run_dependents, NULL, "is missing"}},
 };
 
 static void add_names(struct mx_build *build, struct dependent *dependent, uint32_t array)
@@ -338,9 +323,9 @@ static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
     return all_fit;
 }
 
-static const struct mx_action items_action = {"unevaluatedItems", run_rest, mx_tell_nothing};
-static const struct mx_action properties_action = {"unevaluatedProperties", run_rest,
-                                                   mx_tell_nothing};
+static const struct mx_action items_action = {"unevaluatedItems", run_rest, NULL, ""};
+static const struct mx_action properties_action = {"unevaluatedProperties", run_rest, NULL,
+                                                   ""};
 
 void mx_keywords_unevaluated(struct mx_build *build)
 {

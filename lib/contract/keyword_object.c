@@ -41,28 +41,12 @@ struct members {
     uint32_t names;
 };
 
-static void tell_missing(const struct mx_program *program, const struct mx_op *op,
-                         struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    mcpx_text_puts(out, "is missing");
-}
-
-static void tell_name(const struct mx_program *program, const struct mx_op *op,
-                      struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    mcpx_text_puts(out, "must have a name that the schema allows");
-}
-
-static const struct mx_action properties_action = {"properties", NULL, mx_tell_nothing};
-static const struct mx_action patterns_action = {"patternProperties", NULL, mx_tell_nothing};
-static const struct mx_action additional_action = {"additionalProperties", NULL,
-                                                   mx_tell_nothing};
-static const struct mx_action required_action = {"required", NULL, tell_missing};
-static const struct mx_action names_action = {"propertyNames", NULL, tell_name};
+static const struct mx_action properties_action = {"properties", NULL, NULL, ""};
+static const struct mx_action patterns_action = {"patternProperties", NULL, NULL, ""};
+static const struct mx_action additional_action = {"additionalProperties", NULL, NULL, ""};
+static const struct mx_action required_action = {"required", NULL, NULL, "is missing"};
+static const struct mx_action names_action = {"propertyNames", NULL, NULL,
+                                              "must have a name that the schema allows"};
 
 static const struct mx_op required_op = {&required_action, 0, 0, NULL};
 static const struct mx_op names_op = {&names_action, 0, 0, NULL};
@@ -166,7 +150,7 @@ static bool run_members(struct mx_run *run, const struct mx_op *op, uint32_t nod
     return fits;
 }
 
-static const struct mx_action members_action = {NULL, run_members, mx_tell_nothing};
+static const struct mx_action members_action = {NULL, run_members, NULL, ""};
 
 /* The entry of this name, made if it is not there. */
 static struct entry *add_entry(struct mx_build *build, struct members *members, uint32_t name,

@@ -130,8 +130,8 @@ static void tell_choice(const struct mx_program *program, const struct mx_op *op
     }
 }
 
-static const struct mx_action enum_action = {"enum", run_choice, tell_choice};
-static const struct mx_action const_action = {"const", run_choice, tell_choice};
+static const struct mx_action enum_action = {"enum", run_choice, tell_choice, NULL};
+static const struct mx_action const_action = {"const", run_choice, tell_choice, NULL};
 
 static int compare_words(const void *a, const void *b)
 {
@@ -309,17 +309,19 @@ static const struct {
      MX_KEY_MAX_LENGTH,
      MX_CLASS_STRING,
      "character",
-     {{"minLength", length_fits, tell_least}, {"maxLength", length_fits, tell_most}}},
+     {{"minLength", length_fits, tell_least, NULL},
+      {"maxLength", length_fits, tell_most, NULL}}},
     {MX_KEY_MIN_ITEMS,
      MX_KEY_MAX_ITEMS,
      MX_CLASS_ARRAY,
      "item",
-     {{"minItems", count_fits, tell_least}, {"maxItems", count_fits, tell_most}}},
+     {{"minItems", count_fits, tell_least, NULL}, {"maxItems", count_fits, tell_most, NULL}}},
     {MX_KEY_MIN_PROPERTIES,
      MX_KEY_MAX_PROPERTIES,
      MX_CLASS_OBJECT,
      "member",
-     {{"minProperties", count_fits, tell_least}, {"maxProperties", count_fits, tell_most}}},
+     {{"minProperties", count_fits, tell_least, NULL},
+      {"maxProperties", count_fits, tell_most, NULL}}},
 };
 
 static const struct amount *amount_of(struct mx_build *build, uint32_t node, uint32_t count,
@@ -373,7 +375,7 @@ static void tell_pattern(const struct mx_program *program, const struct mx_op *o
     mx_format(out, "must match %s", ((const struct pattern *)op->data)->text);
 }
 
-static const struct mx_action pattern_action = {"pattern", run_pattern, tell_pattern};
+static const struct mx_action pattern_action = {"pattern", run_pattern, tell_pattern, NULL};
 
 void mx_keywords_string(struct mx_build *build)
 {
@@ -458,11 +460,11 @@ static const struct {
     uint32_t orders;
     struct mx_action action;
 } bounds[] = {
-    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_limit}},
-    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_limit}},
-    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_limit}},
-    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_limit}},
-    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_limit}},
+    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_limit, NULL}},
+    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_limit, NULL}},
+    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_limit, NULL}},
+    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_limit, NULL}},
+    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_limit, NULL}},
 };
 
 void mx_keywords_number(struct mx_build *build)

@@ -28,15 +28,17 @@ enum {
 /**
  * A keyword.
  *
- * name   for errors; NULL for a check that has no keyword of its own
- * run    checks a value: false when it is not what it should be, or a bound was met
- * tell   appends what is expected
+ * name       for errors; NULL for a check that has no keyword of its own
+ * run        checks a value: false when it is not what it should be, or a bound was met
+ * tell       appends what is expected; NULL = that is
+ * sentence   always the same
  */
 struct mx_action {
     const char *name;
     bool (*run)(struct mx_run *run, const struct mx_op *op, uint32_t node);
     void (*tell)(const struct mx_program *program, const struct mx_op *op,
                  struct mcpx_text *out);
+    const char *sentence;
 };
 
 /** A check. What `a`, `b` and `data` are is the action's. */

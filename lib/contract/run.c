@@ -123,7 +123,10 @@ static void keep(struct mx_run *run, struct mx_finding *next, const struct mx_op
     run->steps -= (int64_t)(next->path.len / BYTES_PER_STEP + 1);
     mcpx_text_puts(&next->keyword, op->action->name);
     if (mx_findings_wants(findings)) {
-        op->action->tell(run->program, op, &next->message);
+        if (op->action->tell)
+            op->action->tell(run->program, op, &next->message);
+        else
+            mcpx_text_puts(&next->message, op->action->sentence);
         mx_findings_keep(findings);
     }
 }
@@ -166,22 +169,6 @@ bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx
     return false;
 }
 
-void mx_tell_nothing(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    (void)out;
-}
-
-static void tell_never(const struct mx_program *program, const struct mx_op *op,
-                       struct mcpx_text *out)
-{
-    (void)program;
-    (void)op;
-    mcpx_text_puts(out, "is not allowed");
-}
-
 /* What a type is called in a message, in the order of their bits. */
 static const struct {
     uint8_t bit;
@@ -207,12 +194,13 @@ static void tell_type(const struct mx_program *program, const struct mx_op *op,
     }
 }
 
-static const struct mx_action type_action = {"type", NULL, tell_type};
+static const struct mx_action type_action = {"type", NULL, tell_type, NULL};
 
 /* The value is of a type that the subschema does not take. */
 static bool refuse_type(struct mx_run *run, const struct mx_unit *unit)
 {
-    struct mx_action never = {run->lead ? run->lead->name : "false", NULL, tell_never};
+    struct mx_action never = {run->lead ? run->lead->name : "false", NULL, NULL,
+                              "is not allowed"};
     struct mx_op op = {unit->never ? &never : &type_action, unit->types, 0, NULL};
 
     return mx_run_fail(run, &op);

@@ -81,10 +81,6 @@ bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t nam
 /** A member is missing: lists that. Returns false. */
 bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name);
 
-/** For keywords that expect nothing themselves: appends nothing. */
-void mx_tell_nothing(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out);
-
 /** A bound was met. Returns false. */
 bool mx_run_stop(struct mx_run *run, uint32_t node);
 
