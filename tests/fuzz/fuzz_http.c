@@ -158,7 +158,7 @@ static void check_answer(const struct mcpx_text *answer, const struct http_reque
         request->target.len ? memchr(request->target.text, '?', request->target.len) : NULL;
     size_t path_len = query ? (size_t)(query - request->target.text) : request->target.len;
     struct mcpx_slice path = {request->target.text, path_len};
-    struct mcpx_slice asked = {path.text + path_len, request->target.len - path_len};
+    struct mcpx_slice asked = {query, request->target.len - path_len};
     bool may_hold = holds_secret(request->origin) || holds_secret(request->body) ||
                     holds_secret(path) || holds_secret(topic_of(asked));
     char *end;
