@@ -115,58 +115,56 @@ bool mx_run_starve(struct mx_run *run, uint32_t node)
     return mx_run_stop(run, node);
 }
 
-/* Keeps the error whose path stands in `next`. */
-static void keep(struct mx_run *run, struct mx_finding *next, const struct mx_op *op)
+/* For the next error, whose path is that of the value at hand; NULL when none is wanted. */
+static struct mx_finding *next_finding(struct mx_run *run)
 {
-    struct mx_findings *findings = run->findings;
+    struct mx_finding *next;
 
+    if (!run->findings || run->stopped)
+        return NULL;
+    next = mx_findings_next(run->findings);
+    mx_findings_path(run->findings, &next->path);
+    return next;
+}
+
+/* Keeps the error whose path stands in `next`, if one is wanted. Returns false. */
+static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op *op)
+{
+    if (!next)
+        return false;
     run->steps -= (int64_t)(next->path.len / BYTES_PER_STEP + 1);
     mcpx_text_puts(&next->keyword, op->action->name);
-    if (mx_findings_wants(findings)) {
-        if (op->action->tell)
-            op->action->tell(run->program, op, &next->message);
-        else
-            mcpx_text_puts(&next->message, op->action->sentence);
-        mx_findings_keep(findings);
-    }
+    if (!mx_findings_wants(run->findings))
+        return false;
+    if (op->action->tell)
+        op->action->tell(run->program, op, &next->message);
+    else
+        mcpx_text_puts(&next->message, op->action->sentence);
+    mx_findings_keep(run->findings);
+    return false;
 }
 
 bool mx_run_fail(struct mx_run *run, const struct mx_op *op)
 {
-    struct mx_finding *next;
-
-    if (!run->findings || run->stopped)
-        return false;
-    next = mx_findings_next(run->findings);
-    mx_findings_path(run->findings, &next->path);
-    keep(run, next, op);
-    return false;
+    return keep(run, next_finding(run), op);
 }
 
 bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t name)
 {
-    struct mx_finding *next;
+    struct mx_finding *next = next_finding(run);
 
-    if (!run->findings || run->stopped)
-        return false;
-    next = mx_findings_next(run->findings);
-    mx_findings_path(run->findings, &next->path);
-    mx_tree_pointer_name(run->tree, name, &next->path);
-    keep(run, next, op);
-    return false;
+    if (next)
+        mx_tree_pointer_name(run->tree, name, &next->path);
+    return keep(run, next, op);
 }
 
 bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name)
 {
-    struct mx_finding *next;
+    struct mx_finding *next = next_finding(run);
 
-    if (!run->findings || run->stopped)
-        return false;
-    next = mx_findings_next(run->findings);
-    mx_findings_path(run->findings, &next->path);
-    mx_tree_pointer_add(&next->path, name);
-    keep(run, next, op);
-    return false;
+    if (next)
+        mx_tree_pointer_add(&next->path, name);
+    return keep(run, next, op);
 }
 
 /* What a type is called in a message, in the order of their bits. */
