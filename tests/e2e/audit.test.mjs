@@ -205,9 +205,14 @@ test('whoever gave, took away, removed or reloaded at run time stands in the aud
   });
   for (const [who, code, ...words] of [
     ['head', 0, 'grant', 'ann', 'note', '--until', '600', '--dry-run'],
+    ['ann', 3, 'can', '--live', 'note'],
     ['head', 0, 'grant', 'ann', 'note', '--until', '600'],
+    ['ann', 0, 'can', '--live', 'note'],
     ['ann', 3, 'grant', 'ann', 'mcp/*'],
+    ['ann', 0, 'can', '--live', 'chat'],
     ['head', 0, 'revoke', 'ann', 'chat'],
+    ['ann', 3, 'can', '--live', 'chat'],
+    ['ann', 3, 'can', '--live', 'note', '--topic', 'another'],
     ['head', 0, 'kick', 'ann', '--for', '600', '--dry-run'],
     ['head', 0, 'kick', 'ann', '--for', '600'],
     ['head', 0, 'reload'],

@@ -186,6 +186,7 @@ static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
 {
     mx_format(out, "{\"kind\":%q", inquiry->kind.text);
     mx_json_add_optional(out, "participant", inquiry->participant);
+    mx_json_add_optional(out, "topic", inquiry->topic);
     if (inquiry->address.count > 0)
         mx_json_add_strings(out, "to", inquiry->address.to, inquiry->address.count);
     mx_json_end_object(out);
@@ -213,34 +214,40 @@ static bool read_refusal(struct mcpx_slice answer, enum mcpx_refusal *out)
     return false;
 }
 
+/* In a topic counts what was changed there at run time, too. */
 static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, bool json)
 {
+    static const struct entrance may_enter; /* else the router had answered otherwise */
     static const char *const names[] = {"grant", "nearest", "would_allow", "alternative"};
     struct mcpx_decision decision = {.refusal = MCPX_DENIED};
     struct mcpx_slice *const slots[] = {&decision.grant, &decision.nearest,
                                         &decision.would_allow, &decision.alternative};
     struct mcpx_text held[4] = {{0}};
-    struct mcpx_slice value;
+    struct mcpx_slice value = {0};
     int status = STATUS_FAILED;
 
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK ||
-        !read_refusal(value, &decision.refusal))
+    (void)mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL);
+    if (value.text && inquiry->topic.text)
+        value = mcpx_json_get(value, "now");
+    if (!value.text || !read_refusal(value, &decision.refusal))
         return fail_with(STATUS_FAILED, "can", "the router's answer is no decision");
     for (size_t i = 0; i < 4; i++)
         *slots[i] = read_member(value, names[i], &held[i]);
-    status = inquiry_answer(inquiry, &decision, NULL, json);
+    status = inquiry_answer(inquiry, &decision, inquiry->topic.text ? &may_enter : NULL, json);
     for (size_t i = 0; i < 4; i++)
         mcpx_text_fini(&held[i]);
     return status;
 }
 
 /* Asks the router. Returns as inquiry_answer, or an exit code, having complained. */
-static int can_live(const struct arguments *arguments, const struct inquiry *inquiry)
+static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 {
     struct mcpx_text question = {0}, answer = {0};
     struct connection where;
     int status = connection_read(arguments, &where);
 
+    if (status == STATUS_OK)
+        inquiry->topic = mcpx_slice_of(where.client.topic);
     write_question(&question, inquiry);
     if (status == STATUS_OK && question.failed)
         status = complain_of_memory("can");

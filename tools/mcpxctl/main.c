@@ -238,8 +238,8 @@ static const struct command commands[] = {
      "With --config decides offline, from the configuration alone, exactly as the router "
      "would now: may the participant enter the topic of --topic, without which any topic will "
      "do, and may it send the kind there? With --live or --url asks the running router about "
-     "the token's own participant, or another, and about the kind alone. Exits 0 when the "
-     "participant may, 3 when it may not.",
+     "the token's own participant, or another, as things are in the topic now, with what was "
+     "granted and revoked there. Exits 0 when the participant may, 3 when it may not.",
      can_options, connect_options, cmd_can, "administer"},
     {"chain", "ID", 1, 1, false, "what became of a proposal or request",
      "Shows the proposal, who fulfilled or rejected it, whether with the params proposed, and "

@@ -41,7 +41,8 @@ static int read_sorts(const struct arguments *arguments, struct pick *out)
             return fail_with(
                 STATUS_USAGE, verb,
                 "--what wants allow, refuse, join, leave, update, turned_away, grant, revoke, "
-                "kick, reload, keys, undelivered, lost, checkpoint, begin, start or stop");
+                "kick, lift, reload, keys, undelivered, lost, checkpoint, begin, start or "
+                "stop");
         if (out->what_count < PICK_SORTS_MAX)
             out->what[out->what_count++] = mcpx_slice_of(sorts[sort]);
     }
