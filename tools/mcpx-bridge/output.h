@@ -15,6 +15,7 @@
  * who, method     RESPOND: whose answer it is, and to what
  * is_substitute   RESPOND: it stands for an answer that could not be sent
  * is_notice       SEND: a notification of the server
+ * is_again        SEND: one by which receivers are to look again, at a list or a resource
  * is_given_up     a message for which there was no room: it is not sent
  * taken           a text of the action that is the row's own; private
  * is_kept         memory of somebody else's
@@ -26,7 +27,7 @@ struct bridge_row {
     int64_t call;
     struct mcpx_slice who, method;
     struct mcpx_text taken;
-    bool is_substitute, is_notice, is_given_up, is_kept, is_waiting;
+    bool is_substitute, is_notice, is_again, is_given_up, is_kept, is_waiting;
 };
 
 /** The list. Zero-initialised is empty. `lost`: says that a row could not be added. */

@@ -76,13 +76,31 @@ void import_announce(struct import *import, const char *text)
         import_want_send(import, topic, &draft);
 }
 
+static bool is_about(struct mcpx_slice payload, struct mcpx_slice end)
+{
+    struct mcpx_slice method = mcpx_json_get(payload, "method");
+
+    return method.len > end.len &&
+           memcmp(method.text + method.len - end.len, end.text, end.len) == 0;
+}
+
+static bool is_of_lists(struct mcpx_slice payload)
+{
+    return is_about(payload, MCPX_SLICE("/list_changed\""));
+}
+
 void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft)
 {
     struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic};
 
     draft->type = "mcp/request";
     action.draft = *draft;
-    if (!import_want(import, (struct bridge_row){.action = action, .is_notice = true}))
+    if (!import_want(import, (struct bridge_row){
+                                 .action = action,
+                                 .is_notice = true,
+                                 .is_again = is_of_lists(draft->payload) ||
+                                             is_about(draft->payload,
+                                                      MCPX_SLICE("/resources/updated\""))}))
         import_told(import, MCPX_ENOMEM);
 }
 
@@ -92,15 +110,6 @@ void import_told(struct import *import, enum mcpx_err err)
         import_say(import, "notifications of the server cannot be sent: %s",
                    mcpx_strerror(err));
     import->notice_err = err;
-}
-
-static bool is_of_lists(struct mcpx_slice payload)
-{
-    static const struct mcpx_slice end = {"/list_changed\"", 14};
-    struct mcpx_slice method = mcpx_json_get(payload, "method");
-
-    return method.len > end.len &&
-           memcmp(method.text + method.len - end.len, end.text, end.len) == 0;
 }
 
 void import_tell(struct import *import, struct mcpx_draft *draft)

@@ -3,6 +3,9 @@
  * router one rate for all that we send, so whoever causes many or long messages would make
  * everybody else wait. A session is given a little at a time, from each receiver's queue in turn.
  * Turns inside the session were refused: an application's messages keep their order there.
+ *
+ * What has receivers look again has a line of its own, in which the same stands once: behind ten
+ * thousand lines of a log it would come minutes late, and lost it would never come.
  */
 #include "tools/mcpx-bridge/import/turns.h"
 
@@ -20,7 +23,14 @@
  * way. ROW is what a message takes besides its payload. Of what a receiver gets in a minute, one
  * part of AT_ONCE may come at once.
  */
-enum { ROOM = 64, LONG = 65536, ROW = 512, ANSWERS_MAX = 16 << 20, AT_ONCE = 16 };
+enum {
+    ROOM = 64,
+    LONG = 65536,
+    ROW = 512,
+    ANSWERS_MAX = 16 << 20,
+    AT_ONCE = 16,
+    AGAIN_LOOKS = 256 /* so many of the line are looked at for the same */
+};
 
 /* The most that a rate can be (bucket.h). */
 static const uint64_t rate_max = (uint64_t)1 << 35;
@@ -44,6 +54,8 @@ static struct mcpx_slice receiver_of(const struct bridge_row *row)
 {
     const struct mcpx_draft *draft = &row->action.draft;
 
+    if (row->is_again)
+        return MCPX_SLICE("look again\n"); /* nobody's id */
     if (row->action.type == BRIDGE_RESPOND)
         return mcpx_identity_of(row->who);
     return draft->to_count == 1 ? mcpx_identity_of(draft->to[0]) : MCPX_SLICE("*");
@@ -146,6 +158,27 @@ static struct bridge_row *give_up(struct bridge_row *row)
     return row;
 }
 
+/* Does the same wait already? Of a notification to others that is another one. */
+static bool waits_already(const struct import_turn *turn, const struct bridge_row *row)
+{
+    const struct mcpx_draft *draft = &row->action.draft;
+    const struct bridge_row *other = turn->rows.first;
+
+    for (int i = 0; other && i < AGAIN_LOOKS; i++, other = other->next) {
+        const struct mcpx_draft *waiting = &other->action.draft;
+        size_t same = 0;
+
+        if (waiting->to_count != draft->to_count ||
+            !mcpx_slice_equal(waiting->payload, draft->payload))
+            continue;
+        while (same < draft->to_count && mcpx_slice_equal(waiting->to[same], draft->to[same]))
+            same++;
+        if (same == draft->to_count)
+            return true;
+    }
+    return false;
+}
+
 /* Puts a message in line. Returns one that is given up, or NULL. */
 static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *row,
                               struct bridge_output *output)
@@ -154,7 +187,8 @@ static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *
     struct import_turn *turn = find(turns, receiver);
     bool full = is_full(turns, receiver, row->is_substitute ? 2 : 1);
 
-    if (full && is_notice(row) && !make_room(turns, turn, output)) {
+    if ((turn && row->is_again && waits_already(turn, row)) ||
+        (full && is_notice(row) && !make_room(turns, turn, output))) {
         bridge_row_free(row);
         return NULL;
     }
