@@ -17,7 +17,10 @@ enum {
     BYTES_MAX = 16 << 20 /* of a list */
 };
 
-/* So many lists within that time are read at once; the next one waits until it is over. */
+/*
+ * So many lists within that time are read at once; the next one waits until it is over, and from
+ * then on there is one in that time, until the server has been quiet for as long.
+ */
 enum { READS_MAX = 4, OFTEN_MS = 1000 };
 
 /* So many lists in a row do calls wait for when each has changed by the time it is there. */
@@ -126,8 +129,10 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
         return settle_for_none(import, now);
     }
     if (now.mono_ms - tools->since >= OFTEN_MS || tools->reads == 0) {
+        bool goes_on = tools->reads >= READS_MAX && now.mono_ms - tools->since < 2 * OFTEN_MS;
+
         tools->since = now.mono_ms;
-        tools->reads = 0;
+        tools->reads = goes_on ? READS_MAX - 1 : 0;
     }
     if (tools->reads >= READS_MAX) {
         tools->due_at = tools->since + OFTEN_MS;
