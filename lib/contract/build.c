@@ -6,7 +6,7 @@
 
 #include "lib/contract/number.h"
 #include "lib/contract/tree.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 #include <stdlib.h>
 

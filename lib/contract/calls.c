@@ -6,7 +6,7 @@
 
 #include "lib/contract/terms.h"
 #include "lib/core/format.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 #include <stdlib.h>
 

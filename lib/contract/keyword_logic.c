@@ -12,7 +12,7 @@
 #include "lib/contract/run.h"
 #include "lib/contract/tree.h"
 #include "lib/core/format.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 
 /* op->a branches; data is their units. */
 static bool run_all(struct mx_run *run, const struct mx_op *op, uint32_t node)

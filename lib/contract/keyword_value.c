@@ -11,7 +11,7 @@
 #include "lib/contract/tree.h"
 #include "lib/core/escape.h"
 #include "lib/core/format.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include "lib/contract/keyword.h"
 #include "lib/contract/name_hash.h"
 #include "lib/contract/tree.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
 {

@@ -10,7 +10,7 @@
 
 #include "lib/contract/library.h"
 #include "lib/contract/uri.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/map.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include <mcpx/json.h>
 
 /* Doubts of either sort, characters of a name in them, bytes of schemas compiled for them. */

@@ -9,7 +9,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include "lib/edge/alarm.h"
 
 #include <dirent.h>

@@ -11,7 +11,7 @@
  */
 #include "lib/participant/pending.h"
 
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 #include <stdlib.h>
 

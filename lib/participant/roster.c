@@ -11,8 +11,7 @@
 #include "lib/participant/roster.h"
 
 #include "lib/core/ident.h"
-#include "lib/core/room.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 
 #include <mcpx/envelope.h>
 

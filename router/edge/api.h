@@ -92,9 +92,6 @@ void api_admin_topics(const struct api_call *call, struct http_reply *reply);
 /** GET /admin/policy: the configuration's profiles and participants, without secrets. */
 void api_admin_policy(const struct api_call *call, struct http_reply *reply);
 
-/** POST /admin/reload: reads the configuration again. */
-void api_reload(const struct api_call *call, struct http_reply *reply);
-
 /* ---- what handlers share ---- */
 
 /** True from the moment a shutdown begins. */

@@ -23,6 +23,16 @@ struct route {
     void (*handle)(const struct api_call *call, struct http_reply *reply);
 };
 
+/* It takes its time: whoever has the connection answers when it is done. */
+static void api_reload(const struct api_call *call, struct http_reply *reply)
+{
+    if (!api_may(call, call->grant, "admin/reload", reply))
+        return;
+    reply->err = MCPX_EOPENING;
+    reply->reload = true;
+    mcpx_text_slice(&reply->detail, call->grant->identity);
+}
+
 static const struct route routes[] = {
     {HTTP_GET, "/", ACCESS_OPEN, false, api_root},
     {HTTP_GET, "/health", ACCESS_OPEN, false, api_health},

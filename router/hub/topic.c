@@ -6,7 +6,7 @@
 #include "router/hub/topic.h"
 
 #include "lib/core/ident.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 

@@ -5,7 +5,7 @@
  */
 #include "router/policy/changes.h"
 
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 #include <stdlib.h>
 

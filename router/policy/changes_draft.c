@@ -12,7 +12,7 @@
 
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include "router/policy/authority.h"
 
 #include <stdlib.h>

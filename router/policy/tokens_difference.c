@@ -8,7 +8,7 @@
 
 #include "lib/core/capset.h"
 #include "lib/core/json_write.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include "router/policy/tokens_inside.h"
 #include <mcpx/json.h>
 

@@ -7,8 +7,7 @@
 #include "lib/contract/digest.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
-#include "lib/core/room.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/line.h"
 #include <mcpx/json.h>

@@ -6,8 +6,7 @@
 #include "tools/mcpxctl/ledger.h"
 
 #include "lib/core/ident.h"
-#include "lib/core/room.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 #include <mcpx/session.h> /* only for its table of sentences */
 
 #include <stdlib.h>

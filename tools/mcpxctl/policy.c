@@ -14,7 +14,7 @@
 #include "tools/mcpxctl/policy.h"
 
 #include "lib/core/json_write.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include "router/policy/difference.h"
 #include "router/policy/tokens.h"
 #include "tools/common/command.h"

@@ -8,7 +8,7 @@
 
 #include "lib/core/decimal.h"
 #include "lib/core/format.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -7,8 +7,7 @@
 #include "tools/mcpx-bridge/expose/catalog.h"
 
 #include "lib/core/format.h"
-#include "lib/core/room.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

@@ -5,8 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/calls.h"
 
-#include "lib/core/room.h"
-#include "lib/core/search.h"
+#include "lib/core/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

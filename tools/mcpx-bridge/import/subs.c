@@ -6,7 +6,7 @@
 #include "tools/mcpx-bridge/import/subs.h"
 
 #include "lib/core/ident.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

@@ -14,7 +14,7 @@
 
 #include "lib/contract/tree.h"
 #include "lib/core/format.h"
-#include "lib/core/room.h"
+#include "lib/core/rows.h"
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>
 #include <mcpx/wrap.h>

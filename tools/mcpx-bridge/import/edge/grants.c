@@ -1,7 +1,7 @@
 /*
  * grants.c - one kind for each grant an import cannot do without.
  */
-#include "tools/mcpx-bridge/import/edge/grants.h"
+#include "tools/mcpx-bridge/import/edge/run.h"
 
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"

@@ -10,7 +10,6 @@
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/import/config.h"
-#include "tools/mcpx-bridge/import/edge/grants.h"
 #include "tools/mcpx-bridge/import/pool.h"
 
 #include <mcpx/child.h>

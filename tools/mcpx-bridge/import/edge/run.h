@@ -35,4 +35,10 @@ struct import_job {
  */
 int import_run(const struct import_job *job);
 
+/**
+ * Complains of grants that are missing, after a welcome: without them all works but nobody hears of
+ * it, which is hard to find out later.
+ */
+void grants_warn(const struct mcpx_session *session);
+
 #endif
