@@ -187,8 +187,8 @@ static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *
     struct import_turn *turn = find(turns, receiver);
     bool full = is_full(turns, receiver, row->is_substitute ? 2 : 1);
 
-    if ((turn && row->is_again && waits_already(turn, row)) ||
-        (full && is_notice(row) && !make_room(turns, turn, output))) {
+    if (turn && ((row->is_again && waits_already(turn, row)) ||
+                 (full && is_notice(row) && !make_room(turns, turn, output)))) {
         bridge_row_free(row);
         return NULL;
     }
