@@ -1,0 +1,103 @@
+/*
+ * The story: a person gives an unmodified client a room, and what docs/bridge.md promises at its top
+ * is all that stands between an allowed `delete` and somebody else's. Each promise is kept to a
+ * client of either generation of the official SDK.
+ */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Client as ModernClient } from '@modelcontextprotocol/client';
+import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { exposeCommand } from './lib/expose.mjs';
+import { startImport } from './lib/import.mjs';
+import { eventually, inTime, Router } from './lib/router.mjs';
+
+const GENERATIONS = {
+  'sdk 1': [Client, StdioClientTransport],
+  'sdk 2': [ModernClient, ModernTransport],
+};
+const server = fileURLToPath(new URL('lib/promising_server.mjs', import.meta.url));
+
+let router;
+before(async () => { router = await Router.start(); });
+after(() => router?.stop());
+
+/** A room with these servers, NAME: SORT, and a client of a generation behind an expose. */
+async function room(t, generation, servers, ...options) {
+  const topic = `room-${randomUUID()}`;
+  const bridges = {};
+  for (const [name, sort] of Object.entries(servers)) {
+    bridges[name] = await startImport(t, router, topic, name, [process.execPath, server, name, sort]);
+    await bridges[name].until(/is ready/);
+  }
+  const [Kind, Transport] = GENERATIONS[generation];
+  const transport = new Transport({ ...await exposeCommand(router, topic, 'desk', { options }), stderr: 'pipe' });
+  const client = new Kind({ name: 'desk', version: '1' }, { capabilities: {} });
+  client.log = '';
+  transport.stderr.setEncoding('utf8').on('data', (text) => { client.log += text; });
+  await inTime(client.connect(transport), () => `no session\n${client.log}`);
+  t.after(() => client.close());
+  client.names = async () => (await client.listTools()).tools.map(({ name }) => name).sort();
+  client.until = (...names) => eventually(async () => {
+    const found = await client.names();
+    return names.every((name) => found.includes(name)) && found;
+  }, () => `not ${names}\n${client.log}`);
+  client.said = (pattern) => eventually(() => pattern.test(client.log), () => `not said: ${pattern}\n${client.log}`);
+  client.hears = async (name) => (await client.callTool({ name, arguments: {} })).content[0].text;
+  return { client, bridges };
+}
+
+for (const generation of Object.keys(GENERATIONS)) {
+  test(`${generation}: a name or URI that two have is neither's, and the bare one names both`, async (t) => {
+    const { client } = await room(t, generation, { ann: 'twin', bob: 'twin', eve: 'growing' }, '--names', 'plain');
+    assert.deepEqual(await client.until('ann__delete', 'bob__delete', 'grow'), ['ann__delete', 'bob__delete', 'grow']);
+    for (const name of ['ann', 'bob']) {
+      assert.equal(await client.hears(`${name}__delete`), name);
+      const { contents } = await client.readResource({ uri: `mcpx://${name}/file%3A%2F%2F%2Fshared` });
+      assert.equal(contents[0].text, name);
+    }
+    await assert.rejects(client.callTool({ name: 'delete', arguments: {} }), /ann.*bob/);
+    await assert.rejects(client.readResource({ uri: 'file:///shared' }), /ann.*bob/);
+  });
+
+  test(`${generation}: an entry that clients refuse takes no other away, and is named`, async (t) => {
+    const { client } = await room(t, generation, { ann: 'unfit', bob: 'growing' });
+    assert.deepEqual(await client.until('ann__fit', 'bob__grow'), ['ann__fit', 'bob__grow']);
+    assert.equal(await client.hears('ann__fit'), 'ann');
+    await client.said(/ann.*tools/);
+  });
+
+  test(`${generation}: a server that fails is named with its reason, and is no empty one`, async (t) => {
+    const { client, bridges } = await room(t, generation, { ann: 'ill', bob: 'growing' });
+    assert.deepEqual(await client.until('bob__grow'), ['bob__grow']);
+    await client.said(/ann.*ann is ill/);
+    assert.equal(await client.hears('bob__grow'), 'bob');
+    await bridges.bob.stop();
+    await eventually(async () => client.names().then(() => false, ({ message }) => /ann|list/.test(message)),
+      () => `where nobody's list is known, there is none\n${client.log}`);
+  });
+
+  test(`${generation}: who called a server that ends hears why, and it is back`, async (t) => {
+    const { client } = await room(t, generation, { ann: 'leaving', bob: 'growing' });
+    await client.until('ann__leave', 'bob__grow');
+    await assert.rejects(client.hears('ann__leave'), /the server is gone: .*3/);
+    assert.equal(await client.hears('bob__grow'), 'bob');
+    await client.until('ann__leave', 'bob__grow');
+  });
+
+  test(`${generation}: what changes is told, and seen in the list`, async (t) => {
+    const { client } = await room(t, generation, { ann: 'growing' });
+    await client.until('ann__grow');
+    let told = 0;
+    client.fallbackNotificationHandler = ({ method }) => {
+      told += method === 'notifications/tools/list_changed';
+      return Promise.resolve();
+    };
+    await client.hears('ann__grow');
+    await eventually(() => told > 0, 'the client is not told');
+    await client.until('ann__grow', 'ann__grown');
+  });
+}
