@@ -87,12 +87,6 @@ void open_topics_settle(struct open_topics *table, bool committed)
 
 /* ---- retention ---- */
 
-/* Who holds how much of which topic, with what is not in `held` yet. CROSS: topics first. */
-#define HELD                                                                                  \
-    "(SELECT owner, topic, bytes FROM held UNION ALL"                                         \
-    " SELECT owner, topic.topic, length(text) FROM topic CROSS JOIN entry USING (topic)"      \
-    " WHERE serial > counted_serial)"
-
 struct extent extent_of(struct sqlite3_stmt *statement)
 {
     return (struct extent){sqlite3_column_int64(statement, 0),
@@ -133,7 +127,10 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
          &retain->purged},
         {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
         {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
-        {"SELECT owner, sum(bytes) FROM " HELD " GROUP BY owner", &retain->sums},
+        {"SELECT owner, sum(bytes) FROM (SELECT owner, bytes FROM held UNION ALL"
+         " SELECT owner, length(text) FROM topic CROSS JOIN entry USING (topic)"
+         " WHERE serial > counted_serial) GROUP BY owner",
+         &retain->sums}, /* CROSS: topics first */
         {"INSERT INTO held (topic, bytes, owner) VALUES (?1, ?2, ?3) "
          "ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
          &retain->change},
@@ -145,8 +142,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
         {"UPDATE held SET bytes = bytes - ?2 WHERE topic = ?1 AND owner = ?3",
          &retain->lessen},
         {"DELETE FROM held WHERE topic = ?1 AND owner = ?2 AND bytes <= 0", &retain->drop},
-        {"SELECT " EXTENT_COLUMNS " FROM " HELD " AS part JOIN topic USING (topic)"
-         " WHERE owner = ?1 GROUP BY topic.topic ORDER BY sum(part.bytes) DESC LIMIT 1",
+        {"SELECT " EXTENT_COLUMNS " FROM held JOIN topic USING (topic) WHERE owner = ?1"
+         " ORDER BY held.bytes DESC LIMIT 1",
          &retain->fullest},
         {"UPDATE topic SET first_serial = max(first_serial, ?2), bytes = bytes - ?3,"
          " counted_serial = max(counted_serial, ?2 - 1)"
@@ -196,7 +193,7 @@ static int change_held(sqlite3_stmt *statement, int64_t topic, struct mcpx_slice
     return code == SQLITE_OK ? statement_finish(statement) : code;
 }
 
-/* Writes what `held` lacks of a topic. */
+/* Writes what `held` lacks of a topic. One byte stays of each owner that has a row there. */
 static int count_rest(struct retain *retain, struct open_topic *topic)
 {
     struct extent *now = &topic->now;
@@ -206,16 +203,16 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
         code = statement_say_numbers(retain->count_rest,
                                      (int64_t[]){now->row, (int64_t)now->counted}, 2);
         code = code == SQLITE_OK ? statement_finish(retain->count_rest) : code;
-    } else {
-        while (code == SQLITE_OK && topic->added.count > 0) {
-            struct mcpx_slice owner = mx_holders_largest(&topic->added);
-            uint64_t bytes = mx_holders_held(&topic->added, owner);
-
-            code = change_held(retain->change, now->row, owner, bytes);
-            mx_holders_remove(&topic->added, owner, bytes);
-        }
+        mx_holders_fini(&topic->added);
     }
-    mx_holders_fini(&topic->added);
+    while (code == SQLITE_OK && topic->added.held > topic->added.count) {
+        struct mcpx_slice owner = mx_holders_largest(&topic->added);
+        uint64_t bytes = mx_holders_held(&topic->added, owner) - 1;
+
+        code = change_held(retain->change, now->row, owner, bytes);
+        mx_holders_remove(&topic->added, owner, bytes);
+    }
+    topic->is_due = false;
     topic->added_count = 0;
     now->counted = now->last;
     return code;
@@ -224,9 +221,12 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
 int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slice owner,
                uint64_t bytes)
 {
+    bool is_new = mx_holders_held(&topic->added, owner) == 0;
+
+    topic->is_due |= is_new;
     topic->added_count++;
     return mx_holders_add(&retain->holders, owner, bytes) &&
-                   mx_holders_add(&topic->added, owner, bytes)
+                   mx_holders_add(&topic->added, owner, bytes + is_new)
                ? SQLITE_OK
                : SQLITE_NOMEM;
 }
@@ -246,6 +246,7 @@ static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, u
     if (code == SQLITE_OK)
         code = statement_finish(retain->drop);
     mx_holders_remove(&retain->holders, owner, bytes);
+    retain->took = true;
     return code;
 }
 
@@ -303,10 +304,11 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
                    is_beyond(now->bytes, retain->bytes + retain->bytes / 4);
     int code = SQLITE_OK;
 
-    if (is_much || now->last - now->counted >= COUNT_ENTRIES)
+    if (is_much || topic->is_due || now->last - now->counted >= COUNT_ENTRIES)
         code = count_rest(retain, topic);
     if (code != SQLITE_OK || !is_much)
         return code;
+    mx_holders_fini(&topic->added); /* rows may go */
     code = sqlite3_bind_int64(retain->oldest, 1, now->row);
     while (code == SQLITE_OK && now->first < now->last &&
            (is_beyond(entries(now), retain->count) || is_beyond(now->bytes, retain->bytes)))

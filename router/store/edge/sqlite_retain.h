@@ -34,13 +34,14 @@ struct extent extent_of(struct sqlite3_stmt *statement);
  *
  * now          as the transaction at hand sees it
  * stale        the database may have changed: look again
- * added        who has sent how much of the last `added_count` entries
+ * added        who has sent how much of the last `added_count` entries, with one byte for a row in
+ *              `held`; is_due: not all of them have one
  * changed      in the list of those that the transaction at hand changes, or in none
  */
 struct open_topic {
     struct mcpx_slice name;
     struct extent now;
-    bool stale;
+    bool stale, is_due;
     struct mx_holders added;
     uint64_t added_count;
     struct link changed;
@@ -104,7 +105,8 @@ enum { COUNT_ENTRIES = 32 };
  * more       retain_young has more to do, as soon as there is time for it
  * holders    bytes of each participant's texts, all its instances together
  * gone       of those, what a deletion at hand takes
- * recount    `holders` is not what the database has: a transaction was rolled back
+ * took       the transaction at hand has taken from `holders`
+ * recount    `holders` is not what the database has: such a transaction was rolled back
  */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
@@ -116,7 +118,7 @@ struct retain {
     int64_t passed, old_to;
     bool more;
     struct mx_holders holders, gone;
-    bool recount;
+    bool took, recount;
     struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
     struct sqlite3_stmt *sums, *change, *count_rest, *lessen, *drop, *fullest, *shift;
 };
@@ -138,9 +140,9 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
                uint64_t bytes);
 
 /**
- * At the end of a transaction that has added to a topic: once there are COUNT_ENTRIES of them,
- * writes who holds how much more of it, and deletes the oldest entries once the topic has a quarter
- * more than its bounds. SQLite's code.
+ * At the end of a transaction that has added to a topic: once there are COUNT_ENTRIES of them, or
+ * somebody has none that are counted, writes who holds how much more of it; and deletes the oldest
+ * entries once the topic has a quarter more than its bounds. SQLite's code.
  */
 int retain_newest(struct retain *retain, struct open_topic *topic);
 

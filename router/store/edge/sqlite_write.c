@@ -40,6 +40,7 @@ enum { CUT_PART = 32, CUT_MAX = 16 << 20, CUTS_MAX = 4 };
  * ahead          pages that are written ahead of the database; as the last commit said
  * ahead_max      that many start a checkpoint
  * aged_us        when old entries were deleted last
+ * counted        messages of the transaction at hand that were added
  * file_bytes     bound of the file; `is_at_bound`: the last transaction did not fit into it
  * prepare        to be called with `context` before the first transaction; NULL = done
  */
@@ -51,6 +52,7 @@ struct writer {
     enum stage_state state;
     int ahead, ahead_max;
     uint64_t aged_us;
+    size_t counted;
     uint64_t file_bytes;
     bool is_at_bound;
     int (*prepare)(void *context);
@@ -234,6 +236,7 @@ static int add(struct writer *writer, const struct submission *submission)
         code = statement_finish(writer->add);
     if (code == SQLITE_OK)
         code = retain_add(&writer->retain, topic, owner_of(submission), submission->text.len);
+    writer->counted += code == SQLITE_OK;
     topic->now.last++;
     topic->now.bytes += submission->text.len;
     return code;
@@ -266,6 +269,8 @@ static int begin(struct writer *writer)
     if (code != SQLITE_OK)
         return code;
     writer->prepare = NULL;
+    writer->retain.took = false;
+    writer->counted = 0;
     code = schema_run(writer->db, "BEGIN IMMEDIATE");
     return code == SQLITE_OK ? retain_count(&writer->retain) : code;
 }
@@ -305,7 +310,8 @@ static struct rejection conclude(struct writer *writer, int code, struct stage_r
     }
     writer->state = report->state;
     open_topics_settle(&writer->topics, code == SQLITE_OK);
-    writer->retain.recount |= code != SQLITE_OK;
+    writer->retain.recount |=
+        code != SQLITE_OK && (writer->retain.took || code == SQLITE_NOMEM);
     return rejection;
 }
 
@@ -320,10 +326,18 @@ static int transact(struct writer *writer, struct link *link, const struct link 
     if (code == SQLITE_OK)
         code = add_all(writer, link, end);
     rejection = conclude(writer, code, report);
-    for (; link != end; link = link->next)
-        if (submission_of(link)->what == SUBMIT_MESSAGE &&
-            submission_of(link)->rejection.err != MCPX_ESHARE)
-            submission_of(link)->rejection = rejection;
+    for (; link != end; link = link->next) {
+        struct submission *submission = submission_of(link);
+
+        if (submission->what != SUBMIT_MESSAGE || submission->rejection.err == MCPX_ESHARE)
+            continue;
+        if (rejection.err && writer->counted > 0) {
+            writer->counted--;
+            mx_holders_remove(&writer->retain.holders, owner_of(submission),
+                              submission->text.len);
+        }
+        submission->rejection = rejection;
+    }
     return code;
 }
 

@@ -420,6 +420,7 @@ static bool file_holds(const char *text)
 
 Test(sqlite_care, what_is_erased_is_in_the_file_no_more)
 {
+    struct stored_opening *opening;
     struct care *care;
     uint64_t messages = 0;
     char *texts;
@@ -440,7 +441,9 @@ Test(sqlite_care, what_is_erased_is_in_the_file_no_more)
     texts = keeper_texts(&keeper, "b");
     cr_expect_str_eq(texts, "ordinary");
     free(texts);
-    cr_expect_not(keeper_load(&keeper, "a")->is_known);
+    opening = keeper_load(&keeper, "a");
+    cr_expect_not(opening->is_known);
+    stored_opening_free(opening);
 }
 
 Test(sqlite_care, compact_gives_back_what_is_not_needed)

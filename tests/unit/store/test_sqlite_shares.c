@@ -286,6 +286,6 @@ Test(sqlite_shares, messages_of_version_1_get_their_owners)
                        rows[i].owner, i + 1);
         cr_expect_eq(keeper_ask(&keeper, statement), 1, "%s", rows[i].from);
     }
-    cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM held"), 4);
+    cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM held"), 5);
     expect_counted("after the migration");
 }
