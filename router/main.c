@@ -10,6 +10,7 @@
 #include "router/edge/paths.h"
 #include "router/edge/process.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -234,6 +235,6 @@ int main(int argc, char **argv)
     serves = !arguments.asked['h'] && !arguments.asked['v'] && !arguments.asked['k'];
     if (serves || (fflush(stdout) == 0 && !ferror(stdout)))
         return status;
-    perror("mcpx-router: standard output");
+    fprintf(stderr, "mcpx-router: standard output: %s\n", strerror(errno));
     return EXIT_FAILED;
 }
