@@ -40,7 +40,7 @@ uint64_t mx_holders_held(const struct mx_holders *holders, struct mcpx_slice own
 enum mx_sharing mx_holders_ask(const struct mx_holders *holders, struct mcpx_slice owner,
                                uint64_t amount)
 {
-    uint64_t held = mx_holders_held(holders, owner);
+    uint64_t held = holders->cap ? mx_holders_held(holders, owner) : 0;
 
     if (holders->cap && (amount > holders->cap || held > holders->cap - amount))
         return MX_SHARING_OVER_CAP;

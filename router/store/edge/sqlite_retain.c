@@ -221,14 +221,16 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
 int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slice owner,
                uint64_t bytes)
 {
-    bool is_new = mx_holders_held(&topic->added, owner) == 0;
+    size_t owners = topic->added.count;
 
-    topic->is_due |= is_new;
     topic->added_count++;
-    return mx_holders_add(&retain->holders, owner, bytes) &&
-                   mx_holders_add(&topic->added, owner, bytes + is_new)
-               ? SQLITE_OK
-               : SQLITE_NOMEM;
+    if (!mx_holders_add(&retain->holders, owner, bytes) ||
+        !mx_holders_add(&topic->added, owner, bytes))
+        return SQLITE_NOMEM;
+    if (topic->added.count == owners)
+        return SQLITE_OK;
+    topic->is_due = true;
+    return mx_holders_add(&topic->added, owner, 1) ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /*
