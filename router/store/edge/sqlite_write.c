@@ -269,6 +269,7 @@ static int begin(struct writer *writer)
     if (code != SQLITE_OK)
         return code;
     writer->prepare = NULL;
+    (void)sqlite3_reset(writer->retain.oldest); /* a deletion may have failed half way */
     writer->retain.took = false;
     writer->counted = 0;
     code = schema_run(writer->db, "BEGIN IMMEDIATE");
