@@ -141,7 +141,7 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
          &retain->count_rest},
         {"UPDATE held SET bytes = bytes - ?2 WHERE topic = ?1 AND owner = ?3",
          &retain->lessen},
-        {"DELETE FROM held WHERE topic = ?1 AND owner = ?2 AND bytes <= 0", &retain->drop},
+        {"DELETE FROM held WHERE topic = ?1 AND owner = ?3 AND bytes <= ?2", &retain->drop},
         {"SELECT " EXTENT_COLUMNS " FROM held JOIN topic USING (topic) WHERE owner = ?1"
          " ORDER BY held.bytes DESC LIMIT 1",
          &retain->fullest},
@@ -239,14 +239,10 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
  */
 static int take(struct retain *retain, int64_t topic, struct mcpx_slice owner, uint64_t bytes)
 {
-    int code = change_held(retain->lessen, topic, owner, bytes);
+    int code = change_held(retain->drop, topic, owner, bytes);
 
     if (code == SQLITE_OK)
-        code = statement_say_numbers(retain->drop, &topic, 1);
-    if (code == SQLITE_OK)
-        code = statement_say_text(retain->drop, 2, owner);
-    if (code == SQLITE_OK)
-        code = statement_finish(retain->drop);
+        code = change_held(retain->lessen, topic, owner, bytes);
     mx_holders_remove(&retain->holders, owner, bytes);
     retain->took = true;
     return code;
