@@ -302,39 +302,42 @@ static void tell_most(const struct mx_program *program, const struct mx_op *op,
 static const struct {
     enum mx_keyword least, most;
     enum mx_class class;
-    const char *noun;
+    struct amount amount;
     struct mx_action actions[2];
 } counts[] = {
     {MX_KEY_MIN_LENGTH,
      MX_KEY_MAX_LENGTH,
      MX_CLASS_STRING,
-     "character",
+     {"character", ""},
      {{"minLength", length_fits, tell_least, NULL},
       {"maxLength", length_fits, tell_most, NULL}}},
     {MX_KEY_MIN_ITEMS,
      MX_KEY_MAX_ITEMS,
      MX_CLASS_ARRAY,
-     "item",
+     {"item", ""},
      {{"minItems", count_fits, tell_least, NULL}, {"maxItems", count_fits, tell_most, NULL}}},
     {MX_KEY_MIN_PROPERTIES,
      MX_KEY_MAX_PROPERTIES,
      MX_CLASS_OBJECT,
-     "member",
+     {"member", ""},
      {{"minProperties", count_fits, tell_least, NULL},
       {"maxProperties", count_fits, tell_most, NULL}}},
 };
 
+/* A copy is made where the number does not fit into an operation. */
 static const struct amount *amount_of(struct mx_build *build, uint32_t node, uint32_t count,
-                                      const char *noun)
+                                      const struct amount *common)
 {
     struct mcpx_slice text = mx_tree_bytes(build->tree, node);
-    struct amount *amount = (struct amount *)mx_build_take(build, sizeof *amount);
+    struct amount *amount;
 
+    if (count != UINT32_MAX - 1)
+        return common;
+    amount = (struct amount *)mx_build_take(build, sizeof *amount);
     if (!amount)
         return NULL;
-    *amount = (struct amount){.noun = noun};
-    if (count == UINT32_MAX - 1)
-        memcpy(amount->number, text.text, text.len < AMOUNT_MAX ? text.len : AMOUNT_MAX);
+    *amount = (struct amount){.noun = common->noun};
+    memcpy(amount->number, text.text, text.len < AMOUNT_MAX ? text.len : AMOUNT_MAX);
     return amount;
 }
 
@@ -350,7 +353,7 @@ static void add_counts(struct mx_build *build)
             struct mx_op op = {&counts[i].actions[n], n ? 0 : bounds[0],
                                n ? bounds[1] : UINT32_MAX, NULL};
 
-            if (node && (op.data = amount_of(build, node, bounds[n], counts[i].noun)))
+            if (node && (op.data = amount_of(build, node, bounds[n], &counts[i].amount)))
                 mx_build_op(build, counts[i].class, op);
         }
     }
