@@ -34,9 +34,11 @@ static const struct mx_http_fault bad_host = {400, "Bad Request",
 static const struct mx_http_fault bad_length = {400, "Bad Request",
                                                 "Content-Length has to be one decimal number"};
 static const struct mx_http_fault no_coding = {
-    501, "Not Implemented", "Transfer-Encoding is not supported; send Content-Length"};
+    501, "Not Implemented", "Transfer-Encoding has to be chunked, once and alone"};
 static const struct mx_http_fault bad_coding = {
     400, "Bad Request", "Transfer-Encoding does not exist in HTTP/1.0"};
+static const struct mx_http_fault two_lengths = {
+    400, "Bad Request", "a body has Content-Length or Transfer-Encoding, not both"};
 static const struct mx_http_fault bad_request_line = {
     400, "Bad Request", "the first line has to be METHOD SP TARGET SP HTTP/1.1"};
 static const struct mx_http_fault bad_target = {
@@ -347,11 +349,16 @@ static const struct mx_http_fault *check_host(const struct mx_http_head *head)
 static const struct mx_http_fault *check_body(struct mx_http_head *head)
 {
     struct mcpx_slice value;
-    size_t count;
+    size_t codings = mx_http_find(head, "transfer-encoding", &value);
+    size_t count = mx_http_find(head, "content-length", &value);
 
-    if (mx_http_find(head, "transfer-encoding", &value))
-        return head->minor == 0 ? &bad_coding : &no_coding;
-    count = mx_http_find(head, "content-length", &value);
+    if (codings && head->minor == 0)
+        return &bad_coding;
+    if (codings && count)
+        return &two_lengths;
+    head->is_chunked = codings > 0;
+    if (codings)
+        return mx_http_is(head, "transfer-encoding", "chunked") ? NULL : &no_coding;
     if (count > 1 || (count == 1 && !mx_decimal_read(value, UINT64_MAX, &head->length)))
         return &bad_length;
     head->has_length = count == 1;
@@ -364,7 +371,7 @@ const struct mx_http_fault *mx_http_request_read(struct mcpx_slice head,
     const struct mx_http_fault *fault;
     struct mcpx_slice line;
 
-    out->has_length = false;
+    out->has_length = out->is_chunked = false;
     out->length = 0;
     out->status = 0;
     next_line(&head, &line);
@@ -384,7 +391,7 @@ const struct mx_http_fault *mx_http_answer_read(struct mcpx_slice head,
     const struct mx_http_fault *fault;
     struct mcpx_slice line;
 
-    out->has_length = false;
+    out->has_length = out->is_chunked = false;
     out->length = 0;
     out->method = out->target = (struct mcpx_slice){0};
     next_line(&head, &line);

@@ -51,6 +51,7 @@ struct mx_http_field {
  * minor           the version is HTTP/1.`minor`, 0 or 1
  * has_length      there is a Content-Length
  * length          it; 0 without one
+ * is_chunked      of a request: its body comes in chunks (http_chunks.h)
  */
 struct mx_http_head {
     struct mcpx_slice method;
@@ -58,6 +59,7 @@ struct mx_http_head {
     int status;
     int minor;
     bool has_length;
+    bool is_chunked;
     uint64_t length;
     size_t count;
     struct mx_http_field fields[MX_HTTP_FIELDS_MAX];

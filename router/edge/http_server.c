@@ -4,6 +4,7 @@
  * the connection ends. What follows the head of a handshake are frames already.
  */
 #include "router/edge/http_server.h"
+#include "lib/core/http_chunks.h"
 #include "router/edge/answer.h"
 #include "router/edge/edge_tls.h"
 #include "router/edge/proxies.h"
@@ -20,7 +21,7 @@
  * in         what came until the head was whole, and what came with its end
  * head_len   0 while the head is not whole
  * certificate what the client has shown; `request` borrows from it
- * expected   bytes of the body
+ * expected   bytes of the body, unless it comes in chunks
  */
 struct exchange {
     struct mcpx_text in;
@@ -32,11 +33,11 @@ struct exchange {
     struct certificate certificate;
     struct mcpx_text body;
     size_t expected;
+    struct mx_http_chunks chunks;
 };
 
 static const struct answer_status length_required = {
-    411, "Length Required", NULL,
-    "Content-Length is required and has to be one decimal number"};
+    411, "Length Required", NULL, "Content-Length or Transfer-Encoding: chunked is required"};
 static const struct answer_status expectation_failed = {417, "Expectation Failed", NULL,
                                                         "only 100-continue can be expected"};
 
@@ -219,12 +220,36 @@ static bool wait_for(struct connection *connection, struct http_reply *reply)
 
 /* ---- the body ---- */
 
-static void take_body(struct connection *connection, const char *bytes, size_t len)
+static bool is_too_big(struct connection *connection, uint64_t len)
+{
+    if (len > HTTP_BODY_MAX)
+        answer_problem(connection, MCPX_ETOOBIG, "the body is larger than 65536 bytes");
+    return len > HTTP_BODY_MAX;
+}
+
+/* False when it is not whole, or was refused. */
+static bool take_chunks(struct connection *connection, struct mcpx_slice bytes)
+{
+    struct exchange *exchange = connection->exchange;
+    const struct mx_http_fault *fault =
+        mx_http_chunks_take(&exchange->chunks, bytes, &exchange->body);
+
+    if (is_too_big(connection, exchange->body.len + exchange->chunks.left))
+        return false;
+    if (fault)
+        answer_fault(connection, fault);
+    return !fault && exchange->chunks.is_done;
+}
+
+static void take_body(struct connection *connection, struct mcpx_slice bytes)
 {
     struct exchange *exchange = connection->exchange;
     size_t left = exchange->expected - exchange->body.len;
 
-    mcpx_text_add(&exchange->body, bytes, len < left ? len : left);
+    if (!exchange->head.is_chunked)
+        mcpx_text_add(&exchange->body, bytes.text, bytes.len < left ? bytes.len : left);
+    else if (!take_chunks(connection, bytes))
+        return;
     if (exchange->body.failed) {
         answer_problem(connection, MCPX_ENOMEM, NULL);
         return;
@@ -241,14 +266,13 @@ static bool judge_body(struct connection *connection)
     struct exchange *exchange = connection->exchange;
     bool takes = takes_body(exchange->request.method);
 
-    if (takes && !exchange->head.has_length) {
+    if (takes && !exchange->head.has_length && !exchange->head.is_chunked) {
         answer_refuse(connection, &length_required);
         return false;
     }
-    if (exchange->head.length > HTTP_BODY_MAX) {
-        answer_problem(connection, MCPX_ETOOBIG, "the body is larger than 65536 bytes");
+    if (is_too_big(connection, exchange->head.length))
         return false;
-    }
+    exchange->head.is_chunked = takes && exchange->head.is_chunked;
     exchange->expected = takes ? (size_t)exchange->head.length : 0;
     return true;
 }
@@ -277,10 +301,10 @@ static void begin_body(struct connection *connection, struct mcpx_slice rest)
 {
     if (!judge_body(connection))
         return;
-    if (!connection->exchange->expected)
+    if (!connection->exchange->expected && !connection->exchange->head.is_chunked)
         answer(connection);
     else if (send_continue(connection, rest.len > 0))
-        take_body(connection, rest.text, rest.len);
+        take_body(connection, rest);
 }
 
 static void upgrade(struct connection *connection)
@@ -374,7 +398,7 @@ void http_server_bytes(struct connection *connection, const char *bytes, size_t 
     if (!connection->exchange)
         connection_kill(connection);
     else if (connection->exchange->head_len)
-        take_body(connection, bytes, len);
+        take_body(connection, (struct mcpx_slice){bytes, len});
     else
         take_head(connection, bytes, len);
 }

@@ -61,7 +61,7 @@ static const struct answer_status *judge(const struct mx_http_head *head)
         return &bad_version;
     if (mx_http_find(head, "sec-websocket-key", &value) != 1 || !is_key(value))
         return &bad_key;
-    if (head->length)
+    if (head->length || head->is_chunked)
         return &bad_body;
     if (mx_http_find(head, "sec-websocket-protocol", &value) &&
         !mx_http_lists(head, "sec-websocket-protocol", "mcpx"))

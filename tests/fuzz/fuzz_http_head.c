@@ -1,9 +1,10 @@
 /*
  * fuzz_http_head.c - any bytes, as the head of a request: found byte by byte where it is found in
  * one piece, and what was read out of it holds no end of line, no blank around a value, and no
- * target that somebody else would take for another.
+ * target that somebody else would take for another. The same bytes as a body in chunks: one verdict
+ * and one content, however they arrive.
  */
-#include "lib/core/http_head.h"
+#include "lib/core/http_chunks.h"
 
 #include <stdlib.h>
 
@@ -49,6 +50,21 @@ static void check_request(struct mcpx_slice bytes)
     }
 }
 
+static void check_chunks(struct mcpx_slice bytes)
+{
+    struct mx_http_chunks whole = {0}, pieces = {0};
+    struct mcpx_text body = {0}, again = {0};
+    const struct mx_http_fault *fault = mx_http_chunks_take(&whole, bytes, &body),
+                               *other = NULL;
+
+    for (size_t at = 0; at < bytes.len && !other; at++)
+        other = mx_http_chunks_take(&pieces, (struct mcpx_slice){bytes.text + at, 1}, &again);
+    insist(fault == other && whole.is_done == pieces.is_done && whole.left == pieces.left);
+    insist(mcpx_slice_equal(mcpx_text_view(&body), mcpx_text_view(&again)));
+    mcpx_text_fini(&body);
+    mcpx_text_fini(&again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mcpx_slice bytes = {(const char *)data, size};
@@ -63,5 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     insist(again == fault && found == len);
     if (len)
         check_request((struct mcpx_slice){bytes.text, len});
+    check_chunks(bytes);
     return 0;
 }

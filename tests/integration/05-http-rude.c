@@ -24,6 +24,8 @@ static void stop(void)
 TestSuite(http_rude, .init = start, .fini = stop, .timeout = 120);
 
 #define POST "POST /v0.1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+#define CHUNKED_HEAD POST "Transfer-Encoding: chunked\r\n"
+#define CHUNKED CHUNKED_HEAD "\r\n"
 #define BODY "{\"participantId\":\"a\",\"topic\":\"r\"}"
 
 struct row {
@@ -47,8 +49,19 @@ static const struct row rows[] = {
     {"larger than allowed", POST "Content-Length: 65537\r\n\r\n", 413},
     {"much larger than allowed", POST "Content-Length: 999999999\r\n\r\n" BODY, 413},
     {"nothing at all", POST "Content-Length: 0\r\n\r\n", 400},
-    {"chunked", POST "Transfer-Encoding: chunked\r\n\r\n21\r\n" BODY "\r\n0\r\n\r\n", 501},
-    {"both", POST "Transfer-Encoding: chunked\r\nContent-Length: 33\r\n\r\n" BODY, 501},
+    {"chunked", CHUNKED "21\r\n" BODY "\r\n0\r\n\r\n", 200},
+    {"chunked, with all that may stand around",
+     CHUNKED "1;a=\"b\"\r\n{\r\n0020 ; c\r\n\"participantId\":\"a\",\"topic\":\"r\"}\r\n"
+             "000\r\nContent-Length: 5\r\nA: b\r\n\r\n",
+     200},
+    {"a request behind chunks",
+     CHUNKED "21\r\n" BODY "\r\n0\r\n\r\nGET /livez HTTP/1.1\r\n\r\n", 200},
+    {"an announced chunk that is too large", CHUNKED "10001\r\n", 413},
+    {"a size that is no number", CHUNKED "0x21\r\n" BODY "\r\n0\r\n\r\n", 400},
+    {"chunks that go on behind their size", CHUNKED "20\r\n" BODY "\r\n0\r\n\r\n", 400},
+    {"a GET in chunks", "GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+     200},
+    {"both", CHUNKED_HEAD "Content-Length: 33\r\n\r\n" BODY, 400},
     {"an expectation nobody knows", POST "Content-Length: 33\r\nExpect: tea\r\n\r\n" BODY,
      417},
     {"an empty PUT", "PUT /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 405},

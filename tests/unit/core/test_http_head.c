@@ -105,6 +105,13 @@ static const struct {
     {T("POST / HTTP/1.1\r\n" HOST "Content-Length: +5\r\n\r\n"), 400, "Content-Length"},
     {T("POST / HTTP/1.1\r\n" HOST "Content-Length:\r\n\r\n"), 400, "Content-Length"},
     {T("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: identity\r\n\r\n"), 501, "Transfer"},
+    {T("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip, chunked\r\n\r\n"), 501, "once"},
+    {T("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n"
+       "Transfer-Encoding: chunked\r\n\r\n"),
+     501, "once"},
+    {T("POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"),
+     400, "not both"},
+    {T("POST / HTTP/1.1\r\n" HOST "Transfer-encoding: Chunked\r\n\r\n"), 0, "/"},
     {T("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"), 400, "Transfer"},
 };
 

@@ -30,7 +30,7 @@ Test(guard_http, request_says_what_follows)
         {T("POST /t HTTP/1.1\r\nContent-Length: 1,2\r\n\r\n"), false, 0, 0},
         {T("POST /t HTTP/1.1\r\nContent-Length:\r\n\r\n"), false, 0, 0},
         {T("POST /t HTTP/1.1\r\nContent-Length: 9999999999999999999\r\n\r\n"), false, 0, 0},
-        {T("POST /t HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"), false, 0, 0},
+        {T("POST /t HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"), false, 0, 0},
         {T("GET /ws HTTP/1.1\r\nUpgrade: websocket\r\nContent-Length: 1\r\n\r\n"), false, 0,
          0},
         {T("nonsense\r\n\r\n"), false, 0, 0},

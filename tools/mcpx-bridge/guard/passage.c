@@ -34,6 +34,8 @@ const char *guard_http_request(struct mcpx_slice head, struct guard_request *out
         return fault->detail;
     if (mx_http_lists(&read, "upgrade", "websocket") && read.length)
         return "a request for a WebSocket has a body";
+    if (read.is_chunked)
+        return "the guard reads no body in chunks; send Content-Length";
     out->upgrade = mx_http_lists(&read, "upgrade", "websocket");
     out->body = read.length;
     return NULL;
