@@ -5,7 +5,7 @@
 
 #include "lib/contract/schema_state.h"
 #include "lib/contract/wrap.h"
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 
 #include <mcpx/json.h>

@@ -9,8 +9,8 @@
  */
 #include "lib/contract/regex.h"
 
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
-#include "lib/core/percent.h"
 
 #include <stdlib.h>
 

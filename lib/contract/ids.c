@@ -3,9 +3,9 @@
  * the beginning of its SHA-1 is remembered, with how often it was asked for. Should two names share
  * that, their numbers are counted together; their ids stay different.
  */
-#include "lib/contract/ids.h"
 #include "lib/contract/canonical.h"
 #include "lib/contract/digest.h"
+#include "lib/contract/wrap.h"
 #include "lib/core/ident.h"
 #include "lib/core/map.h"
 #include <mcpx/json.h>

@@ -7,8 +7,8 @@
 
 #include "lib/contract/number.h"
 #include "lib/contract/schema_state.h"
-#include "lib/core/decimal.h"
 #include "lib/core/decisive.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
 

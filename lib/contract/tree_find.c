@@ -9,7 +9,7 @@
 
 #include "lib/contract/number.h"
 #include "lib/contract/tree.h"
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/escape.h"
 #include "lib/core/scan.h"
 

@@ -4,7 +4,7 @@
  */
 #include "lib/contract/uri.h"
 
-#include "lib/core/percent.h"
+#include "lib/core/digits.h"
 
 /* Absent parts have no text. `path` is never absent. */
 struct parts {

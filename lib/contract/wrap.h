@@ -9,7 +9,7 @@
 #include "lib/contract/tree.h"
 #include "lib/core/decisive.h"
 
-#include <mcpx/base.h>
+#include <mcpx/digest.h>
 #include <mcpx/wrap.h>
 
 /**
@@ -157,5 +157,11 @@ enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_an
 
 /** True for a version of SemVer 2.0.0, such as 1.0.0-rc.1+build.7. */
 bool mx_is_semver(struct mcpx_slice text);
+
+/**
+ * Writes the id of the run that answers a request, and a NUL: a UUID of version 5 of "run:" and the
+ * request's id, in the namespace that mcpx_ids_next uses. Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1]);
 
 #endif

@@ -26,7 +26,7 @@
 #include <pcre2.h>
 
 #include "lib/core/capset.h"
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 
 #include <stdlib.h>

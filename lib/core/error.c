@@ -1,6 +1,6 @@
 /*
  * error.c - looks rows of the error table up. Each column becomes one array, so that a new
- * column is one macro and a new error is one row in error.h.
+ * column is one macro and a new error is one row in error.h. The rest of base.h is here as well.
  */
 #include <mcpx/error.h>
 
@@ -47,4 +47,19 @@ enum mcpx_again mcpx_error_again(int code)
         if (close_codes[err] == code || statuses[err] == code)
             return agains[err];
     return MCPX_AGAIN_YES;
+}
+
+int mcpx_slice_compare(struct mcpx_slice a, struct mcpx_slice b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int order = common ? memcmp(a.text, b.text, common) : 0;
+
+    if (order)
+        return order;
+    return a.len < b.len ? -1 : a.len > b.len;
+}
+
+const char *mcpx_version(void)
+{
+    return MCPX_VERSION_STRING;
 }

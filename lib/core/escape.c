@@ -4,12 +4,8 @@
  */
 #include "lib/core/escape.h"
 
+#include "lib/core/digits.h"
 #include "lib/core/scan.h"
-
-static uint32_t hex_value(char digit)
-{
-    return (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-}
 
 /* The code unit of "\uXXXX" at `at`; 0, which is no surrogate, when no such escape is there. */
 static uint32_t code_unit(struct mcpx_slice raw, size_t at)
@@ -19,7 +15,7 @@ static uint32_t code_unit(struct mcpx_slice raw, size_t at)
     if (raw.len - at < 6 || raw.text[at] != '\\' || raw.text[at + 1] != 'u')
         return 0;
     for (size_t i = at + 2; i < at + 6; i++)
-        unit = unit << 4 | hex_value(raw.text[i]);
+        unit = unit << 4 | (uint32_t)mx_percent_digit(raw.text[i]);
     return unit;
 }
 

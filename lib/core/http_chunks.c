@@ -2,7 +2,7 @@
  * http_chunks.c - what stands around the chunks byte by byte, and each chunk at once.
  */
 #include "lib/core/http_chunks.h"
-#include "lib/core/percent.h"
+#include "lib/core/digits.h"
 
 enum { DIGITS_MAX = 8 };
 

@@ -11,7 +11,7 @@
  */
 #include "lib/core/http_head.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include <strings.h>
 
 static const struct mx_http_fault bad_line_end = {

@@ -5,7 +5,7 @@
  */
 #include "lib/core/ident.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 
 #include <stdio.h>
 

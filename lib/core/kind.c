@@ -17,9 +17,9 @@
  */
 #include <mcpx/envelope.h>
 
+#include "lib/core/digits.h"
 #include "lib/core/fault.h"
 #include "lib/core/grammar.h"
-#include "lib/core/percent.h"
 #include "lib/core/utf8.h"
 
 /* ---- control characters ---- */

@@ -1,6 +1,6 @@
 /*
  * plain.h - runs of bytes that need no look of their own. Short ones go byte by byte, long ones
- * through whatever vector unit the machine has (plain.c chooses), whole texts eight at a time.
+ * through the vector unit of the architecture, whole texts eight at a time.
  */
 #ifndef MX_PLAIN_H
 #define MX_PLAIN_H
@@ -26,34 +26,9 @@ const unsigned char *mx_plain_skip(const unsigned char *at, const unsigned char 
  */
 const unsigned char *mx_nested_skip(const unsigned char *at, const unsigned char *end);
 
-/** A way to do mx_plain_skip, or mx_nested_skip. */
-typedef const unsigned char *mx_plain_skipper(const unsigned char *at,
-                                              const unsigned char *end);
-
-/**
- * A way to do both.
- *
- * name     for tests
- * usable   false on a machine that lacks the instructions
- * skip     mx_plain_skip, done this way
- * nested   mx_nested_skip
- */
-struct mx_plain_unit {
-    const char *name;
-    bool (*usable)(void);
-    mx_plain_skipper *skip;
-    mx_plain_skipper *nested;
-};
-
-/** Those there are for this architecture, the fastest first; the last is usable everywhere. */
-extern const struct mx_plain_unit mx_plain_units[];
-extern const size_t mx_plain_unit_count;
-
-/** Makes both use the unit, which is usable. Tests only: it is chosen by itself. */
-void mx_plain_use(const struct mx_plain_unit *unit);
-
-mx_plain_skipper mx_plain_portable, mx_plain_sse2, mx_plain_avx2;
-mx_plain_skipper mx_nested_portable, mx_nested_sse2, mx_nested_avx2;
+/** The same without any vector unit. */
+const unsigned char *mx_plain_portable(const unsigned char *at, const unsigned char *end);
+const unsigned char *mx_nested_portable(const unsigned char *at, const unsigned char *end);
 
 /** mx_plain_skip that gives up after MX_PLAIN_SHORT bytes, or sooner where the end is near. */
 static inline const unsigned char *mx_plain_short(const unsigned char *at,

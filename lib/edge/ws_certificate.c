@@ -5,7 +5,7 @@
  */
 #include "lib/edge/ws_certificate.h"
 
-#include "lib/core/key_pair.h"
+#include "lib/core/pem.h"
 
 #include <openssl/ssl.h>
 

@@ -6,7 +6,7 @@
 
 #include "lib/core/fault.h"
 #include "lib/core/http_head.h"
-#include "lib/core/key_pair.h"
+#include "lib/core/pem.h"
 #include "lib/edge/ws_certificate.h"
 
 #include <openssl/err.h>

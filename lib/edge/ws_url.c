@@ -5,10 +5,9 @@
  */
 #include "lib/edge/ws_wire.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/fault.h"
 #include "lib/core/format.h"
-#include "lib/core/percent.h"
 #include <stdlib.h>
 #include <strings.h>
 

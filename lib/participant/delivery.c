@@ -7,7 +7,7 @@
  */
 #include "lib/participant/session_state.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * order of steps. A session never calls back: it queues events, so no code of the application
  * runs while the session changes.
  */
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/participant/session_state.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * forgotten, and the router would then continue after the wrong envelope. Serials cannot be
  * forged, since only the router counts them. The epoch names the log in which they are counted.
  */
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/participant/session_state.h"
 
 #include <stdlib.h>

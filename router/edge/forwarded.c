@@ -7,7 +7,7 @@
  */
 #include "router/edge/forwarded.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 
 #include <strings.h>
 

@@ -6,8 +6,8 @@
  */
 #include "router/edge/http_admission.h"
 
-#include "lib/core/glob.h"
 #include "lib/core/http_head.h"
+#include "lib/core/match.h"
 #include "router/edge/http_query.h"
 
 #include <strings.h>

@@ -6,8 +6,7 @@
  */
 #include "router/edge/http_query.h"
 
-#include "lib/core/decimal.h"
-#include "lib/core/percent.h"
+#include "lib/core/digits.h"
 
 enum { NAME_MAX_LEN = 16 };
 

@@ -6,7 +6,7 @@
  * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
  * frames that carry next to nothing.
  */
-#include "router/edge/receive.h"
+#include "router/edge/dispatch.h"
 #include "router/edge/flush.h"
 #include "router/edge/refusal.h"
 #include "router/edge/rejudge.h"

@@ -7,12 +7,12 @@
  */
 #include "router/edge/refusal.h"
 
+#include "lib/core/digits.h"
 #include "router/edge/answer.h"
 #include "router/edge/http_admission.h"
 #include "router/edge/http_query.h"
 #include "router/edge/record.h"
 #include "router/edge/turn.h"
-#include "router/policy/base64url.h"
 #include "router/policy/jwt.h"
 #include "router/policy/tokens.h"
 
@@ -46,7 +46,8 @@ static json_t *read_claims(struct mcpx_slice bearer)
 
     if (!last || bearer.len > JWT_BYTES_MAX)
         return NULL;
-    if (base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)}, &text) &&
+    if (mx_base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)},
+                            &text) &&
         !text.failed)
         claims = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
     mcpx_text_fini(&text);

@@ -12,8 +12,7 @@
 #include "router/edge/revocation.h"
 
 #include "lib/core/format.h"
-#include "lib/core/openssl_reason.h"
-#include "lib/core/passphrase.h"
+#include "lib/core/pem.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include "router/edge/tls_files.h"
 
 #include "lib/core/format.h"
-#include "lib/core/key_pair.h"
+#include "lib/core/pem.h"
 #include "router/edge/gcm.h"
 #include "router/edge/log.h"
 #include "router/edge/record.h"

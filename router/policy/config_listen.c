@@ -3,7 +3,7 @@
  * the former: whether a configuration is valid must not depend on a name server. They are refused
  * for the latter: nor must it, whom to believe.
  */
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "router/policy/loading.h"
 

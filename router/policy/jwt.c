@@ -5,8 +5,8 @@
  */
 #include "router/policy/jwt_ring.h"
 
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
-#include "router/policy/base64url.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -291,7 +291,7 @@ bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof, struc
 
 static void write_part(const struct mcpx_text *part, struct mcpx_text *out)
 {
-    base64url_encode((const unsigned char *)part->text, part->len, out);
+    mx_base64url_encode((const unsigned char *)part->text, part->len, out);
     out->failed |= part->failed;
 }
 

@@ -4,7 +4,7 @@
  * typ, crit and b64 are looked at: a key or an address that a token brings along (jwk, jku, x5c,
  * x5u) counts for nothing.
  */
-#include "router/policy/base64url.h"
+#include "lib/core/digits.h"
 #include "router/policy/jwt_ring.h"
 
 #include <strings.h>
@@ -25,7 +25,7 @@ static struct mcpx_slice next_part(struct mcpx_slice *rest)
 
 static enum mcpx_err decode_part(struct mcpx_slice part, struct mcpx_text *out)
 {
-    bool valid = part.len > 0 && base64url_decode(part, out);
+    bool valid = part.len > 0 && mx_base64url_decode(part, out);
 
     if (out->failed)
         return MCPX_ENOMEM;

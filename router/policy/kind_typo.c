@@ -1,12 +1,11 @@
 /*
  * kind_typo.c - the names that the components of a pattern are compared with, and how many errors
- * are taken for typing (lib/core/typo.h).
+ * are taken for typing (lib/core/match.h).
  */
 #include "router/policy/kind_typo.h"
 
 #include "lib/core/format.h"
-#include "lib/core/glob.h"
-#include "lib/core/typo.h"
+#include "lib/core/match.h"
 
 /*
  * Two exchanged letters are the most frequent and the clearest typing error. A name with

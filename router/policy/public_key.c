@@ -6,10 +6,10 @@
  */
 #include "router/policy/public_key.h"
 
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/json_reason.h"
-#include "lib/core/passphrase.h"
-#include "router/policy/base64url.h"
+#include "lib/core/pem.h"
 #include "router/policy/jwt_keys.h"
 #include <mcpx/error.h>
 
@@ -49,7 +49,8 @@ static bool read_bytes(const json_t *object, const char *name, struct mcpx_text 
     const json_t *value = json_object_get(object, name);
     struct mcpx_slice text = {json_string_value(value), json_string_length(value)};
 
-    return text.len > 0 && text.len <= 2 * (size_t)NUMBER_MAX && base64url_decode(text, out);
+    return text.len > 0 && text.len <= 2 * (size_t)NUMBER_MAX &&
+           mx_base64url_decode(text, out);
 }
 
 static EVP_PKEY *assemble(const char *type, OSSL_PARAM_BLD *build)

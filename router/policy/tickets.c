@@ -5,7 +5,7 @@
  */
 #include "router/policy/tickets.h"
 
-#include "router/policy/base64url.h"
+#include "lib/core/digits.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -120,7 +120,7 @@ enum mcpx_err tickets_issue(struct tickets *tickets, struct grant *grant,
         return MCPX_ENOMEM;
     }
     tickets->chance.fill(tickets->chance.context, random, sizeof random);
-    base64url_encode(random, sizeof random, ticket);
+    mx_base64url_encode(random, sizeof random, ticket);
     OPENSSL_cleanse(random, sizeof random);
     if (!digest_of((struct mcpx_slice){ticket->text + begin, TICKET_TEXT}, made->digest)) {
         ticket->len = begin;

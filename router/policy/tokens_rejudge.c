@@ -5,7 +5,7 @@
  * only those are kept that decide, and of `capabilities` only that they are there: the grant has
  * their compiled set.
  */
-#include "lib/core/glob.h"
+#include "lib/core/match.h"
 #include "router/policy/tokens_inside.h"
 
 #include <openssl/crypto.h>

@@ -8,7 +8,7 @@
 #include "lib/contract/digest.h"
 #include "lib/core/fault.h"
 #include "lib/core/ident.h"
-#include "lib/core/passphrase.h"
+#include "lib/core/pem.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>

@@ -6,7 +6,7 @@
  */
 #include "router/store/audit_line.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"

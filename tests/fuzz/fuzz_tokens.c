@@ -4,7 +4,7 @@
  * random bytes would never get. Input: header, newline, claims; without a newline it is taken as
  * it is. The same bytes are read as files with public keys, too. Protocol: section 7.
  */
-#include "router/policy/base64url.h"
+#include "lib/core/digits.h"
 #include "router/policy/jwt.h"
 #include "router/policy/public_key.h"
 #include "router/policy/tokens_inside.h"
@@ -55,13 +55,13 @@ static void sign(const uint8_t *header, size_t header_len, struct mcpx_slice cla
     unsigned char mac[EVP_MAX_MD_SIZE];
     unsigned len = 0;
 
-    base64url_encode(header, header_len, out);
+    mx_base64url_encode(header, header_len, out);
     mcpx_text_puts(out, ".");
-    base64url_encode((const unsigned char *)claims.text, claims.len, out);
+    mx_base64url_encode((const unsigned char *)claims.text, claims.len, out);
     HMAC(EVP_sha256(), secret, (int)strlen(secret), (const unsigned char *)out->text, out->len,
          mac, &len);
     mcpx_text_puts(out, ".");
-    base64url_encode(mac, len, out);
+    mx_base64url_encode(mac, len, out);
 }
 
 /* All of a file or nothing of it, with a reason. */

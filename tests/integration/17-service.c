@@ -89,7 +89,8 @@ static void have_no_v6(void)
     struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
 
     cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-    cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        cr_skip_test("SKIP: no filter of system calls here, as under an emulator");
 }
 
 Test(service, without_ipv6_a_name_of_both_listens_on_what_there_is, .timeout = 120)

@@ -6,7 +6,7 @@
  */
 #include "tools/common/http.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"

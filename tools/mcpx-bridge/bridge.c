@@ -5,7 +5,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/bridge.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/utf8.h"
 

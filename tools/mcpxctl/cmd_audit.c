@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "router/store/edge/audit_folder.h"
 #include "router/store/edge/audit_reader.h"

@@ -10,9 +10,9 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
-#include "lib/core/percent.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/output.h"

@@ -11,9 +11,9 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/json_write.h"
-#include "router/policy/base64url.h"
 #include "router/policy/public_key.h"
 #include "tools/common/connect.h"
 #include "tools/common/http.h"
@@ -152,7 +152,7 @@ static int make(bool json)
     if (RAND_bytes(random, sizeof random) != 1)
         return fail_of_openssl();
     if (mcpx_text_reserve(&token, TOKEN_LEN)) /* so that growing leaves no copy behind */
-        base64url_encode(random, sizeof random, &token);
+        mx_base64url_encode(random, sizeof random, &token);
     OPENSSL_cleanse(random, sizeof random);
     if (token.failed)
         status = complain_of_memory("token");

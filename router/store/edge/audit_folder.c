@@ -6,7 +6,7 @@
  */
 #include "router/store/edge/audit_folder.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "lib/core/rows.h"
 

@@ -200,9 +200,8 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
     int code = SQLITE_OK;
 
     if (topic->added_count != now->last - now->counted) {
-        code = statement_say_numbers(retain->count_rest,
-                                     (int64_t[]){now->row, (int64_t)now->counted}, 2);
-        code = code == SQLITE_OK ? statement_finish(retain->count_rest) : code;
+        code =
+            statement_run(retain->count_rest, (int64_t[]){now->row, (int64_t)now->counted}, 2);
         mx_holders_fini(&topic->added);
     }
     while (code == SQLITE_OK && topic->added.held > topic->added.count) {
@@ -278,10 +277,9 @@ static int forget(struct retain *retain, const struct extent *extent)
         code = take(retain, extent->row, owner, bytes);
         mx_holders_remove(&retain->gone, owner, bytes);
     }
-    if (code == SQLITE_OK)
-        code = statement_say_numbers(retain->forget,
-                                     (int64_t[]){extent->row, (int64_t)extent->first}, 2);
-    return code == SQLITE_OK ? statement_finish(retain->forget) : code;
+    if (code != SQLITE_OK)
+        return code;
+    return statement_run(retain->forget, (int64_t[]){extent->row, (int64_t)extent->first}, 2);
 }
 
 static uint64_t entries(const struct extent *extent)
@@ -490,7 +488,5 @@ int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t 
 
 int retain_remove(struct retain *retain, int64_t topic)
 {
-    int code = statement_say_numbers(retain->remove, &topic, 1);
-
-    return code == SQLITE_OK ? statement_finish(retain->remove) : code;
+    return statement_run(retain->remove, &topic, 1);
 }

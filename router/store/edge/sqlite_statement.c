@@ -58,6 +58,13 @@ int statement_finish(sqlite3_stmt *statement)
     return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
+int statement_run(sqlite3_stmt *statement, const int64_t *numbers, int count)
+{
+    int code = statement_say_numbers(statement, numbers, count);
+
+    return code == SQLITE_OK ? statement_finish(statement) : code;
+}
+
 struct mcpx_slice statement_text(sqlite3_stmt *statement, int at)
 {
     const char *text = sqlite3_column_blob(statement, at);

@@ -34,6 +34,9 @@ int statement_say_numbers(struct sqlite3_stmt *statement, const int64_t *numbers
 /** Runs a statement that gives no rows, and forgets what was said to it. Returns SQLite's code. */
 int statement_finish(struct sqlite3_stmt *statement);
 
+/** statement_say_numbers and statement_finish. */
+int statement_run(struct sqlite3_stmt *statement, const int64_t *numbers, int count);
+
 /** A text of the row that a statement stands at; lent until it is stepped. "" for NULL. */
 struct mcpx_slice statement_text(struct sqlite3_stmt *statement, int at);
 

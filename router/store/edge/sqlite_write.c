@@ -250,9 +250,7 @@ static int save(struct writer *writer, struct open_topic *topic)
     int64_t numbers[] = {now->row, (int64_t)now->first, (int64_t)now->last,
                          (int64_t)now->bytes, (int64_t)now->counted};
 
-    if (code == SQLITE_OK)
-        code = statement_say_numbers(writer->save, numbers, 5);
-    return code == SQLITE_OK ? statement_finish(writer->save) : code;
+    return code == SQLITE_OK ? statement_run(writer->save, numbers, 5) : code;
 }
 
 static struct submission *submission_of(struct link *link)

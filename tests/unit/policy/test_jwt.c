@@ -5,7 +5,7 @@
  */
 #include "tests/support/jwt.h"
 
-#include "router/policy/base64url.h"
+#include "lib/core/digits.h"
 #include "router/policy/jwt.h"
 
 #include <criterion/criterion.h>
@@ -345,13 +345,13 @@ Test(base64url, has_one_spelling_for_each_value)
         bool valid;
 
         mcpx_text_puts(&out, "x");
-        valid = base64url_decode(mcpx_slice_of(rows[i].text), &out);
+        valid = mx_base64url_decode(mcpx_slice_of(rows[i].text), &out);
         cr_expect_eq(valid, rows[i].value != NULL, "%s", rows[i].text);
         cr_expect_str_eq(out.text + 1, valid ? rows[i].value : "", "%s", rows[i].text);
         mcpx_text_reset(&out);
         if (valid)
-            base64url_encode((const unsigned char *)rows[i].value, strlen(rows[i].value),
-                             &out);
+            mx_base64url_encode((const unsigned char *)rows[i].value, strlen(rows[i].value),
+                                &out);
         cr_expect(!valid ||
                   mcpx_slice_equal(mcpx_text_view(&out), mcpx_slice_of(rows[i].text)));
         mcpx_text_fini(&out);

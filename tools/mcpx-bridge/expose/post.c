@@ -4,7 +4,7 @@
  */
 #include "tools/mcpx-bridge/expose/post.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 

@@ -12,8 +12,8 @@
 #include "tools/mcpx-bridge/expose/shown.h"
 
 #include "lib/contract/digest.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
-#include "lib/core/percent.h"
 
 #include <inttypes.h>
 #include <stdio.h>

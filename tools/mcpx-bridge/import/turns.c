@@ -9,7 +9,7 @@
  */
 #include "tools/mcpx-bridge/import/turns.h"
 
-#include "lib/core/decimal.h"
+#include "lib/core/digits.h"
 #include "lib/core/format.h"
 #include "tools/mcpx-bridge/bridge.h"
 

@@ -1,15 +1,52 @@
 /*
- * key_pair.h - a certificate and its key, taken from two files into a context of OpenSSL: the
- * router's that it shows to clients, and a client's that it shows to its router.
+ * pem.h - keys and certificates out of PEM files, by OpenSSL: a certificate and its key into a
+ * context (the router's, that it shows to clients, and a client's, that it shows to its router),
+ * and what a person is told of those that cannot be read. A service has nobody at its terminal: a
+ * key that wants a passphrase cannot be read. Whoever reads PEM hands mx_no_passphrase over, or
+ * OpenSSL asks and waits.
  */
-#ifndef CORE_KEY_PAIR_H
-#define CORE_KEY_PAIR_H
+#ifndef MX_PEM_H
+#define MX_PEM_H
 
-#include "lib/core/openssl_reason.h"
-#include "lib/core/passphrase.h"
-
+#include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdbool.h>
+#include <string.h>
 #include <sys/stat.h>
+
+/**
+ * Forgets all errors of this thread, and returns what the first one was, until the next call: what
+ * comes behind it says where it was. Errors of the system come without a text of OpenSSL's.
+ */
+static inline const char *mx_openssl_reason(void)
+{
+    unsigned long code = ERR_peek_error();
+    const char *text = ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                                              : ERR_reason_error_string(code);
+
+    if (ERR_GET_LIB(code) == ERR_LIB_OSSL_DECODER)
+        text = "no key in PEM form was found"; /* it says "unsupported" */
+    ERR_clear_error();
+    return text ? text : "cannot be used";
+}
+
+/** What a person is told of such a key. */
+#define MX_PASSPHRASE_WANTED                                                                  \
+    "it is protected by a passphrase; expected a key without one, in a file that only its "   \
+    "user may read"
+
+/**
+ * A pem_password_cb: there is none. `context` is a bool that says whether one was wanted, or NULL.
+ */
+static inline int mx_no_passphrase(char *buffer, int size, int writing, void *context)
+{
+    (void)writing;
+    if (context)
+        *(bool *)context = true;
+    if (size > 0)
+        buffer[0] = '\0';
+    return -1;
+}
 
 /** What is wrong with a file that is a pipe, whose writer OpenSSL would wait for; else NULL. */
 static inline const char *mx_pipe_fault(const char *path)

@@ -1,10 +1,24 @@
 /*
- * percent.h - percent-encoding, RFC 3986, section 2.
+ * digits.h - whole numbers in decimal digits, as headers, query strings and payloads have them; and
+ * percent-encoding, RFC 3986, section 2; and base64url.
  */
-#ifndef MX_PERCENT_H
-#define MX_PERCENT_H
+#ifndef MX_DIGITS_H
+#define MX_DIGITS_H
 
 #include <mcpx/text.h>
+
+/**
+ * Reads 1 to 18 digits and nothing else: no sign, no blank. Zeros may lead.
+ *
+ * max   the largest number that is taken
+ */
+bool mx_decimal_read(struct mcpx_slice text, uint64_t max, uint64_t *out);
+
+/**
+ * Reads any number of digits and nothing else. A number above `max` counts as `max`: for limits and
+ * pauses, where a number that is too large must not look like none.
+ */
+bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out);
 
 /** True for what stands in any part of a URI as it is: letters, digits, "-", ".", "_", "~". */
 static inline bool mx_percent_is_unreserved(char byte)
@@ -39,5 +53,16 @@ static inline size_t mx_percent_read(struct mcpx_slice text, char *byte)
 
 /** Appends a text with everything but unreserved characters escaped, in capital letters. */
 void mx_percent_add(struct mcpx_text *out, struct mcpx_slice text);
+
+/** Appends `len` bytes as base64url, without padding: what JWTs and tickets are in. RFC 4648,
+ * section 5. */
+void mx_base64url_encode(const unsigned char *bytes, size_t len, struct mcpx_text *out);
+
+/**
+ * Appends the bytes that `text` encodes. Strict: no padding, no white space, no other byte, and
+ * the unused bits of the last character are zero, so that every value has one spelling. Returns
+ * false, with `out` unchanged, for any other text; `out->failed` shows when memory ran out.
+ */
+bool mx_base64url_decode(struct mcpx_slice text, struct mcpx_text *out);
 
 #endif

@@ -1,10 +1,20 @@
 /*
- * typo.h - which errors of typing lie between a word and the name that may have been meant.
+ * match.h - texts that are not equal: patterns with `*` for topic names, Origin headers and names
+ * of tools; and which errors of typing lie between a word and the name that may have been meant.
  */
-#ifndef MX_TYPO_H
-#define MX_TYPO_H
+#ifndef MX_MATCH_H
+#define MX_MATCH_H
 
 #include <mcpx/text.h>
+
+/**
+ * True when `pattern` describes the whole of `text`: `*` stands for any bytes, none included;
+ * every other byte stands for itself. Never allocates; at worst pattern times text steps.
+ */
+bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text);
+
+/** True when one of `count` C strings, as patterns, describes the whole of `text`. */
+bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text);
 
 enum { MX_TYPO_WORD_MAX = 64, MX_TYPO_NAME_MAX = 48 };
 
