@@ -76,7 +76,7 @@ nightly: verify fuzz ## verify, then hours: Debian 12, all of arm64, fuzzing, so
 	cmake --build build $(BUILD_JOBS)
 	$(CTEST) --test-dir build --label-regex '^(unit|scenario|integration|conformance|nightly)$$'
 	$(soak) $(CTEST) --timeout 7200 --test-dir build --tests-regex \
-	    '^(scenario_.*simulation|scenario_back_to_back|test_attack|e2e_(durable|endurance|schemas|terms_moments|install))$$'
+	    '^(scenario_.*simulation|scenario_back_to_back|test_attack|e2e_(afternoon|durable|endurance|schemas|terms_moments|install))$$'
 
 bench: ## build for speed, measure, print a table with targets (BENCH_CELLS="f100 hub", BENCH_JSON=file)
 	@docker/install-packages build
