@@ -142,8 +142,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
         {"UPDATE held SET bytes = bytes - ?2 WHERE topic = ?1 AND owner = ?3",
          &retain->lessen},
         {"DELETE FROM held WHERE topic = ?1 AND owner = ?3 AND bytes <= ?2", &retain->drop},
-        {"SELECT " EXTENT_COLUMNS " FROM held JOIN topic USING (topic) WHERE owner = ?1"
-         " ORDER BY held.bytes DESC LIMIT 1",
+        {"SELECT " EXTENT_COLUMNS " FROM topic WHERE topic = (SELECT topic FROM held"
+         " WHERE owner = ?1 ORDER BY bytes DESC LIMIT 1)",
          &retain->fullest},
         {"UPDATE topic SET first_serial = max(first_serial, ?2), bytes = bytes - ?3,"
          " counted_serial = max(counted_serial, ?2 - 1)"
