@@ -331,6 +331,7 @@ void sim_regrant(struct sim *sim)
     if (err) {
         peer->grant = before.grant;
         peer->grant_expires_ms = before.grant_expires_ms;
+        peer->expiry_told = before.expiry_told;
     }
     sim_sync(sim);
 }
