@@ -188,18 +188,19 @@ static void close_storm(struct storm *storm, struct child *server)
 void cells_join(void)
 {
     static struct trial trial;
-    struct storm storms[TRIAL_SIDES] = {{0}};
+    struct storm storms[SECURE] = {{0}};
     size_t joins = 1000 / (size_t)trial_setup.rounds;
 
     if (!cell_is_wanted("join"))
         return;
-    trial.sides = TRIAL_SIDES;
-    for (size_t i = 0; i < TRIAL_SIDES; i++) {
-        open_storm(&storms[i], (enum trial_server)i, &trial.servers[i]);
+    trial.sides = SECURE;
+    for (size_t i = 0; i < SECURE; i++) {
+        trial.which[i] = (enum trial_server)i;
+        open_storm(&storms[i], trial.which[i], &trial.servers[i]);
         run_storm(&storms[i], AT_ONCE);
     }
     for (int round = 0; round < trial_setup.rounds; round++)
-        for (size_t i = 0; i < TRIAL_SIDES; i++) {
+        for (size_t i = 0; i < SECURE; i++) {
             struct crowd_sample *sample = &trial.samples[i][round];
 
             sample->cpu_ns = -child_cpu_ns(&trial.servers[i]);
@@ -211,6 +212,6 @@ void cells_join(void)
                 (struct trial_bound){NAIVE, 0.33});
     trial_print(&trial, "join", "us/replayed", trial_cpu_us,
                 (struct trial_bound){COALESCING, 0});
-    for (size_t i = 0; i < TRIAL_SIDES; i++)
+    for (size_t i = 0; i < SECURE; i++)
         close_storm(&storms[i], &trial.servers[i]);
 }
