@@ -14,8 +14,8 @@ struct uv_loop_s;
 /**
  * Where to connect, and how. Strings are copied.
  *
- * url         ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. Without a path,
- *             /ws
+ * url         ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. The path is where
+ *             the router's paths begin; /ws follows it, if it does not end so
  * topic       the topic's name, not percent-encoded
  * token       the bearer token; never logged, never part of an error. NULL with a cert_file: then
  *             the certificate says who we are

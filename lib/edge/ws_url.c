@@ -81,10 +81,12 @@ static enum mcpx_err read_path(const char *url, const char *at, struct mx_addres
                                 "the path holds a blank, a control or a byte outside ASCII",
                                 "url", (size_t)(at + i - url));
     }
-    if (len > 1)
-        memcpy(out->path, at, len + 1);
-    else
-        memcpy(out->path, "/ws", sizeof "/ws");
+    while (len > 0 && at[len - 1] == '/')
+        len--;
+    if (len >= 3 && memcmp(at + len - 3, "/ws", 3) == 0)
+        len -= 3;
+    memcpy(out->path, at, len);
+    memcpy(out->path + len, "/ws", sizeof "/ws");
     return MCPX_OK;
 }
 

@@ -23,7 +23,7 @@ struct mx_address {
     bool v6;
     int port;
     char host[MX_HOST_MAX + 1];
-    char path[MX_PATH_MAX + 1];
+    char path[MX_PATH_MAX + sizeof "/ws"];
 };
 
 /**

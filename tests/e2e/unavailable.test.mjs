@@ -5,7 +5,9 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createHttp, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -197,4 +199,36 @@ test('who never was in is told what the gateway says, and ends', async (t) => {
   const { code, stderr } = await ctl(gateway, 'room', 'watch').catch(({ message }) => ({ stderr: message }));
   assert.notEqual(code, 0, stderr);
   assert.match(stderr, /HTTP status 404/);
+});
+
+/** A gateway at which the router is one of several: its paths are behind /mcpx there. */
+async function startGateway(t) {
+  const to = new URL(router.http);
+  const gateway = createHttp((ask, answer) => {
+    if (!ask.url.startsWith('/mcpx/')) answer.writeHead(404).end('no such service');
+    else {
+      ask.pipe(request({ host: to.hostname, port: to.port, method: ask.method, path: ask.url.slice(5),
+        headers: ask.headers }, (got) => got.pipe(answer.writeHead(got.statusCode, got.headers))));
+    }
+  }).on('upgrade', (ask, socket) => {
+    const lines = ask.rawHeaders.flatMap((name, i, all) => (i % 2 ? [] : [`${name}: ${all[i + 1]}`]));
+    const upstream = connect(to.port, to.hostname);
+    for (const [one, other] of [[socket, upstream], [upstream, socket]]) one.on('error', () => other.destroy()).pipe(other);
+    if (ask.url.startsWith('/mcpx/')) {
+      upstream.write([`${ask.method} ${ask.url.slice(5)} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+    } else socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
+  });
+  await once(gateway.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => gateway.close().closeAllConnections());
+  return `127.0.0.1:${gateway.address().port}/mcpx`;
+}
+
+test('a router behind a path of a gateway is reached by every verb alike', async (t) => {
+  const address = await startGateway(t);
+  for (const url of [`ws://${address}`, `http://${address}/`, `ws://${address}/ws`]) {
+    for (const words of [['say', 'hello'], ['history', '--json'], ['who', '--json'], ['status']]) {
+      const { code, stderr } = await ctl({ url }, 'gateway', ...words);
+      assert.equal(code, 0, `${words} at ${url}: ${stderr}`);
+    }
+  }
 });

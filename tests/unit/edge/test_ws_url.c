@@ -22,7 +22,10 @@ Test(ws_url, reads_where_the_router_is)
          true},
         {"HTTPS://a-b_c.example:1/v0.1/ws", "a-b_c.example", "/v0.1/ws", "a-b_c.example:1", 1,
          true},
-        {"ws://[::1]:65535/x/y", "::1", "/x/y", "[::1]:65535", 65535, false},
+        {"ws://[::1]:65535/x/y", "::1", "/x/y/ws", "[::1]:65535", 65535, false},
+        {"https://x/mcpx/", "x", "/mcpx/ws", "x:443", 443, true},
+        {"ws://x/mcpx/ws//", "x", "/mcpx/ws", "x:80", 80, false},
+        {"ws://x/wss", "x", "/wss/ws", "x:80", 80, false},
         {"ws://[fe80::1.2.3.4]", "fe80::1.2.3.4", "/ws", "[fe80::1.2.3.4]:80", 80, false},
     };
 
