@@ -219,7 +219,10 @@ async function startGateway(t) {
     } else socket.end('HTTP/1.1 404 Not Found\r\n\r\n');
   });
   await once(gateway.listen(0, '127.0.0.1'), 'listening');
-  t.after(() => gateway.close().closeAllConnections());
+  t.after(() => {
+    gateway.close();
+    gateway.closeAllConnections();
+  });
   return `127.0.0.1:${gateway.address().port}/mcpx`;
 }
 
