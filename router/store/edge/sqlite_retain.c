@@ -12,8 +12,6 @@
  */
 #include "router/store/edge/sqlite_retain.h"
 
-#include "router/store/edge/sqlite_statement.h"
-
 #include <sqlite3.h>
 #include <stdlib.h>
 
@@ -87,15 +85,6 @@ void open_topics_settle(struct open_topics *table, bool committed)
 
 /* ---- retention ---- */
 
-struct extent extent_of(struct sqlite3_stmt *statement)
-{
-    return (struct extent){sqlite3_column_int64(statement, 0),
-                           (uint64_t)sqlite3_column_int64(statement, 1),
-                           (uint64_t)sqlite3_column_int64(statement, 2),
-                           (uint64_t)sqlite3_column_int64(statement, 3),
-                           (uint64_t)sqlite3_column_int64(statement, 4)};
-}
-
 /* How long the clocks have to go together, and how much they may differ between two looks. */
 enum { STEADY_MS = 3600000, SLACK_MS = 1000 };
 
@@ -127,8 +116,8 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
          &retain->purged},
         {"DELETE FROM entry WHERE seq <= ?1", &retain->purge},
         {"DELETE FROM topic WHERE topic = ?1", &retain->remove},
-        {"SELECT owner, sum(bytes) FROM (SELECT owner, bytes FROM held UNION ALL"
-         " SELECT owner, length(text) FROM topic CROSS JOIN entry USING (topic)"
+        {"SELECT owner, sum(bytes), sum(one) FROM (SELECT owner, bytes, 0 AS one FROM held"
+         " UNION ALL SELECT owner, length(text), 1 FROM topic CROSS JOIN entry USING (topic)"
          " WHERE serial > counted_serial) GROUP BY owner",
          &retain->sums}, /* CROSS: topics first */
         {"INSERT INTO held (topic, bytes, owner) VALUES (?1, ?2, ?3) "
@@ -170,12 +159,15 @@ int retain_count(struct retain *retain)
         return SQLITE_OK;
     mx_holders_fini(&retain->holders);
     mx_holders_fini(&retain->gone);
-    while ((code = sqlite3_step(retain->sums)) == SQLITE_ROW)
+    retain->uncounted = 0;
+    while ((code = sqlite3_step(retain->sums)) == SQLITE_ROW) {
+        retain->uncounted += sqlite3_column_int64(retain->sums, 2);
         if (!mx_holders_add(&retain->holders, statement_text(retain->sums, 0),
                             (uint64_t)sqlite3_column_int64(retain->sums, 1))) {
             code = SQLITE_NOMEM;
             break;
         }
+    }
     (void)sqlite3_reset(retain->sums);
     retain->recount = code != SQLITE_DONE;
     return code == SQLITE_DONE ? SQLITE_OK : code;
@@ -211,6 +203,7 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
         code = change_held(retain->change, now->row, owner, bytes);
         mx_holders_remove(&topic->added, owner, bytes);
     }
+    retain->uncounted -= (int64_t)(now->last - now->counted);
     topic->is_due = false;
     topic->added_count = 0;
     now->counted = now->last;
@@ -223,6 +216,7 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
     size_t owners = topic->added.count;
 
     topic->added_count++;
+    retain->uncounted++;
     if (!mx_holders_add(&retain->holders, owner, bytes) ||
         !mx_holders_add(&topic->added, owner, bytes))
         return SQLITE_NOMEM;
@@ -292,6 +286,14 @@ static bool is_beyond(uint64_t value, uint64_t bound)
     return bound > 0 && value > bound;
 }
 
+static bool is_to_count(const struct retain *retain, const struct open_topic *topic)
+{
+    uint64_t most = retain->uncounted < COUNT_ALL ? COUNT_MOST : COUNT_FEW;
+
+    return topic->is_due || topic->now.last - topic->now.counted >= most ||
+           topic->added.held >= COUNT_BYTES;
+}
+
 /* Of what is beyond the bounds the newest always stays. */
 int retain_newest(struct retain *retain, struct open_topic *topic)
 {
@@ -300,7 +302,7 @@ int retain_newest(struct retain *retain, struct open_topic *topic)
                    is_beyond(now->bytes, retain->bytes + retain->bytes / 4);
     int code = SQLITE_OK;
 
-    if (is_much || topic->is_due || now->last - now->counted >= COUNT_ENTRIES)
+    if (is_much || is_to_count(retain, topic))
         code = count_rest(retain, topic);
     if (code != SQLITE_OK || !is_much)
         return code;

@@ -8,26 +8,10 @@
 #include "lib/core/holders.h"
 #include "lib/core/map.h"
 #include "router/hub/list.h"
+#include "router/store/edge/sqlite_statement.h"
 #include "router/store/edge/store.h"
 
-struct sqlite3;
-struct sqlite3_stmt;
-
 /* ---- open topics ---- */
-
-/** A row of `topic`. `row` is 0 as long as there is none. */
-struct extent {
-    int64_t row;
-    uint64_t first, last; /* serials; without entries the last is one less than the first */
-    uint64_t bytes;       /* of the texts */
-    uint64_t counted;     /* the serial up to which `held` has them */
-};
-
-/** The columns of `topic` that extent_of reads. */
-#define EXTENT_COLUMNS "topic.topic, first_serial, last_serial, topic.bytes, counted_serial"
-
-/** The extent in the row that a statement stands at. */
-struct extent extent_of(struct sqlite3_stmt *statement);
 
 /**
  * An open topic.
@@ -90,8 +74,11 @@ struct retain_mark {
     int64_t mono_ms, seq;
 };
 
-/** Entries of a topic that `held` may lack: a row of it for each batch would cost a seventh. */
-enum { COUNT_ENTRIES = 32 };
+/**
+ * Entries of a topic that `held` may lack, since a row of it is a page more in each batch: so many,
+ * or so many bytes of them; and fewer once all topics together lack COUNT_ALL, which a start reads.
+ */
+enum { COUNT_FEW = 32, COUNT_MOST = 4096, COUNT_BYTES = 1 << 20, COUNT_ALL = 65536 };
 
 /**
  * Bounds, and statements that are ready. Zero-initialised is empty.
@@ -105,6 +92,7 @@ enum { COUNT_ENTRIES = 32 };
  * more       retain_young has more to do, as soon as there is time for it
  * holders    bytes of each participant's texts, all its instances together
  * gone       of those, what a deletion at hand takes
+ * uncounted  entries that `held` lacks, about
  * took       the transaction at hand has taken from `holders`
  * recount    `holders` is not what the database has: such a transaction was rolled back
  */
@@ -118,6 +106,7 @@ struct retain {
     int64_t passed, old_to;
     bool more;
     struct mx_holders holders, gone;
+    int64_t uncounted;
     bool took, recount;
     struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
     struct sqlite3_stmt *sums, *change, *count_rest, *lessen, *drop, *fullest, *shift;
@@ -140,7 +129,7 @@ int retain_add(struct retain *retain, struct open_topic *topic, struct mcpx_slic
                uint64_t bytes);
 
 /**
- * At the end of a transaction that has added to a topic: once there are COUNT_ENTRIES of them, or
+ * At the end of a transaction that has added to a topic: once there are enough of them, or
  * somebody has none that are counted, writes who holds how much more of it; and deletes the oldest
  * entries once the topic has a quarter more than its bounds. SQLite's code.
  */

@@ -72,6 +72,15 @@ struct mcpx_slice statement_text(sqlite3_stmt *statement, int at)
     return (struct mcpx_slice){text ? text : "", (size_t)sqlite3_column_bytes(statement, at)};
 }
 
+struct extent extent_of(struct sqlite3_stmt *statement)
+{
+    return (struct extent){sqlite3_column_int64(statement, 0),
+                           (uint64_t)sqlite3_column_int64(statement, 1),
+                           (uint64_t)sqlite3_column_int64(statement, 2),
+                           (uint64_t)sqlite3_column_int64(statement, 3),
+                           (uint64_t)sqlite3_column_int64(statement, 4)};
+}
+
 /* ---- what an error means ---- */
 
 /* When trying again may help, in milliseconds. */

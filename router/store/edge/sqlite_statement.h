@@ -40,6 +40,20 @@ int statement_run(struct sqlite3_stmt *statement, const int64_t *numbers, int co
 /** A text of the row that a statement stands at; lent until it is stepped. "" for NULL. */
 struct mcpx_slice statement_text(struct sqlite3_stmt *statement, int at);
 
+/** A row of `topic`. `row` is 0 as long as there is none. */
+struct extent {
+    int64_t row;
+    uint64_t first, last; /* serials; without entries the last is one less than the first */
+    uint64_t bytes;       /* of the texts */
+    uint64_t counted;     /* the serial up to which `held` has them */
+};
+
+/** The columns of `topic` that extent_of reads. */
+#define EXTENT_COLUMNS "topic.topic, first_serial, last_serial, topic.bytes, counted_serial"
+
+/** The extent in the row that a statement stands at. */
+struct extent extent_of(struct sqlite3_stmt *statement);
+
 /**
  * Judges the error of a transaction, before it is rolled back. `errno` is as SQLite left it; it was
  * 0 before COMMIT.
