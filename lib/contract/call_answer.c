@@ -6,7 +6,7 @@
 #include "lib/contract/schema_state.h"
 #include "lib/contract/wrap.h"
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <mcpx/json.h>
 

@@ -6,7 +6,7 @@
 #include "lib/contract/call.h"
 
 #include "lib/core/decisive.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <mcpx/json.h>
 

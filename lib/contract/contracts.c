@@ -10,7 +10,7 @@
 #include <mcpx/contract.h>
 
 #include "lib/contract/builtin.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <mcpx/json.h>
 

@@ -10,7 +10,7 @@
 #include "lib/contract/regex.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,6 @@
 #include "lib/contract/wrap.h"
 
 #include "lib/contract/number.h"
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
 /* Code points that the contract allows. */

@@ -6,7 +6,7 @@
 #include "lib/contract/run.h"
 #include "lib/contract/tree.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 
 #include "lib/contract/run.h"
 #include "lib/contract/tree.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 
 /* op->a branches; data is their units. */

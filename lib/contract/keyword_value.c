@@ -10,7 +10,7 @@
 #include "lib/contract/run.h"
 #include "lib/contract/tree.h"
 #include "lib/core/escape.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 
 #include <stdlib.h>

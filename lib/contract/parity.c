@@ -11,7 +11,7 @@
 #include "lib/contract/tree.h"
 
 #include "lib/core/escape.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include <mcpx/record.h>
 
 #include <stdlib.h>

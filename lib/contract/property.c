@@ -5,7 +5,7 @@
  */
 #include "lib/contract/regex.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 /* Names, those of one property together, the first of which is PCRE2's too. Two are left out: PCRE2
  * does not have Changes_When_NFKC_Casefolded, and lacks characters of Bidi_Mirrored. */

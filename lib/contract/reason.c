@@ -7,7 +7,6 @@
 
 #include "lib/contract/number.h"
 #include "lib/contract/tree.h"
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
 /* Bytes of a line that is worth a look, bytes of it that are looked for, and comparisons that this

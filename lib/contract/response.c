@@ -5,7 +5,6 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
 static bool is_digit(char byte)

@@ -11,7 +11,7 @@
 #include "lib/contract/number.h"
 #include "lib/contract/tree.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 void mx_findings_fini(struct mx_findings *findings)
 {

@@ -9,7 +9,6 @@
 #include "lib/contract/schema_state.h"
 #include "lib/core/decisive.h"
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 
 #include <mcpx/json.h>

@@ -13,7 +13,7 @@
 #include "lib/contract/tree.h"
 #include "lib/contract/wrap.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/map.h"
 #include "lib/core/rows.h"
 #include <mcpx/json.h>

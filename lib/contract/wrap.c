@@ -7,7 +7,6 @@
 
 #include "lib/contract/program.h"
 #include "lib/contract/tree.h"
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "lib/core/utf8.h"
 

@@ -27,7 +27,7 @@
 
 #include "lib/core/capset.h"
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <stdlib.h>
 

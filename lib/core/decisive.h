@@ -5,7 +5,10 @@
 #ifndef MX_DECISIVE_H
 #define MX_DECISIVE_H
 
+#include <mcpx/base.h>
 #include <mcpx/json.h>
+
+#include <string.h>
 
 /**
  *   UNLIKE   no reader takes the one for the other
@@ -50,5 +53,22 @@ struct mx_decisive {
  */
 bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, size_t count,
                       struct mcpx_fault *fault);
+
+/*
+ * Why a text is not JSON, in words that may be shown.
+ */
+
+/**
+ * What jansson says of a fault, without the text around it, which jansson quotes and which may be a
+ * secret.
+ *
+ * text   of a json_error_t, lent
+ */
+static inline struct mcpx_slice mx_json_reason(const char *text)
+{
+    const char *quote = strstr(text, " near ");
+
+    return (struct mcpx_slice){text, quote ? (size_t)(quote - text) : strlen(text)};
+}
 
 #endif

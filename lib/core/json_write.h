@@ -42,4 +42,119 @@ void mx_json_add_strings(struct mcpx_text *out, const char *name,
 /** Appends a string without a name; one with a name is mcpx_json_add_member's. */
 void mx_json_add_item(struct mcpx_text *out, struct mcpx_slice text);
 
+/*
+ * Text composed by a pattern in which its shape can be read:
+ *
+ *     mx_format(out, "{\"id\":%q,\"serial\":%s}", id, serial);
+ *
+ * The arguments know their types, so a sign says only how a piece is written, never what it is. A
+ * wrong type does not compile, a wrong number of arguments stops a debug build.
+ */
+
+/** What an argument of mx_format becomes; made by MX_PIECE alone. */
+struct mx_piece {
+    enum mx_piece_type { MX_PIECE_TEXT, MX_PIECE_SIGNED, MX_PIECE_UNSIGNED } type;
+    bool failed; /* a growing text without all of its content */
+    uint64_t number;
+    struct mcpx_slice text;
+};
+
+/**
+ * Appends to `out`, as `format` says:
+ *
+ *     %s   the next argument as it is
+ *     %q   the next argument as a JSON string, as mcpx_json_add_string writes it
+ *     %b   the next argument, a number of bytes, as people read it: `512 bytes`, `7.6 GiB`
+ *     %t   the next argument, milliseconds, likewise: `250 ms`, `4.2 s`, `5 min 3 s`, `2 d 4 h`
+ *     %%   a percent sign
+ *
+ * An argument is a struct mcpx_slice, a C string, a pointer to a struct mcpx_text, a bool ("true",
+ * "false"), or a whole number from int to 64 bits. NULL and an absent slice are empty: `%s` appends
+ * nothing, `%q` appends "". There are 1 to 10 of them, each evaluated once.
+ *
+ * `true`, `false` and comparisons are ints to the compiler: cast them to bool.
+ *
+ * Failure is sticky as with mcpx_text_add; a growing text that has failed makes `out` fail too.
+ * If signs and arguments do not agree in number, an assertion fails; without assertions `out` does.
+ */
+#define mx_format(out, format, ...)                                                           \
+    mx_format_pieces((out), (format), MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),  \
+                     (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})
+
+/** The function behind mx_format. */
+void mx_format_pieces(struct mcpx_text *out, const char *format, size_t count,
+                      const struct mx_piece *pieces);
+
+/** The same as a text of its own, which it gives. */
+#define mx_formatted(format, ...)                                                             \
+    mx_formatted_pieces((format), MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),      \
+                        (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})
+
+/** The function behind mx_formatted. */
+struct mcpx_text mx_formatted_pieces(const char *format, size_t count,
+                                     const struct mx_piece *pieces);
+
+/** An argument of mx_format as a piece. */
+#define MX_PIECE(value)                                                                       \
+    _Generic((value),                                                                          \
+        struct mcpx_slice: mx_piece_slice,                                                     \
+        char *: mx_piece_string,                                                               \
+        const char *: mx_piece_string,                                                         \
+        struct mcpx_text *: mx_piece_text,                                                     \
+        const struct mcpx_text *: mx_piece_text,                                               \
+        bool: mx_piece_bool,                                                                   \
+        int: mx_piece_signed,                                                                  \
+        long: mx_piece_signed,                                                                 \
+        long long: mx_piece_signed,                                                            \
+        unsigned short: mx_piece_unsigned,                                                     \
+        unsigned: mx_piece_unsigned,                                                           \
+        unsigned long: mx_piece_unsigned,                                                      \
+        unsigned long long: mx_piece_unsigned)(value)
+
+static inline struct mx_piece mx_piece_slice(struct mcpx_slice text)
+{
+    return (struct mx_piece){.text = text};
+}
+
+static inline struct mx_piece mx_piece_string(const char *text)
+{
+    return (struct mx_piece){.text = text ? mcpx_slice_of(text) : (struct mcpx_slice){0}};
+}
+
+static inline struct mx_piece mx_piece_text(const struct mcpx_text *text)
+{
+    return (struct mx_piece){.text = mcpx_text_view(text), .failed = text->failed};
+}
+
+static inline struct mx_piece mx_piece_bool(bool value)
+{
+    return mx_piece_string(value ? "true" : "false");
+}
+
+static inline struct mx_piece mx_piece_signed(int64_t number)
+{
+    return (struct mx_piece){.type = MX_PIECE_SIGNED, .number = (uint64_t)number};
+}
+
+static inline struct mx_piece mx_piece_unsigned(uint64_t number)
+{
+    return (struct mx_piece){.type = MX_PIECE_UNSIGNED, .number = number};
+}
+
+/* MX_PIECE of each argument: the preprocessor has no loop. */
+#define MX_NTH(a, b, c, d, e, f, g, h, i, j, nth, ...) nth
+#define MX_PIECES(...)                                                                        \
+    MX_NTH(__VA_ARGS__, MX_PIECES_10, MX_PIECES_9, MX_PIECES_8, MX_PIECES_7, MX_PIECES_6,     \
+           MX_PIECES_5, MX_PIECES_4, MX_PIECES_3, MX_PIECES_2, MX_PIECE, 0)                   \
+    (__VA_ARGS__)
+#define MX_PIECES_2(a, ...) MX_PIECE(a), MX_PIECE(__VA_ARGS__)
+#define MX_PIECES_3(a, ...) MX_PIECE(a), MX_PIECES_2(__VA_ARGS__)
+#define MX_PIECES_4(a, ...) MX_PIECE(a), MX_PIECES_3(__VA_ARGS__)
+#define MX_PIECES_5(a, ...) MX_PIECE(a), MX_PIECES_4(__VA_ARGS__)
+#define MX_PIECES_6(a, ...) MX_PIECE(a), MX_PIECES_5(__VA_ARGS__)
+#define MX_PIECES_7(a, ...) MX_PIECE(a), MX_PIECES_6(__VA_ARGS__)
+#define MX_PIECES_8(a, ...) MX_PIECE(a), MX_PIECES_7(__VA_ARGS__)
+#define MX_PIECES_9(a, ...) MX_PIECE(a), MX_PIECES_8(__VA_ARGS__)
+#define MX_PIECES_10(a, ...) MX_PIECE(a), MX_PIECES_9(__VA_ARGS__)
+
 #endif

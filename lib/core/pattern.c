@@ -16,8 +16,8 @@
  */
 #include "lib/core/pattern.h"
 
-#include "lib/core/format.h"
 #include "lib/core/grammar.h"
+#include "lib/core/json_write.h"
 #include "lib/core/match.h"
 
 static bool has_star(struct mcpx_slice component)

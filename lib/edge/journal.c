@@ -7,8 +7,8 @@
 #define _DEFAULT_SOURCE /* flock */
 #include "lib/edge/journal.h"
 
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 #include "lib/edge/alarm.h"
 

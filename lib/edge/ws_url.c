@@ -7,7 +7,7 @@
 
 #include "lib/core/digits.h"
 #include "lib/core/fault.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include <stdlib.h>
 #include <strings.h>
 

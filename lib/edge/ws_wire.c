@@ -6,7 +6,7 @@
  */
 #include "lib/edge/ws_wire_state.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/edge/ws_certificate.h"
 
 #include <mcpx/base.h>

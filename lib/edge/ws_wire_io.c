@@ -5,8 +5,8 @@
  */
 #include "lib/edge/ws_wire_state.h"
 
-#include "lib/core/format.h"
 #include "lib/core/frame_head.h"
+#include "lib/core/json_write.h"
 #include <mcpx/json.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>

@@ -3,7 +3,6 @@
  * the receivers would refuse, because here the caller can still be told what is wrong. The
  * payload's bytes are sent unchanged.
  */
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "lib/participant/session_state.h"
 

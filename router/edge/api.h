@@ -6,7 +6,7 @@
 #define EDGE_API_H
 
 #include "router/edge/http_api.h"
-#include "router/edge/http_query.h"
+#include "router/edge/http_reply.h"
 
 /**
  * A request that found its route and may pass. Everything is borrowed.

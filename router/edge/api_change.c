@@ -3,11 +3,10 @@
  * (router/policy/orders.h), answers, and tells log and audit. A preview ends before it is in force.
  */
 #include "lib/core/capset.h"
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include "router/edge/api.h"
-#include "router/edge/api_body.h"
+#include "router/edge/api_auth.h"
 #include "router/policy/grant_list.h"
 #include "router/policy/kind_typo.h"
 #include <mcpx/json.h>

@@ -5,7 +5,6 @@
  */
 #include "router/edge/api.h"
 
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "router/policy/authority.h"
 #include <mcpx/json.h>

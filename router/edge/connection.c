@@ -9,8 +9,6 @@
 #include "router/edge/signatures.h"
 #include "router/edge/tls.h"
 #include "router/edge/turn.h"
-#include "router/edge/unfinished.h"
-#include "router/edge/waiters.h"
 #include "router/edge/wire.h"
 
 #include <libwebsockets.h>

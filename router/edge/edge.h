@@ -5,8 +5,7 @@
 #define EDGE_EDGE_H
 
 #include "router/edge/clock.h"
-#include "router/edge/disk_watch.h"
-#include "router/edge/holders.h"
+#include "router/edge/gate.h"
 #include "router/edge/http_api.h"
 #include "router/edge/key_watch.h"
 #include "router/edge/log.h"

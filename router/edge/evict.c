@@ -7,7 +7,7 @@
 #include "router/edge/answer.h"
 #include "router/edge/bounds.h"
 #include "router/edge/store_turn.h"
-#include "router/edge/unfinished.h"
+#include "router/edge/wire.h"
 
 /* Who takes nothing for so long is slow. */
 enum { SLOW_MS = 1000 };

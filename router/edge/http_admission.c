@@ -8,7 +8,7 @@
 
 #include "lib/core/http_head.h"
 #include "lib/core/match.h"
-#include "router/edge/http_query.h"
+#include "router/edge/http_reply.h"
 
 #include <strings.h>
 

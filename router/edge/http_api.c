@@ -5,7 +5,7 @@
  */
 #include "router/edge/api.h"
 #include "router/edge/http_admission.h"
-#include "router/edge/http_query.h"
+#include "router/edge/http_reply.h"
 
 /* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */
 enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };

@@ -13,7 +13,7 @@
 #include "router/policy/jwt_keys.h"
 #include "router/policy/orders.h"
 #include "router/policy/tickets.h"
-#include "router/store/audit_note.h"
+#include "router/store/audit_line.h"
 #include "router/store/edge/store.h"
 
 /** Largest request body accepted, in bytes. */

@@ -8,11 +8,11 @@
 #include "router/edge/answer.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/edge_tls.h"
+#include "router/edge/guests.h"
 #include "router/edge/proxies.h"
 #include "router/edge/refusal.h"
 #include "router/edge/reload.h"
-#include "router/edge/upgrade.h"
-#include "router/edge/waiters.h"
+#include "router/edge/turn.h"
 #include "router/edge/wire.h"
 
 #include <stdlib.h>

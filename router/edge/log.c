@@ -6,8 +6,8 @@
  */
 #include "router/edge/log.h"
 
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include "lib/core/utf8.h"
 #include "lib/edge/outlet.h"
 #include "router/edge/clock.h"

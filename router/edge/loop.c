@@ -9,19 +9,18 @@
 #include "router/edge/bounds.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/evict.h"
-#include "router/edge/flush.h"
 #include "router/edge/gate.h"
 #include "router/edge/guests.h"
 #include "router/edge/http_server.h"
 #include "router/edge/key_watch.h"
 #include "router/edge/listener.h"
-#include "router/edge/record.h"
+#include "router/edge/receive.h"
+#include "router/edge/refusal.h"
 #include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
 #include "router/edge/store_turn.h"
 #include "router/edge/tls_files.h"
 #include "router/edge/turn.h"
-#include "router/edge/waiters.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "router/edge/manager.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>

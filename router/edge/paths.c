@@ -5,13 +5,13 @@
  */
 #include "router/edge/paths.h"
 
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include "router/edge/clock.h"
 #include "router/edge/tls.h"
 #include "router/edge/tls_files.h"
 #include "router/policy/loading.h"
-#include "router/store/audit_key.h"
+#include "router/store/audit_chain.h"
 #include "router/store/edge/sqlite_file.h"
 
 #include <errno.h>

@@ -8,13 +8,12 @@
  */
 #include "router/edge/reload.h"
 
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "router/edge/edge.h"
 #include "router/edge/manager.h"
-#include "router/edge/record.h"
-#include "router/policy/difference.h"
-#include "router/store/audit_note.h"
+#include "router/edge/refusal.h"
+#include "router/policy/tokens.h"
+#include "router/store/audit_line.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  */
 #include "router/edge/revocation.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/pem.h"
 
 #include <errno.h>

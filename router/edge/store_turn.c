@@ -8,7 +8,6 @@
 #include "router/edge/guests.h"
 #include "router/edge/manager.h"
 #include "router/edge/turn.h"
-#include "router/edge/waiters.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/store.h"
 

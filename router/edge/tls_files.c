@@ -13,11 +13,11 @@
  */
 #include "router/edge/tls_files.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/pem.h"
 #include "router/edge/gcm.h"
 #include "router/edge/log.h"
-#include "router/edge/record.h"
+#include "router/edge/refusal.h"
 #include "router/edge/revocation.h"
 #include "router/edge/tls.h"
 #include "router/policy/loading.h"

@@ -5,7 +5,6 @@
  */
 #include "router/hub/notice.h"
 
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include "router/hub/hub_state.h"

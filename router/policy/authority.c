@@ -6,7 +6,7 @@
 #include "router/policy/authority.h"
 
 #include "lib/core/capset.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)
 {

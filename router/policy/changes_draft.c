@@ -10,8 +10,8 @@
  */
 #include "router/policy/changes.h"
 
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 #include "router/policy/authority.h"
 

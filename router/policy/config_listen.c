@@ -4,7 +4,7 @@
  * for the latter: nor must it, whom to believe.
  */
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "router/policy/loading.h"
 
 #include <arpa/inet.h>

@@ -3,10 +3,10 @@
  * token's header are, and only after the checks of jwt_check.c. So a token never chooses how it is
  * verified (RFC 8725 section 3.1).
  */
-#include "router/policy/jwt_ring.h"
+#include "router/policy/jwt.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>

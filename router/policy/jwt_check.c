@@ -5,7 +5,7 @@
  * x5u) counts for nothing.
  */
 #include "lib/core/digits.h"
-#include "router/policy/jwt_ring.h"
+#include "router/policy/jwt.h"
 
 #include <strings.h>
 

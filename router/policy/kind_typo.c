@@ -4,7 +4,7 @@
  */
 #include "router/policy/kind_typo.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/match.h"
 
 /*

@@ -6,9 +6,9 @@
  */
 #include "router/policy/public_key.h"
 
+#include "lib/core/decisive.h"
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
-#include "lib/core/json_reason.h"
+#include "lib/core/json_write.h"
 #include "lib/core/pem.h"
 #include "router/policy/jwt_keys.h"
 #include <mcpx/error.h>

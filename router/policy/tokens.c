@@ -4,7 +4,7 @@
  * constant time, so timing helps no attacker. A token that is no static token may be a JWT.
  */
 #include "lib/core/match.h"
-#include "router/policy/tokens_inside.h"
+#include "router/policy/tokens_make.h"
 
 #include <mcpx/envelope.h>
 #include <openssl/evp.h>

@@ -4,12 +4,12 @@
  * are compared as texts. Working out which kinds one pattern covers beyond another was refused: a
  * person who reads "chat" removed and "chat*" added knows what it means.
  */
-#include "router/policy/difference.h"
+#include "router/policy/tokens.h"
 
 #include "lib/core/capset.h"
 #include "lib/core/json_write.h"
 #include "lib/core/rows.h"
-#include "router/policy/tokens_inside.h"
+#include "router/policy/tokens_make.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * tokens_entry.c - the configured participants and profiles as administrators see them: nothing
  * that a token could be made or guessed from.
  */
-#include "router/policy/tokens_inside.h"
+#include "router/policy/tokens_make.h"
 
 #include <stdlib.h>
 

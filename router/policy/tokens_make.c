@@ -5,8 +5,8 @@
  * known. That helps no attacker: they do not give the token. Comparing every row was refused: with
  * 20,000 rows a bad token took 0.25 ms.
  */
+#include "router/policy/tokens_make.h"
 #include "lib/core/capset.h"
-#include "router/policy/tokens_inside.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>

@@ -4,9 +4,18 @@
  */
 #include "router/store/audit_chain.h"
 
-#include "lib/core/format.h"
+#include "lib/contract/digest.h"
+#include "lib/core/fault.h"
 #include "lib/core/ident.h"
+#include "lib/core/json_write.h"
+#include "lib/core/pem.h"
+
 #include <mcpx/json.h>
+
+#include <limits.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <stdlib.h>
 
 void audit_chain_begin(struct audit_chain *chain)
 {
@@ -104,4 +113,127 @@ uint64_t audit_chain_sign(struct audit_chain *chain, const struct audit_key *key
     if (seq)
         chain->unsigned_count = 0;
     return seq;
+}
+
+/*
+ * Ed25519 by libcrypto. PEM and not raw bytes, because that is what "openssl genpkey" makes and
+ * what secret stores keep. A passphrase is refused: nobody is there to type it, and libcrypto
+ * would ask the terminal.
+ */
+
+enum { PUBLIC_BYTES = 32, SIGNATURE_BYTES = 64 };
+
+struct audit_key {
+    EVP_PKEY *key;
+    char id[AUDIT_KEY_ID_LEN + 1];
+};
+
+static EVP_PKEY *parse(struct mcpx_slice pem, enum audit_half half)
+{
+    BIO *bio =
+        pem.len <= INT_MAX ? BIO_new_mem_buf(pem.text ? pem.text : "", (int)pem.len) : NULL;
+    EVP_PKEY *key = NULL;
+
+    if (bio && half == AUDIT_PRIVATE)
+        key = PEM_read_bio_PrivateKey(bio, NULL, mx_no_passphrase, NULL);
+    else if (bio)
+        key = PEM_read_bio_PUBKEY(bio, NULL, mx_no_passphrase, NULL);
+    BIO_free(bio);
+    return key;
+}
+
+static bool name_key(struct audit_key *key)
+{
+    unsigned char public[PUBLIC_BYTES], sum[MX_SHA256_BYTES];
+    size_t len = sizeof public;
+
+    if (EVP_PKEY_get_raw_public_key(key->key, public, &len) != 1 ||
+        !mx_sha256((struct mcpx_slice){(const char *)public, len}, sum))
+        return false;
+    mx_hex_format(sum, AUDIT_KEY_ID_LEN / 2, key->id);
+    return true;
+}
+
+enum mcpx_err audit_key_read(struct mcpx_slice pem, enum audit_half half,
+                             struct mcpx_fault *fault, struct audit_key **out)
+{
+    struct audit_key *key = calloc(1, sizeof *key);
+
+    if (!key)
+        return MCPX_ENOMEM;
+    key->key = parse(pem, half);
+    if (!key->key || EVP_PKEY_get_id(key->key) != EVP_PKEY_ED25519) {
+        audit_key_free(key);
+        return mx_fault_set(fault,
+                            half == AUDIT_PRIVATE
+                                ? "expected a private Ed25519 key in PEM without a passphrase"
+                                : "expected a public Ed25519 key in PEM",
+                            "", 0);
+    }
+    if (!name_key(key)) {
+        audit_key_free(key);
+        return MCPX_ENOMEM;
+    }
+    *out = key;
+    return MCPX_OK;
+}
+
+void audit_key_free(struct audit_key *key)
+{
+    if (!key)
+        return;
+    EVP_PKEY_free(key->key);
+    free(key);
+}
+
+const char *audit_key_id(const struct audit_key *key)
+{
+    return key->id;
+}
+
+bool audit_key_sign(const struct audit_key *key, struct mcpx_slice text,
+                    char out[AUDIT_SIGNATURE_LEN + 1])
+{
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    unsigned char signature[SIGNATURE_BYTES];
+    size_t len = sizeof signature;
+    bool done = context && EVP_DigestSignInit(context, NULL, NULL, NULL, key->key) == 1 &&
+                EVP_DigestSign(context, signature, &len, (const unsigned char *)text.text,
+                               text.len) == 1;
+
+    if (done)
+        EVP_EncodeBlock((unsigned char *)out, signature, (int)len);
+    EVP_MD_CTX_free(context);
+    return done;
+}
+
+/* libcrypto ignores white space in base64 and rounds up to whole groups: the text is made again. */
+static bool decode(struct mcpx_slice text, unsigned char out[SIGNATURE_BYTES])
+{
+    unsigned char bytes[AUDIT_SIGNATURE_LEN], again[AUDIT_SIGNATURE_LEN + 1];
+
+    if (text.len != AUDIT_SIGNATURE_LEN ||
+        EVP_DecodeBlock(bytes, (const unsigned char *)text.text, AUDIT_SIGNATURE_LEN) <
+            SIGNATURE_BYTES)
+        return false;
+    EVP_EncodeBlock(again, bytes, SIGNATURE_BYTES);
+    memcpy(out, bytes, SIGNATURE_BYTES);
+    return memcmp(again, text.text, AUDIT_SIGNATURE_LEN) == 0;
+}
+
+bool audit_key_verify(const struct audit_key *key, struct mcpx_slice text,
+                      struct mcpx_slice signature)
+{
+    unsigned char bytes[SIGNATURE_BYTES];
+    EVP_MD_CTX *context;
+    bool valid;
+
+    if (!decode(signature, bytes))
+        return false;
+    context = EVP_MD_CTX_new();
+    valid = context && EVP_DigestVerifyInit(context, NULL, NULL, NULL, key->key) == 1 &&
+            EVP_DigestVerify(context, bytes, sizeof bytes, (const unsigned char *)text.text,
+                             text.len) == 1;
+    EVP_MD_CTX_free(context);
+    return valid;
 }

@@ -18,7 +18,7 @@
  * A checkpoint that fits can be B, too, because of its signature. If somebody has put a copy of
  * another checkpoint there, that is said, whatever the copy was made to look like.
  */
-#include "router/store/audit_link.h"
+#include "router/store/audit_verify.h"
 #include <mcpx/json.h>
 
 /* ---- links: what is kept of a line while a chain is verified, until the next line ---- */

@@ -7,7 +7,6 @@
 #include "router/store/audit_line.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
 #include "lib/core/ident.h"
 #include "lib/core/json_write.h"
 #include "lib/core/utf8.h"

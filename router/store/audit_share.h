@@ -6,7 +6,7 @@
 #ifndef STORE_AUDIT_SHARE_H
 #define STORE_AUDIT_SHARE_H
 
-#include "router/store/audit_note.h"
+#include "router/store/audit_line.h"
 
 /*
  * Notes of one name at once; milliseconds after which it may make one more; names that are

@@ -4,9 +4,9 @@
  * that does not fit is seen only from what follows it, so the line behind is read, too; the rest is
  * audit_diagnose.c.
  */
-#include "router/store/audit_link.h"
+#include "router/store/audit_verify.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "router/store/audit_chain.h"
 #include <mcpx/json.h>
 

@@ -5,7 +5,7 @@
  */
 #define _GNU_SOURCE /* memmem */
 #include "router/policy/config.h"
-#include "router/policy/difference.h"
+#include "router/policy/tokens.h"
 #include <mcpx/json.h>
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "lib/core/digits.h"
 #include "router/policy/jwt.h"
 #include "router/policy/public_key.h"
-#include "router/policy/tokens_inside.h"
+#include "router/policy/tokens_make.h"
 #include "tests/support/bearer.h"
 
 #include <mcpx/envelope.h>

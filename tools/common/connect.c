@@ -7,11 +7,10 @@
  */
 #include "tools/common/connect.h"
 
-#include "lib/core/format.h"
 #include "lib/core/http_head.h"
+#include "lib/core/json_write.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
-#include "tools/common/secret.h"
 #include <mcpx/json.h>
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "tools/common/http.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

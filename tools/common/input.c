@@ -4,7 +4,7 @@
  */
 #include "tools/common/input.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/utf8.h"
 #include "tools/common/command.h"
 

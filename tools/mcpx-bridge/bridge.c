@@ -6,7 +6,7 @@
 #include "tools/mcpx-bridge/bridge.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/utf8.h"
 
 /* What whoever runs the router has to raise. */

@@ -2,8 +2,8 @@
  * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
  */
 #include "tools/common/connect.h"
+#include "tools/common/context.h"
 #include "tools/common/program.h"
-#include "tools/common/secret.h"
 #include "tools/mcpx-bridge/verbs.h"
 
 static const struct command commands[] = {

@@ -5,7 +5,7 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "router/store/edge/audit_folder.h"
 #include "router/store/edge/audit_reader.h"
 #include "tools/common/input.h"

@@ -4,7 +4,6 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "lib/edge/alarm.h"
 #include "router/policy/config.h"

@@ -8,7 +8,7 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/contract/wrap.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/utf8.h"
 #include "tools/common/input.h"
 #include "tools/common/visible.h"

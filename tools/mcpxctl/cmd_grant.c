@@ -11,7 +11,6 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"

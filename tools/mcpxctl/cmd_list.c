@@ -10,7 +10,6 @@
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/line.h"
-#include "tools/mcpxctl/listing.h"
 #include "tools/mcpxctl/live.h"
 #include "tools/mcpxctl/output.h"
 #include "tools/mcpxctl/words.h"

@@ -12,7 +12,6 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "router/policy/public_key.h"
 #include "tools/common/connect.h"

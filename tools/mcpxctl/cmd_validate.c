@@ -7,7 +7,7 @@
 #include "tools/mcpxctl/verbs.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/output.h"

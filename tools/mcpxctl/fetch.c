@@ -11,7 +11,7 @@
 #include "tools/mcpxctl/fetch.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/edge/alarm.h"
 #include "tools/common/http.h"
 #include "tools/mcpxctl/chain.h"

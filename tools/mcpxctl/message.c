@@ -5,7 +5,6 @@
  */
 #include "tools/mcpxctl/message.h"
 
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

@@ -5,12 +5,12 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/format.h"
 #include "lib/core/grammar.h"
+#include "lib/core/json_write.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/listing.h"
+#include "tools/mcpxctl/line.h"
 #include <mcpx/contract.h>
 #include <mcpx/json.h>
 

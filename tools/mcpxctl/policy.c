@@ -15,7 +15,6 @@
 
 #include "lib/core/json_write.h"
 #include "lib/core/rows.h"
-#include "router/policy/difference.h"
 #include "router/policy/tokens.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

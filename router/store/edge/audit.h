@@ -7,7 +7,7 @@
 
 #include "router/hub/list.h"
 #include "router/policy/on_full.h"
-#include "router/store/audit_note.h"
+#include "router/store/audit_line.h"
 #include "router/store/edge/stage.h"
 #include <mcpx/error.h>
 #include <mcpx/text.h>

@@ -7,7 +7,7 @@
 #include "router/store/edge/audit_folder.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 
 #include <dirent.h>

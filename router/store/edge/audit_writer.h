@@ -4,7 +4,7 @@
 #ifndef STORE_AUDIT_WRITER_H
 #define STORE_AUDIT_WRITER_H
 
-#include "router/store/audit_note.h"
+#include "router/store/audit_line.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/audit_folder.h"
 #include "router/store/edge/belt.h"

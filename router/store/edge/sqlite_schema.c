@@ -12,7 +12,7 @@
  */
 #include "router/store/edge/sqlite_schema.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/map.h"
 #include "router/store/edge/sqlite_statement.h"
 

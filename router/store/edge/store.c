@@ -9,7 +9,7 @@
  */
 #include "router/store/edge/store.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/map.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/sqlite.h"

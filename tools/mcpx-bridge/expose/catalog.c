@@ -6,7 +6,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/catalog.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 

@@ -7,7 +7,7 @@
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
 
 #include "lib/core/map.h"
-#include "tools/mcpx-bridge/action.h"
+#include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/session.h>

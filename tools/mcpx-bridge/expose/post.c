@@ -5,7 +5,7 @@
 #include "tools/mcpx-bridge/expose/post.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/contract.h>

@@ -13,7 +13,7 @@
 
 #include "lib/contract/digest.h"
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

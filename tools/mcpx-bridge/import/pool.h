@@ -7,8 +7,8 @@
 #ifndef MCPX_BRIDGE_IMPORT_POOL_H
 #define MCPX_BRIDGE_IMPORT_POOL_H
 
-#include "tools/mcpx-bridge/action.h"
 #include "tools/mcpx-bridge/import/config.h"
+#include "tools/mcpx-bridge/output.h"
 
 #include <mcpx/child.h>
 

@@ -4,11 +4,11 @@
 #ifndef MCPX_BRIDGE_IMPORT_STATE_H
 #define MCPX_BRIDGE_IMPORT_STATE_H
 
-#include "tools/mcpx-bridge/action.h"
 #include "tools/mcpx-bridge/import/calls.h"
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/shared.h"
 #include "tools/mcpx-bridge/import/subs.h"
+#include "tools/mcpx-bridge/output.h"
 
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>

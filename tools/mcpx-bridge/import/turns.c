@@ -10,7 +10,7 @@
 #include "tools/mcpx-bridge/import/turns.h"
 
 #include "lib/core/digits.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

@@ -9,7 +9,6 @@
  */
 #include "tools/mcpxctl/audit/audit.h"
 
-#include "lib/core/format.h"
 #include "lib/core/json_write.h"
 #include "tools/common/visible.h"
 #include <mcpx/json.h>

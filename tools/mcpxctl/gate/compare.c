@@ -13,7 +13,7 @@
 #include "tools/mcpxctl/gate/compare.h"
 
 #include "lib/contract/tree.h"
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "lib/core/rows.h"
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>

@@ -3,9 +3,9 @@
  */
 #include "tools/mcpxctl/gate/gate.h"
 
-#include "lib/core/format.h"
+#include "lib/core/json_write.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/listing.h"
+#include "tools/mcpxctl/line.h"
 #include <mcpx/digest.h>
 #include <mcpx/terms.h>
 
