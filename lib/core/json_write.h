@@ -2,7 +2,7 @@
  * json_write.h - objects and arrays whose members depend on what there is to say. Whoever appends
  * need not know what stands before: each function here, and mcpx_json_add_member, puts a comma in
  * front when the text has a last byte, white space aside, and that is none of `{ [ : ,`. What has
- * one shape is said shorter by mx_format (format.h).
+ * one shape is said shorter by mx_format.
  *
  * `name` needs no escapes; NULL: the value has no name, because it stands in an array or alone.
  */

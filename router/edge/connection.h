@@ -42,7 +42,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
  * in_all         link in edge->all
  * in_welcoming   link in edge->welcoming while the welcome of a member is held back
- * from           where it comes from, as it counts (address.h); `origin` is the whole address
+ * from           where it comes from, as it counts (forwarded.h); `origin` is the whole address
  * via_proxy      it is from a trusted proxy, which has not said yet whom it is for
  * wants_proxy_head   what comes next is a PROXY head; `proxy_head` has what has come of it
  * origin_told    `origin` is what a proxy has said

@@ -103,7 +103,7 @@ struct listener {
 };
 
 /**
- * Those who wait for the hub (waiters.h).
+ * Those who wait for the hub (turn.h).
  *
  * asking     how many of them, from the first on, are still to be asked
  * waits      hub_waits, and
@@ -139,7 +139,7 @@ struct waiters {
  * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
  *                           NULL when the hub keeps all by itself
  * store_state, audit_state  what the log was told of them last
- * disks                     asks how much room there is (disk_watch.h)
+ * disks                     asks how much room there is (key_watch.h)
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
  * signatures                those of tokens that are being verified

@@ -1,5 +1,5 @@
 /*
- * guests.c - a guest waits twice: to be let in (waiters.h asks for it), and for its join to be
+ * guests.c - a guest waits twice: to be let in (turn.h asks for it), and for its join to be
  * stored. Joins are answered in the order in which they were accepted, so of those who wait for
  * that the first is looked at.
  */
@@ -288,7 +288,7 @@ void guests_turn(struct edge *edge)
  * Everything a handshake can get wrong is refused over HTTP and with a reason. The participant
  * enters its topic before the 101 is written, so that being refused there has a status as well;
  * its welcome waits WELCOME_DELAY_MS behind the 101. Where a topic has to be loaded first, the 101
- * comes before that is decided (guests.h).
+ * comes before that is decided.
  */
 
 enum { KEY_LEN = 24, DIGEST_LEN = 20, ACCEPT_SIZE = 32 };

@@ -1,5 +1,5 @@
 /*
- * flush.h - what the hub wants written goes to the sockets, once per loop turn.
+ * receive.h - what the hub wants written goes to the sockets, once per loop turn.
  */
 #ifndef EDGE_FLUSH_H
 #define EDGE_FLUSH_H

@@ -62,7 +62,7 @@ struct connection {
  * mode is asked for one), --token-file, MCPX_TOKEN, what the context has of the first two. None is
  * needed beside --cert-file. Warns when others may read the token file or the certificate's key.
  * Never prints a token. Afterwards MCPX_TOKEN is no longer in the environment, and no other process
- * of the same user can read the memory of this one (secret.h).
+ * of the same user can read the memory of this one (context.h).
  *
  * out   filled on STATUS_OK; connection_fini in every case
  *

@@ -14,7 +14,7 @@
 
 struct store;
 struct audit_config; /* router/store/edge/audit.h */
-struct audit_note;   /* router/store/audit_note.h */
+struct audit_note;   /* router/store/audit_line.h */
 struct audit_counts; /* router/store/edge/audit.h */
 
 /**
