@@ -7,6 +7,7 @@
 #include "router/edge/edge_tls.h"
 #include "router/edge/http_server.h"
 #include "router/edge/proxies.h"
+#include "router/edge/receive.h"
 #include "router/edge/turn.h"
 
 /* What the client has said. */

@@ -16,10 +16,4 @@ void dispatch_bytes(struct connection *connection, char *bytes, size_t len);
  */
 bool dispatch_turn(struct edge *edge);
 
-/**
- * Bytes came that are frames: whole messages go to the hub, pings are answered, a close is
- * answered and ends the connection. Unmasks where the bytes lie.
- */
-void receive_bytes(struct connection *connection, char *bytes, size_t len);
-
 #endif

@@ -8,7 +8,6 @@
  */
 #include "router/edge/receive.h"
 
-#include "router/edge/dispatch.h"
 #include "router/edge/evict.h"
 #include "router/edge/refusal.h"
 #include "router/edge/rejudge.h"

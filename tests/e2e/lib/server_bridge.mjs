@@ -75,7 +75,8 @@ export class ServerBridge {
     } else if (payload.method === 'initialize') {
       this.#initialize(envelope);
     } else {
-      this.#child.send({ ...payload, id: envelope.id, ...this.#ownToken(envelope, call) });
+      /* One that is ending, as with its group, takes nothing any more. */
+      this.#child.send({ ...payload, id: envelope.id, ...this.#ownToken(envelope, call) }).catch(() => {});
     }
   }
 

@@ -58,7 +58,7 @@ void import_write_failed(struct import *import, int64_t id, enum mcpx_err err)
                       err == MCPX_ENOMEM ? MCPX_CAUSE_EXHAUSTED : MCPX_CAUSE_UNAVAILABLE,
                       err == MCPX_ELIMIT   ? "the server does not read its input"
                       : err == MCPX_ENOMEM ? "the bridge is out of memory"
-                                           : "the server is gone",
+                                           : "the server is gone: it reads no more",
                       (struct mcpx_slice){0});
 }
 
