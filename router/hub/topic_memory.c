@@ -1,0 +1,185 @@
+/*
+ * topic_memory.c - how a topic takes less memory: what nobody needs is freed, and readers that hold
+ * on to too much because they are slow lose their place.
+ *
+ * Room for a message is taken from who needs it least, a step at a time: the pool says from whom,
+ * and the topic's log and readers say whether it has any.
+ */
+#include "router/hub/topic.h"
+
+#include "router/hub/cursor.h"
+#include "router/hub/hub_state.h"
+
+/*
+ * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for
+ * those serves for both.
+ */
+enum { NEWS_SHARE = 4 };
+
+/* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
+static bool moves_on(struct peer *peer)
+{
+    const struct segment *home = peer->cursor.reader.home;
+
+    (void)cursor_has_more(peer);
+    return peer->cursor.reader.home != home;
+}
+
+/* Takes a reader off log and news; hub_condemn_slow does the rest. */
+static void drop_reader(struct topic *topic, struct peer *peer)
+{
+    peer->missed = topic->log.head - peer->cursor.next;
+    if (!list_is_empty(&peer->cursor.news.link)) /* else it has no welcome yet */
+        peer->missed += topic->news.added - peer->cursor.news.next;
+    log_reader_release(&peer->cursor.reader);
+    news_reader_leave(&peer->cursor.news);
+    list_append(&topic->hub->slow, &peer->cursor.reader.link);
+}
+
+/*
+ * What comes before a joiner's live traffic is not promised to it before its welcome is written: it
+ * does without what lies in the oldest segment. True when it had anything there.
+ */
+static bool does_without(struct peer *peer)
+{
+    const struct segment *home = peer->cursor.reader.home;
+
+    return peer->stalled && peer_awaits_welcome(peer) && home &&
+           cursor_do_without(peer, home->next ? home->next->first : peer->topic->log.head);
+}
+
+/* Makes a reader of the oldest segment give way, if it has to. True when it did anything. */
+static bool gives_way(struct topic *topic, struct peer *peer)
+{
+    const struct segment *home = peer->cursor.reader.home;
+    bool has_moved = moves_on(peer) || does_without(peer);
+
+    if (!peer->stalled || peer->held_back || peer->cursor.next == topic->log.head ||
+        peer->cursor.reader.home != home)
+        return has_moved;
+    drop_reader(topic, peer);
+    return true;
+}
+
+/*
+ * Takes the readers off that hold on to too much because their sockets are full. Those that only
+ * wait for their turn are none of them: they make the edge write before it reads on
+ * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return how
+ * many gave way.
+ */
+static size_t drop_slow_from_log(struct topic *topic, struct link *readers)
+{
+    struct link *next;
+    size_t count = 0;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        next = link->next;
+        count += gives_way(topic, LIST_ELEMENT(link, struct peer, cursor.reader.link));
+    }
+    return count;
+}
+
+static size_t drop_slow_from_news(struct topic *topic, struct link *readers)
+{
+    struct link *next;
+    size_t count = 0;
+
+    for (struct link *link = readers->next; link != readers; link = next) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
+
+        next = link->next;
+        if (peer_awaits_welcome(peer)) /* what it was peeked was not taken: there is another */
+            news_reader_leave(&peer->cursor.news);
+        else if (peer->stalled)
+            drop_reader(topic, peer);
+        else
+            continue;
+        count++;
+    }
+    return count;
+}
+
+void topic_trim(struct topic *topic)
+{
+    size_t backlog = topic->hub->config.backlog_bytes;
+    struct link *overdue;
+
+    do {
+        while (log_drop(&topic->log))
+            ;
+        overdue = log_overdue(&topic->log);
+        if (overdue)
+            (void)drop_slow_from_log(topic, overdue);
+    } while (overdue && list_is_empty(overdue));
+    topic->hub->pressed |= overdue != NULL;
+    do {
+        news_drop(&topic->news);
+        overdue = news_overdue(&topic->news, (backlog + NEWS_SHARE - 1) / NEWS_SHARE);
+        if (overdue)
+            (void)drop_slow_from_news(topic, overdue);
+    } while (overdue && list_is_empty(overdue));
+    topic->hub->pressed |= overdue != NULL;
+    pool_count(topic);
+}
+
+bool topic_drop_slow(struct topic *topic)
+{
+    struct link *readers = log_oldest_readers(&topic->log);
+    size_t count = readers ? drop_slow_from_log(topic, readers) : 0;
+    bool is_read = readers && list_is_empty(readers);
+
+    readers = news_overdue(&topic->news, 1);
+    if (readers)
+        count += drop_slow_from_news(topic, readers);
+    if (count == 0 && !is_read) {
+        topic->hub->pressed = true;
+        return false;
+    }
+    topic_trim(topic);
+    return true;
+}
+
+/* ---- room, taken from who needs it least ---- */
+
+/* The part of the bound that is kept for what is on its way. */
+enum { SPARE_PART = 16 };
+
+static bool shorten(struct topic *topic)
+{
+    if (!log_shorten(&topic->log))
+        return false;
+    topic->hub->stats.shortened++;
+    pool_count(topic);
+    return true;
+}
+
+/* The first topic gives back what it can, or goes where it is not asked again in vain. */
+static void take_from(struct topic *topic)
+{
+    if (topic->part.line == POOL_HELD)
+        pool_enter(topic, topic_drop_slow(topic) ? POOL_OCCUPIED : POOL_WAITING);
+    else if (shorten(topic))
+        return;
+    else if (topic->part.line == POOL_OCCUPIED)
+        pool_enter(topic, POOL_HELD);
+    else
+        pool_leave(&topic->part);
+}
+
+static bool has_room(const struct pool *pool, size_t growth)
+{
+    return growth <= pool->max && pool->used <= pool->max - growth;
+}
+
+bool reclaim_room(struct hub *hub, size_t growth)
+{
+    struct pool *pool = &hub->pool;
+    size_t spare = pool->max / SPARE_PART;
+    struct topic *topic;
+
+    if (pool->max == 0)
+        return true;
+    while (!has_room(pool, growth + spare) && (topic = pool_first(pool)))
+        take_from(topic);
+    return has_room(pool, growth);
+}
