@@ -93,7 +93,7 @@ static long hex_number(const struct reader *r, size_t ahead, size_t count)
     long number = 0;
 
     for (size_t i = ahead; i < ahead + count; i++) {
-        int digit = mx_percent_digit(peek(r, i));
+        int digit = mx_hex_digit(peek(r, i));
 
         if (digit < 0)
             return -1;
@@ -134,7 +134,7 @@ static bool take_unit(struct reader *r)
     size_t digits = 0;
 
     if (peek(r, 2) == '{') {
-        while (mx_percent_digit(peek(r, 3 + digits)) >= 0)
+        while (mx_hex_digit(peek(r, 3 + digits)) >= 0)
             digits++;
         if (digits == 0 || peek(r, 3 + digits) != '}')
             return refuse(r, "must have hexadecimal digits in \\u{}");

@@ -29,7 +29,7 @@ static inline bool mx_percent_is_unreserved(char byte)
 }
 
 /** The value of a hexadecimal digit; -1 for any other byte. */
-static inline int mx_percent_digit(char byte)
+static inline int mx_hex_digit(char byte)
 {
     if (byte >= '0' && byte <= '9')
         return byte - '0';
@@ -44,8 +44,8 @@ static inline int mx_percent_digit(char byte)
  */
 static inline size_t mx_percent_read(struct mcpx_slice text, char *byte)
 {
-    int high = text.text[0] == '%' && text.len >= 3 ? mx_percent_digit(text.text[1]) : -1;
-    int low = high >= 0 ? mx_percent_digit(text.text[2]) : -1;
+    int high = text.text[0] == '%' && text.len >= 3 ? mx_hex_digit(text.text[1]) : -1;
+    int low = high >= 0 ? mx_hex_digit(text.text[2]) : -1;
 
     *byte = low >= 0 ? (char)(high * 16 + low) : text.text[0];
     return low >= 0 ? 3 : 1;

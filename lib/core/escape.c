@@ -15,7 +15,7 @@ static uint32_t code_unit(struct mcpx_slice raw, size_t at)
     if (raw.len - at < 6 || raw.text[at] != '\\' || raw.text[at + 1] != 'u')
         return 0;
     for (size_t i = at + 2; i < at + 6; i++)
-        unit = unit << 4 | (uint32_t)mx_percent_digit(raw.text[i]);
+        unit = unit << 4 | (uint32_t)mx_hex_digit(raw.text[i]);
     return unit;
 }
 

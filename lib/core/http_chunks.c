@@ -53,7 +53,7 @@ static bool step(struct mx_http_chunks *chunks, char c)
 
     switch (chunks->at) {
     case SIZE:
-        value = mx_percent_digit(c);
+        value = mx_hex_digit(c);
         return c && (value < 0 ? end_digits(chunks, c) : take_digit(chunks, value));
     case EXTENSION:
         return read_over(chunks, c, SIZE_LF, EXTENSION);
