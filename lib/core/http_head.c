@@ -118,7 +118,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static struct mcpx_slice trimmed(struct mcpx_slice text)
+struct mcpx_slice mx_http_trimmed(struct mcpx_slice text)
 {
     while (text.len && is_blank(*text.text)) {
         text.text++;
@@ -266,7 +266,7 @@ static const struct mx_http_fault *read_field(struct mcpx_slice line,
     out->name = (struct mcpx_slice){line.text, (size_t)(colon - line.text)};
     if (!is_token(out->name))
         return &bad_field; /* a folded line begins with a blank, and so is caught here */
-    out->value = trimmed((struct mcpx_slice){colon + 1, line.len - out->name.len - 1});
+    out->value = mx_http_trimmed((struct mcpx_slice){colon + 1, line.len - out->name.len - 1});
     return NULL;
 }
 
@@ -285,7 +285,7 @@ static const struct mx_http_fault *read_fields(struct mcpx_slice rest,
     return fault;
 }
 
-static bool same_word(struct mcpx_slice text, const char *word)
+bool mx_http_same_word(struct mcpx_slice text, const char *word)
 {
     return text.len == strlen(word) && strncasecmp(text.text, word, text.len) == 0;
 }
@@ -297,7 +297,7 @@ size_t mx_http_find(const struct mx_http_head *head, const char *name,
 
     *value = (struct mcpx_slice){0};
     for (size_t i = 0; i < head->count; i++)
-        if (same_word(head->fields[i].name, name) && found++ == 0)
+        if (mx_http_same_word(head->fields[i].name, name) && found++ == 0)
             *value = head->fields[i].value;
     return found;
 }
@@ -308,7 +308,7 @@ static bool list_holds(struct mcpx_slice list, const char *word)
         const char *comma = memchr(list.text, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.text) : list.len;
 
-        if (same_word(trimmed((struct mcpx_slice){list.text, len}), word))
+        if (mx_http_same_word(mx_http_trimmed((struct mcpx_slice){list.text, len}), word))
             return true;
         len += comma ? 1 : 0;
         list.text += len;
@@ -320,7 +320,8 @@ static bool list_holds(struct mcpx_slice list, const char *word)
 bool mx_http_lists(const struct mx_http_head *head, const char *name, const char *word)
 {
     for (size_t i = 0; i < head->count; i++)
-        if (same_word(head->fields[i].name, name) && list_holds(head->fields[i].value, word))
+        if (mx_http_same_word(head->fields[i].name, name) &&
+            list_holds(head->fields[i].value, word))
             return true;
     return false;
 }
@@ -329,7 +330,7 @@ bool mx_http_is(const struct mx_http_head *head, const char *name, const char *t
 {
     struct mcpx_slice value;
 
-    return mx_http_find(head, name, &value) == 1 && same_word(value, text);
+    return mx_http_find(head, name, &value) == 1 && mx_http_same_word(value, text);
 }
 
 /* ---- the head ---- */

@@ -22,15 +22,6 @@ bool forwarded_is_trusted(const struct config *config, struct address whole)
     return false;
 }
 
-static struct mcpx_slice trim(struct mcpx_slice text)
-{
-    for (; text.len > 0 && (*text.text == ' ' || *text.text == '\t'); text.len--)
-        text.text++;
-    while (text.len > 0 && (text.text[text.len - 1] == ' ' || text.text[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 /* A quote, unless backslashes before it make it an ordinary character. RFC 9110 section 5.6.4. */
 static bool is_quote(struct mcpx_slice text, size_t at)
 {
@@ -57,7 +48,7 @@ static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
         quoted ^= is_quote(*list, at - 1);
     last = (struct mcpx_slice){list->text + at, list->len - at};
     *list = at > 0 ? (struct mcpx_slice){list->text, at - 1} : (struct mcpx_slice){NULL, 0};
-    return trim(last);
+    return mx_http_trimmed(last);
 }
 
 /* An address, perhaps with a port behind it; one of IPv6 then stands in brackets. */

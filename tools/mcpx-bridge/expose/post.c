@@ -5,22 +5,16 @@
 #include "tools/mcpx-bridge/expose/post.h"
 
 #include "lib/core/digits.h"
+#include "lib/core/http_head.h"
 #include "lib/core/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
 
-#include <strings.h>
-
 enum { DEPTH_MAX = 512 };
 
 /* ---- the head ---- */
-
-static bool is_word(struct mcpx_slice text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.text, word, text.len) == 0;
-}
 
 /* Cuts off what stands before the next `end`, or everything. */
 static struct mcpx_slice cut(struct mcpx_slice *rest, char end)
@@ -34,19 +28,10 @@ static struct mcpx_slice cut(struct mcpx_slice *rest, char end)
     return part;
 }
 
-static struct mcpx_slice without_blanks(struct mcpx_slice text)
-{
-    while (text.len && strchr(" \t", *text.text))
-        text = (struct mcpx_slice){text.text + 1, text.len - 1};
-    while (text.len && strchr(" \t", text.text[text.len - 1]))
-        text.len--;
-    return text;
-}
-
 /* The type in front of its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
-    return is_word(without_blanks(cut(&value, ';')), type);
+    return mx_http_same_word(mx_http_trimmed(cut(&value, ';')), type);
 }
 
 /* 127.x.y.z in four numbers: other spellings mean other machines to some. */
@@ -87,7 +72,7 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
     host = cut(&rest, ':');
     if (host.len < authority.len && !is_port(rest))
         return false;
-    return is_word(host, "localhost") || is_loopback_number(host);
+    return mx_http_same_word(host, "localhost") || is_loopback_number(host);
 }
 
 /* http://HOST[:PORT], or the same with https. */
@@ -117,7 +102,7 @@ bool expose_post_wants_events(struct mcpx_slice accept)
 static bool is_ambiguous(const struct expose_post_head *head)
 {
     return head->is_twice || (head->length.text && head->encoding.text) ||
-           (head->encoding.text && !is_word(head->encoding, "chunked"));
+           (head->encoding.text && !mx_http_same_word(head->encoding, "chunked"));
 }
 
 const struct expose_post_fault *expose_post_judge(const struct expose_post_head *head,
