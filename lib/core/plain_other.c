@@ -1,14 +1,13 @@
 /*
- * plain_other.c - for architectures that have no file of their own.
+ * plain_other.c - what there is on architectures that no file of their own speaks for.
  */
 #include "lib/core/plain.h"
 
-const unsigned char *mx_plain_skip(const unsigned char *at, const unsigned char *end)
+static bool always(void)
 {
-    return mx_plain_portable(at, end);
+    return true;
 }
 
-const unsigned char *mx_nested_skip(const unsigned char *at, const unsigned char *end)
-{
-    return mx_nested_portable(at, end);
-}
+const struct mx_plain_unit mx_plain_units[] = {
+    {"portable", always, mx_plain_portable, mx_nested_portable}};
+const size_t mx_plain_unit_count = 1;

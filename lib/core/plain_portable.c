@@ -1,6 +1,6 @@
 /*
- * plain_portable.c - which bytes are plain, as a table, and passing over them in standard C, eight
- * bytes at a time.
+ * plain_portable.c - which bytes are plain, as a table that all units share, and the unit for
+ * machines without a vector unit that we know: eight bytes at a time, in standard C.
  */
 #include "lib/core/plain.h"
 
