@@ -204,8 +204,7 @@ static bool check_tls(const struct config *config, struct mcpx_text *errors,
 {
     int64_t wall_ms = clock_ask().wall_ms;
     struct tls_files files = {0};
-    bool good = tls_files_read(&config->tls, tls_files_library(&config->tls), errors,
-                               &files) == MCPX_OK;
+    bool good = tls_files_read(&config->tls, errors, &files) == MCPX_OK;
 
     if (good) {
         warn_of_tls(&config->tls, &files, wall_ms, errors);

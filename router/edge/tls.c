@@ -7,9 +7,11 @@
  * To give it the socket was refused: it would write each record of 16 KiB by itself and want to be
  * called again with the same bytes. So the kernel cannot encrypt for it; that would spare a copy,
  * not the encryption.
+ *
+ * A key seals no more than a number of records (RFC 8446 section 5.5), which OpenSSL leaves to its
+ * caller. So a session counts the records that it has sent and asks for another key in time.
  */
 #include "router/edge/tls.h"
-#include "router/edge/gcm_seal.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -26,11 +28,13 @@
 enum { RECORD_MAX = 16384, RENEWALS_FREE = 16, RENEWAL_BYTES = 65536 };
 
 /*
+ * key_records  of tls_room_new
  * bio       the one end of all sessions: reads from `in`, writes to `out`
  * records   how many were begun in this call
  * plain     what was decrypted
  */
 struct tls_room {
+    uint64_t key_records;
     BIO_METHOD *method;
     BIO *bio;
     struct mcpx_slice in;
@@ -39,21 +43,19 @@ struct tls_room {
 };
 
 /*
- * gcm        what seals without OpenSSL; NULL when OpenSSL seals all
  * open       the handshake is done
- * alone      data can be sealed without OpenSSL, which has nothing to send before it
  * over       nothing may be sealed any more: it has failed, or tls_end was called
  * greedy     it has changed its keys too often, and is not read any more
  * renewals   how often it has, since the handshake
  * said       bytes that it has said
+ * sealed     records that were sent with the key in force, and more where the client had it changed
  * failed     what was wrong with what it has sent, which is not read any more
  */
 struct tls {
     struct tls_room *room;
     SSL *ssl;
-    struct gcm *gcm;
-    bool open, alone, over, greedy;
-    uint64_t renewals, said;
+    bool open, over, greedy;
+    uint64_t renewals, said, sealed;
     const char *failed;
 };
 
@@ -96,12 +98,13 @@ static long bio_ctrl(BIO *bio, int what, long number, void *pointer)
     return what == BIO_CTRL_FLUSH;
 }
 
-struct tls_room *tls_room_new(void)
+struct tls_room *tls_room_new(uint64_t key_records)
 {
     struct tls_room *room = calloc(1, sizeof *room);
 
     if (!room)
         return NULL;
+    room->key_records = key_records;
     room->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "texts");
     if (room->method && BIO_meth_set_read_ex(room->method, bio_read) &&
         BIO_meth_set_write_ex(room->method, bio_write) &&
@@ -140,7 +143,9 @@ static void note_message(int ours, int version, int type, const void *message, s
     (void)ssl;
     (void)message;
     (void)len;
-    if (!ours && type == SSL3_RT_HEADER)
+    if (type == SSL3_RT_HEADER && ours)
+        tls->sealed++;
+    else if (type == SSL3_RT_HEADER)
         tls->room->records++;
     if (!tls->open || ours || type != SSL3_RT_HANDSHAKE)
         return;
@@ -173,7 +178,6 @@ void tls_free(struct tls *tls)
 {
     if (!tls)
         return;
-    gcm_work_for(NULL);
     SSL_free(tls->ssl);
     free(tls);
 }
@@ -240,20 +244,6 @@ static void read_some(struct tls *tls, struct tls_opened *out)
     }
 }
 
-/* RFC 6066 section 4: a client with little memory may have asked for shorter records. */
-static bool has_long_records(const SSL *ssl)
-{
-    return SSL_SESSION_get_max_fragment_length(SSL_get0_session(ssl)) ==
-           TLSEXT_max_fragment_length_DISABLED;
-}
-
-/* When OpenSSL has to send another key, it does so before what it is given next. */
-static bool can_go_alone(const struct tls *tls)
-{
-    return tls->open && has_long_records(tls->ssl) &&
-           SSL_get_key_update_type(tls->ssl) == SSL_KEY_UPDATE_NONE;
-}
-
 void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
 {
     struct tls_room *room = tls->room;
@@ -268,7 +258,6 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     mcpx_text_reset(&room->out);
     mcpx_text_reset(&room->plain);
     ERR_clear_error();
-    gcm_work_for(&tls->gcm);
     if (was_open || shake_hands(tls, out))
         read_some(tls, out);
     if (!out->failed && !out->ended)
@@ -280,7 +269,6 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
         out->failed = "memory has run out";
     tls->failed = out->failed;
     tls->over = tls->over || out->failed;
-    tls->alone = can_go_alone(tls);
     out->plain = room->plain.text;
     out->plain_len = room->plain.len;
     out->sealed = mcpx_text_view(&room->out);
@@ -288,21 +276,23 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
     out->renewals = tls->renewals - renewals;
 }
 
+/* OpenSSL says the new key before what it is given next. A key of TLS 1.2 cannot be changed. */
+static bool has_fresh_key(struct tls *tls)
+{
+    if (tls->sealed < tls->room->key_records || SSL_version(tls->ssl) < TLS1_3_VERSION)
+        return true;
+    tls->sealed = 0;
+    return SSL_key_update(tls->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1;
+}
+
 static bool seal(struct tls *tls, const char *bytes, size_t len)
 {
-    struct mcpx_text *out = &tls->room->out;
     size_t written;
-    bool sealed;
 
-    mcpx_text_reset(out);
-    if (tls->over)
-        return false;
-    if (tls->alone && gcm_seal(tls->gcm, (struct mcpx_slice){bytes, len}, out))
-        return true;
-    gcm_work_for(&tls->gcm);
-    sealed = SSL_write_ex(tls->ssl, bytes, len, &written) == 1 && written == len;
-    tls->alone = sealed && can_go_alone(tls);
-    return sealed && !out->failed;
+    mcpx_text_reset(&tls->room->out);
+    return !tls->over && has_fresh_key(tls) &&
+           SSL_write_ex(tls->ssl, bytes, len, &written) == 1 && written == len &&
+           !tls->room->out.failed;
 }
 
 struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len)

@@ -14,8 +14,19 @@ struct x509_st;
 /** What all sessions of a thread share: room for bytes on their way. */
 struct tls_room;
 
-/** Makes one. Returns NULL when memory runs out. */
-struct tls_room *tls_room_new(void);
+/**
+ * Half of what RFC 8446 section 5.5 allows for AES-GCM: the write that reaches it may hold many
+ * records, and goes out whole.
+ */
+enum { TLS_KEY_RECORDS = 1 << 23 };
+
+/**
+ * Makes one. Returns NULL when memory runs out.
+ *
+ * key_records   a session of TLS 1.3 changes its key once this many records were sent with it;
+ *               TLS_KEY_RECORDS but for tests
+ */
+struct tls_room *tls_room_new(uint64_t key_records);
 
 /** Frees it, after all sessions. NULL is allowed. */
 void tls_room_free(struct tls_room *room);

@@ -15,7 +15,6 @@
 
 #include "lib/core/json_write.h"
 #include "lib/core/pem.h"
-#include "router/edge/gcm.h"
 #include "router/edge/log.h"
 #include "router/edge/refusal.h"
 #include "router/edge/revocation.h"
@@ -88,15 +87,10 @@ static int choose_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return SSL_TLSEXT_ERR_OK;
 }
 
-OSSL_LIB_CTX *tls_files_library(const struct tls_settings *settings)
-{
-    return settings->ipsec_mb ? gcm_library() : NULL;
-}
-
-static SSL_CTX *make(const struct tls_settings *settings, OSSL_LIB_CTX *library)
+static SSL_CTX *make(const struct tls_settings *settings)
 {
     int oldest = settings->only_1_3 ? TLS1_3_VERSION : TLS1_2_VERSION;
-    SSL_CTX *context = SSL_CTX_new_ex(library, GCM_PREFERENCE, TLS_server_method());
+    SSL_CTX *context = SSL_CTX_new(TLS_server_method());
 
     if (!context)
         return NULL;
@@ -169,8 +163,8 @@ static enum mcpx_err take_lists(const struct tls_settings *settings, struct tls_
     return err;
 }
 
-enum mcpx_err tls_files_read(const struct tls_settings *settings, OSSL_LIB_CTX *library,
-                             struct mcpx_text *errors, struct tls_files *out)
+enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
+                             struct tls_files *out)
 {
     struct tls_files files = {0};
     enum mcpx_err err = judge_sizes(settings, errors);
@@ -178,7 +172,7 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, OSSL_LIB_CTX *
     if (err)
         return err;
     ERR_clear_error();
-    files.context = make(settings, library);
+    files.context = make(settings);
     if (!files.context)
         return MCPX_ENOMEM;
     err = take_pair(settings, files.context, errors);
@@ -237,7 +231,6 @@ struct found {
 
 /*
  * settings       a copy: those of the configuration go with it at a reload, which changes none
- * library        where ciphers come from
  * stamp, seen    of the files, when they were read last and when they were looked at last; the
  *                thread's
  * retired        in force before, for the thread to be freed
@@ -249,7 +242,6 @@ struct tls_watch {
     struct edge *edge;
     uv_work_t work;
     struct tls_settings settings;
-    struct ossl_lib_ctx_st *library;
     struct tls_stamp stamp, seen;
     struct tls_files retired;
     bool busy, forced, asked;
@@ -275,8 +267,8 @@ static void look(uv_work_t *work)
     if (!watch->found.has_read)
         return;
     watch->stamp = now;
-    watch->found.err = tls_files_read(&watch->settings, watch->library, &watch->found.errors,
-                                      &watch->found.files);
+    watch->found.err =
+        tls_files_read(&watch->settings, &watch->found.errors, &watch->found.files);
 }
 
 /* ---- on the loop ---- */
@@ -433,7 +425,6 @@ static enum mcpx_err read_first(struct edge *edge, struct mcpx_text *errors)
     if (!copy(&edge->config->tls, &watch->settings))
         return MCPX_ENOMEM;
     watch->edge = edge;
-    watch->library = tls_files_library(&edge->config->tls);
     watch->work.data = watch;
     watch->forced = true;
     look(&watch->work);
@@ -454,7 +445,7 @@ enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors)
 
     if (!edge->config->tls.wanted)
         return MCPX_OK;
-    tls->room = tls_room_new();
+    tls->room = tls_room_new(TLS_KEY_RECORDS);
     tls->watch = calloc(1, sizeof *tls->watch);
     return tls->room && tls->watch ? read_first(edge, errors) : MCPX_ENOMEM;
 }

@@ -25,9 +25,6 @@ struct tls_files {
     struct revocation revoked;
 };
 
-/** Where the ciphers come from, for tls_files_read; for the thread of the loop alone. */
-struct ossl_lib_ctx_st *tls_files_library(const struct tls_settings *settings);
-
 /**
  * Reads the files and checks that they belong together. For any thread, one at a time.
  *
@@ -36,8 +33,7 @@ struct ossl_lib_ctx_st *tls_files_library(const struct tls_settings *settings);
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err tls_files_read(const struct tls_settings *settings,
-                             struct ossl_lib_ctx_st *library, struct mcpx_text *errors,
+enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
                              struct tls_files *out);
 
 /** Frees them, as revocation_fini; connections keep what they have. Zeroed is allowed. */

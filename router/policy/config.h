@@ -92,7 +92,6 @@ struct tls_name {
  * client_crl_file              which of these are revoked; "" = none
  * names, name_count            sorted by name
  * only_1_3                     nothing older than TLS 1.3
- * ipsec_mb                     AES-GCM is done by libipsec-mb where that is faster
  */
 struct tls_settings {
     bool wanted;
@@ -103,7 +102,6 @@ struct tls_settings {
     struct tls_name *names;
     size_t name_count;
     bool only_1_3;
-    bool ipsec_mb;
 };
 
 /**

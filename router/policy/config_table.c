@@ -90,9 +90,6 @@ const struct setting settings_table[] = {
           "cn: with the common name"),
     CHOICE("/tls/min_version", version_choices, "\"1.2\"", AT(config.tls.only_1_3),
            "The oldest version of TLS that is spoken"),
-    BOOL("/tls/ipsec_mb", "true", AT(config.tls.ipsec_mb),
-         "Encrypt by libipsec-mb where the processor has VAES and AVX-512; otherwise, and "
-         "when false, OpenSSL does"),
 
     CHOICE(
         "/auth/duplicate", duplicate_choices, "\"takeover\"", LIVE(config.hub.takeover),

@@ -15,9 +15,8 @@ struct trial_setup trial_setup = {.rounds = 9, .seconds = 0.15};
 
 const char *trial_name(enum trial_server which)
 {
-    static const char *const names[] = {"router",      "coalescing floor",   "naive floor",
-                                        "router, TLS", "its TLS by OpenSSL", "bun",
-                                        "nchan"};
+    static const char *const names[] = {
+        "router", "coalescing floor", "naive floor", "router, TLS", "bun", "nchan"};
 
     return names[which];
 }
@@ -31,7 +30,7 @@ bool trial_has(enum trial_server which)
             (trial_setup.peers && strstr(trial_setup.peers, trial_name(which))));
 }
 
-static void configure_tls(enum trial_server which)
+static void configure_tls(void)
 {
     char path[512];
 
@@ -39,7 +38,6 @@ static void configure_tls(enum trial_server which)
     setenv("MCPX_TLS_CERTIFICATE_FILE", path, 1);
     snprintf(path, sizeof path, "%s/key.pem", trial_setup.folder);
     setenv("MCPX_TLS_KEY_FILE", path, 1);
-    setenv("MCPX_TLS_IPSEC_MB", which == SECURE ? "true" : "false", 1);
 }
 
 void trial_start(enum trial_server which, const char *history, struct child *out)
@@ -49,12 +47,12 @@ void trial_start(enum trial_server which, const char *history, struct child *out
     const char *naive[] = {trial_setup.floor, "--history", history, NULL};
     const char *secure[] = {trial_setup.router, "--listen", "tls://127.0.0.1:0", NULL};
     const char *peer[] = {trial_setup.peer, trial_name(which), trial_setup.folder, NULL};
-    const char *const *argv[] = {router, coalescing, naive, secure, secure, peer, peer};
+    const char *const *argv[] = {router, coalescing, naive, secure, peer, peer};
 
     unsetenv("MCPX_TLS_CERTIFICATE_FILE");
     unsetenv("MCPX_TLS_KEY_FILE");
     if (which >= SECURE)
-        configure_tls(which);
+        configure_tls();
     child_start(out, argv[which]);
 }
 

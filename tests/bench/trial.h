@@ -7,7 +7,7 @@
 
 #include "tests/bench/crowd.h"
 
-enum { TRIAL_SIDES = 5, TRIAL_ROUNDS_MAX = 64 };
+enum { TRIAL_SIDES = 4, TRIAL_ROUNDS_MAX = 64 };
 
 /**
  * Where the programs are, and how much to do.
@@ -30,8 +30,8 @@ struct trial_setup {
 
 extern struct trial_setup trial_setup;
 
-/** The servers that are compared; from SECURE on under TLS, by OpenSSL as it is the third. */
-enum trial_server { ROUTER, COALESCING, NAIVE, SECURE, SECURE_OPENSSL, BUN, NCHAN };
+/** The servers that are compared; from SECURE on under TLS. */
+enum trial_server { ROUTER, COALESCING, NAIVE, SECURE, BUN, NCHAN };
 
 /** Is that server there? */
 bool trial_has(enum trial_server which);

@@ -57,7 +57,7 @@ static void begin(void)
     SSL_CTX_set_verify(world.server, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_session_cache_mode(world.server, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(world.server, 0);
-    world.room = tls_room_new();
+    world.room = tls_room_new(TLS_KEY_RECORDS);
     insist(world.room);
     X509_free(own);
 }

@@ -92,8 +92,7 @@ Test(config, reads_every_stored_setting)
     struct settled s = settled_load(
         "{\"listen\":[\"*:0\",\"localhost:65535\",\"tls://[::1]:1\"],"
         "\"trusted_proxies\":[\"10.0.0.0/8\",\"::1\"],\"proxy_address\":\"forwarded\","
-        "\"tls\":{\"certificate_file\":\"/c\",\"key_file\":\"/q\",\"min_version\":\"1.3\","
-        "\"ipsec_mb\":false},"
+        "\"tls\":{\"certificate_file\":\"/c\",\"key_file\":\"/q\",\"min_version\":\"1.3\"},"
         "\"auth\":{\"duplicate\":\"reject\",\"instances\":3,\"query_token\":true,\"origins\":["
         "\"https://a\"]},"
         "\"topics\":{\"create\":false,\"routing\":\"directed\",\"replay\":1,\"linger_s\":0,"
@@ -123,7 +122,6 @@ Test(config, reads_every_stored_setting)
     cr_expect_str_eq(config->listen[1].port, "65535");
     cr_expect_not(config->listen[1].tls);
     cr_expect(config->listen[2].tls && config->tls.wanted && config->tls.only_1_3);
-    cr_expect(other.config.tls.ipsec_mb && !config->tls.ipsec_mb);
     cr_expect_str_eq(config->listen[2].host, "::1");
     cr_expect_str_eq(config->tls.certificate_file, "/c");
     cr_expect_str_eq(config->tls.key_file, "/q");

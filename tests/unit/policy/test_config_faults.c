@@ -56,7 +56,7 @@ static const struct {
      "FILE: /log/levle: unknown key, expected one of level, format"},
     {"{\"tls\":{\"ocsp_file\":\"x\"}}",
      "FILE: /tls/ocsp_file: unknown key, expected one of certificate_file, key_file, "
-     "client_ca_file, client_crl_file, client_names, min_version, ipsec_mb"},
+     "client_ca_file, client_crl_file, client_names, min_version"},
     {"{\"a/b~c\\u0007\":1}",
      "FILE: /a~1b~0c\\x07: unknown key, expected one of $schema, listen, "
      "trusted_proxies, proxy_address, tls, auth, profiles, "
