@@ -1,13 +1,14 @@
 /*
- * revocation.c - OpenSSL checks lists in a handshake: who is revoked, or whose list has ended, has
- * not begun or is missing, does not come in. A list that has ended says nothing of the certificates
- * that were stolen since, so going on with it was refused. A missing one shows when the file is
- * read, before everybody of that authority is locked out. The lists do not lie where OpenSSL keeps
- * authorities: each connection holds on to that, so each version of a large list would stay as long
- * as somebody who came in under it. OpenSSL asks the lists before it verifies signatures, and so
- * for whoever claims to be of an authority; here, those whose signatures are good. Of those who are
- * in, only what was revoked is asked, by number: to verify a chain again takes signatures, and ten
- * thousand of them would hold up the loop.
+ * revocation.c - a client's chain is verified first, as if there were no lists. Then each
+ * certificate of the chain is looked up in the list of its authority: the newest one that has
+ * begun, signed by the key that has signed the certificate. So nobody is looked up who is only
+ * claimed to be of an authority. A list that has ended says nothing of the certificates that were
+ * stolen since, so its authority's clients stay out. An authority without a list shows when the
+ * file is read, before everybody of that authority is locked out.
+ *
+ * OpenSSL's own check of lists was refused: it hashes a list of 100,000 entries in each handshake,
+ * and asks it before it verifies signatures. A list that holds only some of its authority's
+ * certificates (a critical extension says which) is refused, too.
  */
 #include "router/edge/revocation.h"
 
@@ -21,7 +22,28 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
+
+/*
+ * LISTS_MAX    in a file: a handshake looks at each
+ * ENTRIES_MAX  in all lists of a file; they take some 250 MiB of memory
+ */
+enum { LISTS_MAX = 256, ENTRIES_MAX = 1000000, NAME_SIZE = 256 };
+
+/*
+ * One list. A list of a hundred thousand entries takes 90 ms to be read, 40 to be sorted, 3 to be
+ * hashed for its signature, and 70 to be freed.
+ *
+ * signer          whose key has signed it; NULL until that was asked of the right one
+ * from_s,until_s  when it begins and ends, in seconds since 1970; an end of 0 = never
+ */
+struct crl {
+    X509_CRL *list;
+    EVP_PKEY *signer;
+    int64_t from_s, until_s;
+};
 
 int64_t tls_time_seconds(const ASN1_TIME *time)
 {
@@ -34,122 +56,53 @@ int64_t tls_time_seconds(const ASN1_TIME *time)
     return (int64_t)days * 86400 + seconds;
 }
 
-/*
- * One list. Of a hundred thousand entries it takes 90 ms to be read, 40 to be sorted, 70 to be
- * freed and 3 to be hashed. OpenSSL sorts it when somebody is looked up for the first time, and
- * hashes it in each handshake. So lists are read with a method of their own: sorted from the
- * beginning, and with the key that has signed them, which is asked for only once.
- */
-/* What is signed is the first part of the whole, as it was read. */
-static bool has_signed(EVP_PKEY *key, const X509_CRL *list)
-{
-    const ASN1_BIT_STRING *signature;
-    const X509_ALGOR *algorithm;
-    unsigned char *der = NULL;
-    int len = i2d_X509_CRL(list, &der);
-    const unsigned char *at = der;
-    ASN1_SEQUENCE_ANY *parts = len > 0 ? d2i_ASN1_SEQUENCE_ANY(NULL, &at, len) : NULL;
-    bool is_good;
+/* ---- reading ---- */
 
-    X509_CRL_get0_signature(list, &signature, &algorithm);
-    is_good = parts && ASN1_item_verify(ASN1_ITEM_rptr(ASN1_ANY), algorithm, signature,
-                                        sk_ASN1_TYPE_value(parts, 0), key) == 1;
-    sk_ASN1_TYPE_pop_free(parts, ASN1_TYPE_free);
-    OPENSSL_free(der);
-    return is_good;
+static bool is_whole(const X509_CRL *list)
+{
+    STACK_OF(X509_REVOKED) *entries = X509_CRL_get_REVOKED((X509_CRL *)list);
+
+    if (X509_CRL_get_ext_by_critical(list, 1, -1) >= 0)
+        return false;
+    for (int i = 0; i < sk_X509_REVOKED_num(entries); i++)
+        if (X509_REVOKED_get_ext_by_critical(sk_X509_REVOKED_value(entries, i), 1, -1) >= 0)
+            return false;
+    return true;
 }
 
-static int verify(X509_CRL *list, EVP_PKEY *key)
+/* The list is the file's from now on. OpenSSL would sort it when somebody is looked up. */
+static const char *add_list(struct revocation *out, X509_CRL *list, int *entries)
 {
-    EVP_PKEY *signer = X509_CRL_get_meth_data(list);
+    const ASN1_TIME *end = X509_CRL_get0_nextUpdate(list);
+    int count = sk_X509_REVOKED_num(X509_CRL_get_REVOKED(list));
 
-    if (signer && EVP_PKEY_eq(signer, key) == 1)
-        return 1;
-    if (!has_signed(key, list))
-        return 0;
-    if (!signer && EVP_PKEY_up_ref(key))
-        X509_CRL_set_meth_data(list, key);
-    return 1;
-}
-
-static int forget(X509_CRL *list)
-{
-    EVP_PKEY_free(X509_CRL_get_meth_data(list));
-    X509_CRL_set_meth_data(list, NULL);
-    return 1;
-}
-
-static bool is_taken_back(const X509_REVOKED *entry)
-{
-    ASN1_ENUMERATED *reason = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, NULL, NULL);
-    bool is_so = reason && ASN1_ENUMERATED_get(reason) == CRL_REASON_REMOVE_FROM_CRL;
-
-    ASN1_ENUMERATED_free(reason);
-    return is_so;
-}
-
-/* The entry with that number, of those that are sorted by it; NULL when there is none. */
-static X509_REVOKED *find(const STACK_OF(X509_REVOKED) * entries, const ASN1_INTEGER *number)
-{
-    int low = 0, high = sk_X509_REVOKED_num(entries);
-
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        X509_REVOKED *entry = sk_X509_REVOKED_value(entries, middle);
-        int order = ASN1_STRING_cmp(X509_REVOKED_get0_serialNumber(entry), number);
-
-        if (order == 0)
-            return entry;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
+    if (out->count == LISTS_MAX || !is_whole(list)) {
+        X509_CRL_free(list);
+        return out->count == LISTS_MAX
+                   ? "has too many lists; expected at most 256"
+                   : "has a list of only some certificates, as its critical extension says; "
+                     "expected whole lists";
     }
-    return NULL;
+    sk_X509_REVOKED_sort(X509_CRL_get_REVOKED(list));
+    out->lists[out->count++] =
+        (struct crl){.list = list,
+                     .from_s = tls_time_seconds(X509_CRL_get0_lastUpdate(list)),
+                     .until_s = end ? tls_time_seconds(end) : 0};
+    *entries += count > 0 ? count : 0;
+    return *entries > ENTRIES_MAX ? "has more than 1000000 entries" : NULL;
 }
 
-/* As OpenSSL's own, but for lists of several authorities, which it is not asked for. */
-static int look_up(X509_CRL *list, X509_REVOKED **out, const ASN1_INTEGER *number,
-                   const X509_NAME *issuer)
+static const char *read_all(BIO *file, struct revocation *out)
 {
-    X509_REVOKED *entry;
-
-    if (issuer && X509_NAME_cmp(issuer, X509_CRL_get_issuer(list)) != 0)
-        return 0;
-    entry = find(X509_CRL_get_REVOKED(list), number);
-    if (!entry)
-        return 0;
-    if (out)
-        *out = entry;
-    return is_taken_back(entry) ? 2 : 1;
-}
-
-/* Nothing else in the process reads lists. */
-static bool set_method(void)
-{
-    static X509_CRL_METHOD *method;
-
-    if (!method)
-        method = X509_CRL_METHOD_new(NULL, forget, look_up, verify);
-    X509_CRL_set_default_method(method);
-    return method != NULL;
-}
-
-static const char *read_all(BIO *file, STACK_OF(X509_CRL) * lists)
-{
+    const char *why = NULL;
     X509_CRL *list;
+    int entries = 0;
 
-    while ((list = PEM_read_bio_X509_CRL(file, NULL, mx_no_passphrase, NULL))) {
-        sk_X509_REVOKED_sort(X509_CRL_get_REVOKED(list));
-        if (!sk_X509_CRL_push(lists, list)) {
-            X509_CRL_free(list);
-            return mx_openssl_reason();
-        }
-        if (sk_X509_CRL_num(lists) > CRL_LISTS_MAX)
-            return "has too many lists; expected at most 256";
-    }
-    if (sk_X509_CRL_num(lists) == 0 ||
-        ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+    while (!why && (list = PEM_read_bio_X509_CRL(file, NULL, mx_no_passphrase, NULL)))
+        why = add_list(out, list, &entries);
+    if (why)
+        return why;
+    if (out->count == 0 || ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
         return mx_openssl_reason();
     ERR_clear_error();
     return NULL;
@@ -169,29 +122,6 @@ static BIO *open_file(const char *path)
     return NULL;
 }
 
-const char *crl_read(const char *path, STACK_OF(X509_CRL) * lists)
-{
-    BIO *file = set_method() ? open_file(path) : NULL;
-    const char *why = file ? read_all(file, lists) : mx_openssl_reason();
-
-    BIO_free(file);
-    return why;
-}
-
-int64_t crl_from_s(const X509_CRL *list)
-{
-    const ASN1_TIME *begin = X509_CRL_get0_lastUpdate(list);
-
-    return begin ? tls_time_seconds(begin) : 0;
-}
-
-int64_t crl_until_s(const X509_CRL *list)
-{
-    const ASN1_TIME *end = X509_CRL_get0_nextUpdate(list);
-
-    return end ? tls_time_seconds(end) : 0;
-}
-
 static const ASN1_OCTET_STRING *key_of(const X509_CRL *list)
 {
     int at = X509_CRL_get_ext_by_NID(list, NID_authority_key_identifier, -1);
@@ -199,7 +129,8 @@ static const ASN1_OCTET_STRING *key_of(const X509_CRL *list)
     return at < 0 ? NULL : X509_EXTENSION_get_data(X509_CRL_get_ext(list, at));
 }
 
-bool crl_is_of_one(const X509_CRL *one, const X509_CRL *other)
+/* Are both of one authority, with one key as far as they say? */
+static bool is_of_one(const X509_CRL *one, const X509_CRL *other)
 {
     const ASN1_OCTET_STRING *key = key_of(one), *another = key_of(other);
 
@@ -208,26 +139,72 @@ bool crl_is_of_one(const X509_CRL *one, const X509_CRL *other)
     return key && another ? ASN1_OCTET_STRING_cmp(key, another) == 0 : key == another;
 }
 
-/* ---- all lists ---- */
+/* Of the authority of a list: when its first list begins, and when its last one ends. */
+static void note_times(struct revocation *revocation, const struct crl *first)
+{
+    int64_t from_s = first->from_s, until_s = first->until_s;
 
-enum { NAME_SIZE = 256 };
+    for (size_t i = 0; i < revocation->count; i++) {
+        const struct crl *other = &revocation->lists[i];
 
-/* All of them are asked: each then knows who has signed it. */
-static bool has_list(const struct revocation *revocation, X509 *authority)
+        if (!is_of_one(first->list, other->list))
+            continue;
+        if (other->from_s < from_s)
+            from_s = other->from_s;
+        if (other->until_s == 0 || (until_s && other->until_s > until_s))
+            until_s = other->until_s;
+    }
+    if (from_s > revocation->from_s)
+        revocation->from_s = from_s;
+    if (until_s && (!revocation->until_s || until_s < revocation->until_s))
+        revocation->until_s = until_s;
+}
+
+/* ---- whose list it is ---- */
+
+/* An authority with a new key has the name of before, and counts its certificates anew. */
+static bool names(const X509_CRL *list, const X509 *authority)
+{
+    AUTHORITY_KEYID *id;
+    bool same;
+
+    if (X509_NAME_cmp(X509_CRL_get_issuer(list), X509_get_subject_name(authority)) != 0)
+        return false;
+    id = X509_CRL_get_ext_d2i(list, NID_authority_key_identifier, NULL, NULL);
+    same = !id || X509_check_akid(authority, id) == X509_V_OK;
+    AUTHORITY_KEYID_free(id);
+    return same;
+}
+
+/* Has this authority signed it? The signature is verified once. */
+static bool is_signed_by(struct crl *crl, X509 *authority)
+{
+    EVP_PKEY *key = X509_get0_pubkey(authority);
+
+    if (!names(crl->list, authority) || !(X509_get_key_usage(authority) & KU_CRL_SIGN))
+        return false;
+    if (crl->signer)
+        return EVP_PKEY_eq(crl->signer, key) == 1;
+    if (X509_CRL_verify(crl->list, key) != 1) {
+        ERR_clear_error();
+        return false;
+    }
+    if (EVP_PKEY_up_ref(key))
+        crl->signer = key;
+    return true;
+}
+
+/* All lists are asked: the thread that reads them finds out who has signed each. */
+static bool has_list(struct revocation *revocation, X509 *authority)
 {
     bool found = false;
 
-    for (int i = 0; i < sk_X509_CRL_num(revocation->lists); i++) {
-        X509_CRL *list = sk_X509_CRL_value(revocation->lists, i);
-
-        if (X509_NAME_cmp(X509_CRL_get_issuer(list), X509_get_subject_name(authority)) == 0)
-            found |= X509_CRL_verify(list, X509_get0_pubkey(authority)) == 1;
-    }
-    ERR_clear_error();
+    for (size_t i = 0; i < revocation->count; i++)
+        found |= is_signed_by(&revocation->lists[i], authority);
     return found;
 }
 
-static enum mcpx_err check_all_listed(const struct revocation *revocation, X509_STORE *store,
+static enum mcpx_err check_all_listed(struct revocation *revocation, X509_STORE *store,
                                       struct mcpx_text *errors)
 {
     const STACK_OF(X509_OBJECT) *objects = X509_STORE_get0_objects(store);
@@ -248,105 +225,104 @@ static enum mcpx_err check_all_listed(const struct revocation *revocation, X509_
     return MCPX_OK;
 }
 
-/* Of the authority of list `first`: when its first list begins, and when its last one ends. */
-static void note_times(struct revocation *revocation, int first)
-{
-    const X509_CRL *list = sk_X509_CRL_value(revocation->lists, first);
-    int64_t from_s = crl_from_s(list), until_s = crl_until_s(list);
-
-    for (int i = 0; i < sk_X509_CRL_num(revocation->lists); i++) {
-        const X509_CRL *other = sk_X509_CRL_value(revocation->lists, i);
-        int64_t begins_s, ends_s;
-
-        if (!crl_is_of_one(list, other))
-            continue;
-        begins_s = crl_from_s(other);
-        ends_s = crl_until_s(other);
-        if (begins_s < from_s)
-            from_s = begins_s;
-        if (ends_s == 0 || (until_s && ends_s > until_s))
-            until_s = ends_s;
-    }
-    if (from_s > revocation->from_s)
-        revocation->from_s = from_s;
-    if (until_s && (!revocation->until_s || until_s < revocation->until_s))
-        revocation->until_s = until_s;
-}
-
 enum mcpx_err revocation_read(const char *path, const SSL_CTX *context,
                               struct mcpx_text *errors, struct revocation *out)
 {
     const char *why;
+    BIO *file;
 
-    out->lists = sk_X509_CRL_new_null();
+    out->lists = calloc(LISTS_MAX, sizeof *out->lists);
     if (!out->lists)
         return MCPX_ENOMEM;
-    why = crl_read(path, out->lists);
+    file = open_file(path);
+    why = file ? read_all(file, out) : mx_openssl_reason();
+    BIO_free(file);
     if (why) {
         mcpx_text_puts(errors, why);
         return MCPX_ESYSTEM;
     }
-    for (int i = 0; i < sk_X509_CRL_num(out->lists); i++)
-        note_times(out, i);
+    for (size_t i = 0; i < out->count; i++)
+        note_times(out, &out->lists[i]);
     return check_all_listed(out, SSL_CTX_get_cert_store(context), errors);
 }
 
-static int ask_lists(const struct revocation *revocation, X509_STORE_CTX *client)
+/* ---- who is revoked ---- */
+
+static bool has_ended(const struct crl *crl, int64_t wall_s)
 {
-    X509_STORE_CTX_set0_crls(client, revocation->lists);
-    X509_STORE_CTX_set_flags(client, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
-    return X509_STORE_CTX_get_check_revocation(client)(client);
+    return crl->until_s && crl->until_s <= wall_s;
+}
+
+/* Of two lists that have begun, one that has not ended says more, and else the newer one. */
+static bool says_more(const struct crl *one, const struct crl *other, int64_t wall_s)
+{
+    bool ended = has_ended(one, wall_s), other_ended = has_ended(other, wall_s);
+
+    return ended == other_ended ? one->from_s >= other->from_s : other_ended;
+}
+
+/* X509_V_OK, or what a certificate of that authority is refused for. */
+static int judge(struct revocation *revocation, X509 *certificate, X509 *authority,
+                 int64_t wall_s)
+{
+    const struct crl *best = NULL;
+    bool early = false;
+    X509_REVOKED *entry;
+
+    for (size_t i = 0; i < revocation->count; i++) {
+        struct crl *crl = &revocation->lists[i];
+
+        if (!is_signed_by(crl, authority))
+            continue;
+        early |= crl->from_s > wall_s;
+        if (crl->from_s <= wall_s && (!best || says_more(crl, best, wall_s)))
+            best = crl;
+    }
+    if (!best)
+        return early ? X509_V_ERR_CRL_NOT_YET_VALID : X509_V_ERR_UNABLE_TO_GET_CRL;
+    if (X509_CRL_get0_by_cert(best->list, &entry, certificate) == 1)
+        return X509_V_ERR_CERT_REVOKED;
+    return has_ended(best, wall_s) ? X509_V_ERR_CRL_HAS_EXPIRED : X509_V_OK;
+}
+
+/* Likewise of the certificate at a place of a verified chain; the last one has signed itself. */
+static int judge_at(struct revocation *revocation, const STACK_OF(X509) * chain, int at,
+                    int64_t wall_s)
+{
+    X509 *next = sk_X509_value(chain, at + 1), *certificate = sk_X509_value(chain, at);
+
+    return judge(revocation, certificate, next ? next : certificate, wall_s);
 }
 
 static int verify_client(X509_STORE_CTX *client, void *context)
 {
-    const struct revocation *revocation = context;
-    int verdict = X509_verify_cert(client);
+    struct revocation *revocation = context;
+    int verdict = X509_verify_cert(client), error = X509_V_OK;
+    const STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(client);
 
-    if (verdict > 0 && revocation->lists)
-        verdict = ask_lists(revocation, client);
+    for (int i = 0; verdict > 0 && revocation->lists && i < sk_X509_num(chain); i++) {
+        error = judge_at(revocation, chain, i, time(NULL));
+        if (error == X509_V_OK)
+            continue;
+        X509_STORE_CTX_set_error_depth(client, i);
+        X509_STORE_CTX_set_error(client, error);
+        verdict = 0;
+    }
     if (verdict <= 0)
         ERR_clear_error(); /* the verdict says more of it */
     return verdict;
 }
 
-void revocation_check(const struct revocation *revocation, SSL_CTX *context)
+void revocation_check(struct revocation *revocation, SSL_CTX *context)
 {
-    SSL_CTX_set_cert_verify_callback(context, verify_client, (void *)revocation);
+    SSL_CTX_set_cert_verify_callback(context, verify_client, revocation);
 }
 
-/* An authority with a new key has the name of before, and counts anew; its lists say of which key
- * they are. */
-static bool is_of(const X509_CRL *list, const X509 *issuer)
-{
-    AUTHORITY_KEYID *id = X509_CRL_get_ext_d2i(list, NID_authority_key_identifier, NULL, NULL);
-    bool same = !id || !issuer || X509_check_akid(issuer, id) == X509_V_OK;
-
-    AUTHORITY_KEYID_free(id);
-    return same;
-}
-
-static bool is_revoked(const struct revocation *revocation, X509 *certificate,
-                       const X509 *issuer, int64_t wall_s)
-{
-    X509_REVOKED *entry;
-
-    for (int i = 0; i < sk_X509_CRL_num(revocation->lists); i++) {
-        X509_CRL *list = sk_X509_CRL_value(revocation->lists, i);
-
-        if (X509_CRL_get0_by_cert(list, &entry, certificate) == 1 && is_of(list, issuer) &&
-            crl_from_s(list) <= wall_s)
-            return true;
-    }
-    return false;
-}
-
-bool revocation_has(const struct revocation *revocation, const STACK_OF(X509) * chain,
+bool revocation_has(struct revocation *revocation, const STACK_OF(X509) * chain,
                     int64_t wall_s)
 {
     for (int i = 0; i < sk_X509_num(chain); i++)
-        if (is_revoked(revocation, sk_X509_value(chain, i), sk_X509_value(chain, i + 1),
-                       wall_s))
+        if (judge_at(revocation, chain, i, wall_s) == X509_V_ERR_CERT_REVOKED)
             return true;
     return false;
 }
@@ -356,8 +332,8 @@ bool revocation_has_begun(struct revocation *revocation, int64_t wall_s)
     if (!revocation->lists || revocation->next_s > wall_s)
         return false;
     revocation->next_s = INT64_MAX;
-    for (int i = 0; i < sk_X509_CRL_num(revocation->lists); i++) {
-        int64_t from_s = crl_from_s(sk_X509_CRL_value(revocation->lists, i));
+    for (size_t i = 0; i < revocation->count; i++) {
+        int64_t from_s = revocation->lists[i].from_s;
 
         if (from_s > wall_s && from_s < revocation->next_s)
             revocation->next_s = from_s;
@@ -367,6 +343,10 @@ bool revocation_has_begun(struct revocation *revocation, int64_t wall_s)
 
 void revocation_fini(struct revocation *revocation)
 {
-    sk_X509_CRL_pop_free(revocation->lists, X509_CRL_free);
+    for (size_t i = 0; i < revocation->count; i++) {
+        X509_CRL_free(revocation->lists[i].list);
+        EVP_PKEY_free(revocation->lists[i].signer);
+    }
+    free(revocation->lists);
     *revocation = (struct revocation){.lists = NULL};
 }

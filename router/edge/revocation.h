@@ -12,26 +12,28 @@
 
 struct ssl_ctx_st;
 struct stack_st_X509;
-struct stack_st_X509_CRL;
 struct asn1_string_st;
-struct X509_crl_st;
+
+/** One list. */
+struct crl;
 
 /**
  * Revocation lists. Zeroed, there are none, and nothing is revoked.
  *
- * lists     owned
+ * lists     `count` of them, owned; NULL = none were read
  * from_s    since when, in seconds since 1970, each of their authorities has a list that has begun
  * until_s   when all lists of the first of the authorities have ended; 0 = never
  * next_s    when the next of them begins
  */
 struct revocation {
-    struct stack_st_X509_CRL *lists;
+    struct crl *lists;
+    size_t count;
     int64_t from_s, until_s, next_s;
 };
 
 /**
- * Reads lists in PEM, one or more for each authority that `context` knows. For a thread, as
- * crl_read.
+ * Reads whole lists in PEM, one or more for each authority that `context` knows; at most 256 lists
+ * with 1,000,000 entries in all. It may take seconds, so a thread does it, one at a time.
  *
  * errors   what is wrong, in one line without its end
  * out      zeroed; for revocation_fini in any case
@@ -43,16 +45,17 @@ enum mcpx_err revocation_read(const char *path, const struct ssl_ctx_st *context
 
 /**
  * Handshakes of `context` check clients, and those between them and their authority, by the lists
- * that `revocation` has at that time.
+ * that `revocation` has at that time. It remembers which key has signed each list.
  *
  * revocation   borrowed until the last connection of `context` has ended
  */
-void revocation_check(const struct revocation *revocation, struct ssl_ctx_st *context);
+void revocation_check(struct revocation *revocation, struct ssl_ctx_st *context);
 
 /**
- * True when one of the certificates is revoked, by a list that has begun. `chain` may be NULL.
+ * True when one of the certificates is revoked, by the newest list that has begun. `chain` may be
+ * NULL, and was verified.
  */
-bool revocation_has(const struct revocation *revocation, const struct stack_st_X509 *chain,
+bool revocation_has(struct revocation *revocation, const struct stack_st_X509 *chain,
                     int64_t wall_s);
 
 /** True when a list has begun since this was asked last. */
@@ -63,24 +66,5 @@ void revocation_fini(struct revocation *revocation);
 
 /** An instant of a certificate, in seconds since 1970. */
 int64_t tls_time_seconds(const struct asn1_string_st *time);
-
-/** Most lists of a file: a handshake looks at each. */
-enum { CRL_LISTS_MAX = 256 };
-
-/**
- * Reads lists in PEM. It may take seconds, so a thread does it; one at a time.
- *
- * lists   what was read is added, also on failure
- *
- * Returns NULL, or what is wrong, until the next call.
- */
-const char *crl_read(const char *path, struct stack_st_X509_CRL *lists);
-
-/** When it begins, and when it ends, in seconds since 1970; an end of 0 = never. */
-int64_t crl_from_s(const struct X509_crl_st *list);
-int64_t crl_until_s(const struct X509_crl_st *list);
-
-/** True when both are of one authority, with one key as far as they say. */
-bool crl_is_of_one(const struct X509_crl_st *one, const struct X509_crl_st *other);
 
 #endif
