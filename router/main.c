@@ -2,7 +2,7 @@
  * main.c - mcpx-router: the command line, and what it prints. All it knows of the router is how
  * to configure and to run one.
  */
-#include "lib/core/match.h"
+#include "lib/base/match.h"
 #include "router/edge/bounds.h"
 #include "router/edge/clock.h"
 #include "router/edge/log.h"

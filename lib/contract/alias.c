@@ -5,7 +5,7 @@
  */
 #include "lib/contract/terms.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
 

@@ -6,8 +6,8 @@
 #ifndef MX_CALL_H
 #define MX_CALL_H
 
-#include "lib/contract/digest.h"
 #include "lib/contract/terms.h"
+#include "lib/json/digest.h"
 
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>

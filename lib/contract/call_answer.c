@@ -3,10 +3,10 @@
  */
 #include "lib/contract/call.h"
 
-#include "lib/contract/schema_state.h"
+#include "lib/base/digits.h"
 #include "lib/contract/wrap.h"
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/schema/schema_state.h"
 
 #include <mcpx/json.h>
 

@@ -5,8 +5,8 @@
  */
 #include "lib/contract/call.h"
 
-#include "lib/core/decisive.h"
-#include "lib/core/json_write.h"
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
 

@@ -4,9 +4,9 @@
  */
 #include "lib/contract/call.h"
 
+#include "lib/base/rows.h"
 #include "lib/contract/terms.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/json/json_write.h"
 
 #include <stdlib.h>
 

@@ -9,8 +9,8 @@
  */
 #include <mcpx/contract.h>
 
-#include "lib/contract/builtin.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/schema/builtin.h"
 
 #include <mcpx/json.h>
 

@@ -4,8 +4,8 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/contract/number.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/json/number.h"
 
 /* Code points that the contract allows. */
 enum { CODE_MAX = 200, MESSAGE_MAX = 2000, ID_MAX = 200 };

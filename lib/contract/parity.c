@@ -7,11 +7,11 @@
  * Of two objects the names of one are sorted, and those of the other looked up. A table of hashes
  * was refused: whoever chooses the names can choose equal ones.
  */
-#include "lib/contract/canonical.h"
-#include "lib/contract/tree.h"
+#include "lib/json/canonical.h"
+#include "lib/json/tree.h"
 
-#include "lib/core/escape.h"
-#include "lib/core/json_write.h"
+#include "lib/json/escape.h"
+#include "lib/json/json_write.h"
 #include <mcpx/record.h>
 
 #include <stdlib.h>

@@ -3,12 +3,12 @@
  * what a caller names is copied and never opened, so that no guest can have files of this machine
  * hashed, or the network asked.
  */
-#include "lib/contract/canonical.h"
-#include "lib/contract/digest.h"
+#include "lib/base/ident.h"
+#include "lib/base/map.h"
 #include "lib/contract/wrap.h"
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/map.h"
+#include "lib/json/canonical.h"
+#include "lib/json/digest.h"
+#include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
 

@@ -5,9 +5,9 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/contract/number.h"
-#include "lib/contract/tree.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/json/number.h"
+#include "lib/json/tree.h"
 
 /* Bytes of a line that is worth a look, bytes of it that are looked for, and comparisons that this
    may take: a message that is not compared to the end is not told. */

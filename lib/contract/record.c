@@ -11,8 +11,8 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
 #include <mcpx/record.h>

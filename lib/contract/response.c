@@ -5,7 +5,7 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 static bool is_digit(char byte)
 {

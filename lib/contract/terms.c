@@ -5,11 +5,11 @@
  */
 #include "lib/contract/terms.h"
 
-#include "lib/contract/number.h"
-#include "lib/contract/schema_state.h"
-#include "lib/core/decisive.h"
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
+#include "lib/json/number.h"
+#include "lib/schema/schema_state.h"
 
 #include <mcpx/json.h>
 

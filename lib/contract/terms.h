@@ -6,8 +6,8 @@
 #ifndef MX_TERMS_H
 #define MX_TERMS_H
 
-#include "lib/contract/arena.h"
-#include "lib/contract/digest.h"
+#include "lib/base/arena.h"
+#include "lib/json/digest.h"
 
 #include <mcpx/schema.h>
 #include <mcpx/terms.h>

@@ -7,15 +7,15 @@
  */
 #include "lib/contract/terms.h"
 
-#include "lib/contract/program.h"
-#include "lib/contract/run.h"
-#include "lib/contract/schema_state.h"
-#include "lib/contract/tree.h"
 #include "lib/contract/wrap.h"
+#include "lib/json/tree.h"
+#include "lib/schema/program.h"
+#include "lib/schema/run.h"
+#include "lib/schema/schema_state.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/map.h"
-#include "lib/core/rows.h"
+#include "lib/base/map.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 #include <mcpx/json.h>
 
 /* Doubts of either sort, characters of a name in them, bytes of schemas compiled for them. */

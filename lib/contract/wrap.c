@@ -5,10 +5,10 @@
  */
 #include "lib/contract/wrap.h"
 
-#include "lib/contract/program.h"
-#include "lib/contract/tree.h"
-#include "lib/core/json_write.h"
-#include "lib/core/utf8.h"
+#include "lib/json/json_write.h"
+#include "lib/json/tree.h"
+#include "lib/json/utf8.h"
+#include "lib/schema/program.h"
 
 #include <mcpx/json.h>
 

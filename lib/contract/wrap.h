@@ -6,8 +6,8 @@
 #ifndef MX_WRAP_H
 #define MX_WRAP_H
 
-#include "lib/contract/tree.h"
-#include "lib/core/decisive.h"
+#include "lib/json/decisive.h"
+#include "lib/json/tree.h"
 
 #include <mcpx/digest.h>
 #include <mcpx/wrap.h>

@@ -11,7 +11,7 @@
  */
 #include "lib/edge/child_state.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include <errno.h>
 #include <limits.h>

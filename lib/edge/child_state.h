@@ -7,7 +7,7 @@
 #ifndef EDGE_CHILD_STATE_H
 #define EDGE_CHILD_STATE_H
 
-#include "lib/core/bucket.h"
+#include "lib/base/bucket.h"
 #include "lib/edge/child_warden.h"
 
 #include <mcpx/child.h>

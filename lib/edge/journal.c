@@ -7,10 +7,10 @@
 #define _DEFAULT_SOURCE /* flock */
 #include "lib/edge/journal.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
 #include "lib/edge/alarm.h"
+#include "lib/json/json_write.h"
 
 #include <dirent.h>
 #include <errno.h>

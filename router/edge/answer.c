@@ -5,7 +5,7 @@
  */
 #include "router/edge/answer.h"
 
-#include "lib/core/http_head.h"
+#include "lib/wire/http_head.h"
 #include "router/edge/http_reply.h"
 #include "router/edge/wire.h"
 

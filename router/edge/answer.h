@@ -5,7 +5,7 @@
 #ifndef EDGE_ANSWER_H
 #define EDGE_ANSWER_H
 
-#include "lib/core/http_head.h"
+#include "lib/wire/http_head.h"
 #include "router/edge/connection.h"
 
 struct http_reply;

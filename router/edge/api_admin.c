@@ -3,8 +3,8 @@
  * policy. Those who are configured are sorted, those who are connected or changed are not: a page
  * of names is picked first, then what belongs to it is looked up.
  */
-#include "lib/core/capset.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
 #include "router/edge/api.h"
 #include <mcpx/json.h>
 

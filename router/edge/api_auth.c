@@ -4,7 +4,7 @@
  */
 #include "router/edge/api_auth.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/http_admission.h"
 #include "router/policy/authority.h"

@@ -2,9 +2,9 @@
  * api_change.c - POST /admin/participants/{id}/capabilities: reads an order, has it decided
  * (router/policy/orders.h), answers, and tells log and audit. A preview ends before it is in force.
  */
-#include "lib/core/capset.h"
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
 #include "router/edge/api.h"
 #include "router/edge/api_auth.h"
 #include "router/policy/grant_list.h"

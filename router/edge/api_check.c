@@ -3,7 +3,7 @@
  * may ask about itself and about a list of grants made up on the spot; what a configured
  * participant may do is told only to those whose own grants cover `admin/check`.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_auth.h"
 #include "router/policy/authority.h"

@@ -2,8 +2,8 @@
  * api_health.c - is it alive, is it ready? Three questions that schedulers and people ask apart:
  * a draining router is alive but not ready, and must not be killed for it.
  */
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/edge/api.h"
 
 static int64_t uptime_ms(const struct api_call *call)

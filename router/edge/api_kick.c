@@ -5,7 +5,7 @@
  */
 #include "router/edge/api.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/policy/authority.h"
 #include <mcpx/json.h>
 

@@ -5,7 +5,7 @@
  * metrics; nor are paths, so a file is named by its setting. What there is none of (a stage of the
  * store, a file with keys) has no lines.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/edge/api.h"
 #include "router/policy/key_file.h"
 #include "router/store/edge/audit.h"

@@ -5,8 +5,8 @@
  * written each time, would make everybody else wait for a second. The hub keeps topics and
  * participants sorted, so a page begins where the one before ended, and costs what is in it.
  */
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/edge/api.h"
 #include <mcpx/json.h>
 

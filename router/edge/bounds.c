@@ -4,7 +4,7 @@
  */
 #include "router/edge/bounds.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/edge/edge.h"
 #include "router/policy/jwt.h"
 #include "router/policy/tokens_make.h"

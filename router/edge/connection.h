@@ -5,7 +5,7 @@
 #ifndef EDGE_CONNECTION_H
 #define EDGE_CONNECTION_H
 
-#include "lib/core/frames.h"
+#include "lib/wire/frames.h"
 #include "router/edge/edge.h"
 #include "router/hub/list.h"
 #include <mcpx/error.h>

@@ -7,7 +7,7 @@
  */
 #include "router/edge/forwarded.h"
 
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

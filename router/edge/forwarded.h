@@ -5,7 +5,7 @@
 #ifndef EDGE_FORWARDED_H
 #define EDGE_FORWARDED_H
 
-#include "lib/core/http_head.h"
+#include "lib/wire/http_head.h"
 #include "router/policy/config.h"
 
 #include <mcpx/base.h>

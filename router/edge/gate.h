@@ -5,8 +5,8 @@
 #ifndef EDGE_GATE_H
 #define EDGE_GATE_H
 
-#include "lib/core/bucket.h"
-#include "lib/core/map.h"
+#include "lib/base/bucket.h"
+#include "lib/base/map.h"
 #include "router/edge/forwarded.h"
 #include "router/hub/hub.h"
 #include "router/hub/list.h"

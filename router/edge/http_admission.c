@@ -6,8 +6,8 @@
  */
 #include "router/edge/http_admission.h"
 
-#include "lib/core/http_head.h"
-#include "lib/core/match.h"
+#include "lib/base/match.h"
+#include "lib/wire/http_head.h"
 #include "router/edge/http_reply.h"
 
 #include <strings.h>

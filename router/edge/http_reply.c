@@ -6,8 +6,8 @@
  */
 #include "router/edge/http_reply.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "router/hub/grant.h"
 #include "router/hub/stats.h"
 

@@ -4,7 +4,7 @@
  * the connection ends. What follows the head of a handshake are frames already.
  */
 #include "router/edge/http_server.h"
-#include "lib/core/http_chunks.h"
+#include "lib/wire/http_chunks.h"
 #include "router/edge/answer.h"
 #include "router/edge/edge_tls.h"
 #include "router/edge/guests.h"

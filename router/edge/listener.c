@@ -9,7 +9,7 @@
 #define _GNU_SOURCE /* accept4 */
 #include "router/edge/listener.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/edge/connection.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/edge_tls.h"

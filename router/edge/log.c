@@ -6,10 +6,10 @@
  */
 #include "router/edge/log.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/utf8.h"
+#include "lib/base/ident.h"
 #include "lib/edge/outlet.h"
+#include "lib/json/json_write.h"
+#include "lib/json/utf8.h"
 #include "router/edge/clock.h"
 #include <mcpx/json.h>
 

@@ -4,7 +4,7 @@
 #ifndef EDGE_LOG_H
 #define EDGE_LOG_H
 
-#include "lib/core/bucket.h"
+#include "lib/base/bucket.h"
 #include "router/policy/config.h"
 
 /**

@@ -4,7 +4,7 @@
  */
 #include "router/edge/manager.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>

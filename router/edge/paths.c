@@ -5,8 +5,8 @@
  */
 #include "router/edge/paths.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/edge/clock.h"
 #include "router/edge/tls.h"
 #include "router/edge/tls_files.h"

@@ -5,7 +5,7 @@
 #ifndef EDGE_PROXIES_H
 #define EDGE_PROXIES_H
 
-#include "lib/core/http_head.h"
+#include "lib/wire/http_head.h"
 #include "router/edge/connection.h"
 
 /** A connection begins. One from a trusted proxy has to say whom it is from before it is served. */

@@ -7,8 +7,8 @@
  */
 #include "router/edge/refusal.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/ident.h"
+#include "lib/base/digits.h"
+#include "lib/base/ident.h"
 #include "router/edge/answer.h"
 #include "router/edge/http_admission.h"
 #include "router/edge/http_reply.h"

@@ -8,7 +8,7 @@
  */
 #include "router/edge/reload.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/edge/edge.h"
 #include "router/edge/manager.h"
 #include "router/edge/refusal.h"

@@ -12,8 +12,8 @@
  */
 #include "router/edge/revocation.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/pem.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/pem.h"
 
 #include <errno.h>
 #include <fcntl.h>

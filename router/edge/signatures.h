@@ -5,7 +5,7 @@
 #ifndef EDGE_SIGNATURES_H
 #define EDGE_SIGNATURES_H
 
-#include "lib/core/bucket.h"
+#include "lib/base/bucket.h"
 #include "router/hub/list.h"
 #include "router/policy/jwt_keys.h"
 #include <uv.h>

@@ -13,8 +13,8 @@
  */
 #include "router/edge/tls_files.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/pem.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/pem.h"
 #include "router/edge/log.h"
 #include "router/edge/refusal.h"
 #include "router/edge/revocation.h"

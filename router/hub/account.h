@@ -6,7 +6,7 @@
 #ifndef HUB_ACCOUNT_H
 #define HUB_ACCOUNT_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/hub/hub.h"
 #include "router/hub/list.h"
 

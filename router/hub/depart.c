@@ -4,7 +4,7 @@
  */
 #include "router/hub/depart.h"
 
-#include "lib/core/capset.h"
+#include "lib/protocol/capset.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 #include "router/hub/pending.h"

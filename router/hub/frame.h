@@ -4,7 +4,7 @@
 #ifndef HUB_FRAME_H
 #define HUB_FRAME_H
 
-#include "lib/core/frame_head.h"
+#include "lib/wire/frame_head.h"
 #include <mcpx/text.h>
 
 /** The longest head of them. */

@@ -4,9 +4,9 @@
  */
 #include "router/hub/grant.h"
 
-#include "lib/core/capset.h"
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

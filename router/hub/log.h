@@ -17,7 +17,7 @@
 #ifndef HUB_LOG_H
 #define HUB_LOG_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/hub/frame.h"
 #include "router/hub/list.h"
 #include <mcpx/envelope.h>

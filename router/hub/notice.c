@@ -5,8 +5,8 @@
  */
 #include "router/hub/notice.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/hub/hub_state.h"
 #include <mcpx/json.h>
 

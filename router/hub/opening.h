@@ -5,7 +5,7 @@
 #ifndef HUB_OPENING_H
 #define HUB_OPENING_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/hub/order.h"
 #include "router/hub/submission.h"
 

@@ -10,7 +10,7 @@
  */
 #include "router/hub/order.h"
 
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
 #include "router/hub/topic_state.h"
 
 #include <stdlib.h>

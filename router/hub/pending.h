@@ -10,7 +10,7 @@
 #ifndef HUB_PENDING_H
 #define HUB_PENDING_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/hub/submission.h"
 #include <mcpx/base.h>
 

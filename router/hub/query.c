@@ -4,7 +4,7 @@
  */
 #include "router/hub/query.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 #include "router/hub/topic.h"

@@ -2,7 +2,7 @@
  * route.c - one message from text to log, or to an answer for its sender. The checks stand in the
  * order of protocol section 1, one function each; the first that fails answers.
  */
-#include "lib/core/ident.h"
+#include "lib/base/ident.h"
 #include "router/hub/depart.h"
 #include "router/hub/derive.h"
 #include "router/hub/hub_state.h"

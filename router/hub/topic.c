@@ -5,8 +5,8 @@
  */
 #include "router/hub/topic.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/rows.h"
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
 

@@ -5,8 +5,8 @@
  */
 #include "router/policy/authority.h"
 
-#include "lib/core/capset.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
 
 bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)
 {

@@ -5,7 +5,7 @@
 #ifndef POLICY_AUTHORITY_H
 #define POLICY_AUTHORITY_H
 
-#include "lib/core/pattern.h"
+#include "lib/protocol/pattern.h"
 #include <mcpx/capability.h>
 #include <mcpx/text.h>
 

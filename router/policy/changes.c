@@ -5,7 +5,7 @@
  */
 #include "router/policy/changes.h"
 
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
 
 #include <stdlib.h>
 

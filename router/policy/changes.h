@@ -6,8 +6,8 @@
 #ifndef POLICY_CHANGES_H
 #define POLICY_CHANGES_H
 
-#include "lib/core/capset.h"
-#include "lib/core/holders.h"
+#include "lib/base/holders.h"
+#include "lib/protocol/capset.h"
 #include "router/hub/grant.h"
 
 /**

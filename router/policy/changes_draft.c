@@ -10,9 +10,9 @@
  */
 #include "router/policy/changes.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 #include "router/policy/authority.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  * and audit can be used is no matter of the configuration: whoever opens them finds out, and for
  * --check router/edge/paths.c looks.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 

@@ -3,10 +3,10 @@
  * section above rows, or unknown. This step checks and stores single values only. Checks across
  * profiles, participants and keys come later, when every value is known to have the right type.
  */
-#include "lib/core/decisive.h"
-#include "lib/core/json_write.h"
-#include "lib/core/scan.h"
-#include "lib/core/utf8.h"
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
+#include "lib/json/scan.h"
+#include "lib/json/utf8.h"
 #include "router/policy/loading.h"
 
 #include <errno.h>

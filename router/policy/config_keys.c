@@ -4,7 +4,7 @@
  * its first reading is a fault of the configuration; later readings are the loop's business, and
  * leave the keys as they were.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 

@@ -3,8 +3,8 @@
  * the former: whether a configuration is valid must not depend on a name server. They are refused
  * for the latter: nor must it, whom to believe.
  */
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "router/policy/loading.h"
 
 #include <arpa/inet.h>

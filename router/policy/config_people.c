@@ -3,7 +3,7 @@
  * configuration without faults is compiled. Doing both at once was refused: it would stop at
  * the first fault, or compile a part of the configuration.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"
 

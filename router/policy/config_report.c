@@ -3,8 +3,8 @@
  * shown only if it cannot be a secret. It is cut to a length that fits a line, and its control
  * characters are escaped, because the line may be shown on a terminal.
  */
-#include "lib/core/grammar.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/grammar.h"
 #include "router/policy/loading.h"
 
 #include <mcpx/json.h>

@@ -3,7 +3,7 @@
  * default, its meaning, and its member in the settings. docs/configuration.md and
  * config/router.schema.json repeat these rows for people and editors, and a test compares them.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/policy/settings.h"
 
 /* Where a value is stored, and whether a reload changes it. What is stored elsewhere, it does. */

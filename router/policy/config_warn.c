@@ -3,8 +3,8 @@
  * participant has, a token that cannot exist, a secret file that everybody may read. Warnings never
  * stop the router; `--check` shows them.
  */
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/policy/kind_typo.h"
 #include "router/policy/loading.h"
 #include "router/policy/tokens_make.h"

@@ -6,7 +6,7 @@
  */
 #include "router/policy/grant_list.h"
 
-#include "lib/core/ident.h"
+#include "lib/base/ident.h"
 #include <mcpx/envelope.h>
 
 #include <openssl/evp.h>

@@ -5,8 +5,8 @@
  */
 #include "router/policy/jwt.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>

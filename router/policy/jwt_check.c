@@ -4,7 +4,7 @@
  * typ, crit and b64 are looked at: a key or an address that a token brings along (jwk, jku, x5c,
  * x5u) counts for nothing.
  */
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 #include "router/policy/jwt.h"
 
 #include <strings.h>

@@ -1,11 +1,11 @@
 /*
  * kind_typo.c - the names that the components of a pattern are compared with, and how many errors
- * are taken for typing (lib/core/match.h).
+ * are taken for typing (lib/base/match.h).
  */
 #include "router/policy/kind_typo.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/match.h"
+#include "lib/base/match.h"
+#include "lib/json/json_write.h"
 
 /*
  * Two exchanged letters are the most frequent and the clearest typing error. A name with

@@ -6,10 +6,10 @@
  */
 #include "router/policy/public_key.h"
 
-#include "lib/core/decisive.h"
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
-#include "lib/core/pem.h"
+#include "lib/base/digits.h"
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/pem.h"
 #include "router/policy/jwt_keys.h"
 #include <mcpx/error.h>
 

@@ -5,7 +5,7 @@
  */
 #include "router/policy/tickets.h"
 
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -3,7 +3,7 @@
  * nobody can connect with the configuration file alone. Digests of equal length are compared in
  * constant time, so timing helps no attacker. A token that is no static token may be a JWT.
  */
-#include "lib/core/match.h"
+#include "lib/base/match.h"
 #include "router/policy/tokens_make.h"
 
 #include <mcpx/envelope.h>

@@ -4,7 +4,7 @@
  * string means something, and the router must not guess what. A configured participant has the
  * grants of the configuration: a token that names it gives those, or is refused.
  */
-#include "lib/core/match.h"
+#include "lib/base/match.h"
 #include "router/policy/tokens_make.h"
 
 #include <mcpx/envelope.h>

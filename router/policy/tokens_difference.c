@@ -6,9 +6,9 @@
  */
 #include "router/policy/tokens.h"
 
-#include "lib/core/capset.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
 #include "router/policy/tokens_make.h"
 #include <mcpx/json.h>
 

@@ -6,7 +6,7 @@
  * 20,000 rows a bad token took 0.25 ms.
  */
 #include "router/policy/tokens_make.h"
-#include "lib/core/capset.h"
+#include "lib/protocol/capset.h"
 
 #include <openssl/crypto.h>
 #include <stdlib.h>

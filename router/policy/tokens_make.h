@@ -4,7 +4,7 @@
 #ifndef POLICY_TOKENS_MAKE_H
 #define POLICY_TOKENS_MAKE_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/policy/grant_list.h"
 #include "router/policy/jwt.h"
 #include "router/policy/tokens.h"

@@ -4,11 +4,11 @@
  */
 #include "router/store/audit_chain.h"
 
-#include "lib/contract/digest.h"
-#include "lib/core/fault.h"
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/pem.h"
+#include "lib/base/fault.h"
+#include "lib/base/ident.h"
+#include "lib/json/digest.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/pem.h"
 
 #include <mcpx/json.h>
 

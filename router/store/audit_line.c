@@ -6,10 +6,10 @@
  */
 #include "router/store/audit_line.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/utf8.h"
+#include "lib/base/digits.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
+#include "lib/json/utf8.h"
 #include <mcpx/json.h>
 
 const char audit_prev_none[MCPX_SHA256_LEN + 1] =

@@ -6,7 +6,7 @@
  */
 #include "router/store/audit_verify.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/store/audit_chain.h"
 #include <mcpx/json.h>
 

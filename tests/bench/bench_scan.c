@@ -3,7 +3,7 @@
  * takes for the same text in the same run, for texts it composes itself. Run it on a release
  * build; ctest does not.
  */
-#include "lib/core/scan.h"
+#include "lib/json/scan.h"
 #include "tests/bench/measure.h"
 
 #include <jansson.h>

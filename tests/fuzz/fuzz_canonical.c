@@ -6,7 +6,7 @@
 #include <mcpx/digest.h>
 #include <mcpx/json.h>
 
-#include "lib/contract/number.h"
+#include "lib/json/number.h"
 
 #include <stdlib.h>
 

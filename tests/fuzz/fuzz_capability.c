@@ -4,7 +4,7 @@
  * "!" is a denial. What does not fit its grammar must be refused with a fault inside it, and is
  * then left out.
  */
-#include "lib/core/pattern.h"
+#include "lib/protocol/pattern.h"
 #include "tests/support/oracle.h"
 
 #include <stdlib.h>

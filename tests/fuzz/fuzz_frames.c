@@ -3,7 +3,7 @@
  * one piece, what comes out lies within the bound, and the bytes of unmasked messages are those
  * that came in. The first byte of the input says what to expect of the stream.
  */
-#include "lib/core/frames.h"
+#include "lib/wire/frames.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * them can be executed by who looks at method and id only, in whatever letter case, unless it is a
  * request.
  */
-#include "lib/core/frames.h"
+#include "lib/wire/frames.h"
 #include "tests/support/fold_judge.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 

@@ -3,8 +3,8 @@
  * is itself a JSON text, its faults lie inside the text, cutting an accepted object's text never
  * leaves an accepted one, and every vector unit comes to the same result.
  */
-#include "lib/core/plain.h"
-#include "lib/core/scan.h"
+#include "lib/base/plain.h"
+#include "lib/json/scan.h"
 
 #include "tests/support/jansson_judge.h"
 

@@ -4,7 +4,7 @@
  * random bytes would never get. Input: header, newline, claims; without a newline it is taken as
  * it is. The same bytes are read as files with public keys, too. Protocol: section 7.
  */
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 #include "router/policy/jwt.h"
 #include "router/policy/public_key.h"
 #include "router/policy/tokens_make.h"

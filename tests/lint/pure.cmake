@@ -1,6 +1,6 @@
-# lib/contract asks nothing of the world: what its objects need is in itself, in lib/core, or in the
-# list below, which has neither files nor sockets, clocks nor chance. The C names are those of memory
-# and strings; compilers add some that begin with two underscores.
+# lib/contract and lib/schema ask nothing of the world: what their objects need is in themselves, in
+# mcpx_core, or in the list below, which has neither files nor sockets, clocks nor chance. The C
+# names are those of memory and strings; compilers add some that begin with two underscores.
 # Run: cmake -D LIBRARY=libmcpx_contract.a -D CORE=libmcpx_core.a -P pure.cmake
 cmake_policy(VERSION 3.21)
 set(allowed "^(mem[a-z]+|str[a-z]+|malloc|calloc|realloc|free|qsort|bcmp|EVP_[A-Za-z0-9_]+|pcre2_.*\

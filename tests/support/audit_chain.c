@@ -4,7 +4,7 @@
  */
 #include "tests/support/audit_chain.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>

@@ -4,7 +4,7 @@
  */
 #include "tests/support/frames.h"
 
-#include "lib/core/frame_head.h"
+#include "lib/wire/frame_head.h"
 #include <stdio.h>
 #include <stdlib.h>
 

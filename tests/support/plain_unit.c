@@ -3,7 +3,7 @@
  * names, and the machine's own choice when it names none. Exits with 77, which ctest takes for
  * "skipped", where there is no such unit.
  */
-#include "lib/core/plain.h"
+#include "lib/base/plain.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "tests/support/sim_draft.h"
 
-#include "lib/core/ident.h"
+#include "lib/base/ident.h"
 #include <mcpx/text.h>
 
 #include <stdio.h>

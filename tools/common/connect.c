@@ -7,8 +7,8 @@
  */
 #include "tools/common/connect.h"
 
-#include "lib/core/http_head.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/http_head.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include <mcpx/json.h>

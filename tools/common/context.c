@@ -7,9 +7,9 @@
  */
 #include "tools/common/context.h"
 
-#include "lib/core/decisive.h"
-#include "lib/core/json_write.h"
-#include "lib/edge/ws_certificate.h"
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/ws_certificate.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"
 #include "tools/common/nearest.h"

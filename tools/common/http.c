@@ -6,9 +6,9 @@
  */
 #include "tools/common/http.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
 #include "lib/edge/alarm.h"
+#include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 

@@ -4,7 +4,7 @@
  */
 #include "tools/common/nearest.h"
 
-#include "lib/core/match.h"
+#include "lib/base/match.h"
 
 #include <stdio.h>
 #include <string.h>

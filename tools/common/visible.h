@@ -5,7 +5,7 @@
 #ifndef TOOLS_VISIBLE_H
 #define TOOLS_VISIBLE_H
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 /**
  * Appends text as one line for a terminal. Control characters (C0, DEL, C1), line and paragraph

@@ -5,9 +5,9 @@
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/bridge.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
-#include "lib/core/utf8.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
+#include "lib/json/utf8.h"
 
 /* What whoever runs the router has to raise. */
 #define SETTING "limits.message_bytes"

@@ -6,7 +6,7 @@
 #ifndef MCPX_BRIDGE_BRIDGE_H
 #define MCPX_BRIDGE_BRIDGE_H
 
-#include "lib/core/bucket.h"
+#include "lib/base/bucket.h"
 
 #include <mcpx/base.h>
 #include <mcpx/json.h>

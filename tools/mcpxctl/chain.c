@@ -4,10 +4,10 @@
  */
 #include "tools/mcpxctl/chain.h"
 
-#include "lib/contract/digest.h"
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
+#include "lib/json/digest.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/line.h"
 #include <mcpx/json.h>

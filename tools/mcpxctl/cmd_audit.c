@@ -4,8 +4,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "router/store/edge/audit_folder.h"
 #include "router/store/edge/audit_reader.h"
 #include "tools/common/input.h"

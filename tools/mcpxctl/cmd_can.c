@@ -4,8 +4,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/json_write.h"
 #include "lib/edge/alarm.h"
+#include "lib/json/json_write.h"
 #include "router/policy/config.h"
 #include "router/policy/tokens.h"
 #include "tools/mcpxctl/fetch.h"

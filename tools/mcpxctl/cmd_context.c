@@ -5,7 +5,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/connect.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"

@@ -3,7 +3,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/gate/gate.h"
 #include "tools/mcpxctl/output.h"

@@ -10,8 +10,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/output.h"

@@ -11,8 +11,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "router/policy/public_key.h"
 #include "tools/common/connect.h"
 #include "tools/common/http.h"

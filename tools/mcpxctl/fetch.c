@@ -10,9 +10,9 @@
  */
 #include "tools/mcpxctl/fetch.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
 #include "lib/edge/alarm.h"
+#include "lib/json/json_write.h"
 #include "tools/common/http.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/live.h"

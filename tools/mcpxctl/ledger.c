@@ -5,8 +5,8 @@
  */
 #include "tools/mcpxctl/ledger.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/rows.h"
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
 #include <mcpx/session.h> /* only for its table of sentences */
 
 #include <stdlib.h>

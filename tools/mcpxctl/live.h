@@ -4,7 +4,7 @@
 #ifndef MCPXCTL_LIVE_H
 #define MCPXCTL_LIVE_H
 
-#include "lib/core/bucket.h"
+#include "lib/base/bucket.h"
 #include "tools/common/connect.h"
 
 #include <mcpx/client.h>

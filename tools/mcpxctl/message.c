@@ -5,7 +5,7 @@
  */
 #include "tools/mcpxctl/message.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 

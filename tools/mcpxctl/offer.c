@@ -5,8 +5,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "lib/core/grammar.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/grammar.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/chain.h"
 #include "tools/mcpxctl/fetch.h"

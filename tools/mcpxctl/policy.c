@@ -13,8 +13,8 @@
  */
 #include "tools/mcpxctl/policy.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 #include "router/policy/tokens.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

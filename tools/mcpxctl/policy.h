@@ -5,7 +5,7 @@
 #ifndef MCPXCTL_POLICY_H
 #define MCPXCTL_POLICY_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/policy/config.h"
 #include "tools/common/command.h"
 

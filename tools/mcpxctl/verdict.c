@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/verdict.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 
 bool verdict_is_valid(const struct verdict *verdict)

@@ -9,8 +9,8 @@
  */
 #include "tools/mcpxctl/words.h"
 
-#include "lib/core/scan.h"
 #include "lib/edge/alarm.h"
+#include "lib/json/scan.h"
 #include "router/policy/config.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"

@@ -6,9 +6,9 @@
  */
 #include "router/store/edge/audit_folder.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/digits.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
  */
 #include "router/store/edge/audit_writer.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/hub/submission.h"
 #include "router/store/audit_line.h"
 #include "router/store/edge/audit.h"

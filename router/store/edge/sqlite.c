@@ -12,8 +12,8 @@
  */
 #include "router/store/edge/sqlite.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/json_write.h"
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
 #include "router/store/edge/sqlite_file.h"
 #include "router/store/edge/sqlite_schema.h"
 #include "router/store/edge/sqlite_statement.h"

@@ -5,7 +5,7 @@
  */
 #include "router/store/edge/sqlite_care.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/store/edge/sqlite_file.h"
 #include "router/store/edge/sqlite_statement.h"
 

@@ -8,7 +8,7 @@
  */
 #include "router/store/edge/sqlite_file.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  */
 #include "router/store/edge/sqlite.h"
 
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
 #include "router/store/edge/sqlite_schema.h"
 #include "router/store/edge/sqlite_statement.h"
 #include "router/store/edge/thread_clock.h"

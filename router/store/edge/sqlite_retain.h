@@ -5,8 +5,8 @@
 #ifndef STORE_SQLITE_RETAIN_H
 #define STORE_SQLITE_RETAIN_H
 
-#include "lib/core/holders.h"
-#include "lib/core/map.h"
+#include "lib/base/holders.h"
+#include "lib/base/map.h"
 #include "router/hub/list.h"
 #include "router/store/edge/sqlite_statement.h"
 #include "router/store/edge/store.h"

@@ -12,8 +12,8 @@
  */
 #include "router/store/edge/sqlite_schema.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/map.h"
+#include "lib/base/map.h"
+#include "lib/json/json_write.h"
 #include "router/store/edge/sqlite_statement.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
  */
 #include "router/store/edge/store.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/map.h"
+#include "lib/base/map.h"
+#include "lib/json/json_write.h"
 #include "router/store/edge/audit.h"
 #include "router/store/edge/sqlite.h"
 #include "router/store/edge/thread_clock.h"

@@ -4,7 +4,7 @@
  */
 #include "tests/unit/contract/edge.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
 #include <mcpx/terms.h>

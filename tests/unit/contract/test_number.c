@@ -3,7 +3,7 @@
  * agreed on; 1.10 is refused as no multiple of 0.01; one long number keeps a server busy for all.
  * R000-21, R002-7: equal numbers have one canonical form.
  */
-#include "lib/contract/number.h"
+#include "lib/json/number.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

@@ -7,7 +7,7 @@
  * or ../shared/suites/JSONSchemaTestSuite next to the sources. docs/contracts.md says how many
  * tests each file has: a file that is not run, or shrinks, is a difference too.
  */
-#include "lib/contract/tree.h"
+#include "lib/json/tree.h"
 
 #include <mcpx/schema.h>
 

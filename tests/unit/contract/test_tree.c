@@ -1,7 +1,7 @@
 /*
  * test_tree.c - an indexed text: what is found where, what is ambiguous, what is refused.
  */
-#include "lib/contract/tree.h"
+#include "lib/json/tree.h"
 
 #include <criterion/criterion.h>
 

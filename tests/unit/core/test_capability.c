@@ -4,7 +4,7 @@
  * Protocol: section 3. Every row is asked of the compiled set, of the walk that explains, and of
  * the oracle, once as a grant and once as a denial.
  */
-#include "lib/core/pattern.h"
+#include "lib/protocol/pattern.h"
 #include "tests/support/oracle.h"
 
 #include <criterion/criterion.h>

@@ -4,7 +4,7 @@
  * time: PCRE2 calls back before each item of an expression that it tries. Protocol: section 3.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8
-#include "lib/core/pattern.h"
+#include "lib/protocol/pattern.h"
 
 #include <criterion/criterion.h>
 #include <pcre2.h>

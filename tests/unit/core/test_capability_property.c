@@ -4,7 +4,7 @@
  * from few pieces so that near misses are common. A failure prints its seed and texts.
  * Protocol: section 3.
  */
-#include "lib/core/pattern.h"
+#include "lib/protocol/pattern.h"
 #include "tests/support/oracle.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: a body is read with a wrong length, a blank or a sign passes as a number,
  * or a sender that was asked for a very long pause makes a very short one.
  */
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

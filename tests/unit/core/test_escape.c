@@ -2,7 +2,7 @@
  * What breaks for whom: a `kind` or `from` written with escapes slips past a rule that its plain
  * form would hit, or an id comes back changed. RFC 8259 section 7. Protocol: section 1.
  */
-#include "lib/core/scan.h"
+#include "lib/json/scan.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

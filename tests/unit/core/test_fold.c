@@ -2,7 +2,7 @@
  * What breaks for whom: a grant was given for the member `name`, and a receiver that ignores letter
  * case acts on the member `Name`. Protocol: sections 1 and 9.
  */
-#include "lib/core/decisive.h"
+#include "lib/json/decisive.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: answers, notices, errors and log lines are composed here. A piece that is
  * written wrong, or not, is a JSON text that no client can read.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include "tests/support/fault_alloc.h"
 

@@ -3,7 +3,7 @@
  * one message as another; one that keeps everything is a way to fill its memory. RFC 6455
  * section 5.
  */
-#include "lib/core/frames.h"
+#include "lib/wire/frames.h"
 #include "tests/support/envelope_text.h"
 #include "tests/support/frame_text.h"
 

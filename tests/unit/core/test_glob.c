@@ -3,7 +3,7 @@
  * unknown origin may connect, or a client is shown tools that were left out. docs/configuration.md
  * (patterns), docs/bridge.md (--only).
  */
-#include "lib/core/match.h"
+#include "lib/base/match.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: a head that two readers read in two ways is how a request gets past a proxy
  * that would have refused it, how a topic is cut short, how an Origin is not seen. RFC 9112.
  */
-#include "lib/core/http_head.h"
+#include "lib/wire/http_head.h"
 #include "tests/support/envelope_text.h"
 #include <mcpx/text.h>
 

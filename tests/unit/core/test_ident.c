@@ -2,7 +2,7 @@
  * What breaks for whom: a grant that expires at the wrong instant, a `ts` other programs cannot
  * read, two envelopes of the router with one id. Protocol: section 1 (ts), section 3 (expires).
  */
-#include "lib/core/ident.h"
+#include "lib/base/ident.h"
 
 #include <criterion/criterion.h>
 

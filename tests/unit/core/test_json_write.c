@@ -2,7 +2,7 @@
  * What breaks for whom: objects with optional members are written by functions that know nothing
  * of each other. A comma too many or too few, and no client can read an answer of the HTTP API.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 
 #include "tests/support/fault_alloc.h"
 

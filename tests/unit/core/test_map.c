@@ -2,7 +2,7 @@
  * What breaks for whom: a duplicate id let in or a fresh one refused, a topic that cannot be found
  * any more, names chosen so that they collide. Protocol: section 1 (unique ids), section 4.
  */
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "tests/support/dice.h"
 
 #include <criterion/criterion.h>

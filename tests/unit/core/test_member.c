@@ -2,7 +2,7 @@
  * What breaks for whom: of two members called `kind` the router would check one and a receiver
  * would read the other, and a grant would be worth nothing. Protocol: section 1.
  */
-#include "lib/core/scan.h"
+#include "lib/json/scan.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: one sender's verdict taken for another's, or one kind's for another that
  * falls on the same place, is a hole in every grant. Protocol: section 3.
  */
-#include "lib/core/capset.h"
+#include "lib/protocol/capset.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: an administrator with a narrow right gives away a wider one, because a
  * pattern is taken for a part of another that it is not. Protocol: sections 3 and 8.
  */
-#include "lib/core/pattern.h"
+#include "lib/protocol/pattern.h"
 #include "tests/support/oracle.h"
 
 #include <criterion/criterion.h>

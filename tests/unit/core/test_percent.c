@@ -2,7 +2,7 @@
  * What breaks for whom: a topic whose name is escaped wrongly cannot be asked for, and a path that
  * is read in another way than its server reads it passes a grant that should have stopped it.
  */
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 
 #include <criterion/criterion.h>
 

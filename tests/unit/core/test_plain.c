@@ -4,7 +4,7 @@
  * takes a bracket in a string for one shows a wrong value; and it would do so on some people's
  * machines only. Protocol: section 1.
  */
-#include "lib/core/plain.h"
+#include "lib/base/plain.h"
 
 #include <mcpx/text.h>
 

@@ -3,7 +3,7 @@
  * history for everybody; a fault without its place leaves an author guessing.
  * Protocol: section 1 (UTF-8, well-formed JSON, nesting).
  */
-#include "lib/core/scan.h"
+#include "lib/json/scan.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

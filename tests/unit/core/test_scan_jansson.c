@@ -5,7 +5,7 @@
  * 200,000 texts, half of them damaged. jansson also refuses what no RFC forbids, see
  * jansson_judge.h; on those texts the two are not compared.
  */
-#include "lib/core/scan.h"
+#include "lib/json/scan.h"
 
 #include "tests/support/jansson_judge.h"
 #include "tests/support/random_json.h"

@@ -6,7 +6,7 @@
  * $MCPX_JSON_SUITE or ../shared/suites/JSONTestSuite next to the sources, and says so when it
  * does not. test_scan.c covers the same ground without it.
  */
-#include "lib/core/scan.h"
+#include "lib/json/scan.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -2,8 +2,8 @@
  * What breaks for whom: a participant with much keeps what a newcomer needs, or one with little has
  * to give way for it; a rate that nobody has used up refuses somebody.
  */
-#include "lib/core/bucket.h"
-#include "lib/core/holders.h"
+#include "lib/base/bucket.h"
+#include "lib/base/holders.h"
 #include "tests/support/dice.h"
 
 #include <criterion/criterion.h>

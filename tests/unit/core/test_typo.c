@@ -2,7 +2,7 @@
  * What breaks for whom: who mistypes a grant or an option is told of another one than was meant, or
  * of none.
  */
-#include "lib/core/match.h"
+#include "lib/base/match.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: a loop that misses a byte or turns one too many hands others a text that
  * nobody sent. RFC 6455 section 5.3.
  */
-#include "lib/core/frame_head.h"
+#include "lib/wire/frame_head.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

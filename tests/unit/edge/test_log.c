@@ -4,7 +4,7 @@
  */
 #include "router/edge/log.h"
 
-#include "lib/core/utf8.h"
+#include "lib/json/utf8.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: an application that fetches its events one by one gets messages out of
  * order, or those of the next connection before the end of the last.
  */
-#include "lib/edge/ws_client_state.h"
+#include "lib/client/ws_client_state.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

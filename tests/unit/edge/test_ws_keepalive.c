@@ -2,7 +2,7 @@
  * What breaks for whom: a participant behind a dead link believes for hours that it listens; or a
  * laptop that slept is cut off although the router is fine.
  */
-#include "lib/edge/ws_client_state.h"
+#include "lib/client/ws_client_state.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: a URL that somebody copied from a terminal is refused or, worse, leads
  * elsewhere; a topic named "a&b" joins the topic "a". Protocol: sections 5 and 7.
  */
-#include "lib/edge/ws_wire.h"
+#include "lib/client/ws_wire.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: a participant whose memory others fill, or whose answers they get by using
  * an id again. Contract: inbound.h.
  */
-#include "lib/participant/inbound.h"
+#include "lib/session/inbound.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: a request that expires too late, too early or never, and a session that
  * becomes slow when thousands wait. The heap and the table are held against a plain array.
  */
-#include "lib/participant/pending.h"
+#include "lib/session/pending.h"
 #include "tests/support/dice.h"
 
 #include <criterion/criterion.h>

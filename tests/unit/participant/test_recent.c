@@ -2,7 +2,7 @@
  * What breaks for whom: an order executed twice, or one that is not executed because another looked
  * like it. Contract: inbound.h.
  */
-#include "lib/participant/inbound.h"
+#include "lib/session/inbound.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

@@ -455,8 +455,7 @@ Test(session, names_its_events_and_violations)
     cr_expect_str_eq(mcpx_event_name(MCPX_EVENT_COUNT), "unknown");
     for (int i = 0; i < MCPX_EVENT_COUNT; i++)
         cr_expect_not_null(mcpx_event_name((enum mcpx_event_type)i),
-                           "event number %d has no name in lib/participant/session_state.c",
-                           i);
+                           "event number %d has no name in lib/session/session_state.c", i);
     cr_expect_str_eq(mcpx_violation_name(MCPX_VIOLATION_ID), "other_id");
     cr_expect_str_eq(mcpx_violation_name(MCPX_VIOLATION_COUNT), "unknown");
     cr_expect_str_eq(mcpx_violation_text(MCPX_VIOLATION_TEXT),

@@ -5,7 +5,7 @@
  */
 #include "tests/support/jwt.h"
 
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 #include "router/policy/jwt.h"
 
 #include <criterion/criterion.h>

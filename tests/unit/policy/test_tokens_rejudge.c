@@ -7,7 +7,7 @@
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 
-#include "lib/core/capset.h"
+#include "lib/protocol/capset.h"
 #include "router/policy/tokens.h"
 
 #include <criterion/criterion.h>

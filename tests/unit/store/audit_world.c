@@ -4,7 +4,7 @@
  */
 #include "tests/unit/store/audit_world.h"
 
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 #include "tests/support/audit_chain.h"
 #include <mcpx/json.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: an auditor relies on "whole", and when a line was tampered with has to be
  * shown which one, and how. docs/audit.md, "What verify says".
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tests/support/audit_chain.h"
 #include "tests/support/dice.h"
 

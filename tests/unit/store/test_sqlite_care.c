@@ -6,7 +6,7 @@
  */
 #include "router/store/edge/sqlite_care.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>

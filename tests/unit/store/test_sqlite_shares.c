@@ -3,7 +3,7 @@
  * there is room for, so that nobody's messages are taken any more; or one who is refused for what
  * others have, or for what has long gone.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "router/store/edge/sqlite_care.h"
 #include "router/store/edge/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"

@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_CALLS_H
 #define MCPX_BRIDGE_EXPOSE_CALLS_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "tools/mcpx-bridge/expose/catalog.h"
 
 struct mcpx_call;

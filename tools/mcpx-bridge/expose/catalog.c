@@ -6,8 +6,8 @@
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/catalog.h"
 
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_CATALOG_H
 #define MCPX_BRIDGE_EXPOSE_CATALOG_H
 
-#include "lib/core/holders.h"
+#include "lib/base/holders.h"
 #include "tools/mcpx-bridge/expose/names.h"
 
 #include <mcpx/json.h>

@@ -6,7 +6,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_EXPOSE_H
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
 

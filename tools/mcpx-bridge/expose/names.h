@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_NAMES_H
 #define MCPX_BRIDGE_EXPOSE_NAMES_H
 
-#include "lib/core/holders.h"
+#include "lib/base/holders.h"
 #include "tools/mcpx-bridge/expose/shown.h"
 
 #include <mcpx/error.h>
@@ -32,7 +32,7 @@ struct expose_owner;
 /**
  * A table; zero-initialised, with a key, is empty and ready.
  *
- * key        nobody who gives names may know it (lib/core/map.h)
+ * key        nobody who gives names may know it (lib/base/map.h)
  * plain      tools and prompts keep their own names where no other participant has the same
  * renamed    told of names that were others before (expose_shown_write_former); NULL: nobody is
  * pass       not 0: a list is being written, in which each name stands once

@@ -4,9 +4,9 @@
  */
 #include "tools/mcpx-bridge/expose/post.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/http_head.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/http_head.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/contract.h>

@@ -5,7 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"

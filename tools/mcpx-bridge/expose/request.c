@@ -5,7 +5,7 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/probe.h"

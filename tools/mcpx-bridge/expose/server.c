@@ -3,7 +3,7 @@
  * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
  * said whom to send it to.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/request.h"

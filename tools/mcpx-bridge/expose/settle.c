@@ -5,7 +5,7 @@
  * for that, and at most once a second, whatever servers announce.
  */
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"

@@ -11,9 +11,9 @@
 #define _GNU_SOURCE /* memmem */
 #include "tools/mcpx-bridge/expose/shown.h"
 
-#include "lib/contract/digest.h"
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/digest.h"
+#include "lib/json/json_write.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_STATE_H
 #define MCPX_BRIDGE_EXPOSE_STATE_H
 
-#include "lib/core/bucket.h"
+#include "lib/base/bucket.h"
 #include "tools/mcpx-bridge/expose/calls.h"
 #include "tools/mcpx-bridge/expose/expose.h"
 #include "tools/mcpx-bridge/output.h"

@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_EXPOSE_TELL_H
 #define MCPX_BRIDGE_EXPOSE_TELL_H
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/expose/calls.h"
 
 #include <mcpx/rpc.h>

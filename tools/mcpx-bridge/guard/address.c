@@ -4,7 +4,7 @@
  */
 #include "tools/mcpx-bridge/guard/address.h"
 
-#include "lib/core/digits.h"
+#include "lib/base/digits.h"
 
 #include <strings.h>
 

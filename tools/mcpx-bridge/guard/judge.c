@@ -8,7 +8,7 @@
  */
 #include "tools/mcpx-bridge/guard/judge.h"
 
-#include "lib/core/ident.h"
+#include "lib/base/ident.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/json.h>

@@ -4,7 +4,7 @@
  */
 #include "tools/mcpx-bridge/guard/log.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include <mcpx/json.h>
 

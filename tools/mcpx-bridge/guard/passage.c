@@ -13,8 +13,8 @@
  */
 #include "tools/mcpx-bridge/guard/passage.h"
 
-#include "lib/core/frames.h"
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/frames.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #ifndef MCPX_BRIDGE_GUARD_PASSAGE_H
 #define MCPX_BRIDGE_GUARD_PASSAGE_H
 
-#include "lib/core/http_head.h"
+#include "lib/wire/http_head.h"
 #include "tools/mcpx-bridge/guard/judge.h"
 
 /**

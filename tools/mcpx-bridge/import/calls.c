@@ -5,7 +5,7 @@
  */
 #include "tools/mcpx-bridge/import/calls.h"
 
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

@@ -10,7 +10,7 @@
  * known servers was refused: it would be out of date at once.
  */
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
 #include "tools/mcpx-bridge/import/tell.h"

@@ -4,7 +4,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_SHARED_H
 #define MCPX_BRIDGE_IMPORT_SHARED_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/output.h"
 

@@ -5,8 +5,8 @@
  */
 #include "tools/mcpx-bridge/import/subs.h"
 
-#include "lib/core/ident.h"
-#include "lib/core/rows.h"
+#include "lib/base/ident.h"
+#include "lib/base/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>

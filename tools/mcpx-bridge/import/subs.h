@@ -4,7 +4,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_SUBS_H
 #define MCPX_BRIDGE_IMPORT_SUBS_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "tools/mcpx-bridge/import/config.h"
 
 /** Most subscriptions of all participants together. */

@@ -6,7 +6,7 @@
  */
 #include "tools/mcpx-bridge/import/tell.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/state.h"
 
 #include <stdarg.h>

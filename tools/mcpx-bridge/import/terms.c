@@ -4,7 +4,7 @@
  * given to the server goes through the first door on its way out, so that each leaves a record.
  */
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/state.h"
 

@@ -5,8 +5,8 @@
 #ifndef MCPX_BRIDGE_IMPORT_TURNS_H
 #define MCPX_BRIDGE_IMPORT_TURNS_H
 
-#include "lib/core/bucket.h"
-#include "lib/core/holders.h"
+#include "lib/base/bucket.h"
+#include "lib/base/holders.h"
 #include "tools/mcpx-bridge/import/shared.h"
 
 /**

@@ -5,7 +5,7 @@
 #ifndef MCPXCTL_AUDIT_AUDIT_H
 #define MCPXCTL_AUDIT_AUDIT_H
 
-#include "lib/core/map.h"
+#include "lib/base/map.h"
 #include "router/store/audit_line.h"
 #include "router/store/audit_verify.h"
 #include "tools/mcpxctl/line.h"

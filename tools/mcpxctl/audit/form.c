@@ -9,7 +9,7 @@
  */
 #include "tools/mcpxctl/audit/audit.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include <mcpx/json.h>
 

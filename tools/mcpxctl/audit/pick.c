@@ -8,7 +8,7 @@
  */
 #include "tools/mcpxctl/audit/audit.h"
 
-#include "lib/core/ident.h"
+#include "lib/base/ident.h"
 #include <mcpx/json.h>
 
 static const char verb[] = "audit";

@@ -12,9 +12,9 @@
  */
 #include "tools/mcpxctl/gate/compare.h"
 
-#include "lib/contract/tree.h"
-#include "lib/core/json_write.h"
-#include "lib/core/rows.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
+#include "lib/json/tree.h"
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>
 #include <mcpx/wrap.h>

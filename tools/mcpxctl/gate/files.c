@@ -3,7 +3,7 @@
  * the edge there, and both say what the name of its folder says; what is called is the handshake,
  * which changes nothing. telemetry, sbom and evidence: what an edge and a build have written down.
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/gate/compare.h"
 #include "tools/mcpxctl/gate/gate.h"

@@ -3,7 +3,7 @@
  */
 #include "tools/mcpxctl/gate/gate.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/line.h"
 #include <mcpx/digest.h>

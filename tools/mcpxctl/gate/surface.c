@@ -3,7 +3,7 @@
  * down, under the names, versions and schemas that were written down? aliases: does an old name do
  * what the tool does, in success and in failure?
  */
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/gate/compare.h"
 #include "tools/mcpxctl/gate/gate.h"

@@ -6,7 +6,7 @@
  */
 #include "tools/mcpx-bridge/expose/edge/http_state.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <stdlib.h>

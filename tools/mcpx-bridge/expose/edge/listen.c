@@ -4,8 +4,8 @@
  */
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
-#include "lib/core/digits.h"
-#include "lib/core/json_write.h"
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/expose/post.h"
 
 #include <arpa/inet.h>

@@ -6,7 +6,7 @@
  * memory with the topic.
  */
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 

@@ -3,7 +3,7 @@
  */
 #include "tools/mcpx-bridge/verbs.h"
 
-#include "lib/core/json_write.h"
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/edge/run.h"
 
 #include <mcpx/json.h>

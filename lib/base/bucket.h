@@ -1,0 +1,63 @@
+/*
+ * bucket.h - rates of any number of names in memory that does not grow. Time is an argument.
+ */
+#ifndef MX_BUCKET_H
+#define MX_BUCKET_H
+
+#include "lib/base/map.h"
+
+/** Cells of a row, and rows. */
+enum { MX_BUCKET_CELLS = 4096, MX_BUCKET_ROWS = 2 };
+
+/**
+ * What may be spent: so much flows in per minute, and at most `burst` is there at once.
+ * Both below 2^36; per_minute 0 = no limit.
+ */
+struct mx_rate {
+    uint64_t per_minute;
+    uint64_t burst;
+};
+
+/** What is missing from a full bucket, in 60,000ths, at an instant. Zeroed is full. */
+struct mx_bucket {
+    uint64_t spent;
+    int64_t at_ms;
+};
+
+/** Spends `cost`, however much is there; never more than a minute's worth is owed beyond. */
+void mx_bucket_spend(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
+                     int64_t now_ms);
+
+/** Puts `cost` back; a full bucket stays full. */
+void mx_bucket_return(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
+                      int64_t now_ms);
+
+/** Milliseconds until `cost` is there; 0 when it is now. */
+int64_t mx_bucket_wait_ms(const struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
+                          int64_t now_ms);
+
+/**
+ * Buckets for names. Nothing is ever evicted, so nobody can make it forget what anybody has spent:
+ * a name has a cell in each row, chosen by a secret key, and has spent what the fuller of its
+ * buckets says. Names that share a cell are told apart by the other row. Zeroed but for `key` it
+ * is ready.
+ */
+struct mx_buckets {
+    struct mx_map_key key;
+    struct mx_rate rate;
+    struct mx_bucket cells[MX_BUCKET_ROWS][MX_BUCKET_CELLS];
+};
+
+/** Milliseconds until the name may spend `cost`; 0 when it may now. */
+int64_t mx_buckets_wait_ms(const struct mx_buckets *buckets, struct mcpx_slice name,
+                           uint64_t cost, int64_t now_ms);
+
+/** The name spends `cost`, whether it may or not. */
+void mx_buckets_spend(struct mx_buckets *buckets, struct mcpx_slice name, uint64_t cost,
+                      int64_t now_ms);
+
+/** The name has `cost` back. */
+void mx_buckets_return(struct mx_buckets *buckets, struct mcpx_slice name, uint64_t cost,
+                       int64_t now_ms);
+
+#endif

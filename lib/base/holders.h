@@ -1,0 +1,62 @@
+/*
+ * holders.h - who holds how much of one thing: the two rules by which everything is shared.
+ *
+ * The cap is what one owner may hold, whatever others do. The total is what all may hold together:
+ * when it is reached, the largest holder gives way. What may be spent in a time instead of held has
+ * buckets (bucket.h). An owner is a participant or, before that is known, a network address.
+ */
+#ifndef MX_HOLDERS_H
+#define MX_HOLDERS_H
+
+#include "lib/base/map.h"
+
+struct mx_holder;
+
+/** What an owner's wish for more meets. */
+enum mx_sharing {
+    MX_SHARING_FITS,
+    MX_SHARING_OVER_CAP,   /* refuse the owner's own request */
+    MX_SHARING_OVER_TOTAL, /* take from mx_holders_largest, or refuse where nothing gives way */
+};
+
+/**
+ * A table of owners. Zeroed but for the first three members it is empty; free it by
+ * mx_holders_fini. Each call takes steps in proportion to the logarithm of the owners, at most.
+ *
+ * key          secret: nobody can choose names that collide
+ * cap, total   amounts; 0 = no bound
+ * held         what all hold together
+ * count        owners who hold something
+ */
+struct mx_holders {
+    struct mx_map_key key;
+    uint64_t cap, total;
+    uint64_t held;
+    size_t count, room;
+    struct mx_holder **largest_first; /* a heap: the largest holder stands at 0 */
+    struct mx_map by_owner;
+};
+
+/** Frees the table's memory and leaves it empty, with its key and bounds. */
+void mx_holders_fini(struct mx_holders *holders);
+
+/** May the owner have so much more? Changes nothing. */
+enum mx_sharing mx_holders_ask(const struct mx_holders *holders, struct mcpx_slice owner,
+                               uint64_t amount);
+
+/**
+ * The owner, whose name is copied, holds so much more; bounds are not looked at. False, with
+ * nothing changed, when memory runs out.
+ */
+bool mx_holders_add(struct mx_holders *holders, struct mcpx_slice owner, uint64_t amount);
+
+/** The owner holds so much less, and at least nothing. Harmless when it holds nothing. */
+void mx_holders_remove(struct mx_holders *holders, struct mcpx_slice owner, uint64_t amount);
+
+/** What the owner holds. */
+uint64_t mx_holders_held(const struct mx_holders *holders, struct mcpx_slice owner);
+
+/** Who holds most, lent until the next change; empty when nothing is held. */
+struct mcpx_slice mx_holders_largest(const struct mx_holders *holders);
+
+#endif

@@ -1,0 +1,182 @@
+/*
+ * match.c - a pattern is one pass: what stands between two stars is looked for where it comes
+ * first, and whatever that leaves the later stars can swallow. To compare byte by byte, and again
+ * from the next byte when the rest does not fit, was refused: whoever may give a pattern of two
+ * thousand bytes makes that a million steps. A typing error is the usual distance, but that a star
+ * stands for any letters at no cost: a pattern that ends in one after "tols" is given its "o" and
+ * keeps its star. The table of distances is kept whole, because walking back through it writes what
+ * was meant. Counting common letters was refused: it takes "say" for "always".
+ */
+#define _GNU_SOURCE /* memmem */
+#include "lib/base/match.h"
+
+static struct mcpx_slice without(struct mcpx_slice text, size_t len)
+{
+    return (struct mcpx_slice){text.text + len, text.len - len};
+}
+
+static bool begins_with(struct mcpx_slice text, struct mcpx_slice part)
+{
+    return part.len == 0 ||
+           (text.text && text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
+}
+
+/* What stands before the first star; all of it, where there is none. */
+static struct mcpx_slice before_star(struct mcpx_slice pattern)
+{
+    const char *star = pattern.len > 0 ? memchr(pattern.text, '*', pattern.len) : NULL;
+
+    return (struct mcpx_slice){pattern.text,
+                               star ? (size_t)(star - pattern.text) : pattern.len};
+}
+
+/* Leaves what is behind the place where the part comes first. False when there is none. */
+static bool pass(struct mcpx_slice *text, struct mcpx_slice part)
+{
+    const char *found = NULL;
+
+    if (part.len == 0)
+        return true;
+    if (text->text && part.text)
+        found = memmem(text->text, text->len, part.text, part.len);
+    if (found)
+        *text = without(*text, (size_t)(found - text->text) + part.len);
+    return found;
+}
+
+bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text)
+{
+    struct mcpx_slice part = before_star(pattern);
+
+    if (part.len == pattern.len)
+        return mcpx_slice_equal(pattern, text);
+    if (!begins_with(text, part))
+        return false;
+    text = without(text, part.len);
+    pattern = without(pattern, part.len + 1);
+    for (part = before_star(pattern); part.len < pattern.len; part = before_star(pattern)) {
+        if (!pass(&text, part))
+            return false;
+        pattern = without(pattern, part.len + 1);
+    }
+    return text.len >= pattern.len &&
+           begins_with(without(text, text.len - pattern.len), pattern);
+}
+
+bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mx_glob_matches(mcpx_slice_of(patterns[i]), text))
+            return true;
+    }
+    return false;
+}
+
+/* ---- errors of typing ---- */
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool is_same(const struct mx_typo *typo, char a, char b)
+{
+    int small = a | 0x20;
+
+    return a == b ||
+           (typo->costs->any_case && small == (b | 0x20) && small >= 'a' && small <= 'z');
+}
+
+static bool is_star(const struct mx_typo *typo, size_t i)
+{
+    return typo->costs->star && typo->word.text[i - 1] == typo->costs->star;
+}
+
+/* What a byte costs that is too many, or missing. */
+static size_t cost_of(const struct mx_typo *typo, char byte)
+{
+    return typo->costs->border && byte == typo->costs->border ? MX_TYPO_FAR
+                                                              : typo->costs->edit;
+}
+
+/* What it costs that the i-th byte of the word stands for the j-th of the name; from 1. */
+static size_t cost_of_pair(const struct mx_typo *typo, size_t i, size_t j)
+{
+    char a = typo->word.text[i - 1], b = typo->name.text[j - 1];
+    size_t cost = cost_of(typo, a);
+
+    if (is_same(typo, a, b))
+        return 0;
+    return cost == MX_TYPO_FAR ? cost : cost_of(typo, b);
+}
+
+static bool is_swapped(const struct mx_typo *typo, size_t i, size_t j)
+{
+    const char *a = typo->word.text + i, *b = typo->name.text + j;
+
+    return i > 1 && j > 1 && is_same(typo, a[-1], b[-2]) && is_same(typo, a[-2], b[-1]);
+}
+
+static void fill_row(struct mx_typo *typo, size_t i)
+{
+    size_t *row = typo->at[i], *above = typo->at[i - 1];
+    size_t cost = is_star(typo, i) ? 0 : cost_of(typo, typo->word.text[i - 1]);
+
+    row[0] = above[0] + cost;
+    for (size_t j = 1; j <= typo->name.len; j++) {
+        if (is_star(typo, i)) {
+            row[j] = least(above[j], row[j - 1]);
+            continue;
+        }
+        row[j] = least(above[j] + cost, row[j - 1] + cost_of(typo, typo->name.text[j - 1]));
+        row[j] = least(row[j], above[j - 1] + cost_of_pair(typo, i, j));
+        if (is_swapped(typo, i, j))
+            row[j] = least(row[j], typo->at[i - 2][j - 2] + typo->costs->swap);
+    }
+}
+
+size_t mx_typo_compare(struct mx_typo *typo, const struct mx_typo_costs *costs,
+                       struct mcpx_slice word, struct mcpx_slice name)
+{
+    typo->costs = costs;
+    typo->word = word;
+    typo->name = name;
+    typo->at[0][0] = 0;
+    for (size_t j = 1; j <= name.len; j++)
+        typo->at[0][j] = typo->at[0][j - 1] + cost_of(typo, name.text[j - 1]);
+    for (size_t i = 1; i <= word.len; i++)
+        fill_row(typo, i);
+    return typo->at[word.len][name.len];
+}
+
+void mx_typo_write_meant(const struct mx_typo *typo, struct mcpx_text *out)
+{
+    char meant[MX_TYPO_WORD_MAX + MX_TYPO_NAME_MAX];
+    size_t i = typo->word.len, j = typo->name.len, at = sizeof meant;
+
+    while (i > 0 || j > 0) {
+        size_t cost = typo->at[i][j];
+
+        if (i > 0 && is_star(typo, i)) {
+            if (cost == typo->at[i - 1][j])
+                meant[--at] = typo->word.text[--i];
+            else
+                j--;
+        } else if (i > 0 && j > 0 &&
+                   cost == typo->at[i - 1][j - 1] + cost_of_pair(typo, i, j)) {
+            i--;
+            meant[--at] = typo->name.text[--j];
+        } else if (is_swapped(typo, i, j) &&
+                   cost == typo->at[i - 2][j - 2] + typo->costs->swap) {
+            i -= 2;
+            meant[--at] = typo->name.text[--j];
+            meant[--at] = typo->name.text[--j];
+        } else if (i > 0 &&
+                   cost == typo->at[i - 1][j] + cost_of(typo, typo->word.text[i - 1])) {
+            i--;
+        } else {
+            meant[--at] = typo->name.text[--j];
+        }
+    }
+    mcpx_text_add(out, meant + at, sizeof meant - at);
+}

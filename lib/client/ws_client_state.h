@@ -1,0 +1,123 @@
+/*
+ * ws_client_state.h - what the two files of a client share: ws_client.c is its public face,
+ * ws_client_turn.c what it does in a turn of the loop.
+ */
+#ifndef EDGE_WS_CLIENT_STATE_H
+#define EDGE_WS_CLIENT_STATE_H
+
+#include "lib/client/ws_wire.h"
+#include "lib/edge/alarm.h"
+
+#include <mcpx/base.h>
+#include <mcpx/client.h>
+
+enum mx_input_type { MX_INPUT_OPENED, MX_INPUT_TEXT, MX_INPUT_ENDED };
+
+/** One thing that happened: `text` is a message or a reason, `code` belongs to ENDED. */
+struct mx_input {
+    enum mx_input_type type;
+    int code;
+    struct mcpx_slice text;
+};
+
+struct mx_inbox_item;
+
+/** First in, first out. Zero-initialised is empty; `bytes` is the memory of the texts. */
+struct mx_inbox {
+    struct mx_inbox_item *first;
+    struct mx_inbox_item *last;
+    struct mx_inbox_item *taken;
+    size_t bytes;
+};
+
+/** Copies an input to the end. Returns false without memory. */
+bool mx_inbox_put(struct mx_inbox *inbox, const struct mx_input *input);
+
+/** Takes the first input out; its text is lent until the next call. Returns false when empty. */
+bool mx_inbox_take(struct mx_inbox *inbox, struct mx_input *out);
+
+/** True when there is nothing to take. */
+bool mx_inbox_is_empty(const struct mx_inbox *inbox);
+
+/** Frees all that is in it. */
+void mx_inbox_fini(struct mx_inbox *inbox);
+
+/** A ping goes out after each MX_KEEPALIVE_MS of silence; the third such pause is the end. */
+enum { MX_KEEPALIVE_MS = 25000, MX_KEEPALIVE_MAX = 3 };
+
+/** Zero-initialised is not started; see mx_keepalive_start. */
+struct mx_keepalive {
+    int64_t heard_ms;
+    int64_t due_ms;
+    int missed;
+};
+
+enum mx_keepalive_advice { MX_KEEPALIVE_WAIT, MX_KEEPALIVE_PING, MX_KEEPALIVE_DEAD };
+
+/** The connection was made. */
+void mx_keepalive_start(struct mx_keepalive *keepalive, int64_t mono_ms);
+
+/** Something came. */
+void mx_keepalive_received(struct mx_keepalive *keepalive, int64_t mono_ms);
+
+/**
+ * What to do now. Pauses are counted by asking: a program that was stopped for an hour is not told
+ * DEAD before it has pinged and waited.
+ */
+enum mx_keepalive_advice mx_keepalive_check(struct mx_keepalive *keepalive, int64_t mono_ms);
+
+/** mono_ms at which to ask again. */
+int64_t mx_keepalive_due(const struct mx_keepalive *keepalive);
+
+enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
+
+/**
+ * loop, own       where it runs; its own loop where none was lent
+ * alarm, bell     the next turn; the end of waiting for an event
+ * wire            NULL when it is over
+ * connect_due_ms  CONNECTING: until when
+ * held, is_held   an event the application has not fetched yet: until it has, nothing that takes
+ *                 the session may happen
+ * lost            there was no memory for something that came: the connection has to be made anew
+ * paused          reading rests, because too much has come
+ * tried           a connection was attempted; who closes before still gets that one
+ * joined          it was welcomed once
+ * closing         the application closes; close_ms is until when it waits, close_reason what LEFT
+ *                 says then
+ * left_is_due     LEFT is to be told, and the session knows of no connection
+ * over            the last LEFT was told
+ * by_certificate  a certificate says who we are, and the application has no token to give
+ */
+struct mcpx_client {
+    struct mcpx_session *session;
+    uv_loop_t own;
+    uv_loop_t *loop;
+    struct mx_alarm *alarm, *bell;
+    struct mx_wire *wire;
+    struct mx_address address;
+    struct mcpx_text topic, target;
+    const char *routing;
+    int history;
+    bool once;
+    void (*on_event)(void *user, struct mcpx_client *client, const struct mcpx_event *event);
+    void *user;
+    enum mx_client_state state;
+    int64_t connect_due_ms;
+    struct mx_keepalive keepalive;
+    struct mx_inbox inbox;
+    struct mcpx_event held;
+    bool is_held, lost, paused, tried, joined, closing, left_is_due, over, by_certificate;
+    int64_t close_ms;
+    char close_reason[80];
+};
+
+/** What the wire tells, with the client as its user. */
+extern const struct mx_wire_events mx_client_events;
+
+/**
+ * One turn of a client: events are told or held, deadlines pass, connections are made, texts
+ * written.
+ */
+void mx_client_turn(void *user);
+
+#endif

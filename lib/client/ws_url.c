@@ -1,0 +1,161 @@
+/*
+ * ws_url.c - a URL is cut by hand at its first "://", "/" and last ":". The general parsers at
+ * hand accept what has no meaning here (user names, queries, fragments) and would silently drop
+ * it; a token pasted into a URL must be refused aloud, not sent to a log.
+ */
+#include "lib/client/ws_wire.h"
+
+#include "lib/base/digits.h"
+#include "lib/base/fault.h"
+#include "lib/json/json_write.h"
+#include <stdlib.h>
+#include <strings.h>
+
+static const struct {
+    const char *scheme;
+    bool tls;
+    int port;
+} schemes[] = {
+    {"ws", false, 80}, {"wss", true, 443}, {"http", false, 80}, {"https", true, 443}};
+
+/* Returns what follows "://", or NULL. */
+static const char *read_scheme(const char *url, struct mx_address *out)
+{
+    const char *end = strstr(url, "://");
+
+    for (size_t i = 0; end && i < sizeof schemes / sizeof *schemes; i++)
+        if (strlen(schemes[i].scheme) == (size_t)(end - url) &&
+            strncasecmp(url, schemes[i].scheme, (size_t)(end - url)) == 0) {
+            out->tls = schemes[i].tls;
+            out->port = schemes[i].port;
+            return end + 3;
+        }
+    return NULL;
+}
+
+static bool is_v6_byte(char byte)
+{
+    return byte && strchr("0123456789abcdefABCDEF:.", byte);
+}
+
+static bool read_host(const char *at, size_t len, struct mx_address *out)
+{
+    if (len == 0 || len > MX_HOST_MAX)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if (out->v6 ? !is_v6_byte(at[i]) : !mx_percent_is_unreserved(at[i]))
+            return false;
+    memcpy(out->host, at, len);
+    out->host[len] = '\0';
+    return true;
+}
+
+/* Reads the digits in [at, end). */
+static bool read_port(const char *at, const char *end, int *port)
+{
+    struct mcpx_slice digits = {at, (size_t)(end - at)};
+    uint64_t value;
+
+    if (digits.len > 5 || !mx_decimal_read(digits, 65535, &value) || value == 0)
+        return false;
+    *port = (int)value;
+    return true;
+}
+
+static enum mcpx_err read_path(const char *url, const char *at, struct mx_address *out,
+                               struct mcpx_fault *fault)
+{
+    size_t len = strlen(at);
+
+    if (len > MX_PATH_MAX)
+        return mx_fault_set(fault, "the path is longer than 255 bytes", "url",
+                            (size_t)(at - url));
+    for (size_t i = 0; i < len; i++) {
+        if (at[i] == '?' || at[i] == '#')
+            return mx_fault_set(fault,
+                                "no query or fragment belongs here: topic and token have their"
+                                " own settings",
+                                "url", (size_t)(at + i - url));
+        if (at[i] <= ' ' || at[i] > '~')
+            return mx_fault_set(fault,
+                                "the path holds a blank, a control or a byte outside ASCII",
+                                "url", (size_t)(at + i - url));
+    }
+    while (len > 0 && at[len - 1] == '/')
+        len--;
+    if (len >= 3 && memcmp(at + len - 3, "/ws", 3) == 0)
+        len -= 3;
+    memcpy(out->path, at, len);
+    memcpy(out->path + len, "/ws", sizeof "/ws");
+    return MCPX_OK;
+}
+
+enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_fault *fault)
+{
+    struct mx_address found = {0};
+    const char *host = read_scheme(url, &found), *end, *colon;
+    enum mcpx_err err;
+
+    if (!host)
+        return mx_fault_set(fault, "a URL begins with ws://, wss://, http:// or https://",
+                            "url", 0);
+    end = host + strcspn(host, "/?#");
+    if (memchr(host, '@', (size_t)(end - host)))
+        return mx_fault_set(fault, "no user, password or token belongs in a URL", "url",
+                            (size_t)(host - url));
+    found.v6 = *host == '[';
+    colon = found.v6 ? memchr(host, ']', (size_t)(end - host)) : host;
+    colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
+    if (colon && !read_port(colon + 1, end, &found.port))
+        return mx_fault_set(fault, "a port is a number from 1 to 65535", "url",
+                            (size_t)(colon + 1 - url));
+    if (!colon)
+        colon = end;
+    if (found.v6 && (colon == host + 1 || colon[-1] != ']'))
+        return mx_fault_set(fault, "an IPv6 address stands in brackets", "url",
+                            (size_t)(host - url));
+    if (found.v6 && found.tls)
+        return mx_fault_set(
+            fault,
+            "wss needs a host name or an IPv4 address: certificates for IPv6 addresses "
+            "cannot be checked",
+            "url", (size_t)(host - url));
+    if (!read_host(host + found.v6, (size_t)(colon - host) - 2 * (size_t)found.v6, &found))
+        return mx_fault_set(fault, "a host is a name or an address of 1 to 100 bytes", "url",
+                            (size_t)(host - url));
+    err = read_path(url, end, &found, fault);
+    if (!err)
+        *out = found;
+    return err;
+}
+
+void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address)
+{
+    mx_format(out, address->v6 ? "[%s]:%s" : "%s:%s", address->host, address->port);
+}
+
+static void add_parameter(struct mcpx_text *out, const char *name, struct mcpx_slice value)
+{
+    if (!value.text)
+        return;
+    mcpx_text_puts(out, name);
+    mx_percent_add(out, value);
+}
+
+void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
+                       const struct mx_join *join)
+{
+    mx_format(out, "%s?topic=", address->path);
+    mx_percent_add(out, join->topic);
+    if (join->routing)
+        add_parameter(out, "&routing=", mcpx_slice_of(join->routing));
+    if (join->history >= 0)
+        mx_format(out, "&history=%s", join->history);
+    add_parameter(out, "&instance=", join->instance);
+    add_parameter(out, "&instance_key=", join->instance_key);
+    if (!join->place.epoch.text)
+        return;
+    add_parameter(out, "&epoch=", join->place.epoch);
+    mx_format(out, "&serial=%s", join->place.serial);
+    add_parameter(out, "&after=", join->place.after);
+}

@@ -1,0 +1,277 @@
+/*
+ * digest.c - one form for each value, and digests of it by libcrypto. The text is indexed, not
+ * built into values, and what is in its form already is copied: most strings, small integers,
+ * literals. Only the members of an object need memory, for a list to sort; the lists of all objects
+ * that are being written lie in one array, one behind the other. The form is written out whole and
+ * then digested: feeding it piece by piece would save its memory, but most pieces are a comma or a
+ * name.
+ */
+#include "lib/json/digest.h"
+
+#include "lib/base/ident.h"
+#include "lib/json/canonical.h"
+#include "lib/json/escape.h"
+#include "lib/json/number.h"
+#include "lib/json/tree.h"
+
+#include <mcpx/digest.h>
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+struct member {
+    struct mcpx_slice name; /* the inside, still escaped */
+    uint32_t node;          /* its name's */
+};
+
+struct writer {
+    struct mcpx_text *out;
+    const struct mx_tree *tree;
+    struct member *members;
+    size_t count;
+    size_t room;
+};
+
+static void write_value(struct writer *writer, uint32_t node);
+
+/* A byte of a string, as it stands between quotes. */
+static void write_byte(struct mcpx_text *out, char byte)
+{
+    static const char digits[] = "0123456789abcdef";
+    static const char meanings[] = "\"\\\b\f\n\r\t";
+    static const char letters[] = "\"\\bfnrt";
+    char escape[] = "\\u0000";
+    const char *found;
+
+    if (byte == '"' || byte == '\\' || (unsigned char)byte < ' ') {
+        found = byte ? strchr(meanings, byte) : NULL;
+        escape[1] = found ? letters[found - meanings] : 'u';
+        escape[4] = digits[(unsigned char)byte >> 4];
+        escape[5] = digits[byte & 15];
+        mcpx_text_add(out, escape, found ? 2 : 6);
+        return;
+    }
+    mcpx_text_add(out, &byte, 1);
+}
+
+void mx_canonical_string(struct mcpx_text *out, struct mcpx_slice text)
+{
+    mcpx_text_add(out, "\"", 1);
+    for (size_t i = 0; i < text.len; i++)
+        write_byte(out, text.text[i]);
+    mcpx_text_add(out, "\"", 1);
+}
+
+static void write_string(struct writer *writer, uint32_t node)
+{
+    struct mx_inside walk;
+    int byte;
+
+    if (!writer->tree->nodes[node].escaped) {
+        mcpx_text_slice(writer->out, mx_tree_bytes(writer->tree, node));
+        return;
+    }
+    walk = mx_inside_start(mx_tree_inside(writer->tree, node));
+    mcpx_text_add(writer->out, "\"", 1);
+    while ((byte = mx_inside_next(&walk)) >= 0)
+        write_byte(writer->out, (char)byte);
+    mcpx_text_add(writer->out, "\"", 1);
+}
+
+static void write_number(struct writer *writer, uint32_t node)
+{
+    struct mx_number number;
+
+    if (mx_number_read(mx_tree_bytes(writer->tree, node), &number))
+        mx_number_write(writer->out, &number);
+}
+
+static void write_array(struct writer *writer, uint32_t node)
+{
+    uint32_t end = mx_tree_end(writer->tree, node);
+
+    mcpx_text_add(writer->out, "[", 1);
+    for (uint32_t at = node + 1; at < end; at = mx_tree_next(writer->tree, at)) {
+        if (at > node + 1)
+            mcpx_text_add(writer->out, ",", 1);
+        write_value(writer, at);
+    }
+    mcpx_text_add(writer->out, "]", 1);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return mx_inside_compare(((const struct member *)a)->name,
+                             ((const struct member *)b)->name);
+}
+
+static bool reserve(struct writer *writer, size_t more)
+{
+    size_t room = writer->room ? writer->room : 16;
+    struct member *members;
+
+    while (room < writer->count + more)
+        room *= 2;
+    if (writer->members && room == writer->room)
+        return true;
+    members = (struct member *)realloc(writer->members, room * sizeof *members);
+    if (!members)
+        return false;
+    writer->members = members;
+    writer->room = room;
+    return true;
+}
+
+/* Lists an object's members behind those that are listed, in order. False without memory. */
+static bool list_members(struct writer *writer, uint32_t node)
+{
+    const struct mx_tree *tree = writer->tree;
+    size_t first = writer->count;
+
+    if (!reserve(writer, tree->nodes[node].count))
+        return false;
+    for (uint32_t at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at + 1))
+        writer->members[writer->count++] = (struct member){mx_tree_inside(tree, at), at};
+    qsort(writer->members + first, writer->count - first, sizeof *writer->members, by_name);
+    return true;
+}
+
+static void write_object(struct writer *writer, uint32_t node)
+{
+    size_t first = writer->count, end;
+
+    if (!list_members(writer, node)) {
+        writer->out->failed = true;
+        return;
+    }
+    end = writer->count;
+    mcpx_text_add(writer->out, "{", 1);
+    for (size_t i = first; i < end; i++) {
+        uint32_t name = writer->members[i].node;
+
+        if (i > first)
+            mcpx_text_add(writer->out, ",", 1);
+        write_string(writer, name);
+        mcpx_text_add(writer->out, ":", 1);
+        write_value(writer, name + 1);
+    }
+    mcpx_text_add(writer->out, "}", 1);
+    writer->count = first;
+}
+
+/* Calls itself for what containers hold; mx_tree_read bounds how deep. */
+static void write_value(struct writer *writer, uint32_t node)
+{
+    switch (mx_tree_type(writer->tree, node)) {
+    case MCPX_JSON_OBJECT:
+        write_object(writer, node);
+        break;
+    case MCPX_JSON_ARRAY:
+        write_array(writer, node);
+        break;
+    case MCPX_JSON_STRING:
+        write_string(writer, node);
+        break;
+    case MCPX_JSON_NUMBER:
+        write_number(writer, node);
+        break;
+    default:
+        mcpx_text_slice(writer->out, mx_tree_bytes(writer->tree, node));
+        break;
+    }
+}
+
+void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
+{
+    struct writer writer = {.out = out, .tree = tree};
+
+    write_value(&writer, node);
+    free(writer.members);
+}
+
+static bool has_lone_half(struct mcpx_slice inside)
+{
+    struct mx_inside walk = mx_inside_start(inside);
+
+    while (mx_inside_next(&walk) >= 0) {
+        if (walk.escape.is_lone)
+            return true;
+    }
+    return false;
+}
+
+struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree)
+{
+    struct mcpx_fault fault = {"an exponent has more than nine digits", "", 0};
+    uint32_t node = 0;
+
+    while (node + 1 < tree->count && !tree->nodes[node].ambiguous)
+        node++;
+    fault.offset = tree->nodes[node].begin;
+    if (mx_tree_type(tree, node) == MCPX_JSON_STRING)
+        fault.reason = has_lone_half(mx_tree_inside(tree, node))
+                           ? "a string holds half a surrogate pair"
+                           : "a name stands twice in its object";
+    return fault;
+}
+
+enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
+                                 struct mcpx_fault *fault)
+{
+    struct mx_tree tree = {0};
+    size_t len = out->len;
+    enum mcpx_err err = mx_tree_read(&tree, json, fault);
+
+    if (!err && tree.ambiguous) {
+        if (fault)
+            *fault = mx_canonical_fault(&tree);
+        err = MCPX_EINVALID;
+    }
+    if (!err && mcpx_text_reserve(out, json.len))
+        mx_canonical_value(out, &tree, 0);
+    mx_tree_fini(&tree);
+    if (!err && out->failed)
+        err = MCPX_ENOMEM;
+    if (err && out->text) {
+        out->len = len;
+        out->text[len] = '\0';
+    }
+    return err;
+}
+
+static bool digest(const EVP_MD *algorithm, struct mcpx_slice bytes, unsigned char *out)
+{
+    return EVP_Digest(bytes.text, bytes.len, out, NULL, algorithm, NULL) == 1;
+}
+
+bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES])
+{
+    return digest(EVP_sha256(), bytes, out);
+}
+
+bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES])
+{
+    return digest(EVP_sha1(), bytes, out);
+}
+
+enum mcpx_err mcpx_digest_bytes(struct mcpx_slice bytes, char out[MCPX_SHA256_LEN + 1])
+{
+    unsigned char sum[MX_SHA256_BYTES];
+
+    if (!mx_sha256(bytes, sum))
+        return MCPX_ENOMEM;
+    mx_hex_format(sum, sizeof sum, out);
+    return MCPX_OK;
+}
+
+enum mcpx_err mcpx_digest_json(struct mcpx_slice json, char out[MCPX_SHA256_LEN + 1],
+                               struct mcpx_fault *fault)
+{
+    struct mcpx_text form = {0};
+    enum mcpx_err err = mcpx_canonical_add(&form, json, fault);
+
+    if (!err)
+        err = mcpx_digest_bytes(mcpx_text_view(&form), out);
+    mcpx_text_fini(&form);
+    return err;
+}

@@ -1,0 +1,432 @@
+/*
+ * json.c - looking into a well-formed JSON text without building values. A walk passes over
+ * one member or item at a time; what lies inside a value is only counted through, since a text
+ * that was accepted has every bracket closed by its own kind. So a lookup costs one pass and no
+ * memory, and what it finds is the sender's bytes. A tree would cost an allocation per value and
+ * forget how a number was written. A text that was not accepted makes a walk end early; it is never
+ * read beyond its end.
+ *
+ * Whether two values mean the same: members may stand in any order, so those of both objects are
+ * listed, sorted by what their names stand for, and compared in pairs. Looking each member of one
+ * object up in the other would need no memory, but a sender could make it take minutes with one
+ * message.
+ *
+ * An object written again with a few members changed is `{`, pieces with commas between them,
+ * `}`; a piece is one member with the white space on both of its sides. Pieces are dropped, or
+ * copied with another value in them, or added, so all other bytes stay the sender's. Reading into
+ * values and writing those would round its numbers and drop its doubles.
+ */
+#include <mcpx/json.h>
+
+#include "lib/json/decisive.h"
+#include "lib/json/escape.h"
+#include "lib/json/json_write.h"
+#include "lib/json/scalar.h"
+#include "lib/json/scan.h"
+
+#include <stdlib.h>
+
+/* ---- names without letter case ---- */
+
+/*
+ * Go's encoding/json, .NET's web defaults, Newtonsoft, cJSON and Java's equalsIgnoreCase take
+ * "Name" for name, the first of them "\u212aind" for kind as well; the last of two such members
+ * wins. Every name that decides anything is ASCII, so the whole of Unicode's tables shrinks to
+ * the characters outside ASCII that fold into it: four. A test asks another program's tables
+ * whether there are more. Tables of all 1,400 foldings were refused: no answer would change.
+ */
+
+/* A character in UTF-8 and the ASCII letter it folds to. */
+static const struct {
+    const char bytes[4];
+    char letter;
+} foreign[] = {
+    {"\xc4\xb0", 'i'},     /* U+0130, capital i with dot above */
+    {"\xc4\xb1", 'i'},     /* U+0131, dotless i */
+    {"\xc5\xbf", 's'},     /* U+017F, long s */
+    {"\xe2\x84\xaa", 'k'}, /* U+212A, Kelvin sign */
+};
+
+enum { FOREIGN = sizeof foreign / sizeof *foreign, NO_LETTER = 0x100 };
+
+/* The letter of the character that begins with `lead`, the rest of which is taken from the walk. */
+static int foreign_letter(struct mx_inside *inside, int lead)
+{
+    char bytes[4] = {(char)lead, 0, 0, 0};
+    size_t len = lead < 0xe0 ? 2 : 3;
+
+    for (size_t i = 1; i < len; i++)
+        bytes[i] = (char)mx_inside_next(inside);
+    for (size_t i = 0; i < FOREIGN; i++)
+        if (memcmp(bytes, foreign[i].bytes, sizeof bytes) == 0)
+            return foreign[i].letter;
+    return NO_LETTER;
+}
+
+static int to_lower(int byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte;
+}
+
+enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name)
+{
+    struct mx_inside inside = mx_inside_start(raw);
+    enum mx_likeness likeness = MX_SAME;
+    int byte;
+
+    for (; *name; name++) {
+        byte = mx_inside_next(&inside);
+        if (byte == *name)
+            continue;
+        if (byte >= 0x80)
+            byte = foreign_letter(&inside, byte);
+        if (to_lower(byte) != to_lower(*name))
+            return MX_UNLIKE;
+        likeness = MX_LIKE;
+    }
+    byte = mx_inside_next(&inside);
+    if (byte < 0)
+        return likeness;
+    return byte == 0 ? MX_LIKE : MX_UNLIKE;
+}
+
+/* ---- walks ---- */
+
+enum mcpx_json_type mcpx_json_type(struct mcpx_slice value)
+{
+    return value.len ? mx_type_of((unsigned char)value.text[0]) : MCPX_JSON_ABSENT;
+}
+
+enum mcpx_err mcpx_json_check(struct mcpx_slice text, size_t depth_max,
+                              struct mcpx_slice *value, struct mcpx_fault *fault)
+{
+    struct mcpx_fault found = {"", "", 0};
+    struct mx_scan scan;
+    enum mcpx_err err = mx_scan(text, depth_max, &scan, &found);
+
+    if (err == MCPX_OK)
+        *value = scan.value;
+    else if (fault)
+        *fault = found;
+    return err;
+}
+
+static const unsigned char *skip_value(struct mx_reader *reader, const unsigned char *at)
+{
+    if (at < reader->end && (*at == '{' || *at == '['))
+        return mx_nested_skip(at, reader->end);
+    return mx_scalar_skip(reader, at);
+}
+
+static struct mcpx_slice slice_between(const unsigned char *from, const unsigned char *to)
+{
+    return (struct mcpx_slice){(const char *)from, (size_t)(to - from)};
+}
+
+static const struct mcpx_slice absent;
+
+/* Passes over `"name":`, noting the name, and the white space after it; NULL when it cannot. */
+static const unsigned char *read_name(struct mcpx_json_walk *walk, struct mx_reader *reader,
+                                      const unsigned char *at)
+{
+    const unsigned char *end;
+
+    if (at == reader->end || *at != '"')
+        return NULL;
+    end = mx_string_pass(reader, at + 1);
+    if (!end)
+        return NULL;
+    walk->name = slice_between(at + 1, end - 1);
+    at = mx_space_skip(end, reader->end);
+    if (at == reader->end || *at != ':')
+        return NULL;
+    return mx_space_skip(at + 1, reader->end);
+}
+
+void mcpx_json_walk_start(struct mcpx_json_walk *walk, struct mcpx_slice value)
+{
+    enum mcpx_json_type type = mcpx_json_type(value);
+
+    *walk = (struct mcpx_json_walk){absent, absent, NULL, NULL};
+    if (type == MCPX_JSON_OBJECT || type == MCPX_JSON_ARRAY) {
+        walk->at = value.text;
+        walk->end = value.text + value.len;
+    }
+}
+
+/* Ends the walk for good. */
+static bool walk_over(struct mcpx_json_walk *walk)
+{
+    walk->name = walk->value = absent;
+    walk->at = NULL;
+    return false;
+}
+
+/* `at` is the bracket that opens or the comma before the next value; later, what follows one. */
+bool mcpx_json_walk_next(struct mcpx_json_walk *walk)
+{
+    struct mx_reader reader = {.end = (const unsigned char *)walk->end};
+    const unsigned char *at = (const unsigned char *)walk->at, *end;
+    bool in_object;
+
+    if (!at || at == reader.end || *at == '}' || *at == ']')
+        return walk_over(walk);
+    /* the closing bracket, which a well-formed text ends with, tells the two apart */
+    in_object = walk->end[-1] == '}';
+    at = mx_space_skip(at + 1, reader.end);
+    if (in_object)
+        at = read_name(walk, &reader, at);
+    if (!at)
+        return walk_over(walk);
+    end = skip_value(&reader, at);
+    if (!end)
+        return walk_over(walk);
+    walk->value = slice_between(at, end);
+    walk->at = (const char *)mx_space_skip(end, reader.end);
+    return true;
+}
+
+bool mcpx_json_walk_at(const struct mcpx_json_walk *walk, const char *name)
+{
+    return walk->name.text && mx_inside_is(walk->name, mcpx_slice_of(name));
+}
+
+struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, object);
+    while (mcpx_json_walk_next(&walk))
+        if (mcpx_json_walk_at(&walk, name))
+            return walk.value;
+    return absent;
+}
+
+size_t mcpx_json_length(struct mcpx_slice value)
+{
+    struct mcpx_json_walk walk;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, value);
+    while (mcpx_json_walk_next(&walk))
+        count++;
+    return count;
+}
+
+size_t mcpx_json_count(struct mcpx_slice object, const char *name)
+{
+    struct mcpx_json_walk walk;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, object);
+    while (mcpx_json_walk_next(&walk))
+        count += mcpx_json_walk_at(&walk, name);
+    return count;
+}
+
+size_t mcpx_json_count_like(struct mcpx_slice object, const char *name)
+{
+    struct mcpx_json_walk walk;
+    size_t count = 0;
+
+    mcpx_json_walk_start(&walk, object);
+    while (mcpx_json_walk_next(&walk))
+        count += walk.name.text && mx_fold_compare(walk.name, name) != MX_UNLIKE;
+    return count;
+}
+
+static struct mcpx_slice inside(struct mcpx_slice value)
+{
+    return (struct mcpx_slice){value.text + 1, value.len - 2};
+}
+
+bool mcpx_json_equals(struct mcpx_slice value, struct mcpx_slice text)
+{
+    return mcpx_json_type(value) == MCPX_JSON_STRING && mx_inside_is(inside(value), text);
+}
+
+bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value)
+{
+    size_t len;
+    bool whole;
+
+    if (mcpx_json_type(value) != MCPX_JSON_STRING)
+        return false;
+    if (!mcpx_text_reserve(out, value.len))
+        return true;
+    whole = mx_unescape(inside(value), out->text + out->len, &len);
+    if (whole)
+        out->len += len;
+    out->text[out->len] = '\0';
+    return whole;
+}
+
+/* ---- the same? ---- */
+
+/* How deep values are compared by meaning; the stack is ours, the nesting is the sender's. */
+enum { DEPTH_MAX = 512 };
+
+struct listed {
+    struct mcpx_slice name;
+    struct mcpx_slice value;
+};
+
+static bool same(struct mcpx_slice a, struct mcpx_slice b, size_t depth);
+
+static int by_name(const void *a, const void *b)
+{
+    return mx_inside_compare(((const struct listed *)a)->name,
+                             ((const struct listed *)b)->name);
+}
+
+/* Lists the members in order of their names, each name once. */
+static bool list_members(struct mcpx_slice object, struct listed *list, size_t count)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, object);
+    for (size_t i = 0; i < count && mcpx_json_walk_next(&walk); i++)
+        list[i] = (struct listed){walk.name, walk.value};
+    qsort(list, count, sizeof *list, by_name);
+    for (size_t i = 1; i < count; i++)
+        if (by_name(&list[i - 1], &list[i]) == 0)
+            return false;
+    return true;
+}
+
+static bool same_members(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
+{
+    size_t count = mcpx_json_length(a);
+    struct listed *in_a, *in_b;
+    bool answer;
+
+    if (count != mcpx_json_length(b))
+        return false;
+    if (count == 0)
+        return true;
+    in_a = calloc(count * 2, sizeof *in_a);
+    if (!in_a)
+        return false;
+    in_b = in_a + count;
+    answer = list_members(a, in_a, count) && list_members(b, in_b, count);
+    for (size_t i = 0; answer && i < count; i++)
+        answer =
+            by_name(&in_a[i], &in_b[i]) == 0 && same(in_a[i].value, in_b[i].value, depth + 1);
+    free(in_a);
+    return answer;
+}
+
+static bool same_items(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
+{
+    struct mcpx_json_walk in_a, in_b;
+
+    mcpx_json_walk_start(&in_a, a);
+    mcpx_json_walk_start(&in_b, b);
+    for (;;) {
+        bool more = mcpx_json_walk_next(&in_a);
+
+        if (more != mcpx_json_walk_next(&in_b))
+            return false;
+        if (!more)
+            return true;
+        if (!same(in_a.value, in_b.value, depth + 1))
+            return false;
+    }
+}
+
+static bool same(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
+{
+    enum mcpx_json_type type = mcpx_json_type(a);
+
+    if (mcpx_slice_equal(a, b))
+        return true;
+    if (type != mcpx_json_type(b) || depth >= DEPTH_MAX)
+        return false;
+    if (type == MCPX_JSON_OBJECT)
+        return same_members(a, b, depth);
+    if (type == MCPX_JSON_ARRAY)
+        return same_items(a, b, depth);
+    /* the quotes are compared with the insides, which does no harm */
+    return type == MCPX_JSON_STRING && mx_inside_compare(a, b) == 0;
+}
+
+bool mcpx_json_same(struct mcpx_slice a, struct mcpx_slice b)
+{
+    return same(a, b, 0);
+}
+
+/* ---- changed ---- */
+
+/* The object being written. `tail` is the white space after the last piece, not yet written. */
+struct edit {
+    struct mcpx_text *out;
+    const struct mcpx_json_change *changes;
+    size_t count;
+    uint64_t made; /* bit i: change i has been made */
+    bool any;      /* a piece has been written */
+    struct mcpx_slice tail;
+};
+
+static struct mcpx_slice between(const char *from, const char *to)
+{
+    return (struct mcpx_slice){from, (size_t)(to - from)};
+}
+
+/* The change asked for at the walk's member; `count` when none is. */
+static size_t change_at(const struct edit *edit, const struct mcpx_json_walk *walk)
+{
+    size_t i = 0;
+
+    while (i < edit->count && !mcpx_json_walk_at(walk, edit->changes[i].name))
+        i++;
+    return i;
+}
+
+/* What stood after the last piece now stands before this one. */
+static void put_separator(struct edit *edit)
+{
+    mcpx_text_slice(edit->out, edit->tail);
+    if (edit->any)
+        mcpx_text_add(edit->out, ",", 1);
+    edit->any = true;
+}
+
+/* Writes the walk's member, or not; `from` is where its piece begins. */
+static void put_piece(struct edit *edit, const struct mcpx_json_walk *walk, const char *from)
+{
+    struct mcpx_slice value = walk->value;
+    size_t i = change_at(edit, walk);
+
+    if (i < edit->count && !edit->changes[i].value.text)
+        return;
+    if (i < edit->count && !(edit->made >> i & 1)) {
+        value = edit->changes[i].value;
+        edit->made |= UINT64_C(1) << i;
+    }
+    put_separator(edit);
+    mcpx_text_slice(edit->out, between(from, walk->value.text));
+    mcpx_text_slice(edit->out, value);
+    edit->tail = between(walk->value.text + walk->value.len, walk->at);
+}
+
+void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
+                           const struct mcpx_json_change *changes, size_t count)
+{
+    struct edit edit = {.out = out, .changes = changes, .count = count};
+    const char *from = object.text + 1;
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, object);
+    mcpx_text_add(out, "{", 1);
+    while (mcpx_json_walk_next(&walk)) {
+        put_piece(&edit, &walk, from);
+        from = walk.at + 1; /* behind the comma, or the last brace */
+    }
+    if (from == object.text + 1) /* there was no member */
+        edit.tail = between(from, object.text + object.len - 1);
+    for (size_t i = 0; i < count; i++)
+        if (changes[i].value.text && !(edit.made >> i & 1))
+            mx_json_add_raw(out, changes[i].name, changes[i].value);
+    mcpx_text_slice(out, edit.tail);
+    mcpx_text_add(out, "}", 1);
+}

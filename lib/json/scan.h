@@ -1,0 +1,111 @@
+/*
+ * scan.h - one pass over a JSON text: is it well-formed, and where are its top-level members?
+ * No recursion, no allocation, no values.
+ */
+#ifndef MX_SCAN_H
+#define MX_SCAN_H
+
+#include "lib/json/utf8.h"
+
+#include <mcpx/envelope.h>
+#include <mcpx/json.h>
+
+/** The type of the well-formed value that begins with this byte. */
+static inline enum mcpx_json_type mx_type_of(unsigned char first)
+{
+    switch (first) {
+    case '{':
+        return MCPX_JSON_OBJECT;
+    case '[':
+        return MCPX_JSON_ARRAY;
+    case '"':
+        return MCPX_JSON_STRING;
+    case 't':
+    case 'f':
+        return MCPX_JSON_BOOL;
+    case 'n':
+        return MCPX_JSON_NULL;
+    default:
+        return MCPX_JSON_NUMBER;
+    }
+}
+
+/**
+ * A top-level member. Slices of the scanned text.
+ *
+ * name            the bytes between the quotes, still escaped
+ * value           the whole value: quotes, braces or brackets included
+ * name_escaped    the name holds a backslash
+ * value_escaped   a string somewhere in the value does
+ */
+struct mx_member {
+    struct mcpx_slice name;
+    struct mcpx_slice value;
+    enum mcpx_json_type type;
+    bool name_escaped;
+    bool value_escaped;
+};
+
+/**
+ * What a scan found.
+ *
+ * type        of the top-level value; members are only filled for MCPX_JSON_OBJECT
+ * value       extent of the top-level value, white space around it left out
+ * count       members stored (at most MCPX_MEMBERS_MAX)
+ * total       members seen, which may be more
+ * depth       deepest nesting met (a scalar: 0, {}: 1)
+ */
+struct mx_scan {
+    enum mcpx_json_type type;
+    struct mcpx_slice value;
+    size_t count;
+    size_t total;
+    size_t depth;
+    struct mx_member members[MCPX_MEMBERS_MAX];
+};
+
+/**
+ * Validates one JSON text (RFC 8259, one value, nothing after it but white space; a byte order
+ * mark is a fault) and finds its top-level members.
+ *
+ * text        borrowed for as long as `out` is used
+ * depth_max   deepest nesting accepted; 0 = no limit up to the built-in MX_DEPTH_MAX
+ * out         filled on success; unspecified on failure
+ * fault       filled on failure: reason and exact offset of the first fault (field is "")
+ *
+ * Returns MCPX_OK; MCPX_EUTF8 when the text is not UTF-8, wherever that shows and whatever else
+ * is wrong before it; MCPX_EINVALID otherwise, too deep nesting included. Linear in the text;
+ * never allocates.
+ *
+ * Numbers are checked for syntax, not range; strings for escapes and UTF-8 (overlong forms and
+ * surrogates encoded in UTF-8 are faults), but escaped lone surrogates are well-formed.
+ * Protocol: section 1.
+ */
+enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *out,
+                      struct mcpx_fault *fault);
+
+/** Nesting the scanner can keep track of, whatever the caller allows. */
+#define MX_DEPTH_MAX 65536
+
+/**
+ * The first top-level member whose name, unescaped, stands earlier too; NULL when there is none.
+ * Looks at the stored members only. Never allocates.
+ */
+const struct mx_member *mx_scan_duplicate(const struct mx_scan *scan);
+
+/** True when the member's name, unescaped, is this ASCII text. */
+bool mx_member_is(const struct mx_member *member, const char *name);
+
+/**
+ * Undoes the escapes of a well-formed JSON string's inside.
+ *
+ * raw   the bytes between the quotes, as mx_scan accepted them
+ * out   room for raw.len bytes
+ * len   filled with the bytes written
+ *
+ * Returns false when an escape stands for half a surrogate pair, which U+FFFD is then written
+ * for; true otherwise. U+0000 becomes a NUL byte.
+ */
+bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
+
+#endif

@@ -1,0 +1,419 @@
+/*
+ * tree_read.c - indexing a JSON text. One pass notes for each value where it begins and ends, and
+ * for each container where what it holds ends: 16 bytes a value in one flat array, in the order of
+ * the text. A walk goes forward through the array and passes over a subtree by one number. A tree
+ * of allocated values would cost a hundred bytes for "0," and forget how a number was written; only
+ * spans, as json.c has them, would make every look-up a pass over the text.
+ *
+ * No value is shorter than a byte, and whoever stands in a container has a bracket, comma or colon
+ * before it. So half as many nodes as bytes are enough, and one for each level still open: the
+ * array is allocated once and the pass never asks for room.
+ *
+ * What is wrong with a text that is none is mx_scan's to say, which reads the same grammar.
+ *
+ * Few names of an object are compared pair by pair, by their hashes; many go into a table of
+ * hashes, which is kept for the next object. Whoever chooses names can choose equal hashes: a table
+ * in which too many places are looked at is given up, and the names are sorted. A hash with a key
+ * would need chance, which this layer does not have.
+ */
+#include "lib/json/tree.h"
+
+#include "lib/json/escape.h"
+#include "lib/json/name_hash.h"
+#include "lib/json/number.h"
+#include "lib/json/scalar.h"
+#include "lib/json/scan.h"
+
+#include <stdlib.h>
+
+/* Objects of so many members have their names compared pair by pair. */
+#define FEW 16
+
+static void mark_twice(struct mx_tree *tree, uint32_t name)
+{
+    tree->nodes[name].ambiguous = 1;
+    tree->ambiguous = true;
+}
+
+static bool are_equal(const struct mx_tree *tree, uint32_t a, uint32_t b)
+{
+    return tree->nodes[a].hash == tree->nodes[b].hash &&
+           mx_tree_compare(tree, a, tree, b) == 0;
+}
+
+static void compare_pairs(struct mx_tree *tree, uint32_t object)
+{
+    uint32_t names[FEW], count = 0, end = mx_tree_end(tree, object);
+
+    for (uint32_t at = object + 1; at < end; at = mx_tree_next(tree, at + 1)) {
+        for (uint32_t i = 0; i < count; i++) {
+            if (are_equal(tree, names[i], at))
+                mark_twice(tree, at);
+        }
+        names[count++] = at;
+    }
+}
+
+struct named {
+    struct mcpx_slice inside;
+    uint32_t node;
+};
+
+static int compare_named(const void *a, const void *b)
+{
+    const struct named *left = (const struct named *)a, *right = (const struct named *)b;
+    int order = mx_inside_compare(left->inside, right->inside);
+
+    return order ? order : (left->node > right->node) - (left->node < right->node);
+}
+
+/* For names whose hashes were chosen to be equal. */
+static bool sort_names(struct mx_tree *tree, uint32_t object)
+{
+    size_t count = 0;
+    struct named *names = (struct named *)calloc(tree->nodes[object].count, sizeof *names);
+
+    if (!names)
+        return false;
+    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
+         at = mx_tree_next(tree, at + 1))
+        names[count++] = (struct named){mx_tree_inside(tree, at), at};
+    qsort(names, count, sizeof *names, compare_named);
+    for (size_t i = 1; i < count; i++) {
+        if (mx_inside_compare(names[i - 1].inside, names[i].inside) == 0)
+            mark_twice(tree, names[i].node);
+    }
+    free(names);
+    return true;
+}
+
+static bool table_ready(struct mx_tree *tree, size_t size)
+{
+    if (tree->table_room < size) {
+        free(tree->table);
+        tree->table = (uint32_t *)malloc(size * sizeof *tree->table);
+        tree->table_room = tree->table ? size : 0;
+    }
+    if (tree->table)
+        memset(tree->table, 0, size * sizeof *tree->table);
+    return tree->table;
+}
+
+static bool fill_table(struct mx_tree *tree, uint32_t object)
+{
+    size_t size = FEW * 2, probes = 0, count = tree->nodes[object].count;
+
+    while (size < count * 2)
+        size *= 2;
+    if (!table_ready(tree, size))
+        return false;
+    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
+         at = mx_tree_next(tree, at + 1)) {
+        size_t slot = tree->nodes[at].hash & (size - 1);
+
+        for (; tree->table[slot] && !are_equal(tree, tree->table[slot], at); probes++)
+            slot = (slot + 1) & (size - 1);
+        if (tree->table[slot])
+            mark_twice(tree, at);
+        else
+            tree->table[slot] = at;
+        if (probes > count * 8)
+            return sort_names(tree, object);
+    }
+    return true;
+}
+
+/*
+ * Marks as ambiguous each name of an object that stands in it before. The object's nodes are
+ * complete. Returns false when memory runs out.
+ */
+static bool tree_names_check(struct mx_tree *tree, uint32_t object)
+{
+    if (tree->nodes[object].count > FEW)
+        return fill_table(tree, object);
+    compare_pairs(tree, object);
+    return true;
+}
+
+struct builder {
+    struct mx_reader reader;
+    struct mx_tree *tree;
+    const unsigned char *first; /* of the text */
+    uint32_t depth;
+    uint32_t open[MX_TREE_DEPTH]; /* containers, the outermost first */
+};
+
+void mx_tree_fini(struct mx_tree *tree)
+{
+    if (!tree)
+        return;
+    free(tree->nodes);
+    free(tree->table);
+    *tree = (struct mx_tree){0};
+}
+
+void mx_tree_trim(struct mx_tree *tree, size_t bytes)
+{
+    if (tree->room * sizeof *tree->nodes + tree->table_room * sizeof *tree->table > bytes)
+        mx_tree_fini(tree);
+}
+
+static bool has_lone_half(struct mcpx_slice raw)
+{
+    struct mx_escape escape;
+    const char *found;
+    size_t at = 0;
+
+    while ((found = memchr(raw.text + at, '\\', raw.len - at)) != NULL) {
+        at = (size_t)(found - raw.text);
+        mx_escape_decode(raw, at, &escape);
+        if (escape.is_lone)
+            return true;
+        at += escape.raw_len;
+    }
+    return false;
+}
+
+/* Adds a node that begins at `at`. */
+static inline struct mx_node *push(struct builder *b, const unsigned char *at,
+                                   enum mcpx_json_type type)
+{
+    struct mx_node *node = &b->tree->nodes[b->tree->count++];
+
+    *node = (struct mx_node){.begin = (uint32_t)(at - b->first), .type = type};
+    return node;
+}
+
+/* Passes over a member's name, the colon and what white space there is. */
+static inline const unsigned char *read_name(struct builder *b, const unsigned char *at)
+{
+    const unsigned char *end = b->reader.end, *begin = at;
+    struct mx_node *node;
+    bool ambiguous = false;
+
+    if (at == end || *at != '"')
+        return NULL;
+    b->reader.escaped = false;
+    at = mx_string_pass(&b->reader, at + 1);
+    if (!at)
+        return NULL;
+    node = push(b, begin, MCPX_JSON_STRING);
+    node->end = (uint32_t)(at - b->first);
+    if (b->reader.escaped) {
+        node->escaped = 1;
+        node->hash =
+            mx_name_hash_escaped(mx_tree_inside(b->tree, b->tree->count - 1), &ambiguous);
+        node->ambiguous = ambiguous;
+        b->tree->ambiguous = b->tree->ambiguous || ambiguous;
+    } else {
+        node->hash = mx_name_hash_before(begin + 1, (size_t)(at - begin) - 2, end);
+    }
+    at = mx_space_skip(at, end);
+    return at < end && *at == ':' ? mx_space_skip(at + 1, end) : NULL;
+}
+
+/* True when a number has an exponent that mx_number_read refuses: one of nine digits or more. */
+static bool has_long_exponent(const unsigned char *begin, const unsigned char *end)
+{
+    struct mcpx_slice text = {(const char *)begin, (size_t)(end - begin)};
+    const unsigned char *at = end;
+    struct mx_number number;
+
+    while (at > begin && (unsigned char)(at[-1] - '0') < 10)
+        at--;
+    return end - at >= MX_NUMBER_EXPONENT_DIGITS && !mx_number_read(text, &number);
+}
+
+static const unsigned char *read_number(struct builder *b, struct mx_node *node,
+                                        const unsigned char *begin)
+{
+    const unsigned char *end = b->reader.end, *at = *begin == '-' ? begin + 1 : begin;
+    const unsigned char *digits = at;
+
+    while (at < end && (unsigned char)(*at - '0') < 10)
+        at++;
+    if (at > digits && (*digits != '0' || at == digits + 1) &&
+        (at == end || (*at != '.' && (*at | 0x20) != 'e'))) {
+        node->whole = 1;
+        return at;
+    }
+    at = mx_scalar_skip(&b->reader, begin);
+    if (at && has_long_exponent(begin, at)) {
+        node->ambiguous = 1;
+        b->tree->ambiguous = true;
+    }
+    return at;
+}
+
+static inline const unsigned char *read_string(struct builder *b, struct mx_node *node,
+                                               const unsigned char *begin)
+{
+    const unsigned char *at;
+
+    b->reader.escaped = false;
+    at = mx_string_pass(&b->reader, begin + 1);
+    if (!at || !b->reader.escaped)
+        return at;
+    node->escaped = 1;
+    if (!b->tree->takes_halves && has_lone_half((struct mcpx_slice){
+                                      (const char *)begin + 1, (size_t)(at - begin) - 2})) {
+        node->ambiguous = 1;
+        b->tree->ambiguous = true;
+    }
+    return at;
+}
+
+static inline const unsigned char *read_scalar(struct builder *b, const unsigned char *begin)
+{
+    struct mx_node *node;
+    const unsigned char *at;
+
+    if (begin == b->reader.end)
+        return NULL;
+    node = push(b, begin, mx_type_of(*begin));
+    if (*begin == '"')
+        at = read_string(b, node, begin);
+    else if (node->type == MCPX_JSON_NUMBER)
+        at = read_number(b, node, begin);
+    else
+        at = mx_scalar_skip(&b->reader, begin);
+    if (!at)
+        return NULL;
+    node->end = (uint32_t)(at - b->first);
+    node->next = b->tree->count;
+    return at;
+}
+
+/* Ends the innermost container. Returns false when memory runs out. */
+static inline bool close_container(struct builder *b, const unsigned char *at)
+{
+    uint32_t index = b->open[--b->depth];
+    struct mx_node *node = &b->tree->nodes[index];
+
+    node->end = (uint32_t)(at - b->first);
+    node->next = b->tree->count;
+    if (node->type == MCPX_JSON_ARRAY || node->count < 2)
+        return true;
+    return tree_names_check(b->tree, index);
+}
+
+/* After a value: ends containers, passes over a comma (and name) if one follows. */
+static inline const unsigned char *read_close(struct builder *b, const unsigned char *at,
+                                              enum mcpx_err *err)
+{
+    const unsigned char *end = b->reader.end;
+
+    while (b->depth > 0) {
+        bool in_object = b->tree->nodes[b->open[b->depth - 1]].type == MCPX_JSON_OBJECT;
+
+        at = mx_space_skip(at, end);
+        if (at == end)
+            return NULL;
+        if (*at == ',') {
+            b->tree->nodes[b->open[b->depth - 1]].count++;
+            at = mx_space_skip(at + 1, end);
+            return in_object ? read_name(b, at) : at;
+        }
+        if (*at != (in_object ? '}' : ']'))
+            return NULL;
+        at++;
+        if (!close_container(b, at)) {
+            *err = MCPX_ENOMEM;
+            return NULL;
+        }
+    }
+    return at;
+}
+
+/* Passes over an opening bracket, and the name of the first member. */
+static inline const unsigned char *read_open(struct builder *b, const unsigned char *at,
+                                             bool *empty)
+{
+    const unsigned char *end = b->reader.end;
+    unsigned char bracket = *at;
+
+    if (b->depth == MX_TREE_DEPTH)
+        return NULL;
+    b->open[b->depth++] = b->tree->count;
+    push(b, at, mx_type_of(bracket));
+    at = mx_space_skip(at + 1, end);
+    *empty = at < end && *at == bracket + 2; /* so it is in ASCII */
+    if (*empty)
+        return at;
+    b->tree->nodes[b->tree->count - 1].count = 1;
+    return bracket == '{' ? read_name(b, at) : at;
+}
+
+/* Returns the place behind the value, or NULL with `err` or a fault that mx_scan finds too. */
+static const unsigned char *read_value(struct builder *b, const unsigned char *at,
+                                       enum mcpx_err *err)
+{
+    bool empty = false;
+
+    do {
+        if (at < b->reader.end && (*at == '{' || *at == '[')) {
+            at = read_open(b, at, &empty);
+            if (at && !empty)
+                continue;
+        } else {
+            at = read_scalar(b, at);
+        }
+        if (at)
+            at = read_close(b, at, err);
+    } while (at && b->depth > 0);
+    return at;
+}
+
+static bool nodes_ready(struct mx_tree *tree, size_t bytes)
+{
+    size_t room = bytes / 2 + MX_TREE_DEPTH + 2;
+
+    if (room > bytes + 1)
+        room = bytes + 1;
+    if (tree->room >= room)
+        return true;
+    free(tree->nodes);
+    tree->nodes = (struct mx_node *)malloc(room * sizeof *tree->nodes);
+    tree->room = tree->nodes ? room : 0;
+    return tree->nodes;
+}
+
+/* Why a text was not accepted. */
+static enum mcpx_err refuse(struct mcpx_slice text, struct mcpx_fault *fault)
+{
+    struct mcpx_fault found = {"text is too long", "", MX_TREE_BYTES};
+    enum mcpx_err err = MCPX_EINVALID;
+    struct mx_scan scan;
+
+    if (text.len <= MX_TREE_BYTES)
+        err = mx_scan(text, MX_TREE_DEPTH, &scan, &found);
+    if (fault)
+        *fault = found;
+    return err == MCPX_OK ? MCPX_EINVALID : err;
+}
+
+enum mcpx_err mx_tree_read(struct mx_tree *tree, struct mcpx_slice text,
+                           struct mcpx_fault *fault)
+{
+    const unsigned char *first = (const unsigned char *)(text.text ? text.text : ""),
+                        *at = NULL;
+    struct builder b;
+    enum mcpx_err err = MCPX_OK;
+
+    b.reader = (struct mx_reader){.end = first + text.len};
+    b.tree = tree;
+    b.first = first;
+    b.depth = 0;
+    tree->text = (struct mcpx_slice){(const char *)first, text.len};
+    tree->count = 0;
+    tree->ambiguous = false;
+    if (text.len <= MX_TREE_BYTES) {
+        if (!nodes_ready(tree, text.len))
+            return MCPX_ENOMEM;
+        at = read_value(&b, mx_space_skip(first, b.reader.end), &err);
+    }
+    if (at && mx_space_skip(at, b.reader.end) == b.reader.end)
+        return MCPX_OK;
+    tree->count = 0;
+    return err ? err : refuse(text, fault);
+}

@@ -1,0 +1,333 @@
+/*
+ * kind.c - what kinds, participants and topics may be called, and what a kind says by itself.
+ * TYPE[:METHOD [:CONTEXT]] is split, and the first byte found that does not belong. A pattern is
+ * a kind in which "*" is allowed everywhere, so both are read by one function; two readers would
+ * drift apart, and what one of them accepts and the other cuts elsewhere is a hole in a grant.
+ *
+ * Dot segments are looked for in the text as it stands, one layer of percent-encoding undone; the
+ * context is never rewritten into a "clean" form, because the receiver will interpret the bytes it
+ * gets and not ours.
+ *
+ * There is one list of control characters for ids, kinds, participants, topics and the search for
+ * a CONTEXT, because a character that is refused in one and taken in another is a name that two
+ * readers disagree about. A list of all characters that terminals hide was refused: some of them
+ * stand in people's names and in emoji. Programs that show text know more of them
+ * (tools/common/visible.c). The rules of names are those of header strings, so a name that passes
+ * here can always be written into an envelope and read back.
+ */
+#include <mcpx/envelope.h>
+
+#include "lib/base/digits.h"
+#include "lib/base/fault.h"
+#include "lib/json/utf8.h"
+#include "lib/protocol/grammar.h"
+
+/* ---- control characters ---- */
+
+/* Ascending; three bytes of UTF-8 at most. */
+static const struct {
+    unsigned first, last;
+} controls[] = {
+    {0x80, 0x9f},     {0x61c, 0x61c},   {0x200b, 0x200b}, {0x200e, 0x200f},
+    {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff},
+};
+
+static bool is_control(const unsigned char *at, size_t len)
+{
+    unsigned code = len == 2 ? at[0] & 0x1fu : at[0] & 0x0fu;
+
+    if (len < 2 || len > 3)
+        return false;
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | (at[i] & 0x3fu);
+    for (size_t i = 0; i < sizeof controls / sizeof *controls; i++)
+        if (code >= controls[i].first && code <= controls[i].last)
+            return true;
+    return false;
+}
+
+size_t mx_control_find(struct mcpx_slice text)
+{
+    const unsigned char *begin = (const unsigned char *)(text.text ? text.text : "");
+    const unsigned char *at = begin, *end = begin + text.len;
+
+    while (at < end) {
+        size_t len = 1;
+
+        if (*at < 0x20 || *at == 0x7f)
+            break;
+        if (*at >= 0x80) {
+            len = mx_utf8_sequence(at, end);
+            if (is_control(at, len))
+                break;
+            len = len ? len : 1;
+        }
+        at += len;
+    }
+    return (size_t)(at - begin);
+}
+
+/* ---- the grammar ---- */
+
+static const char bad_kind_byte[] =
+    "only ASCII letters, digits and _ . - $ / are allowed here";
+static const char bad_pattern_byte[] =
+    "only ASCII letters, digits and _ . - $ / * are allowed here";
+
+static bool is_segment_byte(char byte, bool stars)
+{
+    if ((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+        (byte >= '0' && byte <= '9'))
+        return true;
+    return byte == '_' || byte == '.' || byte == '-' || byte == '$' || (stars && byte == '*');
+}
+
+static bool is_dots(struct mcpx_slice segment)
+{
+    return mcpx_slice_equal(segment, MCPX_SLICE(".")) ||
+           mcpx_slice_equal(segment, MCPX_SLICE(".."));
+}
+
+/* The reason why a segment is none, or NULL; `offset` counts from the segment's first byte. */
+static const char *segment_fault(struct mcpx_slice segment, bool stars, size_t *offset)
+{
+    *offset = 0;
+    if (segment.len == 0)
+        return "expected a segment; a '/' stands between two of them";
+    if (is_dots(segment))
+        return "a segment must not be '.' or '..'";
+    for (; *offset < segment.len; (*offset)++)
+        if (!is_segment_byte(segment.text[*offset], stars))
+            return stars ? bad_pattern_byte : bad_kind_byte;
+    return NULL;
+}
+
+/* Type and method: segments between slashes. */
+static const char *segments_fault(struct mcpx_slice component, bool stars, size_t *offset)
+{
+    size_t from = 0;
+
+    if (component.len == 0) {
+        *offset = 0;
+        return "must not be empty";
+    }
+    while (from <= component.len) {
+        const char *begin = component.text + from;
+        const char *slash = memchr(begin, '/', component.len - from);
+        size_t len = slash ? (size_t)(slash - begin) : component.len - from;
+        size_t within;
+        const char *reason = segment_fault((struct mcpx_slice){begin, len}, stars, &within);
+
+        if (reason) {
+            *offset = from + within;
+            return reason;
+        }
+        from += len + 1;
+    }
+    return NULL;
+}
+
+/* Context: anything that cannot garble a log or a terminal. */
+static const char *context_fault(struct mcpx_slice context, size_t *offset)
+{
+    *offset = 0;
+    if (context.len == 0)
+        return "must not be empty";
+    *offset = mx_control_find(context);
+    return *offset < context.len ? "control characters are not allowed" : NULL;
+}
+
+/* Cuts the component before the next colon off `rest`, which becomes absent without one. */
+static struct mcpx_slice take_component(struct mcpx_slice *rest)
+{
+    const char *colon = rest->len > 0 ? memchr(rest->text, ':', rest->len) : NULL;
+    struct mcpx_slice taken = *rest;
+
+    if (!colon) {
+        *rest = (struct mcpx_slice){NULL, 0};
+        return taken;
+    }
+    taken.len = (size_t)(colon - rest->text);
+    rest->text = colon + 1;
+    rest->len -= taken.len + 1;
+    return taken;
+}
+
+static bool refuse_kind(struct mcpx_fault *fault, const char *reason, const char *field,
+                        size_t offset)
+{
+    mx_fault_set(fault, reason, field, offset);
+    return false;
+}
+
+bool mx_grammar_split(struct mcpx_slice text, bool stars, struct mcpx_kind *out,
+                      struct mcpx_fault *fault)
+{
+    struct mcpx_slice rest = text;
+    struct mcpx_kind kind = {.text = text};
+    const char *reason;
+    size_t offset;
+
+    if (text.len == 0)
+        return refuse_kind(fault, "must not be empty", "kind", 0);
+    if (text.len > MCPX_KIND_MAX)
+        return refuse_kind(fault, "must not be longer than 2048 bytes", "kind", MCPX_KIND_MAX);
+    kind.type = take_component(&rest);
+    reason = segments_fault(kind.type, stars, &offset);
+    if (reason)
+        return refuse_kind(fault, reason, "type", offset);
+    if (rest.text) {
+        kind.method = take_component(&rest);
+        reason = segments_fault(kind.method, stars, &offset);
+        if (reason)
+            return refuse_kind(fault, reason, "method",
+                               (size_t)(kind.method.text - text.text) + offset);
+    }
+    if (rest.text) {
+        kind.context = rest;
+        reason = context_fault(kind.context, &offset);
+        if (reason)
+            return refuse_kind(fault, reason, "context",
+                               (size_t)(kind.context.text - text.text) + offset);
+    }
+    *out = kind;
+    return true;
+}
+
+/* ---- kinds ---- */
+
+enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind *out,
+                              struct mcpx_fault *fault)
+{
+    return mx_grammar_split(text, false, out, fault) ? MCPX_OK : MCPX_EKIND;
+}
+
+/* `word` is in lower case. */
+static bool is_word_in_any_case(struct mcpx_slice text, struct mcpx_slice word)
+{
+    if (text.len != word.len)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char byte = text.text[i];
+
+        if (byte >= 'A' && byte <= 'Z')
+            byte = (char)(byte - 'A' + 'a');
+        if (byte != word.text[i])
+            return false;
+    }
+    return true;
+}
+
+bool mcpx_kind_is_reserved(const struct mcpx_kind *kind)
+{
+    const char *slash = memchr(kind->type.text, '/', kind->type.len);
+    struct mcpx_slice first = kind->type;
+
+    if (slash)
+        first.len = (size_t)(slash - first.text);
+    return is_word_in_any_case(first, MCPX_SLICE("system")) ||
+           is_word_in_any_case(first, MCPX_SLICE("presence"));
+}
+
+/* Reads one byte, percent-decoded where that is possible, and moves `rest` behind it. */
+static char take_decoded(struct mcpx_slice *rest)
+{
+    char byte;
+    size_t taken = mx_percent_read(*rest, &byte);
+
+    rest->text += taken;
+    rest->len -= taken;
+    return byte;
+}
+
+/* URL parsers end a segment at "?" and "#" too, and most take a backslash for a slash. */
+static bool ends_segment(char byte)
+{
+    return byte == '/' || byte == '\\' || byte == '?' || byte == '#';
+}
+
+bool mcpx_kind_has_dot_segment(const struct mcpx_kind *kind)
+{
+    struct mcpx_slice rest = kind->context;
+    size_t dots = 0;     /* of the segment so far */
+    bool others = false; /* the segment holds something else */
+
+    while (rest.len > 0) {
+        char byte = take_decoded(&rest);
+
+        if (ends_segment(byte)) {
+            if (!others && (dots == 1 || dots == 2))
+                return true;
+            dots = 0;
+            others = false;
+        } else if (byte == '.') {
+            dots++;
+        } else {
+            others = true;
+        }
+    }
+    return !others && (dots == 1 || dots == 2);
+}
+
+/* ---- names ---- */
+
+static bool is_header_text(struct mcpx_slice text)
+{
+    return text.len >= 1 && text.len <= MCPX_ID_MAX && mx_control_find(text) == text.len &&
+           mx_utf8_is_valid(text, NULL);
+}
+
+/* Cuts off a letter of ASCII in any case, `ſ` being one of s. False when another one is there. */
+static bool take_letter(struct mcpx_slice *rest, char letter)
+{
+    static const struct mcpx_slice long_s = {"\xc5\xbf", 2};
+    size_t len = 0;
+
+    if (rest->len > 0 && (rest->text[0] | 0x20) == letter)
+        len = 1;
+    else if (letter == 's' && rest->len >= long_s.len &&
+             memcmp(rest->text, long_s.text, long_s.len) == 0)
+        len = long_s.len;
+    rest->text += len;
+    rest->len -= len;
+    return len > 0;
+}
+
+/* `system` and `system:...` in any letter case: what the router signs its own envelopes with. */
+static bool is_router_name(struct mcpx_slice id)
+{
+    for (const char *letter = "system"; *letter; letter++)
+        if (!take_letter(&id, *letter))
+            return false;
+    return id.len == 0 || *id.text == ':';
+}
+
+bool mcpx_participant_id_is_valid(struct mcpx_slice id)
+{
+    return is_header_text(id) && !is_router_name(id);
+}
+
+/* Bytes of a final `~` and digits; 0 when the id has none. */
+static size_t suffix_len(struct mcpx_slice id)
+{
+    size_t len = id.len;
+
+    while (len > 0 && id.text[len - 1] >= '0' && id.text[len - 1] <= '9')
+        len--;
+    return len > 0 && len < id.len && id.text[len - 1] == '~' ? id.len - len + 1 : 0;
+}
+
+bool mcpx_identity_is_valid(struct mcpx_slice identity)
+{
+    return mcpx_participant_id_is_valid(identity) && suffix_len(identity) == 0;
+}
+
+struct mcpx_slice mcpx_identity_of(struct mcpx_slice id)
+{
+    return (struct mcpx_slice){id.text, id.len - suffix_len(id)};
+}
+
+bool mcpx_topic_name_is_valid(struct mcpx_slice name)
+{
+    return is_header_text(name);
+}

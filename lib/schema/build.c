@@ -1,0 +1,181 @@
+/*
+ * build.c - what making a program takes, whatever the keyword. Everything that a check needs at run
+ * time is copied into the program, so that texts and indexes of the schema can go when it is made.
+ */
+#include "lib/schema/build.h"
+
+#include "lib/base/rows.h"
+#include "lib/json/number.h"
+#include "lib/json/tree.h"
+
+#include <stdlib.h>
+
+/* Digits of the largest number that is counted to. */
+enum { COUNT_DIGITS = 10 };
+
+void mx_build_starve(struct mx_build *build)
+{
+    build->err = MCPX_ENOMEM;
+}
+
+void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
+                     const char *message)
+{
+    if (build->err)
+        return;
+    build->err = MCPX_EINVALID;
+    build->fault_place = (struct mx_place){build->at.document, node};
+    mcpx_text_puts(&build->fault_keyword, keyword);
+    mcpx_text_puts(&build->fault_message, message);
+}
+
+bool mx_build_spend(struct mx_build *build, uint64_t work)
+{
+    if (!build->err && !mx_library_spend(build->library, build->at, work))
+        build->err = build->library->err;
+    return !build->err;
+}
+
+void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op)
+{
+    build->ops[build->op_count] = op;
+    build->op_class[build->op_count] = (uint8_t) class;
+    build->op_count++;
+}
+
+void *mx_build_take(struct mx_build *build, size_t bytes)
+{
+    void *taken = mx_arena_take(&build->program->arena, bytes);
+
+    if (!taken)
+        mx_build_starve(build);
+    return taken;
+}
+
+struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node)
+{
+    size_t room = build->tree->nodes[node].end - build->tree->nodes[node].begin;
+    struct mcpx_slice text = {NULL, 0};
+    char *plain = (char *)mx_build_take(build, room);
+
+    if (plain)
+        mx_tree_plain(build->tree, node, plain, &text.len);
+    text.text = plain;
+    return text;
+}
+
+uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place)
+{
+    uint32_t *number = &build->library->documents[place.document].unit_of[place.node];
+    struct mx_place *wanted;
+
+    if (*number != MX_NONE)
+        return *number;
+    wanted = (struct mx_place *)mx_room(build->wanted, build->wanted_count,
+                                        &build->wanted_room, sizeof *wanted);
+    if (!wanted) {
+        mx_build_starve(build);
+        return 0;
+    }
+    build->wanted = wanted;
+    *number = (uint32_t)build->wanted_count;
+    build->wanted[build->wanted_count++] = place;
+    return *number;
+}
+
+uint32_t mx_build_unit(struct mx_build *build, uint32_t node)
+{
+    return mx_build_unit_at(build, (struct mx_place){build->at.document, node});
+}
+
+uint32_t mx_build_key_unit(struct mx_build *build, enum mx_keyword key)
+{
+    return build->value[key] ? mx_build_unit(build, build->value[key]) : MX_UNIT_NONE;
+}
+
+uint32_t *mx_build_units(struct mx_build *build, uint32_t array, uint32_t *count)
+{
+    const struct mx_tree *tree = build->tree;
+    uint32_t *units, index = 0;
+
+    *count = tree->nodes[array].count;
+    units = (uint32_t *)mx_build_take(build, *count * sizeof *units);
+    if (!units)
+        return NULL;
+    for (uint32_t at = array + 1; at < mx_tree_end(tree, array); at = mx_tree_next(tree, at))
+        units[index++] = mx_build_unit(build, at);
+    return units;
+}
+
+uint32_t mx_build_count(struct mx_build *build, enum mx_keyword key, uint32_t other)
+{
+    struct mx_number number;
+    uint64_t count = 0;
+
+    if (!build->value[key] ||
+        mx_tree_type(build->tree, build->value[key]) != MCPX_JSON_NUMBER ||
+        !mx_number_read(mx_tree_bytes(build->tree, build->value[key]), &number))
+        return other;
+    if (number.negative || number.exponent < 0)
+        return other; /* its meta-schema has refused it */
+    if ((int64_t)number.count + number.exponent > COUNT_DIGITS)
+        return UINT32_MAX - 1;
+    for (size_t i = 0; i < number.digits.len; i++) {
+        if (number.digits.text[i] != '.')
+            count = count * 10 + (uint64_t)(number.digits.text[i] - '0');
+    }
+    for (int64_t i = 0; i < number.exponent; i++)
+        count *= 10;
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX - 1;
+}
+
+const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node)
+{
+    struct mx_program *program = build->program;
+    struct mcpx_slice text = mx_build_text(build, node);
+    struct mcpx_text reason = {0};
+    struct mx_regex *regex = NULL, **grown;
+    enum mcpx_err err = MCPX_OK;
+
+    if (text.len > MCPX_SCHEMA_PATTERN_MAX)
+        mx_build_refuse(build, node, "bounds", "must not be a pattern longer than 4096 bytes");
+    if (build->err)
+        return NULL;
+    grown = (struct mx_regex **)realloc(program->regexes,
+                                        (program->regex_count + 1) * sizeof *program->regexes);
+    if (grown)
+        program->regexes = grown;
+    err = grown ? mx_regex_new(text, &regex, &program->regex_sums, &reason) : MCPX_ENOMEM;
+    if (err == MCPX_OK)
+        program->regexes[program->regex_count++] = regex;
+    else if (err == MCPX_ELIMIT)
+        mx_build_refuse(build, node, "bounds",
+                        "must not have patterns that come to more than 128 KiB");
+    else if (err == MCPX_EPATTERN && !reason.failed)
+        mx_build_refuse(build, node, "pattern", reason.text);
+    else
+        mx_build_starve(build);
+    mcpx_text_fini(&reason);
+    return regex;
+}
+
+uint32_t mx_build_constant(struct mx_build *build, uint32_t node)
+{
+    mcpx_text_puts(&build->constants, build->program->value_count ? "," : "[");
+    mcpx_text_slice(&build->constants, mx_tree_bytes(build->tree, node));
+    return (uint32_t)build->program->value_count++;
+}
+
+void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target)
+{
+    struct mx_pending *pending = (struct mx_pending *)mx_room(
+        build->pending, build->pending_count, &build->pending_room, sizeof *pending);
+
+    if (!pending) {
+        mx_build_starve(build);
+        return;
+    }
+    build->pending = pending;
+    build->pending[build->pending_count++] =
+        (struct mx_pending){build->at, mx_build_text(build, node), node, target, {NULL, 0}};
+}

@@ -1,0 +1,152 @@
+/*
+ * build.h - a program while it is made. keyword_*.c turn the keywords of a subschema into checks;
+ * subschemas that they meet are asked for by their place and made later.
+ */
+#ifndef MX_BUILD_H
+#define MX_BUILD_H
+
+#include "lib/schema/keyword.h"
+#include "lib/schema/library.h"
+#include "lib/schema/program.h"
+
+/** Checks that one subschema can have. */
+#define MX_BUILD_OPS 48
+
+/**
+ * A reference whose subschema is found when all are known.
+ *
+ * place    the schema in which it stands
+ * text     the reference
+ * node     its string
+ * target   to be filled
+ * name     the dynamic anchor that it leads to, or absent
+ */
+struct mx_pending {
+    struct mx_place place;
+    struct mcpx_slice text;
+    uint32_t node;
+    struct mx_target *target;
+    struct mcpx_slice name;
+};
+
+/**
+ * A program in the making.
+ *
+ * library     all documents; units are numbered by place there
+ * at          the subschema at hand: where it stands, what each keyword's value is (0: not there)
+ * unit        the same, as it will be
+ * ops         its checks so far
+ * wanted      places whose subschemas were asked for, by number of unit
+ * failed      it cannot be made: err and, if that is MCPX_EINVALID, where and why
+ */
+struct mx_build {
+    struct mx_program *program;
+    struct mx_library *library;
+    struct mx_place at;
+    const struct mx_tree *tree;
+    struct mx_manner manner;
+    uint32_t value[MX_KEY_COUNT];
+    struct mx_unit unit;
+    struct mx_op ops[MX_BUILD_OPS];
+    uint8_t op_class[MX_BUILD_OPS];
+    size_t op_count;
+    size_t unit_room;
+    size_t op_room;
+    struct mx_place *wanted;
+    size_t wanted_count;
+    size_t wanted_room;
+    struct mx_pending *pending;
+    size_t pending_count;
+    size_t pending_room;
+    struct mcpx_text constants;
+    enum mcpx_err err;
+    struct mx_place fault_place;
+    struct mcpx_text fault_keyword;
+    struct mcpx_text fault_message;
+};
+
+/** Adds a check to the subschema at hand. */
+void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op);
+
+/** The unit of the subschema that a node of the document at hand is. */
+uint32_t mx_build_unit(struct mx_build *build, uint32_t node);
+
+/** The unit of a keyword's value; MX_UNIT_NONE when the keyword is not there. */
+uint32_t mx_build_key_unit(struct mx_build *build, enum mx_keyword key);
+
+/** Units of all items of an array; `count` is filled. NULL when memory runs out. */
+uint32_t *mx_build_units(struct mx_build *build, uint32_t array, uint32_t *count);
+
+/** Memory that lives as long as the program; NULL when there is none, which is noted. */
+void *mx_build_take(struct mx_build *build, size_t bytes);
+
+/** A string's or name's text, unescaped, that lives as long as the program. */
+struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node);
+
+/** The unit of the subschema at a place. */
+uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place);
+
+/** The schema is unusable: notes where and why, unless it is known already. */
+void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
+                     const char *message);
+
+/** A keyword's value that is a whole number, at most UINT32_MAX; `other` when it is not there. */
+uint32_t mx_build_count(struct mx_build *build, enum mx_keyword key, uint32_t other);
+
+/** Compiles a pattern. `node` is the string or name. NULL on failure, which is noted. */
+const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node);
+
+/** Keeps a value as a constant; gives its number. */
+uint32_t mx_build_constant(struct mx_build *build, uint32_t node);
+
+/** Notes a reference: `node` is its string, `target` is filled when all is known. */
+void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target);
+
+/** Counts work that is done besides reading the text. False when it is too much: noted. */
+bool mx_build_spend(struct mx_build *build, uint64_t work);
+
+/** Memory ran out. */
+void mx_build_starve(struct mx_build *build);
+
+/**
+ * Makes the program of the schema at a place, and of all schemas in its document, so that a fault
+ * is found where nothing refers to it too.
+ *
+ * build   zeroed, with `program` (zeroed) and `library`; on MCPX_EINVALID it says where and why,
+ *         unless the library does
+ *
+ * Returns MCPX_OK, MCPX_EINVALID or MCPX_ENOMEM.
+ */
+enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root);
+
+/** Frees what making a program took, but not the program. */
+void mx_build_fini(struct mx_build *build);
+
+/** type, enum, const. */
+void mx_keywords_value(struct mx_build *build);
+
+/** pattern; minLength, maxLength, minItems, maxItems, minProperties, maxProperties. */
+void mx_keywords_string(struct mx_build *build);
+
+/** minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf. */
+void mx_keywords_number(struct mx_build *build);
+
+/** properties, patternProperties, additionalProperties, propertyNames, required. */
+void mx_keywords_object(struct mx_build *build);
+
+/** dependentRequired, dependentSchemas, dependencies. */
+void mx_keywords_dependent(struct mx_build *build);
+
+/** prefixItems, items, additionalItems, contains, uniqueItems. */
+void mx_keywords_array(struct mx_build *build);
+
+/** allOf, anyOf, oneOf, not, if, then, else. */
+void mx_keywords_logic(struct mx_build *build);
+
+/** $ref, $dynamicRef. */
+void mx_keywords_refer(struct mx_build *build);
+
+/** unevaluatedItems, unevaluatedProperties. */
+void mx_keywords_unevaluated(struct mx_build *build);
+
+#endif

@@ -1,0 +1,342 @@
+/*
+ * keyword_logic.c - subschemas for the same value. allOf, anyOf, oneOf, not, if: what branches find
+ * is not listed, except where a branch has to hold; there the fault is in the value, not in the
+ * choice. $ref and $dynamicRef: where they lead is found when all subschemas are known; a dynamic
+ * one asks the resources that were entered on the way, the outermost first. dependentRequired,
+ * dependentSchemas, and dependencies of draft-07, which is both: what else has to be there, or
+ * hold, when a member is there. unevaluatedItems and unevaluatedProperties: what no other subschema
+ * has looked at. Their checks come last; the marks are the run's.
+ */
+#include "lib/schema/build.h"
+
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
+#include "lib/json/tree.h"
+#include "lib/schema/run.h"
+
+/* op->a branches; data is their units. */
+static bool run_all(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const uint32_t *units = (const uint32_t *)op->data;
+    bool fits = true;
+
+    for (uint32_t i = 0; i < op->a; i++) {
+        if (mx_run_here(run, op->action, units[i], node))
+            continue;
+        if (!mx_run_goes_on(run))
+            return false;
+        fits = false;
+    }
+    return fits;
+}
+
+static bool run_any(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const uint32_t *units = (const uint32_t *)op->data;
+    bool found = false;
+
+    /* Where it is asked what was looked at, every branch that fits has a say. */
+    for (uint32_t i = 0; i < op->a && !run->stopped && (!found || run->seen); i++)
+        found = mx_run_try(run, units[i], node) || found;
+    if (run->stopped)
+        return false;
+    return found || mx_run_fail(run, op);
+}
+
+static bool run_one(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const uint32_t *units = (const uint32_t *)op->data;
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < op->a && !run->stopped && found < 2; i++)
+        found += mx_run_try(run, units[i], node);
+    if (run->stopped)
+        return false;
+    return found == 1 || mx_run_fail(run, op);
+}
+
+static bool run_not(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    bool fits = mx_run_quietly(run, op->a, node);
+
+    if (run->stopped)
+        return false;
+    return !fits || mx_run_fail(run, op);
+}
+
+struct condition {
+    uint32_t if_unit;
+    uint32_t then_unit;
+    uint32_t else_unit;
+};
+
+static const struct mx_action then_action = {"then", NULL, NULL, ""};
+static const struct mx_action else_action = {"else", NULL, NULL, ""};
+
+static bool run_if(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct condition *condition = (const struct condition *)op->data;
+    bool fits = mx_run_try(run, condition->if_unit, node);
+    uint32_t unit = fits ? condition->then_unit : condition->else_unit;
+
+    if (run->stopped)
+        return false;
+    return unit == MX_UNIT_NONE ||
+           mx_run_here(run, fits ? &then_action : &else_action, unit, node);
+}
+
+static void tell_any(const struct mx_program *program, const struct mx_op *op,
+                     struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must be valid in at least one of %s way%s", op->a, op->a == 1 ? "" : "s");
+}
+
+static void tell_one(const struct mx_program *program, const struct mx_op *op,
+                     struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must be valid in exactly one of %s way%s", op->a, op->a == 1 ? "" : "s");
+}
+
+static const struct {
+    enum mx_keyword key;
+    struct mx_action action;
+} lists[] = {
+    {MX_KEY_ALL_OF, {"allOf", run_all, NULL, ""}},
+    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_any, NULL}},
+    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_one, NULL}},
+};
+static const struct mx_action not_action = {"not", run_not, NULL,
+                                            "must not be what the schema excludes"};
+static const struct mx_action if_action = {"if", run_if, NULL, ""};
+
+static void add_condition(struct mx_build *build)
+{
+    struct condition *condition = (struct condition *)mx_build_take(build, sizeof *condition);
+
+    if (!condition)
+        return;
+    condition->if_unit = mx_build_key_unit(build, MX_KEY_IF);
+    condition->then_unit = mx_build_key_unit(build, MX_KEY_THEN);
+    condition->else_unit = mx_build_key_unit(build, MX_KEY_ELSE);
+    mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&if_action, 0, 0, condition});
+}
+
+void mx_keywords_logic(struct mx_build *build)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        uint32_t node = build->value[lists[i].key], count;
+        uint32_t *units;
+
+        if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_ARRAY)
+            continue;
+        units = mx_build_units(build, node, &count);
+        mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&lists[i].action, count, 0, units});
+    }
+    if (build->value[MX_KEY_NOT])
+        mx_build_op(
+            build, MX_CLASS_ALL,
+            (struct mx_op){&not_action, mx_build_key_unit(build, MX_KEY_NOT), 0, NULL});
+    if (build->value[MX_KEY_IF])
+        add_condition(build);
+}
+
+static bool run_ref(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_target *target = (const struct mx_target *)op->data;
+
+    return mx_run_here(run, op->action, target->unit, node);
+}
+
+/* The subschema that a resource has under the name; MX_UNIT_NONE when it has none. */
+static uint32_t choose(const struct mx_target *target, uint32_t resource)
+{
+    size_t low = 0, high = target->count, row;
+
+    MX_SEARCH(low, high, row, target->choices[row].resource < resource);
+    if (low < target->count && target->choices[low].resource == resource)
+        return target->choices[low].unit;
+    return MX_UNIT_NONE;
+}
+
+static bool run_dynamic(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_target *target = (const struct mx_target *)op->data;
+    uint32_t unit = MX_UNIT_NONE;
+
+    for (uint32_t i = 0; target->dynamic && unit == MX_UNIT_NONE && i < run->scope_count; i++)
+        unit = choose(target, run->scope[i]);
+    return mx_run_here(run, op->action, unit == MX_UNIT_NONE ? target->unit : unit, node);
+}
+
+static const struct mx_action ref_action = {"$ref", run_ref, NULL, ""};
+static const struct mx_action dynamic_action = {"$dynamicRef", run_dynamic, NULL, ""};
+
+static void add_reference(struct mx_build *build, enum mx_keyword key,
+                          const struct mx_action *action, bool dynamic)
+{
+    uint32_t node = build->value[key];
+    struct mx_target *target;
+
+    if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
+        return;
+    target = (struct mx_target *)mx_build_take(build, sizeof *target);
+    if (!target)
+        return;
+    target->dynamic = dynamic;
+    mx_build_reference(build, node, target);
+    mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, target});
+}
+
+void mx_keywords_refer(struct mx_build *build)
+{
+    add_reference(build, MX_KEY_REF, &ref_action, false);
+    add_reference(build, MX_KEY_DYNAMIC_REF, &dynamic_action, true);
+}
+
+/* Names passed over that a step is worth. */
+enum { NAMES_PER_STEP = 32 };
+
+/*
+ * unit    what the object has to be; MX_UNIT_NONE: names have to be there
+ */
+struct dependent {
+    struct mcpx_slice name;
+    uint32_t unit;
+    uint32_t count;
+    struct mcpx_slice *names;
+};
+
+static bool has_member(struct mx_run *run, uint32_t node, struct mcpx_slice name)
+{
+    return mx_run_spend(run, (uint64_t)run->tree->nodes[node].count / NAMES_PER_STEP, node) &&
+           mx_tree_member(run->tree, node, name) != 0;
+}
+
+static bool has_names(struct mx_run *run, const struct mx_op *op, uint32_t node,
+                      const struct dependent *dependent)
+{
+    bool fits = true;
+
+    for (uint32_t i = 0; i < dependent->count && (fits || mx_run_goes_on(run)); i++) {
+        if (!has_member(run, node, dependent->names[i]))
+            fits = mx_run_fail_missing(run, op, dependent->names[i]);
+    }
+    return fits;
+}
+
+/* op->a names; data is what depends on them. */
+static bool run_dependents(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct dependent *dependents = (const struct dependent *)op->data;
+    bool fits = true;
+
+    for (uint32_t i = 0; i < op->a && (fits || mx_run_goes_on(run)); i++) {
+        const struct dependent *dependent = &dependents[i];
+
+        if (!has_member(run, node, dependent->name))
+            continue;
+        if (dependent->unit == MX_UNIT_NONE)
+            fits = has_names(run, op, node, dependent) && fits;
+        else
+            fits = mx_run_here(run, op->action, dependent->unit, node) && fits;
+    }
+    return fits && !run->stopped;
+}
+
+static const struct {
+    enum mx_keyword key;
+    struct mx_action action;
+} rows[] = {
+    {MX_KEY_DEPENDENT_REQUIRED, {"dependentRequired", run_dependents, NULL, "is missing"}},
+    {MX_KEY_DEPENDENT_SCHEMAS, {"dependentSchemas", run_dependents, NULL, "is missing"}},
+    {MX_KEY_DEPENDENCIES, {"dependencies", run_dependents, NULL, "is missing"}},
+};
+
+static void add_names(struct mx_build *build, struct dependent *dependent, uint32_t array)
+{
+    const struct mx_tree *tree = build->tree;
+
+    dependent->unit = MX_UNIT_NONE;
+    dependent->names = (struct mcpx_slice *)mx_build_take(build, tree->nodes[array].count *
+                                                                     sizeof *dependent->names);
+    for (uint32_t at = array + 1; at < mx_tree_end(tree, array) && !build->err;
+         at = mx_tree_next(tree, at)) {
+        if (mx_tree_type(tree, at) == MCPX_JSON_STRING)
+            dependent->names[dependent->count++] = mx_build_text(build, at);
+    }
+}
+
+void mx_keywords_dependent(struct mx_build *build)
+{
+    const struct mx_tree *tree = build->tree;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint32_t object = build->value[rows[i].key], count = 0;
+        struct dependent *dependents;
+
+        if (!object || mx_tree_type(tree, object) != MCPX_JSON_OBJECT)
+            continue;
+        dependents = (struct dependent *)mx_build_take(build, tree->nodes[object].count *
+                                                                  sizeof *dependents);
+        for (uint32_t at = object + 1; at < mx_tree_end(tree, object) && !build->err;
+             at = mx_tree_next(tree, at + 1)) {
+            struct dependent *dependent = &dependents[count++];
+
+            dependent->name = mx_build_text(build, at);
+            if (mx_tree_type(tree, at + 1) == MCPX_JSON_ARRAY)
+                add_names(build, dependent, at + 1);
+            else
+                dependent->unit = mx_build_unit(build, at + 1);
+        }
+        mx_build_op(build, MX_CLASS_OBJECT,
+                    (struct mx_op){&rows[i].action, count, 0, dependents});
+    }
+}
+
+static bool is_seen(const struct mx_run *run, uint32_t index)
+{
+    return run->seen->bits[index / 64] >> index % 64 & 1;
+}
+
+/* op->a is the unit, op->b the type of the values whose items or members are meant. */
+static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_tree *tree = run->tree;
+    bool is_object = op->b == MCPX_JSON_OBJECT, all_fit = true;
+    uint32_t index = 0;
+
+    if (tree->nodes[node].type != op->b)
+        return true;
+    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
+         at = mx_tree_next(tree, is_object ? at + 1 : at), index++) {
+        bool fits = is_seen(run, index) ||
+                    (is_object ? mx_run_member(run, op->action, op->a, at)
+                               : mx_run_item(run, op->action, op->a, at, index));
+
+        if (!fits && !mx_run_goes_on(run))
+            return false;
+        all_fit = all_fit && fits;
+    }
+    mx_run_see_all(run);
+    return all_fit;
+}
+
+static const struct mx_action items_action = {"unevaluatedItems", run_rest, NULL, ""};
+static const struct mx_action properties_action = {"unevaluatedProperties", run_rest, NULL,
+                                                   ""};
+
+void mx_keywords_unevaluated(struct mx_build *build)
+{
+    uint32_t items = mx_build_key_unit(build, MX_KEY_UNEVALUATED_ITEMS);
+    uint32_t properties = mx_build_key_unit(build, MX_KEY_UNEVALUATED_PROPERTIES);
+
+    if (items != MX_UNIT_NONE)
+        mx_build_op(build, MX_CLASS_LAST,
+                    (struct mx_op){&items_action, items, MCPX_JSON_ARRAY, NULL});
+    if (properties != MX_UNIT_NONE)
+        mx_build_op(build, MX_CLASS_LAST,
+                    (struct mx_op){&properties_action, properties, MCPX_JSON_OBJECT, NULL});
+    build->unit.unevaluated = items != MX_UNIT_NONE || properties != MX_UNIT_NONE;
+}

@@ -1,0 +1,493 @@
+/*
+ * keyword_value.c - checks of a value by itself. A type is no check but the mask of its subschema.
+ * Few values of an `enum` are compared one by one, many are found by hash; strings, which most are,
+ * stand apart. Lengths count code points: n bytes are at most n and at least a quarter, so few are
+ * counted. Bounds are decimals.
+ */
+#include "lib/schema/build.h"
+
+#include "lib/base/rows.h"
+#include "lib/json/escape.h"
+#include "lib/json/json_write.h"
+#include "lib/json/number.h"
+#include "lib/json/tree.h"
+#include "lib/schema/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Values up to which they are compared one by one; bytes of a value that a step is worth. */
+enum { FEW = 8, BYTES_PER_STEP = 64 };
+
+/* Bytes of a message after which values are left out; of a number in it. */
+enum { MESSAGE_MAX = 300, AMOUNT_MAX = 40 };
+
+struct word {
+    uint32_t hash;
+    struct mcpx_slice text;
+};
+
+/* `constant` is its number. */
+struct value {
+    uint32_t hash;
+    uint32_t constant;
+};
+
+/*
+ * words    the strings, ascending by hash
+ * values   all others, ascending by hash
+ * first    number of the first constant; `count` of them, for the message
+ */
+struct choice {
+    struct word *words;
+    uint32_t word_count;
+    struct value *values;
+    uint32_t value_count;
+    uint32_t first;
+    uint32_t count;
+};
+
+static bool text_is(const struct mx_tree *tree, uint32_t node, const struct word *word)
+{
+    return mx_tree_is(tree, node, word->text);
+}
+
+static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choice *choice)
+{
+    size_t low = 0, high = choice->word_count, row;
+    uint32_t hash;
+
+    if (high <= FEW) {
+        while (low < high && !text_is(tree, node, &choice->words[low]))
+            low++;
+        return low < high;
+    }
+    hash = mx_tree_string_hash(tree, node);
+    MX_SEARCH(low, high, row, choice->words[row].hash < hash);
+    for (; low < choice->word_count && choice->words[low].hash == hash; low++) {
+        if (text_is(tree, node, &choice->words[low]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_value(struct mx_run *run, uint32_t node, const struct choice *choice)
+{
+    const struct mx_program *program = run->program;
+    const struct mx_node *value = &run->tree->nodes[node];
+    size_t low = 0, high = choice->value_count, row;
+    bool by_hash = high > FEW;
+    uint32_t hash = 0;
+
+    if (by_hash) {
+        if (!mx_run_spend(run, (value->end - value->begin) / BYTES_PER_STEP, node))
+            return false;
+        hash = mx_tree_value_hash(run->tree, node);
+        MX_SEARCH(low, high, row, choice->values[row].hash < hash);
+    }
+    for (; low < choice->value_count && (!by_hash || choice->values[low].hash == hash);
+         low++) {
+        if (mx_tree_same(run->tree, node, &program->constants,
+                         program->values[choice->values[low].constant], &run->steps))
+            return true;
+        if (!mx_run_spend(run, by_hash, node))
+            return false;
+    }
+    return false;
+}
+
+static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct choice *choice = (const struct choice *)op->data;
+    bool found = mx_tree_type(run->tree, node) == MCPX_JSON_STRING
+                     ? is_word(run->tree, node, choice)
+                     : is_value(run, node, choice);
+
+    return found || mx_run_fail(run, op);
+}
+
+static void tell_choice(const struct mx_program *program, const struct mx_op *op,
+                        struct mcpx_text *out)
+{
+    const struct choice *choice = (const struct choice *)op->data;
+
+    if (choice->count == 0) {
+        mcpx_text_puts(out, "must not be here: `enum` is empty");
+        return;
+    }
+    mcpx_text_puts(out, choice->count == 1 ? "must be " : "must be one of ");
+    for (uint32_t i = 0; i < choice->count; i++) {
+        struct mcpx_slice value =
+            mx_tree_bytes(&program->constants, program->values[choice->first + i]);
+
+        if (i > 0)
+            mcpx_text_puts(out, ", ");
+        if (out->len + value.len > MESSAGE_MAX) {
+            mcpx_text_puts(out, "\xe2\x80\xa6");
+            return;
+        }
+        mcpx_text_slice(out, value);
+    }
+}
+
+static const struct mx_action enum_action = {"enum", run_choice, tell_choice, NULL};
+static const struct mx_action const_action = {"const", run_choice, tell_choice, NULL};
+
+static int compare_words(const void *a, const void *b)
+{
+    const struct word *left = (const struct word *)a, *right = (const struct word *)b;
+
+    return (left->hash > right->hash) - (left->hash < right->hash);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const struct value *left = (const struct value *)a, *right = (const struct value *)b;
+
+    return (left->hash > right->hash) - (left->hash < right->hash);
+}
+
+static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
+{
+    uint32_t number = mx_build_constant(build, node);
+
+    choice->count++;
+    if (mx_tree_type(build->tree, node) != MCPX_JSON_STRING) {
+        choice->values[choice->value_count++] =
+            (struct value){mx_tree_value_hash(build->tree, node), number};
+        return;
+    }
+    choice->words[choice->word_count++] =
+        (struct word){mx_tree_string_hash(build->tree, node), mx_build_text(build, node)};
+}
+
+/* `list` is an array of values or, for `const`, 0. */
+static void add_choice(struct mx_build *build, const struct mx_action *action, uint32_t list,
+                       uint32_t value)
+{
+    const struct mx_tree *tree = build->tree;
+    uint32_t count = list ? tree->nodes[list].count : 1;
+    struct choice *choice = (struct choice *)mx_build_take(build, sizeof *choice);
+
+    if (!choice)
+        return;
+    choice->first = (uint32_t)build->program->value_count;
+    choice->words = (struct word *)mx_build_take(build, count * sizeof *choice->words);
+    choice->values = (struct value *)mx_build_take(build, count * sizeof *choice->values);
+    if (!choice->words || !choice->values)
+        return;
+    if (!list)
+        add_value(build, choice, value);
+    for (uint32_t at = list + 1; list && at < mx_tree_end(tree, list);
+         at = mx_tree_next(tree, at))
+        add_value(build, choice, at);
+    qsort(choice->words, choice->word_count, sizeof *choice->words, compare_words);
+    qsort(choice->values, choice->value_count, sizeof *choice->values, compare_values);
+    mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, choice});
+}
+
+static uint8_t type_bit(const struct mx_tree *tree, uint32_t node)
+{
+    static const struct {
+        const char *name;
+        uint8_t bit;
+    } types[] = {
+        {"string", 1 << MCPX_JSON_STRING}, {"number", 1 << MCPX_JSON_NUMBER},
+        {"integer", MX_TYPE_INTEGER},      {"object", 1 << MCPX_JSON_OBJECT},
+        {"array", 1 << MCPX_JSON_ARRAY},   {"boolean", 1 << MCPX_JSON_BOOL},
+        {"null", 1 << MCPX_JSON_NULL},
+    };
+
+    if (mx_tree_type(tree, node) != MCPX_JSON_STRING)
+        return 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (mx_tree_is(tree, node, mcpx_slice_of(types[i].name)))
+            return types[i].bit;
+    }
+    return 0;
+}
+
+void mx_keywords_value(struct mx_build *build)
+{
+    const struct mx_tree *tree = build->tree;
+    uint32_t type = build->value[MX_KEY_TYPE], list = build->value[MX_KEY_ENUM];
+
+    if (type) {
+        build->unit.types = type_bit(tree, type);
+        for (uint32_t at = type + 1;
+             mx_tree_type(tree, type) == MCPX_JSON_ARRAY && at < mx_tree_end(tree, type);
+             at = mx_tree_next(tree, at))
+            build->unit.types |= type_bit(tree, at);
+        if (build->unit.types & 1 << MCPX_JSON_NUMBER)
+            build->unit.types &= (uint8_t)~MX_TYPE_INTEGER;
+    }
+    if (list && mx_tree_type(tree, list) == MCPX_JSON_ARRAY)
+        add_choice(build, &enum_action, list, 0);
+    if (build->value[MX_KEY_CONST])
+        add_choice(build, &const_action, 0, build->value[MX_KEY_CONST]);
+}
+
+/* Code points of a string. */
+static uint32_t count_points(const struct mx_tree *tree, uint32_t node)
+{
+    struct mcpx_slice raw = mx_tree_inside(tree, node);
+    struct mx_escape escape;
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < raw.len; i++) {
+        if (raw.text[i] == '\\') {
+            mx_escape_decode(raw, i, &escape);
+            i += escape.raw_len - 1;
+            count++;
+        } else {
+            count += (raw.text[i] & 0xc0) != 0x80;
+        }
+    }
+    return count;
+}
+
+/* op->a is the least length, op->b the greatest. */
+static bool length_fits(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct mx_node *value = &run->tree->nodes[node];
+    uint32_t bytes = value->end - value->begin - 2, count;
+
+    if (!value->escaped && bytes <= op->b && (bytes + 3) / 4 >= op->a)
+        return true;
+    if (!mx_run_spend(run, bytes / BYTES_PER_STEP, node))
+        return false;
+    count = count_points(run->tree, node);
+    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
+}
+
+static bool count_fits(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    uint32_t count = run->tree->nodes[node].count;
+
+    return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
+}
+
+/* How many of what. The number is the schema's text where the operation has less; or "". */
+struct amount {
+    const char *noun;
+    char number[AMOUNT_MAX + 1];
+};
+
+static void tell_amount(const char *limit, uint32_t count, const struct amount *amount,
+                        struct mcpx_text *out)
+{
+    mx_format(out, "must have at %s ", limit);
+    if (*amount->number)
+        mcpx_text_puts(out, amount->number);
+    else
+        mx_format(out, "%s", count);
+    mx_format(out, " %s%s", amount->noun, count == 1 ? "" : "s");
+}
+
+static void tell_least(const struct mx_program *program, const struct mx_op *op,
+                       struct mcpx_text *out)
+{
+    (void)program;
+    tell_amount("least", op->a, op->data, out);
+}
+
+static void tell_most(const struct mx_program *program, const struct mx_op *op,
+                      struct mcpx_text *out)
+{
+    (void)program;
+    tell_amount("most", op->b, op->data, out);
+}
+
+/* How many of something a value has. */
+static const struct {
+    enum mx_keyword least, most;
+    enum mx_class class;
+    struct amount amount;
+    struct mx_action actions[2];
+} counts[] = {
+    {MX_KEY_MIN_LENGTH,
+     MX_KEY_MAX_LENGTH,
+     MX_CLASS_STRING,
+     {"character", ""},
+     {{"minLength", length_fits, tell_least, NULL},
+      {"maxLength", length_fits, tell_most, NULL}}},
+    {MX_KEY_MIN_ITEMS,
+     MX_KEY_MAX_ITEMS,
+     MX_CLASS_ARRAY,
+     {"item", ""},
+     {{"minItems", count_fits, tell_least, NULL}, {"maxItems", count_fits, tell_most, NULL}}},
+    {MX_KEY_MIN_PROPERTIES,
+     MX_KEY_MAX_PROPERTIES,
+     MX_CLASS_OBJECT,
+     {"member", ""},
+     {{"minProperties", count_fits, tell_least, NULL},
+      {"maxProperties", count_fits, tell_most, NULL}}},
+};
+
+/* A copy is made where the number does not fit into an operation. */
+static const struct amount *amount_of(struct mx_build *build, uint32_t node, uint32_t count,
+                                      const struct amount *common)
+{
+    struct mcpx_slice text = mx_tree_bytes(build->tree, node);
+    struct amount *amount;
+
+    if (count != UINT32_MAX - 1)
+        return common;
+    amount = (struct amount *)mx_build_take(build, sizeof *amount);
+    if (!amount)
+        return NULL;
+    *amount = (struct amount){.noun = common->noun};
+    memcpy(amount->number, text.text, text.len < AMOUNT_MAX ? text.len : AMOUNT_MAX);
+    return amount;
+}
+
+static void add_counts(struct mx_build *build)
+{
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        enum mx_keyword keys[] = {counts[i].least, counts[i].most};
+        uint32_t bounds[] = {mx_build_count(build, keys[0], 0),
+                             mx_build_count(build, keys[1], UINT32_MAX)};
+
+        for (int n = 0; n < 2; n++) {
+            uint32_t node = build->value[keys[n]];
+            struct mx_op op = {&counts[i].actions[n], n ? 0 : bounds[0],
+                               n ? bounds[1] : UINT32_MAX, NULL};
+
+            if (node && (op.data = amount_of(build, node, bounds[n], &counts[i].amount)))
+                mx_build_op(build, counts[i].class, op);
+        }
+    }
+}
+
+struct pattern {
+    const struct mx_regex *regex;
+    struct mcpx_slice text;
+};
+
+static bool run_pattern(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct pattern *pattern = (const struct pattern *)op->data;
+
+    return mx_run_matches(run, pattern->regex, node) || mx_run_fail(run, op);
+}
+
+static void tell_pattern(const struct mx_program *program, const struct mx_op *op,
+                         struct mcpx_text *out)
+{
+    (void)program;
+    mx_format(out, "must match %s", ((const struct pattern *)op->data)->text);
+}
+
+static const struct mx_action pattern_action = {"pattern", run_pattern, tell_pattern, NULL};
+
+void mx_keywords_string(struct mx_build *build)
+{
+    uint32_t node = build->value[MX_KEY_PATTERN];
+    struct pattern *pattern;
+
+    add_counts(build);
+    if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
+        return;
+    pattern = (struct pattern *)mx_build_take(build, sizeof *pattern);
+    if (!pattern)
+        return;
+    pattern->regex = mx_build_regex(build, node);
+    pattern->text = mx_build_text(build, node);
+    mx_build_op(build, MX_CLASS_STRING, (struct mx_op){&pattern_action, 0, 0, pattern});
+}
+
+/* Digits that a step is worth, and of mx_number_is_multiple's work. */
+enum { DIGITS_PER_STEP = 64, WORK_PER_STEP = 100 };
+
+/* A number of the schema, and how it is written there. */
+struct limit {
+    struct mx_number number;
+    struct mcpx_slice text;
+};
+
+/* Orders that a bound allows, as bits of op->a: the value is below it, equal, above. */
+enum { BELOW = 1, EQUAL = 2, ABOVE = 4 };
+
+static bool read_value(struct mx_run *run, uint32_t node, struct mx_number *number)
+{
+    struct mcpx_slice text = mx_tree_bytes(run->tree, node);
+
+    return mx_run_spend(run, text.len / DIGITS_PER_STEP, node) && mx_number_read(text, number);
+}
+
+static bool run_bound(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct limit *limit = (const struct limit *)op->data;
+    struct mx_number number;
+    int order;
+
+    if (!read_value(run, node, &number))
+        return false;
+    order = mx_number_compare(&number, &limit->number);
+    if (op->a & (order < 0 ? BELOW : order > 0 ? ABOVE : EQUAL))
+        return true;
+    return mx_run_fail(run, op);
+}
+
+static bool run_multiple(struct mx_run *run, const struct mx_op *op, uint32_t node)
+{
+    const struct limit *limit = (const struct limit *)op->data;
+    struct mx_number number;
+    enum mx_multiple multiple;
+    uint64_t work, left;
+
+    if (!read_value(run, node, &number))
+        return false;
+    work = left = (uint64_t)run->steps * WORK_PER_STEP;
+    multiple = mx_number_is_multiple(&number, &limit->number, &left);
+    if (multiple == MX_MULTIPLE_UNKNOWN)
+        return mx_run_stop(run, node);
+    if (!mx_run_spend(run, (work - left) / WORK_PER_STEP, node))
+        return false;
+    return multiple == MX_MULTIPLE_YES || mx_run_fail(run, op);
+}
+
+/* `b` is the row of `bounds`. */
+static void tell_limit(const struct mx_program *program, const struct mx_op *op,
+                       struct mcpx_text *out)
+{
+    static const char *const words[] = {"at least", "at most", "more than", "less than",
+                                        "a multiple of"};
+
+    (void)program;
+    mx_format(out, "must be %s %s", words[op->b], ((const struct limit *)op->data)->text);
+}
+
+static const struct {
+    enum mx_keyword key;
+    uint32_t orders;
+    struct mx_action action;
+} bounds[] = {
+    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_limit, NULL}},
+    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_limit, NULL}},
+    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_limit, NULL}},
+    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_limit, NULL}},
+    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_limit, NULL}},
+};
+
+void mx_keywords_number(struct mx_build *build)
+{
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
+        uint32_t node = build->value[bounds[i].key];
+        struct limit *limit;
+
+        if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_NUMBER)
+            continue;
+        limit = (struct limit *)mx_build_take(build, sizeof *limit);
+        if (!limit)
+            return;
+        limit->text = mx_arena_copy(&build->program->arena, mx_tree_bytes(build->tree, node));
+        if (!limit->text.text) {
+            mx_build_starve(build);
+            return;
+        }
+        mx_number_read(limit->text, &limit->number);
+        mx_build_op(build, MX_CLASS_NUMBER,
+                    (struct mx_op){&bounds[i].action, bounds[i].orders, (uint32_t)i, limit});
+    }
+}

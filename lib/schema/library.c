@@ -1,0 +1,373 @@
+/*
+ * library.c - what a schema is made of: its dialects, its keywords, resources by their URI, anchors
+ * by resource and name. Names come from whoever writes the schema, so their hashes have a key that
+ * he does not know; keywords are found by the hash that the indexed text has anyway. Two dialects
+ * are built in. Others are made of the vocabularies of 2020-12 by a meta-schema that the caller
+ * has; one that asks for a vocabulary that is not here cannot be used, because leaving out what it
+ * asks for would let pass what it forbids.
+ */
+#include "lib/schema/library.h"
+
+#include "lib/base/rows.h"
+#include "lib/json/name_hash.h"
+#include "lib/json/tree.h"
+#include "lib/schema/builtin.h"
+#include "lib/schema/keyword.h"
+
+const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
+{
+    for (const struct mx_builtin *builtin = mx_metas; builtin->uri.text; builtin++) {
+        if (mcpx_slice_equal(builtin->uri, uri))
+            return builtin;
+    }
+    return NULL;
+}
+
+const struct mx_builtin *mx_builtin_meta(enum mcpx_dialect dialect)
+{
+    return mx_builtin_find(dialect == MCPX_DIALECT_DRAFT_07
+                               ? MCPX_SLICE("http://json-schema.org/draft-07/schema")
+                               : MCPX_SLICE("https://json-schema.org/draft/2020-12/schema"));
+}
+
+#define ROW(constant, name, drafts, vocabulary, shape)                                        \
+    {{name, sizeof(name) - 1}, 0, drafts, MX_VOCABULARY_##vocabulary, MX_SHAPE_##shape},
+static const struct mx_keyword_row keywords[] = {MX_KEYWORDS(ROW)};
+#undef ROW
+
+/* Fills the table. */
+static void keyword_table_fill(struct mx_keyword_table *table)
+{
+    memcpy(table->rows, keywords, sizeof keywords);
+    memset(table->slots, 0, sizeof table->slots);
+    for (size_t i = 0; i < MX_KEY_COUNT; i++) {
+        uint32_t hash = mx_name_hash(keywords[i].name);
+        size_t slot = hash % 256;
+
+        table->rows[i].hash = hash;
+        while (table->slots[slot])
+            slot = (slot + 1) % 256;
+        table->slots[slot] = (uint8_t)(i + 1);
+    }
+}
+
+enum mx_keyword mx_keyword_find(const struct mx_keyword_table *table, struct mcpx_slice name,
+                                uint32_t hash, struct mx_manner manner)
+{
+    for (size_t slot = hash % 256; table->slots[slot]; slot = (slot + 1) % 256) {
+        const struct mx_keyword_row *row = &table->rows[table->slots[slot] - 1];
+
+        if (row->hash == hash && mcpx_slice_equal(row->name, name))
+            return (row->drafts & manner.draft) && (row->vocabulary & manner.vocabularies)
+                       ? (enum mx_keyword)(row - table->rows)
+                       : MX_KEY_COUNT;
+    }
+    return MX_KEY_COUNT;
+}
+
+static const char unknown[] = "must be a dialect that is known here: 2020-12 or draft-07";
+static const char lacking[] = "must not require a vocabulary that is not known here";
+
+/* Meta-schemas that are based on each other: more are taken for a circle. */
+enum { BASES_MAX = 8 };
+
+#define VOCABULARY "https://json-schema.org/draft/2020-12/vocab/"
+static const struct {
+    struct mcpx_slice uri;
+    uint8_t bit;
+} vocabularies[] = {
+    {{VOCABULARY "core", sizeof VOCABULARY "core" - 1}, MX_VOCABULARY_CORE},
+    {{VOCABULARY "applicator", sizeof VOCABULARY "applicator" - 1}, MX_VOCABULARY_APPLICATOR},
+    {{VOCABULARY "unevaluated", sizeof VOCABULARY "unevaluated" - 1},
+     MX_VOCABULARY_UNEVALUATED},
+    {{VOCABULARY "validation", sizeof VOCABULARY "validation" - 1}, MX_VOCABULARY_VALIDATION},
+    {{VOCABULARY "meta-data", sizeof VOCABULARY "meta-data" - 1}, MX_VOCABULARY_OTHER},
+    {{VOCABULARY "format-annotation", sizeof VOCABULARY "format-annotation" - 1},
+     MX_VOCABULARY_OTHER},
+    {{VOCABULARY "content", sizeof VOCABULARY "content" - 1}, MX_VOCABULARY_OTHER},
+};
+
+struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect)
+{
+    struct mx_dialect known = {
+        {MX_DRAFT_2020_12, MX_VOCABULARY_ALL}, NULL, {NULL, 0}, {NULL, 0}};
+
+    if (dialect == MCPX_DIALECT_DRAFT_07)
+        known.manner.draft = MX_DRAFT_07;
+    known.meta = mx_builtin_meta(dialect);
+    known.uri = known.meta->uri;
+    return known;
+}
+
+/* A trailing "#" is none of the name. */
+static struct mcpx_slice without_hash(struct mcpx_slice uri)
+{
+    if (uri.len && uri.text[uri.len - 1] == '#')
+        uri.len--;
+    return uri;
+}
+
+/* Schemas name either dialect with http or https; draft-07 only adds to draft-06. */
+static bool find_builtin(struct mcpx_slice uri, struct mx_dialect *out)
+{
+    static const char *const names[] = {"://json-schema.org/draft/2020-12/schema",
+                                        "://json-schema.org/draft-07/schema",
+                                        "://json-schema.org/draft-06/schema", NULL};
+    size_t scheme = uri.len > 5 && memcmp(uri.text, "https", 5) == 0 ? 5 : 4, i = 0;
+
+    if (uri.len < scheme || memcmp(uri.text, "http", 4) != 0)
+        return false;
+    uri = (struct mcpx_slice){uri.text + scheme, uri.len - scheme};
+    while (names[i] && !mcpx_slice_equal(mcpx_slice_of(names[i]), uri))
+        i++;
+    if (names[i])
+        *out = mx_dialect_default(i == 0 ? MCPX_DIALECT_2020_12 : MCPX_DIALECT_DRAFT_07);
+    return names[i];
+}
+
+/* The bit of a vocabulary; 0 when it is not known. */
+static uint8_t vocabulary_bit(const struct mx_tree *tree, uint32_t name)
+{
+    for (size_t i = 0; i < sizeof vocabularies / sizeof *vocabularies; i++) {
+        if (mx_tree_is(tree, name, vocabularies[i].uri))
+            return vocabularies[i].bit;
+    }
+    return 0;
+}
+
+/* Reads `$vocabulary` of a meta-schema. */
+static bool read_vocabularies(const struct mx_tree *tree, uint32_t object,
+                              struct mx_manner *manner)
+{
+    manner->vocabularies = MX_VOCABULARY_CORE;
+    if (mx_tree_type(tree, object) != MCPX_JSON_OBJECT)
+        return false;
+    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
+         at = mx_tree_next(tree, at + 1)) {
+        uint8_t bit = vocabulary_bit(tree, at);
+
+        if (bit == 0 && tree->text.text[tree->nodes[at + 1].begin] == 't')
+            return false;
+        manner->vocabularies |= bit;
+    }
+    return true;
+}
+
+/* Finds the meta-schema whose URI stands in `uri`, and puts there what it is based on itself. */
+static bool read_meta(struct mcpx_text *uri, const struct mcpx_schema_options *options,
+                      struct mx_tree *tree, struct mcpx_slice *text)
+{
+    uint32_t base;
+
+    if (!options->find || !options->find(options->context, mcpx_text_view(uri), text) ||
+        mx_tree_read(tree, *text, NULL) || tree->ambiguous ||
+        mx_tree_type(tree, 0) != MCPX_JSON_OBJECT)
+        return false;
+    base = mx_tree_member(tree, 0, MCPX_SLICE("$schema"));
+    mcpx_text_reset(uri);
+    if (base && mx_tree_type(tree, base) == MCPX_JSON_STRING)
+        mx_tree_unescape(tree, base, uri);
+    if (uri->len && uri->text[uri->len - 1] == '#')
+        uri->len--;
+    return !uri->failed;
+}
+
+/* Follows meta-schemas to a built-in one. */
+static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *options,
+                   struct mx_dialect *out, const char **reason)
+{
+    struct mx_dialect base = mx_dialect_default(options->dialect);
+    struct mx_manner own = {0, 0};
+    struct mx_tree tree = {0};
+    bool found = false, good = true;
+
+    for (int i = 0; i < BASES_MAX && good && !found; i++) {
+        struct mcpx_slice text;
+        uint32_t asked = 0;
+
+        good = read_meta(uri, options, &tree, &text);
+        if (!good)
+            break;
+        if (i == 0) {
+            out->text = text;
+            asked = mx_tree_member(&tree, 0, MCPX_SLICE("$vocabulary"));
+        }
+        if (asked && !read_vocabularies(&tree, asked, &own)) {
+            *reason = lacking;
+            good = false;
+        }
+        found = uri->len == 0 || find_builtin(mcpx_text_view(uri), &base);
+    }
+    mx_tree_fini(&tree);
+    out->manner = base.manner;
+    if (own.vocabularies && base.manner.draft == MX_DRAFT_2020_12)
+        out->manner.vocabularies = own.vocabularies;
+    return good && found;
+}
+
+bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *options,
+                     struct mx_dialect *out, const char **reason)
+{
+    struct mx_dialect dialect = {{0, 0}, NULL, {NULL, 0}, {NULL, 0}};
+    struct mcpx_text name = {0};
+    bool found;
+
+    dialect.uri = without_hash(uri);
+    *reason = unknown;
+    if (find_builtin(dialect.uri, out))
+        return true;
+    mcpx_text_slice(&name, dialect.uri);
+    found = follow(&name, options, &dialect, reason);
+    mcpx_text_fini(&name);
+    if (found)
+        *out = dialect;
+    return found;
+}
+
+/* Some nanoseconds each. */
+enum { WORK_MAX = 4000000 };
+
+bool mx_library_refuse(struct mx_library *library, struct mx_place place, const char *keyword,
+                       const char *reason)
+{
+    if (library->err)
+        return false;
+    library->err = MCPX_EINVALID;
+    library->place = place;
+    library->keyword = keyword;
+    library->reason = reason;
+    return false;
+}
+
+bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_t work)
+{
+    library->work += work;
+    return library->work <= WORK_MAX ||
+           mx_library_refuse(library, place, "bounds",
+                             "must not need more than 4000000 steps to be compiled");
+}
+
+bool mx_library_starve(struct mx_library *library)
+{
+    library->err = MCPX_ENOMEM;
+    return false;
+}
+
+void mx_library_init(struct mx_library *library, const struct mcpx_schema_options *options,
+                     struct mx_map_key key)
+{
+    memset(library, 0, sizeof *library);
+    library->options = options;
+    library->key = key;
+    keyword_table_fill(&library->keywords);
+}
+
+void mx_library_fini(struct mx_library *library)
+{
+    for (uint32_t i = 0; i < library->document_count; i++) {
+        mx_tree_fini(&library->documents[i].tree);
+        free(library->documents[i].resource_of);
+        free(library->documents[i].unit_of);
+    }
+    free(library->documents);
+    free(library->resources);
+    free(library->anchors);
+    free(library->roots);
+    mx_map_fini(&library->resource_map);
+    mx_map_fini(&library->anchor_map);
+    mx_arena_fini(&library->arena);
+}
+
+const struct mx_resource *mx_library_resource(const struct mx_library *library,
+                                              struct mx_place place)
+{
+    return &library->resources[library->documents[place.document].resource_of[place.node]];
+}
+
+uint32_t mx_library_find(const struct mx_library *library, struct mcpx_slice uri)
+{
+    uint64_t hash = mx_map_hash(library->key, uri), value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&library->resource_map, hash, &at)) != 0) {
+        if (mcpx_slice_equal(library->resources[value - 1].uri, uri))
+            return (uint32_t)(value - 1);
+    }
+    return MX_NONE;
+}
+
+/* Two names of one resource are two resources at one place. */
+bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource)
+{
+    struct mx_resource *resources;
+
+    if (mx_library_find(library, resource.uri) != MX_NONE)
+        return mx_library_refuse(library, resource.place, "$id",
+                                 "must not be the name of another schema too");
+    resources = (struct mx_resource *)mx_room(library->resources, library->resource_count,
+                                              &library->resource_room, sizeof *resources);
+    if (!resources)
+        return mx_library_starve(library);
+    library->resources = resources;
+    if (!mx_map_reserve(&library->resource_map))
+        return mx_library_starve(library);
+    library->resources[library->resource_count++] = resource;
+    mx_map_put(&library->resource_map, mx_map_hash(library->key, resource.uri),
+               library->resource_count);
+    return true;
+}
+
+bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint32_t resource)
+{
+    struct mx_root *roots = (struct mx_root *)mx_room(library->roots, library->root_count,
+                                                      &library->root_room, sizeof *roots);
+
+    if (!roots)
+        return mx_library_starve(library);
+    library->roots = roots;
+    roots[library->root_count++] = (struct mx_root){place, resource};
+    return true;
+}
+
+static uint64_t anchor_hash(const struct mx_library *library, uint32_t resource,
+                            struct mcpx_slice name)
+{
+    return mx_map_hash(library->key, name) + resource * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+const struct mx_anchor *mx_library_anchor(const struct mx_library *library, uint32_t resource,
+                                          struct mcpx_slice name)
+{
+    uint64_t hash = anchor_hash(library, resource, name), value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&library->anchor_map, hash, &at)) != 0) {
+        const struct mx_anchor *anchor = &library->anchors[value - 1];
+
+        if (anchor->resource == resource && mcpx_slice_equal(anchor->name, name))
+            return anchor;
+    }
+    return NULL;
+}
+
+bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor, uint32_t value)
+{
+    uint32_t document = library->resources[anchor.resource].place.document;
+    struct mx_anchor *anchors;
+    const struct mx_anchor *known = mx_library_anchor(library, anchor.resource, anchor.name);
+
+    if (known && known->node != anchor.node)
+        return mx_library_refuse(library, (struct mx_place){document, value}, "$anchor",
+                                 "must not be the name of another schema too");
+    anchors = (struct mx_anchor *)mx_room(library->anchors, library->anchor_count,
+                                          &library->anchor_room, sizeof *anchors);
+    if (!anchors)
+        return mx_library_starve(library);
+    library->anchors = anchors;
+    if (!mx_map_reserve(&library->anchor_map))
+        return mx_library_starve(library);
+    library->anchors[library->anchor_count++] = anchor;
+    mx_map_put(&library->anchor_map, anchor_hash(library, anchor.resource, anchor.name),
+               library->anchor_count);
+    return true;
+}

@@ -1,0 +1,245 @@
+/*
+ * regex.c - PCRE2, with its compiler to machine code where there is one. Backtracking can take
+ * longer than the universe, and nobody may measure time here: so each match runs with a small limit
+ * first, and again with a larger one while that does not suffice. What a limit allows is paid in
+ * steps of the evaluation before it is used: a hundred thousand matches that each just stay below a
+ * limit are bounded together, not one by one.
+ *
+ * PCRE2 counts anew at each place of the text where a match may begin, and what it counts once can
+ * be a walk to the end of the text when something is repeated, or to the end of a long pattern that
+ * fits almost. So a pattern that may begin anywhere pays for each place, for its length and, if it
+ * repeats, for the text at each of them. Most that match do so near the beginning: places are
+ * tried, and paid, in growing portions.
+ */
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "lib/schema/regex.h"
+
+#include <mcpx/schema.h>
+#include <pcre2.h>
+#include <stdlib.h>
+
+enum {
+    LIMIT_FIRST = 4,      /* match limit of the first attempt */
+    LIMIT_FACTOR = 16,    /* of each further one */
+    PLACES_FIRST = 16,    /* places of the first portion */
+    PLACES_FACTOR = 8,    /* of each further one */
+    PART = 256,           /* parts of a step, in which what is counted once is paid: */
+    PARTS_ONCE = 4,       /* so many, one for each byte that a repetition may pass over, */
+    BYTES_PER_PART = 32,  /* and one for so many of the pattern */
+    SLOWER = 16,          /* so many times as many without machine code */
+    BYTES_PER_STEP = 128, /* of text that is passed over once */
+    HEAP_KIB = 1024,      /* of a match without machine code */
+    LONG = 512,           /* bytes of a pattern from which less is made of it */
+    MACHINE_EACH = 2048,  /* bytes of code that become machine code, of a pattern */
+    MACHINE_ALL = 8192,   /* and of all those of a schema */
+    STACK_FIRST = 32 * 1024,
+    STACK_MAX = 1024 * 1024
+};
+
+struct mx_regex {
+    pcre2_code *code;
+    size_t len;
+    bool anchored;
+    bool repeats;
+    bool is_machine; /* machine code was made of it */
+};
+
+struct mx_regex_matcher {
+    pcre2_match_data *data;
+    pcre2_match_context *context;
+    pcre2_jit_stack *stack;
+};
+
+static const uint32_t options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF |
+                                PCRE2_ALLOW_EMPTY_CLASS | PCRE2_NEVER_BACKSLASH_C |
+                                PCRE2_NO_UTF_CHECK | PCRE2_USE_OFFSET_LIMIT;
+
+/* What follows each repetition is looked for, which takes time by the square of the length and errs
+ * where scripts are negated. What (?= has seen would be asked for again behind it. */
+static enum mcpx_err compile(struct mcpx_slice pattern, struct mx_regex *regex,
+                             struct mcpx_text *reason)
+{
+    const char *text = pattern.text ? pattern.text : "";
+    bool is_slow = pattern.len > LONG || strstr(text, "{sc");
+    uint32_t how = options | (is_slow ? PCRE2_NO_AUTO_POSSESS : 0) |
+                   (strstr(text, "(?=") ? PCRE2_NO_START_OPTIMIZE : 0);
+    PCRE2_UCHAR message[128];
+    PCRE2_SIZE offset;
+    int error;
+
+    regex->code = pcre2_compile((PCRE2_SPTR)text, pattern.len, how, &error, &offset, NULL);
+    if (regex->code)
+        return MCPX_OK;
+    if (error == PCRE2_ERROR_NOMEMORY || error == PCRE2_ERROR_HEAP_FAILED)
+        return MCPX_ENOMEM;
+    pcre2_get_error_message(error, message, sizeof message);
+    mcpx_text_puts(reason, "must be a regular expression that PCRE2 can match: ");
+    mcpx_text_puts(reason, (const char *)message);
+    return MCPX_EPATTERN;
+}
+
+/* Counts the pattern in. Machine code is for the small and few: it takes up to sixty times the
+ * memory, and longer to make than all the rest. A machine without its compiler does without. */
+static enum mcpx_err count(struct mx_regex *regex, struct mx_regex_sums *sums)
+{
+    size_t size = 0, machine = 0;
+
+    pcre2_pattern_info(regex->code, PCRE2_INFO_SIZE, &size);
+    sums->code += size;
+    if (sums->code > MCPX_SCHEMA_PATTERNS_MAX)
+        return MCPX_ELIMIT;
+    if (size <= MACHINE_EACH && sums->machine + size <= MACHINE_ALL) {
+        sums->machine += size;
+        pcre2_jit_compile(regex->code, PCRE2_JIT_COMPLETE);
+        pcre2_pattern_info(regex->code, PCRE2_INFO_JITSIZE, &machine);
+        regex->is_machine = machine > 0;
+    }
+    sums->memory += sizeof *regex + size + machine;
+    return MCPX_OK;
+}
+
+/* Notes what is known of the pattern. */
+static void look_at(struct mx_regex *regex, struct mcpx_slice pattern)
+{
+    uint32_t all = 0;
+
+    pcre2_pattern_info(regex->code, PCRE2_INFO_ALLOPTIONS, &all);
+    regex->len = pattern.len;
+    regex->anchored = all & PCRE2_ANCHORED;
+    for (size_t i = 0; i < pattern.len; i++)
+        regex->repeats = regex->repeats || memchr("*+{", pattern.text[i], 3);
+}
+
+enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out,
+                           struct mx_regex_sums *sums, struct mcpx_text *reason)
+{
+    struct mcpx_text translated = {0};
+    struct mx_regex *regex = (struct mx_regex *)calloc(1, sizeof *regex);
+    const char *why = "";
+    enum mcpx_err err = regex ? MCPX_OK : MCPX_ENOMEM;
+
+    if (regex && !mx_ecma_translate(pattern, &translated, &why)) {
+        mcpx_text_puts(reason, why);
+        err = MCPX_EPATTERN;
+    } else if (regex) {
+        err = translated.failed ? MCPX_ENOMEM
+                                : compile(mcpx_text_view(&translated), regex, reason);
+    }
+    mcpx_text_fini(&translated);
+    if (!err)
+        err = count(regex, sums);
+    if (err) {
+        mx_regex_free(regex);
+        return err;
+    }
+    look_at(regex, pattern);
+    *out = regex;
+    return MCPX_OK;
+}
+
+void mx_regex_free(struct mx_regex *regex)
+{
+    if (!regex)
+        return;
+    pcre2_code_free(regex->code);
+    free(regex);
+}
+
+struct mx_regex_matcher *mx_regex_matcher_new(void)
+{
+    struct mx_regex_matcher *matcher = (struct mx_regex_matcher *)calloc(1, sizeof *matcher);
+
+    if (!matcher)
+        return NULL;
+    matcher->data = pcre2_match_data_create(1, NULL);
+    matcher->context = pcre2_match_context_create(NULL);
+    matcher->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MAX, NULL);
+    if (!matcher->data || !matcher->context) {
+        mx_regex_matcher_free(matcher);
+        return NULL;
+    }
+    if (matcher->stack)
+        pcre2_jit_stack_assign(matcher->context, NULL, matcher->stack);
+    pcre2_set_heap_limit(matcher->context, HEAP_KIB);
+    return matcher;
+}
+
+void mx_regex_matcher_free(struct mx_regex_matcher *matcher)
+{
+    if (!matcher)
+        return;
+    pcre2_match_data_free(matcher->data);
+    pcre2_match_context_free(matcher->context);
+    pcre2_jit_stack_free(matcher->stack);
+    free(matcher);
+}
+
+/* Takes what a match at so many places is worth off the steps. */
+static bool pay(const struct mx_regex *regex, size_t len, uint64_t places, uint32_t limit,
+                int64_t *steps)
+{
+    uint64_t once = (PARTS_ONCE + regex->len / BYTES_PER_PART + (regex->repeats ? len : 0)) *
+                    (regex->is_machine ? 1 : SLOWER);
+    uint64_t most = (uint64_t)INT64_MAX / PART / limit / once;
+    uint64_t price = 1 + len / BYTES_PER_STEP + places * limit * once / PART;
+
+    if (places > most || *steps < 0 || price > (uint64_t)*steps)
+        return false;
+    *steps -= (int64_t)price;
+    return true;
+}
+
+/* Tries places from `from` to `to`, both at the beginning of a character. */
+static int try_places(const struct mx_regex *regex, struct mx_regex_matcher *matcher,
+                      struct mcpx_slice text, const size_t range[2], int64_t *steps)
+{
+    uint64_t places = regex->anchored ? 1 : range[1] - range[0] + 1;
+    int found = PCRE2_ERROR_MATCHLIMIT;
+
+    pcre2_set_offset_limit(matcher->context, range[1]);
+    for (uint32_t limit = LIMIT_FIRST; found == PCRE2_ERROR_MATCHLIMIT;
+         limit *= LIMIT_FACTOR) {
+        if (limit > UINT32_MAX / LIMIT_FACTOR || !pay(regex, text.len, places, limit, steps))
+            return PCRE2_ERROR_MATCHLIMIT;
+        pcre2_set_match_limit(matcher->context, limit);
+        found = pcre2_match(regex->code, (PCRE2_SPTR)text.text, text.len, range[0],
+                            PCRE2_NO_UTF_CHECK, matcher->data, matcher->context);
+    }
+    return found;
+}
+
+/* The end of a portion that begins at `from`: the beginning of a character, or the text's end. */
+static size_t portion_end(const struct mx_regex *regex, struct mcpx_slice text, size_t from,
+                          size_t places)
+{
+    size_t to = from + places - 1;
+
+    if (regex->anchored || to >= text.len)
+        return text.len;
+    while (to < text.len && (text.text[to] & 0xc0) == 0x80)
+        to++;
+    return to;
+}
+
+enum mx_match mx_regex_match(const struct mx_regex *regex, struct mx_regex_matcher *matcher,
+                             struct mcpx_slice text, int64_t *steps)
+{
+    size_t range[2] = {0, 0}, places = PLACES_FIRST;
+    int found;
+
+    if (!text.text)
+        text.text = "";
+    do {
+        range[1] = portion_end(regex, text, range[0], places);
+        found = try_places(regex, matcher, text, range, steps);
+        range[0] = range[1] + 1;
+        while (range[0] < text.len && (text.text[range[0]] & 0xc0) == 0x80)
+            range[0]++;
+        places *= PLACES_FACTOR;
+    } while (found == PCRE2_ERROR_NOMATCH && range[1] < text.len);
+    if (found >= 0)
+        return MX_MATCH_YES;
+    if (found == PCRE2_ERROR_NOMATCH)
+        return MX_MATCH_NO;
+    return found == PCRE2_ERROR_NOMEMORY ? MX_MATCH_MEMORY : MX_MATCH_LIMIT;
+}

@@ -1,0 +1,387 @@
+/*
+ * resolve.c - documents, what can be referred to in them, and where references lead. Names are
+ * looked for only where keywords expect schemas: an `$id` in an `enum` is none. A JSON Pointer may
+ * lead to where no schema was expected; what it finds there is walked through then, and has to keep
+ * its meta-schema like everything else.
+ *
+ * Documents are asked of the caller by name; this file, like the whole folder, opens nothing.
+ */
+#include "lib/json/tree.h"
+
+#include "lib/base/rows.h"
+#include "lib/schema/library.h"
+#include "lib/schema/uri.h"
+
+#include <stdlib.h>
+
+/* A walk: where it is, and how many schemas are around. */
+struct mx_walk {
+    struct mx_library *library;
+    uint32_t document;
+    uint32_t resource;
+    uint32_t depth;
+};
+
+/* A string's text, for as long as the library lives. */
+static struct mcpx_slice keep_text(struct mx_library *library, const struct mx_tree *tree,
+                                   uint32_t node)
+{
+    struct mcpx_slice kept = {
+        mx_arena_take(&library->arena, tree->nodes[node].end - tree->nodes[node].begin), 0};
+
+    if (kept.text)
+        mx_tree_plain(tree, node, (char *)(uintptr_t)kept.text, &kept.len);
+    else
+        mx_library_starve(library);
+    return kept;
+}
+
+/* The value of a schema's keyword that is a string; 0 when it is none. */
+static uint32_t string_of(const struct mx_tree *tree, uint32_t schema, struct mcpx_slice name)
+{
+    uint32_t value = mx_tree_member(tree, schema, name);
+
+    return value && mx_tree_type(tree, value) == MCPX_JSON_STRING ? value : 0;
+}
+
+/*
+ * What a schema that begins a resource is written in. `dialect` is left as it is when the schema
+ * does not say. Returns false on failure, which is noted.
+ */
+static bool walk_dialect(const struct mx_walk *walk, uint32_t node, struct mx_dialect *dialect)
+{
+    const struct mx_tree *tree = &walk->library->documents[walk->document].tree;
+    uint32_t value = string_of(tree, node, MCPX_SLICE("$schema"));
+    struct mcpx_slice uri;
+    const char *reason;
+
+    if (!value)
+        return true;
+    uri = keep_text(walk->library, tree, value);
+    return uri.text &&
+           (mx_dialect_find(uri, walk->library->options, dialect, &reason) ||
+            mx_library_refuse(walk->library, (struct mx_place){walk->document, value},
+                              "$schema", reason));
+}
+
+static bool add_own_anchor(struct mx_walk *walk, uint32_t node, uint32_t value, bool dynamic)
+{
+    const struct mx_tree *tree = &walk->library->documents[walk->document].tree;
+    struct mx_anchor anchor = {{NULL, 0}, walk->resource, node, dynamic};
+
+    if (!value)
+        return true;
+    anchor.name = keep_text(walk->library, tree, value);
+    return anchor.name.text && mx_library_add_anchor(walk->library, anchor, value);
+}
+
+/* The schema has an `$id` that names a resource: enters it. */
+static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slice id)
+{
+    struct mx_library *library = walk->library;
+    struct mx_resource around = library->resources[walk->resource];
+    struct mx_resource own = {{NULL, 0}, {walk->document, node}, around.dialect};
+    struct mcpx_slice fragment;
+    struct mcpx_text uri = {0};
+    bool added;
+
+    mx_uri_resolve(around.uri, id, &uri);
+    if (uri.failed) {
+        mcpx_text_fini(&uri);
+        return mx_library_starve(library);
+    }
+    mx_uri_split(mcpx_text_view(&uri), &own.uri, &fragment);
+    mx_library_spend(library, own.place, uri.len);
+    if (around.place.node == node && mcpx_slice_equal(around.uri, own.uri)) {
+        mcpx_text_fini(&uri);
+        return true;
+    }
+    if (!library->err)
+        own.uri = mx_arena_copy(&library->arena, own.uri);
+    mcpx_text_fini(&uri);
+    if (library->err)
+        return false;
+    if (!own.uri.text)
+        return mx_library_starve(library);
+    added = (around.place.node == node || walk_dialect(walk, node, &own.dialect)) &&
+            mx_library_add_resource(library, own);
+    if (!added)
+        return false;
+    if (memcmp(&own.dialect.manner, &around.dialect.manner, sizeof own.dialect.manner) != 0 ||
+        own.dialect.meta != around.dialect.meta)
+        added = mx_library_add_root(library, own.place, library->resource_count - 1);
+    walk->resource = library->resource_count - 1;
+    return added;
+}
+
+/* Takes note of a schema's names. */
+static bool take_names(struct mx_walk *walk, uint32_t node)
+{
+    struct mx_library *library = walk->library;
+    const struct mx_tree *tree = &library->documents[walk->document].tree;
+    bool is_07 = library->resources[walk->resource].dialect.manner.draft == MX_DRAFT_07;
+    uint32_t id = string_of(tree, node, MCPX_SLICE("$id"));
+    struct mcpx_slice text = {NULL, 0};
+
+    if (is_07 && mx_tree_member(tree, node, MCPX_SLICE("$ref")))
+        return true;
+    if (id) {
+        text = keep_text(library, tree, id);
+        if (!text.text)
+            return false;
+    }
+    if (is_07 && text.len && text.text[0] == '#') {
+        struct mx_anchor anchor = {{text.text + 1, text.len - 1}, walk->resource, node, false};
+
+        return text.len == 1 || mx_library_add_anchor(library, anchor, id);
+    }
+    if (id && !enter_resource(walk, node, text))
+        return false;
+    is_07 = library->resources[walk->resource].dialect.manner.draft == MX_DRAFT_07;
+    return is_07 ||
+           (add_own_anchor(walk, node, string_of(tree, node, MCPX_SLICE("$anchor")), false) &&
+            add_own_anchor(walk, node, string_of(tree, node, MCPX_SLICE("$dynamicAnchor")),
+                           true));
+}
+
+static bool walk_schema(struct mx_walk walk, uint32_t node);
+
+/* Walks through the schemas in a keyword's value. */
+static bool walk_value(const struct mx_walk *walk, enum mx_shape shape, uint32_t value)
+{
+    const struct mx_tree *tree = &walk->library->documents[walk->document].tree;
+    enum mcpx_json_type type = mx_tree_type(tree, value);
+    bool is_map = shape >= MX_SHAPE_DEPENDENCIES || shape == MX_SHAPE_MAP;
+    bool is_list = shape == MX_SHAPE_LIST || shape == MX_SHAPE_ITEMS;
+
+    if (shape == MX_SHAPE_NONE)
+        return true;
+    if (is_map && type == MCPX_JSON_OBJECT) {
+        for (uint32_t at = value + 1; at < mx_tree_end(tree, value);
+             at = mx_tree_next(tree, at + 1)) {
+            if (!walk_schema(*walk, at + 1))
+                return false;
+        }
+    } else if (is_list && type == MCPX_JSON_ARRAY) {
+        for (uint32_t at = value + 1; at < mx_tree_end(tree, value);
+             at = mx_tree_next(tree, at)) {
+            if (!walk_schema(*walk, at))
+                return false;
+        }
+    } else if (shape == MX_SHAPE_SCHEMA || shape == MX_SHAPE_ITEMS) {
+        return walk_schema(*walk, value);
+    }
+    return true;
+}
+
+/* Notes that a schema is here. */
+static bool mark(struct mx_walk *walk, uint32_t node)
+{
+    struct mx_library *library = walk->library;
+    struct mx_place place = {walk->document, node};
+
+    if (walk->depth > MCPX_SCHEMA_DEPTH_MAX)
+        return mx_library_refuse(library, place, "bounds",
+                                 "must not be nested deeper than 64 schemas");
+    if (!library->documents[walk->document].builtin &&
+        ++library->count > MCPX_SCHEMA_COUNT_MAX)
+        return mx_library_refuse(library, place, "bounds",
+                                 "must not have more than 10000 schemas");
+    return true;
+}
+
+/* What is no schema is left to its meta-schema. */
+static bool walk_schema(struct mx_walk walk, uint32_t node)
+{
+    struct mx_library *library = walk.library;
+    const struct mx_tree *tree = &library->documents[walk.document].tree;
+    struct mx_manner manner;
+    bool only_ref;
+
+    if (mx_tree_type(tree, node) != MCPX_JSON_OBJECT &&
+        mx_tree_type(tree, node) != MCPX_JSON_BOOL)
+        return true;
+    walk.depth++;
+    if (!mark(&walk, node) ||
+        (mx_tree_type(tree, node) == MCPX_JSON_OBJECT && !take_names(&walk, node)))
+        return false;
+    library->documents[walk.document].resource_of[node] = walk.resource;
+    manner = library->resources[walk.resource].dialect.manner;
+    only_ref = manner.draft == MX_DRAFT_07 && mx_tree_member(tree, node, MCPX_SLICE("$ref"));
+    if (mx_tree_type(tree, node) != MCPX_JSON_OBJECT)
+        return true;
+    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
+         at = mx_tree_next(tree, at + 1)) {
+        enum mx_keyword key = mx_keyword_find(&library->keywords, mx_tree_inside(tree, at),
+                                              tree->nodes[at].hash, manner);
+        enum mx_shape shape = key == MX_KEY_COUNT
+                                  ? MX_SHAPE_NONE
+                                  : (enum mx_shape)library->keywords.rows[key].shape;
+
+        if (only_ref && shape != MX_SHAPE_DEFINITIONS)
+            continue;
+        if (!walk_value(&walk, shape, at + 1))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t *new_numbers(size_t count)
+{
+    uint32_t *numbers = (uint32_t *)malloc((count + 1) * sizeof *numbers);
+
+    if (numbers)
+        memset(numbers, 0xff, count * sizeof *numbers); /* MX_NONE */
+    return numbers;
+}
+
+/* Reads a text as the newest document. */
+static bool read_document(struct mx_library *library, struct mcpx_slice text)
+{
+    struct mx_document *documents =
+        (struct mx_document *)mx_room(library->documents, library->document_count,
+                                      &library->document_room, sizeof *documents);
+    struct mx_document *document;
+    enum mcpx_err err;
+
+    if (!documents)
+        return mx_library_starve(library);
+    library->documents = documents;
+    document = &documents[library->document_count++];
+    memset(document, 0, sizeof *document);
+    document->text = text;
+    err = mx_tree_read(&document->tree, text, NULL);
+    if (err == MCPX_ENOMEM)
+        return mx_library_starve(library);
+    if (err || document->tree.ambiguous)
+        return mx_library_refuse(library, (struct mx_place){library->document_count - 1, 0},
+                                 err ? "json" : "ambiguous",
+                                 err ? "must be JSON" : "must not be readable in two ways");
+    document->resource_of = new_numbers(document->tree.count);
+    document->unit_of = new_numbers(document->tree.count);
+    return (document->resource_of && document->unit_of) || mx_library_starve(library);
+}
+
+bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text,
+                    struct mx_place *out)
+{
+    struct mx_walk walk = {library, library->document_count, library->resource_count, 0};
+    struct mx_resource root = {
+        {NULL, 0}, {walk.document, 0}, {{0, 0}, NULL, {NULL, 0}, {NULL, 0}}};
+    const struct mx_builtin *builtin = mx_builtin_find(uri);
+
+    root.dialect = mx_dialect_default(library->options->dialect);
+    root.uri = mx_arena_copy(&library->arena, uri);
+    if (!root.uri.text)
+        return mx_library_starve(library);
+    if (text.len > MCPX_SCHEMA_BYTES_MAX)
+        return mx_library_refuse(library, root.place, "bounds",
+                                 "must not be longer than 256 KiB");
+    if (!read_document(library, text))
+        return false;
+    library->documents[walk.document].builtin = builtin;
+    library->documents[walk.document].uri = root.uri;
+    if (mx_tree_type(&library->documents[walk.document].tree, 0) == MCPX_JSON_OBJECT &&
+        !walk_dialect(&walk, 0, &root.dialect))
+        return false;
+    if (!mx_library_add_resource(library, root) ||
+        !mx_library_add_root(library, root.place, walk.resource))
+        return false;
+    *out = root.place;
+    library->documents[walk.document].resource_of[0] = walk.resource;
+    return walk_schema(walk, 0);
+}
+
+/* The resource of this URI, from a document that is asked for if need be. */
+static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri)
+{
+    const struct mx_builtin *builtin;
+    struct mcpx_slice text;
+    struct mx_place place;
+    uint32_t found = mx_library_find(library, uri);
+
+    if (found != MX_NONE)
+        return found;
+    builtin = mx_builtin_find(uri);
+    if (builtin)
+        text = builtin->text;
+    else if (!library->options->find ||
+             !library->options->find(library->options->context, uri, &text))
+        return MX_NONE;
+    if (!mx_library_add(library, uri, text, &place))
+        return MX_NONE;
+    return mx_library_find(library, uri);
+}
+
+/* Follows a JSON Pointer in a resource; on the way it may enter others. */
+static bool follow_pointer(struct mx_library *library, uint32_t resource,
+                           struct mcpx_slice pointer, struct mx_place *out)
+{
+    struct mx_place place = library->resources[resource].place;
+    const struct mx_document *document = &library->documents[place.document];
+    struct mx_walk walk = {library, place.document, resource, 0};
+
+    while (pointer.len > 0) {
+        size_t len = 1;
+
+        while (len < pointer.len && pointer.text[len] != '/')
+            len++;
+        if (!mx_library_spend(library, place, document->tree.nodes[place.node].count) ||
+            !mx_tree_point(&document->tree, place.node, (struct mcpx_slice){pointer.text, len},
+                           &place.node))
+            return false;
+        pointer = (struct mcpx_slice){pointer.text + len, pointer.len - len};
+        if (document->resource_of[place.node] != MX_NONE)
+            walk.resource = document->resource_of[place.node];
+    }
+    *out = place;
+    if (document->resource_of[place.node] != MX_NONE)
+        return true;
+    if (mx_tree_type(&document->tree, place.node) != MCPX_JSON_OBJECT &&
+        mx_tree_type(&document->tree, place.node) != MCPX_JSON_BOOL)
+        return false;
+    return mx_library_add_root(library, place, walk.resource) && walk_schema(walk, place.node);
+}
+
+/* Follows the fragment of a reference. */
+static bool follow_fragment(struct mx_library *library, uint32_t resource,
+                            struct mcpx_slice fragment, struct mx_place *out,
+                            const struct mx_anchor **anchor)
+{
+    const struct mx_anchor *found;
+
+    if (fragment.len == 0 || fragment.text[0] == '/')
+        return follow_pointer(library, resource, fragment, out);
+    found = mx_library_anchor(library, resource, fragment);
+    if (!found)
+        return false;
+    *out = (struct mx_place){library->resources[resource].place.document, found->node};
+    if (found->dynamic)
+        *anchor = found;
+    return true;
+}
+
+bool mx_library_follow(struct mx_library *library, struct mx_place from,
+                       struct mcpx_slice reference, struct mx_place *out,
+                       const struct mx_anchor **anchor)
+{
+    struct mcpx_text uri = {0}, decoded = {0};
+    struct mcpx_slice document, fragment;
+    uint32_t resource;
+    bool found = false;
+
+    *anchor = NULL;
+    mx_uri_resolve(mx_library_resource(library, from)->uri, reference, &uri);
+    mx_uri_split(mcpx_text_view(&uri), &document, &fragment);
+    mx_uri_decode(fragment, &decoded);
+    if (uri.failed || decoded.failed)
+        mx_library_starve(library);
+    mx_library_spend(library, from, uri.len);
+    resource = library->err ? MX_NONE : fetch_resource(library, document);
+    if (resource != MX_NONE)
+        found = follow_fragment(library, resource, mcpx_text_view(&decoded), out, anchor);
+    mcpx_text_fini(&uri);
+    mcpx_text_fini(&decoded);
+    return found || mx_library_refuse(library, from, "$ref",
+                                      "must lead to a schema that is known here");
+}

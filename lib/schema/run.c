@@ -1,0 +1,459 @@
+/*
+ * run.c - applying subschemas. Which values a subschema takes is a mask; its checks are a flat list
+ * of those for the value's type and those for all. When only the verdict matters the first check
+ * that fails ends the list. Errors are looked for in a second evaluation, and only if there is one:
+ * most documents are valid, and composing paths would make them pay.
+ *
+ * A loop of references is not looked for: it has no end, so it meets the bound of depth.
+ */
+#include "lib/schema/run.h"
+
+#include "lib/json/number.h"
+#include "lib/json/tree.h"
+
+#include "lib/json/json_write.h"
+
+void mx_findings_fini(struct mx_findings *findings)
+{
+    for (size_t i = 0; i <= MCPX_SCHEMA_ERRORS_MAX; i++) {
+        mcpx_text_fini(&findings->first[i].path);
+        mcpx_text_fini(&findings->first[i].keyword);
+        mcpx_text_fini(&findings->first[i].message);
+    }
+}
+
+void mx_findings_start(struct mx_findings *findings, const struct mx_tree *tree,
+                       struct mcpx_slice base)
+{
+    findings->base = base;
+    findings->tree = tree;
+    findings->depth = 0;
+    findings->count = 0;
+}
+
+struct mx_finding *mx_findings_next(struct mx_findings *findings)
+{
+    struct mx_finding *next = &findings->first[findings->count];
+
+    mcpx_text_reset(&next->path);
+    mcpx_text_reset(&next->keyword);
+    mcpx_text_reset(&next->message);
+    return next;
+}
+
+void mx_findings_path(const struct mx_findings *findings, struct mcpx_text *out)
+{
+    mcpx_text_slice(out, findings->base);
+    for (uint32_t i = 0; i < findings->depth; i++) {
+        if (findings->trail[i].is_index) {
+            mcpx_text_puts(out, "/");
+            mcpx_text_number(out, findings->trail[i].step);
+        } else {
+            mx_tree_pointer_name(findings->tree, findings->trail[i].step, out);
+        }
+    }
+}
+
+static int compare_places(const struct mx_finding *a, const struct mx_finding *b)
+{
+    int order = mcpx_slice_compare(mcpx_text_view(&a->path), mcpx_text_view(&b->path));
+
+    return order
+               ? order
+               : mcpx_slice_compare(mcpx_text_view(&a->keyword), mcpx_text_view(&b->keyword));
+}
+
+static int compare(const struct mx_finding *a, const struct mx_finding *b)
+{
+    int order = compare_places(a, b);
+
+    return order
+               ? order
+               : mcpx_slice_compare(mcpx_text_view(&a->message), mcpx_text_view(&b->message));
+}
+
+bool mx_findings_wants(const struct mx_findings *findings)
+{
+    const struct mx_finding *next = &findings->first[findings->count];
+
+    return findings->count < MCPX_SCHEMA_ERRORS_MAX || compare_places(next, next - 1) <= 0;
+}
+
+void mx_findings_keep(struct mx_findings *findings)
+{
+    struct mx_finding next = findings->first[findings->count];
+    size_t at = findings->count;
+
+    while (at > 0 && compare(&next, &findings->first[at - 1]) < 0)
+        at--;
+    if (at > 0 && compare(&next, &findings->first[at - 1]) == 0)
+        return;
+    for (size_t i = findings->count; i > at; i--)
+        findings->first[i] = findings->first[i - 1];
+    findings->first[at] = next;
+    if (findings->count < MCPX_SCHEMA_ERRORS_MAX)
+        findings->count++;
+}
+
+/* Bytes of a path, or marks of what was looked at, that a step is worth. */
+enum { BYTES_PER_STEP = 64, WORDS_PER_STEP = 16 };
+
+bool mx_run_stop(struct mx_run *run, uint32_t node)
+{
+    if (!run->stopped)
+        run->stop_node = node;
+    run->stopped = true;
+    run->steps = -1;
+    return false;
+}
+
+bool mx_run_starve(struct mx_run *run, uint32_t node)
+{
+    /* The share of an evaluation is a bound, the machine's end of memory is not. */
+    run->no_memory = run->scratch->limit == 0 ||
+                     run->scratch->limit - run->scratch->used > run->scratch->limit / 2;
+    return mx_run_stop(run, node);
+}
+
+/* For the next error, whose path is that of the value at hand; NULL when none is wanted. */
+static struct mx_finding *next_finding(struct mx_run *run)
+{
+    struct mx_finding *next;
+
+    if (!run->findings || run->stopped)
+        return NULL;
+    next = mx_findings_next(run->findings);
+    mx_findings_path(run->findings, &next->path);
+    return next;
+}
+
+/* Keeps the error whose path stands in `next`, if one is wanted. Returns false. */
+static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op *op)
+{
+    if (!next)
+        return false;
+    run->steps -= (int64_t)(next->path.len / BYTES_PER_STEP + 1);
+    mcpx_text_puts(&next->keyword, op->action->name);
+    if (!mx_findings_wants(run->findings))
+        return false;
+    if (op->action->tell)
+        op->action->tell(run->program, op, &next->message);
+    else
+        mcpx_text_puts(&next->message, op->action->sentence);
+    mx_findings_keep(run->findings);
+    return false;
+}
+
+bool mx_run_fail(struct mx_run *run, const struct mx_op *op)
+{
+    return keep(run, next_finding(run), op);
+}
+
+bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t name)
+{
+    struct mx_finding *next = next_finding(run);
+
+    if (next)
+        mx_tree_pointer_name(run->tree, name, &next->path);
+    return keep(run, next, op);
+}
+
+bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name)
+{
+    struct mx_finding *next = next_finding(run);
+
+    if (next)
+        mx_tree_pointer_add(&next->path, name);
+    return keep(run, next, op);
+}
+
+/* What a type is called in a message, in the order of their bits. */
+static const struct {
+    uint8_t bit;
+    const char *text;
+} type_names[] = {
+    {1 << MCPX_JSON_STRING, "a string"}, {1 << MCPX_JSON_NUMBER, "a number"},
+    {MX_TYPE_INTEGER, "an integer"},     {1 << MCPX_JSON_OBJECT, "an object"},
+    {1 << MCPX_JSON_ARRAY, "an array"},  {1 << MCPX_JSON_BOOL, "a boolean"},
+    {1 << MCPX_JSON_NULL, "null"},
+};
+
+static void tell_type(const struct mx_program *program, const struct mx_op *op,
+                      struct mcpx_text *out)
+{
+    const char *before = "must be ";
+
+    (void)program;
+    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
+        if (!(op->a & type_names[i].bit))
+            continue;
+        mx_format(out, "%s%s", before, type_names[i].text);
+        before = " or ";
+    }
+}
+
+static const struct mx_action type_action = {"type", NULL, tell_type, NULL};
+
+/* The value is of a type that the subschema does not take. */
+static bool refuse_type(struct mx_run *run, const struct mx_unit *unit)
+{
+    struct mx_action never = {run->lead ? run->lead->name : "false", NULL, NULL,
+                              "is not allowed"};
+    struct mx_op op = {unit->never ? &never : &type_action, unit->types, 0, NULL};
+
+    return mx_run_fail(run, &op);
+}
+
+static bool takes_type(const struct mx_run *run, const struct mx_unit *unit, uint32_t node)
+{
+    const struct mx_node *value = &run->tree->nodes[node];
+    struct mx_number number;
+
+    if (unit->types >> value->type & 1)
+        return true;
+    if (value->type != MCPX_JSON_NUMBER || !(unit->types & MX_TYPE_INTEGER))
+        return false;
+    return value->whole || (mx_number_read(mx_tree_bytes(run->tree, node), &number) &&
+                            mx_number_is_integer(&number));
+}
+
+static bool run_ops(struct mx_run *run, const struct mx_unit *unit, enum mx_class class,
+                    uint32_t node)
+{
+    const struct mx_op *first = &run->program->ops[unit->begin];
+    uint32_t from = class == MX_CLASS_STRING ? 0 : unit->end[class - 1];
+    bool fits = true;
+
+    for (const struct mx_op *op = first + from; op < first + unit->end[class]; op++) {
+        if (op->action->run(run, op, node))
+            continue;
+        if (!mx_run_goes_on(run))
+            return false;
+        fits = false;
+    }
+    return fits;
+}
+
+/* For each type of value, the class of its checks; MX_CLASS_COUNT: it has none. */
+static const uint8_t classes[] = {
+    [MCPX_JSON_ABSENT] = MX_CLASS_COUNT,  [MCPX_JSON_STRING] = MX_CLASS_STRING,
+    [MCPX_JSON_NUMBER] = MX_CLASS_NUMBER, [MCPX_JSON_OBJECT] = MX_CLASS_OBJECT,
+    [MCPX_JSON_ARRAY] = MX_CLASS_ARRAY,   [MCPX_JSON_BOOL] = MX_CLASS_COUNT,
+    [MCPX_JSON_NULL] = MX_CLASS_COUNT,
+};
+
+static bool run_classes(struct mx_run *run, const struct mx_unit *unit, uint32_t node)
+{
+    enum mx_class class = (enum mx_class)classes[run->tree->nodes[node].type];
+    bool fits = true;
+
+    if (class != MX_CLASS_COUNT)
+        fits = run_ops(run, unit, class, node);
+    if (!fits && !mx_run_goes_on(run))
+        return false;
+    fits = run_ops(run, unit, MX_CLASS_ALL, node) && fits;
+    if (!fits && !mx_run_goes_on(run))
+        return false;
+    return run_ops(run, unit, MX_CLASS_LAST, node) && fits;
+}
+
+/* Room for a mark for each member or item of a value. */
+static bool seen_ready(struct mx_run *run, struct mx_seen *seen, uint32_t node)
+{
+    const struct mx_node *value = &run->tree->nodes[node];
+
+    seen->words = 0;
+    if (value->type == MCPX_JSON_OBJECT || value->type == MCPX_JSON_ARRAY)
+        seen->words = ((size_t)value->count + 63) / 64;
+    seen->bits = (uint64_t *)mx_arena_take(run->scratch, seen->words * sizeof *seen->bits);
+    if (!seen->bits)
+        return mx_run_starve(run, node);
+    return mx_run_spend(run, seen->words / WORDS_PER_STEP, node);
+}
+
+static void see_too(struct mx_seen *seen, const struct mx_seen *more)
+{
+    for (size_t i = 0; i < more->words; i++)
+        seen->bits[i] |= more->bits[i];
+}
+
+/* Runs checks some of which ask what others have looked at. */
+static bool run_seeing(struct mx_run *run, const struct mx_unit *unit, uint32_t node)
+{
+    struct mx_arena_mark mark = mx_arena_mark(run->scratch);
+    struct mx_seen *outer = run->seen, own;
+    bool fits = seen_ready(run, &own, node);
+
+    if (fits) {
+        run->seen = &own;
+        fits = run_classes(run, unit, node);
+        run->seen = outer;
+        if (outer && (fits || run->findings))
+            see_too(outer, &own);
+    }
+    mx_arena_release(run->scratch, mark);
+    return fits;
+}
+
+static bool is_skipped(const struct mx_run *run, uint32_t node)
+{
+    for (size_t i = 0; i < run->skip_count; i++) {
+        if (run->skip[i] == node)
+            return true;
+    }
+    return false;
+}
+
+/* Runs a unit's checks, one level deeper. */
+static bool enter(struct mx_run *run, const struct mx_unit *unit, uint32_t node)
+{
+    uint32_t scope_count = run->scope_count;
+    bool fits;
+
+    if (run->depth == MX_RUN_DEPTH)
+        return mx_run_stop(run, node);
+    if (run->program->dynamic &&
+        (scope_count == 0 || run->scope[scope_count - 1] != unit->resource))
+        run->scope[run->scope_count++] = unit->resource;
+    run->depth++;
+    fits = unit->unevaluated ? run_seeing(run, unit, node) : run_classes(run, unit, node);
+    run->depth--;
+    run->scope_count = scope_count;
+    return fits;
+}
+
+bool mx_run_apply(struct mx_run *run, uint32_t unit_index, uint32_t node)
+{
+    const struct mx_unit *unit = &run->program->units[unit_index];
+
+    if (--run->steps < 0)
+        return mx_run_stop(run, node);
+    if (run->skip_count && is_skipped(run, node))
+        return true;
+    if (!takes_type(run, unit, node))
+        return refuse_type(run, unit);
+    return unit->end[MX_CLASS_LAST] == 0 || enter(run, unit, node);
+}
+
+bool mx_run_here(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                 uint32_t node)
+{
+    const struct mx_action *lead = run->lead;
+    bool fits;
+
+    run->lead = action;
+    fits = mx_run_apply(run, unit, node);
+    run->lead = lead;
+    return fits;
+}
+
+bool mx_run_quietly(struct mx_run *run, uint32_t unit, uint32_t node)
+{
+    struct mx_findings *findings = run->findings;
+    struct mx_seen *seen = run->seen;
+    bool fits;
+
+    run->findings = NULL;
+    run->seen = NULL;
+    fits = mx_run_apply(run, unit, node);
+    run->seen = seen;
+    run->findings = findings;
+    return fits;
+}
+
+bool mx_run_try(struct mx_run *run, uint32_t unit, uint32_t node)
+{
+    struct mx_findings *findings = run->findings;
+    struct mx_seen *outer = run->seen, own;
+    struct mx_arena_mark mark;
+    bool fits;
+
+    if (!outer)
+        return mx_run_quietly(run, unit, node);
+    mark = mx_arena_mark(run->scratch);
+    fits = seen_ready(run, &own, node);
+    if (fits) {
+        run->findings = NULL;
+        run->seen = &own;
+        fits = mx_run_apply(run, unit, node);
+        run->seen = outer;
+        run->findings = findings;
+        if (fits)
+            see_too(outer, &own);
+    }
+    mx_arena_release(run->scratch, mark);
+    return fits;
+}
+
+/* Applies a subschema to a value within the one at hand. */
+static bool go_down(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                    uint32_t node, struct mx_trail_step step)
+{
+    const struct mx_action *lead = run->lead;
+    struct mx_seen *seen = run->seen;
+    bool fits;
+
+    run->seen = NULL;
+    run->lead = action;
+    if (run->findings)
+        run->findings->trail[run->findings->depth++] = step;
+    fits = mx_run_apply(run, unit, node);
+    if (run->findings)
+        run->findings->depth--;
+    run->lead = lead;
+    run->seen = seen;
+    return fits;
+}
+
+bool mx_run_member(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                   uint32_t name)
+{
+    if (!run->findings && !run->seen)
+        return mx_run_apply(run, unit, name + 1);
+    return go_down(run, action, unit, name + 1, (struct mx_trail_step){name, false});
+}
+
+bool mx_run_item(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                 uint32_t node, uint32_t index)
+{
+    if (!run->findings && !run->seen)
+        return mx_run_apply(run, unit, node);
+    return go_down(run, action, unit, node, (struct mx_trail_step){index, true});
+}
+
+/* The text of a string with escapes, in scratch memory. */
+static bool plain_text(struct mx_run *run, uint32_t node, struct mcpx_slice *text)
+{
+    struct mcpx_slice raw = mx_tree_inside(run->tree, node);
+    char *plain = (char *)mx_arena_take(run->scratch, raw.len);
+
+    if (!plain)
+        return mx_run_starve(run, node);
+    mx_tree_plain(run->tree, node, plain, &text->len);
+    text->text = plain;
+    return true;
+}
+
+bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t node)
+{
+    struct mx_arena_mark mark = mx_arena_mark(run->scratch);
+    struct mcpx_slice text = mx_tree_inside(run->tree, node);
+    enum mx_match match = MX_MATCH_LIMIT;
+
+    if (run->stopped)
+        return false;
+    if (!*run->matcher)
+        *run->matcher = mx_regex_matcher_new();
+    if (!*run->matcher)
+        match = MX_MATCH_MEMORY;
+    else if (!run->tree->nodes[node].escaped || plain_text(run, node, &text))
+        match = mx_regex_match(regex, *run->matcher, text, &run->steps);
+    mx_arena_release(run->scratch, mark);
+    if (match == MX_MATCH_LIMIT)
+        mx_run_stop(run, node);
+    if (match == MX_MATCH_MEMORY) {
+        run->no_memory = true;
+        mx_run_stop(run, node);
+    }
+    return match == MX_MATCH_YES;
+}

@@ -1,0 +1,172 @@
+/*
+ * run.h - one evaluation of a compiled schema. Applying a subschema to a value, and what checks ask
+ * for while that goes on. Checks call these functions and know nothing of each other.
+ */
+#ifndef MX_RUN_H
+#define MX_RUN_H
+
+#include "lib/json/tree.h"
+#include "lib/schema/program.h"
+
+#include <mcpx/schema.h>
+
+/** Bounds of one evaluation. */
+enum { MX_RUN_STEPS = 1000000, MX_RUN_DEPTH = 512 };
+
+/** The members or items of one value that some subschema has looked at; a bit each, in order. */
+struct mx_seen {
+    uint64_t *bits;
+    size_t words;
+};
+
+/**
+ * An evaluation.
+ *
+ * tree       what is judged; not ambiguous
+ * scratch    memory, given back as it is no longer needed
+ * findings   where errors are listed; NULL where only the verdict matters
+ * lead       keyword by which the value at hand was reached
+ * seen       asked for by a subschema of the value at hand, or NULL
+ * scope      resources that were entered, the outermost first; only for dynamic programs
+ * skip       nodes, ascending, that are not judged; skip_count of them
+ * stopped    a bound was met, at stop_node
+ * no_memory  the bound was that of the machine
+ */
+struct mx_run {
+    const struct mx_program *program;
+    const struct mx_tree *tree;
+    struct mx_arena *scratch;
+    struct mx_regex_matcher **matcher;
+    struct mx_findings *findings;
+    const struct mx_action *lead;
+    struct mx_seen *seen;
+    int64_t steps;
+    uint32_t depth;
+    uint32_t stop_node;
+    bool stopped;
+    bool no_memory;
+    uint32_t scope_count;
+    uint32_t scope[MX_RUN_DEPTH + 1];
+    const uint32_t *skip;
+    size_t skip_count;
+};
+
+/** Applies a subschema to a value, or to a name as if it were a string. */
+bool mx_run_apply(struct mx_run *run, uint32_t unit, uint32_t node);
+
+/** The same, by a keyword that leads to the subschema but not to another value. */
+bool mx_run_here(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                 uint32_t node);
+
+/** The same, but errors are not listed, and nothing counts as looked at. */
+bool mx_run_quietly(struct mx_run *run, uint32_t unit, uint32_t node);
+
+/** The same, but errors are not listed, and what was looked at counts only if the value fits. */
+bool mx_run_try(struct mx_run *run, uint32_t unit, uint32_t node);
+
+/** Applies a subschema to a member: `name` is its node, the value the one behind. */
+bool mx_run_member(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                   uint32_t name);
+
+/** Applies a subschema to an item. */
+bool mx_run_item(struct mx_run *run, const struct mx_action *action, uint32_t unit,
+                 uint32_t node, uint32_t index);
+
+/** The value is not what the check expects: lists that. Returns false. */
+bool mx_run_fail(struct mx_run *run, const struct mx_op *op);
+
+/** Something is wrong with a member: lists that. `name` is its node. Returns false. */
+bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t name);
+
+/** A member is missing: lists that. Returns false. */
+bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name);
+
+/** A bound was met. Returns false. */
+bool mx_run_stop(struct mx_run *run, uint32_t node);
+
+/** Memory ran out. Returns false. */
+bool mx_run_starve(struct mx_run *run, uint32_t node);
+
+/** Takes steps for work that is done besides applying subschemas. False when a bound is met. */
+static inline bool mx_run_spend(struct mx_run *run, uint64_t steps, uint32_t node)
+{
+    run->steps -= (int64_t)steps;
+    return run->steps >= 0 || mx_run_stop(run, node);
+}
+
+/** Notes that a member or item was looked at. */
+static inline void mx_run_see(struct mx_run *run, uint32_t index)
+{
+    if (run->seen)
+        run->seen->bits[index / 64] |= UINT64_C(1) << index % 64;
+}
+
+/** Notes that all were looked at. */
+static inline void mx_run_see_all(struct mx_run *run)
+{
+    if (run->seen && run->seen->words)
+        memset(run->seen->bits, 0xff, run->seen->words * sizeof *run->seen->bits);
+}
+
+/** Whether a search for errors goes on after one was found. */
+static inline bool mx_run_goes_on(const struct mx_run *run)
+{
+    return run->findings && !run->stopped;
+}
+
+/** Is the pattern found in a string or name? A bound that is met shows in the run. */
+bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t node);
+
+/** One error. The texts keep their memory. */
+struct mx_finding {
+    struct mcpx_text path;
+    struct mcpx_text keyword;
+    struct mcpx_text message;
+};
+
+/** A step down from a value: a name's node, or an item's index. */
+struct mx_trail_step {
+    uint32_t step;
+    bool is_index;
+};
+
+/**
+ * Errors, and where the search for them is. Zero-initialised is empty.
+ *
+ * tree     the text that is judged
+ * base     path of the value with which the search began
+ * trail    from its root to the value at hand; `depth` steps
+ * first    the errors that come first, in order; `count` of them
+ */
+struct mx_findings {
+    const struct mx_tree *tree;
+    struct mcpx_slice base;
+    uint32_t depth;
+    struct mx_trail_step trail[MX_TREE_DEPTH + 1];
+    size_t count;
+    struct mx_finding first[MCPX_SCHEMA_ERRORS_MAX + 1];
+};
+
+/** Frees the texts. */
+void mx_findings_fini(struct mx_findings *findings);
+
+/** Begins a search in a text; `base` is borrowed meanwhile. */
+void mx_findings_start(struct mx_findings *findings, const struct mx_tree *tree,
+                       struct mcpx_slice base);
+
+/** The error that is being composed: empty, behind those that were kept. */
+struct mx_finding *mx_findings_next(struct mx_findings *findings);
+
+/** Appends the JSON Pointer that the trail stands for. */
+void mx_findings_path(const struct mx_findings *findings, struct mcpx_text *out);
+
+/**
+ * True when the error being composed, of which path and keyword are there, would be kept. Saves
+ * composing messages that nobody reads.
+ */
+bool mx_findings_wants(const struct mx_findings *findings);
+
+/** Keeps the error that was composed if it is among the first and was not found before. */
+void mx_findings_keep(struct mx_findings *findings);
+
+#endif

@@ -1,0 +1,465 @@
+/*
+ * schema.c - making a compiled schema: read its documents, let them be judged by their meta-
+ * schemas, compile. Meta-schemas are schemas and are judged by the same engine; those of the two
+ * dialects are made first and trusted.
+ *
+ * A shelf has compiled schemas under their fingerprints. Servers tell their tools again and again,
+ * and many tools have equal schemas: each is compiled once. What was not asked for longest goes
+ * first when there are too many bytes of them. What tools hold of them is shared by the rules of
+ * lib/base/holders.h.
+ */
+#include "lib/schema/schema_state.h"
+
+#include "lib/json/canonical.h"
+#include "lib/json/digest.h"
+#include "lib/json/tree.h"
+#include "lib/schema/build.h"
+#include "lib/schema/program.h"
+#include "lib/schema/uri.h"
+
+#include <stdlib.h>
+
+/* Meta-schemas of meta-schemas: more are taken for a circle. */
+enum { METAS_MAX = 4 };
+
+/* A schema in the making. */
+struct making {
+    const struct mx_metas *metas;
+    const struct mcpx_schema_options *options;
+    struct mcpx_schema_report *report;
+    struct mx_library library;
+    struct mx_build build;
+    struct mx_place root;
+    uint32_t checked; /* roots that keep their meta-schema */
+    unsigned depth;   /* meta-schemas around it */
+};
+
+static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
+                          struct mcpx_schema **out);
+
+struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
+{
+    schema->references++;
+    return schema;
+}
+
+void mcpx_schema_unref(struct mcpx_schema *schema)
+{
+    if (!schema || --schema->references > 0)
+        return;
+    mx_program_fini(&schema->program);
+    free(schema);
+}
+
+struct mcpx_slice mcpx_schema_fingerprint(const struct mcpx_schema *schema)
+{
+    return mcpx_slice_of(schema->fingerprint);
+}
+
+enum mcpx_err mcpx_schema_validate(const struct mcpx_schema *schema, struct mcpx_slice text,
+                                   struct mcpx_schema_report *report)
+{
+    return mx_evaluate_text(&schema->program, text, false, report);
+}
+
+/* The path of a place: in the schema itself from its root, in another document behind its URI. */
+static void add_path(const struct making *making, struct mx_place place, struct mcpx_text *out)
+{
+    const struct mx_library *library = &making->library;
+
+    if (place.document != making->root.document || making->depth > 0) {
+        mcpx_text_slice(out, library->documents[place.document].uri);
+        mcpx_text_puts(out, "#");
+    }
+    mx_tree_path(&library->documents[place.document].tree, place.node, out);
+}
+
+/* Says why the schema is unusable. */
+static enum mcpx_err refuse(struct making *making, struct mx_place place,
+                            struct mcpx_slice keyword, struct mcpx_slice message)
+{
+    struct mcpx_text path = {0};
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (place.document < making->library.document_count &&
+        making->library.documents[place.document].tree.count > 0)
+        add_path(making, place, &path);
+    if (!path.failed)
+        err = mx_report_error(making->report, mcpx_text_view(&path), keyword, message);
+    mcpx_text_fini(&path);
+    return err;
+}
+
+/* Says why, going by what library or build noted. */
+static enum mcpx_err refuse_noted(struct making *making, enum mcpx_err err)
+{
+    const struct mx_library *library = &making->library;
+    const struct mx_build *build = &making->build;
+
+    if (err == MCPX_ENOMEM)
+        return err;
+    if (library->err)
+        return refuse(making, library->place, mcpx_slice_of(library->keyword),
+                      mcpx_slice_of(library->reason));
+    return refuse(making, build->fault_place, mcpx_text_view(&build->fault_keyword),
+                  mcpx_text_view(&build->fault_message));
+}
+
+/* The program of a dialect's meta-schema; `own` is to be given back. */
+static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *dialect,
+                               struct mcpx_schema **own, const struct mx_program **program)
+{
+    struct making meta = {making->metas, making->options, making->report,
+                          .depth = making->depth + 1};
+    enum mcpx_err err;
+
+    if (dialect->meta) {
+        bool is_07 = dialect->meta == mx_builtin_meta(MCPX_DIALECT_DRAFT_07);
+        const struct mcpx_schema *schema =
+            making->metas->schemas[is_07 ? MCPX_DIALECT_DRAFT_07 : MCPX_DIALECT_2020_12];
+
+        *program = schema ? &schema->program : NULL;
+        return MCPX_OK;
+    }
+    if (meta.depth > METAS_MAX)
+        return refuse(making, making->root, MCPX_SLICE("$schema"),
+                      MCPX_SLICE("must not be a circle of meta-schemas"));
+    err = make(&meta, dialect->uri, dialect->text, own);
+    if (err == MCPX_OK)
+        *program = &(*own)->program;
+    return err;
+}
+
+/* Places within a root that other roots are; `list` has room for all. */
+static size_t list_skipped(const struct mx_library *library, const struct mx_root *root,
+                           uint32_t *list)
+{
+    const struct mx_tree *tree = &library->documents[root->place.document].tree;
+    uint32_t end = mx_tree_end(tree, root->place.node);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < library->root_count; i++) {
+        struct mx_place other = library->roots[i].place;
+
+        if (other.document == root->place.document && other.node > root->place.node &&
+            other.node < end)
+            list[count++] = other.node;
+    }
+    return count;
+}
+
+/* Lets a root be judged by its meta-schema. */
+static enum mcpx_err check_root(struct making *making, const struct mx_root *root)
+{
+    const struct mx_library *library = &making->library;
+    const struct mx_program *program = NULL;
+    struct mcpx_schema *own = NULL;
+    struct mcpx_text base = {0};
+    struct mx_subject subject = {
+        &library->documents[root->place.document].tree, root->place.node, {NULL, 0}, NULL, 0};
+    uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
+    enum mcpx_err err = skip ? MCPX_OK : MCPX_ENOMEM;
+
+    if (!err && !mx_library_spend(&making->library, root->place,
+                                  library->root_count + root->place.node))
+        err = refuse_noted(making, library->err);
+    if (!err)
+        err = find_meta(making, &library->resources[root->resource].dialect, &own, &program);
+    if (!err && program) {
+        subject.skip = skip;
+        subject.skip_count = list_skipped(library, root, skip);
+        add_path(making, root->place, &base);
+        subject.base = mcpx_text_view(&base);
+        err = base.failed ? MCPX_ENOMEM : mx_evaluate(program, &subject, making->report);
+    }
+    free(skip);
+    mcpx_text_fini(&base);
+    mcpx_schema_unref(own);
+    return err == MCPX_ELIMIT ? MCPX_EINVALID : err;
+}
+
+/* Lets all be judged that is known so far. */
+static enum mcpx_err check_roots(struct making *making)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    for (; !err && making->checked < making->library.root_count; making->checked++) {
+        struct mx_root root = making->library.roots[making->checked];
+
+        if (!making->library.documents[root.place.document].builtin)
+            err = check_root(making, &root);
+    }
+    return err;
+}
+
+/* Reads, checks, compiles. */
+static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct mcpx_slice text)
+{
+    enum mcpx_err err, compiled;
+
+    if (!mx_library_add(&making->library, uri, text, &making->root)) {
+        err = making->depth == 0 && text.len <= MCPX_SCHEMA_BYTES_MAX
+                  ? mx_report_unreadable(making->report, text, false)
+                  : MCPX_OK;
+        return err ? err : refuse_noted(making, making->library.err);
+    }
+    err = check_roots(making);
+    if (err)
+        return err;
+    compiled = mx_compile(&making->build, making->root);
+    if (compiled == MCPX_ENOMEM)
+        return compiled;
+    err = check_roots(making); /* what references led to */
+    return err || !compiled ? err : refuse_noted(making, compiled);
+}
+
+/* The key of the maps of a library: nobody foresees the digest of what he writes. */
+static bool make_key(struct mcpx_slice text, struct mx_map_key *key)
+{
+    unsigned char digest[MX_SHA256_BYTES];
+
+    if (!mx_sha256(text, digest))
+        return false;
+    memcpy(key, digest, sizeof *key);
+    return true;
+}
+
+static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
+                          struct mcpx_schema **out)
+{
+    struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
+    struct mx_map_key key;
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    if (!schema)
+        return err;
+    schema->references = 1;
+    schema->dialect = making->options->dialect;
+    if (make_key(text, &key)) {
+        mx_library_init(&making->library, making->options, key);
+        making->build.library = &making->library;
+        making->build.program = &schema->program;
+        err = fill(making, uri, text);
+        mx_build_fini(&making->build);
+        mx_library_fini(&making->library);
+    }
+    if (err) {
+        mcpx_schema_unref(schema);
+        return err;
+    }
+    schema->bytes = sizeof *schema + mx_program_bytes(&schema->program);
+    *out = schema;
+    return MCPX_OK;
+}
+
+/* mcpx_schema_compile without a shelf. The fingerprint is left empty. `options` is not NULL. */
+static enum mcpx_err schema_make(const struct mx_metas *metas, struct mcpx_slice text,
+                                 const struct mcpx_schema_options *options,
+                                 struct mcpx_schema_report *report, struct mcpx_schema **out)
+{
+    struct making making = {metas, options, report, .depth = 0};
+    struct mcpx_slice uri, fragment;
+
+    report->count = 0;
+    mx_uri_split(options->uri.text ? options->uri : MCPX_SLICE(""), &uri, &fragment);
+    return make(&making, uri, text, out);
+}
+
+/*
+ * Compiles both meta-schemas. False when memory runs out; what was made is to be freed anyway.
+ */
+static bool metas_make(struct mx_metas *metas)
+{
+    struct mcpx_schema_report report = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
+    bool made = true;
+
+    for (int i = MCPX_DIALECT_2020_12; i <= MCPX_DIALECT_DRAFT_07 && made; i++) {
+        const struct mx_builtin *meta = mx_builtin_meta((enum mcpx_dialect)i);
+        struct mcpx_schema_options options = {.uri = meta->uri};
+
+        made =
+            schema_make(metas, meta->text, &options, &report, &metas->schemas[i]) == MCPX_OK;
+    }
+    mcpx_schema_report_fini(&report);
+    return made;
+}
+
+/* Gives them back. */
+static void metas_fini(struct mx_metas *metas)
+{
+    mcpx_schema_unref(metas->schemas[MCPX_DIALECT_2020_12]);
+    mcpx_schema_unref(metas->schemas[MCPX_DIALECT_DRAFT_07]);
+}
+
+/* Bytes of compiled schemas: on the shelf, and held by all tools. */
+enum { SHELF_BYTES_MAX = 64 * 1024 * 1024 };
+
+/* The one asked for last comes last. */
+struct mcpx_shelf {
+    struct mx_metas metas;
+    struct mcpx_schema **schemas;
+    size_t count;
+    size_t room;
+    size_t bytes;
+    struct mx_tools_share share;
+};
+
+struct mcpx_shelf *mcpx_shelf_new(void)
+{
+    struct mcpx_shelf *shelf = (struct mcpx_shelf *)calloc(1, sizeof *shelf);
+
+    if (shelf)
+        shelf->share.held = (struct mx_holders){
+            .key = {{1, 2}}, .cap = MCPX_SCHEMA_SHARE, .total = SHELF_BYTES_MAX};
+    if (shelf && !metas_make(&shelf->metas)) {
+        mcpx_shelf_free(shelf);
+        return NULL;
+    }
+    return shelf;
+}
+
+void mcpx_shelf_free(struct mcpx_shelf *shelf)
+{
+    if (!shelf)
+        return;
+    for (size_t i = 0; i < shelf->count; i++)
+        mcpx_schema_unref(shelf->schemas[i]);
+    metas_fini(&shelf->metas);
+    mx_holders_fini(&shelf->share.held);
+    free(shelf->schemas);
+    free(shelf);
+}
+
+struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf)
+{
+    return &shelf->share;
+}
+
+size_t mcpx_shelf_count(const struct mcpx_shelf *shelf)
+{
+    return shelf->count;
+}
+
+size_t mcpx_shelf_bytes(const struct mcpx_shelf *shelf)
+{
+    return shelf->bytes;
+}
+
+/* Finds the schema in a larger text, of which nothing else is looked at: as if it stood alone. */
+static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
+                         struct mcpx_schema_report *report)
+{
+    struct mcpx_fault fault = {"must have one value at the pointer", "", 0};
+    struct mx_tree tree = {0};
+    enum mcpx_err err = mx_tree_read(&tree, *text, &fault);
+    uint32_t node;
+
+    if (!err && mx_tree_point(&tree, 0, pointer, &node))
+        *text = mx_tree_bytes(&tree, node);
+    else if (err != MCPX_ENOMEM)
+        err = mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
+                              mcpx_slice_of(fault.reason));
+    mx_tree_fini(&tree);
+    return err;
+}
+
+/* The fingerprint of a schema; false when it has none: compiling says why. */
+static bool take_fingerprint(struct mcpx_slice text, char *out)
+{
+    struct mcpx_text canonical = {0};
+    struct mx_tree tree = {0};
+    bool taken = text.len <= MCPX_SCHEMA_BYTES_MAX &&
+                 mx_tree_read(&tree, text, NULL) == MCPX_OK && !tree.ambiguous;
+
+    if (taken)
+        mx_canonical_value(&canonical, &tree, 0);
+    taken = taken && !canonical.failed &&
+            mcpx_digest_bytes(mcpx_text_view(&canonical), out) == MCPX_OK;
+    mcpx_text_fini(&canonical);
+    mx_tree_fini(&tree);
+    return taken;
+}
+
+/* The place of a schema on the shelf; `count` when it is not there. */
+static size_t find(const struct mcpx_shelf *shelf, const char *fingerprint,
+                   enum mcpx_dialect dialect)
+{
+    size_t i = 0;
+
+    while (i < shelf->count &&
+           (shelf->schemas[i]->dialect != dialect ||
+            memcmp(shelf->schemas[i]->fingerprint, fingerprint, MCPX_SHA256_LEN) != 0))
+        i++;
+    return i;
+}
+
+/* Takes a schema off the shelf; the caller owns the shelf's reference. */
+static struct mcpx_schema *take(struct mcpx_shelf *shelf, size_t place)
+{
+    struct mcpx_schema *schema = shelf->schemas[place];
+
+    shelf->count--;
+    memmove(shelf->schemas + place, shelf->schemas + place + 1,
+            (shelf->count - place) * sizeof *shelf->schemas);
+    shelf->bytes -= schema->bytes;
+    return schema;
+}
+
+/* Puts a schema on the shelf, which keeps one reference, unless there is no memory. */
+static void put(struct mcpx_shelf *shelf, struct mcpx_schema *schema)
+{
+    if (shelf->count == shelf->room) {
+        size_t room = shelf->room ? shelf->room * 2 : 16;
+        struct mcpx_schema **grown =
+            (struct mcpx_schema **)realloc(shelf->schemas, room * sizeof *grown);
+
+        if (!grown)
+            return;
+        shelf->schemas = grown;
+        shelf->room = room;
+    }
+    shelf->schemas[shelf->count++] = mcpx_schema_ref(schema);
+    shelf->bytes += schema->bytes;
+    while (shelf->bytes > SHELF_BYTES_MAX && shelf->count > 0)
+        mcpx_schema_unref(take(shelf, 0));
+}
+
+enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice text,
+                                  const struct mcpx_schema_options *options,
+                                  struct mcpx_schema_report *report, struct mcpx_schema **out)
+{
+    static const struct mcpx_schema_options defaults = {.dialect = MCPX_DIALECT_2020_12};
+    struct mcpx_schema_report unread = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
+    char fingerprint[MCPX_SHA256_LEN + 1] = "";
+    struct mcpx_schema *schema;
+    bool is_kept;
+    enum mcpx_err err;
+
+    if (!options)
+        options = &defaults;
+    if (!report)
+        report = &unread;
+    err = options->pointer.len ? cut(&text, options->pointer, report) : MCPX_OK;
+    is_kept =
+        !err && take_fingerprint(text, fingerprint) && !options->find && options->uri.len == 0;
+    if (is_kept) {
+        size_t place = find(shelf, fingerprint, options->dialect);
+
+        if (place < shelf->count) {
+            schema = take(shelf, place);
+            put(shelf, schema);
+            *out = schema;
+            return MCPX_OK;
+        }
+    }
+    if (!err)
+        err = schema_make(&shelf->metas, text, options, report, &schema);
+    mcpx_schema_report_fini(&unread);
+    if (err)
+        return err;
+    memcpy(schema->fingerprint, fingerprint, sizeof schema->fingerprint);
+    if (is_kept)
+        put(shelf, schema);
+    *out = schema;
+    return MCPX_OK;
+}

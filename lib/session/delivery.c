@@ -1,0 +1,325 @@
+/*
+ * delivery.c - what becomes of an envelope of ours. Outbox and pending do not know each other:
+ * the functions that change both are here. An answer must come from an addressee of the request,
+ * a fulfilment from a participant that may act on the proposal. A refusal is about an envelope of
+ * ours, but does not always refuse it: "duplicate_id" for one that was written twice says that
+ * the first attempt had arrived.
+ */
+#include "lib/session/session_state.h"
+
+#include "lib/base/digits.h"
+
+#include <stdlib.h>
+
+void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own)
+{
+    mx_outbox_remove(&session->outbox, own);
+    mx_pending_settle(&session->pending, own);
+    mx_pending_release(&session->pending, own);
+}
+
+void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own)
+{
+    if (!own->text)
+        return;
+    if (!own->kept)
+        mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+    if (!own->has_no_echo) {
+        session->storing = 0;
+        mx_outbox_arrived(&session->outbox);
+    }
+    mx_pending_keep_open(&session->pending, own);
+    mx_outbox_remove(&session->outbox, own);
+    mx_pending_release(&session->pending, own);
+}
+
+bool mx_delivery_is_ours(const struct mcpx_session *session,
+                         const struct mcpx_envelope *envelope)
+{
+    struct mcpx_slice former = mx_id_view(&session->former);
+
+    if (mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        return true;
+    return former.len > 0 && mcpx_slice_equal(envelope->from, former) &&
+           mx_pending_find(&session->pending, envelope->id);
+}
+
+void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count)
+{
+    if (mx_absent_need(&session->absent, to, count, session->mono_ms))
+        mx_outbox_hold(&session->outbox, session->absent.until);
+}
+
+/* ---- answers ---- */
+
+/*
+ * An addressee of the proposal may fulfil it with any request; an approver, for example, asks
+ * another participant. A participant that is no addressee may only send the request to the
+ * proposal's addressees. Otherwise it could name itself as the one that answers.
+ */
+static bool may_fulfil(const struct mcpx_session *session,
+                       const struct mcpx_envelope *envelope, const struct mx_asked *proposal)
+{
+    size_t asked = 0;
+
+    if (mx_asked_was_for(proposal, envelope->from))
+        return true;
+    for (size_t i = 0; i < envelope->to_count; i++) {
+        if (mx_asked_was_for(proposal, envelope->to[i]))
+            asked++;
+        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)) &&
+                 !mcpx_slice_equal(envelope->to[i], mx_id_view(&session->former)))
+            return false;
+    }
+    return asked > 0 || envelope->to_count == 0;
+}
+
+struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
+                                 const struct mx_incoming *in)
+{
+    const struct mcpx_envelope *envelope = in->envelope;
+    struct mx_own *own = mx_pending_awaited(&session->pending, envelope->correlation_id);
+
+    if (!own || !own->proposal || in->rpc->form != MCPX_RPC_REQUEST ||
+        mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        return NULL;
+    if (!mx_asked_is_operation(own->asked, in->rpc) ||
+        !may_fulfil(session, envelope, own->asked))
+        return NULL;
+    return own;
+}
+
+struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own *own)
+{
+    struct mx_asked asked = mx_asked_of(in->envelope, in->rpc);
+
+    if (asked.to_count == 0) {
+        asked.to = own->asked->to;
+        asked.to_count = own->asked->to_count;
+    }
+    return asked;
+}
+
+static enum mcpx_violation violates(struct mcpx_fault *fault, enum mcpx_violation violation,
+                                    const char *field, const char *reason)
+{
+    *fault = (struct mcpx_fault){reason, field, 0};
+    return violation;
+}
+
+/* Whether a response, whose payload agrees with its kind, is an answer to that request. */
+static enum mcpx_violation judge_response(const struct mx_asked *asked,
+                                          const struct mx_incoming *in,
+                                          struct mcpx_fault *fault)
+{
+    const struct mcpx_kind *kind = &in->envelope->kind;
+
+    if (!mx_asked_was_for(asked, in->envelope->from))
+        return violates(fault, MCPX_VIOLATION_SENDER, "from",
+                        "expected an answer from an addressee of the request");
+    if (!mcpx_slice_equal(kind->method, asked->method))
+        return violates(fault, MCPX_VIOLATION_OPERATION, "method",
+                        "expected the method of the request");
+    if (kind->context.text && !mcpx_slice_equal(kind->context, asked->context))
+        return violates(fault, MCPX_VIOLATION_OPERATION, "context",
+                        "expected the context of the request or none");
+    if (!asked->rpc_id.text || !mcpx_json_same(in->rpc->id, asked->rpc_id))
+        return violates(fault, MCPX_VIOLATION_ID, "id",
+                        "expected the JSON-RPC id of the request");
+    return MCPX_VIOLATION_NONE;
+}
+
+/*
+ * False for a message that is addressed to others only. The answer to a request that we sent
+ * under our former id is addressed to the former id.
+ */
+static bool may_concern(const struct mcpx_session *session,
+                        const struct mcpx_envelope *envelope)
+{
+    return envelope->to_count == 0 ||
+           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count) ||
+           mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
+}
+
+enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
+                                    const struct mx_incoming *in, struct mx_own **own,
+                                    struct mcpx_fault *fault)
+{
+    const struct mcpx_envelope *envelope = in->envelope;
+    struct mx_own *asked = mx_pending_awaited(&session->pending, envelope->correlation_id);
+    struct mx_fulfilment *fulfilment =
+        mx_pending_fulfilment(&session->pending, envelope->correlation_id);
+
+    *own = NULL;
+    if (asked && !asked->proposal && !may_concern(session, envelope))
+        return MCPX_VIOLATION_NONE;
+    if (asked && !asked->proposal) {
+        *own = asked;
+        return judge_response(asked->asked, in, fault);
+    }
+    if (!fulfilment)
+        return MCPX_VIOLATION_NONE;
+    *own = fulfilment->proposal;
+    return judge_response(fulfilment->asked, in, fault);
+}
+
+void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,
+                      struct mx_own *own)
+{
+    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_RESPONSE);
+
+    mx_event_about(event, own);
+    event->proposal = own->proposal ? MX_PROPOSAL_OWN : MX_PROPOSAL_NONE;
+    mx_delivery_drop(session, own);
+}
+
+/* ---- refusals ---- */
+
+/*
+ * The router ends a connection with more than 600 refusals a minute. After a pause of half a second
+ * a window of four can bring 480. Protocol: section 6.
+ */
+enum { PAUSE_MIN_MS = 500, PAUSE_MAX_MS = 3600000 };
+
+/* How long we try to have something stored, when nothing of ours is. */
+enum { STORING_MS = 600000 };
+
+/* What the router says about it. */
+struct refusal {
+    enum mcpx_err err;
+    int64_t retry_ms;
+    struct mcpx_text words;
+    size_t reason_len;
+    bool has_alternative;
+};
+
+/* Several rows share a name on the wire; the first is the one that a router answers with. */
+static enum mcpx_err err_of(struct mcpx_slice name)
+{
+    for (enum mcpx_err err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
+        if (mcpx_json_equals(name, mcpx_slice_of(mcpx_error_wire(err))))
+            return err;
+    return MCPX_EREQUEST;
+}
+
+/* How long to pause. A value that is no whole number asks for the shortest pause. */
+static int64_t read_pause(struct mcpx_slice value)
+{
+    uint64_t number;
+
+    if (!mx_decimal_clamp(value, PAUSE_MAX_MS, &number) || number < PAUSE_MIN_MS)
+        return PAUSE_MIN_MS;
+    return (int64_t)number;
+}
+
+static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out)
+{
+    struct mcpx_slice name = mcpx_json_get(payload, "error");
+
+    out->err = name.text ? err_of(name) : MCPX_EREQUEST;
+    out->retry_ms = read_pause(mcpx_json_get(payload, "retry_after_ms"));
+    mcpx_text_puts(&out->words, "");
+    mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "message"));
+    out->reason_len = out->words.len;
+    out->has_alternative =
+        mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "alternative"));
+    return out->words.failed ? MCPX_ENOMEM : MCPX_OK;
+}
+
+static void tell_refused(struct mcpx_session *session, const struct mx_incoming *in,
+                         struct refusal *refusal, struct mx_own *own)
+{
+    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_REFUSED);
+    const char *words = refusal->words.text;
+    size_t rest = refusal->words.len - refusal->reason_len;
+
+    event->told.err = refusal->err;
+    event->told.reason = (struct mcpx_slice){words, refusal->reason_len};
+    if (refusal->has_alternative)
+        event->told.alternative = (struct mcpx_slice){words + refusal->reason_len, rest};
+    event->words = refusal->words.text;
+    refusal->words = (struct mcpx_text){0};
+    event->own_is_correlation = !own;
+    mx_event_about(event, own);
+    if (own)
+        mx_delivery_drop(session, own);
+}
+
+/*
+ * Whether an envelope that was refused as too fast is kept and written again after the pause.
+ * An envelope that was written before is kept: the router checks rates before ids, so it may
+ * have arrived. An answer is kept: somebody waits for it, and the application cannot give it
+ * twice.
+ */
+static bool is_kept(const struct mx_own *own)
+{
+    return own->rewritten || own->is_answer;
+}
+
+/*
+ * The router cannot store. Everything that was under way comes back one by one: the first of it
+ * makes the pause, which grows from time to time as between connections; the others are part of it.
+ */
+static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_t asked_ms)
+{
+    int64_t pause = asked_ms;
+
+    if (session->storing == 0)
+        session->stuck_since = mono_ms;
+    if (session->storing == 0 || session->outbox.paused_until == INT64_MIN) {
+        pause = mx_session_pause(session, &session->storing);
+    }
+    if (pause < asked_ms)
+        pause = asked_ms;
+    if (pause > MX_BACKOFF_MAX_MS)
+        pause = MX_BACKOFF_MAX_MS;
+    mx_outbox_slow_down(&session->outbox, MX_WINDOW_ALONE, mono_ms + pause);
+}
+
+/* Whether we go on trying to have what we sent stored. */
+static bool is_patient(const struct mcpx_session *session, int64_t mono_ms)
+{
+    return mono_ms - session->stuck_since < STORING_MS;
+}
+
+/* Whether an envelope that was refused, and has not arrived otherwise, is written again. */
+static bool is_retried(const struct mcpx_session *session, const struct refusal *refusal,
+                       const struct mx_own *own, int64_t mono_ms)
+{
+    if (!own || !own->text)
+        return false;
+    return refusal->err == MCPX_ERATE
+               ? is_kept(own)
+               : refusal->err == MCPX_EUNAVAILABLE && is_patient(session, mono_ms);
+}
+
+enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
+{
+    struct mcpx_slice about = in->envelope->correlation_id;
+    struct mx_own *own = about.text ? mx_pending_find(&session->pending, about) : NULL;
+    struct refusal refusal = {0};
+    enum mcpx_err err = read_refusal(in->envelope->payload, &refusal);
+
+    if (err) {
+        mcpx_text_fini(&refusal.words);
+        return err;
+    }
+    if (refusal.err == MCPX_ERATE)
+        mx_outbox_slow_down(&session->outbox, MX_WINDOW_SLOW,
+                            in->now.mono_ms + refusal.retry_ms);
+    if (refusal.err == MCPX_EUNAVAILABLE)
+        wait_for_store(session, in->now.mono_ms, refusal.retry_ms);
+    if (!about.text) {
+        mx_tell(session, in, MCPX_EVENT_MESSAGE);
+    } else if (refusal.err == MCPX_EDUPLICATE) {
+        if (own)
+            mx_delivery_arrived(session, own);
+    } else if (is_retried(session, &refusal, own, in->now.mono_ms)) {
+        mx_outbox_retry(&session->outbox, own);
+    } else if (own ? own->text || own->has_no_echo : session->config.directed) {
+        /* otherwise it has arrived, and a later attempt to write it again was refused */
+        tell_refused(session, in, &refusal, own);
+    }
+    mcpx_text_fini(&refusal.words);
+    return MCPX_OK;
+}

@@ -1,0 +1,342 @@
+/*
+ * session_state.c - what every part of a session uses. The states of the connection are a table:
+ * a boolean for each question was refused, because most of their combinations would have no
+ * meaning, and nothing would say which. Pauses grow, with jitter: when a router restarts, its
+ * participants must not all connect again at the same instant. Events wait in a ring, which grows
+ * before a change of state, never during one: callers make room first, so that no event is lost
+ * and no change has to be undone. When something happens, the event notes its message; when the
+ * event is told, the message is read again. The event told last keeps everything that it lends.
+ */
+#include "lib/session/session_state.h"
+
+#include <stdlib.h>
+
+/* The state after each move; 0 = there is no such move. */
+/* clang-format off */
+static const enum mx_connection after[MX_CONNECTION_COUNT][MX_MOVE_COUNT] = {
+    /*                          CONNECT       WELCOME    NO_MEMORY                DISCONNECT  END */
+    [MX_OFFLINE]             = {MX_CONNECTED, 0,         0,                       MX_OFFLINE, MX_ENDED},
+    [MX_CONNECTED]           = {MX_CONNECTED, MX_JOINED, MX_CONNECTED_NO_MEMORY,  MX_OFFLINE, MX_ENDED},
+    [MX_JOINED]              = {MX_CONNECTED, 0,         MX_JOINED_NO_MEMORY,     MX_OFFLINE, MX_ENDED},
+    [MX_CONNECTED_NO_MEMORY] = {MX_CONNECTED, 0,         0,                       MX_OFFLINE, MX_ENDED},
+    [MX_JOINED_NO_MEMORY]    = {MX_CONNECTED, 0,         0,                       MX_OFFLINE, MX_ENDED},
+    [MX_ENDED]               = {0,            0,         0,                       0,          0       },
+};
+/* clang-format on */
+
+bool mx_connection_move(enum mx_connection *state, enum mx_move move)
+{
+    enum mx_connection next = after[*state][move];
+
+    if (!next)
+        return false;
+    *state = next;
+    return true;
+}
+
+bool mcpx_session_is_joined(const struct mcpx_session *session)
+{
+    return session->connection == MX_JOINED || session->connection == MX_JOINED_NO_MEMORY;
+}
+
+static void fill(const struct mcpx_session *session, void *bytes, size_t len)
+{
+    session->config.fill(session->config.context, bytes, len);
+}
+
+int64_t mx_session_pause(const struct mcpx_session *session, unsigned *failures)
+{
+    enum { FIRST_MS = 500, DOUBLINGS = 6 };
+    int64_t pause = (int64_t)FIRST_MS << (*failures < DOUBLINGS ? *failures : DOUBLINGS);
+    uint32_t chance;
+
+    if (pause > MX_BACKOFF_MAX_MS)
+        pause = MX_BACKOFF_MAX_MS;
+    ++*failures;
+    fill(session, &chance, sizeof chance);
+    return pause / 2 + (int64_t)(chance % (uint32_t)(pause / 2 + 1));
+}
+
+/* ---- events ---- */
+
+const char *mcpx_event_name(enum mcpx_event_type type)
+{
+    static const char *const names[MCPX_EVENT_COUNT] = {
+        [MCPX_EVENT_JOINED] = "joined",
+        [MCPX_EVENT_LEFT] = "left",
+        [MCPX_EVENT_PRESENCE] = "presence",
+        [MCPX_EVENT_GRANTS] = "grants",
+        [MCPX_EVENT_HISTORY] = "history",
+        [MCPX_EVENT_REQUEST] = "request",
+        [MCPX_EVENT_NOTIFICATION] = "notification",
+        [MCPX_EVENT_PROPOSAL] = "proposal",
+        [MCPX_EVENT_WITHDRAWN] = "withdrawn",
+        [MCPX_EVENT_REJECTED] = "rejected",
+        [MCPX_EVENT_MESSAGE] = "message",
+        [MCPX_EVENT_OBSERVED] = "observed",
+        [MCPX_EVENT_RESPONSE] = "response",
+        [MCPX_EVENT_FULFILLING] = "fulfilling",
+        [MCPX_EVENT_EXPIRED] = "expired",
+        [MCPX_EVENT_REFUSED] = "refused",
+        [MCPX_EVENT_DELIVERED] = "delivered",
+        [MCPX_EVENT_VIOLATION] = "violation",
+    };
+
+    return (unsigned)type < MCPX_EVENT_COUNT ? names[type] : "unknown";
+}
+
+#define NAME(constant, name, sentence) [constant] = (name),
+#define SENTENCE(constant, name, sentence) [constant] = (sentence),
+
+const char *mcpx_violation_name(enum mcpx_violation violation)
+{
+    static const char *const names[] = {[MCPX_VIOLATION_NONE] = "none", MCPX_VIOLATIONS(NAME)};
+
+    return (unsigned)violation < MCPX_VIOLATION_COUNT ? names[violation] : "unknown";
+}
+
+const char *mcpx_violation_text(enum mcpx_violation violation)
+{
+    static const char *const sentences[] = {
+        [MCPX_VIOLATION_NONE] = "the message is as it should be", MCPX_VIOLATIONS(SENTENCE)};
+
+    return (unsigned)violation < MCPX_VIOLATION_COUNT ? sentences[violation]
+                                                      : "unknown violation";
+}
+
+static bool events_reserve(struct mx_events *events, size_t more)
+{
+    size_t size = events->size ? events->size : 16;
+    struct mx_event *slots;
+
+    if (more > SIZE_MAX / sizeof *slots / 4 - events->count)
+        return false;
+    while (size < events->count + more)
+        size *= 2;
+    if (size == events->size)
+        return true;
+    slots = malloc(size * sizeof *slots);
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < events->count; i++)
+        slots[i] = events->slots[(events->first + i) & (events->size - 1)];
+    free(events->slots);
+    events->slots = slots;
+    events->size = size;
+    events->first = 0;
+    return true;
+}
+
+static struct mx_event *events_push(struct mx_events *events, enum mcpx_event_type type)
+{
+    struct mx_event *event =
+        &events->slots[(events->first + events->count++) & (events->size - 1)];
+
+    *event = (struct mx_event){.told.type = type};
+    return event;
+}
+
+static bool events_pop(struct mx_events *events, struct mx_event *out)
+{
+    if (events->count == 0)
+        return false;
+    *out = events->slots[events->first];
+    events->first = (events->first + 1) & (events->size - 1);
+    events->count--;
+    return true;
+}
+
+static void event_fini(struct mx_event *event)
+{
+    mx_block_unref(event->block);
+    mx_own_unref(event->own);
+    free(event->words);
+    *event = (struct mx_event){0};
+}
+
+static void events_fini(struct mx_events *events)
+{
+    struct mx_event event;
+
+    while (events_pop(events, &event))
+        event_fini(&event);
+    free(events->slots);
+    *events = (struct mx_events){0};
+}
+
+void mx_event_about(struct mx_event *event, struct mx_own *own)
+{
+    if (own)
+        event->own = mx_own_ref(own);
+}
+
+struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
+                         enum mcpx_event_type type)
+{
+    struct mx_event *event = events_push(&session->events, type);
+
+    if (!in->envelope)
+        return event;
+    event->block = mx_block_ref(in->block);
+    event->envelope = in->span;
+    event->has_rpc = in->rpc != NULL;
+    return event;
+}
+
+void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
+                       enum mcpx_violation violation, const struct mcpx_fault *fault)
+{
+    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_VIOLATION);
+
+    event->told.violation = violation;
+    event->told.fault = *fault;
+}
+
+void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
+                      enum mcpx_violation violation, const char *field, const char *expected)
+{
+    struct mcpx_fault fault = {expected, field, 0};
+
+    mx_tell_violation(session, in, violation, &fault);
+}
+
+struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
+                             struct mx_own *own)
+{
+    struct mx_event *event = events_push(&session->events, type);
+
+    mx_event_about(event, own);
+    return event;
+}
+
+/* Both were read before, by the same reader: neither can fail. */
+static void read_again(struct mcpx_session *session, struct mx_event *event)
+{
+    struct mcpx_fault fault;
+
+    if (mx_reader_read(&session->reader, event->block, event->envelope, &fault))
+        return;
+    event->told.envelope = &session->reader.envelope;
+    if (event->has_rpc)
+        event->told.rpc = mx_reader_rpc(&session->reader);
+}
+
+static void name_own(struct mx_event *event)
+{
+    struct mcpx_event *told = &event->told;
+
+    if (event->own) {
+        told->own = event->own->id;
+        told->tag = event->own->tag;
+    } else if (event->own_is_correlation && told->envelope) {
+        told->own = told->envelope->correlation_id;
+    }
+    if (event->proposal == MX_PROPOSAL_OWN)
+        told->proposal = told->own;
+    else if (event->proposal == MX_PROPOSAL_CORRELATION && told->envelope)
+        told->proposal = told->envelope->correlation_id;
+}
+
+bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event)
+{
+    struct mx_event next;
+
+    if (!events_pop(&session->events, &next))
+        return false;
+    event_fini(&session->told);
+    session->told = next;
+    if (next.block)
+        read_again(session, &session->told);
+    name_own(&session->told);
+    *event = session->told.told;
+    return true;
+}
+
+/* ---- the session ---- */
+
+/*
+ * Each envelope under way makes two events more: it arrives, and it is answered or expires. The
+ * end of the connection makes one. Room for all of these is made beforehand.
+ */
+bool mx_session_reserve(struct mcpx_session *session, size_t more)
+{
+    return events_reserve(&session->events, more + 2 * session->pending.ids.count + 1);
+}
+
+enum {
+    REQUEST_MS = 60000,
+    PROPOSAL_MS = 600000,
+    PENDING_MAX = 10000,
+    INBOUND_MAX = 10000,
+    UNSENT_BYTES = 64 * 1024 * 1024
+};
+
+static struct mcpx_session_config with_defaults(const struct mcpx_session_config *config)
+{
+    struct mcpx_session_config filled = *config;
+
+    if (!filled.request_ms)
+        filled.request_ms = REQUEST_MS;
+    if (!filled.proposal_ms)
+        filled.proposal_ms = PROPOSAL_MS;
+    if (!filled.pending_max)
+        filled.pending_max = PENDING_MAX;
+    if (!filled.inbound_max)
+        filled.inbound_max = INBOUND_MAX;
+    if (!filled.unsent_bytes)
+        filled.unsent_bytes = UNSENT_BYTES;
+    return filled;
+}
+
+static void make_instance(struct mcpx_session *session)
+{
+    unsigned char random[MX_INSTANCE_KEY_LEN / 2];
+
+    fill(session, random, sizeof random);
+    mx_hex_format(random, sizeof random, session->instance_key);
+    memcpy(session->instance, "auto", sizeof "auto");
+}
+
+enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
+                               struct mcpx_session **out)
+{
+    struct mcpx_session *session = calloc(1, sizeof *session);
+    struct mx_map_key key;
+
+    if (!session)
+        return MCPX_ENOMEM;
+    session->config = with_defaults(config);
+    session->connection = MX_OFFLINE;
+    if (!mx_session_reserve(session, 0)) {
+        free(session);
+        return MCPX_ENOMEM;
+    }
+    fill(session, &key, sizeof key);
+    session->pending.key = key;
+    session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
+    session->proposals = session->requests;
+    session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
+    mx_outbox_init(&session->outbox);
+    if (session->config.instance)
+        make_instance(session);
+    *out = session;
+    return MCPX_OK;
+}
+
+void mcpx_session_free(struct mcpx_session *session)
+{
+    if (!session)
+        return;
+    event_fini(&session->told);
+    events_fini(&session->events);
+    mx_outbox_give_back(&session->outbox);
+    mx_pending_fini(&session->pending);
+    mx_inbound_fini(&session->requests);
+    mx_inbound_fini(&session->proposals);
+    mx_recent_fini(&session->recent);
+    mx_roster_fini(&session->roster);
+    mx_absent_fini(&session->absent);
+    mx_grants_fini(&session->grants);
+    mx_reader_fini(&session->reader);
+    free(session);
+}

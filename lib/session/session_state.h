@@ -1,0 +1,268 @@
+/*
+ * session_state.h - what a session holds, for the files that make up the session and nobody else:
+ * the state of its connection, its pauses, its place, the events that the application has not
+ * fetched yet.
+ */
+#ifndef MX_SESSION_STATE_H
+#define MX_SESSION_STATE_H
+
+#include "lib/session/inbound.h"
+#include "lib/session/pending.h"
+#include "lib/session/roster.h"
+
+/**
+ * The states. 0 is none of them.
+ *
+ * OFFLINE             there is no connection, and another attempt will be made
+ * CONNECTED           there is one; its welcome has not come yet
+ * JOINED              its welcome has come
+ * CONNECTED_STARVED, JOINED_STARVED
+ *                     the same, and memory ran out while a message came in. Nothing more is
+ *                     read from this connection, so that resuming begins with that message
+ * ENDED               there will be no other connection; nothing is sent any more
+ */
+enum mx_connection {
+    MX_OFFLINE = 1,
+    MX_CONNECTED,
+    MX_JOINED,
+    MX_CONNECTED_NO_MEMORY,
+    MX_JOINED_NO_MEMORY,
+    MX_ENDED,
+    MX_CONNECTION_COUNT
+};
+
+/**
+ * The moves: a connection is made, a welcome comes, memory runs out, the connection ends or
+ * cannot be made, no other attempt will be made.
+ */
+enum mx_move { MX_CONNECT, MX_WELCOME, MX_NO_MEMORY, MX_DISCONNECT, MX_END, MX_MOVE_COUNT };
+
+/** Makes a move. Returns false, and changes nothing, when there is no such move from this state. */
+bool mx_connection_move(enum mx_connection *state, enum mx_move move);
+
+/** The longest pause. */
+enum { MX_BACKOFF_MAX_MS = 30000 };
+
+/**
+ * How long a connection has to last to be a success, unless a message comes on it before: who
+ * welcomes and closes, again and again, is not to be asked twice a second for ever.
+ */
+enum { MX_BACKOFF_STEADY_MS = 10000 };
+
+/** The longest epoch that is remembered. The router's have 32 bytes. */
+enum { MX_EPOCH_MAX = 64 };
+
+/**
+ * How far we have read in the topic, as the router told it: everything up to `serial`, and then
+ * up to the envelope `seen`. Zero-initialised is none.
+ *
+ * epoch_len   0 = no place is known
+ * seen_len    0 = no envelope came since the router told the serial
+ */
+struct mx_place {
+    char epoch[MX_EPOCH_MAX];
+    size_t epoch_len;
+    uint64_t serial;
+    char seen[MCPX_ID_MAX];
+    size_t seen_len;
+};
+
+/** Where an event's `proposal` comes from. */
+enum mx_proposal_id { MX_PROPOSAL_NONE, MX_PROPOSAL_CORRELATION, MX_PROPOSAL_OWN };
+
+/**
+ * One event that waits. Its envelope is kept as text, and read again when the event is told: a
+ * struct mcpx_envelope is large, and a page of history makes thousands of events.
+ *
+ * told        the members that need no envelope: type, presence, violation, fault, err,
+ *             resumed, same, code, retry_ms; and participant, alternative and reason, which
+ *             point into `words`
+ * block       text with the envelope; NULL when there is none
+ * envelope    its extent in the block
+ * has_rpc     its payload is a JSON-RPC message that fits its kind
+ * own         the envelope of ours it is about, a reference; NULL = none
+ * own_is_correlation
+ *             `own` is NULL here, and the event's `own` is its correlation_id
+ * words       the bytes of slices, in one piece of memory; or NULL
+ */
+struct mx_event {
+    struct mcpx_event told;
+    struct mx_block *block;
+    struct mcpx_slice envelope;
+    bool has_rpc;
+    bool own_is_correlation;
+    enum mx_proposal_id proposal;
+    struct mx_own *own;
+    char *words;
+};
+
+/** The queue: a ring whose size is a power of two, or 0. Zero-initialised is empty. */
+struct mx_events {
+    struct mx_event *slots;
+    size_t size, first, count;
+};
+
+/* ---- the session ---- */
+
+/** Bytes of an instance key, and of "auto" or a number. */
+enum { MX_INSTANCE_KEY_LEN = 32, MX_INSTANCE_LEN = 8 };
+
+/** An id of bounded length; needs no allocation. */
+struct mx_id {
+    char text[MCPX_ID_MAX];
+    size_t len; /* 0 = none */
+};
+
+/**
+ * A session.
+ *
+ * connection    its state
+ * mono_ms       the time of the last call
+ * connect_at    mono_ms of the next attempt; meaningless unless offline
+ * welcome_ms    mono_ms of this connection's first welcome; meaningless unless joined
+ * wants_token   the connection was lost for its token's sake, and no attempt was made since
+ * failures      how many connections in a row were no success
+ * storing       how often in a row the router could not store what we sent, since `stuck_since`
+ *               (mono_ms)
+ * id            our id, as the last welcome said
+ * former        the one before, if it was another
+ * instance, instance_key
+ *               the instance to ask for; empty without config.instance
+ * place         the place at which a new connection may continue
+ * absent        participants that were there before we joined anew. Nothing is written while an
+ *               envelope of ours is addressed to one of them
+ * caught_up     our own presence has come: we have all that we missed
+ * message_max   limits.message_bytes; 0 = none known
+ * requests      others' requests to us that wait for mcpx_session_respond
+ * proposals     others' proposals
+ * recent        envelopes of others that came lately
+ * told          the event told last; what it lends lives until the next one
+ * reader        reads the message that comes in, or the message of the event that is told
+ */
+struct mcpx_session {
+    struct mcpx_session_config config;
+    enum mx_connection connection;
+    int64_t mono_ms;
+    int64_t connect_at;
+    int64_t welcome_ms;
+    bool wants_token;
+    unsigned failures, storing;
+    int64_t stuck_since;
+    struct mx_id id;
+    struct mx_id former;
+    char instance[MX_INSTANCE_LEN + 1];
+    char instance_key[MX_INSTANCE_KEY_LEN + 1];
+    struct mx_place place;
+    size_t message_max;
+    struct mx_grants grants;
+    struct mx_roster roster;
+    struct mx_absent absent;
+    bool caught_up;
+    struct mx_pending pending;
+    struct mx_outbox outbox;
+    struct mx_inbound requests, proposals;
+    struct mx_recent recent;
+    struct mx_events events;
+    struct mx_event told;
+    struct mx_reader reader;
+};
+
+static inline struct mcpx_slice mx_id_view(const struct mx_id *id)
+{
+    return (struct mcpx_slice){id->len ? id->text : NULL, id->len};
+}
+
+/**
+ * The pause before the next attempt of a kind of which so many failed: 0.5 s, doubled with each
+ * call up to 30 s. The result is a random value from the upper half of that.
+ */
+int64_t mx_session_pause(const struct mcpx_session *session, unsigned *failures);
+
+/** Makes room for `more` events, besides those that envelopes under way may make. */
+bool mx_session_reserve(struct mcpx_session *session, size_t more);
+
+/* ---- telling. Room for each event was made before (mx_session_reserve) ---- */
+
+/** An event about the incoming envelope. */
+struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
+                         enum mcpx_event_type type);
+
+/** VIOLATION; without envelope when it could not be read. */
+void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
+                       enum mcpx_violation violation, const struct mcpx_fault *fault);
+
+/** The same, for a member `field` that is not what is expected. */
+void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
+                      enum mcpx_violation violation, const char *field, const char *expected);
+
+/** An event about an envelope of ours; keeps a reference to it. */
+struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
+                             struct mx_own *own);
+
+/** Notes which envelope of ours an event is about; NULL is allowed. */
+void mx_event_about(struct mx_event *event, struct mx_own *own);
+
+/* ---- the ways of an envelope of ours (delivery.c) ---- */
+
+/**
+ * Whether this envelope, which has come, is ours: sent under our id or under the former one.
+ */
+bool mx_delivery_is_ours(const struct mcpx_session *session,
+                         const struct mcpx_envelope *envelope);
+
+/** An envelope of ours has these addressees: those that are absent are needed. */
+void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
+
+/** Drops an envelope: waits neither for its answer nor for its echo. */
+void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own);
+
+/**
+ * An envelope has its place in the topic: tells DELIVERED. Does nothing when that was told
+ * before.
+ */
+void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own);
+
+/**
+ * Checks whether this response, whose payload was read, answers a pending envelope of ours.
+ *
+ * own     filled with the request or proposal of ours that its correlation_id is about; NULL when
+ *         it is about none
+ *
+ * Returns MCPX_VIOLATION_NONE when it is an answer to it or `own` is NULL.
+ */
+enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
+                                    const struct mx_incoming *in, struct mx_own **own,
+                                    struct mcpx_fault *fault);
+
+/** Tells RESPONSE, and ends the waiting for it. */
+void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,
+                      struct mx_own *own);
+
+/**
+ * The proposal of ours that this request, whose payload was read, fulfils; NULL when it fulfils
+ * none or is our own.
+ */
+struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
+                                 const struct mx_incoming *in);
+
+/**
+ * The view of that request, with the addressees that may answer it: its own, or those of the
+ * proposal `own` when it has none.
+ */
+struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own *own);
+
+/* ---- receiving. MCPX_OK, or MCPX_ENOMEM with nothing changed ---- */
+
+/** A system/... message, of the router (system.c). Protocol: sections 5 and 6. */
+enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/** A system/error (delivery.c). Protocol: section 6. */
+enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/** A page of history, from before we joined (message.c). Protocol: section 5. */
+enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_incoming *in);
+
+/** A message of a participant (message.c). */
+enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incoming *in);
+
+#endif

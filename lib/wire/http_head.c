@@ -1,0 +1,401 @@
+/*
+ * http_head.c - two steps. The first finds the empty line and sees every byte once, however the
+ * bytes arrive: after it no line can end where somebody else would not see it end. The second
+ * reads the lines, with no way to repair any of them: what two readers could understand in two
+ * ways is refused, because one of them may stand in front of us. A parser with callbacks per piece
+ * was refused: heads are short and kept anyway.
+ *
+ * The target is not decoded here: who knows what its parts mean splits it first and decodes each
+ * part once, so that "%2F" never becomes a separator. HTTP/1.0 is read because those who ask
+ * whether the router is alive still speak it.
+ */
+#include "lib/wire/http_head.h"
+
+#include "lib/base/digits.h"
+#include <strings.h>
+
+static const struct mx_http_fault bad_line_end = {
+    400, "Bad Request",
+    "a line of the head has to end with CR and LF, and neither stands alone"};
+static const struct mx_http_fault bad_control = {400, "Bad Request",
+                                                 "the head holds a control character"};
+static const struct mx_http_fault long_target = {
+    414, "URI Too Long", "the request line is longer than 16384 bytes"};
+static const struct mx_http_fault long_head = {431, "Request Header Fields Too Large",
+                                               "the head is longer than 16384 bytes"};
+static const struct mx_http_fault many_fields = {431, "Request Header Fields Too Large",
+                                                 "the head has more than 100 fields"};
+static const struct mx_http_fault bad_field = {
+    400, "Bad Request",
+    "a header field has to be a name, a colon right behind it, and a value on the same line"};
+static const struct mx_http_fault no_host = {400, "Bad Request", "Host is missing"};
+static const struct mx_http_fault bad_host = {400, "Bad Request",
+                                              "Host has to stand there once and name a host"};
+static const struct mx_http_fault bad_length = {400, "Bad Request",
+                                                "Content-Length has to be one decimal number"};
+static const struct mx_http_fault no_coding = {
+    501, "Not Implemented", "Transfer-Encoding has to be chunked, once and alone"};
+static const struct mx_http_fault bad_coding = {
+    400, "Bad Request", "Transfer-Encoding does not exist in HTTP/1.0"};
+static const struct mx_http_fault two_lengths = {
+    400, "Bad Request", "a body has Content-Length or Transfer-Encoding, not both"};
+static const struct mx_http_fault bad_request_line = {
+    400, "Bad Request", "the first line has to be METHOD SP TARGET SP HTTP/1.1"};
+static const struct mx_http_fault bad_target = {
+    400, "Bad Request",
+    "the request target has to be a path, or http:// with a host and a path"};
+static const struct mx_http_fault bad_version = {505, "HTTP Version Not Supported",
+                                                 "only HTTP/1.1 and HTTP/1.0 are spoken here"};
+static const struct mx_http_fault bad_status_line = {502, "Bad Gateway",
+                                                     "the router's answer is not HTTP/1.1"};
+
+/* ---- where the head ends ---- */
+
+/* One line ended at scan->at. True when it was the empty one. An empty line before the first one
+ * is passed over: RFC 9112 section 2.2. */
+static bool end_line(struct mx_http_scan *scan)
+{
+    bool empty = scan->at - scan->begin == 2;
+    bool leading = empty && scan->begin == 0;
+
+    scan->begin = scan->at;
+    if (!empty)
+        scan->lines++;
+    return empty && !leading;
+}
+
+const struct mx_http_fault *mx_http_scan(struct mx_http_scan *scan, struct mcpx_slice bytes,
+                                         size_t *len)
+{
+    *len = 0;
+    while (scan->at < bytes.len && scan->at < MX_HTTP_HEAD_MAX) {
+        unsigned char byte = (unsigned char)bytes.text[scan->at];
+
+        if (byte == '\n')
+            return &bad_line_end;
+        if (byte != '\r') {
+            if ((byte < ' ' && byte != '\t') || byte == 0x7f)
+                return &bad_control;
+            scan->at++;
+            continue;
+        }
+        if (scan->at + 1 == bytes.len)
+            return NULL;
+        if (bytes.text[scan->at + 1] != '\n')
+            return &bad_line_end;
+        scan->at += 2;
+        if (end_line(scan)) {
+            *len = scan->at;
+            return NULL;
+        }
+    }
+    if (scan->at < MX_HTTP_HEAD_MAX)
+        return NULL;
+    return scan->lines ? &long_head : &long_target;
+}
+
+/* ---- lines ---- */
+
+/* Cuts a line off, without its CRLF. False, with an empty line, when none is left. */
+static bool next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
+{
+    const char *end = rest->len ? memchr(rest->text, '\r', rest->len) : NULL;
+    size_t taken;
+
+    *line = (struct mcpx_slice){0};
+    if (!end)
+        return false;
+    line->text = rest->text;
+    line->len = (size_t)(end - rest->text);
+    taken = line->len + 2 <= rest->len ? line->len + 2 : rest->len;
+    rest->text += taken;
+    rest->len -= taken;
+    return true;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+struct mcpx_slice mx_http_trimmed(struct mcpx_slice text)
+{
+    while (text.len && is_blank(*text.text)) {
+        text.text++;
+        text.len--;
+    }
+    while (text.len && is_blank(text.text[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_alnum(char c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool consists_of(struct mcpx_slice text, const char *others)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_alnum(text.text[i]) && (!text.text[i] || !strchr(others, text.text[i])))
+            return false;
+    return text.len > 0;
+}
+
+static bool is_token(struct mcpx_slice text)
+{
+    return consists_of(text, "!#$%&'*+-.^_`|~");
+}
+
+bool mx_http_is_visible(struct mcpx_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.text[i] <= ' ' || text.text[i] > '~')
+            return false;
+    return text.len > 0;
+}
+
+/* RFC 3986 section 3.2.2, as far as characters go. */
+static bool is_authority(struct mcpx_slice text)
+{
+    return consists_of(text, "-._~%!$&'()*+,;=:[]");
+}
+
+/* "HTTP/1.1" and nothing behind it. Returns false when it is no version at all. */
+static bool read_version(struct mcpx_slice text, int *major, int *minor)
+{
+    if (text.len != 8 || memcmp(text.text, "HTTP/", 5) != 0 || !is_digit(text.text[5]) ||
+        text.text[6] != '.' || !is_digit(text.text[7]))
+        return false;
+    *major = text.text[5] - '0';
+    *minor = text.text[7] - '0';
+    return true;
+}
+
+/* RFC 9112 section 3.2.2: a server has to take the absolute form. What it names is ours, whatever
+ * the host; a path that is empty is "/". */
+static bool read_absolute(struct mcpx_slice *target)
+{
+    size_t scheme = target->len > 8 && strncasecmp(target->text, "https://", 8) == 0 ? 8 : 7;
+    struct mcpx_slice host = {target->text + scheme, 0};
+
+    if (target->len <= scheme || (scheme == 7 && strncasecmp(target->text, "http://", 7) != 0))
+        return false;
+    while (scheme + host.len < target->len && !strchr("/?", host.text[host.len]))
+        host.len++;
+    if (!is_authority(host))
+        return false;
+    target->text = host.text + host.len;
+    target->len -= scheme + host.len;
+    if (!target->len || *target->text == '?')
+        *target = MCPX_SLICE("/");
+    return true;
+}
+
+static bool read_target(struct mcpx_slice method, struct mcpx_slice *target)
+{
+    if (!target->len || memchr(target->text, '#', target->len) ||
+        memchr(target->text, '\t', target->len))
+        return false;
+    if (*target->text == '/')
+        return true;
+    if (mcpx_slice_equal(*target, MCPX_SLICE("*")))
+        return mcpx_slice_equal(method, MCPX_SLICE("OPTIONS"));
+    if (mcpx_slice_equal(method, MCPX_SLICE("CONNECT")))
+        return is_authority(*target);
+    return read_absolute(target);
+}
+
+/* Cuts off what stands before the next space; false when there is none. */
+static bool next_word(struct mcpx_slice *rest, struct mcpx_slice *word)
+{
+    const char *space = rest->len ? memchr(rest->text, ' ', rest->len) : NULL;
+
+    if (!space)
+        return false;
+    *word = (struct mcpx_slice){rest->text, (size_t)(space - rest->text)};
+    rest->text = space + 1;
+    rest->len -= word->len + 1;
+    return true;
+}
+
+static const struct mx_http_fault *request_line(struct mcpx_slice line,
+                                                struct mx_http_head *out)
+{
+    int major = 0;
+
+    if (!next_word(&line, &out->method) || !next_word(&line, &out->target) ||
+        !is_token(out->method) || !read_version(line, &major, &out->minor))
+        return &bad_request_line;
+    if (major != 1 || out->minor > 1)
+        return &bad_version;
+    return read_target(out->method, &out->target) ? NULL : &bad_target;
+}
+
+/* Who reads more leniently than this would see another status, and so might see a 101. */
+static const struct mx_http_fault *status_line(struct mcpx_slice line,
+                                               struct mx_http_head *out)
+{
+    struct mcpx_slice version = {line.text, line.len < 8 ? line.len : 8};
+    uint64_t status;
+    int major = 0;
+
+    if (line.len < 12 || !read_version(version, &major, &out->minor) || major != 1 ||
+        out->minor > 1 || line.text[8] != ' ' || line.text[9] == '0' ||
+        (line.len > 12 && line.text[12] != ' ') ||
+        !mx_decimal_read((struct mcpx_slice){line.text + 9, 3}, UINT64_MAX, &status))
+        return &bad_status_line;
+    out->status = (int)status;
+    return NULL;
+}
+
+/* ---- fields ---- */
+
+static const struct mx_http_fault *read_field(struct mcpx_slice line,
+                                              struct mx_http_field *out)
+{
+    const char *colon = memchr(line.text, ':', line.len);
+
+    if (!colon)
+        return &bad_field;
+    out->name = (struct mcpx_slice){line.text, (size_t)(colon - line.text)};
+    if (!is_token(out->name))
+        return &bad_field; /* a folded line begins with a blank, and so is caught here */
+    out->value = mx_http_trimmed((struct mcpx_slice){colon + 1, line.len - out->name.len - 1});
+    return NULL;
+}
+
+static const struct mx_http_fault *read_fields(struct mcpx_slice rest,
+                                               struct mx_http_head *out)
+{
+    const struct mx_http_fault *fault = NULL;
+    struct mcpx_slice line;
+
+    out->count = 0;
+    while (!fault && next_line(&rest, &line) && line.len) {
+        if (out->count == MX_HTTP_FIELDS_MAX)
+            return &many_fields;
+        fault = read_field(line, &out->fields[out->count++]);
+    }
+    return fault;
+}
+
+bool mx_http_same_word(struct mcpx_slice text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.text, word, text.len) == 0;
+}
+
+size_t mx_http_find(const struct mx_http_head *head, const char *name,
+                    struct mcpx_slice *value)
+{
+    size_t found = 0;
+
+    *value = (struct mcpx_slice){0};
+    for (size_t i = 0; i < head->count; i++)
+        if (mx_http_same_word(head->fields[i].name, name) && found++ == 0)
+            *value = head->fields[i].value;
+    return found;
+}
+
+static bool list_holds(struct mcpx_slice list, const char *word)
+{
+    while (list.len) {
+        const char *comma = memchr(list.text, ',', list.len);
+        size_t len = comma ? (size_t)(comma - list.text) : list.len;
+
+        if (mx_http_same_word(mx_http_trimmed((struct mcpx_slice){list.text, len}), word))
+            return true;
+        len += comma ? 1 : 0;
+        list.text += len;
+        list.len -= len;
+    }
+    return false;
+}
+
+bool mx_http_lists(const struct mx_http_head *head, const char *name, const char *word)
+{
+    for (size_t i = 0; i < head->count; i++)
+        if (mx_http_same_word(head->fields[i].name, name) &&
+            list_holds(head->fields[i].value, word))
+            return true;
+    return false;
+}
+
+bool mx_http_is(const struct mx_http_head *head, const char *name, const char *text)
+{
+    struct mcpx_slice value;
+
+    return mx_http_find(head, name, &value) == 1 && mx_http_same_word(value, text);
+}
+
+/* ---- the head ---- */
+
+/* RFC 9112 section 3.2. */
+static const struct mx_http_fault *check_host(const struct mx_http_head *head)
+{
+    struct mcpx_slice host;
+    size_t count = mx_http_find(head, "host", &host);
+
+    if (count == 0)
+        return head->minor == 0 ? NULL : &no_host;
+    return count == 1 && (host.len == 0 || is_authority(host)) ? NULL : &bad_host;
+}
+
+/* RFC 9112 section 6: what describes a body, and only in one way. */
+static const struct mx_http_fault *check_body(struct mx_http_head *head)
+{
+    struct mcpx_slice value;
+    size_t codings = mx_http_find(head, "transfer-encoding", &value);
+    size_t count = mx_http_find(head, "content-length", &value);
+
+    if (codings && head->minor == 0)
+        return &bad_coding;
+    if (codings && count)
+        return &two_lengths;
+    head->is_chunked = codings > 0;
+    if (codings)
+        return mx_http_is(head, "transfer-encoding", "chunked") ? NULL : &no_coding;
+    if (count > 1 || (count == 1 && !mx_decimal_read(value, UINT64_MAX, &head->length)))
+        return &bad_length;
+    head->has_length = count == 1;
+    return NULL;
+}
+
+const struct mx_http_fault *mx_http_request_read(struct mcpx_slice head,
+                                                 struct mx_http_head *out)
+{
+    const struct mx_http_fault *fault;
+    struct mcpx_slice line;
+
+    out->has_length = out->is_chunked = false;
+    out->length = 0;
+    out->status = 0;
+    next_line(&head, &line);
+    if (!line.len)
+        next_line(&head, &line);
+    fault = request_line(line, out);
+    if (!fault)
+        fault = read_fields(head, out);
+    if (!fault)
+        fault = check_host(out);
+    return fault ? fault : check_body(out);
+}
+
+const struct mx_http_fault *mx_http_answer_read(struct mcpx_slice head,
+                                                struct mx_http_head *out)
+{
+    const struct mx_http_fault *fault;
+    struct mcpx_slice line;
+
+    out->has_length = out->is_chunked = false;
+    out->length = 0;
+    out->method = out->target = (struct mcpx_slice){0};
+    next_line(&head, &line);
+    fault = status_line(line, out);
+    return fault ? fault : read_fields(head, out);
+}

@@ -1,0 +1,67 @@
+/*
+ * ws_certificate.c - libwebsockets would read the files by itself, once: it would ask the terminal
+ * for the passphrase of a key, say nothing of the reason when it fails, and show a certificate that
+ * was renewed long ago.
+ */
+#include "lib/wire/ws_certificate.h"
+
+#include "lib/wire/pem.h"
+
+#include <openssl/ssl.h>
+
+static const char *load(SSL_CTX *context, const char *cert_file, const char *key_file,
+                        const char **field)
+{
+    const char *why = NULL;
+    enum mx_pair_fault fault = mx_key_pair_take(context, cert_file, key_file, &why);
+
+    *field = fault == MX_PAIR_CERTIFICATE ? "cert_file" : "key_file";
+    return fault == MX_PAIR_FOREIGN ? "it does not belong to the certificate" : why;
+}
+
+const char *mx_certificate_fault(const char *cert_file, const char *key_file,
+                                 const char **field)
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    const char *why = "out of memory";
+
+    if (context)
+        why = load(context, cert_file, key_file ? key_file : cert_file, field);
+    SSL_CTX_free(context);
+    return why;
+}
+
+const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file)
+{
+    SSL_CTX *fresh = SSL_CTX_new(TLS_client_method());
+    const char *field, *why = "out of memory";
+    STACK_OF(X509) *chain = NULL;
+
+    if (fresh)
+        why = load(fresh, cert_file, key_file, &field);
+    if (!why)
+        (void)SSL_CTX_get0_chain_certs(fresh, &chain);
+    if (!why && SSL_CTX_use_cert_and_key(context, SSL_CTX_get0_certificate(fresh),
+                                         SSL_CTX_get0_privatekey(fresh), chain, 1) != 1)
+        why = mx_openssl_reason();
+    SSL_CTX_free(fresh);
+    return why;
+}
+
+const char *mx_certificate_renewal_fault(SSL_CTX *context, const char *cert_file,
+                                         const char *key_file, const char **field)
+{
+    SSL_CTX *fresh = SSL_CTX_new(TLS_client_method());
+    const char *fault = "cert_file", *why = "out of memory";
+
+    *field = "cert_file";
+    if (fresh)
+        why = load(fresh, cert_file, key_file, &fault);
+    if (why)
+        *field = fault;
+    else if (X509_cmp(SSL_CTX_get0_certificate(context), SSL_CTX_get0_certificate(fresh)) == 0)
+        why = "it still has the certificate that was refused; expected a renewed one, or one "
+              "of a name that stands in the router's tls.client_names";
+    SSL_CTX_free(fresh);
+    return why;
+}
