@@ -320,6 +320,25 @@ test('nobody keeps others out by letting calls wait', async (t) => {
   await late.until(/^HTTP\/1\.1 503 [^]*Retry-After: [1-9]/);
 });
 
+test('nobody keeps others out by bodies that never end: who holds most gives way', async (t) => {
+  const { bridge } = await roomOf(t, patient(), plain);
+  const [size, rest] = [60 << 20, 10];
+  const open = await Promise.all([1, 2, 3, 4].map(() => RawClient.open(bridge, '127.0.0.4')));
+  t.after(() => open.forEach((raw) => raw.close()));
+  for (const raw of open) {
+    raw.say(`POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`);
+    await raw.say(' '.repeat(size - rest));
+  }
+  for (let i = 0; i < 5; i += 1) {
+    const { status } = await post(bridge, requestText(i, 'ping', { fill: 'x'.repeat(8 << 20) }));
+    assert.equal(status, 200);
+  }
+  for (const raw of open) raw.say(' '.repeat(rest));
+  await inTime(Promise.any(open.map((raw) =>
+    raw.until(/^HTTP\/1\.1 503 [^]*Retry-After: [^]*too many bodies and answers are on their way/))),
+  'nobody was told that a body was given up');
+});
+
 test('servers may ask nothing, and nothing is pushed', async (t) => {
   const { bridge } = await roomOf(t, patient(), plain);
   await post(bridge, requestText(1, 'initialize', { protocolVersion: '2025-11-25',

@@ -65,7 +65,7 @@ export class RawClient {
   }
 
   say(bytes) {
-    this.#socket.write(bytes, 'latin1');
+    return new Promise((done) => { this.#socket.write(bytes, 'latin1', done); });
   }
 
   post(body) {

@@ -27,19 +27,56 @@ struct expose_http_watch {
 
 /* ---- what it holds ---- */
 
-static bool hold(struct expose_http_exchange *exchange, size_t bytes)
-{
-    if (bytes > HELD_MAX - exchange->http->held)
-        return false;
-    exchange->held += bytes;
-    exchange->http->held += bytes;
-    return true;
-}
-
 static void let_go(struct expose_http_exchange *exchange)
 {
     exchange->http->held -= exchange->held;
     exchange->held = 0;
+}
+
+/* All that the address of an exchange holds. */
+static size_t held_by_client(const struct expose_http_exchange *exchange)
+{
+    size_t sum = 0;
+
+    for (const struct expose_http_exchange *other = exchange->http->exchanges; other;
+         other = other->next)
+        if (other->held > 0 &&
+            expose_http_same_client(other->connection, exchange->connection))
+            sum += other->held;
+    return sum;
+}
+
+/* The largest unfinished body of the address that holds most gives way, to one that holds less. */
+static bool make_room(const struct expose_http_exchange *exchange, size_t bytes)
+{
+    struct expose_http_exchange *victim = NULL;
+    size_t most = held_by_client(exchange) + bytes;
+
+    for (struct expose_http_exchange *other = exchange->http->exchanges; other;
+         other = other->next) {
+        size_t held = other->body.len > 0 ? held_by_client(other) : 0;
+
+        if (held > most || (victim && held == most && other->held > victim->held)) {
+            most = held;
+            victim = other;
+        }
+    }
+    if (!victim)
+        return false;
+    mcpx_text_fini(&victim->body);
+    let_go(victim);
+    victim->drops = true;
+    return true;
+}
+
+static bool hold(struct expose_http_exchange *exchange, size_t bytes)
+{
+    while (bytes > HELD_MAX - exchange->http->held)
+        if (!make_room(exchange, bytes))
+            return false;
+    exchange->held += bytes;
+    exchange->http->held += bytes;
+    return true;
 }
 
 /* ---- waiting ---- */
@@ -141,7 +178,7 @@ void expose_http_say(struct expose_http_exchange *exchange, int status,
     if (answer.failed || !hold(exchange, answer.len)) {
         mcpx_text_fini(&answer);
         answer = refusal(mcpx_text_view(&exchange->id), BRIDGE_UNAVAILABLE,
-                         "too many answers are on their way");
+                         "too many bodies and answers are on their way");
         exchange->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     }
     mcpx_text_fini(&exchange->answer);
@@ -335,7 +372,7 @@ static void refuse_body(struct expose_http_exchange *exchange)
         exchange, is_long ? MHD_HTTP_CONTENT_TOO_LARGE : MHD_HTTP_SERVICE_UNAVAILABLE,
         refusal((struct mcpx_slice){0}, is_long ? BRIDGE_BAD_REQUEST : BRIDGE_UNAVAILABLE,
                 is_long ? "the body is longer than this bridge reads"
-                        : "too many bodies are on their way"));
+                        : "too many bodies and answers are on their way"));
 }
 
 /* The line is handled at once; its answer may come from within, or later. */
