@@ -7,7 +7,7 @@
 #include "lib/json/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/http_admission.h"
-#include "router/policy/authority.h"
+#include "router/policy/grants/authority.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,15 @@
 /*
  * api_change.c - POST /admin/participants/{id}/capabilities: reads an order, has it decided
- * (router/policy/orders.h), answers, and tells log and audit. A preview ends before it is in force.
+ * (router/policy/identity/orders.h), answers, and tells log and audit. A preview ends before it is in
+ * force.
  */
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
 #include "router/edge/api.h"
 #include "router/edge/api_auth.h"
-#include "router/policy/grant_list.h"
-#include "router/policy/kind_typo.h"
+#include "router/policy/config/kind_typo.h"
+#include "router/policy/grants/grant_list.h"
 #include <mcpx/json.h>
 
 /* Patterns of one request: `lifted` of an outcome has a bit for each. */

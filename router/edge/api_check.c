@@ -6,7 +6,7 @@
 #include "lib/json/json_write.h"
 #include "router/edge/api.h"
 #include "router/edge/api_auth.h"
-#include "router/policy/authority.h"
+#include "router/policy/grants/authority.h"
 
 #include <mcpx/json.h>
 

@@ -7,9 +7,9 @@
  */
 #include "lib/json/json_write.h"
 #include "router/edge/api.h"
-#include "router/policy/key_file.h"
-#include "router/store/edge/audit.h"
-#include "router/store/edge/stage.h"
+#include "router/policy/identity/key_file.h"
+#include "router/store/audit/audit.h"
+#include "router/store/commit/stage.h"
 #include <mcpx/text.h>
 
 /* ---- lines ---- */

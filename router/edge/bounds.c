@@ -6,11 +6,11 @@
 
 #include "lib/json/json_write.h"
 #include "router/edge/edge.h"
-#include "router/policy/jwt.h"
-#include "router/policy/tokens_make.h"
-#include "router/store/edge/audit.h"
-#include "router/store/edge/belt.h"
-#include "router/store/edge/sqlite_file.h"
+#include "router/policy/identity/jwt.h"
+#include "router/policy/identity/tokens_make.h"
+#include "router/store/audit/audit.h"
+#include "router/store/commit/belt.h"
+#include "router/store/sqlite/sqlite_file.h"
 
 /*
  * Descriptors beside connections (listeners, the loop's own, log, files being read, connections

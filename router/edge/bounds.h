@@ -4,7 +4,7 @@
 #ifndef EDGE_BOUNDS_H
 #define EDGE_BOUNDS_H
 
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 /**
  * Replaces limits.log_bytes 0 by a quarter of the memory there is. Where the system does not say

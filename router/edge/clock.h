@@ -1,6 +1,6 @@
 /*
  * clock.h - the only place of the loop that asks what time it is, and the only one of the router
- * that asks for chance. The threads of the store have router/store/edge/thread_clock.h.
+ * that asks for chance. The threads of the store have router/store/commit/thread_clock.h.
  */
 #ifndef EDGE_CLOCK_H
 #define EDGE_CLOCK_H

@@ -12,7 +12,7 @@
 #include "router/edge/manager.h"
 #include "router/edge/signatures.h"
 #include "router/edge/tls_files.h"
-#include "router/store/edge/stage.h"
+#include "router/store/commit/stage.h"
 #include <uv.h>
 
 /**

@@ -6,7 +6,7 @@
 #define EDGE_FORWARDED_H
 
 #include "lib/wire/http_head.h"
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 #include <mcpx/base.h>
 

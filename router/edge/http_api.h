@@ -9,12 +9,12 @@
 #include "router/edge/http_reply.h"
 #include "router/edge/process.h"
 #include "router/hub/query.h"
-#include "router/policy/config.h"
-#include "router/policy/jwt_keys.h"
-#include "router/policy/orders.h"
-#include "router/policy/tickets.h"
-#include "router/store/audit_line.h"
-#include "router/store/edge/store.h"
+#include "router/policy/config/config.h"
+#include "router/policy/identity/jwt_keys.h"
+#include "router/policy/identity/orders.h"
+#include "router/policy/identity/tickets.h"
+#include "router/store/audit/audit_line.h"
+#include "router/store/store.h"
 
 /** Largest request body accepted, in bytes. */
 enum { HTTP_BODY_MAX = 65536 };

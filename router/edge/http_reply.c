@@ -8,8 +8,8 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/hub/grant.h"
 #include "router/hub/stats.h"
+#include "router/policy/grants/grant.h"
 
 /* Seconds after which it makes sense to ask again. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };

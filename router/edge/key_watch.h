@@ -5,7 +5,7 @@
 #define EDGE_KEY_WATCH_H
 
 #include "router/edge/http_api.h"
-#include "router/policy/key_file.h"
+#include "router/policy/identity/key_file.h"
 
 #include <uv.h>
 

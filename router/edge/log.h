@@ -5,7 +5,7 @@
 #define EDGE_LOG_H
 
 #include "lib/base/bucket.h"
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 /**
  * One `key=value` of an event. A text is borrowed for the call and may hold anything: control

@@ -4,7 +4,7 @@
 #ifndef EDGE_LOOP_H
 #define EDGE_LOOP_H
 
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 struct edge;
 

@@ -10,9 +10,9 @@
 #include "router/edge/clock.h"
 #include "router/edge/tls.h"
 #include "router/edge/tls_files.h"
-#include "router/policy/loading.h"
-#include "router/store/audit_chain.h"
-#include "router/store/edge/sqlite_file.h"
+#include "router/policy/identity/key_file.h"
+#include "router/store/audit/audit_chain.h"
+#include "router/store/sqlite/sqlite_file.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>

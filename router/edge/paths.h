@@ -5,7 +5,7 @@
 #ifndef EDGE_PATHS_H
 #define EDGE_PATHS_H
 
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 /**
  * Looks at the files and folders of TLS, store and audit.

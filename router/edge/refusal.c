@@ -13,8 +13,8 @@
 #include "router/edge/http_admission.h"
 #include "router/edge/http_reply.h"
 #include "router/edge/turn.h"
-#include "router/policy/jwt.h"
-#include "router/policy/tokens.h"
+#include "router/policy/identity/jwt.h"
+#include "router/policy/identity/tokens.h"
 
 /* ---- what is wrong with a token ---- */
 

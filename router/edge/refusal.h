@@ -46,7 +46,7 @@ void refusal_note_reply(struct connection *connection, const struct http_request
  * nothing happens.
  */
 
-struct audit_note; /* router/store/audit_line.h */
+struct audit_note; /* router/store/audit/audit_line.h */
 
 /** A member's message of `bytes` bytes was refused. */
 void record_message(struct connection *connection, const struct verdict *verdict,

@@ -12,8 +12,8 @@
 #include "router/edge/edge.h"
 #include "router/edge/manager.h"
 #include "router/edge/refusal.h"
-#include "router/policy/tokens.h"
-#include "router/store/audit_line.h"
+#include "router/policy/identity/tokens.h"
+#include "router/store/audit/audit_line.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

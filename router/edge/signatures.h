@@ -7,7 +7,7 @@
 
 #include "lib/base/bucket.h"
 #include "router/hub/list.h"
-#include "router/policy/jwt_keys.h"
+#include "router/policy/identity/jwt_keys.h"
 #include <uv.h>
 
 struct connection;

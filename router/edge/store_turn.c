@@ -8,8 +8,8 @@
 #include "router/edge/guests.h"
 #include "router/edge/manager.h"
 #include "router/edge/turn.h"
-#include "router/store/edge/audit.h"
-#include "router/store/edge/store.h"
+#include "router/store/audit/audit.h"
+#include "router/store/store.h"
 
 /* What a participant may have in a file without a bound. */
 #define STORE_CAP_UNBOUNDED (UINT64_C(1) << 30)

@@ -19,7 +19,7 @@
 #include "router/edge/refusal.h"
 #include "router/edge/revocation.h"
 #include "router/edge/tls.h"
-#include "router/policy/loading.h"
+#include "router/policy/identity/key_file.h"
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>

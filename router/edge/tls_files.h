@@ -6,7 +6,7 @@
 #define EDGE_TLS_FILES_H
 
 #include "router/edge/revocation.h"
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 struct edge;
 struct ossl_lib_ctx_st;

@@ -12,8 +12,8 @@
 #ifndef HUB_HUB_H
 #define HUB_HUB_H
 
-#include "router/hub/grant.h"
 #include "router/hub/stats.h"
+#include "router/policy/grants/grant.h"
 #include <mcpx/envelope.h>
 #include <mcpx/text.h>
 

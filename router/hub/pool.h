@@ -5,8 +5,8 @@
 #ifndef HUB_POOL_H
 #define HUB_POOL_H
 
-#include "router/hub/grant.h"
 #include "router/hub/list.h"
+#include "router/policy/grants/grant.h"
 #include <mcpx/base.h>
 
 struct hub;

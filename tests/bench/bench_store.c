@@ -3,7 +3,7 @@
  * bare SQLite that commits the same batches, and a batch of one next to write and fdatasync of the
  * same bytes. In MCPX_BENCH_DIR, or /var/tmp: it has to be a disk.
  */
-#include "router/store/edge/sqlite.h"
+#include "router/store/sqlite/sqlite.h"
 #include "tests/bench/measure.h"
 
 #include <errno.h>

@@ -4,8 +4,8 @@
  * `---` stands the file that a reload finds in its place; without one that is the same.
  */
 #define _GNU_SOURCE /* memmem */
-#include "router/policy/config.h"
-#include "router/policy/tokens.h"
+#include "router/policy/config/config.h"
+#include "router/policy/identity/tokens.h"
 #include <mcpx/json.h>
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * can be reached; it knows the token in `secret` and one topic with history.
  */
 #include "router/edge/http_admission.h"
-#include "router/policy/tokens_make.h"
+#include "router/policy/identity/tokens_make.h"
 #include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"
 

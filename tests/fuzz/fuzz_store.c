@@ -3,8 +3,8 @@
  * and when the file is not ours, it is as it was. When the first byte is odd, the rest says which
  * bytes of a good database are changed; whatever is handed out of that was written there.
  */
-#include "router/store/edge/sqlite.h"
-#include "router/store/edge/sqlite_care.h"
+#include "router/store/sqlite/sqlite.h"
+#include "router/store/sqlite/sqlite_care.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

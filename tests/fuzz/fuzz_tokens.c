@@ -5,9 +5,9 @@
  * it is. The same bytes are read as files with public keys, too. Protocol: section 7.
  */
 #include "lib/base/digits.h"
-#include "router/policy/jwt.h"
-#include "router/policy/public_key.h"
-#include "router/policy/tokens_make.h"
+#include "router/policy/identity/jwt.h"
+#include "router/policy/identity/public_key.h"
+#include "router/policy/identity/tokens_make.h"
 #include "tests/support/bearer.h"
 
 #include <mcpx/envelope.h>

@@ -2,7 +2,7 @@
 # ours lies in a lower layer or under the same path, a public header may be of the same layer;
 # what is not ours stays where FOREIGN says. Run: cmake -D ROOT=<source dir> -P layers.cmake
 set(FOREIGN libwebsockets.h=/edge/|^lib/client/ uv.h=/edge/|^lib/client/
-    sqlite3.h=^router/store/edge/ microhttpd.h=^tools/mcpx-bridge/expose/edge/
+    sqlite3.h=^router/store/sqlite/ microhttpd.h=^tools/mcpx-bridge/expose/edge/
     "pcre2.h=^lib/(protocol/capability|schema/regex).c$"
     jansson.h=^router/policy/|/edge/|^router/main.c$|^tools/)
 file(STRINGS ${ROOT}/docs/layers.txt table REGEX "^[0-9]")

@@ -2,8 +2,8 @@
  * test_store.c - a real hub before real stages: what somebody received is there after a restart,
  * what was refused never is, and the audit knows of both.
  */
-#include "router/store/edge/audit.h"
-#include "router/store/edge/store.h"
+#include "router/store/audit/audit.h"
+#include "router/store/store.h"
 #include "tests/support/audit_chain.h"
 #include "tests/support/fault_vfs.h"
 #include "tests/support/hub_defaults.h"

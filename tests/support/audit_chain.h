@@ -4,8 +4,8 @@
 #ifndef SUPPORT_AUDIT_CHAIN_H
 #define SUPPORT_AUDIT_CHAIN_H
 
-#include "router/store/audit_chain.h"
-#include "router/store/audit_verify.h"
+#include "router/store/audit/audit_chain.h"
+#include "router/store/audit/audit_verify.h"
 
 /**
  * A line, with its line feed. `file` is the number of its file; `named` the seq in the file's name.

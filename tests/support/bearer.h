@@ -4,7 +4,7 @@
 #ifndef SUPPORT_BEARER_H
 #define SUPPORT_BEARER_H
 
-#include "router/policy/tokens.h"
+#include "router/policy/identity/tokens.h"
 
 /** tokens_ask for a token alone, whose signature is verified at once. */
 static inline enum mcpx_err tokens_verify(struct tokens *tokens, struct mcpx_slice bearer,

@@ -6,7 +6,7 @@
  *     make_audit FOLDER KEY_FILE [ROTATE_BYTES]
  */
 #include "router/hub/submission.h"
-#include "router/store/edge/audit.h"
+#include "router/store/audit/audit.h"
 
 #include <poll.h>
 #include <stdio.h>

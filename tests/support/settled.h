@@ -4,7 +4,7 @@
 #ifndef SUPPORT_SETTLED_H
 #define SUPPORT_SETTLED_H
 
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 
 /** Chance that tests can predict: every byte is one more than the byte before. */
 struct chance settled_chance(void);

@@ -6,8 +6,8 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/store/edge/audit_folder.h"
-#include "router/store/edge/audit_reader.h"
+#include "router/store/audit/audit_folder.h"
+#include "router/store/audit/audit_reader.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/output.h"

@@ -6,8 +6,8 @@
 
 #include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
-#include "router/policy/config.h"
-#include "router/policy/tokens.h"
+#include "router/policy/config/config.h"
+#include "router/policy/identity/tokens.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/output.h"
 #include "tools/mcpxctl/words.h"

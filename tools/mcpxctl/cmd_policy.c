@@ -6,7 +6,7 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "router/store/edge/audit_reader.h"
+#include "router/store/audit/audit_reader.h"
 #include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/fetch.h"
 #include "tools/mcpxctl/live.h"

@@ -4,8 +4,8 @@
  */
 #include "tools/mcpxctl/verbs.h"
 
-#include "router/store/edge/sqlite_care.h"
-#include "router/store/edge/thread_clock.h"
+#include "router/store/commit/thread_clock.h"
+#include "router/store/sqlite/sqlite_care.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/output.h"
 

@@ -15,7 +15,7 @@
 
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
-#include "router/policy/tokens.h"
+#include "router/policy/identity/tokens.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/fetch.h"

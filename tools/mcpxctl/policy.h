@@ -6,7 +6,7 @@
 #define MCPXCTL_POLICY_H
 
 #include "lib/base/map.h"
-#include "router/policy/config.h"
+#include "router/policy/config/config.h"
 #include "tools/common/command.h"
 
 /** Prints what the running router permits whom: as configured, and as changed since. */

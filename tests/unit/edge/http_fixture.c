@@ -6,7 +6,7 @@
 #include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"
 
-#include "router/policy/tokens_make.h"
+#include "router/policy/identity/tokens_make.h"
 
 #include <criterion/criterion.h>
 #include <openssl/evp.h>

@@ -7,8 +7,8 @@
 #include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 
-#include "router/policy/authority.h"
-#include "router/policy/jwt.h"
+#include "router/policy/grants/authority.h"
+#include "router/policy/identity/jwt.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

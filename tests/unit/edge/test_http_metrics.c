@@ -3,7 +3,7 @@
  * somebody's name and it stores every room there ever was. Protocol: section 8.
  */
 #include "http_fixture.h"
-#include "router/store/edge/store.h"
+#include "router/store/store.h"
 
 #include <criterion/criterion.h>
 #include <ctype.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: a participant shown capabilities it does not have, or not shown those it
  * has; a ticket that outlives its grant. Protocol: section 3 (grants), section 5 (welcome).
  */
-#include "router/hub/grant.h"
+#include "router/policy/grants/grant.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

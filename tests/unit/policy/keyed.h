@@ -7,8 +7,8 @@
 #include "tests/support/jwt.h"
 #include "tests/support/key_pair.h"
 
-#include "router/policy/jwt.h"
-#include "router/policy/public_key.h"
+#include "router/policy/identity/jwt.h"
+#include "router/policy/identity/public_key.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

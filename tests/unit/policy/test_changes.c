@@ -2,7 +2,7 @@
  * What breaks for whom: a right that was lent does not end, one that was taken away comes back,
  * somebody gives what they do not have, or the table grows without a bound. Protocol: section 8.
  */
-#include "router/policy/changes.h"
+#include "router/policy/grants/changes.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -5,8 +5,8 @@
 #include "tests/support/hub_defaults.h"
 #include "tests/support/settled.h"
 
-#include "router/policy/settings.h"
-#include "router/policy/tokens.h"
+#include "router/policy/config/settings.h"
+#include "router/policy/identity/tokens.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ Test(config, has_the_defaults_of_the_hub)
             row->offset < offsetof(struct config, hub) + sizeof config.hub)
             cr_expect(is_same(row, &config, &s.config),
                       "%s: tests/support/hub_defaults.h has another default than "
-                      "router/policy/config_table.c",
+                      "router/policy/config/config_table.c",
                       row->pointer);
     settled_fini(&s);
 }

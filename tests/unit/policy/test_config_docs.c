@@ -3,7 +3,7 @@
  * that is not the real one; an editor that underlines what is right. The table of settings is
  * compared with docs/configuration.md and config/router.schema.json, row by row, both ways.
  */
-#include "router/policy/settings.h"
+#include "router/policy/config/settings.h"
 #include "tests/support/settled.h"
 #include <mcpx/text.h>
 

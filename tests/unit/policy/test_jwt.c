@@ -6,7 +6,7 @@
 #include "tests/support/jwt.h"
 
 #include "lib/base/digits.h"
-#include "router/policy/jwt.h"
+#include "router/policy/identity/jwt.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

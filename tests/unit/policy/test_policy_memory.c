@@ -8,8 +8,8 @@
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 
-#include "router/policy/tickets.h"
-#include "router/policy/tokens.h"
+#include "router/policy/identity/tickets.h"
+#include "router/policy/identity/tokens.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

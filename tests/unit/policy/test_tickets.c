@@ -4,7 +4,7 @@
  */
 #include "tests/support/settled.h"
 
-#include "router/policy/tickets.h"
+#include "router/policy/identity/tickets.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: somebody is shown the name of a room that its token does not open, or is
  * not shown one that it does. Protocol: sections 7 and 8.
  */
-#include "router/policy/tokens_make.h"
+#include "router/policy/identity/tokens_make.h"
 #include "tests/support/bearer.h"
 
 #include <criterion/criterion.h>

@@ -6,7 +6,7 @@
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 
-#include "router/policy/tokens.h"
+#include "router/policy/identity/tokens.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

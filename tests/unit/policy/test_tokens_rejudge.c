@@ -8,7 +8,7 @@
 #include "tests/support/settled.h"
 
 #include "lib/protocol/capset.h"
-#include "router/policy/tokens.h"
+#include "router/policy/identity/tokens.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

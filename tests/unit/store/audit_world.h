@@ -5,8 +5,8 @@
 #define UNIT_AUDIT_WORLD_H
 
 #include "router/hub/submission.h"
-#include "router/store/edge/audit.h"
-#include "router/store/edge/audit_reader.h"
+#include "router/store/audit/audit.h"
+#include "router/store/audit/audit_reader.h"
 
 enum { WORLD_SUBMISSIONS = 5000 };
 

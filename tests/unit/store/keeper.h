@@ -5,7 +5,7 @@
 #ifndef TEST_KEEPER_H
 #define TEST_KEEPER_H
 
-#include "router/store/edge/sqlite.h"
+#include "router/store/sqlite/sqlite.h"
 
 #include <semaphore.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: a message that somebody received has to have its line, whatever happens to
  * the router; a folder that is not an audit's any more has to be left alone. docs/audit.md.
  */
-#include "router/store/edge/audit_writer.h"
+#include "router/store/audit/audit_writer.h"
 #include "tests/support/audit_chain.h"
 #include "tests/unit/store/audit_world.h"
 

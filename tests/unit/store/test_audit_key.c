@@ -2,7 +2,7 @@
  * What breaks for whom: an operator who gives the wrong file as a key learns it at the start, and
  * an auditor checks signatures with nothing but the public half.
  */
-#include "router/store/audit_chain.h"
+#include "router/store/audit/audit_chain.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

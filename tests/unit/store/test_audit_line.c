@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: auditors read these lines with their own programs. docs/audit.md, "A line".
  */
-#include "router/store/audit_chain.h"
+#include "router/store/audit/audit_chain.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

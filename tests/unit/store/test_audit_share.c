@@ -2,7 +2,7 @@
  * What breaks for whom: somebody who is refused ten thousand times a second would fill the disk of
  * the audit, and with it end everybody else's service.
  */
-#include "router/store/audit_share.h"
+#include "router/store/audit/audit_share.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * test_belt.c - what crosses between the loop and a stage arrives, once, in order, whole.
  */
-#include "router/store/edge/belt.h"
+#include "router/store/commit/belt.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * a damaged file lets it be backed up over the good ones; what was erased and is still in the file
  * is a broken promise. docs/storage.md.
  */
-#include "router/store/edge/sqlite_care.h"
+#include "router/store/sqlite/sqlite_care.h"
 
 #include "lib/json/json_write.h"
 #include "tests/unit/store/keeper.h"

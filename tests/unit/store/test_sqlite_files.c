@@ -3,7 +3,7 @@
  * names the path, and the file as it was. And which copies of a database may say that nothing is
  * missing.
  */
-#include "router/store/edge/sqlite_schema.h"
+#include "router/store/sqlite/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>

@@ -4,8 +4,8 @@
  * others have, or for what has long gone.
  */
 #include "lib/json/json_write.h"
-#include "router/store/edge/sqlite_care.h"
-#include "router/store/edge/sqlite_schema.h"
+#include "router/store/sqlite/sqlite_care.h"
+#include "router/store/sqlite/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>

@@ -2,9 +2,9 @@
  * test_sqlite_write.c - what the writer knows of topics that are open, without its thread: each
  * step happens when the test says so, and it is as late as the test says.
  */
-#include "router/store/edge/sqlite.h"
-#include "router/store/edge/sqlite_schema.h"
-#include "router/store/edge/thread_clock.h"
+#include "router/store/commit/thread_clock.h"
+#include "router/store/sqlite/sqlite.h"
+#include "router/store/sqlite/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>

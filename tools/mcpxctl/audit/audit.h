@@ -6,8 +6,8 @@
 #define MCPXCTL_AUDIT_AUDIT_H
 
 #include "lib/base/map.h"
-#include "router/store/audit_line.h"
-#include "router/store/audit_verify.h"
+#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_verify.h"
 #include "tools/mcpxctl/line.h"
 
 /** Sorts of lines that can be asked for at once. */

@@ -1,0 +1,409 @@
+/*
+ * config.c - the order of the steps: defaults, file, environment, flags, each overwriting the one
+ * before; then checks across several values; then tokens. Every step adds its faults to one text
+ * and goes on, so that a person can correct all of them at once. Whether the files of TLS, store
+ * and audit can be used is no matter of the configuration: whoever opens them finds out, and for
+ * --check router/edge/paths.c looks.
+ */
+#include "lib/json/json_write.h"
+#include "router/policy/config/loading.h"
+#include "router/policy/identity/key_file.h"
+#include "router/policy/identity/tokens_make.h"
+
+#include <mcpx/digest.h>
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+/* ---- TLS ---- */
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(((const struct tls_name *)a)->name, ((const struct tls_name *)b)->name);
+}
+
+static bool name_is_valid(const char *name)
+{
+    static const char *const sorts[] = {"dns:", "uri:", "email:", "cn:"};
+
+    for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
+        if (strncmp(name, sorts[i], strlen(sorts[i])) == 0)
+            return name[strlen(sorts[i])] != '\0';
+    return false;
+}
+
+/* A name that means nobody is a typing error that locks somebody out. */
+static void check_name(struct loading *loading, const char *name, const char *participant)
+{
+    size_t len = pointer_push(loading, name);
+
+    if (!name_is_valid(name))
+        error_here(loading, "expected a name that begins with dns:, uri:, email: or cn:");
+    if (!tree_at(loading, "participants", participant))
+        error_here(loading, "expected the id of one of participants");
+    pointer_pop(loading, len);
+}
+
+static void take_names(struct loading *loading, const json_t *names)
+{
+    struct tls_settings *tls = &loading->settings.config.tls;
+    const char *name;
+    json_t *value;
+
+    tls->names = calloc(json_object_size(names) + 1, sizeof *tls->names);
+    loading->no_memory |= !tls->names;
+    pointer_set(loading, "tls", "client_names");
+    json_object_foreach((json_t *)names, name, value)
+    {
+        struct tls_name *row = &tls->names[tls->name_count];
+
+        if (loading->no_memory || !json_is_string(value))
+            break; /* reported already */
+        check_name(loading, name, json_string_value(value));
+        row->name = strdup(name);
+        row->participant = strdup(json_string_value(value));
+        tls->name_count++;
+        loading->no_memory |= !row->name || !row->participant;
+    }
+    if (!loading->no_memory)
+        qsort(tls->names, tls->name_count, sizeof *tls->names, compare);
+}
+
+static void load_clients(struct loading *loading)
+{
+    const json_t *names = tree_at(loading, "tls", "client_names");
+    bool has_authorities = *loading->settings.config.tls.client_ca_file;
+    bool has_lists = *loading->settings.config.tls.client_crl_file;
+
+    if (json_object_size(names) > 0 && !has_authorities)
+        setting_line(loading, "/tls/client_ca_file",
+                     "is empty, expected the path of authorities in PEM, because there are "
+                     "tls.client_names",
+                     error_line);
+    if (has_lists && !has_authorities)
+        setting_line(loading, "/tls/client_crl_file",
+                     "is not used: tls.client_ca_file is empty, expected the path of the "
+                     "authorities that have signed the lists",
+                     error_line);
+    if (json_object_size(names) == 0 && has_authorities)
+        setting_line(loading, "/tls/client_ca_file",
+                     "tls.client_names is empty, so everybody who shows a certificate is "
+                     "refused",
+                     warning_line);
+    take_names(loading, names);
+}
+
+/*
+ * Makes the paths of TLS such as can be opened, and checks that what belongs together is there
+ * together. Files are not looked at.
+ */
+static void load_tls(struct loading *loading)
+{
+    struct tls_settings *tls = &loading->settings.config.tls;
+    bool used = tls->wanted;
+
+    if (used && !*tls->certificate_file)
+        setting_line(loading, "/tls/certificate_file",
+                     "is empty, expected the path of a certificate in PEM, because an address "
+                     "of listen begins with tls://",
+                     error_line);
+    if (used && !*tls->key_file)
+        setting_line(loading, "/tls/key_file",
+                     "is empty, expected the path of the certificate's key in PEM, because an "
+                     "address of listen begins with tls://",
+                     error_line);
+    if (!used && *tls->certificate_file)
+        setting_line(loading, "/tls/certificate_file",
+                     "is not used: no address of listen begins with tls://", warning_line);
+    load_clients(loading);
+    setting_resolve(loading, "/tls/client_ca_file", &tls->client_ca_file);
+    setting_resolve(loading, "/tls/client_crl_file", &tls->client_crl_file);
+    setting_resolve(loading, "/tls/certificate_file", &tls->certificate_file);
+    setting_resolve(loading, "/tls/key_file", &tls->key_file);
+}
+
+/* ---- store and audit ---- */
+
+/*
+ * Makes the paths of store and audit such as can be opened, and checks that what belongs together
+ * is there together. Files are not looked at. Tells the hub's settings what they come to.
+ */
+static void load_store(struct loading *loading)
+{
+    struct config *config = &loading->settings.config;
+    bool has_file = config->store.kind == STORE_KIND_SQLITE;
+    bool has_audit = *config->audit.folder;
+
+    if (has_file && !*config->store.file)
+        setting_line(loading, "/store/file",
+                     "is empty, expected the path of a file, because store.kind is \"sqlite\"",
+                     error_line);
+    if (has_audit && !*config->audit.key_file)
+        setting_line(
+            loading, "/audit/key_file",
+            "is empty, expected the path of an Ed25519 key in PEM, because audit.folder "
+            "is set; \"openssl genpkey -algorithm ed25519 -out FILE\" makes one",
+            error_line);
+    if (!has_file && *config->store.file)
+        setting_line(loading, "/store/file",
+                     "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
+                     warning_line);
+    if (!has_audit && *config->audit.key_file)
+        setting_line(loading, "/audit/key_file",
+                     "is not used: nothing is audited without audit.folder", warning_line);
+    config->hub.stored = has_file;
+    config->hub.audited = has_audit;
+    config->hub.gated = has_file || has_audit;
+    setting_resolve(loading, "/store/file", &config->store.file);
+    setting_resolve(loading, "/audit/folder", &config->audit.folder);
+    setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
+    if (has_audit && file_is_public(config->audit.key_file))
+        setting_line(loading, "/audit/key_file",
+                     "everybody on this machine may read the key; chmod o-r mends that",
+                     warning_line);
+}
+
+/* ---- all of it ---- */
+
+void config_fini(struct config *config)
+{
+    for (size_t i = 0; i < config->listen_count; i++) {
+        free(config->listen[i].host);
+        free(config->listen[i].port);
+    }
+    for (size_t i = 0; i < config->origin_count; i++)
+        free(config->origins[i]);
+    free(config->listen);
+    free(config->origins);
+    free(config->tls.certificate_file);
+    free(config->tls.key_file);
+    free(config->tls.client_ca_file);
+    free(config->tls.client_crl_file);
+    for (size_t i = 0; i < config->tls.name_count; i++) {
+        free(config->tls.names[i].name);
+        free(config->tls.names[i].participant);
+    }
+    free(config->tls.names);
+    free(config->proxies);
+    free(config->store.file);
+    free(config->audit.folder);
+    free(config->audit.key_file);
+    tokens_free(config->tokens);
+    json_decref(config->values);
+    mcpx_text_fini(&config->warnings);
+    *config = (struct config){0};
+}
+
+static struct tokens *load_tokens(struct loading *loading)
+{
+    struct tokens *tokens = tokens_new();
+
+    if (!tokens) {
+        loading->no_memory = true;
+        return NULL;
+    }
+    if (loading->sources->before)
+        tokens_share(tokens, loading->sources->before->tokens);
+    load_keys(loading, tokens);
+    check_people(loading);
+    if (loading->faults == 0 && !loading->no_memory)
+        build_people(loading, tokens);
+    if (loading->faults == 0 && !loading->no_memory)
+        write_warnings(loading, tokens);
+    return tokens;
+}
+
+/* Moves what was loaded into the result. */
+static void hand_over(struct loading *loading, struct config *out)
+{
+    struct settings *settings = &loading->settings;
+
+    settings->config.dev = loading->sources->dev;
+    if (settings->config.dev && settings_source(settings, "/auth/instances") == FROM_DEFAULT)
+        settings->config.hub.instances = INSTANCES_MAX; /* everybody is let in anyway */
+    settings->config.origins = settings->origins.text;
+    settings->config.origin_count = settings->origins.count;
+    settings->config.warnings = loading->warnings;
+    settings->origins = (struct names){0};
+    loading->warnings = (struct mcpx_text){0};
+    *out = settings->config;
+    settings->config = (struct config){0};
+}
+
+enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text *errors,
+                          struct config *out)
+{
+    struct loading loading = {.sources = sources, .errors = errors};
+    enum mcpx_err err = settings_init(&loading.settings);
+
+    if (!err) {
+        load_file(&loading);
+        load_environment(&loading);
+        load_listen(&loading);
+        load_tls(&loading);
+        load_proxies(&loading);
+        load_store(&loading);
+        note_values(&loading);
+        if (!loading.no_memory)
+            loading.settings.config.tokens = load_tokens(&loading);
+        mcpx_text_puts(&loading.warnings, ""); /* "" if none, never NULL */
+        if (loading.no_memory || loading.pointer.failed || errors->failed ||
+            loading.warnings.failed)
+            err = MCPX_ENOMEM;
+        else if (loading.faults > 0)
+            err = MCPX_ECONFIG;
+    }
+    if (!err)
+        hand_over(&loading, out);
+    config_fini(&loading.settings.config);
+    settings_fini(&loading.settings);
+    mcpx_text_fini(&loading.warnings);
+    mcpx_text_fini(&loading.pointer);
+    json_decref(loading.tree);
+    return err;
+}
+
+/*
+ * What has become another value, and whether the running router can take it. Every setting is
+ * written down when it is read, as a value by its pointer: comparing the members of two structs
+ * was refused, because half of them are worked out from others.
+ */
+
+/* Of a list or a map as a whole: the secrets of keys are not to be seen in a list of values. */
+static json_t *whole_digest(const struct loading *loading, const struct setting *row)
+{
+    const json_t *whole = loading->tree;
+    char name[64], digest[MCPX_SHA256_LEN + 1];
+    json_t *value = NULL;
+    char *text;
+
+    for (const char *at = row->pointer; *at; at += strcspn(at + 1, "/") + 1) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "/"), at + 1);
+        whole = json_object_get(whole, name);
+    }
+    text = whole ? json_dumps(whole, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY)
+                 : strdup(row->fallback);
+    if (text && mcpx_digest_bytes(mcpx_slice_of(text), digest) == MCPX_OK)
+        value = json_string(digest);
+    free(text);
+    return value;
+}
+
+static bool is_whole(const struct setting *row)
+{
+    return row->type == SETTING_LIST || row->type == SETTING_MAP;
+}
+
+/* Parts of lists and maps are no values of their own; who may connect is compared elsewhere. */
+static bool is_kept(const struct setting *row)
+{
+    if (strchr(row->pointer, '*') || strcmp(row->pointer, "/profiles") == 0 ||
+        strcmp(row->pointer, "/participants") == 0)
+        return false;
+    return row->size > 0 || is_whole(row);
+}
+
+/* Written with sorted names, so that order and white space do not matter. */
+static void name_policy(struct loading *loading)
+{
+    char *profiles =
+        json_dumps(tree_at(loading, "profiles", NULL), JSON_SORT_KEYS | JSON_COMPACT);
+    char *people =
+        json_dumps(tree_at(loading, "participants", NULL), JSON_SORT_KEYS | JSON_COMPACT);
+    char digest[MCPX_SHA256_LEN + 1] = "";
+    struct mcpx_text policy = {0};
+
+    mcpx_text_puts(&policy, profiles ? profiles : "{}");
+    mcpx_text_puts(&policy, "\n");
+    mcpx_text_puts(&policy, people ? people : "{}");
+    if (policy.failed || mcpx_digest_bytes(mcpx_text_view(&policy), digest))
+        loading->no_memory = true;
+    memcpy(loading->settings.config.rev, digest, CONFIG_REV_LEN);
+    memcpy(loading->settings.config.hub.rev, digest, CONFIG_REV_LEN);
+    mcpx_text_fini(&policy);
+    free(profiles);
+    free(people);
+}
+
+void note_values(struct loading *loading)
+{
+    json_t *values = json_object();
+
+    for (const struct setting *row = settings_table; values && row->pointer; row++) {
+        json_t *value;
+
+        if (!is_kept(row))
+            continue;
+        value = is_whole(row) ? whole_digest(loading, row)
+                              : setting_value(row, &loading->settings);
+        if (json_object_set_new(values, row->pointer, value) == 0)
+            continue;
+        json_decref(values);
+        values = NULL;
+    }
+    loading->no_memory |= !values;
+    loading->settings.config.values = values;
+    name_policy(loading);
+}
+
+static bool is_shown(const struct setting *row)
+{
+    return row->type != SETTING_SECRET && !is_whole(row);
+}
+
+static void add_value(struct mcpx_text *out, const char *before, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    mcpx_text_puts(out, before);
+    mcpx_text_puts(out, text ? text : "");
+    out->failed |= !text;
+    free(text);
+}
+
+static void tell_restart(struct mcpx_text *errors, const struct setting *row,
+                         const json_t *was, const json_t *now)
+{
+    mx_format(errors, "%s: ", row->pointer);
+    if (is_shown(row)) {
+        add_value(errors, "", was);
+        add_value(errors, " -> ", now);
+    } else {
+        mcpx_text_puts(errors, "has changed");
+    }
+    mcpx_text_puts(errors, ", which takes a restart of the router\n");
+}
+
+static void tell_change(struct mcpx_text *changes, const struct setting *row,
+                        const json_t *was, const json_t *now)
+{
+    mx_json_begin_object(changes, NULL);
+    mcpx_json_add_member(changes, "setting", mcpx_slice_of(row->pointer));
+    if (is_shown(row)) {
+        add_value(changes, ",\"was\":", was);
+        add_value(changes, ",\"now\":", now);
+    }
+    mx_json_end_object(changes);
+}
+
+bool config_compare(const struct config *before, const struct config *after,
+                    struct mcpx_text *errors, struct mcpx_text *changes)
+{
+    bool live = true;
+
+    mx_json_begin_array(changes, NULL);
+    for (const struct setting *row = settings_table; row->pointer; row++) {
+        const json_t *was = json_object_get(before->values, row->pointer);
+        const json_t *now = json_object_get(after->values, row->pointer);
+
+        if (json_equal(was, now) || !is_kept(row))
+            continue;
+        live &= row->live;
+        if (row->live)
+            tell_change(changes, row, was, now);
+        else
+            tell_restart(errors, row, was, now);
+    }
+    mx_json_end_array(changes);
+    return live;
+}

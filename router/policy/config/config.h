@@ -1,0 +1,216 @@
+/*
+ * config.h - the settings of mcpx-router: defaults, file, environment, flags, in that order.
+ * The keys, ranges and defaults are docs/configuration.md; one table in config_table.c is their
+ * only other place.
+ */
+#ifndef POLICY_CONFIG_H
+#define POLICY_CONFIG_H
+
+#include "router/hub/hub.h"
+#include "router/store/commit/on_full.h"
+
+struct json_t;
+struct tokens;
+
+enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+enum log_format { LOG_TEXT, LOG_JSON };
+
+/** Digits that name a policy. */
+enum { CONFIG_REV_LEN = 16 };
+
+/** What keeps messages: this process alone, or a SQLite file. */
+enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
+
+/**
+ * Where messages are kept.
+ *
+ * file         path as it can be opened; "" for STORE_KIND_MEMORY
+ * normal       a commit is not waited for until the disk has it
+ * file_bytes   most that the file may take; 0 = no limit
+ * bytes_per_participant
+ *              most of it that one may have; 0 = a quarter of file_bytes, without that 1 GiB
+ * check        the whole file is checked at the start
+ */
+struct store_settings {
+    enum store_kind kind;
+    char *file;
+    bool normal;
+    bool check;
+    uint64_t file_bytes;
+    uint64_t bytes_per_participant;
+};
+
+/**
+ * The record of decisions.
+ *
+ * folder, key_file   paths as they can be opened; both "" when nothing is audited
+ * payloads           lines hold the texts of messages
+ * rotate_bytes       a file that has so many is followed by the next; 0 = no limit
+ * rotate_ms          likewise, one that is so old
+ */
+struct audit_settings {
+    char *folder;
+    char *key_file;
+    enum on_full on_full;
+    bool payloads;
+    uint64_t rotate_bytes;
+    int64_t rotate_ms;
+};
+
+/** "127.0.0.1:8080", "[::1]:0", "tls://a:443" taken apart. `host` is without brackets. */
+struct config_listen {
+    char *host;
+    char *port;
+    bool tls;
+};
+
+/**
+ * Addresses that begin alike: an IPv6 address, or an IPv4 one in the form that IPv6 has for it
+ * (::ffff:a.b.c.d), and how many of its bits count.
+ */
+struct config_network {
+    unsigned char bytes[16];
+    unsigned bits;
+};
+
+/** How a proxy says whom a connection is from. */
+enum proxy_address { PROXY_X_FORWARDED_FOR, PROXY_FORWARDED, PROXY_PROTOCOL };
+
+/** A name in a client's certificate ("dns:a.example"), and whom it means. */
+struct tls_name {
+    char *name;
+    char *participant;
+};
+
+/**
+ * What is spoken on addresses with tls://.
+ *
+ * wanted                       an address has it
+ * certificate_file, key_file   paths as they can be opened, of the chain and of its key, in PEM
+ * client_ca_file               authorities that certificates of clients are signed by; "" = clients
+ *                              are not asked for one
+ * client_crl_file              which of these are revoked; "" = none
+ * names, name_count            sorted by name
+ * only_1_3                     nothing older than TLS 1.3
+ */
+struct tls_settings {
+    bool wanted;
+    char *certificate_file;
+    char *key_file;
+    char *client_ca_file;
+    char *client_crl_file;
+    struct tls_name *names;
+    size_t name_count;
+    bool only_1_3;
+};
+
+/**
+ * All settings, validated.
+ *
+ * listen, listen_count   where to accept connections; at least one
+ * connections_default    nobody has said how many: a machine that lets us have fewer is no fault
+ * listen_default         they are the default: an address that this machine does not have is
+ *                        left out
+ * tls                    of those addresses that have it
+ * proxies, proxy_count   networks of trusted proxies: what they say of whom a connection is from is
+ *                        believed
+ * proxy_address          how they say it
+ * dev                    --dev was given
+ * query_token            ?token= is accepted
+ * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
+ *                        without Origin is always allowed
+ * hub                    the hub's settings
+ * connects_per_s         connection attempts per second of one address; 0 = no limit
+ * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
+ * grant_max_ms           how long a grant given at run time may last; 0 = no limit
+ * tickets_each           unused tickets of one participant; 0 = no limit
+ * drain_ms               how long a shutdown may take
+ * store, audit           where messages are kept, and the record of decisions
+ * rev                    names the policy: the same profiles and participants have the same one
+ * values                 every setting as it was read, by its JSON pointer, for config_compare; of
+ *                        a secret only its SHA-256
+ * tokens                 participants that may connect
+ * warnings               settings that are valid but are probably mistakes, one per line; "" if
+ *                        none
+ */
+struct config {
+    struct config_listen *listen;
+    size_t listen_count;
+    bool listen_default, connections_default;
+    struct tls_settings tls;
+    struct config_network *proxies;
+    size_t proxy_count;
+    enum proxy_address proxy_address;
+    bool dev;
+    bool query_token;
+    char **origins;
+    size_t origin_count;
+    struct hub_config hub;
+    uint64_t connects_per_s;
+    uint64_t requests_per_minute;
+    int64_t grant_max_ms;
+    size_t tickets_each;
+    int64_t drain_ms;
+    struct store_settings store;
+    struct audit_settings audit;
+    char rev[CONFIG_REV_LEN + 1];
+    enum log_level log_level;
+    enum log_format log_format;
+    struct json_t *values;
+    struct tokens *tokens;
+    struct mcpx_text warnings;
+};
+
+/**
+ * The input of config_load.
+ *
+ * file           --config, or NULL
+ * listen         --listen values, each "HOST:PORT"; replaces the file's list when there are any
+ * dev            --dev
+ * environment    "NAME=value" strings, NULL-terminated, as `environ`; NULL = none
+ * chance         for the random secret of dev mode
+ * wall_ms        warnings compare the expiry of grants with this instant; 0 = now
+ * before         the configuration in force, when it is read again: what is equal is shared with it
+ *                (tokens_take_shared), and dev mode goes on with its key. May be used by another
+ *                thread meanwhile, but not changed. NULL = none
+ */
+struct config_sources {
+    const char *file;
+    const char *const *listen;
+    size_t listen_count;
+    bool dev;
+    const char *const *environment;
+    struct chance chance;
+    int64_t wall_ms;
+    const struct config *before;
+};
+
+/**
+ * Reads and validates the settings.
+ *
+ * errors   one line per fault, every fault reported: source, JSON pointer or variable, what was
+ *          found, what is allowed. Never holds a secret
+ * out      filled on success, to be released with config_fini; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ECONFIG with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text *errors,
+                          struct config *out);
+
+/**
+ * Compares two configurations, setting by setting; profiles and participants are left to
+ * difference_find.
+ *
+ * errors    gets a line for each setting that differs and takes a restart: where, both values
+ * changes   gets a JSON array of those that differ and do not: {"setting":POINTER,"was":…,"now":…},
+ *           a secret, a list of objects and a map without their values
+ *
+ * Returns false when a restart is needed.
+ */
+bool config_compare(const struct config *before, const struct config *after,
+                    struct mcpx_text *errors, struct mcpx_text *changes);
+
+/** Frees what config_load filled in. A zeroed config is allowed. */
+void config_fini(struct config *config);
+
+#endif

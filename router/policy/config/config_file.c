@@ -1,0 +1,333 @@
+/*
+ * config_file.c - reads the file and compares it with the table: every member is a row, a
+ * section above rows, or unknown. This step checks and stores single values only. Checks across
+ * profiles, participants and keys come later, when every value is known to have the right type.
+ */
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
+#include "lib/json/scan.h"
+#include "lib/json/utf8.h"
+#include "router/policy/config/loading.h"
+#include "router/policy/identity/key_file.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+
+enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
+
+void setting_resolve(struct loading *loading, const char *pointer, char **path)
+{
+    bool of_file = settings_source(&loading->settings, pointer) == FROM_FILE;
+    struct mcpx_text resolved = {0};
+
+    if (!*path || !**path)
+        return;
+    path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
+    if (resolved.failed) {
+        loading->no_memory = true;
+        mcpx_text_fini(&resolved);
+        return;
+    }
+    free(*path);
+    *path = resolved.text;
+}
+
+static void report_container(struct loading *loading, const json_t *value,
+                             const char *expected)
+{
+    /* hidden: it may be a secret in the wrong place */
+    mx_format(error_found_here(loading, value, true), ", expected %s\n", expected);
+}
+
+static void report_unknown(struct loading *loading)
+{
+    struct mcpx_text *line =
+        error_begin(loading, loading->sources->file, pointer_text(loading));
+
+    mcpx_text_puts(line, "unknown key, expected one of ");
+    pointer_pop(loading,
+                (size_t)(strrchr(loading->pointer.text, '/') - loading->pointer.text));
+    settings_write_names(loading->pointer.text, line);
+    mcpx_text_puts(line, "\n");
+}
+
+static void walk(struct loading *loading, json_t *value);
+
+static void walk_members(struct loading *loading, json_t *object)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(object, name, value)
+    {
+        size_t len = pointer_push(loading, name);
+
+        walk(loading, value);
+        pointer_pop(loading, len);
+    }
+}
+
+static void walk_entries(struct loading *loading, json_t *array)
+{
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        size_t len = pointer_push_index(loading, i);
+
+        walk(loading, json_array_get(array, i));
+        pointer_pop(loading, len);
+    }
+}
+
+/* Entries of a list of strings; false when one of them is none. */
+static bool check_strings(struct loading *loading, const json_t *array)
+{
+    bool valid = true;
+
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *entry = json_array_get(array, i);
+        size_t bytes = json_string_length(entry), len;
+
+        if (bytes >= 1 && bytes <= STRING_ENTRY_MAX)
+            continue;
+        valid = false;
+        len = pointer_push_index(loading, i);
+        report_container(loading, entry, "a string of 1..256 bytes");
+        pointer_pop(loading, len);
+    }
+    return valid;
+}
+
+static void walk_row(struct loading *loading, json_t *value, const struct setting *row)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    if (!setting_fits(row, value))
+        error_unfit(loading, loading->sources->file, pointer_text(loading), value, row);
+    else if (row->type == SETTING_MAP)
+        walk_members(loading, value);
+    else if (row->type == SETTING_LIST)
+        walk_entries(loading, value);
+    else if (row->type != SETTING_STRINGS || check_strings(loading, value))
+        err = setting_store(row, value, FROM_FILE, &loading->settings);
+    loading->no_memory |= err == MCPX_ENOMEM;
+}
+
+static void walk(struct loading *loading, json_t *value)
+{
+    const struct setting *row = settings_find(pointer_text(loading));
+
+    if (loading->pointer.failed)
+        loading->no_memory = true;
+    else if (row)
+        walk_row(loading, value, row);
+    else if (!settings_has_section(pointer_text(loading)))
+        report_unknown(loading);
+    else if (json_is_object(value))
+        walk_members(loading, value);
+    else
+        report_container(loading, value, "an object");
+}
+
+static void report_syntax(struct loading *loading, const json_error_t *fault)
+{
+    mx_format(error_begin(loading, loading->sources->file, ""), "line %s, column %s: %s\n",
+              fault->line, fault->column, mx_json_reason(fault->text));
+}
+
+static void parse(struct loading *loading, const struct mcpx_text *text)
+{
+    json_error_t fault;
+    json_t *tree =
+        json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
+
+    if (!tree && json_error_code(&fault) == json_error_out_of_memory) {
+        loading->no_memory = true;
+        return;
+    }
+    if (!tree) {
+        report_syntax(loading, &fault);
+        return;
+    }
+    walk(loading, tree);
+    if (json_is_object(tree))
+        loading->tree = tree;
+    else
+        json_decref(tree);
+}
+
+void load_file(struct loading *loading)
+{
+    const char *path = loading->sources->file;
+    struct mcpx_text text = {0};
+    const char *why;
+
+    if (!path)
+        return;
+    why = file_read_given(path, FILE_BYTES_MAX, &text);
+    if (text.failed) {
+        loading->no_memory = true;
+    } else if (why) {
+        mx_format(error_begin(loading, path, ""), "cannot be read: %s\n", why);
+    } else {
+        parse(loading, &text);
+    }
+    mcpx_text_fini(&text);
+}
+
+/*
+ * MCPX_<SECTION>_<KEY>. A variable's text becomes the JSON value that its row needs; from there it
+ * is handled like a value of the file. A variable that begins like a section and names no setting
+ * is an error, like an unknown key: otherwise a misspelt limit would be no limit.
+ */
+
+/* The row a variable names; NULL when there is none. */
+static const struct setting *row_of(struct loading *loading, struct mcpx_slice name)
+{
+    const struct setting *found = NULL;
+    struct mcpx_text variable = {0};
+
+    for (const struct setting *row = settings_table; !found && row->pointer; row++) {
+        mcpx_text_reset(&variable);
+        setting_write_variable(row, &variable);
+        if (name.len > 0 && mcpx_slice_equal(mcpx_text_view(&variable), name))
+            found = row;
+        loading->no_memory |= variable.failed;
+    }
+    mcpx_text_fini(&variable);
+    return found;
+}
+
+/* Whether it looks like one of ours. Other programs may have MCPX_ variables too. */
+static bool is_in_section(struct mcpx_slice name)
+{
+    static const char *const sections[] = {
+        "MCPX_TLS_",    "MCPX_AUTH_",  "MCPX_PROFILES_", "MCPX_PARTICIPANTS_", "MCPX_TOPICS_",
+        "MCPX_LIMITS_", "MCPX_STORE_", "MCPX_AUDIT_",    "MCPX_LOG_"};
+
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        size_t len = strlen(sections[i]);
+
+        if (name.len >= len && memcmp(name.text, sections[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Whether Kubernetes sets it, for a service whose name begins with ours: a service "mcpx-store" has
+ * MCPX_STORE_PORT=tcp://10.0.0.1:80. No setting has such a name.
+ */
+static bool is_of_kubernetes(const char *name, const char *value)
+{
+    static const char *const patterns[] = {"*_SERVICE_HOST", "*_SERVICE_PORT*",
+                                           "*_PORT_[0-9]*_TCP*", "*_PORT_[0-9]*_UDP*",
+                                           "*_PORT_[0-9]*_SCTP*"};
+    bool found = fnmatch("*_PORT", name, 0) == 0 && strstr(value, "://");
+
+    for (size_t i = 0; !found && i < sizeof patterns / sizeof *patterns; i++)
+        found = fnmatch(patterns[i], name, 0) == 0;
+    return found;
+}
+
+/* "12" becomes 12. Other text stays a string, which is refused later. */
+static json_t *integer_of(const char *text)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(text, &end, 10);
+    if (errno || *end || (*text != '-' && (*text < '0' || *text > '9')))
+        return json_string(text);
+    return json_integer(number);
+}
+
+/* "a, b" to ["a", "b"]. */
+static json_t *list_of(const char *text)
+{
+    json_t *list = json_array();
+
+    while (list && *text) {
+        size_t len, end;
+
+        text += strspn(text, ", ");
+        len = strcspn(text, ",");
+        for (end = len; end > 0 && text[end - 1] == ' ';)
+            end--;
+        if (end > 0 && json_array_append_new(list, json_stringn(text, end)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+        text += len;
+    }
+    return list;
+}
+
+static json_t *value_of(const struct setting *row, const char *text)
+{
+    switch (row->type) {
+    case SETTING_INTEGER:
+        return integer_of(text);
+    case SETTING_BOOL:
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+            return json_boolean(*text == 't');
+        return json_string(text);
+    case SETTING_STRINGS:
+        return list_of(text);
+    default:
+        return json_string(text);
+    }
+}
+
+static void apply(struct loading *loading, const char *name, const struct setting *row,
+                  const char *text)
+{
+    json_t *value;
+
+    if (*text == '\0')
+        return; /* treated as not set */
+    if (!mx_utf8_is_valid(mcpx_slice_of(text), NULL)) {
+        error_line(loading, name, "", "found bytes that are not UTF-8");
+        return;
+    }
+    value = value_of(row, text);
+    if (!value) {
+        loading->no_memory = true;
+        return;
+    }
+    if (!setting_fits(row, value))
+        error_unfit(loading, name, "", value, row);
+    else if (setting_store(row, value, FROM_ENVIRONMENT, &loading->settings) == MCPX_ENOMEM)
+        loading->no_memory = true;
+    json_decref(value);
+}
+
+static void load_variable(struct loading *loading, const char *variable, const char *equals)
+{
+    struct mcpx_slice name = {variable, (size_t)(equals - variable)};
+    const struct setting *row = row_of(loading, name);
+    struct mcpx_text text = {0};
+
+    if (loading->no_memory || (!row && !is_in_section(name)))
+        return;
+    mcpx_text_slice(&text, name);
+    if (text.failed)
+        loading->no_memory = true;
+    else if (row)
+        apply(loading, text.text, row, equals + 1);
+    else if (!is_of_kubernetes(text.text, equals + 1))
+        error_line(loading, text.text, "", "no setting has this name");
+    mcpx_text_fini(&text);
+}
+
+void load_environment(struct loading *loading)
+{
+    const char *const *variables = loading->sources->environment;
+
+    for (; variables && *variables; variables++) {
+        const char *equals = strchr(*variables, '=');
+
+        if (equals && strncmp(*variables, "MCPX_", 5) == 0)
+            load_variable(loading, *variables, equals);
+    }
+}

@@ -1,0 +1,239 @@
+/*
+ * config_listen.c - "127.0.0.1:8080" and "192.0.2.0/24" taken apart. Names are not looked up for
+ * the former: whether a configuration is valid must not depend on a name server. They are refused
+ * for the latter: nor must it, whom to believe.
+ */
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
+#include "router/policy/config/loading.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+
+static const char host_bytes[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+
+static const char expected[] =
+    "expected HOST:PORT, such as \"127.0.0.1:8080\", \"[::1]:8080\" or \"*:80\"";
+static const char expected_scheme[] =
+    "expected HOST:PORT, or tls://HOST:PORT, such as \"tls://*:443\"";
+
+static const char tls_prefix[] = "tls://";
+
+static bool port_is_valid(struct mcpx_slice port)
+{
+    uint64_t number;
+
+    return port.len <= 5 && mx_decimal_read(port, 65535, &number);
+}
+
+static bool host_is_valid(const char *host, bool bracketed)
+{
+    unsigned char address[16];
+
+    if (bracketed)
+        return inet_pton(AF_INET6, host, address) == 1;
+    return strcmp(host, "*") == 0 || (*host && host[strspn(host, host_bytes)] == '\0');
+}
+
+/* False when the text is not [tls://]HOST:PORT; memory shows as NULL members. */
+static bool split(const char *whole, struct config_listen *out)
+{
+    const bool tls = strncmp(whole, tls_prefix, sizeof tls_prefix - 1) == 0;
+    const char *text = tls ? whole + sizeof tls_prefix - 1 : whole;
+    const char *colon = strrchr(text, ':');
+    bool bracketed = *text == '[' && colon && colon > text + 1 && colon[-1] == ']';
+    struct mcpx_slice host = {text + bracketed, 0};
+    bool valid;
+
+    if (!colon || !port_is_valid(mcpx_slice_of(colon + 1)))
+        return false;
+    host.len = (size_t)(colon - text) - 2 * (size_t)bracketed;
+    out->host = strndup(host.text, host.len);
+    out->port = strdup(colon + 1);
+    out->tls = tls;
+    valid = !out->host || host_is_valid(out->host, bracketed);
+    if (valid)
+        return true;
+    free(out->host);
+    free(out->port);
+    *out = (struct config_listen){0};
+    return false;
+}
+
+static bool is_loopback(const char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    if (inet_pton(AF_INET6, host, &v6) == 1)
+        return memcmp(&v6, &in6addr_loopback, sizeof v6) == 0;
+    return strcmp(host, "localhost") == 0;
+}
+
+static const char *source_of(const struct loading *loading)
+{
+    switch (settings_source(&loading->settings, "/listen")) {
+    case FROM_FILE:
+        return loading->sources->file;
+    case FROM_ENVIRONMENT:
+        return "MCPX_LISTEN";
+    case FROM_FLAGS:
+        return "--listen";
+    default:
+        return "default";
+    }
+}
+
+static void refuse_address(struct loading *loading, size_t index, const char *text,
+                           const char *why)
+{
+    bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
+    json_t *found = json_string(text);
+    struct mcpx_text *line;
+
+    pointer_pop(loading, 0);
+    if (from_file) {
+        pointer_push(loading, "listen");
+        pointer_push_index(loading, index);
+    }
+    line = error_begin(loading, source_of(loading), pointer_text(loading));
+    mcpx_text_puts(line, "found ");
+    if (found)
+        write_found(found, false, line);
+    else
+        mcpx_text_puts(line, "text that is not UTF-8");
+    mx_format(line, ", %s\n", why);
+    json_decref(found);
+}
+
+static void take_flags(struct loading *loading)
+{
+    const struct config_sources *sources = loading->sources;
+    const struct setting *row = settings_find("/listen");
+    json_t *list = json_array();
+
+    for (size_t i = 0; list && i < sources->listen_count; i++) {
+        if (json_array_append_new(list, json_string(sources->listen[i])) != 0)
+            error_line(loading, "--listen", "", expected);
+    }
+    if (!list) {
+        loading->no_memory = true;
+    } else if (!setting_fits(row, list)) {
+        error_line(loading, "--listen", "", "expected at most 16 of them");
+    } else if (setting_store(row, list, FROM_FLAGS, &loading->settings) == MCPX_ENOMEM) {
+        loading->no_memory = true;
+    }
+    json_decref(list);
+}
+
+void load_listen(struct loading *loading)
+{
+    struct config *config = &loading->settings.config;
+    struct names *names = &loading->settings.listen;
+
+    if (loading->sources->listen_count > 0)
+        take_flags(loading);
+    config->listen_default = settings_source(&loading->settings, "/listen") == FROM_DEFAULT;
+    config->connections_default =
+        settings_source(&loading->settings, "/limits/connections") == FROM_DEFAULT;
+    config->listen = calloc(names->count + 1, sizeof *config->listen);
+    if (!config->listen) {
+        loading->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        struct config_listen *listen = &config->listen[config->listen_count];
+
+        if (!split(names->text[i], listen)) {
+            refuse_address(loading, i, names->text[i],
+                           strstr(names->text[i], "://") ? expected_scheme : expected);
+            continue;
+        }
+        config->listen_count++;
+        config->tls.wanted |= listen->tls;
+        if (!listen->host || !listen->port)
+            loading->no_memory = true;
+        else if (loading->sources->dev && !is_loopback(listen->host))
+            refuse_address(
+                loading, i, names->text[i],
+                "expected a loopback address, because --dev hands out tokens to everyone");
+    }
+}
+
+enum { V4_AT = 12, V4_BITS = 32, V6_BITS = 128, TEXT_MAX = 64 };
+
+static const unsigned char mapped[V4_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+/* Bits beyond the prefix are a typing error: another network may have been meant. */
+static bool is_clean(const struct config_network *network)
+{
+    for (unsigned i = network->bits; i < V6_BITS; i++)
+        if (network->bytes[i / 8] & (0x80U >> i % 8))
+            return false;
+    return true;
+}
+
+static bool read_network(const char *text, struct config_network *out)
+{
+    const char *slash = strchr(text, '/');
+    size_t len = slash ? (size_t)(slash - text) : strlen(text);
+    char host[TEXT_MAX];
+    unsigned before = 0;
+    uint64_t bits = V6_BITS;
+
+    if (len >= sizeof host)
+        return false;
+    memcpy(host, text, len);
+    host[len] = '\0';
+    memcpy(out->bytes, mapped, sizeof mapped);
+    if (inet_pton(AF_INET, host, out->bytes + V4_AT) == 1)
+        before = V6_BITS - V4_BITS;
+    else if (inet_pton(AF_INET6, host, out->bytes) != 1)
+        return false;
+    if (slash && !mx_decimal_read(mcpx_slice_of(slash + 1), V6_BITS - before, &bits))
+        return false;
+    out->bits = slash ? before + (unsigned)bits : V6_BITS;
+    return is_clean(out);
+}
+
+static void refuse(struct loading *loading, size_t index, const char *text)
+{
+    struct mcpx_text sentence = {0};
+
+    mx_format(
+        &sentence,
+        "found %q, expected an address or a network without bits beyond its prefix, such "
+        "as \"192.0.2.7\", \"10.0.0.0/8\" or \"2001:db8::/32\"",
+        text);
+    pointer_pop(loading, 0);
+    pointer_push(loading, "trusted_proxies");
+    pointer_push_index(loading, index);
+    if (sentence.failed)
+        loading->no_memory = true;
+    else if (settings_source(&loading->settings, "/trusted_proxies") == FROM_FILE)
+        error_here(loading, sentence.text);
+    else
+        setting_line(loading, "/trusted_proxies", sentence.text, error_line);
+    mcpx_text_fini(&sentence);
+}
+
+void load_proxies(struct loading *loading)
+{
+    const struct names *names = &loading->settings.proxies;
+    struct config *config = &loading->settings.config;
+
+    config->proxies = calloc(names->count + 1, sizeof *config->proxies);
+    if (!config->proxies) {
+        loading->no_memory = true;
+        return;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        if (read_network(names->text[i], &config->proxies[config->proxy_count]))
+            config->proxy_count++;
+        else
+            refuse(loading, i, names->text[i]);
+    }
+}

@@ -1,0 +1,238 @@
+/*
+ * config_people.c - profiles and participants: first all faults are found and reported; only a
+ * configuration without faults is compiled. Doing both at once was refused: it would stop at
+ * the first fault, or compile a part of the configuration.
+ */
+#include "lib/json/json_write.h"
+#include "router/policy/config/loading.h"
+#include "router/policy/identity/tokens_make.h"
+
+#include <mcpx/envelope.h>
+#include <openssl/crypto.h>
+
+/* Patterns are reported as "reason (component, byte 7)". */
+static void report_grant(struct loading *loading, const json_t *value,
+                         const struct mcpx_fault *fault)
+{
+    struct mcpx_text *line = error_found_here(loading, value, false);
+
+    mx_format(line, ": %s", fault->reason);
+    if (*fault->field)
+        mx_format(line, " (%s, byte %s)", fault->field, fault->offset);
+    mcpx_text_puts(line, "\n");
+}
+
+typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
+                                 struct mcpx_fault *fault);
+
+/* Checks each entry of the list under `name` by itself, so that all faults show. */
+static void check_grants(struct loading *loading, const json_t *object, const char *name,
+                         take_grant *take)
+{
+    const json_t *array = json_object_get(object, name);
+    size_t start = pointer_push(loading, name);
+
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        struct grant_list list = {0};
+        struct mcpx_fault fault = {.reason = "", .field = ""};
+        enum mcpx_err err = take(&list, json_array_get(array, i), &fault);
+        size_t len = pointer_push_index(loading, i);
+
+        grant_list_fini(&list);
+        if (err == MCPX_ENOMEM)
+            loading->no_memory = true;
+        else if (err)
+            report_grant(loading, json_array_get(array, i), &fault);
+        pointer_pop(loading, len);
+    }
+    pointer_pop(loading, start);
+}
+
+/* `grants` and `deny` of a profile or participant. */
+static void check_lists(struct loading *loading, const json_t *object)
+{
+    check_grants(loading, object, "grants", grant_list_add);
+    check_grants(loading, object, "deny", grant_list_deny);
+}
+
+static void check_profile_name(struct loading *loading, const json_t *person)
+{
+    const json_t *name = json_object_get(person, "profile");
+    size_t len;
+
+    if (!json_is_string(name) || tree_at(loading, "profiles", json_string_value(name)))
+        return;
+    len = pointer_push(loading, "profile");
+    mcpx_text_puts(error_found_here(loading, name, false),
+                   ", expected the name of a profile\n");
+    pointer_pop(loading, len);
+}
+
+static void check_topics(struct loading *loading, const json_t *topics)
+{
+    size_t start = pointer_push(loading, "topics");
+
+    for (size_t i = 0; i < json_array_size(topics); i++) {
+        struct mcpx_slice text = json_slice(json_array_get(topics, i));
+        size_t len = pointer_push_index(loading, i);
+
+        /* a value that is no string was reported already */
+        if (text.len > 0 && !mcpx_topic_name_is_valid(text))
+            error_here(loading,
+                       "expected a topic pattern of 1..256 bytes without control characters");
+        pointer_pop(loading, len);
+    }
+    pointer_pop(loading, start);
+}
+
+/*
+ * Two participants with one token could not be distinguished. `seen` holds the hashes so far.
+ * Comparing each pair was refused: with the most participants allowed it took minutes.
+ */
+static bool token_is_taken(struct loading *loading, const json_t *person, json_t *seen)
+{
+    const json_t *value = json_object_get(person, "token_sha256");
+    char key[65];
+
+    if (json_string_length(value) != sizeof key - 1)
+        return false; /* reported already */
+    for (size_t i = 0; i < sizeof key; i++)
+        key[i] = (char)(json_string_value(value)[i] | (i < 64 ? 0x20 : 0));
+    if (json_object_get(seen, key))
+        return true;
+    /* not checked for UTF-8: what is no hash was reported, and is not to look like lost memory */
+    loading->no_memory |= json_object_set_new_nocheck(seen, key, json_true()) != 0;
+    return false;
+}
+
+static void check_person(struct loading *loading, const char *id, const json_t *person,
+                         json_t *seen)
+{
+    if (!mcpx_participant_id_is_valid(mcpx_slice_of(id)))
+        error_here(loading,
+                   "expected a participant id of 1..256 bytes without control characters, not "
+                   "\"system\" and not beginning with \"system:\"");
+    else if (!mcpx_identity_is_valid(mcpx_slice_of(id)))
+        error_here(loading,
+                   "expected a participant id that does not end in ~ and digits, because "
+                   "instances of a participant are called so");
+    if (!json_object_get(person, "token_sha256"))
+        error_here(loading,
+                   "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
+                   "SHA-256");
+    if (token_is_taken(loading, person, seen))
+        error_here(loading, "an earlier participant has the same \"token_sha256\"");
+    check_profile_name(loading, person);
+    check_topics(loading, json_object_get(person, "topics"));
+    check_lists(loading, person);
+}
+
+void check_people(struct loading *loading)
+{
+    json_t *seen = json_object();
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
+    {
+        pointer_set(loading, "profiles", name);
+        check_lists(loading, value);
+    }
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
+    {
+        pointer_set(loading, "participants", name);
+        if (json_is_object(value))
+            check_person(loading, name, value, seen);
+    }
+    loading->no_memory |= !seen;
+    json_decref(seen);
+}
+
+static enum routing routing_of(const json_t *object)
+{
+    const char *text = json_string_value(json_object_get(object, "routing"));
+
+    if (!text)
+        return ROUTING_DEFAULT;
+    return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
+}
+
+/*
+ * 0 when the participant has no number of its own. The number is in its range (setting_fits).
+ */
+static unsigned instances_of(const json_t *person)
+{
+    return (unsigned)json_integer_value(json_object_get(person, "instances"));
+}
+
+static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
+                               struct mcpx_fault *fault)
+{
+    enum mcpx_err err = grant_list_add_all(list, json_object_get(object, "grants"), fault);
+
+    return err ? err : grant_list_deny_all(list, json_object_get(object, "deny"), fault);
+}
+
+static void report_build(struct loading *loading, const char *section, const char *name,
+                         enum mcpx_err err)
+{
+    pointer_set(loading, section, name);
+    if (err == MCPX_ENOMEM)
+        loading->no_memory = true;
+    else if (err)
+        error_here(loading, "expected at most 1024 patterns of 65536 bytes, profile included");
+}
+
+static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens,
+                                  const char *id, const json_t *person)
+{
+    const char *name = json_string_value(json_object_get(person, "profile"));
+    const char *jwt = json_string_value(json_object_get(person, "jwt"));
+    const char *hash = json_string_value(json_object_get(person, "token_sha256"));
+    const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
+    struct grant_list list = {0};
+    struct tokens_person made = {.id = mcpx_slice_of(id),
+                                 .topics = json_object_get(person, "topics"),
+                                 .grants = &list,
+                                 .routing = routing_of(person),
+                                 .instances = instances_of(person),
+                                 .by_jwt = jwt && strcmp(jwt, "accepted") == 0};
+    struct mcpx_fault fault;
+    enum mcpx_err err = add_lists(&list, profile, &fault);
+
+    if (made.routing == ROUTING_DEFAULT)
+        made.routing = routing_of(profile);
+    if (!err)
+        err = add_lists(&list, person, &fault);
+    if (!err &&
+        !OPENSSL_hexstr2buf_ex(made.token_sha256, sizeof made.token_sha256, NULL, hash, '\0'))
+        err = MCPX_ENOMEM;
+    if (!err)
+        err = tokens_add_person(tokens, &made, &fault);
+    grant_list_fini(&list);
+    return err;
+}
+
+void build_people(struct loading *loading, struct tokens *tokens)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
+    {
+        struct grant_list list = {0};
+        struct mcpx_fault fault;
+        enum mcpx_err err = add_lists(&list, value, &fault);
+
+        if (!err)
+            err = tokens_add_profile(tokens, name, &list, routing_of(value), &fault);
+        grant_list_fini(&list);
+        report_build(loading, "profiles", name, err);
+    }
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
+    {
+        report_build(loading, "participants", name,
+                     build_person(loading, tokens, name, value));
+    }
+    loading->no_memory |= !tokens_sort(tokens);
+}

@@ -1,0 +1,162 @@
+/*
+ * kind_typo.c - the names that the components of a pattern are compared with, and how many errors
+ * are taken for typing (lib/base/match.h).
+ */
+#include "router/policy/config/kind_typo.h"
+
+#include "lib/base/match.h"
+#include "lib/json/json_write.h"
+
+/*
+ * Two exchanged letters are the most frequent and the clearest typing error. A name with
+ * another number of segments is no error: `mcp/request/x` is another type.
+ */
+static const struct mx_typo_costs costs = {
+    .edit = 2, .swap = 1, .border = '/', .star = '*', .any_case = true};
+
+/* Those that carry MCP messages come first: theirs are the methods. */
+static const char *const types[] = {
+    "mcp/request", "mcp/response",     "mcp/proposal", "mcp/reject",  "mcp/withdraw",
+    "chat",        "chat/acknowledge", "reasoning/",   "admin/check",
+};
+
+enum { TYPES = sizeof types / sizeof *types, TYPES_WITH_METHOD = 3 };
+
+/* Of MCP 2025-11-25, of the versions before it, and of 2026-07-28. */
+static const char *const methods[] = {
+    "initialize",
+    "ping",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+    "logging/setLevel",
+    "sampling/createMessage",
+    "elicitation/create",
+    "roots/list",
+    "tasks/list",
+    "tasks/get",
+    "tasks/result",
+    "tasks/cancel",
+    "tasks/update",
+    "server/discover",
+    "subscriptions/listen",
+    "notifications/initialized",
+    "notifications/cancelled",
+    "notifications/progress",
+    "notifications/message",
+    "notifications/tools/list_changed",
+    "notifications/resources/list_changed",
+    "notifications/resources/updated",
+    "notifications/prompts/list_changed",
+    "notifications/roots/list_changed",
+    "notifications/elicitation/complete",
+    "notifications/tasks/status",
+    "notifications/subscriptions/acknowledged",
+};
+
+enum { METHODS = sizeof methods / sizeof *methods };
+
+static bool covers_any(struct mcpx_slice component, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (mx_glob_matches(component, mcpx_slice_of(names[i])))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * The most errors that are corrected. Short names are similar to each other, so fewer are
+ * corrected in them.
+ */
+static size_t cost_max(struct mcpx_slice component)
+{
+    size_t letters = 0;
+
+    for (size_t i = 0; i < component.len; i++)
+        letters += component.text[i] != '*';
+    if (letters < 4)
+        return 0;
+    if (letters < 5)
+        return costs.swap;
+    return letters < 12 ? costs.edit : 2 * costs.edit;
+}
+
+/* Appends the corrected component. Returns whether it differs. */
+static bool mend(struct mcpx_slice component, const char *const *names, size_t count,
+                 struct mcpx_text *out)
+{
+    struct mx_typo typo;
+    size_t best = SIZE_MAX, at = 0;
+
+    if (component.len > MX_TYPO_WORD_MAX || covers_any(component, names, count)) {
+        mcpx_text_slice(out, component);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t cost = mx_typo_compare(&typo, &costs, component, mcpx_slice_of(names[i]));
+
+        if (cost < best) {
+            best = cost;
+            at = i;
+        }
+    }
+    if (best > cost_max(component)) {
+        mcpx_text_slice(out, component);
+        return false;
+    }
+    mx_typo_compare(&typo, &costs, component, mcpx_slice_of(names[at]));
+    mx_typo_write_meant(&typo, out);
+    return true;
+}
+
+/* The bytes before the next colon. */
+static struct mcpx_slice component_of(struct mcpx_slice text)
+{
+    const char *colon = memchr(text.text, ':', text.len);
+
+    return (struct mcpx_slice){text.text, colon ? (size_t)(colon - text.text) : text.len};
+}
+
+bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out)
+{
+    struct mcpx_slice type = component_of(pattern);
+    struct mcpx_slice rest = {pattern.text + type.len, pattern.len - type.len};
+    size_t start = out->len;
+    bool mended = mend(type, types, TYPES, out);
+    struct mcpx_slice meant, method;
+
+    if (out->failed)
+        return false;
+    meant = (struct mcpx_slice){out->text + start, out->len - start};
+    if (rest.len > 0 && covers_any(meant, types, TYPES_WITH_METHOD)) {
+        mcpx_text_puts(out, ":");
+        method = component_of((struct mcpx_slice){rest.text + 1, rest.len - 1});
+        mended |= mend(method, methods, METHODS, out);
+        rest.text += 1 + method.len;
+        rest.len -= 1 + method.len;
+    }
+    mcpx_text_slice(out, rest);
+    return mended && !out->failed;
+}
+
+bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_text *out)
+{
+    struct mcpx_text meant = {0};
+    bool mended = kind_typo_mend(pattern, &meant);
+
+    if (mended)
+        mx_format(
+            out, "%s \"%s\": covers no known kind; if that is a typing error, \"%s\" is meant",
+            what, pattern, &meant);
+    out->failed |= meant.failed;
+    mcpx_text_fini(&meant);
+    return mended;
+}

@@ -1,0 +1,177 @@
+/*
+ * grant.c - a grant is made once, shown on the wire many times: its JSON forms are written when
+ * it is made, so that a welcome to a thousand participants copies bytes.
+ */
+#include "router/policy/grants/grant.h"
+
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+/* The instant of a grant that has not been looked at yet: nothing has expired. */
+static const int64_t no_instant = INT64_MIN;
+
+static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
+                               struct mcpx_text *out)
+{
+    mx_json_begin_array(out, NULL);
+    for (size_t i = 0; i < mcpx_capset_count(set); i++) {
+        const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
+
+        if (mx_grant_holds(grant, wall_ms))
+            mx_json_add_item(out, grant->pattern);
+    }
+    mx_json_end_array(out);
+}
+
+/* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
+static void write_conditional(const struct mcpx_grant *grant, struct mcpx_text *out)
+{
+    char expires[MX_TIME_LEN + 1];
+
+    mx_json_begin_object(out, NULL);
+    mcpx_json_add_member(out, "kind", grant->pattern);
+    if (grant->to_count > 0)
+        mx_json_add_strings(out, "to", grant->to, grant->to_count);
+    if (grant->expires_ms != 0) {
+        mx_time_format(grant->expires_ms, expires);
+        mcpx_json_add_member(out, "expires", mcpx_slice_of(expires));
+    }
+    mx_json_end_object(out);
+}
+
+void grant_write_item(const struct mcpx_grant *grant, struct mcpx_text *out)
+{
+    if (mcpx_grant_is_conditional(grant))
+        write_conditional(grant, out);
+    else
+        mx_json_add_item(out, grant->pattern);
+}
+
+/* Leaves `out` empty when no grant has a condition: the patterns then say it all. */
+static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mcpx_text *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < mcpx_capset_count(set); i++)
+        any |= mcpx_grant_is_conditional(mcpx_capset_grant(set, i));
+    if (!any)
+        return;
+    mx_json_begin_array(out, NULL);
+    for (size_t i = 0; i < mcpx_capset_count(set); i++) {
+        const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
+
+        if (mx_grant_holds(grant, wall_ms))
+            grant_write_item(grant, out);
+    }
+    mx_json_end_array(out);
+}
+
+static struct grant *make(const struct grant *model, int64_t wall_ms)
+{
+    struct grant *grant = calloc(1, sizeof *grant + model->identity.len);
+
+    if (!grant)
+        return NULL;
+    memcpy(grant + 1, model->identity.text, model->identity.len);
+    grant->refs = 1;
+    grant->identity = (struct mcpx_slice){(const char *)(grant + 1), model->identity.len};
+    grant->capset = mcpx_capset_ref(model->capset);
+    grant->routing = model->routing;
+    grant->expires_ms = model->expires_ms;
+    grant->instances = model->instances;
+    grant->credential = credential_ref(model->credential);
+    grant->base = model->base ? grant_ref(model->base) : NULL;
+    grant->shown_ms = wall_ms;
+    write_capabilities(grant->capset, wall_ms, &grant->capabilities);
+    write_whole(grant->capset, wall_ms, &grant->whole);
+    if (grant->capabilities.failed || grant->whole.failed) {
+        grant_unref(grant);
+        return NULL;
+    }
+    return grant;
+}
+
+struct grant *grant_new(struct mcpx_slice identity, struct mcpx_capset *capset,
+                        enum routing routing, int64_t expires_ms)
+{
+    struct grant model = {
+        .identity = identity, .capset = capset, .routing = routing, .expires_ms = expires_ms};
+
+    return make(&model, no_instant);
+}
+
+struct grant *grant_over(struct grant *base, struct mcpx_capset *capset)
+{
+    struct grant model = *base;
+
+    model.capset = capset;
+    model.base = base;
+    return make(&model, no_instant);
+}
+
+struct grant *grant_at(struct grant *grant, int64_t wall_ms)
+{
+    for (size_t i = 0; i < mcpx_capset_count(grant->capset); i++) {
+        const struct mcpx_grant *each = mcpx_capset_grant(grant->capset, i);
+
+        if (!mx_grant_holds(each, wall_ms) && mx_grant_holds(each, grant->shown_ms))
+            return make(grant, wall_ms);
+    }
+    return grant_ref(grant);
+}
+
+struct grant *grant_ref(struct grant *grant)
+{
+    grant->refs++;
+    return grant;
+}
+
+void grant_unref(struct grant *grant)
+{
+    if (!grant || --grant->refs > 0)
+        return;
+    mcpx_capset_unref(grant->capset);
+    mcpx_text_fini(&grant->capabilities);
+    mcpx_text_fini(&grant->whole);
+    credential_unref(grant->credential);
+    grant_unref(grant->base);
+    free(grant);
+}
+
+bool grant_equals(const struct grant *one, const struct grant *other)
+{
+    return one->routing == other->routing && one->expires_ms == other->expires_ms &&
+           one->instances == other->instances && mx_capset_equals(one->capset, other->capset);
+}
+
+struct credential *credential_new(const unsigned char token[32], bool of_entry,
+                                  struct mcpx_slice proof)
+{
+    struct credential *made = malloc(sizeof *made + proof.len);
+
+    if (!made)
+        return NULL;
+    *made = (struct credential){
+        .refs = 1, .of_entry = of_entry, .proof = {(char *)(made + 1), proof.len}};
+    memcpy(made->token, token, sizeof made->token);
+    if (proof.len > 0)
+        memcpy(made + 1, proof.text, proof.len);
+    return made;
+}
+
+struct credential *credential_ref(struct credential *credential)
+{
+    if (credential)
+        credential->refs++;
+    return credential;
+}
+
+void credential_unref(struct credential *credential)
+{
+    if (credential && --credential->refs == 0)
+        free(credential);
+}

@@ -1,0 +1,271 @@
+/*
+ * grant_list.c - one reader of grants for the configuration, for tokens and for POST /v0.1/check,
+ * so that a grant means the same wherever it is written. Strings stay in the JSON values; only the
+ * arrays are allocated here. A reader for each source was refused, because three readers could
+ * differ.
+ */
+#include "router/policy/grants/grant_list.h"
+
+#include "lib/base/ident.h"
+#include <mcpx/envelope.h>
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+void grant_list_fini(struct grant_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free((void *)list->grants[i].to);
+    free(list->grants);
+    free(list->deny);
+    *list = (struct grant_list){0};
+}
+
+static enum mcpx_err refuse_grant(struct mcpx_fault *fault, const char *field,
+                                  const char *reason)
+{
+    *fault = (struct mcpx_fault){.reason = reason, .field = field};
+    return MCPX_EREQUEST;
+}
+
+/* Room for one more element; sizes double at powers of two, so no capacity is stored. */
+static bool grow(void **array, size_t count, size_t size)
+{
+    void *larger;
+
+    if (count & (count - 1))
+        return true;
+    larger = realloc(*array, (count ? count * 2 : 1) * size);
+    if (!larger)
+        return false;
+    *array = larger;
+    return true;
+}
+
+static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
+                             struct mcpx_fault *fault)
+{
+    size_t count = json_array_size(value);
+    struct mcpx_slice *to;
+
+    /* An empty `to` would be stored as "no condition", which is the opposite of its meaning. */
+    if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
+        return refuse_grant(fault, "to", "expected a list of 1..256 participant ids");
+    for (size_t i = 0; i < count; i++) {
+        if (!mcpx_identity_is_valid(json_slice(json_array_get(value, i))))
+            return refuse_grant(
+                fault, "to",
+                "expected participant ids of 1..256 bytes that do not end in ~ and "
+                "digits; instances are covered by their participant's id");
+    }
+    to = calloc(count, sizeof *to);
+    if (!to)
+        return MCPX_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        to[i] = json_slice(json_array_get(value, i));
+    grant->to = to;
+    grant->to_count = count;
+    return MCPX_OK;
+}
+
+static enum mcpx_err read_expires(const json_t *value, struct mcpx_grant *grant,
+                                  struct mcpx_fault *fault)
+{
+    struct mcpx_slice text = json_slice(value);
+
+    if (!text.text || !mx_time_parse(text, &grant->expires_ms))
+        return refuse_grant(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
+    if (grant->expires_ms < 1)
+        grant->expires_ms = 1; /* 0 would mean never */
+    return MCPX_OK;
+}
+
+static enum mcpx_err read_object(const json_t *value, struct mcpx_grant *grant,
+                                 struct mcpx_fault *fault)
+{
+    const json_t *to = json_object_get(value, "to");
+    const json_t *expires = json_object_get(value, "expires");
+    size_t known = 1u + (to ? 1u : 0u) + (expires ? 1u : 0u);
+    enum mcpx_err err = MCPX_OK;
+
+    grant->pattern = json_slice(json_object_get(value, "kind"));
+    if (!grant->pattern.text)
+        return refuse_grant(fault, "kind", "expected a capability pattern as \"kind\"");
+    if (json_object_size(value) != known)
+        return refuse_grant(fault, "",
+                            "expected no members but \"kind\", \"to\" and \"expires\"");
+    if (expires)
+        err = read_expires(expires, grant, fault);
+    if (!err && to)
+        err = read_to(to, grant, fault);
+    return err;
+}
+
+enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
+                             struct mcpx_fault *fault)
+{
+    struct mcpx_grant grant = {.pattern = json_slice(value)};
+    enum mcpx_err err;
+
+    if (!grant.pattern.text && !json_is_object(value))
+        return refuse_grant(fault, "",
+                            "expected a capability pattern or an object with \"kind\"");
+    if (!grow((void **)&list->grants, list->count, sizeof *list->grants))
+        return MCPX_ENOMEM;
+    if (!grant.pattern.text) {
+        err = read_object(value, &grant, fault);
+        if (err)
+            return err;
+    }
+    err = mcpx_pattern_check(grant.pattern, fault);
+    if (err) {
+        free((void *)grant.to);
+        return err;
+    }
+    list->grants[list->count++] = grant;
+    return MCPX_OK;
+}
+
+enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
+                              struct mcpx_fault *fault)
+{
+    struct mcpx_slice pattern = json_slice(value);
+    enum mcpx_err err;
+
+    if (!pattern.text)
+        return refuse_grant(fault, "", "expected a capability pattern");
+    err = mcpx_pattern_check(pattern, fault);
+    if (err)
+        return err;
+    if (!grow((void **)&list->deny, list->deny_count, sizeof *list->deny))
+        return MCPX_ENOMEM;
+    list->deny[list->deny_count++] = pattern;
+    return MCPX_OK;
+}
+
+enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *array,
+                                 struct mcpx_fault *fault)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    if (array && !json_is_array(array))
+        return refuse_grant(fault, "", "expected a list of grants");
+    for (size_t i = 0; !err && i < json_array_size(array); i++)
+        err = grant_list_add(list, json_array_get(array, i), fault);
+    return err;
+}
+
+enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
+                                  struct mcpx_fault *fault)
+{
+    enum mcpx_err err = MCPX_OK;
+
+    if (array && !json_is_array(array))
+        return refuse_grant(fault, "", "expected a list of capability patterns");
+    for (size_t i = 0; !err && i < json_array_size(array); i++)
+        err = grant_list_deny(list, json_array_get(array, i), fault);
+    return err;
+}
+
+enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,
+                                 struct mcpx_capset **out)
+{
+    return mcpx_capset_new(list->grants, list->count, list->deny, list->deny_count, NULL,
+                           fault, out);
+}
+
+/*
+ * Compiling a set takes a hundred times as long as a lookup, and thousands of tokens have the same
+ * grants. The key is a digest of the array's compact text, so its size is fixed. When the cache is
+ * full, everything is dropped: sets in use live on through their own references. An order of use
+ * was refused, because the cache is hardly ever full.
+ */
+enum { SLOTS = 2 * CAPSET_CACHE_MAX };
+
+static void forget(struct capset_cache *cache)
+{
+    for (size_t i = 0; cache->entries && i < SLOTS; i++) {
+        mcpx_capset_unref(cache->entries[i].set);
+        cache->entries[i].set = NULL;
+    }
+    cache->count = 0;
+}
+
+void capset_cache_fini(struct capset_cache *cache)
+{
+    forget(cache);
+    free(cache->entries);
+    cache->entries = NULL;
+}
+
+static bool digest(const json_t *array, unsigned char key[32])
+{
+    char *text = json_dumps(array, JSON_COMPACT);
+    bool done = text && EVP_Digest(text, strlen(text), key, NULL, EVP_sha256(), NULL) == 1;
+
+    free(text);
+    return done;
+}
+
+/* The slot that holds the key, or the free one where it belongs. */
+static struct capset_entry *slot_of(struct capset_cache *cache, const unsigned char key[32])
+{
+    size_t at;
+
+    memcpy(&at, key, sizeof at);
+    for (at %= SLOTS; cache->entries[at].set; at = (at + 1) % SLOTS) {
+        if (memcmp(cache->entries[at].key, key, sizeof cache->entries[at].key) == 0)
+            break;
+    }
+    return &cache->entries[at];
+}
+
+enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
+                             struct mcpx_capset **out)
+{
+    struct grant_list list = {0};
+    enum mcpx_err err = grant_list_add_all(&list, array, fault);
+
+    if (!err)
+        err = grant_list_compile(&list, fault, out);
+    if (err == MCPX_ELIMIT) {
+        *fault = (struct mcpx_fault){.reason = "expected at most 1024 patterns of 65536 bytes",
+                                     .field = ""};
+        err = MCPX_EREQUEST;
+    }
+    grant_list_fini(&list);
+    return err;
+}
+
+enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
+                               struct mcpx_fault *fault, struct mcpx_capset **out)
+{
+    unsigned char key[32] = {0}; /* the key of "no grants" */
+    struct mcpx_capset *set;
+    struct capset_entry *slot;
+    enum mcpx_err err;
+
+    if (array && !json_is_array(array)) {
+        *fault = (struct mcpx_fault){.reason = "expected a list of grants", .field = ""};
+        return MCPX_EREQUEST;
+    }
+    if (!cache->entries)
+        cache->entries = calloc(SLOTS, sizeof *cache->entries);
+    if (!cache->entries || (array && !digest(array, key)))
+        return MCPX_ENOMEM;
+    slot = slot_of(cache, key);
+    if (!slot->set) {
+        err = capset_compile(array, fault, &set);
+        if (err)
+            return err;
+        if (cache->count == CAPSET_CACHE_MAX) {
+            forget(cache);
+            slot = slot_of(cache, key);
+        }
+        memcpy(slot->key, key, sizeof slot->key);
+        slot->set = set;
+        cache->count++;
+    }
+    *out = mcpx_capset_ref(slot->set);
+    return MCPX_OK;
+}

@@ -1,0 +1,231 @@
+/*
+ * orders.c - decides about an order once, for its preview and for the order itself. What it gives
+ * and takes is laid over the grants of those who are connected before it is answered. When
+ * thousands of removals end in the same second, some are looked after in each turn of the loop:
+ * telling a room that somebody may do more costs much more than finding it out.
+ */
+#include "router/policy/identity/orders.h"
+
+#include "router/policy/grants/authority.h"
+
+static const struct mcpx_slice anywhere = {NULL, 0};
+
+/* In a turn, removals that have ended and connections of those they were for. */
+enum { CHANGES_PER_TURN = 64 };
+
+struct peer *orders_next_peer(struct hub *hub, struct mcpx_slice identity,
+                              struct mcpx_slice topic, const struct peer *peer)
+{
+    struct peer *next = hub_peer_of(hub, identity, peer);
+
+    while (next && (peer_is_condemned(next) ||
+                    (topic.text && !mcpx_slice_equal(peer_topic_name(next), topic))))
+        next = hub_peer_of(hub, identity, next);
+    return next;
+}
+
+/* ---- who may ---- */
+
+/* Was `admin/` as a whole lent, in whatever topic? */
+static bool was_given_all(const struct realm *realm, const struct change_act *act)
+{
+    const struct changed *changed;
+    struct mx_pattern all;
+    bool given = mx_pattern_parse(MCPX_SLICE("admin/*"), &all, NULL) != MCPX_OK;
+
+    for (size_t i = 0; !given && (changed = changes_at(realm->changes, i)) != NULL; i++) {
+        if (!mcpx_slice_equal(changed->identity, act->identity))
+            continue;
+        for (size_t j = 0; !given && j < changed->count; j++)
+            given = changed->list[j]->sort == CHANGE_GRANT &&
+                    change_holds(changed->list[j], act->wall_ms) &&
+                    mx_pattern_contains(&changed->list[j]->pattern, &all, false);
+    }
+    return given;
+}
+
+struct standing orders_standing(const struct realm *realm, const struct change_act *act)
+{
+    const struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
+    struct standing standing = {.guarded = was_given_all(realm, act)};
+    struct tokens_entry entry;
+    struct peer *peer = NULL;
+
+    standing.known = changed && changed->count > 0;
+    if (tokens_entry(realm->tokens, act->identity, &entry)) {
+        standing.known = true;
+        standing.guarded |= authority_is_guarded(entry.set, act->wall_ms);
+    }
+    while ((peer = orders_next_peer(realm->hub, act->identity, anywhere, peer)) != NULL) {
+        struct grant *grant = (struct grant *)peer_grant(peer);
+
+        standing.known = true;
+        standing.guarded |= authority_is_guarded(grant->capset, act->wall_ms) ||
+                            authority_is_guarded(grant_base(grant)->capset, act->wall_ms);
+    }
+    return standing;
+}
+
+const char *orders_refuse(const struct mcpx_capset *own, struct standing standing,
+                          int64_t wall_ms)
+{
+    if (authority_has_all(own, wall_ms) || (standing.known && !standing.guarded))
+        return NULL;
+    return standing.guarded ? "who has admin/* can only be changed by who has admin/*"
+                            : "who is neither configured nor connected can only be changed "
+                              "with admin/*";
+}
+
+/* A configured participant has to be able to come into the topic, or was before a reload. */
+static bool may_be_there(const struct realm *realm, const struct change_act *act)
+{
+    return !tokens_topic_pattern(realm->tokens, act->identity, anywhere).text ||
+           tokens_topic_pattern(realm->tokens, act->identity, act->topic).text ||
+           changes_find(realm->changes, act->identity, act->topic);
+}
+
+/* ---- what becomes of it ---- */
+
+static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **out)
+{
+    struct mcpx_capset *nothing = NULL;
+    enum mcpx_err err = mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &nothing);
+
+    if (!err)
+        *out = grant_new(identity, nothing, ROUTING_DEFAULT, 0);
+    mcpx_capset_unref(nothing);
+    return err || *out ? err : MCPX_ENOMEM;
+}
+
+/* What its credential gives: as configured, else as it came. Nothing where neither is known. */
+static enum mcpx_err find_base(const struct realm *realm, const struct change_act *act,
+                               struct grant **out, bool *known)
+{
+    struct peer *peer = orders_next_peer(realm->hub, act->identity, act->topic, NULL);
+    enum mcpx_err err = tokens_participant(realm->tokens, act->identity, out);
+
+    *known = !err || peer;
+    if (err != MCPX_ENOTFOUND)
+        return err;
+    if (!peer)
+        return grant_nothing(act->identity, out);
+    *out = grant_ref(grant_base((struct grant *)peer_grant(peer)));
+    return MCPX_OK;
+}
+
+/* Which of the patterns that are added were taken away before, and are no longer. */
+static uint64_t find_lifted(const struct realm *realm, const struct change_order *order,
+                            const struct changed *draft)
+{
+    const struct change_act *act = &order->act;
+    const struct changed *before = changes_find(realm->changes, act->identity, act->topic);
+    uint64_t lifted = 0;
+
+    for (size_t i = 0; i < order->add_count && i < 64; i++)
+        if (changed_held(before, CHANGE_DENIAL, &order->add[i], act->wall_ms) &&
+            !changed_held(draft, CHANGE_DENIAL, &order->add[i], act->wall_ms))
+            lifted |= UINT64_C(1) << i;
+    return lifted;
+}
+
+/*
+ * A reload may have given the participant more than fits into a set beside its changes. Then it is
+ * not let in until enough was taken back, for which one order need not be enough.
+ */
+static enum mcpx_err carry_out(const struct realm *realm, const struct change_order *order,
+                               struct grant *base, struct outcome *out, struct mcpx_text *why)
+{
+    const struct change_act *act = &order->act;
+    enum mcpx_err err =
+        changes_apply(realm->changes, base, act->topic, act->wall_ms, &out->before);
+    bool stays_out = err == MCPX_ELIMIT;
+
+    if (stays_out)
+        err = grant_nothing(act->identity, &out->before);
+    if (!err)
+        err = changes_draft(realm->changes, order, why, &out->draft);
+    if (err)
+        return err;
+    out->list = out->draft;
+    out->lifted = find_lifted(realm, order, out->draft);
+    err = changed_apply(realm->changes, out->draft, base, act->wall_ms, &out->after);
+    if (err == MCPX_ELIMIT && stays_out)
+        err = grant_nothing(act->identity, &out->after);
+    if (err == MCPX_ELIMIT)
+        mcpx_text_puts(why, "all grants and denials together are more than a set holds, 1024 "
+                            "patterns and 65536 bytes of them; a grant that a removal covers "
+                            "as a whole does not count: remove something broader");
+    return err;
+}
+
+enum mcpx_err orders_decide(const struct realm *realm, const struct change_order *order,
+                            struct outcome *out, struct mcpx_text *why)
+{
+    const struct change_act *act = &order->act;
+    const char *refusal =
+        orders_refuse(order->giver, orders_standing(realm, act), act->wall_ms);
+    struct change_order settled = *order;
+    struct grant *base = NULL;
+    enum mcpx_err err;
+
+    if (refusal) {
+        mcpx_text_puts(why, refusal);
+        return MCPX_ECAPABILITY;
+    }
+    if (!may_be_there(realm, act)) {
+        mcpx_text_puts(why, "by the configuration the participant may not join this topic");
+        return MCPX_ENOTFOUND;
+    }
+    err = find_base(realm, act, &base, &out->known);
+    if (!err) {
+        settled.base = base->capset;
+        err = carry_out(realm, &settled, base, out, why);
+    }
+    grant_unref(base);
+    return err;
+}
+
+void outcome_fini(struct outcome *outcome)
+{
+    grant_unref(outcome->before);
+    grant_unref(outcome->after);
+    changed_free(outcome->draft);
+}
+
+/* ---- whom it reaches ---- */
+
+static void regrant(const struct realm *realm, struct peer *peer, struct mcpx_now now)
+{
+    struct grant *held = grant_ref((struct grant *)peer_grant(peer));
+    struct grant *grant = NULL;
+    enum mcpx_err err = changes_apply(realm->changes, grant_base(held), peer_topic_name(peer),
+                                      now.wall_ms, &grant);
+
+    if (!err)
+        err = hub_regrant(realm->hub, peer, grant, now);
+    if (err)
+        hub_condemn(realm->hub, peer, MCPX_ENOMEM, now);
+    grant_unref(grant);
+    grant_unref(held);
+}
+
+size_t orders_regrant(const struct realm *realm, struct mcpx_slice identity,
+                      struct mcpx_slice topic, struct mcpx_now now)
+{
+    struct peer *peer = NULL;
+    size_t count = 0;
+
+    for (; (peer = orders_next_peer(realm->hub, identity, topic, peer)) != NULL; count++)
+        regrant(realm, peer, now);
+    return count;
+}
+
+void orders_tick(const struct realm *realm, struct mcpx_now now)
+{
+    const struct changed *changed;
+    size_t done = 0;
+
+    while (done < CHANGES_PER_TURN &&
+           (changed = changes_tick(realm->changes, now.wall_ms)) != NULL)
+        done += 1 + orders_regrant(realm, changed->identity, changed->topic, now);
+}

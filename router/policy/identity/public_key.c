@@ -1,0 +1,445 @@
+/*
+ * public_key.c - reads key files. A private key where a public one belongs is a key that lies where
+ * others read it, so it is refused with the command that makes the public half, and not used. What
+ * a JSON Web Key says that it is for is asked first, so that a key for encryption is never looked
+ * at; its numbers and points are put together by OpenSSL.
+ */
+#include "router/policy/identity/public_key.h"
+
+#include "lib/base/digits.h"
+#include "lib/json/decisive.h"
+#include "lib/json/json_write.h"
+#include "lib/wire/pem.h"
+#include "router/policy/identity/jwt_keys.h"
+#include <mcpx/error.h>
+
+#include <jansson.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/param_build.h>
+#include <openssl/pem.h>
+
+/* ---- one JSON Web Key ---- */
+
+/*
+ * What a JSON Web Key comes to.
+ *
+ * kid   "" when it has none; borrowed from the object
+ * alg   its own, or the one that its type implies
+ * key   owned by the caller
+ */
+struct jwk {
+    const char *kid;
+    const struct jwt_alg *alg;
+    EVP_PKEY *key;
+};
+
+/* Bytes of the longest number: RSA's modulus. */
+enum { NUMBER_MAX = JWT_RSA_BITS_MAX / 8 };
+
+static bool is(const json_t *value, const char *text)
+{
+    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+/* Appends the bytes of a member that is base64url; false when it is not there or something else. */
+static bool read_bytes(const json_t *object, const char *name, struct mcpx_text *out)
+{
+    const json_t *value = json_object_get(object, name);
+    struct mcpx_slice text = {json_string_value(value), json_string_length(value)};
+
+    return text.len > 0 && text.len <= 2 * (size_t)NUMBER_MAX &&
+           mx_base64url_decode(text, out);
+}
+
+static EVP_PKEY *assemble(const char *type, OSSL_PARAM_BLD *build)
+{
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(build);
+    EVP_PKEY *key = NULL;
+
+    if (context && params && EVP_PKEY_fromdata_init(context) == 1 &&
+        EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
+        key = NULL;
+    OSSL_PARAM_free(params);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+static EVP_PKEY *make_rsa(const json_t *object)
+{
+    struct mcpx_text n = {0}, e = {0};
+    OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+    BIGNUM *modulus = NULL, *exponent = NULL;
+    EVP_PKEY *key = NULL;
+
+    if (build && read_bytes(object, "n", &n) && read_bytes(object, "e", &e)) {
+        modulus = BN_bin2bn((const unsigned char *)n.text, (int)n.len, NULL);
+        exponent = BN_bin2bn((const unsigned char *)e.text, (int)e.len, NULL);
+    }
+    if (modulus && exponent && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, modulus) &&
+        OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, exponent))
+        key = assemble("RSA", build);
+    OSSL_PARAM_BLD_free(build);
+    BN_free(modulus);
+    BN_free(exponent);
+    mcpx_text_fini(&n);
+    mcpx_text_fini(&e);
+    return key;
+}
+
+/* The coordinates have their full length: RFC 7518 section 6.2.1.2. */
+static EVP_PKEY *make_ec(const json_t *object, size_t bytes)
+{
+    const char *curve = json_string_value(json_object_get(object, "crv"));
+    OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
+    struct mcpx_text point = {0};
+    EVP_PKEY *key = NULL;
+
+    mcpx_text_add(&point, "\x04", 1); /* not compressed */
+    if (build && read_bytes(object, "x", &point) && point.len == 1 + bytes &&
+        read_bytes(object, "y", &point) && point.len == 1 + 2 * bytes &&
+        OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) &&
+        OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, point.text,
+                                         point.len))
+        key = assemble("EC", build);
+    OSSL_PARAM_BLD_free(build);
+    mcpx_text_fini(&point);
+    return key;
+}
+
+static EVP_PKEY *make_ed25519(const json_t *object)
+{
+    struct mcpx_text x = {0};
+    EVP_PKEY *key = NULL;
+
+    if (read_bytes(object, "x", &x))
+        key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL,
+                                          (const unsigned char *)x.text, x.len);
+    mcpx_text_fini(&x);
+    return key;
+}
+
+/* What a key of type and curve is made by; `known` is false when there is no such way. */
+static EVP_PKEY *make(const json_t *object, bool *known)
+{
+    static const struct {
+        const char *curve;
+        size_t bytes;
+    } curves[] = {{"P-256", 32}, {"P-384", 48}, {"P-521", 66}};
+    const json_t *type = json_object_get(object, "kty"),
+                 *curve = json_object_get(object, "crv");
+
+    *known = true;
+    if (is(type, "RSA"))
+        return make_rsa(object);
+    for (size_t i = 0; is(type, "EC") && i < sizeof curves / sizeof *curves; i++)
+        if (is(curve, curves[i].curve))
+            return make_ec(object, curves[i].bytes);
+    if (is(type, "OKP") && is(curve, "Ed25519"))
+        return make_ed25519(object);
+    *known = false;
+    return NULL;
+}
+
+/* RFC 7517 sections 4.2 and 4.3. */
+static bool is_to_verify(const json_t *object)
+{
+    const json_t *use = json_object_get(object, "use");
+    const json_t *operations = json_object_get(object, "key_ops");
+    bool found = !operations;
+
+    for (size_t i = 0; i < json_array_size(operations); i++)
+        found = found || is(json_array_get(operations, i), "verify");
+    return found && (!use || is(use, "sig"));
+}
+
+static const char *forbidden(const json_t *object)
+{
+    static const char *const halves[] = {"d", "p", "q", "dp", "dq", "qi", "oth"};
+
+    if (is(json_object_get(object, "kty"), "oct") || json_object_get(object, "k"))
+        return "found a secret, which whoever reads the file could sign with; expected public "
+               "keys only";
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
+        if (json_object_get(object, halves[i]))
+            return "found a private key; expected public keys only, without \"d\" and what "
+                   "belongs to it";
+    return NULL;
+}
+
+/* kid and alg of the object; MCPX_ENOTFOUND for an algorithm that is not known. */
+static enum mcpx_err read_names(const json_t *object, struct jwk *out, const char **why)
+{
+    const json_t *kid = json_object_get(object, "kid"), *alg = json_object_get(object, "alg");
+
+    out->kid = kid ? json_string_value(kid) : "";
+    if (!out->kid || (kid && json_string_length(kid) == 0) ||
+        json_string_length(kid) > KID_BYTES_MAX) {
+        *why = "\"kid\" has to be a string of 1..256 bytes";
+        return MCPX_ECONFIG;
+    }
+    if (alg && !json_is_string(alg)) {
+        *why = "\"alg\" has to be a string";
+        return MCPX_ECONFIG;
+    }
+    out->alg = alg ? jwt_alg_find(json_string_value(alg)) : NULL;
+    *why = "its \"alg\" is not known";
+    return alg && !out->alg ? MCPX_ENOTFOUND : MCPX_OK;
+}
+
+static enum mcpx_err read_key(const json_t *object, struct jwk *out, const char **why)
+{
+    bool known;
+
+    out->key = make(object, &known);
+    ERR_clear_error();
+    if (!known) {
+        *why = "its \"kty\" or \"crv\" is not known";
+        return MCPX_ENOTFOUND;
+    }
+    *why = "found a key whose numbers are missing or wrong";
+    if (!out->key)
+        return MCPX_ECONFIG;
+    if (!out->alg)
+        out->alg = jwt_alg_implied(out->key);
+    *why = out->alg ? jwt_alg_refuses(out->alg, out->key) : "found a key of no known sort";
+    return *why ? MCPX_ECONFIG : MCPX_OK;
+}
+
+/*
+ * Makes a public key of a JSON Web Key (RFC 7517 section 4, RFC 7518 section 6, RFC 8037).
+ *
+ * out   filled on MCPX_OK
+ * why   filled with a static sentence on MCPX_ECONFIG and MCPX_ENOTFOUND
+ *
+ * Returns MCPX_OK; MCPX_ENOTFOUND for a key that is for something else, or of a sort that is not
+ * known, which a set may have beside others; MCPX_ECONFIG for one that must not be there or that
+ * is wrong; MCPX_ENOMEM.
+ */
+static enum mcpx_err jwk_read(const json_t *object, struct jwk *out, const char **why)
+{
+    struct jwk made = {0};
+    enum mcpx_err err;
+
+    *why = json_is_object(object) ? forbidden(object) : "expected an object";
+    if (*why)
+        return MCPX_ECONFIG;
+    *why = "it is not for verifying";
+    if (!is_to_verify(object))
+        return MCPX_ENOTFOUND;
+    err = read_names(object, &made, why);
+    if (!err)
+        err = read_key(object, &made, why);
+    if (err)
+        EVP_PKEY_free(made.key);
+    else
+        *out = made;
+    return err;
+}
+
+/* ---- texts ---- */
+
+static enum mcpx_err refuse(struct mcpx_text *why, const char *sentence)
+{
+    mcpx_text_puts(why, sentence);
+    return why->failed ? MCPX_ENOMEM : MCPX_ECONFIG;
+}
+
+/* Does the key fit, and if so, add it. The key is taken. */
+static enum mcpx_err add(const struct jwt_key *row, struct jwt_keys *out,
+                         struct mcpx_text *why)
+{
+    const char *found = jwt_alg_refuses(row->alg, row->key);
+
+    if (!found)
+        return jwt_keys_add(out, row);
+    mx_format(why, "found %s; %s needs %s", found, row->alg->name, row->alg->key_name);
+    EVP_PKEY_free(row->key);
+    return why->failed ? MCPX_ENOMEM : MCPX_ECONFIG;
+}
+
+/* ---- PEM ---- */
+
+/* How often `word` stands in the text, which ends with a NUL. */
+static size_t count(const char *text, const char *word)
+{
+    size_t found = 0;
+
+    while ((text = strstr(text, word)) != NULL) {
+        found++;
+        text += strlen(word);
+    }
+    return found;
+}
+
+static const char *not_public(const char *text)
+{
+    if (strstr(text, "PRIVATE KEY-----"))
+        return "found a private key, which has no place here; \"openssl pkey -in FILE "
+               "-pubout\" "
+               "prints its public half";
+    if (strstr(text, "-----BEGIN CERTIFICATE-----"))
+        return "found a certificate; \"openssl x509 -in FILE -noout -pubkey\" prints its "
+               "public "
+               "key";
+    if (!strstr(text, "-----BEGIN "))
+        return "found neither PEM (-----BEGIN PUBLIC KEY-----) nor a JSON Web Key";
+    return NULL;
+}
+
+static enum mcpx_err read_pem(const char *text, const struct jwt_key *model,
+                              struct jwt_keys *out, struct mcpx_text *why)
+{
+    size_t wanted = count(text, "-----BEGIN ");
+    struct jwt_key row = *model;
+    enum mcpx_err err = MCPX_OK;
+    BIO *bio;
+
+    if (wanted > PEM_KEYS_MAX)
+        return refuse(why, "found more than 4 keys");
+    bio = BIO_new_mem_buf(text, -1);
+    if (!bio)
+        return MCPX_ENOMEM;
+    while (!err && (row.key = PEM_read_bio_PUBKEY(bio, NULL, mx_no_passphrase, NULL)) != NULL)
+        err = add(&row, out, why);
+    if (!err && out->count != wanted)
+        err = refuse(why, "found a damaged key, or something else than public keys");
+    BIO_free(bio);
+    ERR_clear_error();
+    return err;
+}
+
+/* ---- JSON ---- */
+
+static enum mcpx_err parse(struct mcpx_slice text, json_t **out, struct mcpx_text *why)
+{
+    json_error_t fault;
+
+    *out = json_loadb(text.len ? text.text : "", text.len, JSON_REJECT_DUPLICATES, &fault);
+    if (*out)
+        return MCPX_OK;
+    if (json_error_code(&fault) == json_error_out_of_memory)
+        return MCPX_ENOMEM;
+    mx_format(why, "line %s, column %s: %s", fault.line, fault.column,
+              mx_json_reason(fault.text));
+    return MCPX_ECONFIG;
+}
+
+static enum mcpx_err read_one(struct mcpx_slice text, const struct jwt_key *model,
+                              struct jwt_keys *out, struct mcpx_text *why)
+{
+    struct jwt_key row = *model;
+    const char *reason = NULL;
+    struct jwk jwk = {0};
+    json_t *json = NULL;
+    enum mcpx_err err = parse(text, &json, why);
+
+    if (err)
+        return err;
+    if (json_object_get(json, "keys"))
+        err = refuse(why, "found a set of keys, which belongs in auth.jwt.jwks_file");
+    else
+        err = jwk_read(json, &jwk, &reason);
+    if (reason && (err == MCPX_ECONFIG || err == MCPX_ENOTFOUND))
+        err = refuse(why, reason);
+    if (!err) {
+        row.key = jwk.key;
+        if (json_object_get(json, "alg") && jwk.alg != model->alg) {
+            EVP_PKEY_free(jwk.key);
+            mx_format(why, "found a key for %s, expected one for %s", jwk.alg->name,
+                      model->alg->name);
+            err = MCPX_ECONFIG;
+        } else {
+            err = add(&row, out, why);
+        }
+    }
+    json_decref(json);
+    return err;
+}
+
+static enum mcpx_err add_of_set(const struct jwk *jwk, struct jwt_keys *out,
+                                const char **reason)
+{
+    struct jwt_key row = {.kid = (char *)jwk->kid, .alg = jwk->alg, .key = jwk->key};
+
+    if (!jwt_keys_have(out, jwk->kid, jwk->alg))
+        return jwt_keys_add(out, &row);
+    EVP_PKEY_free(jwk->key);
+    *reason = "an earlier key has the same \"kid\" and algorithm";
+    return MCPX_ECONFIG;
+}
+
+static enum mcpx_err read_set(const json_t *keys, struct jwt_keys *out, size_t *passed_over,
+                              struct mcpx_text *why)
+{
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *reason = NULL;
+        struct jwk jwk;
+        enum mcpx_err err = jwk_read(json_array_get(keys, i), &jwk, &reason);
+
+        *passed_over += err == MCPX_ENOTFOUND;
+        if (!err)
+            err = add_of_set(&jwk, out, &reason);
+        if (err == MCPX_ECONFIG)
+            mx_format(why, "keys[%s]: %s", i, reason);
+        if (err && err != MCPX_ENOTFOUND)
+            return err;
+    }
+    return out->count > 0 ? MCPX_OK
+                          : refuse(why, "found no key that a token can be verified with");
+}
+
+enum mcpx_err jwks_read(struct mcpx_slice text, struct jwt_keys *out, size_t *passed_over,
+                        struct mcpx_text *why)
+{
+    struct jwt_keys made = {0};
+    json_t *json = NULL, *keys;
+    enum mcpx_err err = MCPX_OK;
+
+    *passed_over = 0;
+    if (text.len > KEY_FILE_BYTES)
+        return refuse(why, "found more than 262144 bytes");
+    err = parse(text, &json, why);
+    keys = json_object_get(json, "keys");
+    if (!err && !json_is_array(keys))
+        err = refuse(why, "expected {\"keys\": [...]}, a JSON Web Key Set");
+    else if (!err && json_array_size(keys) > JWKS_KEYS_MAX)
+        err = refuse(why, "found more than 64 keys");
+    else if (!err)
+        err = read_set(keys, &made, passed_over, why);
+    json_decref(json);
+    if (err)
+        jwt_keys_fini(&made);
+    else
+        *out = made;
+    return err;
+}
+
+enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *model,
+                               struct jwt_keys *out, struct mcpx_text *why)
+{
+    struct mcpx_text copy = {0}; /* ends with a NUL */
+    struct jwt_keys made = {0};
+    enum mcpx_err err = MCPX_OK;
+    const char *fault;
+
+    if (text.len > KEY_FILE_BYTES)
+        return refuse(why, "found more than 262144 bytes");
+    mcpx_text_add(&copy, text.text, text.len);
+    if (copy.failed || !mcpx_text_reserve(&copy, 0)) {
+        err = MCPX_ENOMEM;
+    } else if (text.len > 0 && copy.text[strspn(copy.text, " \t\r\n")] == '{') {
+        err = read_one(text, model, &made, why);
+    } else {
+        fault = not_public(text.len ? copy.text : "");
+        err = fault ? refuse(why, fault) : read_pem(copy.text, model, &made, why);
+    }
+    mcpx_text_fini(&copy);
+    if (err)
+        jwt_keys_fini(&made);
+    else
+        *out = made;
+    return err;
+}

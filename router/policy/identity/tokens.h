@@ -1,0 +1,282 @@
+/*
+ * tokens.h - from a bearer token to a grant: static tokens by SHA-256, JWTs by pinned key.
+ */
+#ifndef POLICY_TOKENS_H
+#define POLICY_TOKENS_H
+
+#include "router/hub/hub.h"
+#include "router/policy/grants/grant.h"
+
+/**
+ * All participants, profiles and keys. Made by config_load, immutable afterwards but for the keys
+ * in files.
+ */
+struct tokens;
+struct key_file;
+struct jwt_signature;
+
+/** Frees it. NULL is allowed. Grants that were given stay valid. */
+void tokens_free(struct tokens *tokens);
+
+/**
+ * Frees some of it, so that nobody waits for a hundred thousand participants. Returns true when all
+ * of it is gone.
+ */
+bool tokens_free_some(struct tokens *tokens);
+
+/**
+ * Takes the references to what was shared with `before` when it was read (struct config_sources),
+ * and the sets that were compiled for tokens since. On the thread that uses both, and before
+ * `before` is freed; without it the shared grants are gone then. Nothing happens when nothing is
+ * shared.
+ */
+void tokens_take_shared(struct tokens *tokens, struct tokens *before);
+
+/**
+ * Judges what a grant was earned with again, as tokens_ask would judge the token: by the
+ * participants, profiles and keys that are in force now.
+ *
+ * base     a grant that tokens_ask or tokens_rejudge has given, under any configuration;
+ *          borrowed
+ * topic    as for tokens_ask
+ * out      filled with a reference the caller owns; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_ENOTFOUND when the participant is not configured any more; MCPX_EFORBIDDEN
+ * when it may not be in this topic any more; MCPX_ETOKEN when another token may help: the entry has
+ * another `token_sha256`, the key is gone, or the token is not accepted for another reason;
+ * MCPX_ENOMEM. Protocol: section 7.
+ */
+enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
+                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
+/** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
+ * (key_file.h). */
+struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
+
+/**
+ * Who asks, as far as it is known.
+ *
+ * bearer   a token; absent when there is none
+ * named    whom a verified certificate stands for: the id of a configured participant, or empty
+ *          when it stands for nobody; absent when there is no certificate
+ * signature   of the token, as for jwt_verify; NULL = it is verified at once
+ */
+struct claimant {
+    struct mcpx_slice bearer;
+    struct mcpx_slice named;
+    struct jwt_signature *signature;
+};
+
+/**
+ * Finds who asks, and its grant in a topic.
+ *
+ * claimant   borrowed. A certificate does instead of a token; with both, both must name the same
+ *            participant
+ * topic      the topic asked for; absent = any (the API calls that are not about one topic)
+ * out        filled with a grant the caller owns one reference of; untouched on failure
+ *
+ * Returns MCPX_OK; MCPX_ETOKEN when the token is unknown, malformed, not signed by a configured
+ * key with that key's own algorithm, or outside nbf/exp (60 s leeway), or names no valid
+ * participant, or when the certificate stands for another participant or for none; MCPX_EOPENING
+ * when the token's signature is to be verified first; MCPX_EFORBIDDEN when it is good but not for
+ * this topic; MCPX_ENOMEM. Static tokens are compared in constant time. Protocol: section 7.
+ */
+enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
+
+/**
+ * Why tokens_ask has returned MCPX_ETOKEN for a token, as a static sentence; NULL when nothing is
+ * wrong with the token. What it says of dates, issuer, audience and other claims is of a token that
+ * a configured key has signed.
+ */
+const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_now now);
+
+/** A topic, and whether a token is valid for it. `name` is borrowed. */
+struct token_topic {
+    struct mcpx_slice name;
+    bool covered;
+};
+
+/**
+ * Some of them.
+ *
+ * work   bytes of patterns and of the token that they may be compared with
+ */
+struct token_topics {
+    struct token_topic *rows;
+    size_t count;
+    size_t work;
+};
+
+/**
+ * Finds out for which of several topics somebody's token or certificate is valid. It is verified
+ * only once: a signature may take a thousand times as long as comparing a name.
+ *
+ * topics   `covered` is filled, for one topic at least: true where tokens_ask would return MCPX_OK;
+ *          `count` is set to how many were compared before `work` was used up, and `work` to what
+ *          is left. Untouched on failure
+ *
+ * Returns MCPX_OK, or MCPX_ETOKEN and MCPX_ENOMEM as tokens_ask.
+ */
+enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
+                           struct mcpx_now now, struct token_topics *topics);
+
+/**
+ * Makes a token for dev mode (POST /v0.1/auth/token): a JWT signed with the first HMAC key. In
+ * dev mode that is a random key, never a configured one.
+ *
+ * capabilities_json   JSON array of strings or grant objects, validated here; absent =
+ *                     every kind below mcp/, and chat (protocol section 8)
+ * fault               filled when a capability is not valid
+ * token               the JWT is appended
+ *
+ * Returns MCPX_OK, MCPX_EREQUEST with `fault` filled for a bad participant id or topic name and for
+ * who is configured, MCPX_EPATTERN,
+ * MCPX_ENOMEM, or MCPX_ENOTFOUND when no HMAC key is configured.
+ */
+enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
+                           struct mcpx_slice topic, struct mcpx_slice capabilities_json,
+                           struct mcpx_now now, struct mcpx_fault *fault,
+                           struct mcpx_text *token);
+
+/**
+ * The grant of a configured participant, for offline decisions (mcpxctl can) and /v0.1/check.
+ * Returns MCPX_OK with a reference the caller owns, MCPX_ENOTFOUND, or MCPX_ENOMEM.
+ */
+enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
+                                 struct grant **out);
+
+/**
+ * A participant or profile of the configuration, for administrators. Lent until tokens_free.
+ *
+ * set       what it may send
+ * grant     of a participant; NULL for a profile
+ * topics    patterns; of a participant
+ * by_jwt    a JWT that names the participant is accepted
+ */
+struct tokens_entry {
+    struct mcpx_slice name;
+    struct mcpx_capset *set;
+    struct grant *grant;
+    char *const *topics;
+    size_t topic_count;
+    bool by_jwt;
+};
+
+/** The participant at an index, in the order of ids by bytes; false behind the last. */
+bool tokens_participant_at(const struct tokens *tokens, size_t index,
+                           struct tokens_entry *out);
+
+/** How many participants there are up to an id in this order, itself included. */
+size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice id);
+
+/** The profile at an index, in no order; false behind the last. */
+bool tokens_profile_at(const struct tokens *tokens, size_t index, struct tokens_entry *out);
+
+/** The participant with an entry of that id; false when there is none. */
+bool tokens_entry(const struct tokens *tokens, struct mcpx_slice id, struct tokens_entry *out);
+
+/**
+ * The topic pattern by which a configured participant may join a topic.
+ *
+ * topic   absent = any topic at all
+ *
+ * Returns the pattern, lent until tokens_free; absent when none covers the topic, and when the
+ * participant is not configured.
+ */
+struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
+                                       struct mcpx_slice topic);
+
+/**
+ * A grant from a JSON array of patterns and grant objects that a request to /v0.1/check holds.
+ * It is compiled each time and not remembered, so that such lists do not push the sets of real
+ * tokens out of the cache. The caller limits the length of the list.
+ *
+ * Returns MCPX_OK, MCPX_EPATTERN or MCPX_EREQUEST with `fault` filled, MCPX_ENOMEM.
+ */
+enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
+                                     struct mcpx_slice capabilities_json,
+                                     struct mcpx_fault *fault, struct grant **out);
+
+/*
+ * Who gains and loses what when one configuration takes the place of another.
+ */
+
+struct person;
+struct profile;
+
+enum difference_change { DIFFERENCE_ADDED, DIFFERENCE_REMOVED, DIFFERENCE_CHANGED };
+
+/**
+ * One participant or profile that is not what it was. Of what was added there is no `before`, of
+ * what was removed no `after`. Lent until the tokens are freed.
+ */
+struct difference_row {
+    enum difference_change change;
+    struct {
+        const struct person *before, *after;
+    } person;
+    struct {
+        const struct profile *before, *after;
+    } profile;
+};
+
+/**
+ * All of them, profiles first.
+ *
+ * counts   of participants, by enum difference_change
+ */
+struct difference {
+    struct difference_row *rows;
+    size_t count, room;
+    size_t counts[3];
+};
+
+/**
+ * Finds what is different. Both are only read, and lent to the difference until difference_fini.
+ *
+ * out   zeroed; to be released with difference_fini in every case
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err difference_find(const struct tokens *before, const struct tokens *after,
+                              struct difference *out);
+
+/** Releases what difference_find filled in. */
+void difference_fini(struct difference *difference);
+
+/** "added", "removed" or "changed". Static. */
+const char *difference_word(enum difference_change change);
+
+/** Whom a row is about; `kind` is filled with "participant" or "profile". */
+struct mcpx_slice difference_name(const struct difference_row *row, const char **kind);
+
+/**
+ * Appends all as a JSON array, but ends it behind the row with which `out` is longer than
+ * `bytes_max`. A row is an object: who, the change, what was gained and lost (docs/http-api.md). Of
+ * tokens it says only whether there is another one. Long lists of grants take milliseconds.
+ *
+ * Returns how many rows are in it.
+ */
+size_t difference_write(const struct difference *difference, size_t bytes_max,
+                        struct mcpx_text *out);
+
+/**
+ * What is told of two configurations.
+ *
+ * rev, was   the policy of the new and of the old one
+ * settings   as config_compare has them
+ * rows       as difference_write has them, `shown` of them
+ */
+struct difference_answer {
+    const char *rev, *was;
+    const struct difference *difference;
+    struct mcpx_slice settings, rows;
+    size_t shown;
+};
+
+/** Appends the members of the answer to a reload to an object (docs/http-api.md). */
+void difference_write_answer(const struct difference_answer *answer, struct mcpx_text *out);
+
+#endif

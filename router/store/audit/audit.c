@@ -1,0 +1,243 @@
+/*
+ * audit.c - the audit's thread, between a belt and a writer. What the loop and the thread touch
+ * both - shares, what waits, counts - is behind one mutex, which is taken once for a note and once
+ * for a batch.
+ */
+#include "router/store/audit/audit.h"
+
+#include "router/hub/submission.h"
+#include "router/store/audit/audit_share.h"
+#include "router/store/audit/audit_writer.h"
+#include "router/store/commit/thread_clock.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { RETRY_MS = 1000, BLOCKED_MS = 200 };
+
+/* An audit: the first rows are the loop's, then what is shared, then the thread's. */
+struct audit {
+    struct belt *belt;
+    bool blocked;
+    enum on_full on_full; /* never changes */
+
+    pthread_mutex_t lock;
+    struct audit_shares shares;
+    size_t waiting;
+    struct audit_counts counts;
+
+    struct audit_writer writer;
+};
+
+/* ---- the thread ---- */
+
+/* Appends what is known of notes that had no share. */
+static void add_unshared(struct audit *audit, struct batch *batch, bool all)
+{
+    struct audit_note note;
+
+    (void)pthread_mutex_lock(&audit->lock);
+    while (audit_share_tell(&audit->shares, thread_clock_mono_ms(), all, &note)) {
+        struct audit_told *told = audit_told_new(&note);
+
+        if (!told) {
+            audit_share_lose(&audit->shares, note.count,
+                             (struct mcpx_now){thread_clock_mono_ms(), note.until});
+            break;
+        }
+        told->oneway.behind = batch->first + batch->count;
+        list_append(&batch->oneways, &told->oneway.link);
+        audit->waiting += told->size;
+    }
+    (void)pthread_mutex_unlock(&audit->lock);
+}
+
+static void settle(struct batch *batch, bool refused)
+{
+    static const struct rejection no_room = {MCPX_EUNAVAILABLE, RETRY_MS, true};
+
+    for (struct link *at = batch->items.next; at != &batch->items; at = at->next)
+        LIST_ELEMENT(at, struct submission, link)->rejection =
+            refused ? no_room : (struct rejection){0};
+}
+
+static size_t free_oneways(struct link *oneways)
+{
+    struct link *next;
+    size_t bytes = 0;
+
+    for (struct link *at = oneways->next; at != oneways; at = next) {
+        struct audit_told *told = LIST_ELEMENT(at, struct audit_told, oneway.link);
+
+        next = at->next;
+        bytes += told->size;
+        free(told);
+    }
+    list_init(oneways);
+    return bytes;
+}
+
+/* Lets go of a batch's oneways, and counts what was written. */
+static void take_stock(struct audit *audit, struct batch *batch)
+{
+    struct audit_counts *written = &audit->writer.written;
+    size_t bytes = free_oneways(&batch->oneways);
+
+    (void)pthread_mutex_lock(&audit->lock);
+    audit->waiting -= bytes;
+    audit->counts.lines += written->lines;
+    audit->counts.lost += written->lost;
+    audit->counts.checkpoints += written->checkpoints;
+    (void)pthread_mutex_unlock(&audit->lock);
+    *written = (struct audit_counts){0};
+}
+
+/* Tells the loop that nothing goes on, and waits. False when the belt has ended. */
+static bool wait_for_room(struct audit *audit)
+{
+    struct link none;
+
+    list_init(&none);
+    belt_answer(audit->belt, &none, &audit->writer.report);
+    return belt_pause(audit->belt, BLOCKED_MS);
+}
+
+static bool write_somehow(struct audit *audit, struct batch *batch)
+{
+    bool blocks = audit->on_full == ON_FULL_BLOCK && batch->count > 0;
+    bool written = audit_writer_write(&audit->writer, batch, false);
+
+    while (!written && blocks && wait_for_room(audit))
+        written = audit_writer_write(&audit->writer, batch, false);
+    return written;
+}
+
+static void handle(struct audit *audit, struct batch *batch)
+{
+    struct stage_report *report = &audit->writer.report;
+    uint64_t begun_us = thread_clock_us();
+    enum stage_state before = report->state;
+    bool dropping = audit->on_full == ON_FULL_DROP;
+    bool written;
+
+    add_unshared(audit, batch, false);
+    written = write_somehow(audit, batch);
+    if (!written) {
+        audit->writer.written = (struct audit_counts){0};
+        audit_writer_lose(&audit->writer, batch, dropping);
+    } else if (batch->count > 0) {
+        figure_add_time(&report->work, thread_clock_us() - begun_us);
+        figure_add_size(&report->sizes, batch->count);
+    }
+    take_stock(audit, batch);
+    settle(batch, !written && !dropping);
+    if (batch->count > 0 || report->state != before)
+        belt_answer(audit->belt, &batch->items, report);
+}
+
+static void run(void *context)
+{
+    struct audit *audit = context;
+    struct batch batch = {.first = 0};
+
+    while (belt_take(audit->belt, audit_writer_wait_ms(&audit->writer), &batch))
+        handle(audit, &batch);
+    add_unshared(audit, &batch, true);
+    (void)audit_writer_write(&audit->writer, &batch, true);
+    take_stock(audit, &batch);
+}
+
+static size_t weigh(const struct link *item)
+{
+    return LIST_ELEMENT(item, const struct submission, link)->text.len;
+}
+
+/* ---- the loop ---- */
+
+enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *context),
+                        void *context, struct mcpx_text *errors, struct audit **out)
+{
+    struct audit *audit = calloc(1, sizeof *audit);
+    struct belt_config belt = {run, audit, weigh, wake, context};
+    enum mcpx_err err;
+
+    if (!audit)
+        return MCPX_ENOMEM;
+    if (pthread_mutex_init(&audit->lock, NULL) != 0) {
+        free(audit);
+        return MCPX_ENOMEM;
+    }
+    audit->on_full = config->on_full;
+    err = audit_writer_open(config, errors, &audit->writer);
+    if (!err)
+        err = belt_new(&belt, &audit->belt);
+    if (!err)
+        err = belt_start(audit->belt);
+    if (err)
+        audit_free(audit);
+    else
+        *out = audit;
+    return err;
+}
+
+void audit_put(struct audit *audit, struct link *submissions, size_t count)
+{
+    belt_put(audit->belt, submissions, count);
+}
+
+void audit_answers(struct audit *audit, struct link *submissions, struct stage_report *report)
+{
+    belt_answers(audit->belt, submissions, report);
+    audit->blocked = audit->on_full == ON_FULL_BLOCK && report->state != STAGE_READY;
+}
+
+/* Asks for a place among what waits, of this size; 0 = there was no memory for it. */
+static bool admit(struct audit *audit, const struct audit_note *note, size_t size)
+{
+    bool away = note->what == AUDIT_TURNED_AWAY;
+    bool shares = away || note->what == AUDIT_REFUSE;
+    struct mcpx_now now = {thread_clock_mono_ms(), note->wall_ms};
+    bool admitted;
+
+    (void)pthread_mutex_lock(&audit->lock);
+    admitted = size > 0 && (!shares || audit->waiting + size <= AUDIT_WAITING_MAX);
+    if (!admitted)
+        audit_share_lose(&audit->shares, 1, now);
+    else if (shares)
+        admitted = audit_share_take(&audit->shares, away ? note->address : note->from, now);
+    audit->waiting += admitted ? size : 0;
+    (void)pthread_mutex_unlock(&audit->lock);
+    return admitted;
+}
+
+void audit_tell(struct audit *audit, const struct audit_note *note)
+{
+    struct audit_told *told = audit_told_new(note);
+
+    if (admit(audit, note, told ? told->size : 0))
+        belt_put_oneway(audit->belt, &told->oneway);
+    else
+        free(told);
+}
+
+bool audit_is_blocked(const struct audit *audit)
+{
+    return audit->blocked;
+}
+
+void audit_count(struct audit *audit, struct audit_counts *out)
+{
+    (void)pthread_mutex_lock(&audit->lock);
+    *out = audit->counts;
+    (void)pthread_mutex_unlock(&audit->lock);
+}
+
+void audit_free(struct audit *audit)
+{
+    if (!audit)
+        return;
+    belt_free(audit->belt);
+    audit_writer_close(&audit->writer);
+    (void)pthread_mutex_destroy(&audit->lock);
+    free(audit);
+}

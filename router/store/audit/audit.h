@@ -1,0 +1,85 @@
+/*
+ * audit.h - the stage before the store: writes a line for each submission, and for each note,
+ * into a folder of files, and syncs it before the submission goes on. docs/audit.md.
+ */
+#ifndef STORE_AUDIT_H
+#define STORE_AUDIT_H
+
+#include "router/hub/list.h"
+#include "router/store/audit/audit_line.h"
+#include "router/store/commit/on_full.h"
+#include "router/store/commit/stage.h"
+#include <mcpx/error.h>
+#include <mcpx/text.h>
+
+/**
+ * Where and how to write. All of it is borrowed during audit_new alone.
+ *
+ * folder         made when it is missing, mode 0700, but not the folders above it
+ * key_file       PEM of a private Ed25519 key
+ * rev            names the policy that decisions are made by; AUDIT_RELOAD brings another
+ * on_full        see there
+ * payloads       lines hold the envelopes
+ * rotate_bytes   a file that has so many bytes is followed by a new one
+ * rotate_ms      and so is one that is so old; 0 = never, of either
+ */
+struct audit_config {
+    const char *folder;
+    const char *key_file;
+    struct mcpx_slice rev;
+    enum on_full on_full;
+    bool payloads;
+    uint64_t rotate_bytes;
+    int64_t rotate_ms;
+};
+
+struct audit;
+
+/**
+ * Locks the folder, cuts a torn end, writes "start", and starts the thread.
+ *
+ * wake      called by that thread when there are answers; only wakes the loop
+ * context   its argument
+ * errors    on failure a line is appended: what was found, where, and what to do
+ *
+ * Returns MCPX_OK; MCPX_ECONFIG (key, folder), MCPX_ESYSTEM, with a line; MCPX_ENOMEM.
+ */
+enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *context),
+                        void *context, struct mcpx_text *errors, struct audit **out);
+
+/** Hands over submissions, in order; `submissions` is empty afterwards. */
+void audit_put(struct audit *audit, struct link *submissions, size_t count);
+
+/**
+ * Takes what is answered, in order: appended to `submissions`. Each one's `rejection` says what
+ * became of it; MCPX_OK = it may go on. Its `line` is the `seq` of its line; 0 = it has none.
+ */
+void audit_answers(struct audit *audit, struct link *submissions, struct stage_report *report);
+
+/** Bytes of notes that wait for the thread, and addressees of a note that are written. */
+enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };
+
+/**
+ * Writes down what is no submission, behind what was put before. Copied. Notes of one participant,
+ * of AUDIT_TURNED_AWAY those of one address, have a share (audit_share.h), and altogether at most
+ * AUDIT_WAITING_MAX bytes of them wait for the thread; others are counted, and told by AUDIT_LOST.
+ * That holds for AUDIT_REFUSE and AUDIT_TURNED_AWAY; all other sorts are written, unless memory
+ * runs out.
+ */
+void audit_tell(struct audit *audit, const struct audit_note *note);
+
+/** True while submissions wait because a line cannot be written: ON_FULL_BLOCK alone. */
+bool audit_is_blocked(const struct audit *audit);
+
+/** Lines, lost lines and checkpoints written since the start. */
+struct audit_counts {
+    uint64_t lines, lost, checkpoints;
+};
+
+/** Fills it in. */
+void audit_count(struct audit *audit, struct audit_counts *out);
+
+/** Writes what waits, "stop" and a checkpoint; then closes the folder. NULL is allowed. */
+void audit_free(struct audit *audit);
+
+#endif

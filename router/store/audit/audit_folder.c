@@ -1,0 +1,371 @@
+/*
+ * audit_folder.c - append-only files with mode 0600. The lock is one of flock(2) on the folder
+ * itself: it leaves no file behind among those that auditors copy. What a write left in a file that
+ * is full is cut off again, so that a file holds whole batches, and what a crash left at its end is
+ * what was never synced.
+ */
+#include "router/store/audit/audit_folder.h"
+
+#include "lib/base/digits.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TAIL_FIRST = 1 << 16 };
+
+void audit_file_name(uint64_t seq, char out[AUDIT_NAME_ROOM])
+{
+    (void)snprintf(out, AUDIT_NAME_ROOM, "audit-%" PRIu64 ".jsonl", seq);
+}
+
+/* The number in a name; 0 when it is the name of another file. */
+static uint64_t seq_of(const char *name)
+{
+    char again[AUDIT_NAME_ROOM];
+    const char *end = strchr(name, '.');
+    uint64_t seq = 0;
+
+    if (strncmp(name, "audit-", 6) != 0 || !end ||
+        !mx_decimal_read((struct mcpx_slice){name + 6, (size_t)(end - name - 6)}, INT64_MAX,
+                         &seq))
+        return 0;
+    audit_file_name(seq, again);
+    return strcmp(name, again) == 0 ? seq : 0;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+
+    return (first > second) - (first < second);
+}
+
+static enum mcpx_err collect(DIR *stream, uint64_t **out, size_t *count)
+{
+    const struct dirent *entry;
+    uint64_t *seqs = NULL;
+    size_t room = 0;
+
+    *count = 0;
+    while ((entry = readdir(stream)) != NULL) {
+        uint64_t seq = seq_of(entry->d_name);
+        uint64_t *grown;
+
+        if (seq == 0)
+            continue;
+        grown = mx_room(seqs, *count, &room, sizeof *seqs);
+        if (!grown) {
+            free(seqs);
+            return MCPX_ENOMEM;
+        }
+        seqs = grown;
+        seqs[(*count)++] = seq;
+    }
+    if (*count > 0)
+        qsort(seqs, *count, sizeof *seqs, ascending);
+    *out = seqs;
+    return MCPX_OK;
+}
+
+enum mcpx_err audit_folder_list(int folder, uint64_t **out, size_t *count)
+{
+    int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *stream = own >= 0 ? fdopendir(own) : NULL;
+    enum mcpx_err err;
+
+    if (!stream) {
+        if (own >= 0)
+            (void)close(own);
+        return MCPX_ESYSTEM;
+    }
+    err = collect(stream, out, count);
+    (void)closedir(stream);
+    return err;
+}
+
+static enum mcpx_err complain(struct audit_folder *folder, struct mcpx_text *errors,
+                              const char *file, const char *what)
+{
+    mx_format(errors, "audit.folder %q: %s%s%s\n", folder->path, file, *file ? ": " : "",
+              what);
+    return errors->failed ? MCPX_ENOMEM : MCPX_ESYSTEM;
+}
+
+static bool sync_parent(int dir)
+{
+    int parent = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = parent >= 0 && fsync(parent) == 0;
+
+    if (parent >= 0)
+        (void)close(parent);
+    return synced;
+}
+
+static enum mcpx_err open_dir(struct audit_folder *folder, struct mcpx_text *errors)
+{
+    bool made = mkdir(folder->path, 0700) == 0;
+
+    if (!made && errno != EEXIST)
+        return complain(folder, errors, "", strerror(errno));
+    folder->dir = open(folder->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->dir < 0 || (made && !sync_parent(folder->dir)))
+        return complain(folder, errors, "", strerror(errno));
+    if (flock(folder->dir, LOCK_EX | LOCK_NB) == 0)
+        return MCPX_OK;
+    if (errno != EWOULDBLOCK)
+        return complain(folder, errors, "", strerror(errno));
+    (void)complain(folder, errors, "", "is in use by another router; stop that one first");
+    return MCPX_ECONFIG;
+}
+
+static int open_file(const struct audit_folder *folder, uint64_t seq, int flags, char *name)
+{
+    audit_file_name(seq, name);
+    return openat(folder->dir, name, flags | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+                  0600);
+}
+
+/* Reads the last `len` bytes of a file. */
+static bool read_tail(int file, uint64_t size, size_t len, struct mcpx_text *out)
+{
+    mcpx_text_reset(out);
+    if (!mcpx_text_reserve(out, len)) {
+        errno = ENOMEM;
+        return false;
+    }
+    while (out->len < len) {
+        ssize_t got =
+            pread(file, out->text + out->len, len - out->len, (off_t)(size - len + out->len));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+        out->len += (size_t)got;
+    }
+    return true;
+}
+
+/* The last whole line of what was read: false when more has to be read to see where it begins. */
+static bool last_line(struct mcpx_slice tail, bool all, struct mcpx_slice *line)
+{
+    size_t end = tail.len, begin;
+
+    while (end > 0 && tail.text[end - 1] != '\n')
+        end--;
+    begin = end > 0 ? end - 1 : 0;
+    while (begin > 0 && tail.text[begin - 1] != '\n')
+        begin--;
+    if (begin == 0 && !all)
+        return false;
+    *line =
+        (struct mcpx_slice){end > 0 ? tail.text + begin : NULL, end > 0 ? end - 1 - begin : 0};
+    return true;
+}
+
+/*
+ * The last whole line of a file, in `tail`, absent when it has none; `torn` bytes are behind it.
+ * False, with errno.
+ */
+static bool read_end(int file, uint64_t size, struct mcpx_text *tail, struct mcpx_slice *line,
+                     uint64_t *torn)
+{
+    uint64_t len = size < TAIL_FIRST ? size : TAIL_FIRST;
+
+    for (;;) {
+        struct mcpx_slice read;
+
+        if (!read_tail(file, size, (size_t)len, tail))
+            return false;
+        read = mcpx_text_view(tail);
+        if (last_line(read, len == size, line))
+            break;
+        len = size < len * 2 ? size : len * 2;
+    }
+    *torn =
+        line->text ? (uint64_t)(tail->text + tail->len - (line->text + line->len + 1)) : len;
+    return true;
+}
+
+/* Goes on behind the last line of a file. `torn` is what stands behind it. */
+static enum mcpx_err follow(struct audit_folder *folder, uint64_t seq,
+                            struct mcpx_text *errors, struct audit_chain *chain,
+                            uint64_t *torn)
+{
+    char name[AUDIT_NAME_ROOM];
+    struct mcpx_text tail = {0};
+    struct mcpx_slice line = {0};
+    struct stat about;
+    enum mcpx_err err = MCPX_OK;
+
+    folder->file = open_file(folder, seq, O_RDWR, name);
+    if (folder->file < 0 || fstat(folder->file, &about) != 0)
+        return complain(folder, errors, name, strerror(errno));
+    folder->size = (uint64_t)about.st_size;
+    if (!S_ISREG(about.st_mode))
+        return complain(folder, errors, name, "is no file");
+    if (!read_end(folder->file, folder->size, &tail, &line, torn))
+        err = complain(folder, errors, name, strerror(errno));
+    else if (line.text)
+        err = audit_chain_continue(chain, line);
+    mcpx_text_fini(&tail);
+    if (err == MCPX_EINVALID) {
+        (void)complain(folder, errors, name,
+                       "ends with what is no line of an audit; \"mcpxctl audit verify\" says "
+                       "where it was damaged; keep the folder and name another one");
+        err = MCPX_ECONFIG;
+    }
+    return err;
+}
+
+static bool cut_off(struct audit_folder *folder, uint64_t torn)
+{
+    folder->size -= torn;
+    return torn == 0 ||
+           (ftruncate(folder->file, (off_t)folder->size) == 0 && fdatasync(folder->file) == 0);
+}
+
+/* A newest file without a line was begun and nothing more: the chain stands in the one before. */
+static enum mcpx_err go_on(struct audit_folder *folder, const uint64_t *seqs, size_t count,
+                           struct mcpx_text *errors, struct audit_chain *chain, uint64_t *cut)
+{
+    uint64_t newest = seqs[count - 1], torn = 0, ignored;
+    enum mcpx_err err = follow(folder, newest, errors, chain, &torn);
+    int file = folder->file;
+    uint64_t size = folder->size;
+
+    if (!err && torn == size && count > 1) {
+        err = follow(folder, seqs[count - 2], errors, chain, &ignored);
+        if (folder->file >= 0 && folder->file != file)
+            (void)close(folder->file);
+        folder->file = file;
+        folder->size = size;
+    }
+    if (err)
+        return err;
+    if (torn == size && chain->seq != newest) {
+        (void)complain(folder, errors, "",
+                       "its newest file has no line, and the one before it does not lead "
+                       "there; put that one back, or keep the folder and name another one");
+        return MCPX_ECONFIG;
+    }
+    *cut = torn;
+    if (!cut_off(folder, torn))
+        return complain(folder, errors, "cutting a torn line off", strerror(errno));
+    return MCPX_OK;
+}
+
+static void add_sizes(struct audit_folder *folder, const uint64_t *seqs, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        char name[AUDIT_NAME_ROOM];
+        struct stat about;
+
+        audit_file_name(seqs[i], name);
+        if (fstatat(folder->dir, name, &about, AT_SYMLINK_NOFOLLOW) == 0)
+            folder->before += (uint64_t)about.st_size;
+    }
+}
+
+enum mcpx_err audit_folder_open(const char *path, struct mcpx_text *errors,
+                                struct audit_folder *out, struct audit_chain *chain,
+                                uint64_t *cut)
+{
+    uint64_t *seqs = NULL;
+    size_t count = 0;
+    enum mcpx_err err;
+
+    *out = (struct audit_folder){.path = path, .dir = -1, .file = -1};
+    audit_chain_begin(chain);
+    err = open_dir(out, errors);
+    if (err)
+        return err;
+    err = audit_folder_list(out->dir, &seqs, &count);
+    if (err == MCPX_ESYSTEM)
+        err = complain(out, errors, "", strerror(errno));
+    if (!err && count > 0)
+        err = go_on(out, seqs, count, errors, chain, cut);
+    else if (!err && !audit_folder_rotate(out, chain->seq))
+        err = complain(out, errors, "making a file", strerror(errno));
+    add_sizes(out, seqs, count);
+    free(seqs);
+    return err;
+}
+
+static bool write_all(int file, struct mcpx_slice text)
+{
+    while (text.len > 0) {
+        ssize_t done = write(file, text.text, text.len);
+
+        if (done < 0 && errno != EINTR)
+            return false;
+        if (done == 0)
+            errno = ENOSPC;
+        if (done == 0)
+            return false;
+        text.text += done > 0 ? done : 0;
+        text.len -= done > 0 ? (size_t)done : 0;
+    }
+    return true;
+}
+
+static bool is_shortage(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+enum audit_written audit_folder_write(struct audit_folder *folder, struct mcpx_slice text)
+{
+    enum audit_written failed;
+    int why;
+
+    if (write_all(folder->file, text)) {
+        if (fdatasync(folder->file) != 0)
+            return AUDIT_BROKEN;
+        folder->size += text.len;
+        return AUDIT_WRITTEN;
+    }
+    why = errno;
+    failed = is_shortage(why) && ftruncate(folder->file, (off_t)folder->size) == 0
+                 ? AUDIT_NO_ROOM
+                 : AUDIT_BROKEN;
+    errno = why;
+    return failed;
+}
+
+bool audit_folder_rotate(struct audit_folder *folder, uint64_t seq)
+{
+    char name[AUDIT_NAME_ROOM];
+    int file = open_file(folder, seq, O_RDWR | O_CREAT | O_EXCL, name);
+
+    if (file < 0)
+        return false;
+    if (fsync(folder->dir) != 0) {
+        (void)close(file);
+        (void)unlinkat(folder->dir, name, 0);
+        return false;
+    }
+    if (folder->file >= 0)
+        (void)close(folder->file);
+    folder->before += folder->size;
+    folder->file = file;
+    folder->size = 0;
+    return true;
+}
+
+void audit_folder_close(struct audit_folder *folder)
+{
+    if (folder->file >= 0)
+        (void)close(folder->file);
+    if (folder->dir >= 0)
+        (void)close(folder->dir);
+}

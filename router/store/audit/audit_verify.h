@@ -1,0 +1,169 @@
+/*
+ * audit_verify.h - is a chain whole, and if not, where and how was it damaged? docs/audit.md,
+ * "What verify says".
+ */
+#ifndef STORE_AUDIT_VERIFY_H
+#define STORE_AUDIT_VERIFY_H
+
+#include "router/store/audit/audit_chain.h"
+#include "router/store/audit/audit_line.h"
+
+/*
+ * X(constant, name). Damage is named as if it were one act, the smallest that explains what is
+ * there.
+ */
+#define AUDIT_DAMAGES(X)                                                                      \
+    X(AUDIT_WHOLE, "whole")                                                                   \
+    X(AUDIT_EDIT, "edit")                                                                     \
+    X(AUDIT_DELETION, "deletion")                                                             \
+    X(AUDIT_INSERTION, "insertion")                                                           \
+    X(AUDIT_REORDERING, "reordering")                                                         \
+    X(AUDIT_TRUNCATION, "truncation")                                                         \
+    X(AUDIT_BAD_SIGNATURE, "bad signature")                                                   \
+    X(AUDIT_UNKNOWN_KEY, "unknown key")
+
+#define AUDIT_CONSTANT(constant, name) constant,
+enum audit_damage { AUDIT_DAMAGES(AUDIT_CONSTANT) };
+#undef AUDIT_CONSTANT
+
+/** The damage's name. Static. */
+const char *audit_damage_name(enum audit_damage damage);
+
+/**
+ * A line of a folder, as it is in a file.
+ *
+ * text    without line feed
+ * ended   it had one
+ * file    number of its file, 0 is the oldest
+ * row     of the line in its file, 1 is the first
+ * named   the seq with which its file should begin, by its name
+ */
+struct audit_row {
+    struct mcpx_slice text;
+    bool ended;
+    size_t file;
+    uint64_t row;
+    uint64_t named;
+};
+
+/**
+ * Where lines come from: file by file, the oldest first. Damage is looked at twice.
+ *
+ * next     fills in the next line, lent until the next call; false at the end
+ * rewind   goes back to the first line
+ */
+struct audit_rows {
+    bool (*next)(void *context, struct audit_row *out);
+    void (*rewind)(void *context);
+    void *context;
+};
+
+/**
+ * What is known besides the lines.
+ *
+ * keys, key_count   public keys, or private ones
+ * is_ended          the router was ended properly and does not run: the last lines have to be
+ *                   "stop" and a checkpoint
+ * known_seq         a line that somebody noted elsewhere; 0 = none
+ * known_sum         SHA-256 of that line with its line feed, 64 digits
+ */
+struct audit_evidence {
+    struct audit_key *const *keys;
+    size_t key_count;
+    bool is_ended;
+    uint64_t known_seq;
+    struct mcpx_slice known_sum;
+};
+
+/**
+ * What was found.
+ *
+ * damage        AUDIT_WHOLE, or the first
+ * file, row     where it is: the line that was changed, inserted, or out of place; the line in
+ *               whose place something is missing; the checkpoint that is not good
+ * seq           that the line in that place has to have
+ * count         AUDIT_DELETION, AUDIT_INSERTION: how many lines; 0 = not known
+ * reason        a static sentence without final stop; "" when there is no damage
+ * lines         up to the damage
+ * checkpoints   good ones up to there
+ * first_seq     of the first line; 0 = there is none
+ * last_seq      of the last line that fits
+ * last_sum      its SHA-256, line feed included; to be noted elsewhere
+ * signed_seq    of the last good checkpoint; 0 = none
+ * known_met     the line that was noted elsewhere is here
+ * uncovered     lines behind the last good checkpoint: nothing proves that they are all there, or
+ *               what they say
+ */
+struct audit_verdict {
+    enum audit_damage damage;
+    size_t file;
+    uint64_t row, seq, count;
+    const char *reason;
+    uint64_t lines, checkpoints, first_seq, last_seq, signed_seq, uncovered;
+    char last_sum[MCPX_SHA256_LEN + 1];
+    bool known_met;
+};
+
+/**
+ * Verifies all lines. A first line that is not number 1 begins a chain whose older files are not
+ * here: what was before it is not judged.
+ *
+ * Returns MCPX_OK, with a verdict; MCPX_ENOMEM.
+ */
+enum mcpx_err audit_verify(const struct audit_rows *rows,
+                           const struct audit_evidence *evidence, struct audit_verdict *out);
+
+/*
+ * A line as a link of the chain; what audit_verify.c and audit_diagnose.c share.
+ */
+
+/**
+ * A line without its text.
+ *
+ * at        how many lines are before it; its place
+ * file, row as in struct audit_row
+ * readable  it is a line at all; if not, seq and prev mean nothing
+ * ended     it has a line feed
+ * what      its sort
+ * is_signed it is a checkpoint with a good signature
+ * sum       its own SHA-256
+ * signature of a checkpoint, its SHA-256; else ""
+ */
+struct audit_link {
+    uint64_t at;
+    size_t file;
+    uint64_t row, named, seq;
+    bool readable, ended, is_signed;
+    enum audit_what what;
+    char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1], signature[MCPX_SHA256_LEN + 1];
+};
+
+/** True when `next` names `link` as the line before it. */
+bool audit_link_joins(const struct audit_link *link, const struct audit_link *next);
+
+/** Reads a line; `scratch` is for the digest. Signatures are not looked at. False: no memory. */
+bool audit_link_read(const struct audit_row *row, struct mcpx_text *scratch,
+                     struct audit_link *out);
+
+/**
+ * Where the chain breaks.
+ *
+ * before       the last line that is good; has_before = there is one
+ * broken       the first that is not
+ * next         the one behind it; has_next = there is one
+ * signature    what is wrong with that of `broken`, which fits; AUDIT_WHOLE: it does not fit
+ */
+struct audit_break {
+    bool has_before, has_next;
+    struct audit_link before, broken, next;
+    enum audit_damage signature;
+};
+
+/** The seq that the broken line should have. */
+uint64_t audit_break_seq(const struct audit_break *at);
+
+/** Reads all lines again and says what was done. Fills in damage, place and reason. */
+enum mcpx_err audit_diagnose(const struct audit_rows *rows, const struct audit_break *at,
+                             struct audit_verdict *out);
+
+#endif

@@ -1,0 +1,395 @@
+/*
+ * audit_writer.c - a batch is written whole or not at all, with one write and one sync, so the
+ * chain of one that could not be written is the copy of it that was made before. When a sync has
+ * failed nothing more is written: what the page cache holds then is not to be trusted.
+ *
+ * A note on its way and all of its texts are one allocation. They are cut already here, and not
+ * only where the line is written, because what waits counts.
+ */
+#include "router/store/audit/audit_writer.h"
+
+#include "lib/json/json_write.h"
+#include "router/hub/submission.h"
+#include "router/store/audit/audit.h"
+#include "router/store/audit/audit_line.h"
+#include "router/store/commit/thread_clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- notes on their way ---- */
+
+#define TEXT(member) offsetof(struct audit_note, member)
+
+/* Texts of a note; not the envelope, which only submissions have. */
+static const size_t texts[] = {
+    TEXT(topic), TEXT(from),  TEXT(kind_sent), TEXT(kind), TEXT(id),      TEXT(correlation_id),
+    TEXT(grant), TEXT(error), TEXT(reason),    TEXT(by),   TEXT(address), TEXT(rev)};
+
+enum { TEXT_COUNT = sizeof texts / sizeof *texts };
+
+/* One byte more than a line shows, so that it shows that there was more. */
+static size_t kept(struct mcpx_slice text)
+{
+    return text.len <= AUDIT_TEXT_MAX ? text.len : AUDIT_TEXT_MAX + 1;
+}
+
+static struct mcpx_slice *member(struct audit_note *note, size_t i)
+{
+    return (struct mcpx_slice *)((char *)note + texts[i]);
+}
+
+static void copy(struct mcpx_slice *text, char **at)
+{
+    size_t len = kept(*text);
+
+    if (!text->text)
+        return;
+    memcpy(*at, text->text, len);
+    *text = (struct mcpx_slice){*at, len};
+    *at += len;
+}
+
+struct audit_told *audit_told_new(const struct audit_note *note)
+{
+    struct audit_note made = *note;
+    size_t size = sizeof(struct audit_told);
+    struct audit_told *out;
+    struct mcpx_slice *to;
+    char *at;
+
+    made.to_count = note->to_count < AUDIT_TO_MAX ? note->to_count : AUDIT_TO_MAX;
+    made.text = (struct mcpx_slice){0};
+    for (size_t i = 0; i < TEXT_COUNT; i++)
+        size += kept(*member(&made, i));
+    for (size_t i = 0; i < made.to_count; i++)
+        size += sizeof *to + kept(note->to[i]);
+    out = malloc(size);
+    if (!out)
+        return NULL;
+    *out = (struct audit_told){.size = size, .note = made};
+    to = (struct mcpx_slice *)(out + 1);
+    at = (char *)(to + made.to_count);
+    out->note.to = to;
+    for (size_t i = 0; i < made.to_count; i++) {
+        to[i] = note->to[i];
+        copy(&to[i], &at);
+    }
+    for (size_t i = 0; i < TEXT_COUNT; i++)
+        copy(member(&out->note, i), &at);
+    return out;
+}
+
+/* ---- writing ---- */
+
+enum { RETRY_MS = 1000 };
+
+static void sign(struct audit_writer *writer)
+{
+    writer->written.checkpoints +=
+        audit_chain_sign(&writer->chain, writer->key, thread_clock_wall_ms(), &writer->text) !=
+        0;
+}
+
+static uint64_t add(struct audit_writer *writer, const struct audit_note *note)
+{
+    uint64_t seq = audit_chain_add(&writer->chain, note, writer->payloads, &writer->text);
+
+    writer->written.lines += seq != 0;
+    if (writer->chain.unsigned_count >= AUDIT_SIGN_LINES - 1)
+        sign(writer);
+    return seq;
+}
+
+static void add_plain(struct audit_writer *writer, enum audit_what what)
+{
+    struct audit_note note = {.what = what, .wall_ms = thread_clock_wall_ms()};
+
+    add(writer, &note);
+}
+
+/* What presence is called in lines. */
+static enum audit_what sort_of(const struct submission *submission)
+{
+    static const enum audit_what sorts[] = {[SUBMIT_MESSAGE] = AUDIT_ALLOW,
+                                            [SUBMIT_JOIN] = AUDIT_JOIN,
+                                            [SUBMIT_UPDATE] = AUDIT_UPDATE,
+                                            [SUBMIT_LEAVE] = AUDIT_LEAVE};
+
+    return sorts[submission->what];
+}
+
+static void add_submission(struct audit_writer *writer, struct submission *submission)
+{
+    struct audit_note note = {.what = sort_of(submission),
+                              .wall_ms = submission->wall_ms,
+                              .topic = submission->topic,
+                              .from = submission->from,
+                              .to = submission->to,
+                              .to_count = submission->to_count,
+                              .kind_sent = submission->kind_sent,
+                              .kind = submission->kind,
+                              .id = submission->id,
+                              .correlation_id = submission->correlation_id,
+                              .grant = submission->grant,
+                              .reason = submission->reason,
+                              .rev = mcpx_slice_of(writer->rev),
+                              .text = submission->text};
+
+    submission->line = add(writer, &note);
+}
+
+static void add_note(struct audit_writer *writer, const struct audit_note *note)
+{
+    struct audit_note made = *note;
+
+    if (note->what == AUDIT_RELOAD && note->rev.text)
+        (void)snprintf(writer->rev, sizeof writer->rev, "%.*s", (int)note->rev.len,
+                       note->rev.text);
+    if (note->what == AUDIT_REFUSE || note->what == AUDIT_TURNED_AWAY)
+        made.rev = mcpx_slice_of(writer->rev);
+    writer->written.lost += note->what == AUDIT_LOST ? note->count : 0;
+    add(writer, &made);
+}
+
+/* What could not be written before. */
+static void add_lost(struct audit_writer *writer)
+{
+    struct audit_note note = {.what = AUDIT_LOST,
+                              .wall_ms = writer->lost.until,
+                              .reason = MCPX_SLICE("disk"),
+                              .count = writer->lost.count,
+                              .since = writer->lost.since,
+                              .until = writer->lost.until};
+
+    if (writer->lost.count > 0)
+        add_note(writer, &note);
+}
+
+static void add_batch(struct audit_writer *writer, const struct batch *batch)
+{
+    const struct link *oneway = batch->oneways.next;
+    uint64_t passed = batch->first;
+
+    for (struct link *item = batch->items.next;; item = item->next) {
+        for (; oneway != &batch->oneways; oneway = oneway->next) {
+            const struct audit_told *told =
+                LIST_ELEMENT(oneway, struct audit_told, oneway.link);
+
+            if (told->oneway.behind > passed)
+                break;
+            add_note(writer, &told->note);
+        }
+        if (item == &batch->items)
+            break;
+        add_submission(writer, LIST_ELEMENT(item, struct submission, link));
+        passed++;
+    }
+}
+
+/* Writes the text that was made. On failure the chain is `before` again; the report says why. */
+static bool flush(struct audit_writer *writer, const struct audit_chain *before)
+{
+    enum audit_written written = AUDIT_NO_ROOM;
+
+    errno = ENOMEM;
+    if (!writer->text.failed)
+        written = audit_folder_write(&writer->folder, mcpx_text_view(&writer->text));
+    writer->report.bytes = writer->folder.before + writer->folder.size;
+    if (written == AUDIT_WRITTEN) {
+        writer->report.state = STAGE_READY;
+        writer->report.reason[0] = '\0';
+        return true;
+    }
+    writer->report.state = written == AUDIT_NO_ROOM ? STAGE_FULL : STAGE_FAILED;
+    (void)snprintf(writer->report.reason, sizeof writer->report.reason, "%s", strerror(errno));
+    writer->chain = *before;
+    return false;
+}
+
+static void begin_text(struct audit_writer *writer)
+{
+    mcpx_text_reset(&writer->text);
+    writer->written = (struct audit_counts){0};
+}
+
+/* Begins the next file when it is time, after a checkpoint in the old one. */
+static void rotate(struct audit_writer *writer)
+{
+    struct audit_chain before = writer->chain;
+    bool full = writer->rotate_bytes > 0 && writer->folder.size >= writer->rotate_bytes;
+    bool old = writer->rotate_ms > 0 &&
+               thread_clock_mono_ms() - writer->begun_ms >= writer->rotate_ms;
+
+    if (writer->folder.size == 0 || !(full || old))
+        return;
+    begin_text(writer);
+    if (writer->chain.unsigned_count > 0)
+        sign(writer);
+    if (writer->text.len > 0 && !flush(writer, &before))
+        return;
+    if (audit_folder_rotate(&writer->folder, writer->chain.seq))
+        writer->begun_ms = thread_clock_mono_ms();
+}
+
+/* Without room, a checkpoint is what is tried to find out whether there is some again. */
+static bool is_sign_due(const struct audit_writer *writer)
+{
+    return writer->report.state == STAGE_FULL ||
+           (writer->chain.unsigned_count > 0 && writer->unsigned_ms > 0 &&
+            thread_clock_mono_ms() - writer->unsigned_ms >= AUDIT_SIGN_MS);
+}
+
+static void take_stock(struct audit_writer *writer)
+{
+    if (writer->unsigned_ms == 0 || writer->written.checkpoints > 0)
+        writer->unsigned_ms = thread_clock_mono_ms();
+    if (writer->chain.unsigned_count == 0)
+        writer->unsigned_ms = 0;
+    writer->lost.count = 0;
+}
+
+static void forget_lines(const struct batch *batch)
+{
+    for (struct link *at = batch->items.next; at != &batch->items; at = at->next)
+        LIST_ELEMENT(at, struct submission, link)->line = 0;
+}
+
+bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending)
+{
+    struct audit_counts rotated = {0};
+    struct audit_chain before;
+
+    begin_text(writer);
+    if (writer->report.state != STAGE_FAILED)
+        rotate(writer);
+    rotated = writer->written;
+    before = writer->chain;
+    begin_text(writer);
+    if (writer->report.state != STAGE_FAILED) {
+        if (writer->folder.size == 0)
+            add_plain(writer, AUDIT_BEGIN);
+        add_lost(writer);
+        add_batch(writer, batch);
+        if (ending)
+            add_plain(writer, AUDIT_STOP);
+        if (ending || is_sign_due(writer))
+            sign(writer);
+        if ((writer->text.len == 0 && !writer->text.failed) || flush(writer, &before)) {
+            writer->written.checkpoints += rotated.checkpoints;
+            take_stock(writer);
+            return true;
+        }
+    }
+    forget_lines(batch);
+    return false;
+}
+
+void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items)
+{
+    uint64_t count = items ? batch->count : 0;
+    int64_t now = thread_clock_wall_ms();
+
+    for (const struct link *at = batch->oneways.next; at != &batch->oneways; at = at->next) {
+        const struct audit_note *note =
+            &LIST_ELEMENT(at, struct audit_told, oneway.link)->note;
+
+        count += note->what == AUDIT_LOST ? note->count : 1;
+    }
+    if (count == 0)
+        return;
+    writer->lost.since = writer->lost.count > 0 ? writer->lost.since : now;
+    writer->lost.until = now;
+    writer->lost.count += count;
+}
+
+int64_t audit_writer_wait_ms(const struct audit_writer *writer)
+{
+    int64_t left = AUDIT_SIGN_MS;
+
+    if (writer->report.state == STAGE_FULL)
+        return RETRY_MS;
+    if (writer->chain.unsigned_count > 0)
+        left -= thread_clock_mono_ms() - writer->unsigned_ms;
+    return left > 0 ? left : 0;
+}
+
+static enum mcpx_err read_key(const char *path, struct mcpx_text *errors,
+                              struct audit_key **out)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char pem[AUDIT_KEY_FILE_MAX];
+    ssize_t len = file >= 0 ? read(file, pem, sizeof pem) : -1;
+    struct mcpx_fault fault = {"", "", 0};
+    enum mcpx_err err = MCPX_ESYSTEM;
+
+    if (len < 0)
+        mx_format(errors, "audit.key_file %q: %s\n", path, strerror(errno));
+    else
+        err =
+            audit_key_read((struct mcpx_slice){pem, (size_t)len}, AUDIT_PRIVATE, &fault, out);
+    if (err == MCPX_EINVALID) {
+        mx_format(errors,
+                  "audit.key_file %q: %s; \"openssl genpkey -algorithm ed25519\" makes one\n",
+                  path, fault.reason);
+        err = MCPX_ECONFIG;
+    }
+    if (file >= 0)
+        (void)close(file);
+    return err;
+}
+
+static enum mcpx_err write_start(struct audit_writer *writer, uint64_t cut,
+                                 struct mcpx_text *errors)
+{
+    struct audit_chain before = writer->chain;
+    struct audit_note note = {.what = AUDIT_START,
+                              .wall_ms = thread_clock_wall_ms(),
+                              .rev = mcpx_slice_of(writer->rev),
+                              .cut = cut};
+
+    if (writer->folder.size == 0)
+        add_plain(writer, AUDIT_BEGIN);
+    add(writer, &note);
+    if (flush(writer, &before)) {
+        take_stock(writer);
+        return MCPX_OK;
+    }
+    mx_format(errors, "audit.folder %q: cannot write: %s\n", writer->path,
+              writer->report.reason);
+    return MCPX_ESYSTEM;
+}
+
+enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_text *errors,
+                                struct audit_writer *writer)
+{
+    uint64_t cut = 0;
+    enum mcpx_err err;
+
+    *writer = (struct audit_writer){.path = strdup(config->folder),
+                                    .folder = {.dir = -1, .file = -1},
+                                    .payloads = config->payloads,
+                                    .rotate_bytes = config->rotate_bytes,
+                                    .rotate_ms = config->rotate_ms,
+                                    .begun_ms = thread_clock_mono_ms()};
+    if (!writer->path)
+        return MCPX_ENOMEM;
+    (void)snprintf(writer->rev, sizeof writer->rev, "%.*s", (int)config->rev.len,
+                   config->rev.text ? config->rev.text : "");
+    err = read_key(config->key_file, errors, &writer->key);
+    if (!err)
+        err = audit_folder_open(writer->path, errors, &writer->folder, &writer->chain, &cut);
+    return err ? err : write_start(writer, cut, errors);
+}
+
+void audit_writer_close(struct audit_writer *writer)
+{
+    if (writer->path)
+        audit_folder_close(&writer->folder);
+    audit_key_free(writer->key);
+    mcpx_text_fini(&writer->text);
+    free(writer->path);
+}

@@ -1,0 +1,86 @@
+/*
+ * audit_writer.h - a batch becomes lines in the folder: what the audit's thread does with the disk.
+ */
+#ifndef STORE_AUDIT_WRITER_H
+#define STORE_AUDIT_WRITER_H
+
+#include "router/store/audit/audit.h"
+#include "router/store/audit/audit_folder.h"
+#include "router/store/audit/audit_line.h"
+#include "router/store/commit/belt.h"
+
+/** Lines between two checkpoints at most, and milliseconds with news. */
+enum { AUDIT_SIGN_LINES = 1000, AUDIT_SIGN_MS = 10000, AUDIT_REV_ROOM = 80 };
+
+/**
+ * A folder that is written to, by one thread.
+ *
+ * path          of the folder
+ * chain         as it is on the disk
+ * text          the batch that was made last
+ * written       what that batch adds to the counts
+ * lost          lines that could not be written, since and until which wall clock
+ * report        state and reason follow from the last write
+ * begun_ms      when the file was begun, or opened
+ * unsigned_ms   since when there is a line without a signature
+ */
+struct audit_writer {
+    char *path;
+    struct audit_key *key;
+    struct audit_folder folder;
+    struct audit_chain chain;
+    struct mcpx_text text;
+    struct audit_counts written;
+    struct {
+        uint64_t count;
+        int64_t since, until;
+    } lost;
+    struct stage_report report;
+    bool payloads;
+    uint64_t rotate_bytes;
+    int64_t rotate_ms, begun_ms, unsigned_ms;
+    char rev[AUDIT_REV_ROOM];
+};
+
+/**
+ * Reads the key, opens the folder, and writes "start". audit_writer_close is due in any case. As
+ * audit_new.
+ */
+enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_text *errors,
+                                struct audit_writer *writer);
+
+/**
+ * Writes lines for all of a batch, of links of submissions and of oneways (struct audit_told), and
+ * whatever else is due. The submissions' `line` is filled in. An empty batch is allowed.
+ *
+ * ending   write "stop" and a checkpoint
+ *
+ * Returns whether all of it is on the disk. If not, no line of it is, `line` is 0, and the report
+ * says why.
+ */
+bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending);
+
+/** Counts a batch's lines as lost: those of oneways, and with `items` those of submissions. */
+void audit_writer_lose(struct audit_writer *writer, const struct batch *batch, bool items);
+
+/** How long to wait at most until audit_writer_write has something to do of itself. */
+int64_t audit_writer_wait_ms(const struct audit_writer *writer);
+
+/** Closes the folder. A zeroed writer is allowed. */
+void audit_writer_close(struct audit_writer *writer);
+
+/**
+ * A copy of a note.
+ *
+ * size   bytes that it takes
+ */
+struct audit_told {
+    struct oneway oneway;
+    size_t size;
+    struct audit_note note;
+};
+
+/** Gives a copy, to be freed; NULL when memory runs out. Of addressees AUDIT_TO_MAX are kept. */
+struct audit_told *audit_told_new(const struct audit_note *note);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * stage.h - what the stages are to keep, and what a stage tells of itself: its state, and figures
+ * for the metrics.
+ */
+#ifndef STORE_STAGE_H
+#define STORE_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct audit_config; /* router/store/audit/audit.h */
+
+/**
+ * What to keep, and where.
+ *
+ * audit                 NULL = no audit
+ * file                  the database; NULL = nothing is stored, and the rest means nothing
+ * full                  every batch is synced before it is answered; else only checkpoints are
+ * check                 look through the whole file at the start
+ * file_bytes            the database does not grow beyond; 0 = no limit
+ * bytes_per_participant of texts that a participant may have in it; 0 = no limit
+ * history_count, _bytes, _age_ms
+ *                       as in struct hub_config: at least so much stays of each topic
+ * slow_ms               a stage that answers nothing for so long is SLOW; 0 = none is
+ * vfs                   SQLite's name of the file system to use; NULL = its default
+ */
+struct store_config {
+    const struct audit_config *audit;
+    const char *file;
+    bool full;
+    bool check;
+    uint64_t file_bytes;
+    uint64_t bytes_per_participant;
+    size_t history_count;
+    size_t history_bytes;
+    int64_t history_age_ms;
+    int64_t slow_ms;
+    const char *vfs;
+};
+
+/** Upper bounds of the classes of times, in microseconds, and of sizes; the last class has none. */
+enum { FIGURE_TIMES = 12, FIGURE_SIZES = 6 };
+extern const unsigned figure_times_us[FIGURE_TIMES];
+extern const unsigned figure_sizes[FIGURE_SIZES];
+
+/** How many fell into each class, and the sum of all. Sizes use the first FIGURE_SIZES + 1. */
+struct figure {
+    uint64_t counts[FIGURE_TIMES + 1];
+    uint64_t sum;
+};
+
+/** Counts a time in microseconds. */
+void figure_add_time(struct figure *figure, uint64_t us);
+
+/** Counts the size of a batch. */
+void figure_add_size(struct figure *figure, uint64_t size);
+
+/**
+ * Whether a stage takes submissions: the last batch decides.
+ *
+ *   READY    it does
+ *   FULL     no room: this batch was refused, the next one is tried
+ *   FAILED   the disk or the library failed: everything is refused until a restart
+ *   SLOW     it says nothing: seen from the loop, never said by a stage
+ *   LOCKED   another program keeps it from the database: as FULL
+ */
+enum stage_state { STAGE_READY, STAGE_FULL, STAGE_FAILED, STAGE_SLOW, STAGE_LOCKED };
+
+/**
+ * What a stage tells with its answers.
+ *
+ * state     as it is now
+ * reason    of FULL, FAILED and LOCKED: what the system or the library said; of SLOW: for how long
+ * work      batches: how long each took until it was on the disk; added up
+ * sizes     of the batches; added up
+ * bytes     that its files have now
+ */
+struct stage_report {
+    enum stage_state state;
+    char reason[200];
+    struct figure work, sizes;
+    uint64_t bytes;
+};
+
+/** Brings `to` up to date with what was told since. The figures of `from` are zero afterwards. */
+void stage_report_move(struct stage_report *to, struct stage_report *from);
+
+#endif

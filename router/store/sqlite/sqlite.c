@@ -1,0 +1,448 @@
+/*
+ * sqlite.c - two threads on one database. The writer takes what the loop puts; openings pass
+ * through it on their way to the loader, which so sees all that was stored before. While the loader
+ * reads a large topic, writing goes on: that is what two connections are for.
+ *
+ * A mark is a random word in the database and in FILE.lock, a new one at each start and each clean
+ * end. A file that was put back from a copy has another mark than its lock: something that was
+ * delivered may be missing from it, and nobody may be told that nothing is, so every epoch is
+ * renewed (protocol section 5). Both files cannot change at once: the lock holds the old mark and
+ * the new one while the database changes, and either will do. On a full disk, or while another
+ * program has the database locked, it is only read, until it can be marked.
+ */
+#include "router/store/sqlite/sqlite.h"
+
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
+#include "router/store/sqlite/sqlite_file.h"
+#include "router/store/sqlite/sqlite_schema.h"
+#include "router/store/sqlite/sqlite_statement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- marks: does the database go on where the last router left it? ---- */
+
+enum { MARK_LEN = 32, BOOT_LEN = 36 };
+
+/* What meta says of the last time the database was used. */
+struct last {
+    char mark[MARK_LEN + 1]; /* "" = never */
+    char boot_id[BOOT_LEN + 1];
+    bool clean; /* it was ended */
+    bool full;  /* every batch was synced */
+    bool renew; /* it is a copy */
+};
+
+/* The row's value is copied to `out`; "" when there is none. */
+static bool read_value(struct sqlite3 *db, const char *key, char *out, size_t size)
+{
+    sqlite3_stmt *statement = NULL;
+    bool known = false;
+
+    out[0] = '\0';
+    if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = ?1", -1, &statement,
+                           NULL) != SQLITE_OK)
+        return false;
+    if (sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0)) {
+        (void)snprintf(out, size, "%s", (const char *)sqlite3_column_text(statement, 0));
+        known = true;
+    }
+    (void)sqlite3_finalize(statement);
+    return known;
+}
+
+static bool read_flag(struct sqlite3 *db, const char *key)
+{
+    char value[2];
+
+    return read_value(db, key, value, sizeof value) && value[0] == '1';
+}
+
+static struct last read_last(struct sqlite3 *db)
+{
+    struct last last = {.clean = read_flag(db, "clean"),
+                        .full = read_flag(db, "full"),
+                        .renew = read_flag(db, "renew")};
+
+    (void)read_value(db, "mark", last.mark, sizeof last.mark);
+    (void)read_value(db, "boot_id", last.boot_id, sizeof last.boot_id);
+    return last;
+}
+
+/* The kernel's name of the time since the machine was started; "" when it has none. */
+static void read_boot_id(char out[BOOT_LEN + 1])
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t len = fd >= 0 ? read(fd, out, BOOT_LEN) : 0;
+
+    out[len > 0 ? len : 0] = '\0';
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+static void make_mark(char out[MARK_LEN + 1])
+{
+    unsigned char bytes[MARK_LEN / 2];
+
+    sqlite3_randomness(sizeof bytes, bytes);
+    mx_hex_format(bytes, sizeof bytes, out);
+}
+
+/*
+ * One transaction: what is known of the file from now on, and its epochs if they are renewed.
+ * SQLite's code.
+ */
+static int write_database(struct sqlite3 *db, const struct last *now)
+{
+    static const char form[] =
+        "BEGIN IMMEDIATE;"
+        "INSERT OR REPLACE INTO meta VALUES ('mark', %Q), ('boot_id', %Q), ('clean', %d),"
+        " ('full', %d), ('renew', 0);"
+        "UPDATE topic SET epoch = lower(hex(randomblob(16))) WHERE %d;"
+        "COMMIT";
+    char *statements =
+        sqlite3_mprintf(form, now->mark, now->boot_id, now->clean, now->full, now->renew);
+    int code = statements ? schema_run(db, statements) : SQLITE_NOMEM;
+
+    if (!sqlite3_get_autocommit(db))
+        (void)schema_run(db, "ROLLBACK");
+    sqlite3_free(statements);
+    return code;
+}
+
+static int change(struct sqlite3 *db, int lock, const char *before, struct last *now)
+{
+    char both[2 * MARK_LEN + 2];
+    int code;
+
+    make_mark(now->mark);
+    read_boot_id(now->boot_id);
+    (void)snprintf(both, sizeof both, "%s\n%s", before, now->mark);
+    errno = 0;
+    code = lock_write(lock, both) ? write_database(db, now) : SQLITE_IOERR_WRITE;
+    return code == SQLITE_OK && !lock_write(lock, now->mark) ? SQLITE_IOERR_WRITE : code;
+}
+
+/*
+ * Renews the epochs if the database is marked as a copy (`renew` in meta), if it was set back, or
+ * if the machine stopped while not every batch was synced. On the disk when it returns, as long as
+ * `PRAGMA synchronous` is FULL. SQLite's code; `renews` is filled in any case.
+ */
+static int mark_begin(struct sqlite3 *db, int lock, bool full, bool *renews)
+{
+    struct last last = read_last(db);
+    struct last now = {.full = full};
+    char boot_id[BOOT_LEN + 1];
+    char marks[2 * MARK_LEN + 2];
+
+    read_boot_id(boot_id);
+    lock_read(lock, marks, sizeof marks);
+    now.renew = last.renew || (last.mark[0] != '\0' && !strstr(marks, last.mark)) ||
+                (!last.clean && !last.full &&
+                 (boot_id[0] == '\0' || strcmp(boot_id, last.boot_id) != 0));
+    *renews = now.renew;
+    return change(db, lock, last.mark, &now);
+}
+
+/* All that was written before is on the disk as well. As mark_begin. */
+static int mark_end(struct sqlite3 *db, int lock)
+{
+    struct last last = read_last(db);
+    struct last now = {.clean = true, .full = last.full};
+
+    return change(db, lock, last.mark, &now);
+}
+
+/* How long a thread sleeps that has nothing else to do. */
+enum { LONG_MS = 3600000 };
+
+/*
+ * work, reading   the belts of the two threads
+ * file, ahead     paths: the database, and what is written ahead of it
+ * lock            -1 = none
+ * has_failed      the writer's last word
+ * full            of the configuration: every batch is synced
+ * is_marked       the database has the mark of this start
+ */
+struct sqlite {
+    struct belt *work, *reading;
+    struct mcpx_text file, ahead;
+    int lock;
+    struct sqlite3 *db, *reader_db;
+    struct writer *writer;
+    struct loader *loader;
+    bool has_failed, full, is_marked;
+};
+
+static struct stored_opening *opening_of(struct link *link)
+{
+    return LIST_ELEMENT(LIST_ELEMENT(link, struct oneway, link), struct stored_opening,
+                        oneway);
+}
+
+/* ---- the writer's thread ---- */
+
+static uint64_t size_of(const struct mcpx_text *path)
+{
+    struct stat about;
+
+    return stat(path->text, &about) == 0 ? (uint64_t)about.st_size : 0;
+}
+
+/* Openings go on to the loader: all that was stored before them is stored. */
+static void pass_on(struct sqlite *sqlite, struct batch *batch)
+{
+    while (!list_is_empty(&batch->oneways)) {
+        struct link *link = batch->oneways.next;
+        struct stored_opening *opening = opening_of(link);
+        struct link one;
+
+        list_remove(link);
+        if (opening->closes) {
+            writer_close(sqlite->writer, opening->name);
+            stored_opening_free(opening);
+            continue;
+        }
+        if (!writer_open(sqlite->writer, opening->name))
+            opening->rejection = (struct rejection){MCPX_ENOMEM, 0, true};
+        list_init(&one);
+        list_append(&one, link);
+        belt_put(sqlite->reading, &one, 1);
+    }
+}
+
+static void write_all(void *context)
+{
+    struct sqlite *sqlite = context;
+    struct stage_report report = {.bytes = size_of(&sqlite->file)};
+    struct batch batch;
+    int64_t wait_ms = 0;
+
+    while (belt_take(sqlite->work, wait_ms, &batch)) {
+        bool idle = batch.count == 0;
+        enum stage_state told;
+
+        if (!idle) {
+            writer_store(sqlite->writer, &batch, &report);
+            belt_answer(sqlite->work, &batch.items, &report);
+        }
+        pass_on(sqlite, &batch);
+        told = report.state;
+        wait_ms = writer_upkeep(sqlite->writer, idle, &report);
+        report.bytes = size_of(&sqlite->file) + size_of(&sqlite->ahead);
+        if (report.state != told)
+            belt_answer(sqlite->work, &batch.items, &report);
+    }
+    sqlite->has_failed = report.state == STAGE_FAILED;
+}
+
+static size_t weigh_submission(const struct link *item)
+{
+    return LIST_ELEMENT(item, const struct submission, link)->text.len;
+}
+
+/* ---- the loader's thread ---- */
+
+static void read_all(void *context)
+{
+    struct sqlite *sqlite = context;
+    struct stage_report report = {0};
+    struct batch batch;
+
+    while (belt_take(sqlite->reading, LONG_MS, &batch)) {
+        for (struct link *at = batch.items.next; at != &batch.items; at = at->next)
+            if (opening_of(at)->rejection.err == MCPX_OK)
+                loader_read(sqlite->loader, opening_of(at));
+        if (batch.count > 0)
+            belt_answer(sqlite->reading, &batch.items, &report);
+    }
+}
+
+/* One at a time: who asked first does not wait for the others. */
+static size_t weigh_opening(const struct link *item)
+{
+    (void)item;
+    return BATCH_BYTES_MAX;
+}
+
+/* ---- beginning and end ---- */
+
+/* The mark that could not be written at the start. SQLite's code. */
+static int mark_late(void *context)
+{
+    struct sqlite *sqlite = context;
+    bool renews;
+    int code = schema_run(sqlite->db, "PRAGMA synchronous = FULL");
+
+    if (code == SQLITE_OK)
+        code = mark_begin(sqlite->db, sqlite->lock, sqlite->full, &renews);
+    sqlite->is_marked = code == SQLITE_OK;
+    return code == SQLITE_OK && !sqlite->full
+               ? schema_run(sqlite->db, "PRAGMA synchronous = NORMAL")
+               : code;
+}
+
+/* Old epochs must not be served where they have to be renewed, whatever the reason. */
+static enum mcpx_err mark(struct sqlite *sqlite, const char *file, struct mcpx_text *errors)
+{
+    bool renews = false;
+    int code = mark_begin(sqlite->db, sqlite->lock, sqlite->full, &renews);
+
+    sqlite->is_marked = code == SQLITE_OK;
+    if (code == SQLITE_OK ||
+        (!renews && ((code & 0xff) == SQLITE_BUSY || error_is_full(sqlite->db, code))))
+        return MCPX_OK;
+    mx_format(errors, "store.file %q cannot be marked as in use: %s\n", file,
+              sqlite3_errstr(code));
+    return MCPX_ESYSTEM;
+}
+
+static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config *config,
+                                struct mcpx_text *errors)
+{
+    bool is_there;
+    enum mcpx_err err = sqlite_file_examine(config->file, errors, &is_there);
+
+    if (err == MCPX_OK)
+        err = lock_new(config->file, errors, &sqlite->lock);
+    if (err == MCPX_OK)
+        err = schema_open(config, errors, &sqlite->db);
+    if (err == MCPX_OK)
+        err = mark(sqlite, config->file, errors);
+    if (err == MCPX_OK && !config->full &&
+        schema_run(sqlite->db, "PRAGMA synchronous = NORMAL"))
+        err = schema_tell(sqlite->db, config->file, errors);
+    if (err == MCPX_OK)
+        err = schema_open_reader(config, errors, &sqlite->reader_db);
+    if (err != MCPX_OK)
+        return err;
+    err = writer_new(sqlite->db, config, &sqlite->writer);
+    if (err != MCPX_OK)
+        return err == MCPX_ENOMEM ? err : schema_tell(sqlite->db, config->file, errors);
+    if (!sqlite->is_marked)
+        writer_await(sqlite->writer, mark_late, sqlite);
+    err = loader_new(sqlite->reader_db, &sqlite->loader);
+    return err == MCPX_OK || err == MCPX_ENOMEM
+               ? err
+               : schema_tell(sqlite->reader_db, config->file, errors);
+}
+
+static enum mcpx_err start(struct sqlite *sqlite, void (*wake)(void *context), void *context)
+{
+    struct belt_config work = {write_all, sqlite, weigh_submission, wake, context};
+    struct belt_config reading = {read_all, sqlite, weigh_opening, wake, context};
+    enum mcpx_err err = belt_new(&reading, &sqlite->reading);
+
+    if (err == MCPX_OK)
+        err = belt_new(&work, &sqlite->work);
+    if (err == MCPX_OK)
+        err = belt_start(sqlite->reading);
+    return err == MCPX_OK ? belt_start(sqlite->work) : err;
+}
+
+enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *context),
+                         void *context, struct mcpx_text *errors, struct sqlite **out)
+{
+    struct sqlite *sqlite = calloc(1, sizeof *sqlite);
+    enum mcpx_err err;
+
+    if (!sqlite)
+        return MCPX_ENOMEM;
+    sqlite->lock = -1;
+    sqlite->full = config->full;
+    mx_format(&sqlite->file, "%s", config->file);
+    mx_format(&sqlite->ahead, "%s-wal", config->file);
+    err = sqlite->file.failed || sqlite->ahead.failed ? MCPX_ENOMEM
+                                                      : open_files(sqlite, config, errors);
+    if (err == MCPX_OK) {
+        err = start(sqlite, wake, context);
+        if (err == MCPX_ESYSTEM)
+            mcpx_text_puts(errors, "store: no more threads can be started\n");
+    }
+    if (err != MCPX_OK) {
+        sqlite_free(sqlite);
+        return err;
+    }
+    *out = sqlite;
+    return MCPX_OK;
+}
+
+/* A database that has failed is left to the next start: what was written last is not known. */
+static void close_files(struct sqlite *sqlite)
+{
+    writer_free(sqlite->writer);
+    loader_free(sqlite->loader);
+    (void)sqlite3_close(sqlite->reader_db);
+    if (sqlite->has_failed)
+        (void)sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (sqlite->writer && !sqlite->has_failed && sqlite->is_marked &&
+        schema_run(sqlite->db, "PRAGMA synchronous = FULL") == SQLITE_OK &&
+        mark_end(sqlite->db, sqlite->lock) == SQLITE_OK)
+        (void)schema_checkpoint(sqlite->db);
+    (void)sqlite3_close(sqlite->db);
+    lock_free(sqlite->lock);
+}
+
+void sqlite_free(struct sqlite *sqlite)
+{
+    struct link openings;
+
+    if (!sqlite)
+        return;
+    if (sqlite->work)
+        belt_end(sqlite->work);
+    if (sqlite->reading) {
+        belt_end(sqlite->reading);
+        list_init(&openings);
+        sqlite_openings(sqlite, &openings);
+        while (!list_is_empty(&openings)) {
+            struct stored_opening *opening = opening_of(openings.next);
+
+            list_remove(openings.next);
+            stored_opening_free(opening);
+        }
+    }
+    belt_free(sqlite->work);
+    belt_free(sqlite->reading);
+    close_files(sqlite);
+    mcpx_text_fini(&sqlite->file);
+    mcpx_text_fini(&sqlite->ahead);
+    free(sqlite);
+}
+
+/* ---- the loop's side ---- */
+
+void sqlite_put(struct sqlite *sqlite, struct link *submissions, size_t count)
+{
+    belt_put(sqlite->work, submissions, count);
+}
+
+void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
+                    struct stage_report *report)
+{
+    belt_answers(sqlite->work, submissions, report);
+}
+
+enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)
+{
+    struct stored_opening *opening = stored_opening_new(task);
+
+    if (!opening)
+        return MCPX_ENOMEM;
+    belt_put_oneway(sqlite->work, &opening->oneway);
+    return MCPX_OK;
+}
+
+void sqlite_openings(struct sqlite *sqlite, struct link *openings)
+{
+    struct stage_report report = {0};
+
+    belt_answers(sqlite->reading, openings, &report);
+}

@@ -1,0 +1,195 @@
+/*
+ * sqlite_load.c - a topic is read in one go, as it stands at one moment, and checked as it is read:
+ * its serials have no gap, its epoch is one, and every text has its sum. What does not hold was
+ * damaged on the disk, and no byte of it is handed out.
+ */
+#include "router/store/sqlite/sqlite.h"
+
+#include "lib/base/rows.h"
+#include "router/store/commit/thread_clock.h"
+#include "router/store/sqlite/sqlite_schema.h"
+#include "router/store/sqlite/sqlite_statement.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct loader {
+    struct sqlite3 *db;
+    sqlite3_stmt *find, *read;
+};
+
+struct stored_opening *stored_opening_new(const struct task *task)
+{
+    struct stored_opening *opening = malloc(sizeof *opening + task->topic.len);
+
+    if (!opening)
+        return NULL;
+    *opening = (struct stored_opening){.closes = task->kind == TASK_CLOSE,
+                                       .ticket = task->ticket,
+                                       .name = {(char *)(opening + 1), task->topic.len},
+                                       .begun_us = thread_clock_us()};
+    memcpy(opening + 1, task->topic.text, task->topic.len);
+    list_init(&opening->oneway.link);
+    return opening;
+}
+
+void stored_opening_free(struct stored_opening *opening)
+{
+    if (!opening)
+        return;
+    mcpx_text_fini(&opening->texts);
+    free(opening->envelopes);
+    free(opening);
+}
+
+static int prepare_all(struct loader *loader)
+{
+    const struct statement rows[] = {
+        {"SELECT topic, epoch, first_serial, last_serial FROM topic WHERE name = ?1",
+         &loader->find},
+        {"SELECT serial, wall_ms, sum, text FROM entry WHERE topic = ?1 ORDER BY serial",
+         &loader->read},
+    };
+
+    return statements_make(loader->db, rows, sizeof rows / sizeof *rows);
+}
+
+enum mcpx_err loader_new(struct sqlite3 *db, struct loader **out)
+{
+    struct loader *loader = calloc(1, sizeof *loader);
+    int code;
+
+    if (!loader)
+        return MCPX_ENOMEM;
+    loader->db = db;
+    code = prepare_all(loader);
+    if (code != SQLITE_OK) {
+        loader_free(loader);
+        return code == SQLITE_NOMEM ? MCPX_ENOMEM : MCPX_ECONFIG;
+    }
+    *out = loader;
+    return MCPX_OK;
+}
+
+void loader_free(struct loader *loader)
+{
+    if (!loader)
+        return;
+    statements_free(loader->db);
+    free(loader);
+}
+
+static enum mcpx_err damaged(struct stored_opening *opening, const char *what, uint64_t serial)
+{
+    (void)snprintf(opening->reason, sizeof opening->reason, "%s, at serial %llu", what,
+                   (unsigned long long)serial);
+    return MCPX_EUNAVAILABLE;
+}
+
+/* The row of the topic: its number, and the serial of its last entry. */
+static enum mcpx_err take_topic(struct loader *loader, struct stored_opening *opening,
+                                int64_t *row, uint64_t *last)
+{
+    struct mcpx_slice epoch = statement_text(loader->find, 1);
+    int64_t first = sqlite3_column_int64(loader->find, 2);
+
+    *row = sqlite3_column_int64(loader->find, 0);
+    *last = (uint64_t)sqlite3_column_int64(loader->find, 3);
+    if (epoch.len != EPOCH_LEN || first < 1 || *last + 1 < (uint64_t)first)
+        return damaged(opening, "its row is damaged", *last);
+    memcpy(opening->epoch, epoch.text, EPOCH_LEN);
+    opening->is_known = true;
+    opening->topic = (struct stored_topic){{opening->epoch, EPOCH_LEN}, (uint64_t)first};
+    return MCPX_OK;
+}
+
+/* The next envelope. Its text is copied; the slice knows its length alone until all are there. */
+static enum mcpx_err take_envelope(struct loader *loader, struct stored_opening *opening)
+{
+    uint64_t serial = opening->topic.first + opening->count;
+    struct mcpx_slice text = statement_text(loader->read, 3);
+    struct stored_envelope *grown;
+
+    if ((uint64_t)sqlite3_column_int64(loader->read, 0) != serial)
+        return damaged(opening, "an envelope is missing", serial);
+    if (schema_sum(opening->name, serial, text) != sqlite3_column_int64(loader->read, 2))
+        return damaged(opening, "an envelope is not what was written", serial);
+    grown = mx_room(opening->envelopes, opening->count, &opening->size,
+                    sizeof *opening->envelopes);
+    if (!grown)
+        return MCPX_ENOMEM;
+    opening->envelopes = grown;
+    opening->envelopes[opening->count++] =
+        (struct stored_envelope){{NULL, text.len}, sqlite3_column_int64(loader->read, 1)};
+    mcpx_text_slice(&opening->texts, text);
+    return opening->texts.failed ? MCPX_ENOMEM : MCPX_OK;
+}
+
+static void point_to_texts(struct stored_opening *opening)
+{
+    const char *text = opening->texts.text;
+
+    for (size_t i = 0; i < opening->count; i++) {
+        opening->envelopes[i].text.text = text;
+        text += opening->envelopes[i].text.len;
+    }
+}
+
+/* What SQLite said is damage of this topic, or a disk that cannot be read. */
+static enum mcpx_err judge(struct loader *loader, struct stored_opening *opening, int code)
+{
+    if ((code & 0xff) == SQLITE_NOMEM)
+        return MCPX_ENOMEM;
+    (void)snprintf(opening->reason, sizeof opening->reason, "%s (%d)",
+                   sqlite3_errmsg(loader->db), code);
+    return MCPX_EUNAVAILABLE;
+}
+
+static enum mcpx_err read_envelopes(struct loader *loader, struct stored_opening *opening,
+                                    int64_t row, uint64_t last)
+{
+    enum mcpx_err err = MCPX_OK;
+    int code = sqlite3_bind_int64(loader->read, 1, row);
+
+    while (code == SQLITE_OK && err == MCPX_OK &&
+           (code = sqlite3_step(loader->read)) == SQLITE_ROW) {
+        err = take_envelope(loader, opening);
+        code = SQLITE_OK;
+    }
+    if (err == MCPX_OK && code != SQLITE_DONE)
+        err = judge(loader, opening, code);
+    else if (err == MCPX_OK && opening->topic.first + opening->count != last + 1)
+        err = damaged(opening, "an envelope is missing", last);
+    (void)sqlite3_reset(loader->read);
+    point_to_texts(opening);
+    return err;
+}
+
+static enum mcpx_err read_topic(struct loader *loader, struct stored_opening *opening)
+{
+    int64_t row = 0;
+    uint64_t last = 0;
+    enum mcpx_err err;
+    int code = statement_say_text(loader->find, 1, opening->name);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(loader->find);
+    if (code == SQLITE_DONE)
+        return MCPX_OK;
+    if (code != SQLITE_ROW)
+        return judge(loader, opening, code);
+    err = take_topic(loader, opening, &row, &last);
+    return err == MCPX_OK ? read_envelopes(loader, opening, row, last) : err;
+}
+
+void loader_read(struct loader *loader, struct stored_opening *opening)
+{
+    int code = schema_run(loader->db, "BEGIN");
+    enum mcpx_err err =
+        code == SQLITE_OK ? read_topic(loader, opening) : judge(loader, opening, code);
+
+    (void)sqlite3_reset(loader->find);
+    (void)schema_run(loader->db, "COMMIT");
+    opening->rejection = (struct rejection){err, 0, true};
+}

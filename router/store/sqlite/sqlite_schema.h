@@ -1,0 +1,70 @@
+/*
+ * sqlite_schema.h - the database: is it whole, of which version is it, and what stands in it.
+ */
+#ifndef STORE_SQLITE_SCHEMA_H
+#define STORE_SQLITE_SCHEMA_H
+
+#include "router/store/commit/stage.h"
+#include "router/store/sqlite/sqlite_file.h"
+
+struct sqlite3;
+
+/**
+ * The sum that stands beside a text: SipHash-2-4 under a key made of the topic's name and the
+ * serial, so that a text is not taken for one of another place.
+ */
+int64_t schema_sum(struct mcpx_slice topic, uint64_t serial, struct mcpx_slice text);
+
+/**
+ * Opens the database for its one writer: makes it when there is none, migrates an older one after a
+ * copy FILE.vN, and brings into it what was written ahead. A file that is not ours, newer or
+ * damaged is left as it is. Its lock is held (sqlite_file.h).
+ *
+ * Returns MCPX_OK; MCPX_ECONFIG or MCPX_ESYSTEM, with a line in `errors`; MCPX_ENOMEM.
+ */
+enum mcpx_err schema_open(const struct store_config *config, struct mcpx_text *errors,
+                          struct sqlite3 **out);
+
+/** Opens one more connection to it, which only reads. As schema_open. */
+enum mcpx_err schema_open_reader(const struct store_config *config, struct mcpx_text *errors,
+                                 struct sqlite3 **out);
+
+/**
+ * Writes all that was written ahead into the database itself, and empties that file. What others
+ * still read, or the disk has no room for, stays. False when the disk failed.
+ */
+bool schema_checkpoint(struct sqlite3 *db);
+
+/** Whoever wants to know how far a long work is. */
+struct schema_progress {
+    void (*tell)(void *context, uint64_t done, uint64_t total);
+    void *context;
+};
+
+/**
+ * A copy of a database.
+ *
+ * path       where it comes, whole: it is made beside that as PATH.new
+ * vfs        SQLite's name of the file system to use; NULL = its default
+ * then       statements that the copy alone is changed by
+ * progress   told now and then, in pages; NULL = nobody
+ */
+struct schema_copy {
+    const char *path, *vfs, *then;
+    const struct schema_progress *progress;
+};
+
+/**
+ * Copies a database, as it is at one moment, while others may write to it; NULL = makes an empty
+ * one. What stands at the path is replaced. On the disk when it returns. As schema_open.
+ */
+enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
+                          struct mcpx_text *errors);
+
+/** Runs statements without results. Returns SQLite's code. */
+int schema_run(struct sqlite3 *db, const char *statements);
+
+/** Appends a line that says what SQLite said of the file; the error for it. */
+enum mcpx_err schema_tell(struct sqlite3 *db, const char *file, struct mcpx_text *errors);
+
+#endif

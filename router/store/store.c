@@ -1,0 +1,430 @@
+/*
+ * store.c - the loop's end of all belts. What the audit lets pass goes to the database, what that
+ * has stored is committed, in order. Topics that were read are handed to the hub in helpings: a
+ * large one must not stop the loop.
+ *
+ *     hub_next_task ──► audit ──► sqlite ──► hub_commit
+ *                         │          │
+ *                         └──────────┴─────► hub_reject
+ */
+#include "router/store/store.h"
+
+#include "lib/base/map.h"
+#include "lib/json/json_write.h"
+#include "router/store/audit/audit.h"
+#include "router/store/commit/thread_clock.h"
+#include "router/store/sqlite/sqlite.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* One helping of what was read; damaged topics that are remembered as told of. */
+enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
+
+/* What a stage was given and has not answered; since when it says nothing. */
+struct held {
+    size_t count;
+    int64_t since_ms;
+};
+
+/*
+ * audit, sqlite   NULL where that is off
+ * audits, stores  what each of them holds
+ * read            openings that the hub has not seen all of, the oldest first
+ * helped          envelopes of the first that it has seen; `begun`: and its topic
+ * lines           for the log, each with a line end
+ * told            hashes of the topics that the log was told of
+ */
+struct store {
+    struct audit *audit;
+    struct sqlite *sqlite;
+    struct held audits, stores;
+    int64_t slow_ms;
+    void (*wake)(void *context);
+    void *context;
+    struct link read;
+    size_t helped;
+    bool begun;
+    struct mcpx_text lines;
+    struct mx_map told;
+    struct store_figures figures;
+};
+
+/* ---- beginning and end ---- */
+
+enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *context),
+                        void *context, struct mcpx_text *errors, struct store **out)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct store *store = calloc(1, sizeof *store);
+    enum mcpx_err err = MCPX_OK;
+
+    if (!store)
+        return MCPX_ENOMEM;
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
+    store->wake = wake;
+    store->context = context;
+    store->slow_ms = config->slow_ms;
+    list_init(&store->read);
+    if (config->file)
+        err = sqlite_new(config, wake, context, errors, &store->sqlite);
+    if (err == MCPX_OK && config->audit)
+        err = audit_new(config->audit, wake, context, errors, &store->audit);
+    if (err != MCPX_OK) {
+        store_free(store);
+        return err;
+    }
+    *out = store;
+    return MCPX_OK;
+}
+
+static struct stored_opening *first_read(struct store *store)
+{
+    struct link *first = store->read.next;
+
+    return list_is_empty(&store->read) ? NULL
+                                       : LIST_ELEMENT(LIST_ELEMENT(first, struct oneway, link),
+                                                      struct stored_opening, oneway);
+}
+
+static void drop_first_read(struct store *store)
+{
+    struct stored_opening *opening = first_read(store);
+
+    list_remove(&opening->oneway.link);
+    stored_opening_free(opening);
+    store->helped = 0;
+    store->begun = false;
+}
+
+void store_free(struct store *store)
+{
+    if (!store)
+        return;
+    audit_free(store->audit);
+    sqlite_free(store->sqlite);
+    while (!list_is_empty(&store->read))
+        drop_first_read(store);
+    mcpx_text_fini(&store->lines);
+    mx_map_fini(&store->told);
+    free(store);
+}
+
+/* ---- answers ---- */
+
+static struct submission *take_first(struct link *submissions)
+{
+    struct link *first = submissions->next;
+
+    list_remove(first);
+    return LIST_ELEMENT(first, struct submission, link);
+}
+
+static void reject(struct store *store, struct hub *hub, const struct submission *submission,
+                   struct mcpx_now now)
+{
+    struct rejection rejection = submission->rejection;
+    bool full =
+        store->figures.sqlite.state == STAGE_FULL || store->figures.audit.state == STAGE_FULL;
+
+    if (rejection.err != MCPX_ESHARE) /* that is no fault of ours */
+        *(full ? &store->figures.refused_full : &store->figures.refused_failed) += 1;
+    hub_reject(hub, submission->ticket, &rejection, now);
+}
+
+/* The audit has written that it was allowed. */
+static void tell_undelivered(struct store *store, const struct submission *submission,
+                             struct mcpx_now now)
+{
+    struct audit_note note = {.what = AUDIT_UNDELIVERED,
+                              .wall_ms = now.wall_ms,
+                              .topic = submission->topic,
+                              .id = submission->id,
+                              .of = submission->line};
+
+    note.error = mcpx_slice_of(mcpx_error_wire(submission->rejection.err));
+    note.reason =
+        submission->rejection.certain ? MCPX_SLICE("refused") : MCPX_SLICE("unknown");
+    if (submission->line)
+        store_note(store, &note);
+}
+
+/* What has passed the last stage. */
+static void conclude(struct store *store, struct hub *hub, struct link *answers,
+                     struct mcpx_now now)
+{
+    while (!list_is_empty(answers)) {
+        struct submission *submission = take_first(answers);
+
+        if (submission->rejection.err == MCPX_OK) {
+            hub_commit(hub, submission->ticket, now);
+            continue;
+        }
+        tell_undelivered(store, submission, now);
+        reject(store, hub, submission, now);
+    }
+}
+
+static void hold(struct held *held, size_t count, struct mcpx_now now)
+{
+    if (held->count == 0)
+        held->since_ms = now.mono_ms;
+    held->count += count;
+}
+
+/* A disk that hangs reports nothing: that it is slow is seen from here. */
+static void let_go(const struct store *store, struct held *held, const struct link *answers,
+                   struct stage_report *report, struct mcpx_now now)
+{
+    int64_t silent_ms;
+
+    for (const struct link *at = answers->next; at != answers; at = at->next) {
+        held->count--;
+        held->since_ms = now.mono_ms;
+    }
+    silent_ms = now.mono_ms - held->since_ms;
+    if (store->slow_ms == 0 || silent_ms < store->slow_ms || held->count == 0 ||
+        report->state != STAGE_READY)
+        return;
+    report->state = STAGE_SLOW;
+    (void)snprintf(report->reason, sizeof report->reason,
+                   "nothing was answered for %" PRId64 " s", silent_ms / 1000);
+}
+
+static void put_into_sqlite(struct store *store, struct link *submissions, size_t count,
+                            struct mcpx_now now)
+{
+    hold(&store->stores, count, now);
+    sqlite_put(store->sqlite, submissions, count);
+}
+
+/* What has passed the audit, and has to be stored. */
+static void pass_on(struct store *store, struct hub *hub, struct link *answers,
+                    struct mcpx_now now)
+{
+    struct link onward;
+    size_t count = 0;
+
+    list_init(&onward);
+    while (!list_is_empty(answers)) {
+        struct submission *submission = take_first(answers);
+
+        if (submission->rejection.err != MCPX_OK) {
+            reject(store, hub, submission, now);
+            continue;
+        }
+        list_append(&onward, &submission->link);
+        count++;
+    }
+    if (count > 0)
+        put_into_sqlite(store, &onward, count, now);
+}
+
+static void take_answers(struct store *store, struct hub *hub, struct mcpx_now now)
+{
+    struct link answers;
+
+    list_init(&answers);
+    if (store->sqlite) {
+        sqlite_answers(store->sqlite, &answers, &store->figures.sqlite);
+        let_go(store, &store->stores, &answers, &store->figures.sqlite, now);
+        conclude(store, hub, &answers, now);
+    }
+    if (store->audit) {
+        audit_answers(store->audit, &answers, &store->figures.audit);
+        let_go(store, &store->audits, &answers, &store->figures.audit, now);
+        if (store->sqlite)
+            pass_on(store, hub, &answers, now);
+        else
+            conclude(store, hub, &answers, now);
+    }
+}
+
+/* ---- openings ---- */
+
+static void tell_of_damage(struct store *store, const struct stored_opening *opening)
+{
+    uint64_t hash = mx_map_hash((struct mx_map_key){{0, 0}}, opening->name);
+    size_t at = 0;
+
+    if (opening->reason[0] == '\0' || mx_map_next(&store->told, hash, &at))
+        return;
+    if (store->told.count < TOLD_MAX && mx_map_reserve(&store->told))
+        mx_map_put(&store->told, hash, 1);
+    mx_format(&store->lines, "topic %q cannot be read: %s\n", opening->name, opening->reason);
+    if (store->lines.failed)
+        mcpx_text_reset(&store->lines);
+}
+
+static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
+                        struct mcpx_now now)
+{
+    struct stored_opening *opening = first_read(store);
+    struct rejection rejection = {err, 0, true};
+
+    figure_add_time(&store->figures.open, thread_clock_us() - opening->begun_us);
+    if (err == MCPX_OK) {
+        hub_commit(hub, opening->ticket, now);
+    } else {
+        tell_of_damage(store, opening);
+        hub_reject(hub, opening->ticket, &rejection, now);
+    }
+    drop_first_read(store);
+}
+
+/* The hub takes no text that is no envelope, or claims to be its own: that was not stored by it. */
+static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t serial,
+                                  enum mcpx_err err)
+{
+    struct mcpx_text reason = {0};
+
+    if (err != MCPX_EINVALID)
+        return err;
+    mx_format(&reason, "what is stored is no envelope of a participant, at serial %s", serial);
+    if (!reason.failed && reason.len < sizeof opening->reason)
+        memcpy(opening->reason, reason.text, reason.len + 1);
+    mcpx_text_fini(&reason);
+    return MCPX_EUNAVAILABLE;
+}
+
+/* Hands over a helping of an opening. Returns false when there is more of it. */
+static bool help(struct store *store, struct hub *hub, size_t *bytes, size_t *count,
+                 enum mcpx_err *err)
+{
+    struct stored_opening *opening = first_read(store);
+
+    *err = opening->rejection.err;
+    if (*err == MCPX_OK && opening->is_known && !store->begun)
+        *err = hub_load_topic(hub, opening->ticket, &opening->topic);
+    store->begun = true;
+    while (*err == MCPX_OK && store->helped < opening->count) {
+        const struct stored_envelope *envelope = &opening->envelopes[store->helped];
+
+        if (*bytes >= HELPING_BYTES || *count >= HELPING_COUNT)
+            return false;
+        *bytes += envelope->text.len;
+        *count += 1;
+        *err = hub_load(hub, opening->ticket, envelope);
+        *err = name_refused(opening, opening->topic.first + store->helped++, *err);
+    }
+    return true;
+}
+
+static void take_openings(struct store *store, struct hub *hub, struct mcpx_now now)
+{
+    size_t bytes = 0;
+    size_t count = 0;
+    enum mcpx_err err;
+
+    sqlite_openings(store->sqlite, &store->read);
+    while (!list_is_empty(&store->read)) {
+        if (!help(store, hub, &bytes, &count, &err)) {
+            store->wake(store->context);
+            return;
+        }
+        end_opening(store, hub, err, now);
+    }
+}
+
+/* ---- tasks ---- */
+
+static void pass_topic(struct store *store, struct hub *hub, const struct task *task,
+                       struct mcpx_now now)
+{
+    struct rejection no_memory = {MCPX_ENOMEM, 0, true};
+    enum mcpx_err err = store->sqlite ? sqlite_pass(store->sqlite, task) : MCPX_OK;
+
+    if (task->kind == TASK_OPEN && err != MCPX_OK)
+        hub_reject(hub, task->ticket, &no_memory, now);
+}
+
+static void take_tasks(struct store *store, struct hub *hub, struct mcpx_now now)
+{
+    struct link submissions;
+    struct task task;
+    size_t count = 0;
+
+    list_init(&submissions);
+    while (hub_next_task(hub, &task)) {
+        if (task.kind != TASK_STORE) {
+            pass_topic(store, hub, &task, now);
+            continue;
+        }
+        list_init(&task.submission->link);
+        list_append(&submissions, &task.submission->link);
+        count++;
+    }
+    if (count == 0)
+        return;
+    if (store->audit) {
+        hold(&store->audits, count, now);
+        audit_put(store->audit, &submissions, count);
+    } else {
+        put_into_sqlite(store, &submissions, count, now);
+    }
+}
+
+void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)
+{
+    take_answers(store, hub, now);
+    if (store->sqlite)
+        take_openings(store, hub, now);
+    take_tasks(store, hub, now);
+    store->figures.pending = hub_pending(hub);
+}
+
+/* ---- what it tells ---- */
+
+void store_note(struct store *store, const struct audit_note *note)
+{
+    if (store->audit)
+        audit_tell(store->audit, note);
+}
+
+bool store_is_ready(const struct store *store, const char **why)
+{
+    static const char *const sqlite_why[] = {NULL, "store full", "store failed", "store slow",
+                                             "store locked"};
+    static const char *const audit_why[] = {NULL, "audit full", "audit failed", "audit slow"};
+    const char *found = sqlite_why[store->figures.sqlite.state];
+
+    if (!found)
+        found = audit_why[store->figures.audit.state];
+    if (found)
+        *why = found;
+    return !found;
+}
+
+bool store_next_line(struct store *store, struct mcpx_text *out)
+{
+    struct mcpx_text *lines = &store->lines;
+    const char *end = lines->len ? memchr(lines->text, '\n', lines->len) : NULL;
+    size_t len;
+
+    if (!end)
+        return false;
+    len = (size_t)(end - lines->text);
+    mcpx_text_add(out, lines->text, len);
+    lines->len -= len + 1;
+    memmove(lines->text, end + 1, lines->len);
+    return true;
+}
+
+const struct store_figures *store_figures(const struct store *store)
+{
+    return &store->figures;
+}
+
+void store_count_audit(const struct store *store, struct audit_counts *out)
+{
+    *out = (struct audit_counts){0};
+    if (store->audit)
+        audit_count(store->audit, out);
+}
+
+bool store_is_blocked(const struct store *store)
+{
+    return store->audit && audit_is_blocked(store->audit);
+}
