@@ -3,12 +3,12 @@
  * to configure and to run one.
  */
 #include "lib/base/match.h"
-#include "router/edge/bounds.h"
-#include "router/edge/clock.h"
-#include "router/edge/log.h"
+#include "router/connection/bounds.h"
 #include "router/edge/loop.h"
 #include "router/edge/paths.h"
-#include "router/edge/process.h"
+#include "router/process/clock.h"
+#include "router/process/log.h"
+#include "router/process/process.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -4,11 +4,11 @@
  * refused: large messages would pay for them.
  */
 #include "router/edge/dispatch.h"
+#include "router/connection/proxies.h"
+#include "router/connection/turn.h"
 #include "router/edge/edge_tls.h"
 #include "router/edge/http_server.h"
-#include "router/edge/proxies.h"
 #include "router/edge/receive.h"
-#include "router/edge/turn.h"
 
 /* What the client has said. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)

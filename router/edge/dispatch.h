@@ -5,7 +5,7 @@
 #ifndef EDGE_DISPATCH_H
 #define EDGE_DISPATCH_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /** Bytes were read: they go where they belong, or wait for their turn. May change them. */
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len);

@@ -8,10 +8,10 @@
  */
 #include "router/edge/edge_tls.h"
 
-#include "router/edge/answer.h"
-#include "router/edge/tls.h"
-#include "router/edge/turn.h"
-#include "router/edge/wire.h"
+#include "router/connection/answer.h"
+#include "router/connection/turn.h"
+#include "router/connection/wire.h"
+#include "router/tls/tls.h"
 
 #include <stdlib.h>
 

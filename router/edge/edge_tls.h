@@ -5,7 +5,7 @@
 #ifndef EDGE_TLS_STATE_H
 #define EDGE_TLS_STATE_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /** The connection begins with a TLS handshake. False when memory runs out. */
 bool edge_tls_begin(struct connection *connection);

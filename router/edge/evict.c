@@ -4,10 +4,10 @@
  * 200 us per message.
  */
 #include "router/edge/evict.h"
-#include "router/edge/answer.h"
-#include "router/edge/bounds.h"
+#include "router/connection/answer.h"
+#include "router/connection/bounds.h"
+#include "router/connection/wire.h"
 #include "router/edge/store_turn.h"
-#include "router/edge/wire.h"
 
 /* Who takes nothing for so long is slow. */
 enum { SLOW_MS = 1000 };

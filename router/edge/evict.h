@@ -4,7 +4,7 @@
 #ifndef EDGE_EVICT_H
 #define EDGE_EVICT_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /**
  * What sockets have not taken is bounded for all connections together: beyond bounds_buffers,

@@ -5,13 +5,13 @@
  */
 #include "router/edge/guests.h"
 
-#include "router/edge/answer.h"
-#include "router/edge/connection.h"
-#include "router/edge/http_admission.h"
-#include "router/edge/refusal.h"
+#include "router/api/http_admission.h"
+#include "router/connection/answer.h"
+#include "router/connection/connection.h"
+#include "router/connection/refusal.h"
+#include "router/connection/turn.h"
+#include "router/connection/wire.h"
 #include "router/edge/rejudge.h"
-#include "router/edge/turn.h"
-#include "router/edge/wire.h"
 #include "router/hub/frame.h"
 
 #include <libwebsockets.h>

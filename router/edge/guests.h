@@ -6,7 +6,7 @@
 #ifndef EDGE_GUESTS_H
 #define EDGE_GUESTS_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /** Prepares; `key` is for names of participants. */
 void guests_init(struct guests *guests, struct mx_map_key key);

@@ -5,15 +5,15 @@
  */
 #include "router/edge/http_server.h"
 #include "lib/wire/http_chunks.h"
-#include "router/edge/answer.h"
+#include "router/connection/answer.h"
+#include "router/connection/proxies.h"
+#include "router/connection/refusal.h"
+#include "router/connection/turn.h"
+#include "router/connection/wire.h"
 #include "router/edge/edge_tls.h"
 #include "router/edge/guests.h"
-#include "router/edge/proxies.h"
 #include "router/edge/receive.h"
-#include "router/edge/refusal.h"
 #include "router/edge/reload.h"
-#include "router/edge/turn.h"
-#include "router/edge/wire.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #ifndef EDGE_HTTP_SERVER_H
 #define EDGE_HTTP_SERVER_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /** Bytes came from who is not upgraded yet. Borrows `bytes`. */
 void http_server_bytes(struct connection *connection, const char *bytes, size_t len);

@@ -10,18 +10,18 @@
 #include "router/edge/listener.h"
 
 #include "lib/json/json_write.h"
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
+#include "router/connection/proxies.h"
+#include "router/connection/refusal.h"
+#include "router/connection/turn.h"
+#include "router/connection/wire.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/edge_tls.h"
 #include "router/edge/evict.h"
-#include "router/edge/forwarded.h"
-#include "router/edge/gate.h"
-#include "router/edge/http_reply.h"
 #include "router/edge/http_server.h"
-#include "router/edge/proxies.h"
-#include "router/edge/refusal.h"
-#include "router/edge/turn.h"
-#include "router/edge/wire.h"
+#include "router/http/forwarded.h"
+#include "router/http/gate.h"
+#include "router/http/http_reply.h"
 
 #include <errno.h>
 #include <fcntl.h>

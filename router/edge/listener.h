@@ -6,7 +6,7 @@
 #ifndef EDGE_LISTENER_H
 #define EDGE_LISTENER_H
 
-#include "router/edge/edge.h"
+#include "router/connection/edge.h"
 
 /**
  * Opens every address of the configuration, or takes the sockets systemd hands over instead.

@@ -6,21 +6,21 @@
  * message at a thousand idle connections.
  */
 #include "router/edge/loop.h"
-#include "router/edge/bounds.h"
+#include "router/connection/bounds.h"
+#include "router/connection/key_watch.h"
+#include "router/connection/refusal.h"
+#include "router/connection/tls_files.h"
+#include "router/connection/turn.h"
 #include "router/edge/dispatch.h"
 #include "router/edge/evict.h"
-#include "router/edge/gate.h"
 #include "router/edge/guests.h"
 #include "router/edge/http_server.h"
-#include "router/edge/key_watch.h"
 #include "router/edge/listener.h"
 #include "router/edge/receive.h"
-#include "router/edge/refusal.h"
 #include "router/edge/rejudge.h"
 #include "router/edge/reload.h"
 #include "router/edge/store_turn.h"
-#include "router/edge/tls_files.h"
-#include "router/edge/turn.h"
+#include "router/http/gate.h"
 
 #include <signal.h>
 #include <stdlib.h>

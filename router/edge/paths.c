@@ -7,12 +7,12 @@
 
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
-#include "router/edge/clock.h"
-#include "router/edge/tls.h"
-#include "router/edge/tls_files.h"
+#include "router/connection/tls_files.h"
 #include "router/policy/identity/key_file.h"
+#include "router/process/clock.h"
 #include "router/store/audit/audit_chain.h"
 #include "router/store/sqlite/sqlite_file.h"
+#include "router/tls/tls.h"
 
 #include <errno.h>
 #include <openssl/crypto.h>

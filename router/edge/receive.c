@@ -8,11 +8,11 @@
  */
 #include "router/edge/receive.h"
 
+#include "router/connection/refusal.h"
+#include "router/connection/turn.h"
+#include "router/connection/wire.h"
 #include "router/edge/evict.h"
-#include "router/edge/refusal.h"
 #include "router/edge/rejudge.h"
-#include "router/edge/turn.h"
-#include "router/edge/wire.h"
 
 /*
  * Answers that are waiting in the hub and make the edge write early; pongs that are; what a pong

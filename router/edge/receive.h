@@ -5,7 +5,7 @@
 #ifndef EDGE_RECEIVE_H
 #define EDGE_RECEIVE_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /**
  * Bytes came that are frames: whole messages go to the hub, pings are answered, a close is

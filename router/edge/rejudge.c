@@ -6,7 +6,7 @@
  */
 #include "router/edge/rejudge.h"
 
-#include "router/edge/bounds.h"
+#include "router/connection/bounds.h"
 #include "router/edge/edge_tls.h"
 
 /* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */

@@ -5,7 +5,7 @@
 #ifndef EDGE_REJUDGE_H
 #define EDGE_REJUDGE_H
 
-#include "router/edge/connection.h"
+#include "router/connection/connection.h"
 
 /**
  * Judges a connection's grant by the configuration that is in force now, and lays over it what was

@@ -9,10 +9,10 @@
 #include "router/edge/reload.h"
 
 #include "lib/json/json_write.h"
-#include "router/edge/edge.h"
-#include "router/edge/manager.h"
-#include "router/edge/refusal.h"
+#include "router/connection/edge.h"
+#include "router/connection/refusal.h"
 #include "router/policy/identity/tokens.h"
+#include "router/process/manager.h"
 #include "router/store/audit/audit_line.h"
 #include <mcpx/json.h>
 

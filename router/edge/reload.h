@@ -5,7 +5,7 @@
 #ifndef EDGE_RELOAD_H
 #define EDGE_RELOAD_H
 
-#include "router/edge/edge.h"
+#include "router/connection/edge.h"
 
 /**
  * Prepares it. `sources` is where edge->config was read from; borrowed until reload_free. Returns

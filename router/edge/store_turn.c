@@ -5,9 +5,9 @@
  */
 #include "router/edge/store_turn.h"
 
+#include "router/connection/turn.h"
 #include "router/edge/guests.h"
-#include "router/edge/manager.h"
-#include "router/edge/turn.h"
+#include "router/process/manager.h"
 #include "router/store/audit/audit.h"
 #include "router/store/store.h"
 

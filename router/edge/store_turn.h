@@ -5,7 +5,7 @@
 #ifndef EDGE_STORE_TURN_H
 #define EDGE_STORE_TURN_H
 
-#include "router/edge/edge.h"
+#include "router/connection/edge.h"
 
 /**
  * Opens what the configuration asks for. Before listeners are opened.

@@ -4,7 +4,7 @@
  * of what sort it is, and cannot be read as two. Input: the common name up to the first newline,
  * whose first byte chooses its ASN.1 type; then the DER text of the extension subjectAltName.
  */
-#include "router/edge/tls.h"
+#include "router/tls/tls.h"
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>

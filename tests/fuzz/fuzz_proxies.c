@@ -3,7 +3,7 @@
  * address: a head is found byte by byte where it is found in one piece, and no client has a word in
  * whom its request is from.
  */
-#include "router/edge/forwarded.h"
+#include "router/http/forwarded.h"
 
 #include <mcpx/text.h>
 #include <stdlib.h>

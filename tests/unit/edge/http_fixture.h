@@ -5,7 +5,7 @@
 #ifndef TEST_HTTP_FIXTURE_H
 #define TEST_HTTP_FIXTURE_H
 
-#include "router/edge/http_api.h"
+#include "router/api/http_api.h"
 
 #include <jansson.h>
 

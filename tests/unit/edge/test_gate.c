@@ -3,7 +3,7 @@
  * one address keep each other out; whoever owns many addresses is many people, or makes the router
  * forget what others have spent. Protocol: sections 7 and 8.
  */
-#include "router/edge/gate.h"
+#include "router/http/gate.h"
 #include "tests/support/settled.h"
 
 #include <arpa/inet.h>

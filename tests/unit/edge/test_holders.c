@@ -2,7 +2,7 @@
  * What breaks for whom: a crowd of silent connections pushes out people who have just arrived, or
  * keeps them out. Protocol: section 7 (connections that have not been upgraded).
  */
-#include "router/edge/gate.h"
+#include "router/http/gate.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

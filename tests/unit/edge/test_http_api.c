@@ -4,7 +4,7 @@
  * going away. Protocol: section 8.
  */
 #include "http_fixture.h"
-#include "router/edge/http_reply.h"
+#include "router/http/http_reply.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

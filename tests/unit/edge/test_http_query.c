@@ -2,7 +2,7 @@
  * What breaks for whom: a topic named "a/b" or "büro" cannot be asked about, a parameter given
  * twice means one thing to a proxy and another to the router. Protocol: sections 7 and 8.
  */
-#include "router/edge/http_reply.h"
+#include "router/http/http_reply.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * A log line that somebody else can write is evidence against an innocent. Whatever a value
  * holds, an event is one line of ASCII, and as JSON it is one object.
  */
-#include "router/edge/log.h"
+#include "router/process/log.h"
 
 #include "lib/json/utf8.h"
 

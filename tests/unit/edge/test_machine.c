@@ -2,10 +2,10 @@
  * What breaks for whom: a router in a container that believes it has the machine to itself is
  * killed for its memory, with everybody in it. docs/configuration.md (how much memory that is).
  */
-#include "router/edge/process.h"
+#include "router/process/process.h"
 #include "tests/support/hub_defaults.h"
 
-#include "router/edge/bounds.h"
+#include "router/connection/bounds.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

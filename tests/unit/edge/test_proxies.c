@@ -2,7 +2,7 @@
  * What breaks for whom: an operator behind a proxy whose limits all fall on the proxy; everybody,
  * when a stranger can write the address that others are charged by.
  */
-#include "router/edge/forwarded.h"
+#include "router/http/forwarded.h"
 
 #include <criterion/criterion.h>
 

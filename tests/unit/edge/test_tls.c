@@ -3,7 +3,7 @@
  * router compute new keys all day, or open records that hold a byte; and when what one client has
  * sent is read as another's.
  */
-#include "router/edge/tls.h"
+#include "router/tls/tls.h"
 
 #include <criterion/criterion.h>
 #include <openssl/core_names.h>

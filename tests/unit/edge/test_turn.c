@@ -2,12 +2,12 @@
  * Whose turn it is to be read. What breaks for whom: many are sent away at once, or strangers come
  * in a crowd, and everybody who is in a topic waits until the last of them is done with.
  */
-#include "router/edge/turn.h"
+#include "router/connection/turn.h"
 
-#include "router/edge/clock.h"
-#include "router/edge/edge.h"
+#include "router/connection/edge.h"
 #include "router/hub/peer.h"
 #include "router/hub/pool.h"
+#include "router/process/clock.h"
 
 #include <criterion/criterion.h>
 

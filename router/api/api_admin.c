@@ -1,0 +1,372 @@
+/*
+ * api_admin.c - what administrators may look at: who there is and what each may send, topics, the
+ * policy. Those who are configured are sorted, those who are connected or changed are not: a page
+ * of names is picked first, then what belongs to it is looked up.
+ */
+#include "lib/json/json_write.h"
+#include "lib/protocol/capset.h"
+#include "router/api/api.h"
+#include <mcpx/json.h>
+
+#include <stdlib.h>
+
+enum {
+    PAGE_MAX = 1000,          /* names */
+    CONNECTIONS_SHOWN = 64,   /* of one participant */
+    BYTES_MAX = 128 * 1024,   /* of a list, and a participant more */
+    SHOWN_MAX = 8 * BYTES_MAX /* of a list: then no connection more, and no topic more */
+};
+
+/* What was changed of the participant at `index` of the page, in one topic. */
+struct row {
+    size_t index;
+    const struct changed *changed;
+};
+
+/*
+ * A page, with what belongs to its names. The smallest of all names are kept: when there are twice
+ * as many as are wanted, they are sorted and the larger half is dropped. So a page costs one look
+ * at each name, and sorting all of a hundred thousand for each page is not needed.
+ *
+ * names   lent by whoever has them
+ * more    there are names behind those of the page, once it is settled
+ */
+struct register_page {
+    struct name_page asked;
+    struct mcpx_slice names[2 * PAGE_MAX + 2];
+    size_t count;
+    bool more;
+    struct row *rows;
+    size_t row_count;
+};
+
+/* What a set holds: grants as they were stated, denials. */
+static void write_set(const struct mcpx_capset *set, struct grant *grant, int64_t wall_ms,
+                      struct mcpx_text *out)
+{
+    struct grant *shown = grant_at(grant, wall_ms);
+
+    if (!shown) {
+        out->failed = true;
+        return;
+    }
+    mx_json_add_raw(out, "grants",
+                    mcpx_text_view(shown->whole.len ? &shown->whole : &shown->capabilities));
+    mx_json_begin_array(out, "deny");
+    for (size_t i = 0; i < set->deny_count; i++)
+        mx_json_add_item(out, mx_capset_denial(set, i));
+    mx_json_end_array(out);
+    grant_unref(shown);
+}
+
+static void write_entry(const struct tokens_entry *entry, int64_t wall_ms,
+                        struct mcpx_text *out)
+{
+    write_set(entry->set, entry->grant, wall_ms, out);
+    mx_json_begin_array(out, "topics");
+    for (size_t i = 0; i < entry->topic_count; i++)
+        mx_json_add_item(out, mcpx_slice_of(entry->topics[i]));
+    mx_json_end_array(out);
+    mx_json_add_bool(out, "jwt", entry->by_jwt);
+}
+
+static void write_connection(const struct api_call *call, const struct peer *peer,
+                             struct mcpx_text *out)
+{
+    struct whereabouts where;
+    char address[ADDRESS_TEXT_SIZE];
+
+    mx_json_begin_object(out, NULL);
+    mcpx_json_add_member(out, "id", peer_id(peer));
+    mcpx_json_add_member(out, "topic", peer_topic_name(peer));
+    mx_json_add_raw(out, "capabilities", mcpx_text_view(&peer_grant(peer)->capabilities));
+    if (call->api->locate && peer_owner(peer)) {
+        call->api->locate(peer_owner(peer), &where);
+        mcpx_json_add_member(out, "address", mcpx_slice_of(address_text(where.from, address)));
+        api_write_time(out, "since", where.since_ms);
+    }
+    mx_json_end_object(out);
+}
+
+/* ---- a page of participants ---- */
+
+static int compare_names(const void *one, const void *other)
+{
+    const struct mcpx_slice *a = one, *b = other;
+
+    return mcpx_slice_compare(*a, *b);
+}
+
+/* All were added: `names` and `count` are the page. */
+static void settle(struct register_page *page)
+{
+    size_t kept = 0;
+
+    qsort(page->names, page->count, sizeof *page->names, compare_names);
+    for (size_t i = 0; i < page->count; i++)
+        if (kept == 0 || !mcpx_slice_equal(page->names[kept - 1], page->names[i]))
+            page->names[kept++] = page->names[i];
+    page->more |= kept > page->asked.limit;
+    page->count = kept < page->asked.limit ? kept : page->asked.limit;
+}
+
+static void add_name(struct register_page *page, struct mcpx_slice name)
+{
+    if (page->asked.after.text && compare_names(&name, &page->asked.after) <= 0)
+        return;
+    if (page->count == 2 * page->asked.limit + 2)
+        settle(page);
+    page->names[page->count++] = name;
+}
+
+static size_t find_name(const struct register_page *page, struct mcpx_slice name)
+{
+    const struct mcpx_slice *found =
+        bsearch(&name, page->names, page->count, sizeof *page->names, compare_names);
+
+    return found ? (size_t)(found - page->names) : page->count;
+}
+
+static void add_names(const struct api_call *call, struct register_page *page)
+{
+    const struct tokens *tokens = call->api->config->tokens;
+    const struct name_page *asked = &page->asked;
+    size_t begin = asked->after.text ? tokens_participants_up_to(tokens, asked->after) : 0;
+    struct tokens_entry entry;
+    const struct changed *changed;
+    const struct peer *peer = NULL;
+
+    for (size_t i = 0; i <= asked->limit && tokens_participant_at(tokens, begin + i, &entry);
+         i++)
+        add_name(page, entry.name);
+    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
+        add_name(page, changed->identity);
+    while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
+        if (!peer_is_condemned(peer))
+            add_name(page, peer_grant(peer)->identity);
+    settle(page);
+}
+
+static int compare_rows(const void *one, const void *other)
+{
+    const struct row *a = one, *b = other;
+
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool add_rows(const struct api_call *call, struct register_page *page)
+{
+    const struct changed *changed;
+
+    page->rows = calloc(1 + call->api->changes->count, sizeof *page->rows);
+    if (!page->rows)
+        return false;
+    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++) {
+        size_t index = find_name(page, changed->identity);
+
+        if (changed->count > 0 && index < page->count)
+            page->rows[page->row_count++] = (struct row){index, changed};
+    }
+    qsort(page->rows, page->row_count, sizeof *page->rows, compare_rows);
+    return true;
+}
+
+static void write_connections(const struct api_call *call, struct mcpx_slice name,
+                              struct mcpx_text *out)
+{
+    const struct peer *peer = NULL;
+    size_t connections = 0;
+
+    mx_json_begin_array(out, "connections");
+    while ((peer = hub_peer_of(call->api->hub, name, peer)) != NULL)
+        if (!peer_is_condemned(peer) && connections++ < CONNECTIONS_SHOWN &&
+            out->len < SHOWN_MAX)
+            write_connection(call, peer, out);
+    mx_json_end_array(out);
+    mx_json_add_number(out, "connected", (int64_t)connections);
+}
+
+static void write_changed(const struct api_call *call, const struct row *rows, size_t count,
+                          struct mcpx_text *out)
+{
+    size_t shown = 0;
+
+    mx_json_begin_array(out, "changed");
+    for (size_t i = 0; i < count && out->len < SHOWN_MAX; i++, shown++) {
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "topic", rows[i].changed->topic);
+        api_write_changes(rows[i].changed, call->now.wall_ms, out);
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+    if (shown < count)
+        mx_json_add_number(out, "left_out", (int64_t)(count - shown));
+}
+
+/* Returns how many names were told: an answer is cut behind a whole participant. */
+static size_t write_page(const struct api_call *call, const struct register_page *page,
+                         struct mcpx_text *out)
+{
+    size_t at = 0, i = 0;
+
+    for (; i < page->count && out->len < BYTES_MAX; i++) {
+        struct mcpx_slice name = page->names[i];
+        struct tokens_entry entry;
+        size_t begin = at;
+
+        while (at < page->row_count && page->rows[at].index == i)
+            at++;
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "id", name);
+        if (tokens_entry(call->api->config->tokens, name, &entry)) {
+            mx_json_begin_object(out, "configured");
+            write_entry(&entry, call->now.wall_ms, out);
+            mx_json_end_object(out);
+        }
+        write_connections(call, name, out);
+        write_changed(call, page->rows + begin, at - begin, out);
+        mx_json_end_object(out);
+    }
+    return i;
+}
+
+static void end_page(const struct register_page *page, size_t told, struct http_reply *reply)
+{
+    bool more = page->more || told < page->count;
+
+    mx_json_end_array(&reply->body);
+    api_page_end(more && told > 0 ? page->names[told - 1] : (struct mcpx_slice){NULL, 0},
+                 &reply->body);
+}
+
+static struct register_page *open_page(const struct api_call *call, struct mcpx_text *scratch,
+                                       struct http_reply *reply)
+{
+    struct register_page *page;
+
+    if (!api_may(call, call->grant, "admin/read", reply))
+        return NULL;
+    page = calloc(1, sizeof *page);
+    if (!page)
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    else if (api_page_read(call, scratch, &page->asked, reply))
+        return page;
+    free(page);
+    return NULL;
+}
+
+void api_admin_participants(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_text scratch = {0};
+    struct register_page *page = open_page(call, &scratch, reply);
+
+    if (!page)
+        goto out;
+    add_names(call, page);
+    if (!add_rows(call, page)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        goto out;
+    }
+    mx_json_begin_object(&reply->body, NULL);
+    mx_json_begin_array(&reply->body, "participants");
+    end_page(page, write_page(call, page, &reply->body), reply);
+    free(page->rows);
+out:
+    free(page);
+    mcpx_text_fini(&scratch);
+}
+
+/* ---- topics ---- */
+
+void api_admin_topics(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_text scratch = {0}, *out = &reply->body;
+    struct mcpx_slice last = {NULL, 0};
+    const struct topic *topic;
+    struct name_page page;
+    size_t told = 0;
+
+    if (!api_may(call, call->grant, "admin/read", reply) ||
+        !api_page_read(call, &scratch, &page, reply))
+        goto out;
+    mx_json_begin_object(out, NULL);
+    mx_json_begin_array(out, "topics");
+    topic = hub_topic_after(call->api->hub, page.after);
+    for (; topic && told < page.limit; topic = topic_following(topic), told++) {
+        last = topic_name(topic);
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "name", last);
+        mx_json_add_number(out, "participants", (int64_t)topic_participants(topic));
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+    api_page_end(topic ? last : (struct mcpx_slice){NULL, 0}, out);
+out:
+    mcpx_text_fini(&scratch);
+}
+
+/* ---- the policy ---- */
+
+static void write_profiles(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct tokens *tokens = call->api->config->tokens;
+    struct tokens_entry entry;
+    size_t i = 0, shown;
+
+    mx_json_begin_array(out, "profiles");
+    for (; out->len < SHOWN_MAX && tokens_profile_at(tokens, i, &entry); i++) {
+        struct grant *grant = grant_new(MCPX_SLICE("-"), entry.set, ROUTING_DEFAULT, 0);
+
+        if (!grant) {
+            out->failed = true;
+            return;
+        }
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "name", entry.name);
+        write_set(entry.set, grant, call->now.wall_ms, out);
+        mx_json_end_object(out);
+        grant_unref(grant);
+    }
+    mx_json_end_array(out);
+    for (shown = i; tokens_profile_at(tokens, i, &entry); i++)
+        ;
+    if (i > shown)
+        mx_json_add_number(out, "profiles_left_out", (int64_t)(i - shown));
+}
+
+/* Profiles stand on the first page only. */
+void api_admin_policy(const struct api_call *call, struct http_reply *reply)
+{
+    const struct tokens *tokens = call->api->config->tokens;
+    struct mcpx_text scratch = {0}, *out = &reply->body;
+    struct name_page page;
+    struct mcpx_slice last = {NULL, 0};
+    struct tokens_entry entry;
+    size_t begin, from, told = 0;
+
+    if (!api_may(call, call->grant, "admin/read", reply) ||
+        !api_page_read(call, &scratch, &page, reply))
+        goto out;
+    begin = page.after.text ? tokens_participants_up_to(tokens, page.after) : 0;
+    mx_json_begin_object(out, NULL);
+    mcpx_json_add_member(out, "rev", mcpx_slice_of(call->api->config->rev));
+    if (!page.after.text)
+        write_profiles(call, out);
+    mx_json_begin_array(out, "participants");
+    from = out->len;
+    for (; told < page.limit && out->len - from < BYTES_MAX &&
+           tokens_participant_at(tokens, begin + told, &entry);
+         told++) {
+        last = entry.name;
+        mx_json_begin_object(out, NULL);
+        mcpx_json_add_member(out, "id", last);
+        write_entry(&entry, call->now.wall_ms, out);
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+    if (!tokens_participant_at(tokens, begin + told, &entry))
+        last = (struct mcpx_slice){NULL, 0};
+    api_page_end(last, out);
+out:
+    mcpx_text_fini(&scratch);
+}

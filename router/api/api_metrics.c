@@ -1,0 +1,486 @@
+/*
+ * api_metrics.c - the hub's counters as Prometheus text, version 0.0.4, generated from their table,
+ * so that a new counter is exported by being declared. Labels hold error codes and fixed numbers
+ * only: names of topics, tools and participants are unbounded, and nobody's business who may read
+ * metrics; nor are paths, so a file is named by its setting. What there is none of (a stage of the
+ * store, a file with keys) has no lines.
+ */
+#include "lib/json/json_write.h"
+#include "router/api/api.h"
+#include "router/policy/identity/key_file.h"
+#include "router/store/audit/audit.h"
+#include "router/store/commit/stage.h"
+#include <mcpx/text.h>
+
+/* ---- lines ---- */
+
+/*
+ * The classes of a histogram.
+ *
+ * counts      how many fell into each: `count` with an upper bound, and one without
+ * sum         of all
+ * of_second   times: how many units a second has, as for metric_seconds; 0 = they are no times
+ */
+struct metric_classes {
+    const uint64_t *counts;
+    uint64_t sum;
+    const unsigned *bounds;
+    size_t count;
+    uint64_t of_second;
+};
+
+/* Appends the two lines that stand before the values of a metric. */
+static void metric_header(const char *name, const char *type, const char *help,
+                          struct mcpx_text *out)
+{
+    mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* Appends a counter or gauge that has no labels. */
+static void metric_value(const char *name, const char *type, const char *help, uint64_t value,
+                         struct mcpx_text *out)
+{
+    metric_header(name, type, help, out);
+    mx_format(out, "%s %s\n", name, value);
+}
+
+/*
+ * Appends a time in seconds between two texts.
+ *
+ * time        in units
+ * of_second   how many of them a second has: a power of ten
+ */
+static void metric_seconds(const char *before, uint64_t time, uint64_t of_second,
+                           const char *after, struct mcpx_text *out)
+{
+    mx_format(out, "%s%s.", before, time / of_second);
+    for (uint64_t unit = of_second / 10; unit > 0; unit /= 10)
+        mx_format(out, "%s", time / unit % 10);
+    mcpx_text_puts(out, after);
+}
+
+/* ---- histograms ---- */
+
+static void write_bound(const struct metric_classes *classes, unsigned bound,
+                        struct mcpx_text *out)
+{
+    if (classes->of_second)
+        metric_seconds("", bound, classes->of_second, "", out);
+    else
+        mx_format(out, "%s", (uint64_t)bound);
+}
+
+/* Appends a histogram. */
+static void metric_histogram(const char *name, const char *help,
+                             const struct metric_classes *classes, struct mcpx_text *out)
+{
+    uint64_t sum = 0;
+
+    metric_header(name, "histogram", help, out);
+    for (size_t i = 0; i < classes->count; i++) {
+        sum += classes->counts[i];
+        mx_format(out, "%s_bucket{le=\"", name);
+        write_bound(classes, classes->bounds[i], out);
+        mx_format(out, "\"} %s\n", sum);
+    }
+    sum += classes->counts[classes->count];
+    mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", name, sum, name);
+    if (classes->of_second)
+        metric_seconds("", classes->sum, classes->of_second, "", out);
+    else
+        mx_format(out, "%s", classes->sum);
+    mx_format(out, "\n%s_count %s\n", name, sum);
+}
+
+/* Appends a histogram of times in seconds, and one of sizes. */
+static void metric_times(const char *name, const char *help, const struct figure *figure,
+                         struct mcpx_text *out)
+{
+    struct metric_classes classes = {figure->counts, figure->sum, figure_times_us,
+                                     FIGURE_TIMES, 1000000};
+
+    metric_histogram(name, help, &classes, out);
+}
+
+static void metric_sizes(const char *name, const char *help, const struct figure *figure,
+                         struct mcpx_text *out)
+{
+    struct metric_classes classes = {figure->counts, figure->sum, figure_sizes, FIGURE_SIZES,
+                                     0};
+
+    metric_histogram(name, help, &classes, out);
+}
+
+/* ---- the store and its stages ---- */
+
+/* An old answer would hide that the disk does not answer any more. */
+static bool is_known(const struct api_call *call, int64_t bytes)
+{
+    return bytes >= 0 && call->now.mono_ms - call->api->disks->asked_ms < DISK_KNOWN_MS;
+}
+
+static void write_stored(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct store_figures *store = store_figures(call->api->store);
+    const struct store_settings *settings = &call->api->config->store;
+
+    metric_times("mcpx_store_commit_seconds", "From the begin of a batch until it is stored",
+                 &store->sqlite.work, out);
+    metric_sizes("mcpx_store_batch_messages", "What was stored together", &store->sqlite.sizes,
+                 out);
+    metric_times("mcpx_store_open_seconds", "From the wish for a topic until it is loaded",
+                 &store->open, out);
+    metric_value("mcpx_store_file_bytes", "gauge", "Size of the database", store->sqlite.bytes,
+                 out);
+    metric_value("mcpx_store_file_bytes_max", "gauge",
+                 "Size that the database may have, 0 = no bound", settings->file_bytes, out);
+    if (is_known(call, call->api->disks->store))
+        metric_value("mcpx_store_free_bytes", "gauge", "Room on the disk of the database",
+                     (uint64_t)call->api->disks->store, out);
+}
+
+static void write_audited(const struct api_call *call, struct mcpx_text *out)
+{
+    struct audit_counts counts;
+
+    store_count_audit(call->api->store, &counts);
+    metric_value("mcpx_audit_lines_total", "counter", "Lines written to the audit",
+                 counts.lines, out);
+    metric_value("mcpx_audit_lost_total", "counter",
+                 "Lines that could not be written; the audit tells how many, too", counts.lost,
+                 out);
+    metric_value("mcpx_audit_checkpoints_total", "counter", "Signatures written to the audit",
+                 counts.checkpoints, out);
+    metric_times("mcpx_audit_sync_seconds",
+                 "From the begin of a batch until it is in the audit",
+                 &store_figures(call->api->store)->audit.work, out);
+    if (is_known(call, call->api->disks->audit))
+        metric_value("mcpx_audit_free_bytes", "gauge", "Room on the disk of the audit",
+                     (uint64_t)call->api->disks->audit, out);
+}
+
+static void write_about_store(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct http_api *api = call->api;
+    const struct store_figures *store;
+
+    if (!api->store)
+        return;
+    store = store_figures(api->store);
+    metric_value("mcpx_store_pending_messages", "gauge",
+                 "Messages, comings and goings that are not stored yet", hub_pending(api->hub),
+                 out);
+    metric_header("mcpx_store_rejected_total", "counter",
+                  "Messages, comings and goings that could not be stored", out);
+    mx_format(out, "mcpx_store_rejected_total{reason=\"full\"} %s\n", store->refused_full);
+    mx_format(out, "mcpx_store_rejected_total{reason=\"failed\"} %s\n", store->refused_failed);
+    if (api->config->hub.stored)
+        write_stored(call, out);
+    if (api->config->hub.audited)
+        write_audited(call, out);
+}
+
+/* ---- keys and reloads ---- */
+
+static uint64_t count_keys(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->keys.count;
+}
+
+static uint64_t age_s(const struct key_file *file, int64_t wall_ms)
+{
+    return (uint64_t)key_file_age_ms(file, wall_ms) / 1000;
+}
+
+static uint64_t is_faulty(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->is_faulty;
+}
+
+static uint64_t reads(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->reads;
+}
+
+static uint64_t failures(const struct key_file *file, int64_t wall_ms)
+{
+    (void)wall_ms;
+    return file->failures;
+}
+
+static void write_about_keys(const struct api_call *call, struct mcpx_text *out)
+{
+    static const struct {
+        const char *name, *type, *help;
+        uint64_t (*ask)(const struct key_file *file, int64_t wall_ms);
+    } rows[] = {
+        {"mcpx_key_file_keys", "gauge", "Public keys of a file that are in force", count_keys},
+        {"mcpx_key_file_age_seconds", "gauge",
+         "Since when the content is there whose keys are in force", age_s},
+        {"mcpx_key_file_faulty", "gauge",
+         "1 when the file was not good when it was read last, and older keys are in force",
+         is_faulty},
+        {"mcpx_key_file_reads_total", "counter", "Readings of a file with public keys", reads},
+        {"mcpx_key_file_failures_total", "counter",
+         "Readings of such a file that gave no keys", failures},
+    };
+    const struct tokens *tokens = call->api->config->tokens;
+    const struct key_file *file;
+
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        if (tokens_key_file(tokens, 0))
+            metric_header(rows[row].name, rows[row].type, rows[row].help, out);
+        for (size_t i = 0; (file = tokens_key_file(tokens, i)) != NULL; i++)
+            mx_format(out, "%s{setting=\"%s\"} %s\n", rows[row].name, file->setting,
+                      rows[row].ask(file, call->now.wall_ms));
+    }
+}
+
+static void write_about_reload(const struct api_call *call, struct mcpx_text *out)
+{
+    const struct reload_report *reloads = &call->api->reloads;
+    int64_t age_ms = call->now.mono_ms - reloads->since_ms;
+
+    metric_header("mcpx_policy_info", "gauge",
+                  "Constant 1; the label names participants and profiles that are in force",
+                  out);
+    mx_format(out, "mcpx_policy_info{rev=\"%s\"} 1\n", call->api->config->rev);
+    metric_value("mcpx_config_age_seconds", "gauge",
+                 "Since when the configuration that is in force was read",
+                 (uint64_t)(age_ms > 0 ? age_ms : 0) / 1000, out);
+    metric_header("mcpx_reloads_total", "counter",
+                  "Reloads of the configuration: come into force, or refused for a fault",
+                  out);
+    mx_format(out,
+              "mcpx_reloads_total{result=\"done\"} %s\n"
+              "mcpx_reloads_total{result=\"refused\"} %s\n",
+              reloads->done, reloads->refused);
+}
+
+/* ---- the router ---- */
+
+/* Times are milliseconds here. */
+enum { MS = 1000, NS = 1000000000 };
+
+/* The first error with this one's wire name: several errors may share a name. */
+static bool is_first_of_code(size_t err)
+{
+    for (size_t i = 1; i < err; i++) {
+        if (strcmp(mcpx_error_wire((enum mcpx_err)i), mcpx_error_wire((enum mcpx_err)err)) ==
+            0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t sum_of_code(const uint64_t counts[MCPX_ERR_COUNT], const char *code)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
+        if (strcmp(mcpx_error_wire((enum mcpx_err)i), code) == 0)
+            sum += counts[i];
+    }
+    return sum;
+}
+
+/*
+ * One series per code, not per error: a label value twice would make the whole page invalid.
+ * All codes are there from the start, at 0, so that the first increase shows as a rate.
+ */
+static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
+                        struct mcpx_text *out)
+{
+    for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
+        const char *code = mcpx_error_wire((enum mcpx_err)i);
+
+        if (is_first_of_code(i))
+            mx_format(out, "%s{code=\"%s\"} %s\n", name, code, sum_of_code(counts, code));
+    }
+}
+
+/* By the names that client libraries of Prometheus agree on. */
+static void write_process(const struct process *process, struct mcpx_text *out)
+{
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } rows[] = {
+        {"process_resident_memory_bytes", "gauge", "Memory of the process that is in RAM",
+         process->resident_bytes},
+        {"process_open_fds", "gauge", "File descriptors that are open", process->open_fds},
+        {"process_max_fds", "gauge", "File descriptors that may be open", process->max_fds},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].value > 0) /* else there is no /proc to ask */
+            metric_value(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
+    metric_header("process_cpu_seconds_total", "counter",
+                  "Processor time the process has used, in seconds", out);
+    metric_seconds("process_cpu_seconds_total ", process->cpu_ms, MS, "\n", out);
+}
+
+/* Who is behind is nobody's business here, only how many are, and how far. */
+static void write_lag(const struct lag *lag, struct mcpx_text *out)
+{
+    metric_value("mcpx_reader_lag_max_envelopes", "gauge",
+                 "Envelopes that the slowest reader was not handed yet", lag->max_envelopes,
+                 out);
+    metric_value("mcpx_reader_lag_max_bytes", "gauge",
+                 "Bytes of envelopes that a reader was not handed yet, of the slowest one",
+                 lag->max_bytes, out);
+    metric_header("mcpx_reader_lag_max_seconds", "gauge",
+                  "Since when the oldest envelope waits that a reader was not handed yet",
+                  out);
+    metric_seconds("mcpx_reader_lag_max_seconds ", (uint64_t)lag->max_ms, MS, "\n", out);
+    metric_header("mcpx_readers_lagging", "gauge",
+                  "Participants that are at least so many envelopes behind", out);
+    for (size_t i = 0; i < HUB_LAG_STEPS; i++)
+        mx_format(out, "mcpx_readers_lagging{envelopes=\"%s\"} %s\n",
+                  (uint64_t)hub_lag_steps[i], lag->behind[i]);
+}
+
+static void write_times(const struct stats *stats, struct mcpx_text *out)
+{
+    const struct times *delivery = &stats->delivery, *match = &stats->match;
+
+    metric_histogram(
+        "mcpx_delivery_seconds",
+        "From the acceptance of an envelope until each reader whose socket takes any "
+        "has had a turn to be written to",
+        &(struct metric_classes){delivery->counts, delivery->sum, stats_delivery_ms,
+                                 STATS_BOUNDS, MS},
+        out);
+    metric_histogram(
+        "mcpx_match_seconds",
+        "How long it took to match a kind against the grants of its sender, of "
+        "some messages",
+        &(struct metric_classes){match->counts, match->sum, stats_match_ns, STATS_BOUNDS, NS},
+        out);
+}
+
+/* From the start all are there, as codes are. */
+static void write_reasons(const struct stats *stats, struct mcpx_text *out)
+{
+    metric_header("mcpx_capability_refused_total", "counter",
+                  "Messages whose kind was refused, by reason", out);
+    for (size_t i = MCPX_ALLOWED + 1; i < STATS_REASONS; i++)
+        mx_format(out, "mcpx_capability_refused_total{reason=\"%s\"} %s\n",
+                  mcpx_refusal_wire((enum mcpx_refusal)i), stats->reasons[i]);
+}
+
+/* Of what one owner may have. Who that was is in the log. */
+static void write_caps(const struct stats *stats, struct mcpx_text *out)
+{
+    metric_header("mcpx_cap_refusals_total", "counter",
+                  "What was refused or closed because its owner was over a cap, by setting",
+                  out);
+    for (size_t i = 0; i < CAP_COUNT; i++)
+        mx_format(out, "mcpx_cap_refusals_total{cap=\"%s\"} %s\n", cap_setting((enum cap)i),
+                  stats->caps[i]);
+}
+
+static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
+{
+    metric_value("mcpx_tls_certificate_expiry_seconds", "gauge",
+                 "When the certificate in force ends, in seconds since 1970",
+                 tls->until_s > 0 ? (uint64_t)tls->until_s : 0, out);
+    metric_value(
+        "mcpx_tls_files_unusable", "gauge",
+        "1 while certificate and key on disk cannot be used, and older ones are in force",
+        tls->stale, out);
+    if (tls->crl_until_s)
+        metric_value("mcpx_tls_client_crl_expiry_seconds", "gauge",
+                     "When all revocation lists of the first authority of clients have ended, "
+                     "in seconds "
+                     "since 1970",
+                     (uint64_t)tls->crl_until_s, out);
+    metric_value("mcpx_tls_handshakes_total", "counter", "TLS handshakes that succeeded",
+                 tls->handshakes, out);
+    metric_value("mcpx_tls_failed_total", "counter",
+                 "TLS handshakes and connections that ended because of an error of TLS",
+                 tls->failed, out);
+}
+
+/* Each reason that /readyz can give, from the start, so that an alert has something to look at. */
+static void write_unready(const struct http_api *api, struct mcpx_text *out)
+{
+    static const char *const of_store[] = {"store full",   "store failed", "store slow",
+                                           "store locked", "audit full",   "audit failed",
+                                           "audit slow"};
+
+    metric_header("mcpx_unready", "gauge",
+                  "1 while connections are not welcome for this reason", out);
+    mx_format(out, "mcpx_unready{reason=\"%s\"} %s\n", mcpx_error_wire(MCPX_EGOING),
+              (uint64_t)api_is_going(api));
+    for (size_t i = 0; i < sizeof of_store / sizeof *of_store; i++) {
+        bool is_so = api->store_why && strcmp(api->store_why, of_store[i]) == 0;
+
+        mx_format(out, "mcpx_unready{reason=\"%s\"} %s\n", of_store[i], (uint64_t)is_so);
+    }
+}
+
+static void write_changes(const struct changes *changes, struct mcpx_text *out)
+{
+    metric_value("mcpx_changes", "gauge",
+                 "Changes made at run time that are kept, one for each KiB begun",
+                 changes->makers.held, out);
+    metric_value("mcpx_granted_total", "counter", "Patterns granted at run time",
+                 changes->granted, out);
+    metric_value("mcpx_revoked_total", "counter", "Patterns taken away at run time",
+                 changes->revoked, out);
+    metric_value("mcpx_kicked_total", "counter", "Requests to remove a participant",
+                 changes->kicked, out);
+}
+
+void api_metrics(const struct api_call *call, struct http_reply *reply)
+{
+    const struct stats *stats = hub_stats(call->api->hub);
+    struct mcpx_text *out = &reply->body;
+
+    reply->type = "text/plain; version=0.0.4; charset=utf-8";
+#define WRITE_METRIC(member, name, type, help)                                                \
+    metric_value(name, type, help, stats->member, out);
+    STATS_TABLE(WRITE_METRIC)
+#undef WRITE_METRIC
+    metric_value("mcpx_connections_max", "gauge",
+                 "Participants that may be connected, 0 = no bound",
+                 call->api->config->hub.connections_max, out);
+    write_unready(call->api, out);
+    metric_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
+                  out);
+    write_codes("mcpx_refused_total", stats->refused, out);
+    write_reasons(stats, out);
+    write_caps(stats, out);
+    metric_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
+                  out);
+    write_codes("mcpx_closed_total", stats->closed, out);
+    write_lag(hub_lag(call->api->hub, call->now), out);
+    write_times(stats, out);
+    if (call->api->turns)
+        metric_times("mcpx_loop_turn_seconds",
+                     "How long turns of the loop took, without the waiting in between",
+                     call->api->turns, out);
+    if (call->api->changes)
+        write_changes(call->api->changes, out);
+    write_about_store(call, out);
+    write_about_keys(call, out);
+    write_about_reload(call, out);
+    metric_value("mcpx_log_lost_lines_total", "counter",
+                 "Lines of the log that standard error did not take", call->api->log_lost,
+                 out);
+    if (call->api->tls)
+        write_tls(call->api->tls, out);
+    if (call->api->process) {
+        process_ask(call->api->process, call->now.mono_ms);
+        write_process(call->api->process, out);
+    }
+    metric_value("process_start_time_seconds", "gauge",
+                 "When the process began, in seconds since 1970",
+                 (uint64_t)call->api->started.wall_ms / 1000, out);
+    metric_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
+    mx_format(out, "mcpx_build_info{version=\"%s\"} 1\n", mcpx_version());
+}

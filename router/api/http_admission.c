@@ -1,0 +1,396 @@
+/*
+ * http_admission.c - may this connection be upgraded, and as whom? Every refusal is an HTTP answer
+ * with a reason, given before there is a WebSocket; accepting first and closing with a code was
+ * refused, since scripts and proxies read statuses and nobody reads close codes. Protocol: section
+ * 7.
+ */
+#include "router/api/http_admission.h"
+
+#include "lib/base/match.h"
+#include "lib/wire/http_head.h"
+#include "router/http/http_reply.h"
+
+#include <strings.h>
+
+/*
+ * Two header values read strictly. An Origin that is not plain visible ASCII is nobody's, whatever
+ * the patterns say: it is written back into a header. A header that came twice arrives joined by ",
+ * ", and so holds a space that no token has.
+ */
+enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer)
+{
+    const struct mcpx_slice scheme = MCPX_SLICE("Bearer");
+    struct mcpx_slice token = authorization;
+
+    if (token.len < scheme.len || strncasecmp(token.text, scheme.text, scheme.len) != 0 ||
+        (token.len > scheme.len && token.text[scheme.len] != ' ')) {
+        *bearer = (struct mcpx_slice){0};
+        return MCPX_OK;
+    }
+    token.text += scheme.len;
+    token.len -= scheme.len;
+    for (; token.len > 0 && *token.text == ' '; token.len--)
+        token.text++;
+    while (token.len > 0 && token.text[token.len - 1] == ' ')
+        token.len--;
+    if (!mx_http_is_visible(token))
+        return MCPX_ETOKEN;
+    *bearer = token;
+    return MCPX_OK;
+}
+
+enum mcpx_err http_claimant(const struct http_request *request, struct claimant *out)
+{
+    *out = (struct claimant){.named = request->named};
+    if (request->caller)
+        out->signature = &request->caller->signature;
+    return http_bearer(request->authorization, &out->bearer);
+}
+
+int64_t http_wait_ms(const struct http_api *api, const struct http_request *request,
+                     struct mcpx_slice participant, struct mcpx_now now)
+{
+    uint64_t looks = request->caller ? request->caller->looks : 0;
+    int64_t wait_ms = gate_knows(api->gate, request->from, looks, participant, now);
+
+    if (wait_ms > 0)
+        hub_note_cap(api->hub, CAP_REQUESTS);
+    else if (request->caller)
+        request->caller->is_good = true;
+    return wait_ms;
+}
+
+bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origin)
+{
+    if (!origin.text)
+        return true;
+    if (!mx_http_is_visible(origin))
+        return false;
+    return mx_glob_any_matches(config->origins, config->origin_count, origin);
+}
+
+enum { HISTORY_MAX = 1000000, INSTANCE_KEY_MAX = 64 };
+
+/* An epoch of ours is shorter; another router's may be longer, and names no topic here. */
+enum { EPOCH_MAX = 64 };
+
+/* In the order of `params_known`. */
+enum {
+    PARAM_TOPIC,
+    PARAM_ROUTING,
+    PARAM_HISTORY,
+    PARAM_AFTER,
+    PARAM_EPOCH,
+    PARAM_SERIAL,
+    PARAM_INSTANCE,
+    PARAM_INSTANCE_KEY,
+    PARAM_TICKET,
+    PARAM_TOKEN,
+    PARAM_COUNT
+};
+
+static const struct http_param params_known[PARAM_COUNT] = {
+    {.name = "topic"},  {.name = "routing"}, {.name = "history"},  {.name = "after"},
+    {.name = "epoch"},  {.name = "serial"},  {.name = "instance"}, {.name = "instance_key"},
+    {.name = "ticket"}, {.name = "token"}};
+
+static enum mcpx_err refuse_admission(enum mcpx_err err, const char *why, const char **detail)
+{
+    *detail = why;
+    return err;
+}
+
+static enum mcpx_err read_topic(struct mcpx_slice value, struct admission *admission,
+                                const char **detail)
+{
+    if (!value.text)
+        return refuse_admission(MCPX_ETOPIC, "the parameter topic is required", detail);
+    if (!mcpx_topic_name_is_valid(value))
+        return refuse_admission(
+            MCPX_ETOPIC, "topic must be 1 to 256 bytes of UTF-8 without control characters",
+            detail);
+    admission->topic = value;
+    return MCPX_OK;
+}
+
+/* Where to go on. An id alone is no place and asks for nothing. Protocol: section 5. */
+static enum mcpx_err read_place(const struct http_param *params, struct admission *admission,
+                                const char **detail)
+{
+    struct mcpx_slice after = params[PARAM_AFTER].value;
+    struct mcpx_slice epoch = params[PARAM_EPOCH].value;
+    struct mcpx_slice digits = params[PARAM_SERIAL].value;
+    size_t serial = 0;
+
+    if (after.text && (after.len == 0 || after.len > MCPX_ID_MAX))
+        return refuse_admission(MCPX_EREQUEST,
+                                "after must be an envelope id of 1 to 256 bytes", detail);
+    if (!epoch.text != !digits.text)
+        return refuse_admission(
+            MCPX_EREQUEST,
+            "epoch and serial belong together: give both as the router told them", detail);
+    if (epoch.text && (epoch.len == 0 || epoch.len > EPOCH_MAX))
+        return refuse_admission(MCPX_EREQUEST, "epoch must be 1 to 64 bytes", detail);
+    if (digits.text && !http_decimal(digits, SIZE_MAX, &serial))
+        return refuse_admission(MCPX_EREQUEST, "serial must be a number of at most 18 digits",
+                                detail);
+    admission->after = after;
+    admission->epoch = epoch;
+    admission->serial = serial;
+    return MCPX_OK;
+}
+
+static enum mcpx_err read_wishes(const struct http_param *params, struct admission *admission,
+                                 const char **detail)
+{
+    struct mcpx_slice routing = params[PARAM_ROUTING].value;
+    struct mcpx_slice history = params[PARAM_HISTORY].value;
+
+    if (mcpx_slice_equal(routing, MCPX_SLICE("all")))
+        admission->routing = ROUTING_ALL;
+    else if (mcpx_slice_equal(routing, MCPX_SLICE("directed")))
+        admission->routing = ROUTING_DIRECTED;
+    else if (routing.text)
+        return refuse_admission(MCPX_EREQUEST, "routing must be all or directed", detail);
+    admission->has_history = history.text;
+    if (history.text && !http_decimal(history, HISTORY_MAX, &admission->history))
+        return refuse_admission(MCPX_EREQUEST, "history must be a number from 0 to 1000000",
+                                detail);
+    return read_place(params, admission, detail);
+}
+
+static enum mcpx_err read_instance(const struct http_param *params,
+                                   struct admission *admission, const char **detail)
+{
+    struct mcpx_slice instance = params[PARAM_INSTANCE].value;
+    struct mcpx_slice key = params[PARAM_INSTANCE_KEY].value;
+    size_t number = INSTANCE_AUTO;
+
+    if (!instance.text)
+        return key.text
+                   ? refuse_admission(MCPX_EREQUEST,
+                                      "instance_key is for those who give instance", detail)
+                   : MCPX_OK;
+    if (!mcpx_slice_equal(instance, MCPX_SLICE("auto")) &&
+        (!http_decimal(instance, INSTANCES_MAX, &number) || number == 0))
+        return refuse_admission(MCPX_EREQUEST,
+                                "instance must be auto or a number from 1 to 64", detail);
+    if (key.text && (key.len == 0 || key.len > INSTANCE_KEY_MAX))
+        return refuse_admission(MCPX_EREQUEST, "instance_key must be 1 to 64 bytes", detail);
+    admission->instance = (unsigned)number;
+    admission->instance_key = key;
+    return MCPX_OK;
+}
+
+/* The query, into `params` and `admission`. A second topic is never a matter of which one wins. */
+static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *params,
+                                struct admission *admission, struct mcpx_text *scratch,
+                                const char **detail)
+{
+    size_t bad = 0;
+    enum http_param_fault fault;
+    enum mcpx_err err;
+
+    mcpx_text_reset(scratch);
+    if (!mcpx_text_reserve(scratch, query.len))
+        return refuse_admission(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
+    fault = http_params_read(query, params, PARAM_COUNT, scratch, &bad);
+    if (fault == HTTP_PARAM_TWICE)
+        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                                bad == PARAM_TOPIC ? "topic is given twice"
+                                                   : "a parameter is given twice",
+                                detail);
+    if (fault)
+        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                                "a parameter has malformed percent-encoding", detail);
+    err = read_topic(params[PARAM_TOPIC].value, admission, detail);
+    if (!err)
+        err = read_wishes(params, admission, detail);
+    return err ? err : read_instance(params, admission, detail);
+}
+
+/* A ticket is worth what the token or certificate it was issued for is worth now. */
+static enum mcpx_err redeem(const struct http_api *api, const struct http_request *request,
+                            const struct http_param *params, struct mcpx_now now,
+                            struct grant **grant)
+{
+    struct mcpx_slice topic = params[PARAM_TOPIC].value;
+    struct grant *issued = NULL;
+    enum mcpx_err err =
+        tickets_redeem(api->tickets, params[PARAM_TICKET].value, topic, now, &issued);
+
+    if (!err && issued->needs_certificate && !request->named.text)
+        err = MCPX_ETOKEN;
+    if (!err)
+        err = tokens_rejudge(api->config->tokens, grant_base(issued), topic, now, grant);
+    grant_unref(issued);
+    return err == MCPX_ENOTFOUND ? MCPX_ETOKEN : err;
+}
+
+/* Does its certificate stand for somebody else than whom the grant is for? */
+static bool is_another(const struct http_request *request, const struct grant *grant)
+{
+    return request->named.text && !mcpx_slice_equal(request->named, grant->identity);
+}
+
+/*
+ * A bearer token comes first and is not rescued by anything in the query: a client that sends a
+ * bad one has a fault that should show. A ticket beats a token, being the safer of the two.
+ */
+static enum mcpx_err find_grant(const struct http_api *api, const struct http_request *request,
+                                const struct http_param *params, struct mcpx_now now,
+                                struct grant **grant)
+{
+    struct mcpx_slice topic = params[PARAM_TOPIC].value;
+    struct claimant claimant;
+    enum mcpx_err err;
+
+    if (http_claimant(request, &claimant) != MCPX_OK)
+        return MCPX_ETOKEN;
+    if (!claimant.bearer.text && params[PARAM_TICKET].value.text) {
+        err = redeem(api, request, params, now, grant);
+        return err || !is_another(request, *grant) ? err : MCPX_ETOKEN;
+    }
+    if (!claimant.bearer.text && api->config->query_token)
+        claimant.bearer = params[PARAM_TOKEN].value;
+    if (claimant.bearer.len == 0 && !claimant.named.text)
+        return MCPX_ETOKEN;
+    return tokens_ask(api->config->tokens, &claimant, topic, now, grant);
+}
+
+/* What to tell those who did not get in. Names what was used, never its value. */
+static const char *token_detail(const struct http_api *api, const struct http_request *request,
+                                const struct http_param *params)
+{
+    struct mcpx_slice bearer;
+
+    if (request->named.text)
+        return "Invalid certificate, or a token or ticket of somebody else";
+    if (http_bearer(request->authorization, &bearer) != MCPX_OK || bearer.text)
+        return "Invalid token";
+    if (params[PARAM_TICKET].value.text)
+        return "ticket is unknown, used or expired, or its certificate is not shown";
+    if (!params[PARAM_TOKEN].value.text)
+        return "No token provided";
+    return api->config->query_token
+               ? "Invalid token"
+               : "tokens in the query are not accepted here; use Authorization or a ticket";
+}
+
+/* Names the cap that is reached, and counts. */
+static const char *share_detail(struct hub *hub, const struct grant *grant)
+{
+    enum cap cap = hub_cap_of(hub, grant);
+
+    hub_note_cap(hub, cap);
+    if (cap == CAP_CONNECTIONS)
+        return "this participant has as many connections (limits.connections_per_participant) "
+               "as one may have";
+    return "this participant has as many topics (topics.max_per_participant) as one may have";
+}
+
+static const char *admit_detail(enum mcpx_err err)
+{
+    switch (err) {
+    case MCPX_ENOTOPIC:
+        return "topic does not exist and may not be created";
+    case MCPX_EFULL:
+        return "topic or router is full; try again later";
+    case MCPX_EPRESENT:
+        return "this participant is already connected to the topic";
+    case MCPX_EFLAPPING:
+        return "this participant was replaced more than three times within a minute, or came "
+               "too often; is it running twice? With instance=auto both may stay";
+    case MCPX_EINSTANCES:
+        return "this participant is connected to the topic as often as it may be; end one of "
+               "its connections, or raise auth.instances";
+    case MCPX_EGOING:
+        return "the router is going away";
+    case MCPX_ENOTNOW:
+        return "the router cannot load or store anything of this topic now; try again later";
+    case MCPX_EKICKED:
+        return "an administrator keeps this participant out of the topic for now";
+    case MCPX_EREQUESTS:
+        return "this participant connects and asks too often (limits.requests_per_minute); "
+               "wait "
+               "before the next attempt";
+    default:
+        return mcpx_strerror(err);
+    }
+}
+
+/* Path, method and origin: what can be refused without reading the query. */
+static enum mcpx_err check_head(const struct http_api *api, const struct http_request *request,
+                                struct http_target *target, const char **detail)
+{
+    if (!http_target_parse(request->target, target))
+        return refuse_admission(MCPX_EREQUEST, "request target must be a path", detail);
+    if (!mcpx_slice_equal(target->path, MCPX_SLICE("/ws")) &&
+        !mcpx_slice_equal(target->path, MCPX_SLICE("/v0.1/ws")))
+        return refuse_admission(MCPX_ENOTFOUND, "WebSockets live at /ws and /v0.1/ws", detail);
+    if (!mcpx_slice_equal(request->method, MCPX_SLICE("GET")))
+        return refuse_admission(MCPX_EMETHOD, "a WebSocket begins with GET", detail);
+    if (!http_origin_is_allowed(api->config, request->origin))
+        return refuse_admission(MCPX_EORIGIN, "this origin is not allowed", detail);
+    return MCPX_OK;
+}
+
+enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
+                                 const struct admission *admission, struct mcpx_now now)
+{
+    enum mcpx_err err = hub_may_admit(hub, grant, admission, now);
+    enum mcpx_err opened;
+
+    if (err != MCPX_EOPENING)
+        return err;
+    opened = hub_open(hub, grant, admission->topic, now);
+    if (opened == MCPX_EUNAVAILABLE)
+        return MCPX_ENOTNOW;
+    return opened ? opened : err;
+}
+
+enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
+                             struct mcpx_now now, struct admission *admission,
+                             struct mcpx_text *scratch, struct grant **grant,
+                             const char **detail)
+{
+    struct http_param params[PARAM_COUNT];
+    struct admission wish = {0};
+    struct grant *found = NULL;
+    struct http_target target;
+    enum mcpx_err err;
+
+    memcpy(params, params_known, sizeof params);
+    err = check_head(api, request, &target, detail);
+    if (!err)
+        err = read_query(target.query, params, &wish, scratch, detail);
+    if (err)
+        return err;
+    err = find_grant(api, request, params, now, &found);
+    if (err == MCPX_ETOKEN) {
+        grant_unref(found); /* a ticket of somebody else */
+        return refuse_admission(err, token_detail(api, request, params), detail);
+    }
+    if (err == MCPX_EFORBIDDEN)
+        return refuse_admission(err, "Access denied to topic", detail);
+    if (!err)
+        err = changes_admit(api->changes, wish.topic, now.wall_ms, &found);
+    if (!err && http_wait_ms(api, request, found->identity, now))
+        err = MCPX_EREQUESTS;
+    if (!err && api->going)
+        err = MCPX_EGOING;
+    if (!err && api->store && store_figures(api->store)->sqlite.state == STAGE_FAILED)
+        err = MCPX_ENOTNOW;
+    if (!err)
+        err = http_admission_ask(api->hub, found, &wish, now);
+    if (err && err != MCPX_EOPENING) {
+        const char *text =
+            err == MCPX_ESHARE ? share_detail(api->hub, found) : admit_detail(err);
+
+        grant_unref(found);
+        return refuse_admission(err, text, detail);
+    }
+    *admission = wish;
+    *grant = found;
+    return err;
+}

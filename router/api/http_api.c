@@ -1,0 +1,258 @@
+/*
+ * http_api.c - finds out what a request wants and who may want it, then hands it to one handler.
+ * The routes are one table: method, path, what access they need, handler. A chain of string
+ * comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow from a table.
+ */
+#include "router/api/api.h"
+#include "router/api/http_admission.h"
+#include "router/http/http_reply.h"
+
+/* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */
+enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
+
+/*
+ * path     literal text, with at most one "{...}" that stands for one or more bytes
+ * access   see above; ACCESS_TOPIC means that "{...}" is a topic's name
+ * dev      exists in dev mode only
+ */
+struct route {
+    enum http_method method;
+    const char *path;
+    enum access access;
+    bool dev;
+    void (*handle)(const struct api_call *call, struct http_reply *reply);
+};
+
+/* It takes its time: whoever has the connection answers when it is done. */
+static void api_reload(const struct api_call *call, struct http_reply *reply)
+{
+    if (!api_may(call, call->grant, "admin/reload", reply))
+        return;
+    reply->err = MCPX_EOPENING;
+    reply->reload = true;
+    mcpx_text_slice(&reply->detail, call->grant->identity);
+}
+
+static const struct route routes[] = {
+    {HTTP_GET, "/", ACCESS_OPEN, false, api_root},
+    {HTTP_GET, "/health", ACCESS_OPEN, false, api_health},
+    {HTTP_GET, "/livez", ACCESS_OPEN, false, api_live},
+    {HTTP_GET, "/readyz", ACCESS_OPEN, false, api_ready},
+    {HTTP_GET, "/metrics", ACCESS_OPEN, false, api_metrics},
+    {HTTP_GET, "/ws", ACCESS_OPEN, false, api_upgrade},
+    {HTTP_GET, "/v0.1/ws", ACCESS_OPEN, false, api_upgrade},
+    {HTTP_GET, "/v0.1/topics", ACCESS_TOKEN, false, api_topics},
+    {HTTP_GET, "/v0.1/topics/{topic}/participants", ACCESS_TOPIC, false, api_participants},
+    {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, false, api_history},
+    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, false, api_rate_limit},
+    {HTTP_POST, "/admin/reload", ACCESS_TOKEN, false, api_reload},
+    {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, false, api_ticket},
+    {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, false, api_renew},
+    {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, false, api_check},
+    {HTTP_GET, "/admin/participants", ACCESS_TOKEN, false, api_admin_participants},
+    {HTTP_GET, "/admin/topics", ACCESS_TOKEN, false, api_admin_topics},
+    {HTTP_GET, "/admin/policy", ACCESS_TOKEN, false, api_admin_policy},
+    {HTTP_POST, "/admin/participants/{id}/capabilities", ACCESS_TOKEN, false, api_change},
+    {HTTP_DELETE, "/admin/participants/{id}", ACCESS_TOKEN, false, api_kick},
+    {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, true, api_token},
+    {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, true, api_token},
+};
+
+/*
+ * Does the path fit? `name` is then what stands for "{...}", still encoded. A name may hold
+ * slashes as they are where literal text follows it, so that nothing is ambiguous.
+ */
+static bool route_fits(const struct route *route, struct mcpx_slice path,
+                       struct mcpx_slice *name)
+{
+    const char *open = strchr(route->path, '{');
+    struct mcpx_slice head, tail;
+
+    if (!open)
+        return mcpx_slice_equal(path, mcpx_slice_of(route->path));
+    head = (struct mcpx_slice){route->path, (size_t)(open - route->path)};
+    tail = mcpx_slice_of(strchr(open, '}') + 1);
+    if (path.len <= head.len + tail.len || memcmp(path.text, head.text, head.len) != 0 ||
+        memcmp(path.text + path.len - tail.len, tail.text, tail.len) != 0)
+        return false;
+    *name = (struct mcpx_slice){path.text + head.len, path.len - head.len - tail.len};
+    return tail.len > 0 || !memchr(name->text, '/', name->len);
+}
+
+/* The bit of a method, 0 for others. HEAD finds the route of GET: RFC 9110 section 9.3.2. */
+static unsigned method_of(struct mcpx_slice method)
+{
+    if (mcpx_slice_equal(method, MCPX_SLICE("HEAD")) ||
+        mcpx_slice_equal(method, MCPX_SLICE("GET")))
+        return HTTP_GET;
+    if (mcpx_slice_equal(method, MCPX_SLICE("POST")))
+        return HTTP_POST;
+    if (mcpx_slice_equal(method, MCPX_SLICE("DELETE")))
+        return HTTP_DELETE;
+    return 0;
+}
+
+/*
+ * The route of a request, or NULL with a problem or the answer to OPTIONS. `name` is filled
+ * when the route has one.
+ */
+static const struct route *find_route(const struct http_api *api,
+                                      const struct http_request *request,
+                                      struct mcpx_slice path, struct mcpx_slice *name,
+                                      struct http_reply *reply)
+{
+    unsigned method = method_of(request->method);
+    const struct route *found = NULL;
+    struct mcpx_slice part = {0};
+    unsigned allow = 0;
+
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if ((routes[i].dev && !api->config->dev) || !route_fits(&routes[i], path, &part))
+            continue;
+        allow |= routes[i].method;
+        if (routes[i].method == method) {
+            found = &routes[i];
+            *name = part;
+        }
+    }
+    if (found)
+        return found;
+    if (!allow) {
+        http_reply_fail(reply, MCPX_ENOTFOUND, "nothing lives at this path");
+        return NULL;
+    }
+    reply->allow = allow;
+    reply->preflight = mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS"));
+    if (!reply->preflight)
+        http_reply_fail(reply, MCPX_EMETHOD, NULL);
+    return NULL;
+}
+
+/* Decodes the path's variable part into `scratch`. */
+static bool read_name(const struct route *route, struct mcpx_slice raw,
+                      struct mcpx_text *scratch, struct api_call *call,
+                      struct http_reply *reply)
+{
+    if (!raw.text)
+        return true;
+    if (!mcpx_text_reserve(scratch, raw.len)) {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+        return false;
+    }
+    if (!http_decode(raw, HTTP_PLUS_LITERAL, scratch, &call->name)) {
+        http_reply_fail(reply, MCPX_EREQUEST, "path has malformed percent-encoding");
+        return false;
+    }
+    return route->access != ACCESS_TOPIC || api_is_topic(call->name, reply);
+}
+
+/* Fills call->claimant and call->grant, a reference the caller owns, as the route demands. */
+static bool check_access(const struct route *route, struct api_call *call,
+                         struct http_reply *reply)
+{
+    const struct claimant *claimant = &call->claimant;
+    const struct mcpx_slice any = {0};
+    enum mcpx_err err;
+
+    if (route->access == ACCESS_OPEN)
+        return true;
+    err = http_claimant(call->request, &call->claimant);
+    if (!err && !claimant->bearer.text && !claimant->named.text) {
+        http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
+        return false;
+    }
+    if (!err)
+        err = tokens_ask(call->api->config->tokens, claimant,
+                         route->access == ACCESS_TOPIC ? call->name : any, call->now,
+                         &call->grant);
+    if (!err && route->access == ACCESS_TOPIC &&
+        changes_bar(call->api->changes, call->grant->identity, call->name, call->now.wall_ms))
+        err = MCPX_EKICKED;
+    if (err == MCPX_ETOKEN && claimant->named.text)
+        http_reply_fail(reply, err, "Invalid certificate, or a token of somebody else");
+    else if (err == MCPX_ETOKEN)
+        http_reply_fail(reply, err, "Invalid token");
+    else if (err == MCPX_EFORBIDDEN)
+        http_reply_fail(reply, err, "Access denied to topic");
+    else if (err)
+        http_reply_fail(reply, err, NULL);
+    return err == MCPX_OK;
+}
+
+/* Protocol: section 8. Its address has paid already, and has it back. */
+static bool check_rate(const struct api_call *call, struct http_reply *reply)
+{
+    int64_t wait_ms = 0;
+
+    if (call->grant && !call->request->again)
+        wait_ms = http_wait_ms(call->api, call->request, call->grant->identity, call->now);
+    if (wait_ms == 0)
+        return true;
+    http_reply_fail(reply, MCPX_EREQUESTS, NULL);
+    reply->wait_ms = wait_ms;
+    return false;
+}
+
+static uint64_t work_ns(const struct http_api *api)
+{
+    return api->work_ns ? api->work_ns() : 0;
+}
+
+/* RFC 9110 section 9.3.7. */
+static bool is_about_all(const struct http_request *request)
+{
+    return mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS")) &&
+           mcpx_slice_equal(request->target, MCPX_SLICE("*"));
+}
+
+static void dispatch(struct api_call *call, struct mcpx_text *scratch,
+                     struct http_reply *reply)
+{
+    const struct http_request *request = call->request;
+    struct http_target target;
+    struct mcpx_slice name = {0};
+    const struct route *route;
+
+    if (is_about_all(request)) {
+        reply->allow = HTTP_GET | HTTP_POST | HTTP_DELETE;
+        reply->preflight = true;
+        return;
+    }
+    if (!http_target_parse(request->target, &target)) {
+        http_reply_fail(reply, MCPX_EREQUEST, "request target must be a path");
+        return;
+    }
+    route = find_route(call->api, request, target.path, &name, reply);
+    if (!route)
+        return;
+    if (request->body.len > HTTP_BODY_MAX) {
+        http_reply_fail(reply, MCPX_ETOOBIG, "body exceeds 65536 bytes");
+        return;
+    }
+    call->query = target.query;
+    if (!read_name(route, name, scratch, call, reply) || !check_access(route, call, reply) ||
+        !check_rate(call, reply))
+        return;
+    route->handle(call, reply);
+}
+
+void http_answer(const struct http_api *api, const struct http_request *request,
+                 struct mcpx_now now, struct http_reply *reply)
+{
+    struct api_call call = {.api = api, .request = request, .now = now};
+    uint64_t began_ns = work_ns(api);
+    struct mcpx_text scratch = {0};
+
+    reply->head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"));
+    if (http_origin_is_allowed(api->config, request->origin)) {
+        reply->origin = request->origin;
+        dispatch(&call, &scratch, reply);
+    } else {
+        http_reply_fail(reply, MCPX_EORIGIN, NULL);
+    }
+    if (call.grant)
+        gate_charge(api->gate, call.grant->identity, (work_ns(api) - began_ns) / HTTP_WORK_NS,
+                    now);
+    grant_unref(call.grant);
+    mcpx_text_fini(&scratch);
+}

@@ -1,0 +1,247 @@
+/*
+ * connection.c - the states of a socket; evict.c looks at the deadlines between them. Nothing is
+ * destroyed on the spot: the socket is handed to libwebsockets, which calls back when it is gone,
+ * so no list of connections changes while it is walked.
+ */
+#include "router/connection/connection.h"
+
+#include "router/connection/bounds.h"
+#include "router/connection/signatures.h"
+#include "router/connection/turn.h"
+#include "router/connection/wire.h"
+#include "router/tls/tls.h"
+
+#include <libwebsockets.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* The code stands before the text in the payload of a close frame. */
+enum { CODE_LEN = 2 };
+
+struct close_cause close_cause_lost(void)
+{
+    return (struct close_cause){.code = CLOSE_LOST, .reason = "lost"};
+}
+
+struct close_cause close_cause_of_client(int code, struct mcpx_slice payload)
+{
+    struct close_cause cause = {.code = code, .reason = mcpx_error_wire(MCPX_ECLOSED)};
+
+    if (payload.len > CODE_LEN)
+        cause.says = (struct mcpx_slice){payload.text + CODE_LEN, payload.len - CODE_LEN};
+    return cause;
+}
+
+struct close_cause close_cause_of_router(enum mcpx_err err)
+{
+    return (struct close_cause){.code = mcpx_error_close(err), .reason = mcpx_error_wire(err)};
+}
+
+/* The largest buffer that a connection keeps between messages. */
+enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };
+
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin)
+{
+    struct address from = address_shared(origin);
+    struct connection *connection = calloc(1, sizeof *connection);
+
+    if (!connection)
+        return NULL;
+    if (!holders_add(&edge->unauthenticated, from, &connection->holding)) {
+        free(connection);
+        return NULL;
+    }
+    connection->edge = edge;
+    connection->generation = edge->generation;
+    connection->number = ++edge->numbered;
+    connection->from = from;
+    connection->origin = origin;
+    connection->wsi = wsi;
+    connection->fd = lws_get_socket_fd(wsi);
+    connection->frames = (struct mx_frames){
+        .side = MX_FROM_CLIENT, .max = bounds_message(edge->config), .keep_size = KEEP_MAX};
+    list_init(&connection->in_welcoming);
+    list_init(&connection->in_full);
+    list_init(&connection->in_unfinished);
+    list_init(&connection->in_waiting);
+    list_init(&connection->in_joining);
+    list_init(&connection->in_leaving);
+    connection->deadline_ms = edge_now(edge).mono_ms + REQUEST_MS;
+    list_append(&edge->all, &connection->in_all);
+    edge->count++;
+    lws_set_opaque_user_data(wsi, connection);
+    return connection;
+}
+
+struct connection *connection_of(struct lws *wsi)
+{
+    return lws_get_opaque_user_data(wsi);
+}
+
+const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE])
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_storage room;
+    } peer;
+    socklen_t len = sizeof peer;
+
+    if (connection->origin_told)
+        return address_text(connection->origin, text);
+    /* Not asked of libwebsockets: it asks the socket again, which may be closed by then. */
+    if (getpeername(connection->fd, &peer.any, &len) == 0 &&
+        (peer.any.sa_family == AF_INET || peer.any.sa_family == AF_INET6) &&
+        getnameinfo(&peer.any, len, text, REMOTE_SIZE, NULL, 0, NI_NUMERICHOST) == 0)
+        return text;
+    return address_text(connection->from, text);
+}
+
+static void set_state(struct connection *connection, enum connection_state state)
+{
+    if (state != UNAUTHENTICATED && state != ANSWERED)
+        holders_remove(&connection->edge->unauthenticated, &connection->holding);
+    list_remove(&connection->in_leaving);
+    if (state == LEAVING)
+        list_append(&connection->edge->leaving, &connection->in_leaving);
+    connection->state = state;
+}
+
+/* It waits for nothing any more. */
+static void stop_waiting(struct connection *connection)
+{
+    waiters_remove(connection);
+    signatures_forget(connection);
+    list_remove(&connection->in_joining);
+}
+
+void connection_depart(struct connection *connection, struct close_cause cause)
+{
+    struct peer *peer = connection->peer;
+
+    if (!peer)
+        return;
+    if (peer_is_condemned(peer))
+        cause = close_cause_of_router(peer_close_err(peer));
+    LOG(LOG_INFO, "departed", log_text("participant", peer_id(peer)), log_identity(peer),
+        log_text("topic", peer_topic_name(peer)), log_connection(connection),
+        log_string("reason", cause.reason), log_number("close_code", cause.code),
+        log_known("says", cause.says), log_left_out(connection));
+    list_remove(&connection->in_welcoming);
+    list_remove(&connection->in_joining);
+    connection->peer = NULL;
+    hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
+}
+
+void connection_free(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    connection_depart(connection, close_cause_lost());
+    stop_waiting(connection);
+    set_state(connection, DEAD);
+    list_remove(&connection->in_all);
+    edge->count--;
+    wire_drop(connection);
+    turn_drop(connection);
+    unfinished_end(connection);
+    mx_frames_fini(&connection->frames);
+    tls_free(connection->tls);
+    mcpx_text_fini(&connection->proxy_head);
+    free(connection);
+}
+
+static void on_welcome(uv_timer_t *timer);
+
+static void set_welcome(struct edge *edge, int64_t wait_ms)
+{
+    uv_timer_start(&edge->welcome, on_welcome, (uint64_t)wait_ms, 0);
+}
+
+/* Releases the welcome of every member whose time has come. */
+static void on_welcome(uv_timer_t *timer)
+{
+    struct edge *edge = timer->data;
+    struct mcpx_now now = edge_now(edge);
+
+    while (!list_is_empty(&edge->welcoming)) {
+        struct connection *connection =
+            LIST_ELEMENT(edge->welcoming.next, struct connection, in_welcoming);
+
+        if (connection->deadline_ms > now.mono_ms) {
+            set_welcome(edge, connection->deadline_ms - now.mono_ms);
+            return;
+        }
+        list_remove(&connection->in_welcoming);
+        connection->deadline_ms = 0;
+        if (connection->full)
+            peer_stall(connection->peer);
+        else
+            peer_unstall(connection->peer, now);
+    }
+}
+
+void connection_join(struct connection *connection, struct peer *peer)
+{
+    struct edge *edge = connection->edge;
+
+    set_state(connection, MEMBER);
+    connection->peer = peer;
+    connection->since_ms = edge_now(edge).wall_ms;
+    connection->deadline_ms = edge_now(edge).mono_ms + WELCOME_DELAY_MS;
+    list_append(&edge->welcoming, &connection->in_welcoming);
+    peer_hold_back(peer);
+    if (!uv_is_active((uv_handle_t *)&edge->welcome))
+        set_welcome(edge, WELCOME_DELAY_MS);
+}
+
+void connection_wait(struct connection *connection)
+{
+    set_state(connection, GUEST);
+}
+
+void connection_answered(struct connection *connection)
+{
+    if (connection->state == DEAD)
+        return;
+    stop_waiting(connection);
+    set_state(connection, ANSWERED);
+    turn_release(connection);
+    connection->deadline_ms = edge_now(connection->edge).mono_ms + ANSWER_MS;
+}
+
+void connection_leave(struct connection *connection, int64_t wait_ms)
+{
+    if (connection->state == DEAD)
+        return;
+    list_remove(&connection->in_welcoming);
+    stop_waiting(connection);
+    set_state(connection, LEAVING);
+    turn_release(connection);
+    connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
+    unfinished_end(connection);
+}
+
+void connection_kill(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    list_remove(&connection->in_welcoming);
+    stop_waiting(connection);
+    set_state(connection, DEAD);
+    wire_drop(connection);
+    turn_drop(connection);
+    unfinished_end(connection);
+    connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
+    if (connection->peer)
+        peer_stall(connection->peer); /* nothing is to be written to it any more */
+    lws_set_timeout(connection->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
+    edge->wake_lws = true;
+}
+
+void connection_locate(const void *connection, struct whereabouts *out)
+{
+    const struct connection *const own = connection;
+
+    *out = (struct whereabouts){own->from, own->since_ms};
+}

@@ -1,0 +1,217 @@
+/*
+ * connection.h - one accepted socket: what is known of it, and its life from the first byte to the
+ * last, whatever it becomes.
+ */
+#ifndef EDGE_CONNECTION_H
+#define EDGE_CONNECTION_H
+
+#include "lib/wire/frames.h"
+#include "router/connection/edge.h"
+#include "router/hub/list.h"
+#include <mcpx/error.h>
+
+struct exchange;
+struct signing;
+struct waiter;
+struct tls;
+struct lws;
+
+/**
+ * UNAUTHENTICATED   speaks HTTP and was not answered yet
+ * ANSWERED          was answered over HTTP: nothing it sends counts any more
+ * GUEST             a WebSocket whose participant waits to be let in
+ * MEMBER            a WebSocket with a peer in the hub
+ * LEAVING           a close frame was written or received: nothing it sends counts any more
+ * DEAD              libwebsockets was told to destroy it
+ */
+enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD };
+
+/* What a round of fan-out reads of each connection stands first, in one cache line. */
+
+/**
+ * peer           the hub's end; NULL before it was admitted and after it departed
+ * tls            what is between the socket and the rest; NULL = nothing
+ * fd             the socket of `wsi`
+ * full           the socket takes no more; `unsent` has the rest
+ * finished       nothing more will be written (wire_finish)
+ * shut           our side of the socket was shut
+ * bodiless       the request is HEAD
+ * held           nothing is read from it (turn_hold)
+ * replaces       it takes the place of another one, once its join is stored
+ * ended          the client has said that it says nothing more
+ * deadline_ms    mono_ms at which the connection is cut unless its state changed; 0 = never
+ * in_all         link in edge->all
+ * in_welcoming   link in edge->welcoming while the welcome of a member is held back
+ * from           where it comes from, as it counts (forwarded.h); `origin` is the whole address
+ * via_proxy      it is from a trusted proxy, which has not said yet whom it is for
+ * wants_proxy_head   what comes next is a PROXY head; `proxy_head` has what has come of it
+ * origin_told    `origin` is what a proxy has said
+ * since_ms       wall clock at which it became a member
+ * holding        its place among edge->unauthenticated
+ * exchange       the HTTP request that is on its way; NULL else
+ * waiter         while it waits for the hub; NULL else
+ * signing        while the signature of its token is verified; NULL else
+ * looks          what its address was charged for looking at it (gate_looks); 0 when it was not
+ * is_refused     it has shown no good credential, and is told so at its deadline
+ * in_joining     link in edge->guests.joining
+ * in_leaving     link in edge->leaving
+ * frames         what a member sends
+ * extras         control frames since they were last charged
+ * unsent         what the kernel did not take, from `unsent_at` on; in edge->full while it is
+ *                not empty
+ * unsent_counted how much of edge->unsent is its memory
+ * took_ms        when the kernel last took any of it, or it began to be kept
+ * progress       bytes of an answer that were taken since its deadline was last moved
+ * deferred       what was read and waits for a later turn (turn.h); in edge->waiting while it
+ *                may go on
+ * opened         how much of it was sealed by TLS and no longer is: the beginning
+ * deferred_counted   how much of edge->deferred is its memory
+ * message_size   how much of edge->unfinished is the memory of an unfinished message
+ * generation     edge->generation when its grant was judged last
+ * number         which one it is since the router began; the log names it by this
+ * left_out       refused messages that no line was written about, since the last one that was
+ * message_due_ms mono_ms by which the rest has to arrive; 0 = no message is unfinished
+ */
+struct connection {
+    struct edge *edge;
+    struct lws *wsi;
+    struct peer *peer;
+    struct tls *tls;
+    int fd;
+    enum connection_state state;
+    bool full, finished, shut, bodiless, held, replaces, ended, is_refused;
+    bool via_proxy, wants_proxy_head, origin_told;
+    int64_t deadline_ms;
+    struct link in_all, in_welcoming;
+    struct address from, origin;
+    struct mcpx_text proxy_head;
+    int64_t since_ms;
+    struct holding holding;
+    struct exchange *exchange;
+    struct waiter *waiter;
+    struct signing *signing;
+    uint64_t looks;
+    struct link in_joining, in_leaving;
+    struct mx_frames frames;
+    size_t extras;
+    struct mcpx_text unsent;
+    size_t unsent_at, unsent_counted, progress;
+    int64_t took_ms;
+    struct link in_full, in_unfinished, in_waiting;
+    struct mcpx_text deferred;
+    size_t opened, deferred_counted;
+    size_t message_size;
+    int64_t message_due_ms;
+    uint64_t generation;
+    uint64_t number;
+    uint64_t left_out;
+};
+
+/** Is its welcome held back, and all else that the hub has for it? */
+static inline bool connection_is_welcoming(const struct connection *connection)
+{
+    return !list_is_empty(&connection->in_welcoming);
+}
+
+/** The field of a log line that says whose instance a peer is; none for the participant itself. */
+static inline struct log_field log_identity(const struct peer *peer)
+{
+    struct mcpx_slice identity = peer_grant(peer)->identity;
+
+    if (mcpx_slice_equal(identity, peer_id(peer)))
+        return (struct log_field){.key = NULL};
+    return log_text("identity", identity);
+}
+
+/** The field of a log line that says which connection it is about. */
+static inline struct log_field log_connection(const struct connection *connection)
+{
+    return log_number("connection", (int64_t)connection->number);
+}
+
+/** The field that says how many lines about refused messages are missing; none when none are. */
+static inline struct log_field log_left_out(const struct connection *connection)
+{
+    struct log_field field = log_number("left_out", (int64_t)connection->left_out);
+
+    if (connection->left_out == 0)
+        field.key = NULL;
+    return field;
+}
+
+/** The code of an end without a close frame: RFC 6455 section 7.1.5. */
+enum { CLOSE_LOST = 1006 };
+
+/**
+ * How it ended.
+ *
+ * code     of the close frame of whoever closed first; CLOSE_LOST when none came
+ * reason   static: the name of an error on the wire, "closed" by the participant, or "lost"
+ * says     the text of the participant's close frame; absent when there is none
+ */
+struct close_cause {
+    int code;
+    const char *reason;
+    struct mcpx_slice says;
+};
+
+/** The connection was gone, and nobody said why. */
+struct close_cause close_cause_lost(void);
+
+/** The participant has closed it. `payload` is its close frame's, and borrowed. */
+struct close_cause close_cause_of_client(int code, struct mcpx_slice payload);
+
+/** The router has closed it, because of `err`. */
+struct close_cause close_cause_of_router(enum mcpx_err err);
+
+/**
+ * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
+ * socket (connection_free).
+ *
+ * origin   the whole address that it comes from
+ *
+ * Returns NULL when memory runs out.
+ */
+struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin);
+
+/**
+ * The socket is gone: the peer departs if it has not, and the connection is freed. After
+ * http_server_end.
+ */
+void connection_free(struct connection *connection);
+
+/** The connection of a libwebsockets socket; NULL for its internal ones. */
+struct connection *connection_of(struct lws *wsi);
+
+/** The other side's address as text, for the log; what is kept of it when it is gone already. */
+enum { REMOTE_SIZE = 64 };
+const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE]);
+
+/** Where a connection, given to hub_admit, comes from and since when. */
+void connection_locate(const void *connection, struct whereabouts *out);
+
+/** It becomes a member: `peer` is its end in the hub. Its welcome waits WELCOME_DELAY_MS. */
+void connection_join(struct connection *connection, struct peer *peer);
+
+/** It was upgraded, and its participant waits to be let in. */
+void connection_wait(struct connection *connection);
+
+/** Its request is being answered. It is cut ANSWER_MS after it last took bytes of the answer. */
+void connection_answered(struct connection *connection);
+
+/**
+ * From here on nothing counts that it sends. It is cut at the deadline `wait_ms` from now
+ * unless the other side closes first.
+ */
+void connection_leave(struct connection *connection, int64_t wait_ms);
+
+/**
+ * The participant is gone for the others, and the log says why: because of `cause`, unless the hub
+ * has closed the connection before. Harmless when it had no peer.
+ */
+void connection_depart(struct connection *connection, struct close_cause cause);
+
+/** Cuts the connection without a word, soon but not from within this call. */
+void connection_kill(struct connection *connection);
+
+#endif

@@ -1,0 +1,221 @@
+/*
+ * edge.h - all that one running router owns, shared by the files of this folder and nobody else.
+ */
+#ifndef EDGE_EDGE_H
+#define EDGE_EDGE_H
+
+#include "router/api/http_api.h"
+#include "router/connection/key_watch.h"
+#include "router/connection/signatures.h"
+#include "router/connection/tls_files.h"
+#include "router/http/gate.h"
+#include "router/process/clock.h"
+#include "router/process/log.h"
+#include "router/process/manager.h"
+#include "router/store/commit/stage.h"
+#include <uv.h>
+
+/**
+ * Participants that were upgraded and are not in their topic yet (guests.h).
+ *
+ * joining    their join is not stored yet; in the order in which it was accepted
+ * parties    how many of one participant wait to be asked; all of them together
+ */
+struct guests {
+    struct link joining;
+    struct mx_map parties;
+    struct mx_map_key key;
+    size_t count;
+};
+
+/**
+ * TLS of the addresses that have it (edge_tls.h); without any, all of it is zero.
+ *
+ * files        what new connections are given
+ * lists_ended  that all lists of an authority have ended was logged
+ * watch        who reads them again (tls_files.h)
+ */
+struct edge_tls {
+    struct tls_room *room;
+    struct tls_files files;
+    bool lists_ended;
+    struct tls_figures figures;
+    struct tls_watch *watch;
+};
+
+struct connection;
+struct tls_room;
+struct tls_watch;
+struct reload;
+struct store;
+struct lws_context;
+struct lws_vhost;
+
+/**
+ * Bounds and times that are not for the administrator to choose.
+ *
+ * UNAUTHENTICATED_MAX   connections that have not been upgraded; beyond, whoever holds most loses
+ *                       one
+ * REQUEST_MS            how long one may stay so without being answered
+ * LAST_REQUEST_MS       how long one may stay so while the router stops
+ * REFUSAL_MS            how long who asks too often waits for being told so
+ * ANSWER_MS             how long one may take nothing of its answer
+ * LINGER_MS             between the last byte sent and the end, for the other side to close first
+ * WELCOME_DELAY_MS      between the 101 and the welcome: some clients lose what comes with the 101
+ * LEAVE_MS              how long a peer may take to answer a close frame
+ * FULL_LEAVE_MS         the same for one that has stopped reading and has to catch up first
+ * TICK_MS               longest wait of the housekeeping timer
+ * UNFINISHED_MS         how long a message may take from its first piece to its last
+ * BUFFERS_MAX           memory of all messages that have begun to arrive, of everybody together; as
+ *                       much again of all that sockets have not taken yet (bounds_buffers)
+ * DEFERRED_MAX          memory of all that was read and waits for its turn (turn.h)
+ * MESSAGE_MOST          the largest message there can be: sizes in a topic's log have 32 bits
+ * TLS_BYTES             what TLS takes of one connection: its state, measured as 16 KiB, and in
+ *                       turn a chain of certificates or a record that is not whole
+ * READ_SIZE             most bytes that are read at once, into one buffer for all connections
+ */
+enum {
+    UNAUTHENTICATED_MAX = 1024,
+    REQUEST_MS = 10000,
+    LAST_REQUEST_MS = 250,
+    REFUSAL_MS = 1000,
+    ANSWER_MS = 10000,
+    LINGER_MS = 2000,
+    WELCOME_DELAY_MS = 5,
+    LEAVE_MS = 5000,
+    FULL_LEAVE_MS = 30000,
+    TICK_MS = 1000,
+    UNFINISHED_MS = 30000,
+    BUFFERS_MAX = 64 << 20,
+    DEFERRED_MAX = 64 << 20,
+    MESSAGE_MOST = 512 << 20,
+    TLS_BYTES = 49152,
+    READ_SIZE = 98304
+};
+
+/** Where connections come in; with `tls`, under TLS. */
+struct listener {
+    struct edge *edge;
+    uv_poll_t poll;
+    int fd;
+    bool tls;
+    char url[240];
+};
+
+/**
+ * Those who wait for the hub (turn.h).
+ *
+ * asking     how many of them, from the first on, are still to be asked
+ * waits      hub_waits, and
+ * asked_ms   mono_ms, when all of them began to be asked last
+ */
+struct waiters {
+    struct link all;
+    size_t count, asking;
+    uint64_t waits;
+    int64_t asked_ms;
+};
+
+/**
+ * One router, on one thread.
+ *
+ * all, count                every connection; how many there are
+ * room                      how many there may be without taking the descriptors of all else
+ * leaving                   those that are leaving, the longest first
+ * unauthenticated           those not upgraded yet, by the address they come from
+ * welcoming                 members whose welcome is held back, oldest first
+ * unfinished                bytes of memory that unfinished messages take; in unfinished_all and
+ *                           unfinished_count the connections they belong to
+ * unsent                    bytes of memory that sockets have not taken yet; in full the
+ *                           connections they belong to, the one that took bytes last at the end
+ * waiting, deferred         connections with something left of a read that waits for its turn,
+ *                           longest first; bytes of memory that takes
+ * turn, others_ns           counts loop turns; the time that those have cost in this one whom
+ *                           nobody in the hub stands behind
+ * turns                     how long they took
+ * pongs                     frames on their way out, of the connection that is being read
+ * tls                       TLS
+ * gate                      what addresses and participants have asked lately
+ * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
+ *                           NULL when the hub keeps all by itself
+ * store_state, audit_state  what the log was told of them last
+ * disks                     asks how much room there is (key_watch.h)
+ * waiters, guests           those who wait for the hub; of them, and of those whose join is not
+ *                           stored yet, the WebSockets (guests.h)
+ * signatures                those of tokens that are being verified
+ * keys                      who reads the files with public keys again (key_watch.h)
+ * reload_by_ms              when a reload begins at last that a signal asks for; 0 = none waits
+ * reload, generation        who reads the configuration again (reload.h), and how often another one
+ *                           came into force, or other revocation lists: connections know under
+ *                           which they were judged (rejudge.h)
+ * remind_before             who was judged before that generation is told of limits again
+ * deaf                      members are not read, because nothing that they say can be taken
+ * wake_lws                  something was handed to libwebsockets' timers from outside its
+ *                           callbacks: it must be woken
+ * tick_for_ms               what hub_due said when the timer `tick` was set
+ * request_log               lines about refused requests, by address; message_log about refused
+ *                           messages, by participant
+ * numbered                  connections there have been: the number of the latest
+ * late_at_ms                when evict_late has last walked all connections
+ * stopping, stop_at_ms      after the first TERM; when waiting ends
+ * settle_until_ms           until then what is pending may be answered, before everybody leaves; 0
+ *                           once they do
+ */
+struct edge {
+    uv_loop_t loop;
+    struct clock clock;
+    struct config *config;
+    struct hub *hub;
+    struct tickets *tickets;
+    struct changes *changes;
+    struct http_api api;
+    struct process process;
+    struct manager manager;
+    struct lws_context *lws;
+    struct lws_vhost *vhost;
+    struct listener *listeners;
+    size_t listener_count;
+    struct link all, welcoming, leaving;
+    struct holders unauthenticated;
+    size_t count, room;
+    size_t unfinished, unfinished_count, unsent;
+    struct link unfinished_all, full, waiting;
+    size_t deferred;
+    uint64_t turn, others_ns;
+    struct figure turns;
+    struct mcpx_text pongs;
+    struct edge_tls tls;
+    struct gate *gate;
+    struct store *store;
+    uv_async_t wake_store;
+    enum stage_state store_state, audit_state;
+    struct waiters waiters;
+    struct guests guests;
+    struct disk_watch disks;
+    struct signatures signatures;
+    struct key_watch keys;
+    int64_t reload_by_ms;
+    struct reload *reload;
+    uint64_t generation;
+    uint64_t remind_before;
+    bool deaf;
+    uv_prepare_t round;
+    uv_idle_t busy;
+    uv_timer_t tick, welcome, reopen;
+    uv_signal_t signals[3];
+    struct log_limit accept_log, refuse_log;
+    struct log_share request_log, message_log;
+    uint64_t numbered;
+    int64_t tick_for_ms;
+    bool wake_lws;
+    bool stopping;
+    int64_t late_at_ms, stop_at_ms, settle_until_ms;
+};
+
+/** The time of this loop turn. */
+static inline struct mcpx_now edge_now(struct edge *edge)
+{
+    return clock_now(&edge->clock);
+}
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * proxies.c - a proxy is not charged for its connections: whoever it names is. The place that a
+ * connection without a token has among the unauthenticated moves to that address, too.
+ */
+#include "router/connection/proxies.h"
+
+#include "router/connection/answer.h"
+#include "router/connection/refusal.h"
+#include "router/http/forwarded.h"
+#include "router/http/gate.h"
+#include "router/tls/tls.h"
+
+static const struct answer_status no_head = {
+    400, "Bad Request", NULL, "a connection of this proxy has to begin with a PROXY head"};
+
+void proxies_begin(struct connection *connection)
+{
+    const struct config *config = connection->edge->config;
+
+    connection->via_proxy = forwarded_is_trusted(config, connection->origin);
+    connection->wants_proxy_head =
+        connection->via_proxy && config->proxy_address == PROXY_PROTOCOL;
+}
+
+/* Before its handshake TLS carries no answer. */
+static void refuse(struct connection *connection, const struct answer_status *why)
+{
+    if (connection->tls)
+        connection_kill(connection);
+    else if (why)
+        answer_refuse(connection, why);
+    else
+        answer_problem(connection, MCPX_ECONNECTS, NULL);
+}
+
+/* The connection is from this address, and charged to it. False when that is too much. */
+static bool take_origin(struct connection *connection, struct address whole)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    connection->via_proxy = false;
+    connection->origin_told = true;
+    connection->origin = whole;
+    connection->from = address_shared(whole);
+    holders_remove(&edge->unauthenticated, &connection->holding);
+    if (!holders_add(&edge->unauthenticated, connection->from, &connection->holding)) {
+        connection_kill(connection);
+        return false;
+    }
+    if (gate_admits(edge->gate, connection->from, edge_now(edge)))
+        return true;
+    connection->looks = connection->tls && !tls_is_open(connection->tls) ? GATE_TLS_LOOK : 1;
+    if (gate_looks(edge->gate, connection->from, connection->looks, edge_now(edge)))
+        return true;
+    refusal_note_attempt(edge, connection->from, connection_remote(connection, remote));
+    return false;
+}
+
+static void log_bad(const struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "proxy_head_bad", log_connection(connection),
+            log_string("reason", no_head.detail),
+            log_string("remote", connection_remote(connection, remote)));
+}
+
+bool proxies_take(struct connection *connection, char **bytes, size_t *len)
+{
+    struct mcpx_text *head = &connection->proxy_head;
+    size_t some = PROXY_HEAD_MAX - head->len, used = 0;
+    struct address from = connection->origin;
+    enum proxy_head found;
+
+    if (connection->finished || connection->state == DEAD)
+        return false;
+    if (some > *len)
+        some = *len;
+    mcpx_text_add(head, *bytes, some);
+    found =
+        head->failed ? PROXY_HEAD_BAD : proxy_head_read(mcpx_text_view(head), &used, &from);
+    if (found == PROXY_HEAD_MORE)
+        return false;
+    some -= found == PROXY_HEAD_BAD ? 0 : head->len - used;
+    *bytes += some;
+    *len -= some;
+    mcpx_text_fini(head);
+    connection->wants_proxy_head = false;
+    if (found == PROXY_HEAD_BAD) {
+        log_bad(connection);
+        refuse(connection, &no_head);
+        return false;
+    }
+    if (found == PROXY_HEAD_FROM && !take_origin(connection, from)) {
+        if (connection->state != DEAD)
+            refuse(connection, NULL);
+        return false;
+    }
+    connection->via_proxy = false;
+    return *len > 0;
+}
+
+bool proxies_take_head(struct connection *connection, const struct mx_http_head *head)
+{
+    struct address from;
+
+    if (!connection->via_proxy)
+        return true;
+    from = forwarded_find(connection->edge->config, head, connection->origin);
+    if (take_origin(connection, from))
+        return true;
+    if (connection->state != DEAD)
+        answer_problem(connection, MCPX_ECONNECTS, NULL);
+    return false;
+}

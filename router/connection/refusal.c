@@ -1,0 +1,384 @@
+/*
+ * refusal.c - whoever runs the router asks why somebody cannot do what they should. So a line has
+ * all that is known: the participant, where it is certain; the grant that came nearest; what is
+ * wrong with a token. To find it out costs something, and is done after the line was permitted. A
+ * token whose time is over was good at its time: it is verified as if it were then, so that the
+ * line names who bears it. The dates of one that nobody has signed are never believed.
+ */
+#include "router/connection/refusal.h"
+
+#include "lib/base/digits.h"
+#include "lib/base/ident.h"
+#include "router/api/http_admission.h"
+#include "router/connection/answer.h"
+#include "router/connection/turn.h"
+#include "router/http/http_reply.h"
+#include "router/policy/identity/jwt.h"
+#include "router/policy/identity/tokens.h"
+
+/* ---- what is wrong with a token ---- */
+
+/*
+ * What is known of a refused token.
+ *
+ * reason    a static sentence; NULL when nothing is wrong with it
+ * grant     what it would earn but for its dates: who bears it is certain then. A reference that
+ *           the caller owns; NULL when it is not known who bears it
+ * claimed   who it says that its bearer is, when that is not certain: anybody can have written it.
+ *           May stay empty; the caller's
+ */
+struct token_reason {
+    const char *reason;
+    struct grant *grant;
+    struct mcpx_text claimed;
+};
+
+static const char unknown[] = "neither a token of the configuration nor a JWT";
+
+/* The claims of a token, whoever has written them; NULL when it has none. */
+static json_t *read_claims(struct mcpx_slice bearer)
+{
+    const char *end = bearer.text + bearer.len;
+    const char *first = bearer.len ? memchr(bearer.text, '.', bearer.len) : NULL;
+    const char *last = first ? memchr(first + 1, '.', (size_t)(end - first - 1)) : NULL;
+    struct mcpx_text text = {0};
+    json_t *claims = NULL;
+
+    if (!last || bearer.len > JWT_BYTES_MAX)
+        return NULL;
+    if (mx_base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)},
+                            &text) &&
+        !text.failed)
+        claims = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+    mcpx_text_fini(&text);
+    return claims;
+}
+
+/* A date among the claims; `missing` where there is none. */
+static int64_t date_of(const json_t *claims, const char *name, int64_t missing)
+{
+    int64_t date = missing;
+
+    (void)jwt_date(json_object_get(claims, name), &date);
+    return date;
+}
+
+/* Do the dates, if they are true, forbid it now? `at_ms` is then an instant at which they hold. */
+static bool dates_forbid(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
+{
+    int64_t exp = date_of(claims, "exp", INT64_MAX);
+    int64_t nbf = date_of(claims, "nbf", 0), iat = date_of(claims, "iat", 0);
+    int64_t begin = nbf > iat ? nbf : iat;
+
+    *at_ms = wall_ms >= exp ? exp - 1 : begin;
+    return wall_ms >= exp || begin > wall_ms;
+}
+
+static void read_claimed(const json_t *claims, struct mcpx_text *out)
+{
+    const json_t *name = json_object_get(claims, "participantId");
+
+    if (!name)
+        name = json_object_get(claims, "sub");
+    if (json_is_string(name))
+        mcpx_text_add(out, json_string_value(name), json_string_length(name));
+}
+
+/*
+ * Finds out why tokens_ask has returned MCPX_ETOKEN for this token, whose signature is known by
+ * now if it matters. `claimant` is borrowed, and has no certificate; `out` is zeroed by the caller,
+ * and released with token_reason_fini.
+ */
+static void token_reason_find(struct tokens *tokens, const struct claimant *claimant,
+                              struct mcpx_now now, struct token_reason *out)
+{
+    const struct mcpx_slice any = {NULL, 0};
+    json_t *claims = read_claims(claimant->bearer);
+
+    out->reason = tokens_fault(tokens, claimant, now);
+    if (!claims && out->reason)
+        out->reason = unknown;
+    if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
+        tokens_ask(tokens, claimant, any, now, &out->grant))
+        read_claimed(claims, &out->claimed);
+    json_decref(claims);
+}
+
+/* Releases what was found. */
+static void token_reason_fini(struct token_reason *reason)
+{
+    grant_unref(reason->grant);
+    mcpx_text_fini(&reason->claimed);
+}
+
+/* ---- messages ---- */
+
+static const char *message_reason(const struct verdict *verdict)
+{
+    return verdict->err == MCPX_ECAPABILITY ? mcpx_refusal_wire(verdict->decision.refusal)
+                                            : mcpx_strerror(verdict->err);
+}
+
+static void log_message(struct connection *connection, const struct verdict *verdict)
+{
+    const struct peer *peer = connection->peer;
+    struct edge *edge = connection->edge;
+
+    if (!log_wants(LOG_INFO) || !peer || verdict->err == MCPX_ECLOSED)
+        return;
+    if (!log_share_permits(&edge->message_log, peer_grant(peer)->identity,
+                           edge_now(edge).mono_ms)) {
+        connection->left_out++;
+        return;
+    }
+    LOG(LOG_INFO, "message_refused", log_text("participant", peer_id(peer)),
+        log_identity(peer), log_text("topic", peer_topic_name(peer)),
+        log_connection(connection), log_known("id", verdict->id),
+        log_known("kind", verdict->kind_sent),
+        log_string("code", mcpx_error_wire(verdict->err)),
+        log_string("reason", message_reason(verdict)),
+        log_known("grant", verdict->decision.grant),
+        log_known("nearest", verdict->decision.nearest), log_left_out(connection));
+    connection->left_out = 0;
+}
+
+void refusal_note_message(struct connection *connection, const struct verdict *verdict,
+                          size_t bytes)
+{
+    record_message(connection, verdict, bytes);
+    log_message(connection, verdict);
+}
+
+/* ---- requests ---- */
+
+void refusal_note_attempt(struct edge *edge, struct address from, const char *remote)
+{
+    struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
+
+    hub_note_cap(edge->hub, CAP_CONNECTS);
+    if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
+        LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
+            log_string("reason", mcpx_strerror(MCPX_ECONNECTS)), log_string("remote", remote));
+    record_turned_away(edge, &who);
+}
+
+void refusal_delay(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    char remote[REMOTE_SIZE];
+
+    connection->is_refused = true;
+    connection->deadline_ms = edge_now(edge).mono_ms + REFUSAL_MS;
+    turn_hold(connection);
+    refusal_note_attempt(edge, connection->from, connection_remote(connection, remote));
+}
+
+enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
+
+/* The topic and the token of a request, as far as they can be read. */
+static void read_params(const struct connection *connection,
+                        const struct http_request *request, struct http_param *params,
+                        struct mcpx_text *scratch)
+{
+    const bool query_token = connection->edge->config->query_token;
+    struct http_target target;
+    struct mcpx_slice bearer = {0};
+    size_t bad;
+
+    if (http_target_parse(request->target, &target) &&
+        mcpx_text_reserve(scratch, target.query.len))
+        (void)http_params_read(target.query, params, PARAM_COUNT, scratch, &bad);
+    if (http_bearer(request->authorization, &bearer) || bearer.text || !query_token)
+        params[PARAM_TOKEN].value = bearer;
+}
+
+/* As far as it can be found out who it was. */
+static void find_who(struct edge *edge, const struct http_request *request,
+                     struct mcpx_slice token, enum mcpx_err err, struct token_reason *found)
+{
+    struct claimant claimant = {.bearer = token, .signature = &request->caller->signature};
+    struct mcpx_slice any = {0};
+
+    if (token.len == 0 && request->named.len)
+        (void)tokens_participant(edge->config->tokens, request->named, &found->grant);
+    else if (token.len && err == MCPX_ETOKEN)
+        token_reason_find(edge->config->tokens, &claimant, edge_now(edge), found);
+    else if (token.len)
+        (void)tokens_ask(edge->config->tokens, &claimant, any, edge_now(edge), &found->grant);
+}
+
+/* What is wrong with who has shown a certificate. */
+static void judge_certificate(const struct http_request *request, struct mcpx_slice token,
+                              struct token_reason *found)
+{
+    if (request->named.len == 0)
+        found->reason =
+            "no name of its certificate stands in tls.client_names, or several for "
+            "different participants, or it was revoked";
+    else if (token.len && !found->reason)
+        found->reason = "its token or ticket is not of whom its certificate stands for";
+    mcpx_text_reset(&found->claimed);
+    mcpx_text_slice(&found->claimed, request->shown);
+}
+
+static void log_request(const struct connection *connection,
+                        const struct http_request *request, const struct turned_away *who,
+                        const struct token_reason *found)
+{
+    char remote[REMOTE_SIZE];
+
+    LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
+        log_known("participant", who->from),
+        log_known("claimed", mcpx_text_view(&found->claimed)), log_known("topic", who->topic),
+        log_connection(connection), log_string("code", mcpx_error_wire(who->err)),
+        log_string("reason", found->reason),
+        log_string("remote", connection_remote(connection, remote)));
+}
+
+void refusal_note_request(struct connection *connection, const struct http_request *request,
+                          enum mcpx_err err, const char *detail)
+{
+    struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
+    struct edge *edge = connection->edge;
+    struct token_reason found = {.reason = NULL};
+    struct turned_away who = {.address = connection->from, .err = err};
+    struct mcpx_text scratch = {0};
+    bool logs = log_wants(LOG_INFO) &&
+                log_share_permits(&edge->request_log, address_slice(&connection->from),
+                                  edge_now(edge).mono_ms);
+
+    if (!logs && !record_is_kept(edge))
+        return;
+    read_params(connection, request, params, &scratch);
+    find_who(edge, request, params[PARAM_TOKEN].value, err, &found);
+    if (request->named.text && err == MCPX_ETOKEN)
+        judge_certificate(request, params[PARAM_TOKEN].value, &found);
+    if (!found.reason)
+        found.reason = detail ? detail : mcpx_strerror(err);
+    who.topic = params[PARAM_TOPIC].value;
+    who.reason = found.reason;
+    if (found.grant)
+        who.from = found.grant->identity;
+    record_turned_away(edge, &who);
+    if (logs)
+        log_request(connection, request, &who, &found);
+    token_reason_fini(&found);
+    mcpx_text_fini(&scratch);
+}
+
+/* Who asks how the router is gets an answer: nobody is turned away. */
+static bool is_probe(const struct http_request *request)
+{
+    return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
+}
+
+void refusal_note_reply(struct connection *connection, const struct http_request *request,
+                        const struct http_reply *reply)
+{
+    static const int statuses[] = {401, 403, 429, 503};
+
+    if (is_probe(request))
+        return;
+    for (size_t i = 0; reply->err && i < sizeof statuses / sizeof *statuses; i++)
+        if (http_reply_status(reply) == statuses[i])
+            refusal_note_request(connection, request, reply->err,
+                                 reply->detail.len ? reply->detail.text : NULL);
+}
+
+/*
+ * A refusal stands in the audit behind all that was accepted before it: the store has its turn
+ * first.
+ */
+
+static void record(struct edge *edge, struct audit_note *note)
+{
+    struct mcpx_now now = edge_now(edge);
+
+    note->wall_ms = now.wall_ms;
+    store_turn(edge->store, edge->hub, now);
+    store_note(edge->store, note);
+}
+
+static const char *reason_of(const struct verdict *verdict)
+{
+    return verdict->err == MCPX_ECAPABILITY ? mcpx_refusal_wire(verdict->decision.refusal)
+                                            : mcpx_strerror(verdict->err);
+}
+
+void record_message(struct connection *connection, const struct verdict *verdict, size_t bytes)
+{
+    const struct peer *peer = connection->peer;
+    struct audit_note note = {.what = AUDIT_REFUSE, .bytes = bytes};
+
+    if (!record_is_kept(connection->edge) || !peer || verdict->err == MCPX_ECLOSED)
+        return;
+    note.topic = peer_topic_name(peer);
+    note.from = peer_id(peer);
+    note.to = verdict->to;
+    note.to_count = verdict->to_count;
+    note.id = verdict->id;
+    note.kind_sent = verdict->kind_sent;
+    note.grant = verdict->decision.grant;
+    note.error = mcpx_slice_of(mcpx_error_wire(verdict->err));
+    note.reason = mcpx_slice_of(reason_of(verdict));
+    record(connection->edge, &note);
+}
+
+void record_turned_away(struct edge *edge, const struct turned_away *who)
+{
+    const char *reason = who->reason ? who->reason : mcpx_strerror(who->err);
+    struct audit_note note = {.what = AUDIT_TURNED_AWAY};
+    char address[ADDRESS_TEXT_SIZE];
+
+    if (!record_is_kept(edge))
+        return;
+    note.topic = who->topic;
+    note.from = who->from;
+    note.address = mcpx_slice_of(address_text(who->address, address));
+    note.error = mcpx_slice_of(mcpx_error_wire(who->err));
+    note.reason = mcpx_slice_of(reason);
+    record(edge, &note);
+}
+
+void record_keys(struct edge *edge, const char *setting)
+{
+    struct audit_note note = {.what = AUDIT_KEYS, .reason = mcpx_slice_of(setting)};
+
+    if (record_is_kept(edge))
+        record(edge, &note);
+}
+
+static void log_change(const struct audit_note *note)
+{
+    static const char *const change_events[] = {[AUDIT_GRANT] = "granted",
+                                                [AUDIT_REVOKE] = "revoked",
+                                                [AUDIT_KICK] = "kicked",
+                                                [AUDIT_LIFT] = "lifted"};
+    char until[MX_TIME_LEN + 1] = "";
+
+    if (note->until)
+        mx_time_format(note->until, until);
+    LOG(LOG_INFO, change_events[note->what], log_text("participant", note->from),
+        log_text("topic", note->topic), log_known("grant", note->grant),
+        log_known("until", mcpx_slice_of(until)), log_text("by", note->by),
+        log_text("remote", note->address));
+}
+
+void record_change(void *edge, const struct audit_note *note, struct mcpx_now now)
+{
+    struct edge *const own = edge;
+    struct audit_note copy = *note;
+
+    log_change(note);
+    if (!record_is_kept(own))
+        return;
+    store_turn(own->store, own->hub, now);
+    copy.wall_ms = now.wall_ms;
+    store_note(own->store, &copy);
+}
+
+void record_reload(struct edge *edge, struct audit_note *note)
+{
+    if (record_is_kept(edge))
+        record(edge, note);
+}

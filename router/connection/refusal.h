@@ -1,0 +1,86 @@
+/*
+ * refusal.h - what log and audit are told of what was refused: who, what and why. They say more
+ * than whoever was refused is told, and never a token.
+ */
+#ifndef EDGE_REFUSAL_H
+#define EDGE_REFUSAL_H
+
+#include "router/connection/connection.h"
+
+/**
+ * A message of `bytes` bytes of a member was refused. In the log, a participant has a share of
+ * these lines, with all its connections together; the next one that is written says how many of
+ * this connection were left out.
+ */
+void refusal_note_message(struct connection *connection, const struct verdict *verdict,
+                          size_t bytes);
+
+/**
+ * Somebody asked to be let in, or something of the HTTP API, and was refused. An address has a
+ * share of these lines in the log. To be called once it is answered: what is found out for the log
+ * takes time that nobody is to measure.
+ *
+ * detail   what it was told; NULL = the error's text
+ */
+void refusal_note_request(struct connection *connection, const struct http_request *request,
+                          enum mcpx_err err, const char *detail);
+
+/** An attempt from an address that attempts too often was turned away; `remote` is for the log. */
+void refusal_note_attempt(struct edge *edge, struct address from, const char *remote);
+
+/**
+ * Refuses a connection of an address that attempts too often, and that has shown no good
+ * credential: a while later, so that whoever waits for the answer tries less often.
+ */
+void refusal_delay(struct connection *connection);
+
+/**
+ * refusal_note_request for an answer of the HTTP API that was sent, if it says that somebody may
+ * not have what there is (401, 403, 429, 503).
+ */
+void refusal_note_reply(struct connection *connection, const struct http_request *request,
+                        const struct http_reply *reply);
+
+/*
+ * What the audit is told of refusals; of what is accepted it hears from the hub. Without an audit
+ * nothing happens.
+ */
+
+struct audit_note; /* router/store/audit/audit_line.h */
+
+/** A member's message of `bytes` bytes was refused. */
+void record_message(struct connection *connection, const struct verdict *verdict,
+                    size_t bytes);
+
+/**
+ * Somebody who is in no topic was refused.
+ *
+ * address        where the attempt came from
+ * from           who it is, if that is certain
+ * topic          what was asked for
+ * err, reason    why; a reason of NULL is the error's text
+ */
+struct turned_away {
+    struct address address;
+    struct mcpx_slice from, topic;
+    enum mcpx_err err;
+    const char *reason;
+};
+void record_turned_away(struct edge *edge, const struct turned_away *who);
+
+/** Keys of files are others now; `setting` names the file, or the section of its files. */
+void record_keys(struct edge *edge, const char *setting);
+
+/** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */
+void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
+
+/** Another configuration is in force: the line says by which policy what follows is decided. */
+void record_reload(struct edge *edge, struct audit_note *note);
+
+/** Is anything written down? Ask before working out costly fields. */
+static inline bool record_is_kept(const struct edge *edge)
+{
+    return edge->config->hub.audited;
+}
+
+#endif

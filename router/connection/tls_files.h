@@ -1,0 +1,68 @@
+/*
+ * tls_files.h - certificates and keys as files have them, made into what connections are given, and
+ * kept up to date.
+ */
+#ifndef EDGE_TLS_FILES_H
+#define EDGE_TLS_FILES_H
+
+#include "router/policy/config/config.h"
+#include "router/tls/revocation.h"
+
+struct edge;
+struct ossl_lib_ctx_st;
+struct ssl_ctx_st;
+
+/**
+ * What the files say.
+ *
+ * context   owned; each connection holds on to the one that it began with
+ * until_s   when the certificate ends, in seconds since 1970
+ * revoked   certificates of clients
+ */
+struct tls_files {
+    struct ssl_ctx_st *context;
+    int64_t until_s;
+    struct revocation revoked;
+};
+
+/**
+ * Reads the files and checks that they belong together. For any thread, one at a time.
+ *
+ * errors   one line for each reason that they cannot be used: setting, path, what was found
+ * out      to be freed with tls_files_fini; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_text *errors,
+                             struct tls_files *out);
+
+/** Frees them, as revocation_fini; connections keep what they have. Zeroed is allowed. */
+void tls_files_fini(struct tls_files *files);
+
+/**
+ * Reads the files for the first time, at once, where an address of the configuration begins with
+ * tls://.
+ *
+ * errors   one line for each reason they cannot be used
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors);
+
+/** Ends it, after all connections; no thread may be reading any more. */
+void tls_watch_close(struct edge *edge);
+
+/**
+ * Has a thread read all files, whether they have changed or not; once more, when it is reading.
+ * Connections keep what they have; new ones get what the files say then. Files that cannot be used
+ * change nothing, and the log says why.
+ */
+void tls_watch_reread(struct edge *edge);
+
+/** True until that is done. */
+bool tls_watch_is_rereading(const struct edge *edge);
+
+/** The same a second after the files have changed. To be called about once a second. */
+void tls_watch_look(struct edge *edge);
+
+#endif

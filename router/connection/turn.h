@@ -1,0 +1,116 @@
+/*
+ * turn.h - nobody takes up a loop turn: what a read holds beyond its owner's share is deferred to
+ * the next one.
+ */
+#ifndef EDGE_TURN_H
+#define EDGE_TURN_H
+
+#include "router/connection/connection.h"
+
+/**
+ * Shares of one turn. The unit is what a short message costs, some microseconds.
+ *
+ * TURN_SHARE       of a participant, for all its connections together
+ * TURN_OTHERS_NS   of all connections together that nobody in the hub stands behind, as time: HTTP
+ *                  requests, handshakes, those that are leaving. Who begins before it is used up is
+ *                  done with; as much again goes to taking connections
+ * TURN_RECORDS     so many records of TLS cost as much as a short message, whatever they hold
+ * TURN_BYTES       so many bytes of a message or of an answer cost as much as a short message
+ */
+enum { TURN_SHARE = 256, TURN_OTHERS_NS = 1000000, TURN_RECORDS = 4, TURN_BYTES = 4096 };
+
+/** A turn begins: everybody has a whole share. */
+void turn_begin(struct edge *edge);
+
+/**
+ * True while the share of who is behind the connection is not used up, nor TURN_OTHERS_NS where it
+ * is leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read is then
+ * used up at once.
+ */
+bool turn_permits(struct connection *connection);
+
+/** Takes `cost` from a participant's share, which may end below nothing. */
+void turn_spend(struct connection *connection, uint64_t cost);
+
+/**
+ * Takes the time since `began_ns` (clock_ns) from TURN_OTHERS_NS, if the connection was a
+ * stranger's then, or is one's now.
+ */
+void turn_spend_time(const struct connection *connection, bool was_stranger,
+                     uint64_t began_ns);
+
+/**
+ * Keeps a copy of bytes that were read and not used. Until turn_take has given all of them back,
+ * nothing more is read from the connection. False when memory has run out, or DEFERRED_MAX is
+ * reached by one who is held; the caller cuts the connection.
+ */
+bool turn_defer(struct connection *connection, const char *bytes, size_t len);
+
+/** Gives what was deferred. */
+struct mcpx_text turn_take(struct connection *connection);
+
+/** Throws away what was deferred. */
+void turn_drop(struct connection *connection);
+
+/**
+ * The connection may be read again, what was deferred first, when it is its turn: it joins
+ * edge->waiting. While its socket is full, or it is held, or edge->deaf, nothing happens.
+ */
+void turn_resume(struct connection *connection);
+
+/** Members are read no longer, or again. */
+void turn_set_deaf(struct edge *edge, bool deaf);
+
+/** Nothing is read from the connection until turn_release; what was read already is deferred. */
+void turn_hold(struct connection *connection);
+
+/** Ends turn_hold, or being a member of edge->deaf. Harmless when neither was so. */
+void turn_release(struct connection *connection);
+
+/*
+ * Connections that wait for the hub: for a topic to be opened, for a join or leave to be stored.
+ * Nothing is read from them meanwhile, and nobody else waits for them.
+ */
+
+/**
+ * One of them, part of what its owner keeps about it. Of a connection there is one at most.
+ *
+ * due_ms   mono_ms from which it waits no longer
+ * ask      asks the hub again. `late`: it waits no longer. Returns false when it waits on; else the
+ *          waiter has been ended, and may be freed
+ * end      the connection waits no longer: frees what the owner keeps
+ */
+struct waiter {
+    struct link link;
+    struct connection *connection;
+    int64_t due_ms;
+    bool (*ask)(struct waiter *waiter, bool late);
+    void (*end)(struct waiter *waiter);
+};
+
+/** Prepares an empty list. */
+void waiters_init(struct waiters *waiters);
+
+/**
+ * The connection waits from now on, at most open_ms: it is held (turn_hold), and asked again when
+ * hub_waits has changed, and once a second. `ask` and `end` are filled in by the caller.
+ */
+void waiters_add(struct connection *connection, struct waiter *waiter);
+
+/** The connection waits no longer, if it did: its waiter is ended. It stays held. */
+void waiters_remove(struct connection *connection);
+
+/** Asks some of those whose turn it is. True when anybody has stopped waiting. */
+bool waiters_turn(struct edge *edge);
+
+/** Are there some left whose turn it is? */
+static inline bool waiters_have_turn(const struct edge *edge)
+{
+    return edge->waiters.asking > 0 ||
+           (edge->waiters.count > 0 && hub_waits(edge->hub) != edge->waiters.waits);
+}
+
+/** Asks all of them for the last time. */
+void waiters_end_all(struct edge *edge);
+
+#endif

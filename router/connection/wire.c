@@ -1,0 +1,290 @@
+/*
+ * wire.c - libwebsockets tells when a socket takes bytes and never holds any of ours: what it held
+ * no bound could see and no metric show, and a message of its own could fall between two of ours.
+ * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS they
+ * are sealed before: what waits is what will be sent, whenever that is.
+ */
+#include "router/connection/wire.h"
+
+#include "router/connection/bounds.h"
+#include "router/connection/turn.h"
+#include "router/tls/tls.h"
+
+#include <errno.h>
+#include <libwebsockets.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* Who takes less than this in ANSWER_MS is no reader. */
+enum { PROGRESS_MIN = 16384 };
+
+/* Sealed at once: as much as a run of the log lends. */
+enum { SEALED_MAX = 262144 };
+
+/* How many bytes the kernel takes at once; -1 when the socket is broken. */
+static ssize_t send_now(struct connection *connection, const char *bytes, size_t len)
+{
+    ssize_t sent = send(connection->fd, bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS))
+        return 0;
+    return sent;
+}
+
+static void count(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    edge->unsent += connection->unsent.size - connection->unsent_counted;
+    connection->unsent_counted = connection->unsent.size;
+    if (connection->peer)
+        peer_note_unsent(connection->peer, connection->unsent.size);
+}
+
+static void join_full(struct connection *connection)
+{
+    list_append(&connection->edge->full, &connection->in_full);
+    connection->took_ms = edge_now(connection->edge).mono_ms;
+}
+
+void wire_drop(struct connection *connection)
+{
+    mcpx_text_fini(&connection->unsent);
+    connection->unsent_at = 0;
+    count(connection);
+    list_remove(&connection->in_full);
+    connection->full = false;
+}
+
+static bool keep(struct connection *connection, const char *bytes, size_t len)
+{
+    mcpx_text_add(&connection->unsent, bytes, len);
+    count(connection);
+    if (connection->unsent.failed)
+        return false;
+    if (!connection->full) {
+        connection->full = true;
+        list_remove(&connection->in_waiting);
+        join_full(connection);
+        lws_rx_flow_control(connection->wsi, 0);
+        lws_callback_on_writable(connection->wsi);
+    }
+    return true;
+}
+
+bool wire_pass(struct connection *connection, struct mcpx_slice bytes)
+{
+    ssize_t sent = 0;
+
+    if (connection->state == DEAD)
+        return false;
+    if (!connection->full)
+        sent = send_now(connection, bytes.text, bytes.len);
+    if (sent < 0)
+        return false;
+    return (size_t)sent == bytes.len ||
+           keep(connection, bytes.text + sent, bytes.len - (size_t)sent);
+}
+
+static bool seal(struct connection *connection, const char *bytes, size_t len)
+{
+    struct mcpx_slice sealed;
+    size_t some;
+
+    for (; len > 0; bytes += some, len -= some) {
+        some = len < SEALED_MAX ? len : SEALED_MAX;
+        sealed = tls_seal(connection->tls, bytes, some);
+        if (!sealed.text || !wire_pass(connection, sealed))
+            return false;
+    }
+    return true;
+}
+
+bool wire_write(struct connection *connection, const char *bytes, size_t len)
+{
+    if (connection->tls)
+        return connection->state != DEAD && seal(connection, bytes, len);
+    return wire_pass(connection, (struct mcpx_slice){bytes, len});
+}
+
+static void shut(struct connection *connection)
+{
+    connection->shut = true;
+    shutdown(connection->fd, SHUT_WR);
+    connection->deadline_ms = edge_now(connection->edge).mono_ms + LINGER_MS;
+}
+
+void wire_finish(struct connection *connection)
+{
+    if (connection->tls && !connection->finished)
+        (void)wire_pass(connection,
+                        tls_end(connection->tls)); /* a broken socket needs no end */
+    connection->finished = true;
+    if (!connection->full && connection->state != DEAD)
+        shut(connection);
+}
+
+/* A reader of an answer has time for as long as it reads. */
+static void note_progress(struct connection *connection, size_t sent)
+{
+    list_remove(&connection->in_full);
+    join_full(connection);
+    connection->progress += sent;
+    if (connection->state != ANSWERED || connection->progress < PROGRESS_MIN)
+        return;
+    connection->progress = 0;
+    connection->deadline_ms = edge_now(connection->edge).mono_ms + ANSWER_MS;
+}
+
+static void go_on(struct connection *connection)
+{
+    wire_drop(connection);
+    turn_resume(connection);
+    if (connection->finished) {
+        shut(connection);
+    } else if (connection->state == MEMBER && connection->peer &&
+               !connection_is_welcoming(connection)) {
+        connection->deadline_ms = 0;
+        peer_unstall(connection->peer, edge_now(connection->edge));
+    }
+}
+
+int wire_writable(struct connection *connection)
+{
+    const struct mcpx_text *unsent = &connection->unsent;
+    ssize_t sent;
+
+    if (connection->state == DEAD)
+        return -1;
+    if (!connection->full)
+        return 0;
+    sent = send_now(connection, unsent->text + connection->unsent_at,
+                    unsent->len - connection->unsent_at);
+    if (sent < 0)
+        return -1;
+    connection->unsent_at += (size_t)sent;
+    if (connection->unsent_at == unsent->len) {
+        go_on(connection);
+        return 0;
+    }
+    if (sent)
+        note_progress(connection, (size_t)sent);
+    lws_callback_on_writable(connection->wsi);
+    return 0;
+}
+
+/*
+ * The bound is for all, the loss for whoever causes it: to close the connection whose piece
+ * happens to be one too many would let one participant with many half-sent messages close
+ * everybody else's. Who holds how much is added up only when the bound is reached; that costs
+ * somebody a connection each time, so it cannot happen often.
+ */
+
+static struct mcpx_slice owner_of(const struct connection *connection)
+{
+    return peer_grant(connection->peer)->identity;
+}
+
+/* By owner; of one owner the largest first. */
+static int compare(const void *left, const void *right)
+{
+    const struct connection *a = *(struct connection *const *)left;
+    const struct connection *b = *(struct connection *const *)right;
+    int order = mcpx_slice_compare(owner_of(a), owner_of(b));
+
+    if (order)
+        return order;
+    return (a->message_size < b->message_size) - (a->message_size > b->message_size);
+}
+
+/* The first connection of the owner with the largest sum. */
+static struct connection *heaviest(struct connection *const *sorted, size_t count)
+{
+    struct connection *heaviest = sorted[0];
+    size_t most = 0;
+
+    for (size_t i = 0, begin = 0; i < count; begin = i) {
+        size_t sum = 0;
+
+        for (; i < count && mcpx_slice_equal(owner_of(sorted[i]), owner_of(sorted[begin]));
+             i++)
+            sum += sorted[i]->message_size;
+        if (sum > most) {
+            most = sum;
+            heaviest = sorted[begin];
+        }
+    }
+    return heaviest;
+}
+
+/* Who has to give way; of several that hold as much, the one who was `latest` to ask for more. */
+static struct connection *find_victim(struct edge *edge, struct connection *latest)
+{
+    struct connection **sorted = malloc(edge->unfinished_count * sizeof *sorted);
+    struct connection *victim = latest;
+    size_t count = 0;
+
+    if (!sorted)
+        return latest;
+    for (struct link *link = edge->unfinished_all.next; link != &edge->unfinished_all;
+         link = link->next)
+        sorted[count++] = LIST_ELEMENT(link, struct connection, in_unfinished);
+    qsort(sorted, count, sizeof *sorted, compare);
+    victim = heaviest(sorted, count);
+    if (victim->message_size == latest->message_size &&
+        mcpx_slice_equal(owner_of(victim), owner_of(latest)))
+        victim = latest;
+    free(sorted);
+    return victim;
+}
+
+static void condemn(struct connection *connection, struct mcpx_now now)
+{
+    struct edge *edge = connection->edge;
+
+    if (log_permits(&edge->refuse_log, now.mono_ms))
+        LOG(LOG_WARN, "unfinished_messages",
+            log_text("participant", peer_id(connection->peer)), log_identity(connection->peer),
+            log_connection(connection), log_number("bytes", (int64_t)connection->message_size),
+            log_number("of", (int64_t)edge->unfinished));
+    unfinished_end(connection);
+    hub_condemn(edge->hub, connection->peer, MCPX_EFLOOD, now);
+}
+
+void unfinished_count(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    size_t held = mx_frames_held(&connection->frames);
+
+    if (!connection->message_due_ms) {
+        connection->message_due_ms = edge_now(edge).mono_ms + UNFINISHED_MS;
+        list_append(&edge->unfinished_all, &connection->in_unfinished);
+        edge->unfinished_count++;
+    }
+    edge->unfinished += held - connection->message_size;
+    connection->message_size = held;
+    while (edge->unfinished > bounds_buffers(edge->config) && edge->unfinished_count)
+        condemn(find_victim(edge, connection), edge_now(edge));
+}
+
+void unfinished_end(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+
+    if (mx_frames_is_open(&connection->frames))
+        mx_frames_skip(&connection->frames);
+    if (!connection->message_due_ms)
+        return;
+    list_remove(&connection->in_unfinished);
+    edge->unfinished_count--;
+    edge->unfinished -= connection->message_size;
+    connection->message_size = 0;
+    connection->message_due_ms = 0;
+}
+
+/* One that sends a byte now and then would otherwise keep its buffer for ever. */
+void unfinished_watch(struct connection *connection, struct mcpx_now now)
+{
+    if (connection->message_due_ms && connection->message_due_ms <= now.mono_ms)
+        condemn(connection, now);
+}

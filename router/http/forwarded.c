@@ -1,0 +1,327 @@
+/*
+ * forwarded.c - X-Forwarded-For, and Forwarded as in RFC 7239. Read from the right: what a client
+ * has written itself stands on the left of what the proxies have appended. Which of the two headers
+ * counts is a setting, because a proxy that writes the one passes the other on as it came. Both
+ * versions of the PROXY protocol are told apart by their first bytes, which no request and no TLS
+ * handshake begins with. Extensions of version 2 are passed over.
+ */
+#include "router/http/forwarded.h"
+
+#include "lib/base/digits.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+bool forwarded_is_trusted(const struct config *config, struct address whole)
+{
+    for (size_t i = 0; i < config->proxy_count; i++)
+        if (address_begins(whole, config->proxies[i].bytes, config->proxies[i].bits))
+            return true;
+    return false;
+}
+
+/* A quote, unless backslashes before it make it an ordinary character. RFC 9110 section 5.6.4. */
+static bool is_quote(struct mcpx_slice text, size_t at)
+{
+    size_t backslashes = 0;
+
+    if (text.text[at] != '"')
+        return false;
+    while (backslashes < at && text.text[at - backslashes - 1] == '\\')
+        backslashes++;
+    return backslashes % 2 == 0;
+}
+
+/*
+ * Takes off what follows the last `mark` outside quotes, which goes too; absent when nothing is
+ * left. Between quotes stands what a proxy has copied from a client, the host for one.
+ */
+static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
+{
+    size_t at = list->len;
+    bool quoted = false;
+    struct mcpx_slice last;
+
+    for (; at > 0 && (quoted || list->text[at - 1] != mark); at--)
+        quoted ^= is_quote(*list, at - 1);
+    last = (struct mcpx_slice){list->text + at, list->len - at};
+    *list = at > 0 ? (struct mcpx_slice){list->text, at - 1} : (struct mcpx_slice){NULL, 0};
+    return mx_http_trimmed(last);
+}
+
+/* An address, perhaps with a port behind it; one of IPv6 then stands in brackets. */
+static bool read_node(struct mcpx_slice node, struct address *out)
+{
+    const char *close = node.len ? memchr(node.text, ']', node.len) : NULL;
+    const char *colon = node.len ? memchr(node.text, ':', node.len) : NULL;
+
+    if (node.len && *node.text == '[')
+        return close &&
+               address_read(
+                   (struct mcpx_slice){node.text + 1, (size_t)(close - node.text) - 1}, out);
+    if (address_read(node, out))
+        return true;
+    return colon &&
+           address_read((struct mcpx_slice){node.text, (size_t)(colon - node.text)}, out);
+}
+
+/*
+ * `for=` among the pairs of an element of Forwarded; absent when there is none, and when there are
+ * two, which RFC 7239 section 4 forbids: nothing says which of them the proxy has written.
+ */
+static struct mcpx_slice find_for(struct mcpx_slice element)
+{
+    static const char name[] = "for=";
+    struct mcpx_slice pair, found = {NULL, 0};
+
+    while (element.text) {
+        pair = take_last(&element, ';');
+        if (pair.len < sizeof name - 1 || strncasecmp(pair.text, name, sizeof name - 1) != 0)
+            continue;
+        if (found.text)
+            return (struct mcpx_slice){NULL, 0};
+        found = (struct mcpx_slice){pair.text + sizeof name - 1, pair.len - sizeof name + 1};
+        if (found.len >= 2 && *found.text == '"' && found.text[found.len - 1] == '"')
+            found = (struct mcpx_slice){found.text + 1, found.len - 2};
+    }
+    return found;
+}
+
+/* Goes on along one field; false when what stands there is no address. */
+static bool go_back(const struct config *config, struct mcpx_slice list, struct address *at)
+{
+    while (list.text && forwarded_is_trusted(config, *at)) {
+        struct mcpx_slice node = take_last(&list, ',');
+
+        if (config->proxy_address == PROXY_FORWARDED)
+            node = find_for(node);
+        if (!read_node(node, at))
+            return false;
+    }
+    return true;
+}
+
+struct address forwarded_find(const struct config *config, const struct mx_http_head *head,
+                              struct address from)
+{
+    const char *name =
+        config->proxy_address == PROXY_FORWARDED ? "forwarded" : "x-forwarded-for";
+
+    for (size_t i = head->count; i > 0; i--) {
+        const struct mx_http_field *field = &head->fields[i - 1];
+
+        if (field->name.len == strlen(name) &&
+            strncasecmp(field->name.text, name, field->name.len) == 0 &&
+            !go_back(config, field->value, &from))
+            break;
+    }
+    return from;
+}
+
+/* ---- the PROXY protocol ---- */
+
+/*
+ * V1_MAX    of version 1, with its end
+ * V2_HEAD     of version 2, before the addresses
+ */
+enum { V1_MAX = 107, V2_HEAD = 16, V4_PAIR = 12, V6_PAIR = 36, V4_LEN = 4, PORT_MAX = 65535 };
+
+static const unsigned char signature[] = {0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D,
+                                          0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A};
+
+static const char begin[] = "PROXY ";
+
+/* Do the bytes begin like this, as far as they have come? */
+static bool is_like(struct mcpx_slice bytes, const void *with, size_t len)
+{
+    return bytes.len == 0 || memcmp(bytes.text, with, bytes.len < len ? bytes.len : len) == 0;
+}
+
+/* The next word, which one blank ends, or the end. */
+static struct mcpx_slice take_word(struct mcpx_slice *line)
+{
+    const char *blank = line->len ? memchr(line->text, ' ', line->len) : NULL;
+    struct mcpx_slice word = *line;
+
+    if (blank)
+        word.len = (size_t)(blank - line->text);
+    line->text += word.len + (blank != NULL);
+    line->len -= word.len + (blank != NULL);
+    return word;
+}
+
+static bool has_colon(struct mcpx_slice word)
+{
+    return word.len && memchr(word.text, ':', word.len);
+}
+
+/* "TCP4 192.0.2.1 192.0.2.2 5000 80" */
+static enum proxy_head read_line(struct mcpx_slice line, struct address *from)
+{
+    struct mcpx_slice sort = take_word(&line), words[4];
+    bool v6 = mcpx_slice_equal(sort, MCPX_SLICE("TCP6"));
+    struct address source, target;
+    uint64_t port;
+
+    if (mcpx_slice_equal(sort, MCPX_SLICE("UNKNOWN")))
+        return PROXY_HEAD_OWN;
+    if (!v6 && !mcpx_slice_equal(sort, MCPX_SLICE("TCP4")))
+        return PROXY_HEAD_BAD;
+    for (size_t i = 0; i < 4; i++)
+        words[i] = take_word(&line);
+    if (line.len || !address_read(words[0], &source) || !address_read(words[1], &target) ||
+        has_colon(words[0]) != v6 || has_colon(words[1]) != v6 ||
+        !mx_decimal_read(words[2], PORT_MAX, &port) ||
+        !mx_decimal_read(words[3], PORT_MAX, &port))
+        return PROXY_HEAD_BAD;
+    *from = source;
+    return PROXY_HEAD_FROM;
+}
+
+static enum proxy_head read_v1(struct mcpx_slice bytes, size_t *len, struct address *from)
+{
+    size_t most = bytes.len < V1_MAX ? bytes.len : V1_MAX;
+    const char *end = memchr(bytes.text, '\n', most);
+    struct mcpx_slice line = {bytes.text + sizeof begin - 1, 0};
+
+    if (!end)
+        return most == V1_MAX ? PROXY_HEAD_BAD : PROXY_HEAD_MORE;
+    if (end - line.text < 1 || end[-1] != '\r')
+        return PROXY_HEAD_BAD;
+    line.len = (size_t)(end - line.text) - 1;
+    *len = (size_t)(end - bytes.text) + 1;
+    return read_line(line, from);
+}
+
+/* The addresses of version 2; `family` as its byte has it. */
+static enum proxy_head read_pair(struct mcpx_slice pair, unsigned family, struct address *from)
+{
+    static const struct address mapped = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}};
+
+    if (family == 0x11 && pair.len >= V4_PAIR) {
+        *from = mapped;
+        memcpy(from->bytes + ADDRESS_LEN - V4_LEN, pair.text, V4_LEN);
+        return PROXY_HEAD_FROM;
+    }
+    if (family == 0x21 && pair.len >= V6_PAIR) {
+        memcpy(from->bytes, pair.text, ADDRESS_LEN);
+        return PROXY_HEAD_FROM;
+    }
+    return family == 0x11 || family == 0x21 ? PROXY_HEAD_BAD : PROXY_HEAD_OWN;
+}
+
+static enum proxy_head read_v2(struct mcpx_slice bytes, size_t *len, struct address *from)
+{
+    const unsigned char *at = (const unsigned char *)bytes.text;
+    size_t more;
+
+    if (bytes.len < V2_HEAD)
+        return PROXY_HEAD_MORE;
+    more = (size_t)at[14] << 8 | at[15];
+    if ((at[12] != 0x20 && at[12] != 0x21) || V2_HEAD + more > PROXY_HEAD_MAX)
+        return PROXY_HEAD_BAD;
+    if (bytes.len < V2_HEAD + more)
+        return PROXY_HEAD_MORE;
+    *len = V2_HEAD + more;
+    if (at[12] == 0x20)
+        return PROXY_HEAD_OWN;
+    return read_pair((struct mcpx_slice){bytes.text + V2_HEAD, more}, at[13], from);
+}
+
+enum proxy_head proxy_head_read(struct mcpx_slice bytes, size_t *len, struct address *from)
+{
+    if (is_like(bytes, signature, sizeof signature))
+        return bytes.len < sizeof signature ? PROXY_HEAD_MORE : read_v2(bytes, len, from);
+    if (is_like(bytes, begin, sizeof begin - 1))
+        return bytes.len < sizeof begin - 1 ? PROXY_HEAD_MORE : read_v1(bytes, len, from);
+    return PROXY_HEAD_BAD;
+}
+
+/*
+ * Counting single IPv6 addresses would count nothing: whoever has one has 2^64 of them.
+ */
+
+enum { SHARED_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
+
+static const unsigned char mapped[MAPPED_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+/* Multicast, which nobody connects from: all who come by a Unix socket. */
+static const unsigned char of_unix = 0xff;
+
+static bool is_v4(const struct address *address)
+{
+    return memcmp(address->bytes, mapped, sizeof mapped) == 0;
+}
+
+struct address address_whole(const struct sockaddr *from)
+{
+    struct address address = {{0}};
+
+    if (from->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const void *)from;
+
+        memcpy(address.bytes, mapped, sizeof mapped);
+        memcpy(address.bytes + MAPPED_AT, &v4->sin_addr, sizeof v4->sin_addr);
+    } else if (from->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const void *)from;
+
+        memcpy(address.bytes, &v6->sin6_addr, sizeof address.bytes);
+    } else {
+        address.bytes[0] = of_unix;
+    }
+    return address;
+}
+
+struct address address_shared(struct address whole)
+{
+    if (!is_v4(&whole))
+        memset(whole.bytes + SHARED_BYTES, 0, ADDRESS_LEN - SHARED_BYTES);
+    return whole;
+}
+
+bool address_read(struct mcpx_slice text, struct address *out)
+{
+    struct address address;
+    char name[ADDRESS_TEXT_SIZE];
+
+    if (text.len == 0 || text.len >= sizeof name || memchr(text.text, '\0', text.len))
+        return false;
+    memcpy(name, text.text, text.len);
+    name[text.len] = '\0';
+    memcpy(address.bytes, mapped, sizeof mapped);
+    if (inet_pton(AF_INET, name, address.bytes + MAPPED_AT) != 1 &&
+        inet_pton(AF_INET6, name, address.bytes) != 1)
+        return false;
+    *out = address;
+    return true;
+}
+
+bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
+{
+    unsigned rest = bits % 8;
+    unsigned char mask = (unsigned char)(0xff00U >> rest);
+
+    return memcmp(whole.bytes, with, bits / 8) == 0 &&
+           (rest == 0 || ((whole.bytes[bits / 8] ^ with[bits / 8]) & mask) == 0);
+}
+
+struct address address_network(struct address address)
+{
+    if (!is_v4(&address))
+        memset(address.bytes + NETWORK_BYTES, 0, ADDRESS_LEN - NETWORK_BYTES);
+    return address;
+}
+
+const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
+{
+    const bool v4 = is_v4(&address);
+
+    if (address.bytes[0] == of_unix)
+        return memcpy(text, "unix", sizeof "unix");
+    text[0] = '\0';
+    inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes + (v4 ? MAPPED_AT : 0), text,
+              ADDRESS_TEXT_SIZE);
+    return text;
+}

@@ -1,0 +1,341 @@
+/*
+ * http_reply.c - one writer for every answer, so that no answer lacks a header the others have.
+ * The body is complete before the first header is written, because Content-Length stands before
+ * it; chunked answers were refused, since an answer leaves in one write. No value that a client
+ * chose reaches a header but the origin, which was checked.
+ */
+#include "router/http/http_reply.h"
+
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
+#include "router/hub/stats.h"
+#include "router/policy/grants/grant.h"
+
+/* Seconds after which it makes sense to ask again. */
+enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
+
+void http_reply_fini(struct http_reply *reply)
+{
+    mcpx_text_fini(&reply->body);
+    mcpx_text_fini(&reply->detail);
+    grant_unref(reply->grant);
+}
+
+void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail)
+{
+    reply->err = err;
+    reply->status = 0;
+    reply->title = reply->header = NULL;
+    mcpx_text_reset(&reply->body);
+    mcpx_text_reset(&reply->detail);
+    if (detail)
+        mcpx_text_puts(&reply->detail, detail);
+}
+
+/* RFC 9110 section 15. */
+static const char *status_phrase(int status)
+{
+    static const struct {
+        int status;
+        const char *phrase;
+    } rows[] = {
+        {200, "OK"},
+        {204, "No Content"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {409, "Conflict"},
+        {413, "Content Too Large"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {503, "Service Unavailable"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].status == status)
+            return rows[i].phrase;
+    }
+    return "Internal Server Error";
+}
+
+static const char *title_of(const struct http_reply *reply, int status)
+{
+    return reply->title ? reply->title : status_phrase(status);
+}
+
+static void write_reasons(const struct http_reply *reply, struct mcpx_text *body)
+{
+    size_t max = sizeof reply->reasons / sizeof *reply->reasons;
+
+    for (size_t i = 0; i < max && reply->reasons[i]; i++)
+        mx_format(body, i > 0 ? ",%q" : ",\"reasons\":[%q", reply->reasons[i]);
+    if (reply->reasons[0])
+        mcpx_text_puts(body, "]");
+}
+
+/* The error's own text. Whoever is over a rate is told which setting it is. */
+static struct mcpx_text sentence_of(enum mcpx_err err)
+{
+    const char *text = mcpx_strerror(err);
+
+    if (err == MCPX_ECONNECTS)
+        return mx_formatted("%s (%s)", text, cap_setting(CAP_CONNECTS));
+    if (err == MCPX_EREQUESTS)
+        return mx_formatted("%s (%s)", text, cap_setting(CAP_REQUESTS));
+    return mx_formatted("%s", text);
+}
+
+/* RFC 9457; `error` is where clients of the original router look for a sentence. */
+static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
+{
+    struct mcpx_text sentence = {0};
+    struct mcpx_slice detail = mcpx_text_view(&reply->detail);
+
+    if (detail.len == 0) {
+        sentence = sentence_of(reply->err);
+        detail = mcpx_text_view(&sentence);
+    }
+    mx_format(body,
+              "{\"type\":\"about:blank\",\"title\":%q,\"status\":%s,\"detail\":%q,"
+              "\"code\":%q,\"error\":%q",
+              title_of(reply, status), status, detail, mcpx_error_wire(reply->err), detail);
+    write_reasons(reply, body);
+    mcpx_text_puts(body, "}");
+    body->failed |= sentence.failed;
+    mcpx_text_fini(&sentence);
+}
+
+/* A path that answers GET answers HEAD, and every path answers OPTIONS. */
+static void write_methods(unsigned methods, struct mcpx_text *out)
+{
+    if (methods & HTTP_GET)
+        mcpx_text_puts(out, "GET, HEAD, ");
+    if (methods & HTTP_POST)
+        mcpx_text_puts(out, "POST, ");
+    if (methods & HTTP_DELETE)
+        mcpx_text_puts(out, "DELETE, ");
+    mcpx_text_puts(out, "OPTIONS\r\n");
+}
+
+/* Fetch standard, section 3.3; `Vary` for caches that know no better than to keep answers. */
+static void write_cors(const struct http_reply *reply, struct mcpx_text *out)
+{
+    mcpx_text_puts(out, "Vary: Origin\r\n");
+    if (!reply->origin.text)
+        return;
+    mx_format(out, "Access-Control-Allow-Origin: %s\r\n", reply->origin);
+    if (!reply->preflight)
+        return;
+    mcpx_text_puts(out, "Access-Control-Allow-Methods: ");
+    write_methods(reply->allow, out);
+    mcpx_text_puts(out, "Access-Control-Allow-Headers: Authorization, Content-Type\r\n"
+                        "Access-Control-Max-Age: 600\r\n");
+}
+
+static void write_refusal_headers(int status, int64_t wait_ms, struct mcpx_text *out)
+{
+    if (status == 401)
+        mcpx_text_puts(out, "WWW-Authenticate: Bearer\r\n");
+    else if (status == 429)
+        mx_format(out, "Retry-After: %s\r\n",
+                  wait_ms > 0 ? (wait_ms + 999) / 1000 : RETRY_RATE_S);
+    else if (status == 503)
+        mx_format(out, "Retry-After: %s\r\n", RETRY_BUSY_S);
+}
+
+static void write_head(const struct http_reply *reply, int status, size_t len,
+                       struct mcpx_text *out)
+{
+    const char *type = reply->type ? reply->type : "application/json";
+
+    mx_format(out,
+              "HTTP/1.1 %s %s\r\nConnection: close\r\nCache-Control: no-store\r\n"
+              "X-Content-Type-Options: nosniff\r\n",
+              status, title_of(reply, status));
+    write_cors(reply, out);
+    write_refusal_headers(status, reply->wait_ms, out);
+    if (reply->header)
+        mcpx_text_puts(out, reply->header);
+    if (reply->allow) {
+        mcpx_text_puts(out, "Allow: ");
+        write_methods(reply->allow, out);
+    }
+    /* RFC 9110 section 8.6: a 204 has neither. */
+    if (status != 204)
+        mx_format(out, "Content-Type: %s\r\nContent-Length: %s\r\n",
+                  reply->err ? "application/problem+json" : type, len);
+    mcpx_text_puts(out, "\r\n");
+}
+
+int http_reply_status(const struct http_reply *reply)
+{
+    int status = reply->status ? reply->status : mcpx_error_status(reply->err);
+
+    if (!reply->err)
+        return reply->preflight ? 204 : 200;
+    return status ? status : 500;
+}
+
+void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
+{
+    int status;
+
+    if (reply->body.failed || reply->detail.failed)
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    status = http_reply_status(reply);
+    if (reply->err) {
+        mcpx_text_reset(&reply->body);
+        write_problem(reply, status, &reply->body);
+    }
+    write_head(reply, status, reply->body.len, out);
+    if (reply->body.failed)
+        out->failed = true;
+    else if (!reply->head && status != 204)
+        mcpx_text_slice(out, mcpx_text_view(&reply->body));
+}
+
+void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out)
+{
+    struct http_reply reply = {0};
+
+    http_reply_fail(&reply, err, detail);
+    http_reply_write(&reply, out);
+    http_reply_fini(&reply);
+}
+
+/*
+ * Reads request targets without regard for what they ask. Everything decoded goes into one buffer
+ * whose size is known beforehand (decoding never grows a text), so slices of it can be handed
+ * around. A map of all parameters was refused: a caller names the few that it understands. Nobody
+ * needs a token to send a thousand others, so they must not cost memory.
+ */
+
+enum { NAME_MAX_LEN = 16 };
+
+bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
+{
+    const char *question;
+    size_t path_len;
+
+    if (raw.len == 0 || raw.text[0] != '/')
+        return false;
+    for (size_t i = 0; i < raw.len; i++) {
+        unsigned char byte = (unsigned char)raw.text[i];
+
+        if (byte <= 0x20 || byte == 0x7f)
+            return false;
+    }
+    question = memchr(raw.text, '?', raw.len);
+    path_len = question ? (size_t)(question - raw.text) : raw.len;
+    out->path = (struct mcpx_slice){raw.text, path_len};
+    out->query = question ? (struct mcpx_slice){question + 1, raw.len - path_len - 1}
+                          : (struct mcpx_slice){0};
+    return true;
+}
+
+/* The byte at `at` and how many raw bytes stand for it; 0 of them when malformed. */
+static size_t decode_byte(struct mcpx_slice raw, size_t at, enum http_plus plus, char *byte)
+{
+    size_t taken = mx_percent_read((struct mcpx_slice){raw.text + at, raw.len - at}, byte);
+
+    if (taken == 1 && *byte == '+' && plus == HTTP_PLUS_SPACE)
+        *byte = ' ';
+    return taken == 1 && *byte == '%' ? 0 : taken;
+}
+
+bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *scratch,
+                 struct mcpx_slice *out)
+{
+    size_t begin = scratch->len;
+    size_t at = 0;
+
+    while (at < raw.len) {
+        char byte;
+        size_t taken = decode_byte(raw, at, plus, &byte);
+
+        if (taken == 0)
+            return false;
+        mcpx_text_add(scratch, &byte, 1);
+        at += taken;
+    }
+    *out = scratch->text ? (struct mcpx_slice){scratch->text + begin, scratch->len - begin}
+                         : MCPX_SLICE("");
+    return true;
+}
+
+/* Cuts the next "name=value" off `rest`; false at the end. A name alone has an empty value. */
+static bool next_pair(struct mcpx_slice *rest, struct mcpx_slice *name,
+                      struct mcpx_slice *value)
+{
+    const char *end, *equals;
+    size_t len;
+
+    if (rest->len == 0)
+        return false;
+    end = memchr(rest->text, '&', rest->len);
+    len = end ? (size_t)(end - rest->text) : rest->len;
+    equals = memchr(rest->text, '=', len);
+    *name = (struct mcpx_slice){rest->text, equals ? (size_t)(equals - rest->text) : len};
+    *value = equals ? (struct mcpx_slice){equals + 1, len - name->len - 1} : MCPX_SLICE("");
+    rest->text += end ? len + 1 : len;
+    rest->len -= end ? len + 1 : len;
+    return true;
+}
+
+/*
+ * Names are decoded before they are compared: "t%6Fpic" is `topic` to every other reader of
+ * query strings, and two of them must not name two topics.
+ */
+static struct http_param *find_param(struct mcpx_slice raw, struct http_param *params,
+                                     size_t count)
+{
+    char name[NAME_MAX_LEN];
+    size_t len = 0;
+
+    for (size_t at = 0; at < raw.len;) {
+        size_t taken;
+
+        if (len == NAME_MAX_LEN)
+            return NULL;
+        taken = decode_byte(raw, at, HTTP_PLUS_SPACE, &name[len++]);
+        if (taken == 0)
+            return NULL;
+        at += taken;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (mcpx_slice_equal((struct mcpx_slice){name, len}, mcpx_slice_of(params[i].name)))
+            return &params[i];
+    }
+    return NULL;
+}
+
+enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
+                                       size_t count, struct mcpx_text *scratch, size_t *bad)
+{
+    struct mcpx_slice name, value;
+
+    while (next_pair(&query, &name, &value)) {
+        struct http_param *param = find_param(name, params, count);
+
+        if (!param)
+            continue;
+        *bad = (size_t)(param - params);
+        if (param->value.text)
+            return HTTP_PARAM_TWICE;
+        if (!http_decode(value, HTTP_PLUS_SPACE, scratch, &param->value))
+            return HTTP_PARAM_MALFORMED;
+    }
+    return HTTP_PARAM_OK;
+}
+
+bool http_decimal(struct mcpx_slice text, size_t max, size_t *out)
+{
+    uint64_t number;
+
+    if (!mx_decimal_read(text, max, &number))
+        return false;
+    *out = (size_t)number;
+    return true;
+}

@@ -1,0 +1,248 @@
+/*
+ * log.c - a line is composed whole in one buffer and leaves in one write, so lines of several
+ * processes on one pipe do not mix. Values are escaped here and nowhere else. Nobody is waited for:
+ * what standard error does not take now is kept, to a bound, and what is lost beyond it is counted
+ * and said. syslog was refused: the journal and every container runtime read stderr.
+ */
+#include "router/process/log.h"
+
+#include "lib/base/ident.h"
+#include "lib/edge/outlet.h"
+#include "lib/json/json_write.h"
+#include "lib/json/utf8.h"
+#include "router/process/clock.h"
+#include <mcpx/json.h>
+
+#include <libwebsockets.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { LINES_PER_SECOND = 10, VALUE_MAX = 512, DRAIN_MS = 1000 };
+
+static struct {
+    enum log_level level;
+    enum log_format format;
+    struct mcpx_text line;
+    struct mx_outlet outlet;
+} state = {.level = LOG_INFO, .outlet = {.fd = STDERR_FILENO}};
+
+void log_set(enum log_level level, enum log_format format)
+{
+    state.level = level;
+    state.format = format;
+}
+
+void log_open(enum log_level level, enum log_format format)
+{
+    log_set(level, format);
+    mx_outlet_close(&state.outlet);
+    mx_outlet_open(&state.outlet, STDERR_FILENO);
+}
+
+bool log_wants(enum log_level level)
+{
+    return level <= state.level;
+}
+
+static const char *level_name(enum log_level level)
+{
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+
+    return names[level];
+}
+
+static void add_hex(struct mcpx_text *line, const char *prefix, unsigned number, int digits)
+{
+    mcpx_text_puts(line, prefix);
+    while (digits-- > 0)
+        mcpx_text_add(line, &"0123456789abcdef"[number >> (4 * digits) & 15], 1);
+}
+
+/* A character of `len` bytes as JSON escapes it: one that needs more than 16 bits as a pair. */
+static void add_character(struct mcpx_text *line, const char *bytes, size_t len)
+{
+    unsigned code = (unsigned char)bytes[0] & (0x7fu >> (len > 1 ? len : 0));
+
+    for (size_t i = 1; i < len; i++)
+        code = code << 6 | ((unsigned char)bytes[i] & 0x3fu);
+    if (code >= 0x10000) {
+        add_hex(line, "\\u", 0xd800 + ((code - 0x10000) >> 10), 4);
+        code = 0xdc00 + ((code - 0x10000) & 0x3ff);
+    }
+    add_hex(line, "\\u", code, 4);
+}
+
+/*
+ * ASCII only, so that a log reader need not care: characters as JSON escapes them, bytes that are
+ * no UTF-8 as "\\xff". A long value is cut: a line is for reading.
+ */
+static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
+{
+    const unsigned char *end = (const unsigned char *)text.text + text.len;
+    size_t i = 0, len;
+
+    for (; i < text.len && i < VALUE_MAX; i += len) {
+        unsigned char c = (unsigned char)text.text[i];
+        size_t sequence = mx_utf8_sequence((const unsigned char *)text.text + i, end);
+
+        len = sequence ? sequence : 1;
+        if (c == '"' || c == '\\')
+            mcpx_text_add(line, "\\", 1);
+        if (!sequence)
+            add_hex(line, "\\\\x", c, 2);
+        else if (c < 0x20 || c >= 0x7f)
+            add_character(line, text.text + i, len);
+        else
+            mcpx_text_add(line, text.text + i, 1);
+    }
+    if (i < text.len)
+        mcpx_text_puts(line, "...");
+}
+
+static void add_quoted(struct mcpx_text *line, struct mcpx_slice text)
+{
+    mcpx_text_puts(line, "\"");
+    add_escaped(line, text);
+    mcpx_text_puts(line, "\"");
+}
+
+static void add_field(struct mcpx_text *line, const struct log_field *field)
+{
+    bool json = state.format == LOG_JSON;
+
+    mx_format(line, json ? ",\"%s\":" : " %s=", field->key);
+    if (field->is_number)
+        mcpx_text_number(line, field->number);
+    else
+        add_quoted(line, field->text);
+}
+
+static void add_head(struct mcpx_text *line, enum log_level level, const char *event)
+{
+    bool json = state.format == LOG_JSON;
+    char ts[MX_TIME_LEN + 1];
+
+    mx_time_format(clock_ask().wall_ms, ts);
+    mx_format(line, json ? "{\"ts\":%q,\"level\":%q,\"event\":%q" : "ts=%s level=%s event=%s",
+              ts, level_name(level), event);
+}
+
+/* Composes an event in the line's buffer and hands it to the outlet. */
+static void put(enum log_level level, const char *event, const struct log_field *fields,
+                size_t count)
+{
+    struct mcpx_text *line = &state.line;
+
+    mcpx_text_reset(line);
+    add_head(line, level, event);
+    for (size_t i = 0; i < count; i++)
+        if (fields[i].key)
+            add_field(line, &fields[i]);
+    mcpx_text_puts(line, state.format == LOG_JSON ? "}\n" : "\n");
+    if (!line->failed)
+        mx_outlet_put(&state.outlet, mcpx_text_view(line));
+}
+
+/* What could not be written is told where it is missing. */
+static void report_lost(void)
+{
+    struct log_field lines = log_number("lines", (int64_t)state.outlet.lost);
+
+    if (!mx_outlet_may_report_lost(&state.outlet))
+        return;
+    state.outlet.lost = 0;
+    put(LOG_WARN, "log_lost", &lines, 1);
+}
+
+bool log_flush(void)
+{
+    if (!mx_outlet_flush(&state.outlet))
+        return false;
+    report_lost();
+    return true;
+}
+
+uint64_t log_lost(void)
+{
+    return state.outlet.lost_ever;
+}
+
+void log_close(void)
+{
+    if (mx_outlet_drain(&state.outlet, DRAIN_MS))
+        report_lost();
+    mx_outlet_close(&state.outlet);
+    mcpx_text_fini(&state.line);
+}
+
+void log_write(enum log_level level, const char *event, const struct log_field *fields,
+               size_t count)
+{
+    if (!log_wants(level))
+        return;
+    log_flush();
+    put(level, event, fields, count);
+}
+
+void log_tell(struct log_limit *limit, int64_t mono_ms)
+{
+    if (limit->since_ms && mono_ms - limit->since_ms < 1000)
+        return;
+    if (limit->held_back)
+        LOG(LOG_WARN, "held_back", log_number("lines", limit->held_back),
+            log_known("about", mcpx_slice_of(limit->about)));
+    *limit = (struct log_limit){.about = limit->about, .since_ms = mono_ms};
+}
+
+bool log_permits(struct log_limit *limit, int64_t mono_ms)
+{
+    log_tell(limit, mono_ms);
+    if (limit->written < LINES_PER_SECOND) {
+        limit->written++;
+        return true;
+    }
+    limit->held_back++;
+    return false;
+}
+
+/* libwebsockets says at error level, whenever it begins to close, which function did. */
+static bool is_noise(const char *line)
+{
+    return strncmp(line, "lws_libuv_stop", 14) == 0;
+}
+
+void log_lws(int level, const char *line)
+{
+    static struct log_limit limit;
+    struct mcpx_slice text = mcpx_slice_of(line);
+
+    while (text.len && (text.text[text.len - 1] == '\n' || text.text[text.len - 1] == '\r'))
+        text.len--;
+    if (is_noise(line) || !log_permits(&limit, clock_ask().mono_ms))
+        return;
+    LOG(level & LLL_ERR ? LOG_WARN : LOG_INFO, "libwebsockets", log_text("says", text));
+}
+
+/*
+ * Shares: one bound for all lines of a kind would let whoever is refused most hide the others;
+ * names are made up by anybody, so their counts stand in buckets, whose memory does not grow.
+ */
+void log_share_init(struct log_share *share, const char *about, struct mx_map_key key)
+{
+    *share = (struct log_share){.all.about = about};
+    share->each.key = key;
+    share->each.rate = (struct mx_rate){LOG_SHARE_PER_MINUTE, LOG_SHARE_BURST};
+}
+
+bool log_share_permits(struct log_share *share, struct mcpx_slice name, int64_t mono_ms)
+{
+    if (mx_buckets_wait_ms(&share->each, name, 1, mono_ms) > 0) {
+        log_tell(&share->all, mono_ms);
+        share->all.held_back++;
+        return false;
+    }
+    if (!log_permits(&share->all, mono_ms))
+        return false;
+    mx_buckets_spend(&share->each, name, 1, mono_ms);
+    return true;
+}

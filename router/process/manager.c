@@ -1,0 +1,71 @@
+/*
+ * manager.c - the watchdog is told twice as often as it asks for, as its manual recommends: one
+ * message may come late. A thread of its own would tell it for ever, whatever the loop does.
+ */
+#include "router/process/manager.h"
+
+#include "lib/json/json_write.h"
+
+#include <inttypes.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+void manager_open(struct manager *manager)
+{
+    uint64_t us = 0;
+
+    *manager = (struct manager){0};
+    if (sd_watchdog_enabled(0, &us) <= 0)
+        return;
+    manager->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
+}
+
+void manager_tell_ready(void)
+{
+    sd_notify(0, "READY=1\nSTATUS=ready");
+}
+
+/* systemd counts an answer to its signal only when it is of a later time: not the time at which the
+ * loop's turn began. */
+void manager_tell_reloading(void)
+{
+    struct timespec at = {0};
+
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
+               (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000);
+}
+
+void manager_tell_reloaded(void)
+{
+    sd_notify(0, "READY=1");
+}
+
+void manager_tell_stopping(void)
+{
+    sd_notify(0, "STOPPING=1\nSTATUS=stopping");
+}
+
+void manager_tell_state(const char *why)
+{
+    struct mcpx_text status = {0};
+
+    mcpx_text_puts(&status, "STATUS=");
+    mcpx_text_puts(&status, why ? why : "ready");
+    if (!status.failed)
+        sd_notify(0, status.text);
+    mcpx_text_fini(&status);
+}
+
+int64_t manager_watchdog(struct manager *manager, int64_t mono_ms)
+{
+    int64_t wait_ms = manager->told_ms + manager->every_ms - mono_ms;
+
+    if (manager->every_ms == 0)
+        return INT64_MAX;
+    if (manager->told_ms && wait_ms > 0)
+        return wait_ms;
+    sd_notify(0, "WATCHDOG=1");
+    manager->told_ms = mono_ms;
+    return manager->every_ms;
+}

@@ -1,0 +1,171 @@
+/*
+ * process.c - descriptors are counted one by one, since only newer kernels say how many there are;
+ * with ten thousand connections that takes milliseconds, hence the pause in between. A container's
+ * bound on memory is not what sysconf tells, and whoever ignores it is killed. Bounds are
+ * inherited, so every group above ours is asked as well.
+ */
+#include "router/process/process.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { PAUSE_MS = 1000 };
+
+/* The second number of the file, in pages. */
+static uint64_t count_resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long size = sysconf(_SC_PAGESIZE);
+    char text[128] = "", *second;
+    uint64_t pages;
+
+    if (!file)
+        return 0;
+    if (!fgets(text, sizeof text, file))
+        text[0] = '\0';
+    fclose(file);
+    second = strchr(text, ' ');
+    pages = second ? strtoull(second, NULL, 10) : 0;
+    return size > 0 ? pages * (uint64_t)size : 0;
+}
+
+/* Its own descriptor is not counted: it is open only for that. */
+static uint64_t count_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    uint64_t count = 0;
+
+    if (!directory)
+        return 0;
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count ? count - 1 : 0;
+}
+
+static uint64_t milliseconds(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_usec / 1000;
+}
+
+void process_ask(struct process *process, int64_t mono_ms)
+{
+    struct rlimit limit = {0};
+    struct rusage usage = {0};
+
+    if (process->asked_ms && mono_ms - process->asked_ms < PAUSE_MS)
+        return;
+    process->asked_ms = mono_ms;
+    process->resident_bytes = count_resident();
+    process->open_fds = count_descriptors();
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        process->max_fds = limit.rlim_cur;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        process->cpu_ms = milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+}
+
+/* The limit is for kernels that hand what is not dumpable to a program of root. */
+void process_hide(void)
+{
+    prctl(PR_SET_DUMPABLE, 0);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
+enum { PATH_SIZE = 4096 };
+
+/* The number in a file; UINT64_MAX for "max", and when there is none. */
+static uint64_t read_number(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char text[32] = "", *end = text;
+    uint64_t number;
+
+    if (!file)
+        return UINT64_MAX;
+    if (!fgets(text, sizeof text, file))
+        text[0] = '\0';
+    fclose(file);
+    number = strtoull(text, &end, 10);
+    return end == text ? UINT64_MAX : number;
+}
+
+/* The least bound of a group and of those above it. `group` is cut short on the way up. */
+static uint64_t least_of(const char *root, const char *mount, char *group, const char *name)
+{
+    uint64_t least = UINT64_MAX;
+    char path[PATH_SIZE];
+    char *slash;
+
+    do {
+        int len = snprintf(path, sizeof path, "%s%s%s/%s", root, mount, group, name);
+        uint64_t number = len < (int)sizeof path ? read_number(path) : UINT64_MAX;
+
+        if (number < least)
+            least = number;
+        slash = strrchr(group, '/');
+        if (slash)
+            *slash = '\0';
+    } while (slash);
+    return least;
+}
+
+/* A line of /proc/self/cgroup is NUMBER:CONTROLLERS:GROUP; version 2 names no controllers. */
+static uint64_t bound_of(const char *root, char *line)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+
+    if (!group)
+        return UINT64_MAX;
+    *group++ = '\0';
+    controllers++;
+    group[strcspn(group, "\n")] = '\0';
+    if (*controllers == '\0')
+        return least_of(root, "/sys/fs/cgroup", group, "memory.max");
+    if (strcmp(controllers, "memory") == 0)
+        return least_of(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes");
+    return UINT64_MAX;
+}
+
+static uint64_t groups_memory(const char *root)
+{
+    uint64_t least = UINT64_MAX;
+    char line[PATH_SIZE];
+    FILE *file;
+
+    snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
+    file = fopen(line, "re");
+    if (!file)
+        return least;
+    while (fgets(line, sizeof line, file)) {
+        uint64_t bound = bound_of(root, line);
+
+        if (bound < least)
+            least = bound;
+    }
+    fclose(file);
+    return least;
+}
+
+uint64_t machine_memory(const char *root)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    uint64_t all = pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : 0;
+    uint64_t allowed = groups_memory(root);
+
+    if (allowed == UINT64_MAX)
+        return all;
+    return all && all < allowed ? all : allowed;
+}
+
+uint64_t machine_descriptors(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) ? 0 : limit.rlim_max;
+}

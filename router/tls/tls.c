@@ -1,0 +1,370 @@
+/*
+ * tls.c - OpenSSL between two texts. It never meets a socket: what it wants to read is what was
+ * read, and what it writes is collected and leaves in one write, many records together. So it is
+ * never half way through a write, and what a socket does not take waits where everything waits that
+ * sockets do not take, counted and bounded (wire.h).
+ *
+ * To give it the socket was refused: it would write each record of 16 KiB by itself and want to be
+ * called again with the same bytes. So the kernel cannot encrypt for it; that would spare a copy,
+ * not the encryption.
+ *
+ * A key seals no more than a number of records (RFC 8446 section 5.5), which OpenSSL leaves to its
+ * caller. So a session counts the records that it has sent and asks for another key in time.
+ */
+#include "router/tls/tls.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+
+/*
+ * RECORD_MAX      the most that a record holds
+ * RENEWALS_FREE   times that a client may change its keys, or ask for it; and once more for each
+ * RENEWAL_BYTES   that it says. A change costs as much as thousands of bytes do, and a read can
+ *                 hold thousands of changes; those who mean well change their keys after gigabytes
+ */
+enum { RECORD_MAX = 16384, RENEWALS_FREE = 16, RENEWAL_BYTES = 65536 };
+
+/*
+ * key_records  of tls_room_new
+ * bio       the one end of all sessions: reads from `in`, writes to `out`
+ * records   how many were begun in this call
+ * plain     what was decrypted
+ */
+struct tls_room {
+    uint64_t key_records;
+    BIO_METHOD *method;
+    BIO *bio;
+    struct mcpx_slice in;
+    size_t records;
+    struct mcpx_text out, plain;
+};
+
+/*
+ * open       the handshake is done
+ * over       nothing may be sealed any more: it has failed, or tls_end was called
+ * greedy     it has changed its keys too often, and is not read any more
+ * renewals   how often it has, since the handshake
+ * said       bytes that it has said
+ * sealed     records that were sent with the key in force, and more where the client had it changed
+ * failed     what was wrong with what it has sent, which is not read any more
+ */
+struct tls {
+    struct tls_room *room;
+    SSL *ssl;
+    bool open, over, greedy;
+    uint64_t renewals, said, sealed;
+    const char *failed;
+};
+
+/* ---- the end that OpenSSL sees ---- */
+
+/* OpenSSL reads on by itself behind a record that gives it nothing: an empty one, or a piece of a
+ * handshake. So it is stopped here, behind the head of one too many. */
+static int bio_read(BIO *bio, char *into, size_t max, size_t *got)
+{
+    struct tls_room *room = BIO_get_data(bio);
+    size_t len = room->in.len < max ? room->in.len : max;
+
+    BIO_clear_retry_flags(bio);
+    if (len == 0 || room->records > TLS_RECORDS) {
+        BIO_set_retry_read(bio);
+        return 0;
+    }
+    memcpy(into, room->in.text, len);
+    room->in.text += len;
+    room->in.len -= len;
+    *got = len;
+    return 1;
+}
+
+static int bio_write(BIO *bio, const char *bytes, size_t len, size_t *written)
+{
+    struct tls_room *room = BIO_get_data(bio);
+
+    BIO_clear_retry_flags(bio);
+    mcpx_text_add(&room->out, bytes, len);
+    *written = len;
+    return !room->out.failed;
+}
+
+static long bio_ctrl(BIO *bio, int what, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return what == BIO_CTRL_FLUSH;
+}
+
+struct tls_room *tls_room_new(uint64_t key_records)
+{
+    struct tls_room *room = calloc(1, sizeof *room);
+
+    if (!room)
+        return NULL;
+    room->key_records = key_records;
+    room->method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "texts");
+    if (room->method && BIO_meth_set_read_ex(room->method, bio_read) &&
+        BIO_meth_set_write_ex(room->method, bio_write) &&
+        BIO_meth_set_ctrl(room->method, bio_ctrl))
+        room->bio = BIO_new(room->method);
+    if (!room->bio) {
+        tls_room_free(room);
+        return NULL;
+    }
+    BIO_set_data(room->bio, room);
+    BIO_set_init(room->bio, 1);
+    return room;
+}
+
+void tls_room_free(struct tls_room *room)
+{
+    if (!room)
+        return;
+    BIO_free(room->bio);
+    BIO_meth_free(room->method);
+    mcpx_text_fini(&room->out);
+    mcpx_text_fini(&room->plain);
+    free(room);
+}
+
+/* ---- sessions ---- */
+
+/* Each record, and each message behind the handshake, is work that costs its sender next to
+ * nothing. */
+static void note_message(int ours, int version, int type, const void *message, size_t len,
+                         SSL *ssl, void *context)
+{
+    struct tls *tls = context;
+
+    (void)version;
+    (void)ssl;
+    (void)message;
+    (void)len;
+    if (type == SSL3_RT_HEADER && ours)
+        tls->sealed++;
+    else if (type == SSL3_RT_HEADER)
+        tls->room->records++;
+    if (!tls->open || ours || type != SSL3_RT_HANDSHAKE)
+        return;
+    tls->renewals++;
+    tls->greedy = tls->renewals > RENEWALS_FREE + tls->said / RENEWAL_BYTES;
+    if (tls->greedy)
+        tls->room->in.len = 0; /* OpenSSL reads on by itself as long as there is something */
+}
+
+struct tls *tls_new(struct tls_room *room, struct ssl_ctx_st *context)
+{
+    struct tls *tls = calloc(1, sizeof *tls);
+
+    if (!tls)
+        return NULL;
+    tls->room = room;
+    tls->ssl = SSL_new(context);
+    if (!tls->ssl || !BIO_up_ref(room->bio)) {
+        tls_free(tls);
+        return NULL;
+    }
+    SSL_set_bio(tls->ssl, room->bio, room->bio);
+    SSL_set_accept_state(tls->ssl);
+    SSL_set_msg_callback(tls->ssl, note_message);
+    SSL_set_msg_callback_arg(tls->ssl, tls);
+    return tls;
+}
+
+void tls_free(struct tls *tls)
+{
+    if (!tls)
+        return;
+    SSL_free(tls->ssl);
+    free(tls);
+}
+
+bool tls_is_open(const struct tls *tls)
+{
+    return tls->open;
+}
+
+static const char *reason(const SSL *ssl)
+{
+    unsigned long code = ERR_peek_error();
+    const char *text = ERR_reason_error_string(code);
+
+    if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
+        ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
+        text = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
+
+    return text ? text : "the connection was cut";
+}
+
+/* What a call that did not succeed has come to. */
+static void judge(struct tls *tls, int result, struct tls_opened *out)
+{
+    int error = SSL_get_error(tls->ssl, result);
+
+    out->ended = error == SSL_ERROR_ZERO_RETURN;
+    if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_WANT_READ)
+        return;
+    out->is_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
+    out->failed = reason(tls->ssl);
+}
+
+static bool shake_hands(struct tls *tls, struct tls_opened *out)
+{
+    int result = SSL_do_handshake(tls->ssl);
+
+    if (result != 1)
+        judge(tls, result, out);
+    tls->open = result == 1;
+    return tls->open;
+}
+
+/* A call gives what one record holds, and takes no byte from `in` that belongs to the next one. */
+static void read_some(struct tls *tls, struct tls_opened *out)
+{
+    struct mcpx_text *plain = &tls->room->plain;
+    size_t got = 0;
+
+    while (tls->room->records < TLS_RECORDS) {
+        int result;
+
+        if (!mcpx_text_reserve(plain, RECORD_MAX)) {
+            out->failed = "memory has run out";
+            return;
+        }
+        result = SSL_read_ex(tls->ssl, plain->text + plain->len, RECORD_MAX, &got);
+        if (result != 1) {
+            judge(tls, result, out);
+            return;
+        }
+        tls->said += got;
+        plain->len += got;
+    }
+}
+
+void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
+{
+    struct tls_room *room = tls->room;
+    bool was_open = tls->open;
+    uint64_t renewals = tls->renewals;
+
+    *out = (struct tls_opened){.failed = tls->failed};
+    if (tls->failed)
+        return;
+    room->in = (struct mcpx_slice){bytes, len};
+    room->records = 0;
+    mcpx_text_reset(&room->out);
+    mcpx_text_reset(&room->plain);
+    ERR_clear_error();
+    if (was_open || shake_hands(tls, out))
+        read_some(tls, out);
+    if (!out->failed && !out->ended)
+        out->left = room->in;
+    room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
+    if (tls->greedy && !out->failed)
+        out->failed = "the client changes its keys too often";
+    if (room->out.failed && !out->failed)
+        out->failed = "memory has run out";
+    tls->failed = out->failed;
+    tls->over = tls->over || out->failed;
+    out->plain = room->plain.text;
+    out->plain_len = room->plain.len;
+    out->sealed = mcpx_text_view(&room->out);
+    out->records = room->records;
+    out->renewals = tls->renewals - renewals;
+}
+
+/* OpenSSL says the new key before what it is given next. A key of TLS 1.2 cannot be changed. */
+static bool has_fresh_key(struct tls *tls)
+{
+    if (tls->sealed < tls->room->key_records || SSL_version(tls->ssl) < TLS1_3_VERSION)
+        return true;
+    tls->sealed = 0;
+    return SSL_key_update(tls->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1;
+}
+
+static bool seal(struct tls *tls, const char *bytes, size_t len)
+{
+    size_t written;
+
+    mcpx_text_reset(&tls->room->out);
+    return !tls->over && has_fresh_key(tls) &&
+           SSL_write_ex(tls->ssl, bytes, len, &written) == 1 && written == len &&
+           !tls->room->out.failed;
+}
+
+struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len)
+{
+    if (!seal(tls, bytes, len))
+        return (struct mcpx_slice){NULL, 0};
+    return mcpx_text_view(&tls->room->out);
+}
+
+struct mcpx_slice tls_end(struct tls *tls)
+{
+    mcpx_text_reset(&tls->room->out);
+    ERR_clear_error();
+    tls->over = true;
+    if (tls_is_open(tls))
+        (void)SSL_shutdown(tls->ssl);
+    return mcpx_text_view(&tls->room->out);
+}
+
+/* ---- who the client is ---- */
+
+/* A name with a control character in it is left out: it could be read as two names. */
+static void add_name(const char *sort, const ASN1_STRING *name, struct mcpx_text *out)
+{
+    unsigned char *text = NULL;
+    int len = ASN1_STRING_to_UTF8(&text, name);
+    bool clean = len > 0;
+
+    for (int i = 0; clean && i < len; i++)
+        clean = text[i] > ' ' || (text[i] == ' ' && i > 0);
+    if (clean) {
+        mcpx_text_puts(out, sort);
+        mcpx_text_add(out, (const char *)text, (size_t)len);
+        mcpx_text_add(out, "", 1);
+    }
+    OPENSSL_free(text);
+}
+
+static void add_alternative(const GENERAL_NAME *name, struct mcpx_text *out)
+{
+    static const char *const sorts[] = {
+        [GEN_EMAIL] = "email:", [GEN_DNS] = "dns:", [GEN_URI] = "uri:"};
+    int type = 0;
+    const ASN1_STRING *value = GENERAL_NAME_get0_value(name, &type);
+
+    if ((size_t)type < sizeof sorts / sizeof *sorts && sorts[type])
+        add_name(sorts[type], value, out);
+}
+
+void tls_add_names(const X509 *certificate, struct mcpx_text *out)
+{
+    GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+    const X509_NAME *subject = X509_get_subject_name(certificate);
+
+    for (int i = 0; i < sk_GENERAL_NAME_num(names); i++)
+        add_alternative(sk_GENERAL_NAME_value(names, i), out);
+    GENERAL_NAMES_free(names);
+    for (int i = -1; (i = X509_NAME_get_index_by_NID(subject, NID_commonName, i)) >= 0;)
+        add_name("cn:", X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)), out);
+}
+
+bool tls_names(const struct tls *tls, struct mcpx_text *out)
+{
+    const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+
+    if (!certificate || SSL_get_verify_result(tls->ssl) != X509_V_OK)
+        return false;
+    tls_add_names(certificate, out);
+    return !out->failed;
+}
+
+const STACK_OF(X509) * tls_chain(const struct tls *tls)
+{
+    return SSL_get0_verified_chain(tls->ssl);
+}
