@@ -7,7 +7,7 @@
 
 #include "lib/wire/frames.h"
 #include "router/connection/edge.h"
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include <mcpx/error.h>
 
 struct exchange;

@@ -6,7 +6,7 @@
 #define EDGE_SIGNATURES_H
 
 #include "lib/base/bucket.h"
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include "router/policy/identity/jwt_keys.h"
 #include <uv.h>
 

@@ -12,7 +12,7 @@
 #include "router/connection/turn.h"
 #include "router/connection/wire.h"
 #include "router/edge/rejudge.h"
-#include "router/hub/frame.h"
+#include "router/hub/log/frame.h"
 
 #include <libwebsockets.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "lib/base/map.h"
 #include "router/http/forwarded.h"
 #include "router/hub/hub.h"
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 
 /**
  * Shares of a rate per address: what an IPv6 network (/48) may spend, and all addresses together.

@@ -8,7 +8,7 @@
 
 #include "lib/base/map.h"
 #include "router/hub/hub.h"
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 
 /**
  * A token bucket whose clock is an argument. Holds at most a minute's worth of tokens.

@@ -7,7 +7,7 @@
 
 #include "lib/base/map.h"
 #include "router/hub/order.h"
-#include "router/hub/submission.h"
+#include "router/store/commit/submission.h"
 
 struct hub;
 struct tally;

@@ -11,7 +11,7 @@
 #define HUB_PENDING_H
 
 #include "lib/base/map.h"
-#include "router/hub/submission.h"
+#include "router/store/commit/submission.h"
 #include <mcpx/base.h>
 
 struct admission;

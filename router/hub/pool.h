@@ -5,7 +5,7 @@
 #ifndef HUB_POOL_H
 #define HUB_POOL_H
 
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include "router/policy/grants/grant.h"
 #include <mcpx/base.h>
 

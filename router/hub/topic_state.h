@@ -5,8 +5,8 @@
 #define HUB_TOPIC_STATE_H
 
 #include "router/hub/account.h"
-#include "router/hub/log.h"
-#include "router/hub/news.h"
+#include "router/hub/log/log.h"
+#include "router/hub/log/news.h"
 #include "router/hub/order.h"
 #include "router/hub/pool.h"
 #include "router/hub/query.h"

@@ -3,7 +3,7 @@
  * does something else. The page itself is the test data: its tables are read and each row is put
  * to the router, so a row that is written down is tested. Protocol: sections 1 to 7.
  */
-#include "router/hub/submission.h"
+#include "router/store/commit/submission.h"
 #include "tests/conformance/page.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"

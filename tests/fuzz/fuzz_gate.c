@@ -7,7 +7,7 @@
  *   - what was accepted is committed or answered, and never both;
  *   - who is told of comings and goings knows in the end who is there.
  */
-#include "router/hub/submission.h"
+#include "router/store/commit/submission.h"
 #include "tests/support/dice.h"
 #include "tests/support/frames.h"
 #include "tests/support/hub_defaults.h"

@@ -5,7 +5,7 @@
  * One day of a stored hub is a list of steps. Each allocation of each step fails once; the rest of
  * the day goes on, and at its end somebody comes in and is told the truth.
  */
-#include "router/hub/submission.h"
+#include "router/store/commit/submission.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/hub_defaults.h"
 

@@ -5,8 +5,8 @@
  *
  *     make_audit FOLDER KEY_FILE [ROTATE_BYTES]
  */
-#include "router/hub/submission.h"
 #include "router/store/audit/audit.h"
+#include "router/store/commit/submission.h"
 
 #include <poll.h>
 #include <stdio.h>

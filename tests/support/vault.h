@@ -7,7 +7,7 @@
 #ifndef TESTS_VAULT_H
 #define TESTS_VAULT_H
 
-#include "router/hub/submission.h"
+#include "router/store/commit/submission.h"
 #include "tests/support/world.h"
 
 enum { VAULT_MAX = 2048 };

@@ -5,9 +5,9 @@
  */
 #include "router/store/audit/audit.h"
 
-#include "router/hub/submission.h"
 #include "router/store/audit/audit_share.h"
 #include "router/store/audit/audit_writer.h"
+#include "router/store/commit/submission.h"
 #include "router/store/commit/thread_clock.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 #ifndef STORE_AUDIT_H
 #define STORE_AUDIT_H
 
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include "router/store/audit/audit_line.h"
 #include "router/store/commit/on_full.h"
 #include "router/store/commit/stage.h"

@@ -9,9 +9,9 @@
 #include "router/store/audit/audit_writer.h"
 
 #include "lib/json/json_write.h"
-#include "router/hub/submission.h"
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_line.h"
+#include "router/store/commit/submission.h"
 #include "router/store/commit/thread_clock.h"
 
 #include <errno.h>

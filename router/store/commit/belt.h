@@ -15,7 +15,7 @@
 #ifndef STORE_BELT_H
 #define STORE_BELT_H
 
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include "router/store/commit/stage.h"
 #include <mcpx/error.h>
 

@@ -6,9 +6,9 @@
 #ifndef STORE_SQLITE_H
 #define STORE_SQLITE_H
 
-#include "router/hub/submission.h"
 #include "router/store/commit/belt.h"
 #include "router/store/commit/stage.h"
+#include "router/store/commit/submission.h"
 #include <mcpx/text.h>
 
 struct sqlite;

@@ -7,7 +7,7 @@
 
 #include "lib/base/holders.h"
 #include "lib/base/map.h"
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_statement.h"
 

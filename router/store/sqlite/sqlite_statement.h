@@ -6,8 +6,8 @@
 #ifndef STORE_SQLITE_STATEMENT_H
 #define STORE_SQLITE_STATEMENT_H
 
-#include "router/hub/submission.h"
 #include "router/store/commit/stage.h"
+#include "router/store/commit/submission.h"
 #include <mcpx/base.h>
 
 struct sqlite3;

@@ -2,7 +2,7 @@
  * What breaks for whom: late joiners who see too much or too little of the past, duplicate ids,
  * readers handed the wrong bytes. Protocol: section 5 (bounds, order), section 4 (the index).
  */
-#include "router/hub/log.h"
+#include "router/hub/log/log.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: everybody in a topic, when memory ran out in the middle of an append and
  * the log was left half changed. Contract: log_append changes nothing when it fails.
  */
-#include "router/hub/log.h"
+#include "router/hub/log/log.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: readers that are told of others twice or not at all, or never see the end
  * of what somebody else has not read. Protocol: section 5 (presence).
  */
-#include "router/hub/news.h"
+#include "router/hub/log/news.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

@@ -3,7 +3,7 @@
  * something else under it; or a flood makes the router forget whose ids it has seen. Protocol:
  * section 5.
  */
-#include "router/hub/log.h"
+#include "router/hub/log/log.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

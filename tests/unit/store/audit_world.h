@@ -4,9 +4,9 @@
 #ifndef UNIT_AUDIT_WORLD_H
 #define UNIT_AUDIT_WORLD_H
 
-#include "router/hub/submission.h"
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_reader.h"
+#include "router/store/commit/submission.h"
 
 enum { WORLD_SUBMISSIONS = 5000 };
 

@@ -4,7 +4,7 @@
  * segment may go, because everybody has read it, the log is as it was before its first entry, but
  * for its serials.
  */
-#include "router/hub/log.h"
+#include "router/hub/log/log.h"
 
 #include <stdlib.h>
 

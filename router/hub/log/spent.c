@@ -4,7 +4,7 @@
  * two do by themselves. One ring for all senders was refused: whoever talks much would empty it for
  * all.
  */
-#include "router/hub/log.h"
+#include "router/hub/log/log.h"
 
 #include <stdlib.h>
 

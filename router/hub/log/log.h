@@ -18,8 +18,8 @@
 #define HUB_LOG_H
 
 #include "lib/base/map.h"
-#include "router/hub/frame.h"
-#include "router/hub/list.h"
+#include "router/hub/log/frame.h"
+#include "router/hub/log/list.h"
 #include <mcpx/envelope.h>
 
 /* ---- spent ids: said and gone from the window, refused for a while (spent.c) ---- */

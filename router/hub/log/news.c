@@ -7,7 +7,7 @@
  * One log for both would make presence a part of history: whoever may say nothing could still
  * push out what others said, by coming and going.
  */
-#include "router/hub/news.h"
+#include "router/hub/log/news.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
  * A reader is linked into the segment of its next entry. So "does anybody need this memory?" and
  * "who has fallen off?" cost nothing until a segment is about to go.
  */
-#include "router/hub/log.h"
+#include "router/hub/log/log.h"
 
 #include <assert.h>
 #include <stdlib.h>

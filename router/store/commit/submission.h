@@ -5,7 +5,7 @@
 #ifndef HUB_SUBMISSION_H
 #define HUB_SUBMISSION_H
 
-#include "router/hub/list.h"
+#include "router/hub/log/list.h"
 #include <mcpx/error.h>
 
 /** What is submitted: somebody's message, or presence, which the router says itself. */
