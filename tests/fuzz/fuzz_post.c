@@ -3,7 +3,7 @@
  * '|', the rest is its body. What passes comes from this machine and has one length; a request gets
  * its own id back, byte for byte, whatever stands around it.
  */
-#include "tools/mcpx-bridge/expose/post.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
 
 #include <mcpx/rpc.h>
 

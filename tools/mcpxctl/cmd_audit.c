@@ -2,7 +2,7 @@
  * cmd_audit.c - verifies folders of the router's audit, and looks things up in them. It reads files
  * and asks nobody, so it can be run where nobody could have changed them any more.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
@@ -10,7 +10,7 @@
 #include "router/store/audit/audit_reader.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/audit/audit.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/output.h"
 
 #include <errno.h>
 

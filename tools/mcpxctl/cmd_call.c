@@ -7,17 +7,17 @@
  * are the bytes that will be sent. Between the two only one thing is read again: whether the
  * proposal is still open.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "tools/common/input.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/chain.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/line.h"
-#include "tools/mcpxctl/live.h"
-#include "tools/mcpxctl/message.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/chain.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/line.h"
+#include "tools/mcpxctl/core/live.h"
+#include "tools/mcpxctl/core/message.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 #include <mcpx/contract.h>
 
 #include <stdio.h>

@@ -2,15 +2,15 @@
  * cmd_can.c - whether a participant may send something: asked of the configuration, or of the
  * running router, which knows more than its file. Protocol: section 8.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 #include <mcpx/capability.h>
 #include <mcpx/json.h>
 

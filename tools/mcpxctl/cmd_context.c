@@ -3,14 +3,14 @@
  * verbs will, so that a stored context can be used. A path is stored as absolute path, because
  * it is used from other folders.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/connect.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/output.h"
 #include <mcpx/envelope.h>
 
 #include <limits.h>

@@ -5,15 +5,15 @@
  * the envelope that callers of tools expect, for programs that are no MCP servers: a server's
  * answers are wrapped by its bridge.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/contract/wrap.h"
 #include "lib/json/json_write.h"
 #include "lib/json/utf8.h"
 #include "tools/common/input.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 #include <mcpx/digest.h>
 #include <mcpx/json.h>
 #include <mcpx/record.h>

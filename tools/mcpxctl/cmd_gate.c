@@ -1,12 +1,12 @@
 /*
  * cmd_gate.c - asks the items of a release gate in turn and reports each as soon as it is known.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/gate/gate.h"
-#include "tools/mcpxctl/output.h"
 
 #include <stdio.h>
 

@@ -8,13 +8,13 @@
  * that both are of one instant. Two pages with a reload between them belong to two policies: then
  * nothing is printed.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/policy.h"
 #include <mcpx/json.h>
 #include <mcpx/text.h>

@@ -4,15 +4,15 @@
  * its session checks each message, and one whose kind contradicts its payload is shown with a
  * warning, because receivers ignore it.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "tools/common/colour.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/chain.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/line.h"
-#include "tools/mcpxctl/live.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/chain.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/line.h"
+#include "tools/mcpxctl/core/live.h"
+#include "tools/mcpxctl/core/output.h"
 
 #include <stdio.h>
 #include <stdlib.h>

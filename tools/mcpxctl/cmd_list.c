@@ -4,15 +4,15 @@
  * router most participants could, so a missing answer is no failure, unless the participant was
  * asked by name.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/line.h"
-#include "tools/mcpxctl/live.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/line.h"
+#include "tools/mcpxctl/core/live.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 
 #include <stdlib.h>
 

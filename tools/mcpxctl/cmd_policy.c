@@ -4,14 +4,14 @@
  * the instant at which they were sent, or from the history of a topic. The history tells only when
  * their senders said that it was, so these are judged as if they were sent now.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "router/store/audit/audit_reader.h"
 #include "tools/mcpxctl/audit/audit.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/live.h"
+#include "tools/mcpxctl/core/words.h"
 #include "tools/mcpxctl/policy.h"
-#include "tools/mcpxctl/words.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
 

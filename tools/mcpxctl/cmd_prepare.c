@@ -9,7 +9,7 @@
  * a slow hash is not needed; the router hashes a token at every connection. A token is read from
  * standard input only, because arguments are visible in process lists and shell histories.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
@@ -17,8 +17,8 @@
 #include "tools/common/connect.h"
 #include "tools/common/http.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 #include <mcpx/digest.h>
 
 #include <openssl/crypto.h>

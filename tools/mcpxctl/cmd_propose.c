@@ -3,18 +3,18 @@
  * propose, proposals, reject and withdraw. Each prints the id of what it sent, with which later
  * commands can refer to it.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/chain.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/line.h"
-#include "tools/mcpxctl/live.h"
-#include "tools/mcpxctl/message.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/chain.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/line.h"
+#include "tools/mcpxctl/core/live.h"
+#include "tools/mcpxctl/core/message.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 #include <mcpx/json.h>
 #include <mcpx/session.h>
 

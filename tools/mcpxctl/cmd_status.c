@@ -3,14 +3,14 @@
  * of the HTTP API; and who may send what. The calls that need no token come first, so that a bad
  * token hides neither health nor lag.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/colour.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/output.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

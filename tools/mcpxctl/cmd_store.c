@@ -2,12 +2,12 @@
  * cmd_store.c - what an operator does with the router's database. backup, check and export only
  * read, so the router may run; compact, erase and restore want it stopped, and see to that.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "router/store/commit/thread_clock.h"
 #include "router/store/sqlite/sqlite_care.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/output.h"
 
 #include <sys/stat.h>
 

@@ -4,15 +4,15 @@
  * may refer to is said on the command line; a URI, which stands in somebody else's schema, cannot
  * lead to another one.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/output.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/words.h"
 #include "tools/mcpxctl/verdict.h"
-#include "tools/mcpxctl/words.h"
 #include <mcpx/text.h>
 
 #include <errno.h>

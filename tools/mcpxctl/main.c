@@ -4,7 +4,7 @@
 #include "tools/common/colour.h"
 #include "tools/common/connect.h"
 #include "tools/common/program.h"
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 /* What --json prints differs from verb to verb. */
 #define JSON_OPTION(help) OPTION("--json", NULL, VALUE_NONE, 0, help)

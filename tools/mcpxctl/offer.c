@@ -3,14 +3,14 @@
  * rest from the router that the typed line names. A person waits for them after a key press, so it
  * takes one second at most.
  */
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
 #include "tools/common/context.h"
-#include "tools/mcpxctl/chain.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/chain.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/line.h"
 #include <mcpx/contract.h>
 #include <mcpx/json.h>
 

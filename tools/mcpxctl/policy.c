@@ -18,9 +18,9 @@
 #include "router/policy/identity/tokens.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/fetch.h"
-#include "tools/mcpxctl/output.h"
-#include "tools/mcpxctl/verbs.h"
+#include "tools/mcpxctl/core/fetch.h"
+#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/verbs.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
 #include <mcpx/text.h>

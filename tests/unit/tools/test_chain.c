@@ -3,7 +3,7 @@
  * arguments were changed, takes somebody else's answer for the server's, or approves a second time
  * what was done already.
  */
-#include "tools/mcpxctl/chain.h"
+#include "tools/mcpxctl/core/chain.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * that changes breaks what a person allowed in their client, and one that a client refuses (it may
  * hold [A-Za-z0-9_.-] and 64 bytes) makes the whole list unusable.
  */
-#include "tools/mcpx-bridge/expose/names.h"
-#include "tools/mcpx-bridge/expose/shown.h"
+#include "tools/mcpx-bridge/expose/servers/names.h"
+#include "tools/mcpx-bridge/expose/servers/shown.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * the one of the table sends programs the wrong way.
  */
 #include "tests/support/envelope_text.h"
-#include "tools/mcpx-bridge/expose/post.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: an abbreviated id finds another envelope than the one meant, and the wrong
  * proposal is approved.
  */
-#include "tools/mcpxctl/ledger.h"
+#include "tools/mcpxctl/core/ledger.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: somebody watches a topic and is shown another sender, kind or text than
  * was sent, or a program reads a line that is no JSON.
  */
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/line.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
  * is taken for all of it. Every allocation fails once; nothing leaks, and every failure shows.
  */
 #include "tests/support/fault_alloc.h"
-#include "tools/mcpxctl/chain.h"
-#include "tools/mcpxctl/line.h"
-#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/core/chain.h"
+#include "tools/mcpxctl/core/line.h"
+#include "tools/mcpxctl/core/message.h"
 
 #include <criterion/criterion.h>
 

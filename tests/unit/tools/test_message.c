@@ -3,7 +3,7 @@
  * out with other params than proposed, or a failed call looks like a good one to a script.
  */
 #include "tools/common/command.h"
-#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/core/message.h"
 
 #include <criterion/criterion.h>
 

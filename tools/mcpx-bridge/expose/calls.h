@@ -6,7 +6,7 @@
 #define MCPX_BRIDGE_EXPOSE_CALLS_H
 
 #include "lib/base/map.h"
-#include "tools/mcpx-bridge/expose/catalog.h"
+#include "tools/mcpx-bridge/expose/servers/catalog.h"
 
 struct mcpx_call;
 

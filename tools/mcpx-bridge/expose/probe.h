@@ -6,7 +6,7 @@
 #define MCPX_BRIDGE_EXPOSE_PROBE_H
 
 #include "tools/mcpx-bridge/expose/calls.h"
-#include "tools/mcpx-bridge/expose/catalog.h"
+#include "tools/mcpx-bridge/expose/servers/catalog.h"
 
 #include <mcpx/rpc.h>
 

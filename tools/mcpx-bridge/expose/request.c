@@ -10,7 +10,7 @@
 #include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/send.h"
-#include "tools/mcpx-bridge/expose/shown.h"
+#include "tools/mcpx-bridge/expose/servers/shown.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 

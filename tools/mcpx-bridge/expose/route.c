@@ -8,7 +8,7 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/send.h"
-#include "tools/mcpx-bridge/expose/shown.h"
+#include "tools/mcpx-bridge/expose/servers/shown.h"
 #include "tools/mcpx-bridge/expose/state.h"
 
 /* A name inside params: the object that holds it, and the member. */

@@ -8,7 +8,7 @@
 #include "lib/base/map.h"
 #include "router/store/audit/audit_line.h"
 #include "router/store/audit/audit_verify.h"
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/line.h"
 
 /** Sorts of lines that can be asked for at once. */
 enum { PICK_SORTS_MAX = AUDIT_OTHER };

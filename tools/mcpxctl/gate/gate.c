@@ -5,7 +5,7 @@
 
 #include "lib/json/json_write.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/line.h"
 #include <mcpx/digest.h>
 #include <mcpx/terms.h>
 

@@ -5,7 +5,7 @@
 #ifndef MCPXCTL_GATE_H
 #define MCPXCTL_GATE_H
 
-#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/core/live.h"
 
 #include <mcpx/contract.h>
 

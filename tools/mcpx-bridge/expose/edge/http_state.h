@@ -5,7 +5,7 @@
 #define MCPX_BRIDGE_EXPOSE_EDGE_HTTP_STATE_H
 
 #include "tools/mcpx-bridge/expose/edge/http.h"
-#include "tools/mcpx-bridge/expose/post.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
 
 #include <microhttpd.h>
 #include <uv.h>

@@ -6,7 +6,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/expose/post.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

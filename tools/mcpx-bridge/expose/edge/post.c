@@ -2,7 +2,7 @@
  * post.c - strict where another reading could let somebody in: names of this machine are compared
  * as they are written, and a field that stands twice is refused, not chosen from.
  */
-#include "tools/mcpx-bridge/expose/post.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"

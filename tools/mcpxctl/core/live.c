@@ -2,7 +2,7 @@
  * live.c - connects, waits and leaves. Events are fetched, not called back: a verb reads from top
  * to bottom. Signals only set a flag; waiting is cut into slices so that it is seen in time.
  */
-#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/core/live.h"
 
 #include "lib/edge/alarm.h"
 #include "tools/common/nearest.h"

@@ -6,7 +6,7 @@
 #define MCPX_BRIDGE_EXPOSE_CATALOG_H
 
 #include "lib/base/holders.h"
-#include "tools/mcpx-bridge/expose/names.h"
+#include "tools/mcpx-bridge/expose/servers/names.h"
 
 #include <mcpx/json.h>
 #include <mcpx/terms.h>

@@ -2,14 +2,14 @@
  * chain.c - builds the tree of envelopes that correlation_id links in a stretch of the log. It
  * walks depth first; the list of steps serves as the stack.
  */
-#include "tools/mcpxctl/chain.h"
+#include "tools/mcpxctl/core/chain.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
 #include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/line.h"
 #include <mcpx/json.h>
 #include <mcpx/rpc.h>
 

@@ -6,9 +6,9 @@
  * may hold any character, two pairs can meet in one name, and whoever may choose an id would choose
  * whose calls it gets.
  */
-#include "tools/mcpx-bridge/expose/names.h"
+#include "tools/mcpx-bridge/expose/servers/names.h"
 
-#include "tools/mcpx-bridge/expose/shown.h"
+#include "tools/mcpx-bridge/expose/servers/shown.h"
 
 #include <mcpx/envelope.h>
 

@@ -1,10 +1,10 @@
 /*
  * live_ask.c - sends an envelope and waits for its answer.
  */
-#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/core/live.h"
 
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
  * is said offline about it is what the router would do, and one with which it would not start is an
  * error here too.
  */
-#include "tools/mcpxctl/words.h"
+#include "tools/mcpxctl/core/words.h"
 
 #include "lib/edge/alarm.h"
 #include "lib/json/scan.h"

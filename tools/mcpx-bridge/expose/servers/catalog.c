@@ -4,7 +4,7 @@
  * replaced only by a whole new one, so that a page that fails to come leaves the old one in place.
  */
 #define _GNU_SOURCE /* memmem */
-#include "tools/mcpx-bridge/expose/catalog.h"
+#include "tools/mcpx-bridge/expose/servers/catalog.h"
 
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"

@@ -4,7 +4,7 @@
 #ifndef MCPXCTL_CHAIN_H
 #define MCPXCTL_CHAIN_H
 
-#include "tools/mcpxctl/ledger.h"
+#include "tools/mcpxctl/core/ledger.h"
 #include <mcpx/text.h>
 
 /**

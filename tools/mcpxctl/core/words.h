@@ -6,7 +6,7 @@
 #define MCPXCTL_WORDS_H
 
 #include "tools/common/command.h"
-#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/core/message.h"
 #include <mcpx/contract.h>
 #include <mcpx/envelope.h>
 #include <mcpx/kind.h>

@@ -8,14 +8,14 @@
  * harmless and the harmful proposal looks for any two that agree, and that takes the square root of
  * the effort.
  */
-#include "tools/mcpxctl/fetch.h"
+#include "tools/mcpxctl/core/fetch.h"
 
 #include "lib/base/digits.h"
 #include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
 #include "tools/common/http.h"
-#include "tools/mcpxctl/chain.h"
-#include "tools/mcpxctl/live.h"
+#include "tools/mcpxctl/core/chain.h"
+#include "tools/mcpxctl/core/live.h"
 #include <mcpx/json.h>
 
 enum { PAGE = 1000, PAGES_MAX = 100000 };

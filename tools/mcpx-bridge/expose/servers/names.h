@@ -6,7 +6,7 @@
 #define MCPX_BRIDGE_EXPOSE_NAMES_H
 
 #include "lib/base/holders.h"
-#include "tools/mcpx-bridge/expose/shown.h"
+#include "tools/mcpx-bridge/expose/servers/shown.h"
 
 #include <mcpx/error.h>
 

@@ -5,7 +5,7 @@
 #define MCPXCTL_FETCH_H
 
 #include "tools/common/connect.h"
-#include "tools/mcpxctl/ledger.h"
+#include "tools/mcpxctl/core/ledger.h"
 
 /**
  * GETs `/v0.1/topics/TOPIC` + `path`, or POSTs `body` to `path` itself.

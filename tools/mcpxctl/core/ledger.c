@@ -3,7 +3,7 @@
  * one allocation: the struct, its addressees, then its bytes. Keeping struct mcpx_envelope itself
  * was refused: it has room for 256 addressees, and a ledger has many envelopes.
  */
-#include "tools/mcpxctl/ledger.h"
+#include "tools/mcpxctl/core/ledger.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"

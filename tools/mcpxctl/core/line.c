@@ -3,7 +3,7 @@
  * The matcher of grants selects them. A second pattern language was refused: a pattern that a
  * person learns here can be used in a configuration too.
  */
-#include "tools/mcpxctl/line.h"
+#include "tools/mcpxctl/core/line.h"
 
 #include "tools/common/visible.h"
 #include <mcpx/json.h>

@@ -6,8 +6,8 @@
 
 #include "tools/common/colour.h"
 #include "tools/common/command.h"
-#include "tools/mcpxctl/ledger.h"
-#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/core/ledger.h"
+#include "tools/mcpxctl/core/message.h"
 
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>

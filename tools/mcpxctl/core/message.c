@@ -3,7 +3,7 @@
  * code. The user's JSON is inserted with its own bytes: 1.10 and 1e400 arrive as typed. What a call
  * cannot say in members of its own travels in its `_meta`.
  */
-#include "tools/mcpxctl/message.h"
+#include "tools/mcpxctl/core/message.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
