@@ -12,7 +12,7 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $$((2 * $(JOBS))) 
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build install uninstall package package-test release test verify nightly bench demo \
+.PHONY: help deps run build install uninstall package package-test release check test verify nightly bench demo \
     gate lint fuzz format clean
 
 help: ## this list
@@ -56,6 +56,12 @@ package-test: ## build the packages in a clean Debian 13 (DEBIAN=12), install, u
 release: ## packages, source, bill of materials, checksums and a tag (VERSION=x.y.z; DRY_RUN=1 only looks)
 	@test -n "$(DRY_RUN)" || docker/install-packages build package
 	@docker/release $(if $(DRY_RUN),--dry-run) "$(VERSION)" build/release-$(VERSION)
+
+check: ## what to run while you work: unit, scenario and conformance tests, replays, text rules; 2 minutes
+	cmake --preset dev -DBUILD_TESTING=ON -DMCPX_WERROR=ON
+	cmake --build build $(BUILD_JOBS)
+	$(CTEST) --test-dir build --label-regex '^(unit|scenario|conformance|fuzz)$$'
+	$(CTEST) --test-dir build --tests-regex '^lint_(layers|circles|style|ratchets|unused|pages|listed|format)$$'
 
 test: deps ## build, then run what takes minutes: C tests under sanitizers, end-to-end tests, lint
 	$(call ordinary_build)
