@@ -38,9 +38,9 @@ const GENERATIONS = { 'sdk 1': [Client, StdioClientTransport], 'sdk 2': [ModernC
 /** What came of everything: counts of results, reasons of failures. */
 const outcomes = { results: 0, lists: 0, commands: 0, reasons: new Map() };
 
-/** Who fails says which server or that it is the router, and a word more. */
+/** Who fails says which server or that it is the router (by its URL, too), and a word more. */
 function failed(who, why) {
-  assert.match(why, new RegExp(`${who}|router|connection|the server is gone: `, 'i'), `a failure at ${who} names nobody: ${why}`);
+  assert.match(why, new RegExp(`${who}|router|ws://|connection|the server is gone: `, 'i'), `a failure at ${who} names nobody: ${why}`);
   const kind = why.replaceAll(who, 'WHO').replace(/[0-9a-f-]{36}|\d+/g, '#');
   outcomes.reasons.set(kind, (outcomes.reasons.get(kind) ?? 0) + 1);
 }

@@ -228,8 +228,8 @@ static int join(struct live *out, int status, int history, int64_t deadline)
     }
     out->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain(out->verb, "%s (from %s) does not welcome us", out->where.client.url,
-                 out->where.url_from);
+        complain(out->verb, "the router at %s (from %s) has not let us in yet",
+                 out->where.client.url, out->where.url_from);
     return status == STATUS_TIMEOUT ? STATUS_UNREACHABLE : status;
 }
 
