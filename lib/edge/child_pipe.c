@@ -12,6 +12,8 @@
 #include "lib/edge/child_state.h"
 
 #include "lib/json/json_write.h"
+#include "lib/json/utf8.h"
+#include "lib/protocol/grammar.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -135,38 +137,32 @@ void mx_child_describe(struct mcpx_child *child)
         add_left(child);
 }
 
-/* Controls of ASCII, and the 32 of Unicode that begin with C2: terminals know both. */
-static size_t control_len(const unsigned char *at, size_t left)
-{
-    if ((at[0] < 0x20 && at[0] != '\t') || at[0] == 0x7f)
-        return 1;
-    return at[0] == 0xc2 && left > 1 && at[1] >= 0x80 && at[1] < 0xa0 ? 2 : 0;
-}
-
 /*
- * One line of standard error for a terminal or log: "[name] line\n" with control characters as
- * \xNN; `cut` adds "...". Appends to `out`.
+ * One line of standard error for a terminal or log: "[name] line\n" with the bytes of control
+ * characters, and those that are not UTF-8, as \xNN; `cut` adds "...". Appends to `out`.
  */
 static void child_label(struct mcpx_text *out, const char *name, struct mcpx_slice line,
                         bool cut)
 {
-    const unsigned char *at = (const unsigned char *)line.text;
-    size_t start = 0;
+    const char *end = line.text + line.len, *start = line.text;
+    size_t len;
     char escape[8];
 
     mx_format(out, "[%s] ", name);
-    for (size_t i = 0; i < line.len; i++) {
-        size_t control = control_len(at + i, line.len - i);
+    for (const char *at = start; at < end; at += len) {
+        bool is_text = (len = mx_utf8_sequence((const void *)at, (const void *)end)) > 0;
 
-        if (!control)
+        len += !is_text;
+        if (is_text && (*at == '\t' || mx_control_find((struct mcpx_slice){at, len}) > 0))
             continue;
-        mcpx_text_add(out, line.text + start, i - start);
-        i += control - 1;
-        start = i + 1;
-        snprintf(escape, sizeof escape, "\\x%02x", (unsigned)at[i]);
-        mcpx_text_puts(out, escape);
+        mcpx_text_add(out, start, (size_t)(at - start));
+        start = at + len;
+        for (size_t i = 0; i < len; i++) {
+            snprintf(escape, sizeof escape, "\\x%02x", (unsigned)(unsigned char)at[i]);
+            mcpx_text_puts(out, escape);
+        }
     }
-    mcpx_text_add(out, line.text + start, line.len - start);
+    mcpx_text_add(out, start, (size_t)(end - start));
     mcpx_text_puts(out, cut ? "...\n" : "\n");
 }
 

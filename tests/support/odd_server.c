@@ -266,7 +266,7 @@ static void talk_to_people(int number)
 {
     static char many[9000];
     const char text[] = "plain\n\033[31mred\033[0m\ttab\n\n\xc2\x9b"
-                        "csi \xc3\xa4\nbell\a\rback\n";
+                        "csi \xc3\xa4\nbell\a\rback\n\xe2\x80\xae\x9b\n";
 
     memset(many, 'e', sizeof many - 1);
     many[sizeof many - 2] = '\n';

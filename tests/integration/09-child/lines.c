@@ -228,8 +228,8 @@ Test(child_lines, standard_error_is_labelled_bounded_and_harmless, .timeout = 30
     static char text[65536], expected[1024];
     int len =
         snprintf(expected, sizeof expected,
-                 "[odd] plain\n[odd] \\x1b[31mred\\x1b[0m\ttab\n[odd] \\x9bcsi \xc3\xa4\n"
-                 "[odd] bell\\x07\\x0dback\n[odd] ");
+                 "[odd] plain\n[odd] \\x1b[31mred\\x1b[0m\ttab\n[odd] \\xc2\\x9bcsi \xc3\xa4\n"
+                 "[odd] bell\\x07\\x0dback\n[odd] \\xe2\\x80\\xae\\x9b\n[odd] ");
 
     memset(expected + len, 'e', 256);
     snprintf(expected + len + 256, sizeof expected - (size_t)len - 256,
