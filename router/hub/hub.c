@@ -1,5 +1,5 @@
 /*
- * hub.c - the hub's own life, its clock, and whose turn it is.
+ * hub.c - the hub's own life and its clock.
  */
 #include "router/hub/hub_state.h"
 #include "router/hub/notice.h"
@@ -34,6 +34,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->unpublished);
     list_init(&hub->written);
     list_init(&hub->ready);
+    list_init(&hub->postponed);
     list_init(&hub->slow);
     list_init(&hub->idle);
     pendings_init(&hub->pendings);
@@ -204,53 +205,6 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
         check_all(hub);
     hub_condemn_slow(hub);
     return hub_due(hub);
-}
-
-/* ---- turns ---- */
-
-/*
- * The next peer of a topic that has something to read; NULL when the round is over. A round goes
- * round: when messages come faster than they can be written, the last in line is served as well.
- */
-static struct peer *next_in_round(struct topic *topic)
-{
-    for (; topic->turns_left > 0; topic->turns_left--) {
-        struct peer *peer;
-
-        if (topic->turn >= topic->peer_count) {
-            topic->turn = 0;
-            delivery_came_round(topic);
-        }
-        peer = topic->peers[topic->turn++];
-        if (peer_has_output(peer)) {
-            topic->turns_left--;
-            return peer;
-        }
-    }
-    list_remove(&topic->in_dirty);
-    delivery_done(topic);
-    return NULL;
-}
-
-struct peer *hub_next_ready(struct hub *hub)
-{
-    struct peer *peer;
-
-    while (!list_is_empty(&hub->dirty)) {
-        peer = next_in_round(LIST_ELEMENT(hub->dirty.next, struct topic, in_dirty));
-        if (peer)
-            return peer;
-    }
-    if (hub->pressed)
-        pool_retry_waiting(hub);
-    hub->pressed = false;
-    while (!list_is_empty(&hub->ready)) {
-        peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
-        list_remove(&peer->in_ready);
-        if (peer_has_output(peer))
-            return peer;
-    }
-    return NULL;
 }
 
 bool hub_is_pressed(const struct hub *hub)

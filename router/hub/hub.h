@@ -397,14 +397,13 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
                        const struct stored_envelope *envelope);
 
 /**
- * Begins to open a topic for who has this grant, unless it is open or being opened. Participants
- * take turns.
+ * Begins to open a topic for who has this grant, unless it is open or being opened, or some others
+ * are being opened for it already.
  *
  * Returns MCPX_OK when it is open, or known not to exist (for a second; hub_topic_find tells), or
  * nothing is stored; MCPX_EOPENING: ask again when hub_waits has changed; MCPX_EUNAVAILABLE: it
  * could not be opened within open_ms, or just now, or the hub is draining; MCPX_EFULL: all topics
- * there may be are in use; MCPX_ESHARE: more are being opened for this participant than are left
- * for others; MCPX_ENOMEM.
+ * there may be are in use; MCPX_ENOMEM.
  */
 enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
                        struct mcpx_now now);

@@ -21,6 +21,9 @@
  * unpublished  topics whose news waits to be published, the first due first
  * written      topics with envelopes whose delivery is to be timed
  * ready        peers to be offered out of turn
+ * postponed    peers to be offered when nobody else is left (output.c)
+ * round        how often everybody has had a turn
+ * postpones    some participant was sent so much in this round that its peers wait
  * slow         readers that lost their place in a log, until hub_condemn_slow condemns them
  * lag          see hub_lag
  * pool         the memory of all topics' logs
@@ -48,6 +51,8 @@ struct hub {
     struct link unpublished;
     struct link written;
     struct link ready;
+    struct link postponed;
+    uint64_t round;
     struct link slow;
     struct mx_map names;
     struct order order;
@@ -69,6 +74,7 @@ struct hub {
     int64_t next_tick_ms;
     bool draining;
     bool pressed;
+    bool postpones;
 };
 
 /** The same topic as hub_topic_find gives, for who is going to change it. */

@@ -3,8 +3,7 @@
  * again when hub_waits has changed, so nobody keeps a list of them. That a topic is absent, or
  * could not be opened, is remembered for a second, else those who waited would begin anew.
  *
- * Participants take turns in the line to the loader: who asks for a thousand topics waits for them
- * behind whoever asks for one. A topic has the best place of those who ask for it.
+ * A participant has a few topics opened at a time, so nobody waits for the thousand of another.
  */
 #include "router/hub/opening.h"
 
@@ -17,6 +16,9 @@
 static const int64_t remembered_ms = 1000;
 enum { REMEMBERED_MAX = 1024 };
 
+/* Topics that are opened for one participant at a time; for more it asks again. */
+enum { OPENINGS_EACH = 8 };
+
 /**
  * A topic that is opened.
  *
@@ -25,12 +27,9 @@ enum { REMEMBERED_MAX = 1024 };
  * until_ms   mono_ms at which it is late, or is forgotten
  * topic      what was loaded so far; NULL = the store has not told of any
  * asker      on whose tally it is, as long as it is waiting, loading or late
- * in_line    its place among the waiting ones. Its turn is a round of the line: of each participant
- *            one is opened in it
  */
 struct opening {
     struct link in_list;
-    struct waiting in_line;
     struct tally *asker;
     enum opening_state state;
     uint64_t ticket;
@@ -66,7 +65,6 @@ static void take_off(struct hub *hub, struct opening *opening)
 {
     struct tally *asker = opening->asker;
 
-    line_remove(&hub->openings.line, &opening->in_line);
     opening->asker = NULL;
     if (asker)
         asker->openings--;
@@ -104,7 +102,6 @@ void openings_fini(struct hub *hub)
             forget(hub, first_of(&openings->lists[i]));
     while (opening_next_task(hub, &task))
         ;
-    line_fini(&openings->line);
     mx_map_fini(&openings->names);
     mx_map_fini(&openings->tickets);
 }
@@ -216,30 +213,6 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
     return topic;
 }
 
-/* The next turn of a participant that has had these; NULL = none. */
-static uint64_t next_turn(const struct openings *openings, const struct tally *asker)
-{
-    return (asker && asker->turn_open > openings->turn ? asker->turn_open : openings->turn) +
-           1;
-}
-
-/* Nobody has more of them than there is left for others. */
-static bool has_share(const struct hub *hub, const struct tally *asker)
-{
-    size_t max = hub->config.topics_max;
-
-    return !max || hub->openings.active + asker->openings < max;
-}
-
-/* Behind all whose turn is not later: they are passed only by who has asked for less. */
-static void put_in_line(struct openings *openings, struct opening *opening,
-                        struct tally *asker)
-{
-    asker->turn_open = next_turn(openings, asker);
-    opening->asker = asker;
-    line_add(&openings->line, &opening->in_line, asker->turn_open);
-}
-
 /* It is on the asker's tally already. */
 static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally *asker)
 {
@@ -248,19 +221,17 @@ static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally
 
     if (!make_room(hub))
         return MCPX_EFULL;
-    opening = mx_map_reserve(&openings->names) && line_reserve(&openings->line)
-                  ? malloc(sizeof *opening + name.len)
-                  : NULL;
+    opening = mx_map_reserve(&openings->names) ? malloc(sizeof *opening + name.len) : NULL;
     if (!opening)
         return MCPX_ENOMEM;
     memcpy(opening + 1, name.text, name.len);
     *opening = (struct opening){.state = OPENING_WAITING,
+                                .asker = asker,
                                 .until_ms = hub->now.mono_ms + hub->config.open_ms,
                                 .name = {(const char *)(opening + 1), name.len}};
     mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
     list_init(&opening->in_list);
     list_append(&openings->lists[OPENING_WAITING], &opening->in_list);
-    put_in_line(openings, opening, asker);
     openings->active++;
     return MCPX_EOPENING;
 }
@@ -273,30 +244,13 @@ static enum mcpx_err begin_for(struct hub *hub, const struct grant *grant,
 
     if (!asker)
         return MCPX_ENOMEM;
-    err = has_share(hub, asker) ? MCPX_EOPENING : MCPX_ESHARE;
+    if (asker->openings >= OPENINGS_EACH)
+        return MCPX_EOPENING;
     asker->openings++; /* or it would go with a topic that makes room */
-    if (err == MCPX_EOPENING)
-        err = begin(hub, name, asker);
+    err = begin(hub, name, asker);
     asker->openings -= err != MCPX_EOPENING;
     tally_close(hub, asker);
     return err;
-}
-
-/* Somebody else asks for it, too: it moves to their place in the line, if that comes first. */
-static void move_up(struct hub *hub, struct opening *opening, const struct grant *grant)
-{
-    struct openings *openings = &hub->openings;
-    struct tally *asker = tally_find(hub, grant);
-
-    if (opening->state != OPENING_WAITING ||
-        next_turn(openings, asker) >= opening->in_line.turn)
-        return;
-    asker = tally_open(hub, grant);
-    if (!asker)
-        return;
-    asker->openings++;
-    take_off(hub, opening);
-    put_in_line(openings, opening, asker);
 }
 
 enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
@@ -316,8 +270,6 @@ enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_s
         forget(hub, opening);
         opening = NULL;
     }
-    if (err && opening)
-        move_up(hub, opening, grant);
     return err && !opening ? begin_for(hub, grant, topic) : err;
 }
 
@@ -342,11 +294,9 @@ bool opening_next_task(struct hub *hub, struct task *task)
 
     if (next_closed(openings, task))
         return true;
-    if (!line_first(&openings->line) || !mx_map_reserve(&openings->tickets))
+    opening = first_of(&openings->lists[OPENING_WAITING]);
+    if (!opening || !mx_map_reserve(&openings->tickets))
         return false;
-    opening = LIST_ELEMENT(line_first(&openings->line), struct opening, in_line);
-    line_remove(&openings->line, &opening->in_line);
-    openings->turn = opening->in_line.turn;
     until_ms = opening->until_ms;
     set_state(hub, opening, OPENING_LOADING, 0);
     opening->until_ms = until_ms;

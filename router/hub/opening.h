@@ -6,7 +6,7 @@
 #define HUB_OPENING_H
 
 #include "lib/base/map.h"
-#include "router/hub/order.h"
+#include "router/hub/log/list.h"
 #include "router/store/commit/submission.h"
 
 struct hub;
@@ -34,8 +34,6 @@ enum opening_state {
 /** All of a hub. */
 struct openings {
     struct link lists[OPENING_STATES]; /* each in order of `until_ms` */
-    struct line line;                  /* the waiting ones; of each participant one a turn */
-    uint64_t turn;                     /* of the one that was handed out last */
     struct mx_map names;
     struct mx_map tickets;
     size_t active;      /* waiting, loading or late: they will be topics */

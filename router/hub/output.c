@@ -187,6 +187,98 @@ static void pop(struct peer *peer)
         pop_join(peer);
 }
 
+/* ---- turns ---- */
+
+/*
+ * A participant with many connections gets no more than one with a single one: after so many bytes
+ * its peers wait until everybody else has had a turn. Runs below the second bound are not worth the
+ * look at the tally: all of a participant's together are no large share of a turn.
+ */
+enum { TURN_BYTES = 1 << 20, COUNTED_BYTES = 16384 };
+
+static void count_turn(struct peer *peer, size_t bytes)
+{
+    struct tally *tally = peer->tally;
+
+    if (bytes < COUNTED_BYTES)
+        return;
+    if (tally->round != peer->hub->round)
+        tally->written = 0;
+    tally->round = peer->hub->round;
+    tally->written += bytes;
+    peer->hub->postpones |= tally->written >= TURN_BYTES;
+}
+
+/* True when the peer's participant has had its turn: the peer is offered after all others. */
+static bool is_postponed(struct peer *peer)
+{
+    struct hub *hub = peer->hub;
+
+    if (!hub->postpones || peer->tally->round != hub->round ||
+        peer->tally->written < TURN_BYTES)
+        return false;
+    list_remove(&peer->in_ready);
+    list_append(&hub->postponed, &peer->in_ready);
+    return true;
+}
+
+/*
+ * The next peer of a topic that has something to read; NULL when the round is over. A round goes
+ * round: when messages come faster than they can be written, the last in line is served as well.
+ */
+static struct peer *next_in_round(struct topic *topic)
+{
+    for (; topic->turns_left > 0; topic->turns_left--) {
+        struct peer *peer;
+
+        if (topic->turn >= topic->peer_count) {
+            topic->turn = 0;
+            delivery_came_round(topic);
+        }
+        peer = topic->peers[topic->turn++];
+        if (peer_has_output(peer) && !is_postponed(peer)) {
+            topic->turns_left--;
+            return peer;
+        }
+    }
+    list_remove(&topic->in_dirty);
+    delivery_done(topic);
+    return NULL;
+}
+
+static struct peer *next_ready(struct hub *hub)
+{
+    struct peer *peer;
+
+    while (!list_is_empty(&hub->dirty)) {
+        peer = next_in_round(LIST_ELEMENT(hub->dirty.next, struct topic, in_dirty));
+        if (peer)
+            return peer;
+    }
+    if (hub->pressed)
+        pool_retry_waiting(hub);
+    hub->pressed = false;
+    while (!list_is_empty(&hub->ready)) {
+        peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
+        list_remove(&peer->in_ready);
+        if (peer_has_output(peer) && !is_postponed(peer))
+            return peer;
+    }
+    return NULL;
+}
+
+struct peer *hub_next_ready(struct hub *hub)
+{
+    struct peer *peer = next_ready(hub);
+
+    if (peer)
+        return peer;
+    hub->round++;
+    hub->postpones = false;
+    list_splice(&hub->ready, &hub->postponed);
+    return next_ready(hub);
+}
+
 void peer_pop(struct peer *peer)
 {
     struct stats *stats = &peer->hub->stats;
@@ -195,6 +287,7 @@ void peer_pop(struct peer *peer)
         pop(peer);
         stats->runs++;
         stats->written_bytes += peer->peeked_len;
+        count_turn(peer, peer->peeked_len);
     }
     peer->peeked = PEEK_NOTHING;
     if (peer_has_output(peer))

@@ -21,10 +21,11 @@ struct hub;
  * connections   its peers, condemned ones included
  * peers         the same as a list, oldest first
  * openings      topics that are being opened because it asked for them
- * turn_open     its last place in the line of these (opening.c); 0 = none
  * pending       bytes of their messages that were not answered (pending.h)
  * unsent        bytes that the edge holds for them because their sockets were full
  * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
+ * round         the round of turns (output.c) in which they were last sent much
+ * written       bytes of that
  */
 struct tally {
     struct mcpx_slice identity;
@@ -35,10 +36,10 @@ struct tally {
     size_t connections;
     struct link peers;
     size_t openings;
-    uint64_t turn_open;
     size_t pending;
     size_t unsent;
     uint64_t turn, cost;
+    uint64_t round, written;
 };
 
 /** Topics that were loaded are on the tally of nobody, who is never greedy. */

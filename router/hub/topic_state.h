@@ -7,12 +7,19 @@
 #include "router/hub/account.h"
 #include "router/hub/log/log.h"
 #include "router/hub/log/news.h"
-#include "router/hub/order.h"
 #include "router/hub/pool.h"
 #include "router/hub/query.h"
 
 /** An epoch is 128 random bits in hexadecimal. */
 enum { TOPIC_EPOCH_LEN = 32 };
+
+/** Levels of the list in which topics are sorted by name (order.c): enough for 4^10 topics. */
+enum { ORDER_LEVELS = 10 };
+
+/** The topics behind a topic, or behind the beginning: one on each level, NULL where none is. */
+struct order {
+    struct topic *next[ORDER_LEVELS];
+};
 
 /**
  * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
@@ -111,5 +118,14 @@ void delivery_came_round(struct topic *topic);
 
 /** Everybody has had a turn since the last envelope was accepted. */
 void delivery_done(struct topic *topic);
+
+/** Puts a topic in its place. Its levels follow from the keyed hash of its name. */
+void order_insert(struct order *order, struct topic *topic, uint64_t hash);
+
+/** Takes it out. */
+void order_remove(struct order *order, const struct topic *topic);
+
+/** The first topic whose name sorts behind this one; NULL when there is none. */
+struct topic *order_after(const struct order *order, struct mcpx_slice name);
 
 #endif

@@ -54,6 +54,44 @@ Test(turns, who_is_offered_has_bytes_to_write_and_is_offered_once)
     world_free(w);
 }
 
+enum { MANY = 8, LONG_BYTES = 1200000 };
+
+/* Who is offered, in order: 'z' for zed, 'm' for one of mallory's. A reader takes all it can. */
+static void offers_in_order(struct hub *hub, char *order, size_t size)
+{
+    struct output output;
+    struct peer *peer;
+    size_t len = 0;
+
+    while ((peer = hub_next_ready(hub)) && len + 1 < size) {
+        order[len++] = peer_id(peer).text[0];
+        while (peer_peek(peer, &output))
+            peer_pop(peer);
+    }
+    order[len] = '\0';
+}
+
+/* What breaks: with sixty connections one participant makes everybody wait for sixty writes. */
+Test(turns, who_has_many_connections_gets_no_more_than_who_has_one)
+{
+    struct world *w = world_new();
+    struct hub *hub = world_hub(w);
+    char order[2 * MANY + 2];
+    int offers;
+
+    for (unsigned i = 1; i <= MANY; i++)
+        world_arrives(w, "mallory", &(struct arrival){.grants = "chat", .instance = i});
+    world_joins(w, "zed", "");
+    idle_offers(hub, &offers);
+    world_says_long(w, "mallory", 1, LONG_BYTES);
+    offers_in_order(hub, order, sizeof order);
+    cr_expect_str_eq(order, "mzmmmmmmm", "zed waits for one of them, and they for him");
+    world_says_long(w, "mallory", 2, 100);
+    offers_in_order(hub, order, sizeof order);
+    cr_expect_str_eq(order, "mmmmmmmmz", "short ones go to each as it comes");
+    world_free(w);
+}
+
 /* Its welcome was so large that its outbox was given back: the close frame needs memory. */
 static const char long_grant[] =
     "chat:"
