@@ -56,6 +56,13 @@ int64_t mx_bucket_wait_ms(const struct mx_bucket *cell, struct mx_rate rate, uin
     return (int64_t)((needed - most + rate.per_minute - 1) / rate.per_minute);
 }
 
+uint64_t mx_bucket_left(const struct mx_bucket *cell, struct mx_rate rate, int64_t now_ms)
+{
+    uint64_t spent = spent_now(cell, rate, now_ms), most = rate.burst * unit;
+
+    return spent < most ? (most - spent) / unit : 0;
+}
+
 static struct mx_bucket *cell_of(struct mx_buckets *buckets, struct mcpx_slice name,
                                  size_t row)
 {

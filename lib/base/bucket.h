@@ -11,7 +11,7 @@ enum { MX_BUCKET_CELLS = 4096, MX_BUCKET_ROWS = 2 };
 
 /**
  * What may be spent: so much flows in per minute, and at most `burst` is there at once.
- * Both below 2^36; per_minute 0 = no limit.
+ * Both below 2^44; per_minute 0 = no limit.
  */
 struct mx_rate {
     uint64_t per_minute;
@@ -35,6 +35,9 @@ void mx_bucket_return(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost
 /** Milliseconds until `cost` is there; 0 when it is now. */
 int64_t mx_bucket_wait_ms(const struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
                           int64_t now_ms);
+
+/** What is there now; nothing while a minute is owed. The rate has a limit. */
+uint64_t mx_bucket_left(const struct mx_bucket *cell, struct mx_rate rate, int64_t now_ms);
 
 /**
  * Buckets for names. Nothing is ever evicted, so nobody can make it forget what anybody has spent:

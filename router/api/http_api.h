@@ -7,7 +7,8 @@
 
 #include "router/http/gate.h"
 #include "router/http/http_reply.h"
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/jwt_keys.h"
 #include "router/policy/identity/orders.h"

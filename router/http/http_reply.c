@@ -8,7 +8,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/hub/stats.h"
+#include "router/hub/topic/stats.h"
 #include "router/policy/grants/grant.h"
 
 /* Seconds after which it makes sense to ask again. */

@@ -9,13 +9,14 @@
  * the number is not left to clients, because they would have to know each other.
  */
 
-#include "router/hub/cursor.h"
 #include "router/hub/depart.h"
-#include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
+#include "router/hub/hub.h"
 #include "router/hub/opening.h"
 #include "router/hub/pending.h"
-#include "router/hub/topic.h"
+#include "router/hub/topic/cursor.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
+#include "router/hub/topic/topic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

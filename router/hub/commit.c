@@ -3,8 +3,11 @@
  * What an answer means depends on what was submitted, one row each.
  */
 #include "router/hub/depart.h"
-#include "router/hub/hub_state.h"
-#include "router/hub/topic.h"
+#include "router/hub/hub.h"
+#include "router/hub/opening.h"
+#include "router/hub/pending.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/topic.h"
 
 /* How long a sender is asked to wait when whoever stores does not know. */
 static const int64_t retry_ms = 1000;
@@ -132,5 +135,5 @@ uint64_t hub_waits(const struct hub *hub)
 
 size_t hub_pending(const struct hub *hub)
 {
-    return hub->pendings.count;
+    return hub->pendings->count;
 }

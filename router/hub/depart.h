@@ -4,7 +4,7 @@
 #ifndef HUB_DEPART_H
 #define HUB_DEPART_H
 
-#include "router/hub/notice.h"
+#include "router/hub/topic/notice.h"
 #include <mcpx/error.h>
 
 struct pending;
@@ -40,5 +40,11 @@ void admit_commit(struct pending *pending);
 
 /** It is rejected: the joiner is condemned, and whom it was to replace stays. */
 void admit_reject(struct pending *pending);
+
+/**
+ * Condemns readers that fell off a log, and those who fall off because others are told. To be
+ * called after anything was appended.
+ */
+void hub_condemn_slow(struct hub *hub);
 
 #endif

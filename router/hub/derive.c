@@ -6,7 +6,7 @@
 #include "router/hub/derive.h"
 
 #include "router/hub/pending.h"
-#include "router/hub/topic_state.h"
+#include "router/hub/topic/topic_state.h"
 
 /* The response goes to who asked, or to all: else it answers something else under that id. */
 static bool is_answer(const struct log *log, const struct accepted *request,

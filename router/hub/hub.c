@@ -1,10 +1,14 @@
 /*
  * hub.c - the hub's own life and its clock.
  */
-#include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
-#include "router/hub/peer.h"
-#include "router/hub/topic.h"
+#include "router/hub/hub.h"
+#include "router/hub/depart.h"
+#include "router/hub/opening.h"
+#include "router/hub/pending.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
+#include "router/hub/topic/peer_state.h"
+#include "router/hub/topic/topic.h"
 
 #include <stdlib.h>
 
@@ -19,10 +23,17 @@ static const int pings_max = 2;
 
 struct hub *hub_new(const struct hub_config *config, struct chance chance)
 {
-    struct hub *hub = calloc(1, sizeof *hub);
+    struct whole {
+        struct hub hub;
+        struct pendings pendings;
+        struct openings openings;
+    } *whole = calloc(1, sizeof *whole);
+    struct hub *hub = &whole->hub;
 
-    if (!hub)
+    if (!whole)
         return NULL;
+    hub->pendings = &whole->pendings;
+    hub->openings = &whole->openings;
     hub->config = *config;
     hub->config.gated |= config->stored;
     hub->chance = chance;
@@ -37,8 +48,8 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->postponed);
     list_init(&hub->slow);
     list_init(&hub->idle);
-    pendings_init(&hub->pendings);
-    openings_init(&hub->openings);
+    pendings_init(hub->pendings);
+    openings_init(hub->openings);
     pool_init(&hub->pool, config->log_bytes);
     hub->stats.log_bytes_max = config->log_bytes;
     mcpx_envelope_init(&hub->envelope);
@@ -69,7 +80,7 @@ void hub_free(struct hub *hub)
 {
     if (!hub)
         return;
-    while (pending_drop(&hub->pendings))
+    while (pending_drop(hub->pendings))
         ;
     while (!list_is_empty(&hub->peers)) {
         struct peer *peer = LIST_ELEMENT(hub->peers.next, struct peer, in_hub);
@@ -81,7 +92,7 @@ void hub_free(struct hub *hub)
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
     openings_fini(hub);
-    pendings_fini(&hub->pendings);
+    pendings_fini(hub->pendings);
     mx_map_fini(&hub->names);
     mx_map_fini(&hub->tallies);
     mcpx_text_fini(&hub->scratch);

@@ -12,67 +12,17 @@
 #ifndef HUB_HUB_H
 #define HUB_HUB_H
 
-#include "router/hub/stats.h"
-#include "router/policy/grants/grant.h"
+#include "router/hub/topic/hub_config.h"
+#include "router/hub/topic/peer.h"
+#include "router/hub/topic/stats.h"
 #include <mcpx/envelope.h>
 #include <mcpx/text.h>
 
-#include <limits.h>
-
-struct hub;
-struct peer;
 struct rejection;
 struct stored_envelope;
 struct stored_topic;
 struct task;
 struct topic;
-
-/**
- * Where the hub gets chance from: UUIDs of its own envelopes and the key of its hash tables.
- * `fill` writes `len` random bytes; it cannot fail.
- */
-struct chance {
-    void (*fill)(void *context, void *bytes, size_t len);
-    void *context;
-};
-
-/** Settings, in the units of docs/configuration.md. 0 = no limit, unless said otherwise. */
-struct hub_config {
-    /* topics */
-    bool create;             /* a topic comes to be when its first participant joins */
-    bool directed;           /* default routing mode is `directed` */
-    size_t replay;           /* envelopes of history for one who joins without ?history= */
-    int64_t linger_ms;       /* how long a topic outlives its last participant; 0 = not */
-    size_t topics_max;       /* topics */
-    size_t topics_each;      /* topics that one participant made */
-    size_t participants_max; /* participants of one topic */
-    size_t history_count;    /* retained envelopes per topic */
-    size_t history_bytes;    /* retained bytes per topic; not 0: it bounds memory */
-    int64_t history_age_ms;  /* oldest retained envelope */
-    /* auth */
-    bool takeover;      /* a second connection replaces the first; else it is refused */
-    unsigned instances; /* of one participant in one topic, 1 .. INSTANCES_MAX */
-    /* limits */
-    size_t message_bytes;         /* largest message */
-    size_t depth;                 /* deepest nesting of a message */
-    size_t backlog_bytes;         /* bytes the log keeps for its slowest reader */
-    size_t log_bytes;             /* memory of all topics' logs together */
-    size_t connections_max;       /* peers */
-    size_t connections_each;      /* peers of one participant */
-    uint64_t messages_per_minute; /* per participant */
-    uint64_t bytes_per_minute;    /* per participant */
-    uint64_t joins_per_minute;    /* per participant and topic, all instances together */
-    int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
-    bool derive_kinds;            /* protocol section 4 */
-    /* store and audit */
-    bool gated;           /* what is accepted may be read once it was committed */
-    bool stored;          /* topics are opened before they are used; gated then, too */
-    bool audited;         /* submissions say which grant allowed them */
-    size_t pending_bytes; /* accepted messages that were not answered; one participant: half */
-    int64_t open_ms; /* longest time that somebody waits for a topic to be opened; not 0 */
-    /* policy */
-    char rev[17]; /* names it in `system/welcome`; "" = not there */
-};
 
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
 struct hub *hub_new(const struct hub_config *config, struct chance chance);
@@ -99,25 +49,6 @@ void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx
 
 /** Frees the hub and every peer and topic in it. NULL is allowed. */
 void hub_free(struct hub *hub);
-
-/** Most instances of one participant that a topic can tell apart. Protocol: section 7. */
-enum { INSTANCES_MAX = 64 };
-
-/** Whichever instance is free. */
-#define INSTANCE_AUTO UINT_MAX
-
-/** How a participant wants to come in. Protocol: sections 5 and 7. */
-struct admission {
-    struct mcpx_slice topic; /* valid topic name (mcpx_topic_name_is_valid) */
-    enum routing routing; /* from ?routing=; ROUTING_DEFAULT = the grant's, then the topic's */
-    bool has_history;     /* ?history= was given */
-    size_t history;       /* its value */
-    struct mcpx_slice after; /* ?after=, absent when not given */
-    struct mcpx_slice epoch; /* ?epoch=, absent when not given */
-    uint64_t serial;         /* ?serial=, given together with it */
-    unsigned instance;       /* ?instance=: 1 .. INSTANCES_MAX, INSTANCE_AUTO; 0 = not given */
-    struct mcpx_slice instance_key; /* ?instance_key=, absent when not given */
-};
 
 /**
  * Would this admission succeed now? The edge asks before it upgrades a connection, so that a
@@ -208,12 +139,6 @@ enum cap hub_cap_of(const struct hub *hub, const struct grant *grant);
 void hub_note_cap(struct hub *hub, enum cap cap);
 
 /**
- * All that was offered by hub_next_ready is written by `now`. For the statistics alone, which
- * count how long deliveries took: no time passes in the hub.
- */
-void hub_note_written(struct hub *hub, struct mcpx_now now);
-
-/**
  * Begins to close a connection: queued private frames still go out, then a close frame with the
  * error's close code. MCPX_ESLOW queues its `system/error` first. The participant leaves its topic
  * at once. Harmless when already condemned.
@@ -263,97 +188,6 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now);
  * sooner once somebody has come or gone.
  */
 int64_t hub_due(const struct hub *hub);
-
-/** A peer that has bytes to write and is not stalled, or NULL. Peers take turns. */
-struct peer *hub_next_ready(struct hub *hub);
-
-/**
- * True when readers that only wait for their turn hold on to more of a log than its backlog. They
- * do not fall off for that; the edge has to write before it reads on.
- */
-bool hub_is_pressed(const struct hub *hub);
-
-/**
- * One contiguous run of whole WebSocket frames.
- *
- * bytes, len   lent until peer_pop or any hub_* call
- * close        the run ends with a close frame: write it, then shut the connection. Without
- *              memory for the frame the run is empty
- */
-struct output {
-    const char *bytes;
-    size_t len;
-    bool close;
-};
-
-/**
- * The next bytes for this peer: welcome and private frames first, then a run of envelopes and
- * presence of at most 256 KiB or one frame. False when there is nothing (any more), or the peer is
- * stalled. A welcome says who is there now; presence from then on is told. What it says of history
- * and resuming may change until then (protocol section 5).
- */
-bool peer_peek(struct peer *peer, struct output *output);
-
-/** The bytes of the last peer_peek are written. */
-void peer_pop(struct peer *peer);
-
-/** The socket takes no more for now: hub_next_ready passes the peer over. */
-void peer_stall(struct peer *peer);
-
-/**
- * The edge wants a joiner's welcome to wait: hub_next_ready passes the peer over as if it were
- * stalled, but it does not fall off the log. Until peer_stall or peer_unstall.
- */
-void peer_hold_back(struct peer *peer);
-
-/** The socket takes bytes again, or the welcome has waited. Counts as a sign of life. */
-void peer_unstall(struct peer *peer, struct mcpx_now now);
-
-/** Anything was received from the peer, a pong included: it lives. */
-void peer_heard(struct peer *peer, struct mcpx_now now);
-
-/** Bytes of private frames waiting; the edge flushes a peer early when many errors pile up. */
-size_t peer_private_bytes(const struct peer *peer);
-
-/**
- * Adds to what the peer's participant has cost in loop turn number `turn`, all its peers together.
- * Returns the sum.
- */
-uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost);
-
-/** Tells how many bytes the edge holds for the peer because its socket was full. */
-void peer_note_unsent(struct peer *peer, size_t bytes);
-
-/** How many that are for all peers of its participant together. */
-size_t peer_unsent_share(const struct peer *peer);
-
-/** Walks all peers, those that join and those condemned included: NULL begins, and ends. */
-struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer);
-
-/** The same for the peers of one participant, without looking at any other. */
-struct peer *hub_peer_of(const struct hub *hub, struct mcpx_slice identity,
-                         const struct peer *peer);
-
-/** The pointer given to hub_admit. */
-void *peer_owner(const struct peer *peer);
-
-/** True from the moment the peer is to be closed. Its participant has left the topic. */
-bool peer_is_condemned(const struct peer *peer);
-
-/** True while its join is pending: it is in no topic, and has nothing to read or to say yet. */
-bool peer_is_joining(const struct peer *peer);
-
-/** Why the peer is condemned, as its close frame says; MCPX_OK while it is not. */
-enum mcpx_err peer_close_err(const struct peer *peer);
-
-/** What others know it by: the grant's identity, or an instance of it. Lent until it is freed. */
-struct mcpx_slice peer_id(const struct peer *peer);
-
-/** Lent until the peer is freed. */
-const struct grant *peer_grant(const struct peer *peer);
-
-/** The name of the peer's topic; lent until the peer is freed. */
-struct mcpx_slice peer_topic_name(const struct peer *peer);
 
 /* ---- a gated hub: what is accepted, for whoever stores it (submission.h) ---- */
 

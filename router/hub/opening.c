@@ -6,9 +6,11 @@
  * A participant has a few topics opened at a time, so nobody waits for the thousand of another.
  */
 #include "router/hub/opening.h"
+#include "router/hub/hub.h"
+#include "router/hub/pending.h"
 
-#include "router/hub/hub_state.h"
-#include "router/hub/topic.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/topic.h"
 
 #include <stdlib.h>
 
@@ -73,7 +75,7 @@ static void take_off(struct hub *hub, struct opening *opening)
 
 static void forget(struct hub *hub, struct opening *opening)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
 
     take_off(hub, opening);
     list_remove(&opening->in_list);
@@ -94,7 +96,7 @@ static void free_told(struct openings *openings)
 
 void openings_fini(struct hub *hub)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
     struct task task;
 
     for (size_t i = 0; i < OPENING_STATES; i++)
@@ -108,7 +110,7 @@ void openings_fini(struct hub *hub)
 
 static struct opening *find(const struct hub *hub, struct mcpx_slice name)
 {
-    return mx_map_find(&hub->openings.names, mx_map_hash(hub->key, name),
+    return mx_map_find(&hub->openings->names, mx_map_hash(hub->key, name),
                        offsetof(struct opening, name), name);
 }
 
@@ -116,7 +118,7 @@ static struct opening *find_ticket(const struct hub *hub, uint64_t ticket)
 {
     size_t at = 0;
 
-    return (struct opening *)(uintptr_t)mx_map_next(&hub->openings.tickets,
+    return (struct opening *)(uintptr_t)mx_map_next(&hub->openings->tickets,
                                                     ticket_hash(ticket), &at);
 }
 
@@ -124,7 +126,7 @@ static struct opening *find_ticket(const struct hub *hub, uint64_t ticket)
 static void set_state(struct hub *hub, struct opening *opening, enum opening_state state,
                       int64_t ms)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
 
     count(openings, opening, (size_t)-1);
     list_remove(&opening->in_list);
@@ -137,7 +139,7 @@ static void set_state(struct hub *hub, struct opening *opening, enum opening_sta
 /* Nobody waits for it any more. */
 static void end(struct hub *hub, struct opening *opening, enum opening_state state)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
     struct topic *topic = opening->topic;
 
     if (opening->ticket)
@@ -179,7 +181,7 @@ enum mcpx_err opening_check(const struct hub *hub, const struct topic *topic,
 static bool is_full(const struct hub *hub)
 {
     return hub->config.topics_max &&
-           hub->stats.topics + hub->openings.active >= hub->config.topics_max;
+           hub->stats.topics + hub->openings->active >= hub->config.topics_max;
 }
 
 bool opening_has_room(const struct hub *hub)
@@ -216,7 +218,7 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
 /* It is on the asker's tally already. */
 static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally *asker)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
     struct opening *opening;
 
     if (!make_room(hub))
@@ -288,7 +290,7 @@ static bool next_closed(struct openings *openings, struct task *task)
 
 bool opening_next_task(struct hub *hub, struct task *task)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
     struct opening *opening;
     int64_t until_ms;
 
@@ -315,7 +317,7 @@ void opening_close(struct topic *topic)
         return;
     }
     topic_empty(topic);
-    list_append(&hub->openings.closed, &topic->in_hub);
+    list_append(&hub->openings->closed, &topic->in_hub);
 }
 
 /* ---- answers ---- */
@@ -428,7 +430,7 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 
 void openings_expire(struct hub *hub)
 {
-    struct openings *openings = &hub->openings;
+    struct openings *openings = hub->openings;
     struct opening *opening;
     int64_t now_ms = hub->now.mono_ms;
 

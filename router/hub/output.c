@@ -5,11 +5,13 @@
  * hold no thousand lists of a thousand names. Nothing here calls the edge, so nothing can be freed
  * while it is being walked.
  */
-#include "router/hub/peer.h"
+#include "router/hub/depart.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/peer_state.h"
 
-#include "router/hub/cursor.h"
-#include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
+#include "router/hub/topic/cursor.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
 
 /* An outbox that once held many answers should not keep their memory for an idle peer. */
 enum { OUTBOX_KEPT = 1024 };
@@ -87,7 +89,7 @@ static void peek_run(struct peer *peer, struct output *output)
 }
 
 /* A condemned peer without even a close frame is owed its end: an empty run that closes. */
-bool peer_has_output(struct peer *peer)
+static bool has_output(struct peer *peer)
 {
     if (peer->stalled || peer->state >= PEER_SHUT)
         return false;
@@ -113,7 +115,7 @@ static bool peek_owed(struct peer *peer, struct output *output)
 bool peer_peek(struct peer *peer, struct output *output)
 {
     peer->peeked = PEEK_NOTHING;
-    if (!peer_has_output(peer))
+    if (!has_output(peer))
         return false;
     if (ready_private(peer) > 0 || peer->state == PEER_CONDEMNED)
         peek_outbox(peer, output);
@@ -236,7 +238,7 @@ static struct peer *next_in_round(struct topic *topic)
             delivery_came_round(topic);
         }
         peer = topic->peers[topic->turn++];
-        if (peer_has_output(peer) && !is_postponed(peer)) {
+        if (has_output(peer) && !is_postponed(peer)) {
             topic->turns_left--;
             return peer;
         }
@@ -261,7 +263,7 @@ static struct peer *next_ready(struct hub *hub)
     while (!list_is_empty(&hub->ready)) {
         peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
         list_remove(&peer->in_ready);
-        if (peer_has_output(peer) && !is_postponed(peer))
+        if (has_output(peer) && !is_postponed(peer))
             return peer;
     }
     return NULL;
@@ -290,6 +292,6 @@ void peer_pop(struct peer *peer)
         count_turn(peer, peer->peeked_len);
     }
     peer->peeked = PEEK_NOTHING;
-    if (peer_has_output(peer))
+    if (has_output(peer))
         peer_wake(peer);
 }

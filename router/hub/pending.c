@@ -7,10 +7,11 @@
  * it said has still to be answered for, and its leave to be told with its name and grants.
  */
 #include "router/hub/pending.h"
+#include "router/hub/hub.h"
 
-#include "router/hub/hub_state.h"
-#include "router/hub/topic.h"
-#include "router/hub/topic_state.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/topic.h"
+#include "router/hub/topic/topic_state.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static struct pending *first_of(struct link *list)
 
 static struct pendings *pendings_of(const struct pending *pending)
 {
-    return &pending->topic->hub->pendings;
+    return pending->topic->hub->pendings;
 }
 
 /* The same name in two topics has two hashes. */
@@ -151,7 +152,7 @@ static void write_message(struct pending *pending, const struct log_message *mes
 static bool has_room(const struct peer *peer, size_t size)
 {
     size_t max = peer->hub->config.pending_bytes;
-    size_t used = peer->hub->pendings.bytes + peer->tally->pending;
+    size_t used = peer->hub->pendings->bytes + peer->tally->pending;
 
     return !max || used == 0 || (used <= max && size <= max - used);
 }
@@ -160,7 +161,7 @@ enum mcpx_err pending_message(struct peer *peer, const struct log_message *messa
                               const struct submission *about)
 {
     struct hub *hub = peer->hub;
-    struct pendings *pendings = &hub->pendings;
+    struct pendings *pendings = hub->pendings;
     size_t more = message_size(message, about);
     struct pending *pending;
 
@@ -183,7 +184,7 @@ enum mcpx_err pending_message(struct peer *peer, const struct log_message *messa
 
 bool pending_join(struct peer *peer, const struct admission *admission, const char *reason)
 {
-    struct pendings *pendings = &peer->hub->pendings;
+    struct pendings *pendings = peer->hub->pendings;
     struct pending *pending;
     struct admission *copy;
     char *at;
@@ -235,7 +236,7 @@ void pending_leave(struct peer *peer, const char *reason)
 
 struct pending *pending_hand_out(struct hub *hub)
 {
-    struct pendings *pendings = &hub->pendings;
+    struct pendings *pendings = hub->pendings;
     struct pending *pending = first_of(&pendings->line);
 
     if (!pending || !mx_map_reserve(&pendings->tickets))
@@ -252,11 +253,11 @@ struct pending *pending_take(struct hub *hub, uint64_t ticket)
     size_t at = 0;
     uint64_t hash = ticket_hash(ticket);
     struct pending *pending =
-        (struct pending *)(uintptr_t)mx_map_next(&hub->pendings.tickets, hash, &at);
+        (struct pending *)(uintptr_t)mx_map_next(&hub->pendings->tickets, hash, &at);
 
     if (!pending)
         return NULL;
-    mx_map_remove(&hub->pendings.tickets, hash, (uintptr_t)pending);
+    mx_map_remove(&hub->pendings->tickets, hash, (uintptr_t)pending);
     delist(pending);
     return pending;
 }
@@ -268,10 +269,10 @@ void pending_retry(struct pending *pending)
 
 void pending_retry_all(struct hub *hub)
 {
-    list_splice(&hub->pendings.line, &hub->pendings.again);
-    mx_map_fit(&hub->pendings.tickets);
-    mx_map_fit(&hub->pendings.ids);
-    mx_map_fit(&hub->pendings.presences);
+    list_splice(&hub->pendings->line, &hub->pendings->again);
+    mx_map_fit(&hub->pendings->tickets);
+    mx_map_fit(&hub->pendings->ids);
+    mx_map_fit(&hub->pendings->presences);
 }
 
 /* With what it keeps for its leave. */
@@ -316,7 +317,7 @@ const struct pending *pending_find(const struct topic *topic, struct mcpx_slice 
     if (topic->pending == 0)
         return NULL;
     hash = hash_in(topic, id);
-    while ((value = mx_map_next(&topic->hub->pendings.ids, hash, &at))) {
+    while ((value = mx_map_next(&topic->hub->pendings->ids, hash, &at))) {
         const struct pending *pending = (const struct pending *)(uintptr_t)value;
 
         if (pending->topic == topic && mcpx_slice_equal(pending->submission.id, id))
@@ -333,7 +334,7 @@ struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id
     if (topic->pending == 0)
         return NULL;
     hash = hash_in(topic, id);
-    while ((value = mx_map_next(&topic->hub->pendings.presences, hash, &at))) {
+    while ((value = mx_map_next(&topic->hub->pendings->presences, hash, &at))) {
         struct pending *pending = (struct pending *)(uintptr_t)value;
 
         if (!list_is_empty(&pending->in_line) && pending->topic == topic &&

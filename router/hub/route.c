@@ -5,9 +5,10 @@
 #include "lib/base/ident.h"
 #include "router/hub/depart.h"
 #include "router/hub/derive.h"
-#include "router/hub/hub_state.h"
+#include "router/hub/hub.h"
 #include "router/hub/pending.h"
-#include "router/hub/topic.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/topic.h"
 #include <mcpx/json.h>
 
 /* The message being routed, and what is known so far. */

@@ -4,7 +4,8 @@
 #ifndef BENCH_BOX_H
 #define BENCH_BOX_H
 
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 
 /**
  * One hub with one topic.

@@ -8,7 +8,8 @@
 #include "tests/support/hub_defaults.h"
 #include "tests/support/table.h"
 
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 #include <mcpx/session.h>
 
 #include <criterion/criterion.h>

@@ -8,7 +8,8 @@
 #ifndef SUPPORT_FAKE_STORE_H
 #define SUPPORT_FAKE_STORE_H
 
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 #include "router/store/commit/submission.h"
 
 enum { FAKE_TOPICS = 4, FAKE_HELD = 1024, FAKE_OPENINGS = 64, FAKE_ID = 40, FAKE_TO = 2 };

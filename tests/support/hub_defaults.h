@@ -5,7 +5,8 @@
 #ifndef TESTS_HUB_DEFAULTS_H
 #define TESTS_HUB_DEFAULTS_H
 
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 
 static inline struct hub_config hub_config_default(void)
 {

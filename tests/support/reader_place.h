@@ -5,7 +5,8 @@
 #ifndef SUPPORT_READER_PLACE_H
 #define SUPPORT_READER_PLACE_H
 
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #ifndef SUPPORT_SIM_STATE_H
 #define SUPPORT_SIM_STATE_H
 
-#include "router/hub/hub_state.h"
+#include "router/hub/topic/hub_state.h"
 #include "tests/support/reader_place.h"
 #include "tests/support/run_notes.h"
 #include "tests/support/sim.h"

@@ -4,7 +4,8 @@
 #ifndef TESTS_TABLE_STATE_H
 #define TESTS_TABLE_STATE_H
 
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 #include "tests/support/table.h"
 #include <mcpx/session.h>
 

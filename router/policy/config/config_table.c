@@ -227,7 +227,7 @@ const struct setting settings_table[] = {
             LIVE(config.hub.joins_per_minute), "Joins of one participant to one topic"),
     INTEGER("/limits/messages_per_minute", 1, 1000000000, NO_LIMIT, "6000", "per minute",
             LIVE(config.hub.messages_per_minute), "Messages of one participant in one topic"),
-    INTEGER("/limits/bytes_per_minute", 1024, INT64_C(1) << 50, NO_LIMIT, "268435456",
+    INTEGER("/limits/bytes_per_minute", 1024, (INT64_C(1) << 44) - 1, NO_LIMIT, "268435456",
             "bytes per minute", LIVE(config.hub.bytes_per_minute),
             "Bytes of messages of one participant in one topic"),
     SECONDS("/limits/ping_s", 1, 3600, "never", "25", LIVE(config.hub.ping_ms),

@@ -5,15 +5,27 @@
  */
 #include "router/store/audit/audit.h"
 
-#include "router/store/audit/audit_share.h"
+#include "lib/base/bucket.h"
 #include "router/store/audit/audit_writer.h"
 #include "router/store/commit/submission.h"
 #include "router/store/commit/thread_clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
-enum { RETRY_MS = 1000, BLOCKED_MS = 200 };
+enum { RETRY_MS = 1000, BLOCKED_MS = 200, TOLD_AFTER_MS = 10000 };
+
+/* Lines about refusals of one participant, or one address, as refusals pass no limit of the hub. */
+static const struct mx_rate refusals = {.per_minute = 6, .burst = 100};
+
+/* Notes that were not written: how many, since and until when, of whom while all are of one. */
+struct unwritten {
+    uint64_t count;
+    int64_t since, until, since_ms;
+    char name[256];
+    size_t len;
+};
 
 /* An audit: the first rows are the loop's, then what is shared, then the thread's. */
 struct audit {
@@ -22,7 +34,8 @@ struct audit {
     enum on_full on_full; /* never changes */
 
     pthread_mutex_t lock;
-    struct audit_shares shares;
+    struct mx_buckets shares;
+    struct unwritten unwritten;
     size_t waiting;
     struct audit_counts counts;
 
@@ -31,20 +44,42 @@ struct audit {
 
 /* ---- the thread ---- */
 
-/* Appends what is known of notes that had no share. */
-static void add_unshared(struct audit *audit, struct batch *batch, bool all)
+/* A note is not written. Its name is absent when it is nobody's in particular. */
+static void lose(struct unwritten *lost, struct mcpx_slice name, struct mcpx_now now)
 {
-    struct audit_note note;
+    bool is_first = lost->count == 0;
+
+    if (is_first) {
+        lost->since = now.wall_ms;
+        lost->since_ms = now.mono_ms;
+        lost->len = 0;
+    }
+    if (is_first && name.len > 0 && name.len <= sizeof lost->name) {
+        lost->len = name.len;
+        memcpy(lost->name, name.text, name.len);
+    } else if (!mcpx_slice_equal((struct mcpx_slice){lost->name, lost->len}, name)) {
+        lost->len = 0;
+    }
+    lost->count++;
+    lost->until = now.wall_ms;
+}
+
+/* Appends a note about those that were not written, after a while, or at once for `all`. */
+static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
+{
+    struct unwritten *lost = &audit->unwritten;
+    struct audit_note note = {.what = AUDIT_LOST, .reason = MCPX_SLICE("share")};
+    struct audit_told *told = NULL;
 
     (void)pthread_mutex_lock(&audit->lock);
-    while (audit_share_tell(&audit->shares, thread_clock_mono_ms(), all, &note)) {
-        struct audit_told *told = audit_told_new(&note);
-
-        if (!told) {
-            audit_share_lose(&audit->shares, note.count,
-                             (struct mcpx_now){thread_clock_mono_ms(), note.until});
-            break;
-        }
+    note.wall_ms = note.until = lost->until;
+    note.since = lost->since;
+    note.count = lost->count;
+    note.from = (struct mcpx_slice){lost->len > 0 ? lost->name : NULL, lost->len};
+    if (lost->count > 0 && (all || thread_clock_mono_ms() - lost->since_ms >= TOLD_AFTER_MS))
+        told = audit_told_new(&note);
+    if (told) {
+        lost->count = 0;
         told->oneway.behind = batch->first + batch->count;
         list_append(&batch->oneways, &told->oneway.link);
         audit->waiting += told->size;
@@ -120,7 +155,7 @@ static void handle(struct audit *audit, struct batch *batch)
     bool dropping = audit->on_full == ON_FULL_DROP;
     bool written;
 
-    add_unshared(audit, batch, false);
+    add_unwritten(audit, batch, false);
     written = write_somehow(audit, batch);
     if (!written) {
         audit->writer.written = (struct audit_counts){0};
@@ -142,7 +177,7 @@ static void run(void *context)
 
     while (belt_take(audit->belt, audit_writer_wait_ms(&audit->writer), &batch))
         handle(audit, &batch);
-    add_unshared(audit, &batch, true);
+    add_unwritten(audit, &batch, true);
     (void)audit_writer_write(&audit->writer, &batch, true);
     take_stock(audit, &batch);
 }
@@ -168,7 +203,11 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
         return MCPX_ENOMEM;
     }
     audit->on_full = config->on_full;
-    err = audit_writer_open(config, errors, &audit->writer);
+    audit->shares.rate = refusals;
+    err =
+        getrandom(&audit->shares.key, sizeof audit->shares.key, 0) == sizeof audit->shares.key
+            ? audit_writer_open(config, errors, &audit->writer)
+            : MCPX_EUNAVAILABLE;
     if (!err)
         err = belt_new(&belt, &audit->belt);
     if (!err)
@@ -197,14 +236,19 @@ static bool admit(struct audit *audit, const struct audit_note *note, size_t siz
     bool away = note->what == AUDIT_TURNED_AWAY;
     bool shares = away || note->what == AUDIT_REFUSE;
     struct mcpx_now now = {thread_clock_mono_ms(), note->wall_ms};
+    struct mcpx_slice name = away ? note->address : note->from;
     bool admitted;
 
     (void)pthread_mutex_lock(&audit->lock);
     admitted = size > 0 && (!shares || audit->waiting + size <= AUDIT_WAITING_MAX);
     if (!admitted)
-        audit_share_lose(&audit->shares, 1, now);
+        name = (struct mcpx_slice){0};
     else if (shares)
-        admitted = audit_share_take(&audit->shares, away ? note->address : note->from, now);
+        admitted = mx_buckets_wait_ms(&audit->shares, name, 1, now.mono_ms) == 0;
+    if (!admitted)
+        lose(&audit->unwritten, name, now);
+    else if (shares)
+        mx_buckets_spend(&audit->shares, name, 1, now.mono_ms);
     audit->waiting += admitted ? size : 0;
     (void)pthread_mutex_unlock(&audit->lock);
     return admitted;

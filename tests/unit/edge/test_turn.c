@@ -5,8 +5,8 @@
 #include "router/connection/turn.h"
 
 #include "router/connection/edge.h"
-#include "router/hub/peer.h"
-#include "router/hub/pool.h"
+#include "router/hub/topic/peer_state.h"
+#include "router/hub/topic/pool.h"
 #include "router/process/clock.h"
 
 #include <criterion/criterion.h>

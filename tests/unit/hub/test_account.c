@@ -3,7 +3,7 @@
  * get the number of another, a router that remembers everybody who ever left. Protocol: sections 7
  * and 8.
  */
-#include "router/hub/account.h"
+#include "router/hub/topic/account.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

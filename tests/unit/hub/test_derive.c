@@ -4,7 +4,7 @@
  */
 #include "router/hub/derive.h"
 
-#include "router/hub/topic_state.h"
+#include "router/hub/topic/topic_state.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,7 @@
  * What breaks for whom: a client that cannot parse what the router itself says because a name
  * held a quote, or that is not told why it was cut off. Protocol: section 6 (close codes).
  */
-#include "router/hub/notice.h"
+#include "router/hub/topic/notice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"
 #include "tests/support/world.h"

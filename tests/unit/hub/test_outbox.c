@@ -2,7 +2,8 @@
  * What breaks for whom: a client that finds bytes behind its close frame, or none; a router whose
  * memory a sender fills that never reads its answers. Protocol: section 6, RFC 6455 section 5.5.1.
  */
-#include "router/hub/query.h"
+#include "router/hub/hub.h"
+#include "router/hub/topic/query.h"
 #include "tests/support/dice.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"

@@ -211,6 +211,35 @@ Test(audit_file, refusals_have_a_share_and_the_rest_is_counted)
     world_free(world);
 }
 
+static void check_mallory(void *context, const struct audit_line *line)
+{
+    (void)line;
+    ++*(size_t *)context;
+    cr_expect_eq(world_number(line, "count"), 9900);
+    cr_expect(mcpx_slice_equal(mcpx_json_get(line->whole, "from"), MCPX_SLICE("\"mallory\"")));
+}
+
+/* Who fills the audit is named, and takes nothing from anybody else. */
+Test(audit_file, who_is_refused_too_often_is_named)
+{
+    struct world *world = world_new();
+    struct audit_note refuse = {
+        .what = AUDIT_REFUSE, .wall_ms = 1, .kind_sent = MCPX_SLICE("x")};
+    size_t told = 0;
+
+    cr_assert_not(world_open(world, NULL));
+    for (int i = 0; i < 10010; i++) {
+        refuse.from = i < 10000 ? MCPX_SLICE("mallory") : MCPX_SLICE("ann");
+        audit_tell(world->audit, &refuse);
+    }
+    world_close(world);
+    expect_whole(world, true);
+    cr_expect_eq(world_count(world, "refuse", NULL, NULL), 110);
+    world_count(world, "lost", check_mallory, &told);
+    cr_expect_eq(told, 1);
+    world_free(world);
+}
+
 /* Notes and submissions stand in the order in which they were handed over. */
 static void check_order(void *context, const struct audit_line *line)
 {

@@ -2,12 +2,12 @@
  * query.c - finds topics, and tells what the HTTP API asks of them. Reads only; answers are written
  * as JSON text, because envelopes have to come out byte for byte as they went in.
  */
-#include "router/hub/query.h"
+#include "router/hub/topic/query.h"
 
 #include "lib/json/json_write.h"
-#include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
-#include "router/hub/topic.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
+#include "router/hub/topic/topic.h"
 
 struct topic *hub_topic(struct hub *hub, struct mcpx_slice name)
 {

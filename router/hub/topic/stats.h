@@ -6,6 +6,8 @@
 
 #include <mcpx/capability.h>
 
+struct hub;
+
 /* X(member, Prometheus name, type, help) */
 #define STATS_TABLE(X)                                                                        \
     X(peers, "mcpx_connections", "gauge", "Participants connected now")                       \
@@ -89,5 +91,11 @@ struct stats {
     struct times delivery, match;
 };
 #undef STATS_MEMBER
+
+/**
+ * All that was offered by hub_next_ready is written by `now`. For the statistics alone, which
+ * count how long deliveries took: no time passes in the hub.
+ */
+void hub_note_written(struct hub *hub, struct mcpx_now now);
 
 #endif

@@ -4,8 +4,7 @@
 #ifndef HUB_TOPIC_H
 #define HUB_TOPIC_H
 
-#include "router/hub/hub.h"
-#include <mcpx/base.h>
+#include "router/hub/topic/peer.h"
 
 #include <stdbool.h>
 

@@ -1,11 +1,12 @@
 /*
- * peer.h - the router's end of one connection: a grant, a cursor, a few private frames.
+ * peer_state.h - the router's end of one connection: a grant, a cursor, a few private frames.
  */
-#ifndef HUB_PEER_H
-#define HUB_PEER_H
+#ifndef HUB_PEER_STATE_H
+#define HUB_PEER_STATE_H
 
-#include "router/hub/account.h"
-#include "router/hub/topic_state.h"
+#include "router/hub/topic/account.h"
+#include "router/hub/topic/peer.h"
+#include "router/hub/topic/topic_state.h"
 
 /*
  *   JOINING -------> OPEN ------------> CONDEMNED ------------> SHUT
@@ -167,8 +168,5 @@ void peer_wake(struct peer *peer);
 
 /** Ends a peer that is in no topic and no line: its state is GONE. pending_free_peer frees it. */
 void peer_end(struct peer *peer);
-
-/** True when peer_peek would find something. Moves its cursor past what is not for the peer. */
-bool peer_has_output(struct peer *peer);
 
 #endif

@@ -2,9 +2,9 @@
  * stats.c - the classes of times. A round of deliveries takes milliseconds, a match less than one
  * of them, so each has bounds of its own.
  */
-#include "router/hub/stats.h"
+#include "router/hub/topic/stats.h"
 
-#include "router/hub/hub_state.h"
+#include "router/hub/topic/hub_state.h"
 
 const unsigned stats_delivery_ms[STATS_BOUNDS] = {1, 2, 5, 10, 20, 50, 100, 200, 1000, 5000};
 const unsigned stats_match_ns[STATS_BOUNDS] = {100,  250,   500,    1000,    2500,

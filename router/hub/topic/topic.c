@@ -3,12 +3,12 @@
  * that order, and a round of fan-out walks memory in a straight line. A hash table beside it finds
  * one by name, because a message may name a hundred addressees.
  */
-#include "router/hub/topic.h"
+#include "router/hub/topic/topic.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
-#include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
 
 #include <stdlib.h>
 

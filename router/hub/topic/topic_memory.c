@@ -5,10 +5,10 @@
  * Room for a message is taken from who needs it least, a step at a time: the pool says from whom,
  * and the topic's log and readers say whether it has any.
  */
-#include "router/hub/topic.h"
+#include "router/hub/topic/topic.h"
 
-#include "router/hub/cursor.h"
-#include "router/hub/hub_state.h"
+#include "router/hub/topic/cursor.h"
+#include "router/hub/topic/hub_state.h"
 
 /*
  * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for

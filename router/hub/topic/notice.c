@@ -3,11 +3,11 @@
  * member by member is shorter than building a value tree and dumping it, and every string of
  * foreign origin passes through one escaping function. What is composed here others queue or tell.
  */
-#include "router/hub/notice.h"
+#include "router/hub/topic/notice.h"
 
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
-#include "router/hub/hub_state.h"
+#include "router/hub/topic/hub_state.h"
 #include <mcpx/json.h>
 
 void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms)

@@ -5,7 +5,11 @@
 #ifndef HUB_QUERY_H
 #define HUB_QUERY_H
 
-#include "router/hub/hub.h"
+#include "router/hub/topic/stats.h"
+#include <mcpx/text.h>
+
+struct hub;
+struct topic;
 
 /** All counters; the gauges are up to date. Lent until the hub is freed. */
 const struct stats *hub_stats(const struct hub *hub);

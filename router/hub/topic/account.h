@@ -6,21 +6,17 @@
 #ifndef HUB_ACCOUNT_H
 #define HUB_ACCOUNT_H
 
-#include "lib/base/map.h"
-#include "router/hub/hub.h"
+#include "lib/base/bucket.h"
 #include "router/hub/log/list.h"
+#include "router/hub/topic/hub_config.h"
 
 /**
- * A token bucket whose clock is an argument. Holds at most a minute's worth of tokens.
- *
- * per_minute    tokens that flow in per minute, and the most it holds; below 2^54; 0 = no limit
- * spent         milli-tokens missing from a full bucket at `mono_ms` (so zero-initialised, but
- *               for per_minute, is a full bucket)
+ * So many tokens flow in per minute, and at most a minute's worth is there: below 2^44; 0 = no
+ * limit. Zeroed but for that it is full.
  */
 struct bucket {
     uint64_t per_minute;
-    uint64_t spent;
-    int64_t mono_ms;
+    struct mx_bucket cell;
 };
 
 /** Another rate from now on; nobody owes more than a minute of it. */

@@ -4,7 +4,7 @@
 #ifndef HUB_CURSOR_H
 #define HUB_CURSOR_H
 
-#include "router/hub/peer.h"
+#include "router/hub/topic/peer_state.h"
 
 /** The largest page of history, unless one envelope is larger. Protocol: section 5. */
 enum { CURSOR_PAGE_MAX = 262144 };

@@ -18,9 +18,9 @@
  * without anything on them go at once: a table of everybody who ever came would be memory that
  * anybody can fill.
  */
-#include "router/hub/pool.h"
+#include "router/hub/topic/pool.h"
 
-#include "router/hub/hub_state.h"
+#include "router/hub/topic/hub_state.h"
 
 #include <stdlib.h>
 

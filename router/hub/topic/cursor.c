@@ -8,10 +8,10 @@
  *
  * In directed mode what is addressed to others is left out of all three.
  */
-#include "router/hub/cursor.h"
+#include "router/hub/topic/cursor.h"
 
-#include "router/hub/hub_state.h"
-#include "router/hub/notice.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
 
 static bool wants(const struct peer *peer, uint64_t serial)
 {

@@ -4,11 +4,11 @@
 #ifndef HUB_TOPIC_STATE_H
 #define HUB_TOPIC_STATE_H
 
-#include "router/hub/account.h"
 #include "router/hub/log/log.h"
 #include "router/hub/log/news.h"
-#include "router/hub/pool.h"
-#include "router/hub/query.h"
+#include "router/hub/topic/account.h"
+#include "router/hub/topic/pool.h"
+#include "router/hub/topic/query.h"
 
 /** An epoch is 128 random bits in hexadecimal. */
 enum { TOPIC_EPOCH_LEN = 32 };

@@ -5,7 +5,7 @@
  * whose tail moves with each new topic. Levels come from a keyed hash, so nobody can choose
  * names that all stand on one.
  */
-#include "router/hub/topic_state.h"
+#include "router/hub/topic/topic_state.h"
 
 static size_t levels_of(uint64_t hash)
 {

@@ -4,10 +4,9 @@
 #ifndef HUB_HUB_STATE_H
 #define HUB_HUB_STATE_H
 
-#include "router/hub/opening.h"
-#include "router/hub/peer.h"
-#include "router/hub/pending.h"
-#include "router/hub/pool.h"
+#include "router/hub/topic/hub_config.h"
+#include "router/hub/topic/peer_state.h"
+#include "router/hub/topic/pool.h"
 
 /**
  * The hub.
@@ -66,8 +65,8 @@ struct hub {
     struct stats stats;
     struct lag lag;
     struct pool pool;
-    struct pendings pendings;
-    struct openings openings;
+    struct pendings *pendings;
+    struct openings *openings;
     struct link idle;
     uint64_t last_ticket;
     uint64_t waits;
@@ -79,11 +78,5 @@ struct hub {
 
 /** The same topic as hub_topic_find gives, for who is going to change it. */
 struct topic *hub_topic(struct hub *hub, struct mcpx_slice name);
-
-/**
- * Condemns readers that fell off a log, and those who fall off because others are told. To be
- * called after anything was appended.
- */
-void hub_condemn_slow(struct hub *hub);
 
 #endif

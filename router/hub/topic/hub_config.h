@@ -1,0 +1,63 @@
+/*
+ * hub_config.h - what the hub is told when it is made.
+ */
+#ifndef HUB_HUB_CONFIG_H
+#define HUB_HUB_CONFIG_H
+
+#include <mcpx/base.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Most instances of one participant that a topic can tell apart. Protocol: section 7. */
+enum { INSTANCES_MAX = 64 };
+
+/**
+ * Where the hub gets chance from: UUIDs of its own envelopes and the key of its hash tables.
+ * `fill` writes `len` random bytes; it cannot fail.
+ */
+struct chance {
+    void (*fill)(void *context, void *bytes, size_t len);
+    void *context;
+};
+
+/** Settings, in the units of docs/configuration.md. 0 = no limit, unless said otherwise. */
+struct hub_config {
+    /* topics */
+    bool create;             /* a topic comes to be when its first participant joins */
+    bool directed;           /* default routing mode is `directed` */
+    size_t replay;           /* envelopes of history for one who joins without ?history= */
+    int64_t linger_ms;       /* how long a topic outlives its last participant; 0 = not */
+    size_t topics_max;       /* topics */
+    size_t topics_each;      /* topics that one participant made */
+    size_t participants_max; /* participants of one topic */
+    size_t history_count;    /* retained envelopes per topic */
+    size_t history_bytes;    /* retained bytes per topic; not 0: it bounds memory */
+    int64_t history_age_ms;  /* oldest retained envelope */
+    /* auth */
+    bool takeover;      /* a second connection replaces the first; else it is refused */
+    unsigned instances; /* of one participant in one topic, 1 .. INSTANCES_MAX */
+    /* limits */
+    size_t message_bytes;         /* largest message */
+    size_t depth;                 /* deepest nesting of a message */
+    size_t backlog_bytes;         /* bytes the log keeps for its slowest reader */
+    size_t log_bytes;             /* memory of all topics' logs together */
+    size_t connections_max;       /* peers */
+    size_t connections_each;      /* peers of one participant */
+    uint64_t messages_per_minute; /* per participant */
+    uint64_t bytes_per_minute;    /* per participant */
+    uint64_t joins_per_minute;    /* per participant and topic, all instances together */
+    int64_t ping_ms;              /* silence after which a peer is pinged; 0 = never */
+    bool derive_kinds;            /* protocol section 4 */
+    /* store and audit */
+    bool gated;           /* what is accepted may be read once it was committed */
+    bool stored;          /* topics are opened before they are used; gated then, too */
+    bool audited;         /* submissions say which grant allowed them */
+    size_t pending_bytes; /* accepted messages that were not answered; one participant: half */
+    int64_t open_ms; /* longest time that somebody waits for a topic to be opened; not 0 */
+    /* policy */
+    char rev[17]; /* names it in `system/welcome`; "" = not there */
+};
+
+#endif
