@@ -7,7 +7,7 @@
  * Of two objects the names of one are sorted, and those of the other looked up. A table of hashes
  * was refused: whoever chooses the names can choose equal ones.
  */
-#include "lib/json/canonical.h"
+#include "lib/json/digest.h"
 #include "lib/json/tree.h"
 
 #include "lib/json/escape.h"

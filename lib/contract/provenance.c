@@ -6,7 +6,6 @@
 #include "lib/base/ident.h"
 #include "lib/base/map.h"
 #include "lib/contract/wrap.h"
-#include "lib/json/canonical.h"
 #include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 

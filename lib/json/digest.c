@@ -9,7 +9,6 @@
 #include "lib/json/digest.h"
 
 #include "lib/base/ident.h"
-#include "lib/json/canonical.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
 #include "lib/json/tree.h"

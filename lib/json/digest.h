@@ -4,6 +4,7 @@
 #ifndef MX_DIGEST_H
 #define MX_DIGEST_H
 
+#include "lib/json/tree.h"
 #include <mcpx/digest.h>
 
 enum { MX_SHA256_BYTES = 32, MX_SHA1_BYTES = 20 };
@@ -13,5 +14,21 @@ bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES]);
 
 /** The SHA-1 of bytes, of which UUIDs of version 5 are made. Returns false when memory runs out. */
 bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
+
+/**
+ * Appends the canonical form (mcpx/digest.h) of a value in which nothing is ambiguous. Memory
+ * failure shows in `out`.
+ */
+void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node);
+
+/** Appends a text as a string in canonical form. `text` is UTF-8, not escaped. */
+void mx_canonical_string(struct mcpx_text *out, struct mcpx_slice text);
+
+/**
+ * The first of a tree's nodes that is ambiguous, and why.
+ *
+ * tree   ambiguous
+ */
+struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree);
 
 #endif

@@ -10,7 +10,6 @@
  */
 #include "lib/schema/schema_state.h"
 
-#include "lib/json/canonical.h"
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 #include "lib/schema/build.h"

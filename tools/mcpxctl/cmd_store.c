@@ -4,7 +4,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "router/store/commit/thread_clock.h"
+#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_care.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/output.h"

@@ -7,7 +7,7 @@
 #define POLICY_CONFIG_H
 
 #include "router/hub/hub.h"
-#include "router/store/commit/on_full.h"
+#include "router/store/commit/stage.h"
 
 struct json_t;
 struct tokens;

@@ -7,8 +7,8 @@
 
 #include "lib/base/bucket.h"
 #include "router/store/audit/audit_writer.h"
+#include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
-#include "router/store/commit/thread_clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

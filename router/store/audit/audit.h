@@ -7,7 +7,6 @@
 
 #include "router/hub/log/list.h"
 #include "router/store/audit/audit_line.h"
-#include "router/store/commit/on_full.h"
 #include "router/store/commit/stage.h"
 #include <mcpx/error.h>
 #include <mcpx/text.h>

@@ -11,8 +11,8 @@
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_line.h"
+#include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
-#include "router/store/commit/thread_clock.h"
 
 #include <errno.h>
 #include <fcntl.h>

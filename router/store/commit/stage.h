@@ -86,4 +86,20 @@ struct stage_report {
 /** Brings `to` up to date with what was told since. The figures of `from` are zero afterwards. */
 void stage_report_move(struct stage_report *to, struct stage_report *from);
 
+/**
+ *   REFUSE   they are rejected; nobody ever gets them
+ *   BLOCK    they wait, however long it takes
+ *   DROP     they go on without a line; another line tells how many, once it can be written
+ */
+enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
+
+/** Microseconds of a clock that never jumps. */
+uint64_t thread_clock_us(void);
+
+/** The same in milliseconds. */
+int64_t thread_clock_mono_ms(void);
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+int64_t thread_clock_wall_ms(void);
+
 #endif

@@ -1,7 +1,7 @@
 /*
  * thread_clock.c - the hub is told the time; a thread that waits for a disk has to ask for it.
  */
-#include "router/store/commit/thread_clock.h"
+#include "router/store/commit/stage.h"
 
 #include <time.h>
 

@@ -6,7 +6,7 @@
 #include "router/store/sqlite/sqlite.h"
 
 #include "lib/base/rows.h"
-#include "router/store/commit/thread_clock.h"
+#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "router/store/sqlite/sqlite_statement.h"
 

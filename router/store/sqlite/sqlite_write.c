@@ -8,7 +8,7 @@
  */
 #include "router/store/sqlite/sqlite.h"
 
-#include "router/store/commit/thread_clock.h"
+#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_retain.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "router/store/sqlite/sqlite_statement.h"
