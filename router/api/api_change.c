@@ -148,7 +148,7 @@ void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mc
 
     mx_json_begin_array(out, "changes");
     for (size_t i = 0; changed && i < changed->count; i++) {
-        const struct change *change = changed->list[i];
+        const struct change *change = &changed->list[i];
 
         if (!change_holds(change, wall_ms))
             continue;
@@ -210,7 +210,7 @@ static enum mcpx_err write_outcome(const struct wish *wish, const struct outcome
     for (size_t i = 0; i < wish->remove.deny_count; i++)
         add_warning("denial", wish->remove.deny[i], out);
     mx_json_end_array(out);
-    api_write_changes(outcome->list, act->wall_ms, out);
+    api_write_changes(outcome->draft, act->wall_ms, out);
     mx_json_add_bool(out, "known", outcome->known);
     mx_json_add_bool(out, "dryRun", wish->preview);
     return err;
@@ -245,7 +245,7 @@ static void tell(const struct api_call *call, const struct change_act *act,
 
 /* Tells and counts each pattern that was given or taken away. */
 static void tell_all(const struct api_call *call, const struct wish *wish,
-                     const struct outcome *outcome)
+                     const struct changed *changed)
 {
     const struct change_act *act = &wish->act;
 
@@ -253,14 +253,13 @@ static void tell_all(const struct api_call *call, const struct wish *wish,
         const struct mcpx_grant denial = {.pattern = wish->remove.deny[i]};
 
         tell(call, act, AUDIT_REVOKE, &denial,
-             changed_held(outcome->list, CHANGE_DENIAL, &denial, act->wall_ms));
+             changed_held(changed, CHANGE_DENIAL, &denial, act->wall_ms));
     }
     for (size_t i = 0; i < wish->add.count; i++) {
         const struct mcpx_grant *grant = &wish->add.grants[i];
-        const struct change *made =
-            changed_held(outcome->list, CHANGE_GRANT, grant, act->wall_ms);
+        const struct change *made = changed_held(changed, CHANGE_GRANT, grant, act->wall_ms);
 
-        if (!made || outcome->lifted >> i & 1)
+        if (!made || changed->lifted >> i & 1)
             tell(call, act, AUDIT_LIFT, grant, NULL);
         if (made)
             tell(call, act, AUDIT_GRANT, grant, made);
@@ -273,18 +272,17 @@ static void tell_all(const struct api_call *call, const struct wish *wish,
 
 /* The audit has its lines before those of what is allowed by them. */
 static enum mcpx_err commit(const struct api_call *call, const struct wish *wish,
-                            struct outcome *outcome, struct mcpx_text *out)
+                            struct changed *draft, struct mcpx_text *out)
 {
     const struct realm realm = api_realm(call->api);
-    enum mcpx_err err = changes_commit(realm.changes, outcome->draft);
+    const struct change_act *act = &wish->act;
+    enum mcpx_err err = changes_commit(realm.changes, draft);
 
-    outcome->draft = NULL;
     if (err)
         return err;
-    tell_all(call, wish, outcome);
-    mx_json_add_number(
-        out, "connections",
-        (int64_t)orders_regrant(&realm, wish->act.identity, wish->act.topic, call->now));
+    tell_all(call, wish, changes_find(realm.changes, act->identity, act->topic));
+    mx_json_add_number(out, "connections",
+                       (int64_t)orders_regrant(&realm, act->identity, act->topic, call->now));
     return MCPX_OK;
 }
 
@@ -307,7 +305,7 @@ static void change(const struct api_call *call, const struct wish *wish,
     if (!err)
         err = write_outcome(wish, &outcome, &reply->body);
     if (!err && !wish->preview)
-        err = commit(call, wish, &outcome, &reply->body);
+        err = commit(call, wish, outcome.draft, &reply->body);
     mx_json_end_object(&reply->body);
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);

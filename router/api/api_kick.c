@@ -17,7 +17,6 @@ enum { BAR_MOST_S = 31536000 };
  *
  * act       without a topic: in all topics that the caller reaches
  * standing  as it was before anything was done, and the same in all topics
- * last      the topic that was asked about last, and what the answer was
  * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
  * until_ms  until when it is kept out
  */
@@ -25,13 +24,10 @@ struct kick {
     const struct api_call *call;
     struct change_act act;
     struct standing standing;
-    struct mcpx_text last;
-    bool last_reached;
     bool preview, has_for;
     size_t for_s;
     int64_t until_ms;
     size_t connections, tickets, waiting;
-    uint64_t asked;
 };
 
 static bool read_query(struct kick *kick, struct mcpx_text *scratch, struct http_reply *reply)
@@ -59,32 +55,22 @@ static bool lets_in(const struct kick *kick)
 }
 
 /* Whoever may kick everywhere still does so only where its token is good. */
-static bool find_out(struct kick *kick, struct mcpx_slice topic)
-{
-    const struct api_call *call = kick->call;
-    struct http_reply ignored = {.err = MCPX_OK};
-    struct grant *own = api_grant_in(call, topic, &ignored);
-    bool reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
-                   !orders_refuse(own->capset, kick->standing, call->now.wall_ms);
-
-    kick->asked++;
-    grant_unref(own);
-    http_reply_fini(&ignored);
-    return reached;
-}
-
 static bool reaches(void *reach, struct mcpx_slice topic)
 {
-    struct kick *kick = reach;
+    const struct kick *kick = reach;
+    const struct api_call *call = kick->call;
+    struct http_reply ignored = {.err = MCPX_OK};
+    struct grant *own;
+    bool reached;
 
     if (kick->act.topic.text)
         return mcpx_slice_equal(kick->act.topic, topic);
-    if (kick->asked > 0 && mcpx_slice_equal(mcpx_text_view(&kick->last), topic))
-        return kick->last_reached;
-    kick->last_reached = find_out(kick, topic);
-    mcpx_text_reset(&kick->last);
-    mcpx_text_slice(&kick->last, topic);
-    return kick->last_reached;
+    own = api_grant_in(call, topic, &ignored);
+    reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
+              !orders_refuse(own->capset, kick->standing, call->now.wall_ms);
+    grant_unref(own);
+    http_reply_fini(&ignored);
+    return reached;
 }
 
 static void tell(const struct kick *kick, struct mcpx_slice id, struct mcpx_slice topic)
@@ -103,20 +89,19 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
 {
     struct changes *changes = kick->call->api->changes;
     int64_t wall_ms = kick->act.wall_ms;
+    const struct change_order order = {
+        .act = kick->act, .bars = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
     struct changed *draft = NULL;
     struct mcpx_text why = {0};
     enum mcpx_err err;
 
     if (!kick->has_for)
         return true;
-    err = changes_draft_bar(changes, &kick->act, wall_ms + (int64_t)kick->for_s * 1000, &why,
-                            &draft);
+    err = changes_draft(changes, &order, &why, &draft);
     if (!err) {
         kick->until_ms = changed_barred_until(draft, wall_ms);
-        if (kick->preview)
-            changed_free(draft);
-        else
-            err = changes_commit(changes, draft);
+        err = kick->preview ? MCPX_OK : changes_commit(changes, draft);
+        changed_free(draft);
     }
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
@@ -217,6 +202,5 @@ void api_kick(const struct api_call *call, struct http_reply *reply)
         http_reply_fail(reply, MCPX_ENOTFOUND,
                         "nobody is configured or connected under that id");
 out:
-    mcpx_text_fini(&kick.last);
     mcpx_text_fini(&scratch);
 }

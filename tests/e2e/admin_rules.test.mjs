@@ -73,7 +73,8 @@ test('whom one keeps out, another with admin/kick keeps out longer, shorter, or 
   const helper = { as: 'helper', can: ['admin/kick'] };
   await room.join('eve', ['chat']);
   const first = Date.parse((await good(kick(room, 'eve', '&for=3600'))).barredUntil);
-  await assert.rejects(room.join('eve', ['chat']), (error) => error.problem.code === 'kicked');
+  await assert.rejects(room.join('eve', ['chat']),
+    (error) => error.status === 403 && error.problem.code === 'kicked');
   assert.ok(Date.parse((await good(kick(room, 'eve', '&for=7200', helper))).barredUntil) > first + 1000e3);
   assert.ok(Date.parse((await good(kick(room, 'eve', '&for=60', helper))).barredUntil) < first);
   assert.equal((await good(kick(room, 'eve', '&for=0&dry_run=1', helper))).barredUntil, undefined);
@@ -146,13 +147,6 @@ test('a removal holds for every token that its participant may bring later', asy
   await good(change(room, 'comes-late', { remove: [RM] }));
   const late = await room.join('comes-late', ['mcp/*']);
   assert.equal(await passes(late, RM), false);
-  const bob = await room.join('has-two', ['chat']);
-  const taken = await good(change(room, 'has-two', { remove: [RM] }));
-  assert.deepEqual(taken.denied, [RM]);
-  const token = await router.token('has-two', room.topic, ['chat', 'mcp/*']);
-  await good(router.request('POST', '/v0.1/token', { token, body: { topic: room.topic, id: 'has-two' } }));
-  assert.equal(await passes(bob, 'mcp/request:ping'), true);
-  assert.equal(await passes(bob, RM), false);
   /* And who is kept out before it ever came does not come. */
   await good(kick(room, 'never-seen', '&for=600'));
   await assert.rejects(room.join('never-seen', ['chat']), (error) => error.problem.code === 'kicked');

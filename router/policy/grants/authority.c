@@ -82,15 +82,18 @@ bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *
     return authority_has_all(set, wall_ms) || covers(set, given, wall_ms, why);
 }
 
-bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms)
+bool authority_is_all(const struct mx_pattern *pattern)
 {
     struct mx_pattern all;
 
-    if (mx_pattern_parse(MCPX_SLICE("admin/*"), &all, NULL))
-        return false;
+    return mx_pattern_parse(MCPX_SLICE("admin/*"), &all, NULL) == MCPX_OK &&
+           mx_pattern_contains(pattern, &all, false);
+}
+
+bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms)
+{
     for (size_t i = 0; i < set->grant_count; i++)
-        if (mx_grant_holds(&set->grants[i], wall_ms) &&
-            mx_pattern_contains(&set->patterns[i], &all, false))
+        if (mx_grant_holds(&set->grants[i], wall_ms) && authority_is_all(&set->patterns[i]))
             return true;
     return false;
 }

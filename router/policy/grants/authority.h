@@ -15,6 +15,9 @@ bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms);
 /** Does the set cover all of `admin/`, without condition or end? */
 bool authority_has_all(const struct mcpx_capset *set, int64_t wall_ms);
 
+/** Does the pattern of a grant cover all of `admin/`? */
+bool authority_is_all(const struct mx_pattern *pattern);
+
 /** Does one of its grants cover all of `admin/` now, with whatever conditions and denials? */
 bool authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms);
 

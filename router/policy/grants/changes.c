@@ -14,19 +14,10 @@ static const struct mx_map_key names_key = {{5, 12}}, topics_key = {{6, 12}};
 
 /* ---- those of one participant ---- */
 
-void change_unref(struct change *change)
-{
-    if (--change->refs == 0)
-        free(change);
-}
-
 void changed_free(struct changed *changed)
 {
     if (!changed)
         return;
-    for (size_t i = 0; i < changed->count; i++)
-        change_unref(changed->list[i]);
-    free(changed->list);
     mcpx_capset_unref(changed->base_set);
     mcpx_capset_unref(changed->set);
     free(changed);
@@ -34,7 +25,6 @@ void changed_free(struct changed *changed)
 
 void changed_drop(struct changed *changed, size_t index)
 {
-    change_unref(changed->list[index]);
     memmove(&changed->list[index], &changed->list[index + 1],
             (--changed->count - index) * sizeof *changed->list);
 }
@@ -45,9 +35,9 @@ size_t changed_find(const struct changed *changed, enum change_sort sort,
     size_t i = 0;
 
     while (i < changed->count &&
-           (changed->list[i]->sort != sort ||
-            !mcpx_slice_equal(changed->list[i]->grant.pattern, grant->pattern) ||
-            !mx_grant_to_equals(&changed->list[i]->grant, grant)))
+           (changed->list[i].sort != sort ||
+            !mcpx_slice_equal(changed->list[i].grant.pattern, grant->pattern) ||
+            !mx_grant_to_equals(&changed->list[i].grant, grant)))
         i++;
     return i;
 }
@@ -57,9 +47,22 @@ const struct change *changed_held(const struct changed *changed, enum change_sor
 {
     size_t index = changed ? changed_find(changed, sort, grant) : 0;
 
-    return changed && index < changed->count && change_holds(changed->list[index], wall_ms)
-               ? changed->list[index]
+    return changed && index < changed->count && change_holds(&changed->list[index], wall_ms)
+               ? &changed->list[index]
                : NULL;
+}
+
+const struct change *changed_denial(const struct changed *changed,
+                                    const struct mx_pattern *pattern, int64_t wall_ms)
+{
+    for (size_t i = 0; i < changed->count; i++) {
+        const struct change *change = &changed->list[i];
+
+        if (change->sort == CHANGE_DENIAL && change_holds(change, wall_ms) &&
+            mx_pattern_contains(&change->pattern, pattern, true))
+            return change;
+    }
+    return NULL;
 }
 
 int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms)
@@ -141,19 +144,77 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
 
 /* ---- put in force ---- */
 
+static struct mcpx_slice keep(struct mcpx_slice text, char **room)
+{
+    struct mcpx_slice kept = {*room, text.len};
+
+    if (text.len > 0)
+        memcpy(*room, text.text, text.len);
+    *room += text.len;
+    return kept;
+}
+
+size_t change_size(const struct change *change)
+{
+    size_t size = sizeof *change + change->grant.pattern.len + change->by.len;
+
+    for (size_t i = 0; i < change->grant.to_count; i++)
+        size += sizeof(struct mcpx_slice) + change->grant.to[i].len;
+    return size;
+}
+
+/*
+ * A copy that owns its texts, and takes the sets: the list, then addressees, then bytes. NULL when
+ * memory runs out.
+ */
+static struct changed *copy_of(struct changed *changed)
+{
+    size_t size = sizeof *changed + changed->identity.len + changed->topic.len, to_count = 0;
+    struct changed *copy;
+    struct mcpx_slice *to;
+    char *room;
+
+    for (size_t i = 0; i < changed->count; i++) {
+        size += change_size(&changed->list[i]);
+        to_count += changed->list[i].grant.to_count;
+    }
+    copy = malloc(size);
+    if (!copy)
+        return NULL;
+    *copy = *changed;
+    changed->base_set = changed->set = NULL;
+    copy->list = (struct change *)(void *)(copy + 1);
+    to = (struct mcpx_slice *)(void *)(copy->list + copy->count);
+    room = (char *)(to + to_count);
+    copy->identity = keep(changed->identity, &room);
+    copy->topic = keep(changed->topic, &room);
+    for (size_t i = 0; i < copy->count; i++) {
+        struct change *change = &copy->list[i];
+
+        *change = changed->list[i];
+        for (size_t j = 0; j < change->grant.to_count; j++)
+            to[j] = keep(change->grant.to[j], &room);
+        change->grant.to = change->grant.to_count > 0 ? to : NULL;
+        to += change->grant.to_count;
+        change->grant.pattern = keep(change->grant.pattern, &room);
+        (void)mx_pattern_parse(change->grant.pattern, &change->pattern, NULL);
+        change->by = keep(change->by, &room);
+    }
+    return copy;
+}
+
 /* The first `count` of a list count no more for their makers. */
 static void count_out(struct changes *changes, const struct changed *changed, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        mx_holders_remove(&changes->makers, changed->list[i]->by, changed->list[i]->amount);
+        mx_holders_remove(&changes->makers, changed->list[i].by, changed->list[i].amount);
 }
 
 /* False, with nothing counted, when memory runs out. */
 static bool count_in(struct changes *changes, const struct changed *changed)
 {
     for (size_t i = 0; i < changed->count; i++)
-        if (!mx_holders_add(&changes->makers, changed->list[i]->by,
-                            changed->list[i]->amount)) {
+        if (!mx_holders_add(&changes->makers, changed->list[i].by, changed->list[i].amount)) {
             count_out(changes, changed, i);
             return false;
         }
@@ -166,7 +227,7 @@ static void note_ends(struct changes *changes, const struct changed *changed)
     if (changed->count == 0)
         changes->next_end_ms = INT64_MIN;
     for (size_t i = 0; i < changed->count; i++) {
-        int64_t end = changed->list[i]->grant.expires_ms;
+        int64_t end = changed->list[i].grant.expires_ms;
 
         if (end && end < changes->next_end_ms)
             changes->next_end_ms = end;
@@ -191,20 +252,21 @@ enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
     size_t index = find_index(changes, draft->identity, draft->topic);
     struct changed **all =
         mx_room(changes->all, changes->count, &changes->room, sizeof(struct changed *));
+    struct changed *kept = all ? copy_of(draft) : NULL;
 
     changes->all = all ? all : changes->all;
-    if (!all || !mx_map_reserve(&changes->places) || !count_in(changes, draft)) {
-        changed_free(draft);
+    if (!kept || !mx_map_reserve(&changes->places) || !count_in(changes, kept)) {
+        changed_free(kept);
         return MCPX_ENOMEM;
     }
     if (index < changes->count) {
         count_out(changes, all[index], all[index]->count);
         changed_free(all[index]);
-        all[index] = draft;
+        all[index] = kept;
     } else {
-        put(changes, changes->count++, draft);
+        put(changes, changes->count++, kept);
     }
-    note_ends(changes, draft);
+    note_ends(changes, kept);
     return MCPX_OK;
 }
 
@@ -220,19 +282,26 @@ static void forget(struct changes *changes, size_t index)
     }
 }
 
-/* True when a denial has ended. */
-static bool drop_ended(struct changes *changes, struct changed *changed, int64_t wall_ms)
+/* True when a denial has ended. What is left moves, so that the rest takes no memory. */
+static bool drop_ended(struct changes *changes, size_t index, int64_t wall_ms)
 {
+    struct changed *changed = changes->all[index], *left;
+    const size_t had = changed->count;
     bool told = false;
 
-    for (size_t i = changed->count; i-- > 0;) {
-        const struct change *change = changed->list[i];
+    for (size_t i = had; i-- > 0;) {
+        const struct change *change = &changed->list[i];
 
         if (change_holds(change, wall_ms))
             continue;
         told |= change->sort == CHANGE_DENIAL;
         mx_holders_remove(&changes->makers, change->by, change->amount);
         changed_drop(changed, i);
+    }
+    left = changed->count < had ? copy_of(changed) : NULL;
+    if (left) {
+        changes->all[index] = left;
+        changed_free(changed);
     }
     return told;
 }
@@ -246,93 +315,20 @@ const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
         changes->next_end_ms = INT64_MAX;
     }
     while (changes->to_look > 0) {
-        struct changed *changed = changes->all[--changes->to_look];
+        size_t index = changes->to_look - 1; /* stays to be looked at while it is told */
 
-        if (drop_ended(changes, changed, wall_ms)) {
-            changes->to_look++; /* nothing may be left of it */
-            return changed;
-        }
-        if (changed->count == 0)
-            forget(changes, changes->to_look);
+        if (drop_ended(changes, index, wall_ms))
+            return changes->all[index];
+        changes->to_look = index;
+        if (changes->all[index]->count == 0)
+            forget(changes, index);
         else
-            note_ends(changes, changed);
+            note_ends(changes, changes->all[index]);
     }
     return NULL;
 }
 
 /* ---- laid over ---- */
-
-/* Does a removal take all that a grant gives? Then the set has no room for the grant. */
-static bool is_taken(const struct changed *changed, const struct mcpx_grant *grant,
-                     int64_t wall_ms)
-{
-    struct mx_pattern pattern;
-
-    if (mx_pattern_parse(grant->pattern, &pattern, NULL))
-        return true;
-    for (size_t i = 0; i < changed->count; i++)
-        if (changed->list[i]->sort == CHANGE_DENIAL &&
-            change_holds(changed->list[i], wall_ms) &&
-            mx_pattern_contains(&changed->list[i]->pattern, &pattern, true))
-            return true;
-    return false;
-}
-
-static enum mcpx_err compile(const struct changed *changed, const struct mcpx_capset *base,
-                             int64_t wall_ms, struct mcpx_capset **out)
-{
-    size_t most = base->grant_count + base->deny_count + changed->count;
-    struct mcpx_grant *grants = calloc(most, sizeof *grants);
-    struct mcpx_slice *deny = calloc(most, sizeof *deny);
-    size_t grant_count = 0, deny_count = 0;
-    enum mcpx_err err = MCPX_ENOMEM;
-
-    if (!grants || !deny)
-        goto out;
-    for (size_t i = 0; i < base->deny_count; i++)
-        deny[deny_count++] = mx_capset_denial(base, i);
-    for (size_t i = 0; i < base->grant_count; i++)
-        if (!is_taken(changed, &base->grants[i], wall_ms))
-            grants[grant_count++] = base->grants[i];
-    for (size_t i = 0; i < changed->count; i++) {
-        const struct change *change = changed->list[i];
-
-        if (!change_holds(change, wall_ms))
-            continue;
-        if (change->sort == CHANGE_DENIAL)
-            deny[deny_count++] = change->grant.pattern;
-        else if (change->sort == CHANGE_GRANT && !is_taken(changed, &change->grant, wall_ms))
-            grants[grant_count++] = change->grant;
-    }
-    err = mcpx_capset_new(grants, grant_count, deny, deny_count, NULL, NULL, out);
-out:
-    free(grants);
-    free(deny);
-    return err;
-}
-
-/* Grants end by themselves, inside the set. */
-static int64_t first_end_of_denial(const struct changed *changed, int64_t wall_ms)
-{
-    int64_t first = 0;
-
-    for (size_t i = 0; i < changed->count; i++) {
-        const struct change *change = changed->list[i];
-        int64_t end = change->grant.expires_ms;
-
-        if (change->sort == CHANGE_DENIAL && end > wall_ms && (first == 0 || end < first))
-            first = end;
-    }
-    return first;
-}
-
-static bool has_rights(const struct changed *changed)
-{
-    for (size_t i = 0; changed && i < changed->count; i++)
-        if (changed->list[i]->sort != CHANGE_BAR)
-            return true;
-    return false;
-}
 
 static void let_go(struct changed *changed)
 {
@@ -351,12 +347,62 @@ static void count_set(struct changes *changes)
     changes->sets = 1;
 }
 
+/*
+ * Makes the set. A grant that a removal takes as a whole has no room in it; grants end by
+ * themselves, removals end the set.
+ */
+static enum mcpx_err compile(struct changed *changed, struct mcpx_capset *base,
+                             int64_t wall_ms)
+{
+    size_t most = base->grant_count + base->deny_count + changed->count;
+    struct mcpx_grant *grants = calloc(most, sizeof *grants);
+    struct mcpx_slice *deny = calloc(most, sizeof *deny);
+    size_t grant_count = 0, deny_count = 0;
+    enum mcpx_err err = MCPX_ENOMEM;
+
+    let_go(changed);
+    changed->good_until = 0;
+    if (!grants || !deny)
+        goto out;
+    for (size_t i = 0; i < base->deny_count; i++)
+        deny[deny_count++] = mx_capset_denial(base, i);
+    for (size_t i = 0; i < base->grant_count; i++)
+        if (!changed_denial(changed, &base->patterns[i], wall_ms))
+            grants[grant_count++] = base->grants[i];
+    for (size_t i = 0; i < changed->count; i++) {
+        const struct change *change = &changed->list[i];
+        int64_t end = change->grant.expires_ms;
+
+        if (change->sort == CHANGE_BAR || !change_holds(change, wall_ms))
+            continue;
+        if (change->sort == CHANGE_DENIAL) {
+            deny[deny_count++] = change->grant.pattern;
+            if (end && (!changed->good_until || end < changed->good_until))
+                changed->good_until = end;
+        } else if (!changed_denial(changed, &change->pattern, wall_ms)) {
+            grants[grant_count++] = change->grant;
+        }
+    }
+    err = mcpx_capset_new(grants, grant_count, deny, deny_count, NULL, NULL, &changed->set);
+    changed->base_set = err ? NULL : mcpx_capset_ref(base);
+out:
+    free(grants);
+    free(deny);
+    return err;
+}
+
+static bool has_rights(const struct changed *changed)
+{
+    for (size_t i = 0; changed && i < changed->count; i++)
+        if (changed->list[i].sort != CHANGE_BAR)
+            return true;
+    return false;
+}
+
 enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
                             struct grant *base, int64_t wall_ms, struct grant **out)
 {
-    struct mcpx_capset *set = NULL;
-    struct grant *grant;
-    enum mcpx_err err;
+    enum mcpx_err err = MCPX_OK;
 
     base = grant_base(base);
     if (!has_rights(changed)) {
@@ -365,20 +411,12 @@ enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
     }
     if (changed->base_set != base->capset ||
         (changed->good_until && wall_ms >= changed->good_until)) {
-        err = compile(changed, base->capset, wall_ms, &set);
-        if (err)
-            return err;
         count_set(changes);
-        let_go(changed);
-        changed->base_set = mcpx_capset_ref(base->capset);
-        changed->set = set;
-        changed->good_until = first_end_of_denial(changed, wall_ms);
+        err = compile(changed, base->capset, wall_ms);
     }
-    grant = grant_over(base, changed->set);
-    if (!grant)
-        return MCPX_ENOMEM;
-    *out = grant;
-    return MCPX_OK;
+    if (!err)
+        *out = grant_over(base, changed->set);
+    return err || *out ? err : MCPX_ENOMEM;
 }
 
 enum mcpx_err changes_apply(struct changes *changes, struct grant *base,

@@ -31,7 +31,7 @@ enum {
 enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
 
 /**
- * One change, immutable and counted.
+ * One change.
  *
  * grant      its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: until when it holds,
  *            0 = as long as the router runs
@@ -42,7 +42,6 @@ enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
  * amount     what it counts
  */
 struct change {
-    unsigned refs;
     enum change_sort sort;
     struct mcpx_grant grant;
     struct mx_pattern pattern;
@@ -51,6 +50,9 @@ struct change {
     uint64_t amount;
 };
 
+/** Bytes that it takes. */
+size_t change_size(const struct change *change);
+
 /** Does it hold at this instant? */
 static inline bool change_holds(const struct change *change, int64_t wall_ms)
 {
@@ -58,16 +60,18 @@ static inline bool change_holds(const struct change *change, int64_t wall_ms)
 }
 
 /**
- * The changes for one participant in one topic.
+ * The changes for one participant in one topic: one block of memory, the sets apart.
  *
- * list, count     the changes; `room` for so many
+ * lifted          bits: of the first 64 grants that the last order added, those that took a denial
+ *                 back
  * base_set, set   the set that was made last, and what it was made from
  * good_until      wall clock up to which it is good; 0 = for ever
  */
 struct changed {
     struct mcpx_slice identity, topic;
-    struct change **list;
-    size_t count, room;
+    struct change *list;
+    size_t count;
+    uint64_t lifted;
     struct mcpx_capset *base_set, *set;
     int64_t good_until;
 };
@@ -114,14 +118,16 @@ size_t changed_find(const struct changed *changed, enum change_sort sort,
 const struct change *changed_held(const struct changed *changed, enum change_sort sort,
                                   const struct mcpx_grant *grant, int64_t wall_ms);
 
+/** The denial that holds now and takes all that a pattern gives; NULL when there is none. */
+const struct change *changed_denial(const struct changed *changed,
+                                    const struct mx_pattern *pattern, int64_t wall_ms);
+
 /** Until when a participant is kept out; 0 = it is not. NULL = there are no changes. */
 int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
 
 /** Is the participant kept out of the topic? */
 bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
                  struct mcpx_slice topic, int64_t wall_ms);
-
-/* ---- laid over what a credential gives (changes_apply.c) ---- */
 
 /**
  * Lays one participant's changes, or a draft of them, over its grant.
@@ -151,8 +157,6 @@ enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
 enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
                             struct grant **grant);
 
-/* ---- made ---- */
-
 /** An act: who is changed, where, by whom, when. */
 struct change_act {
     struct mcpx_slice identity, topic, by;
@@ -162,6 +166,8 @@ struct change_act {
 /**
  * What is to be changed. `remove` comes before `add`. All is borrowed.
  *
+ * bars          keeps out until `until_ms`, whatever was said before; an instant that is past ends
+ *               that. The members below are not looked at
  * add, remove   grants, and patterns, that are valid
  * until_ms      wall clock when all of it ends; 0 = not given
  * longest_ms    how long a grant may last from its start; 0 = no limit
@@ -170,11 +176,13 @@ struct change_act {
  */
 struct change_order {
     struct change_act act;
+    int64_t until_ms;
+    bool bars;
     const struct mcpx_grant *add;
     size_t add_count;
     const struct mcpx_slice *remove;
     size_t remove_count;
-    int64_t until_ms, longest_ms;
+    int64_t longest_ms;
     const struct mcpx_capset *giver, *base;
 };
 
@@ -185,33 +193,27 @@ struct change_order {
  * is granted, too, if the caller may give it.
  *
  * why   on a refusal the reason is appended
- * out   filled with a draft the caller owns, for changes_commit or changed_free
+ * out   filled with a draft the caller owns, for changed_free. It borrows from the order and the
+ *       table
  *
  * Returns MCPX_OK; with `why` MCPX_EREQUEST (an end that is past), MCPX_ECAPABILITY (an end too far
- * away, what is denied, what the caller may not give), MCPX_ESHARE and MCPX_EFULL (CHANGES_OWN and
- * CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
+ * away, what is denied, what the caller may not give), MCPX_ENOTFOUND (nobody is kept out),
+ * MCPX_ESHARE and MCPX_EFULL (CHANGES_OWN and CHANGES_EACH, CHANGES_MAX); MCPX_ENOMEM.
  */
 enum mcpx_err changes_draft(const struct changes *changes, const struct change_order *order,
                             struct mcpx_text *why, struct changed **out);
 
 /**
- * Works out that a participant is kept out of a topic until an instant, whatever was said before;
- * one that is past ends that. As changes_draft, and MCPX_ENOTFOUND when there is none to be ended.
+ * A copy of the draft is in force, and the draft, which stays the caller's, can only be freed.
+ * Returns MCPX_OK; MCPX_ENOMEM: nothing has changed.
  */
-enum mcpx_err changes_draft_bar(const struct changes *changes, const struct change_act *act,
-                                int64_t until_ms, struct mcpx_text *why, struct changed **out);
-
-/** The draft, which is taken, is in force. Returns MCPX_OK; MCPX_ENOMEM: nothing has changed. */
 enum mcpx_err changes_commit(struct changes *changes, struct changed *draft);
 
 /** Frees a draft. NULL is allowed. */
 void changed_free(struct changed *changed);
 
-/** Leaves out the change at an index of a draft. */
+/** Leaves out the change at an index. */
 void changed_drop(struct changed *changed, size_t index);
-
-/** Gives one reference back; the last frees it. */
-void change_unref(struct change *change);
 
 /**
  * Forgets what has ended. To be called about once a second until it returns NULL, or some times now

@@ -30,18 +30,15 @@ struct peer *orders_next_peer(struct hub *hub, struct mcpx_slice identity,
 static bool was_given_all(const struct realm *realm, const struct change_act *act)
 {
     const struct changed *changed;
-    struct mx_pattern all;
-    bool given = mx_pattern_parse(MCPX_SLICE("admin/*"), &all, NULL) != MCPX_OK;
 
-    for (size_t i = 0; !given && (changed = changes_at(realm->changes, i)) != NULL; i++) {
-        if (!mcpx_slice_equal(changed->identity, act->identity))
-            continue;
-        for (size_t j = 0; !given && j < changed->count; j++)
-            given = changed->list[j]->sort == CHANGE_GRANT &&
-                    change_holds(changed->list[j], act->wall_ms) &&
-                    mx_pattern_contains(&changed->list[j]->pattern, &all, false);
-    }
-    return given;
+    for (size_t i = 0; (changed = changes_at(realm->changes, i)) != NULL; i++)
+        for (size_t j = 0;
+             mcpx_slice_equal(changed->identity, act->identity) && j < changed->count; j++)
+            if (changed->list[j].sort == CHANGE_GRANT &&
+                change_holds(&changed->list[j], act->wall_ms) &&
+                authority_is_all(&changed->list[j].pattern))
+                return true;
+    return false;
 }
 
 struct standing orders_standing(const struct realm *realm, const struct change_act *act)
@@ -113,21 +110,6 @@ static enum mcpx_err find_base(const struct realm *realm, const struct change_ac
     return MCPX_OK;
 }
 
-/* Which of the patterns that are added were taken away before, and are no longer. */
-static uint64_t find_lifted(const struct realm *realm, const struct change_order *order,
-                            const struct changed *draft)
-{
-    const struct change_act *act = &order->act;
-    const struct changed *before = changes_find(realm->changes, act->identity, act->topic);
-    uint64_t lifted = 0;
-
-    for (size_t i = 0; i < order->add_count && i < 64; i++)
-        if (changed_held(before, CHANGE_DENIAL, &order->add[i], act->wall_ms) &&
-            !changed_held(draft, CHANGE_DENIAL, &order->add[i], act->wall_ms))
-            lifted |= UINT64_C(1) << i;
-    return lifted;
-}
-
 /*
  * A reload may have given the participant more than fits into a set beside its changes. Then it is
  * not let in until enough was taken back, for which one order need not be enough.
@@ -146,8 +128,6 @@ static enum mcpx_err carry_out(const struct realm *realm, const struct change_or
         err = changes_draft(realm->changes, order, why, &out->draft);
     if (err)
         return err;
-    out->list = out->draft;
-    out->lifted = find_lifted(realm, order, out->draft);
     err = changed_apply(realm->changes, out->draft, base, act->wall_ms, &out->after);
     if (err == MCPX_ELIMIT && stays_out)
         err = grant_nothing(act->identity, &out->after);

@@ -38,18 +38,13 @@ const char *orders_refuse(const struct mcpx_capset *own, struct standing standin
  * What becomes of an order; free it with outcome_fini.
  *
  * before, after   the participant's grant in the topic
- * draft           its changes, for changes_commit, which takes them: NULL then
- * list            the same, also when they are in force
+ * draft           its changes, for changes_commit
  * known           what its credential gives is known; else nothing is assumed
- * lifted          bits: of the first 64 grants that are added, those that were taken away before
- *                 and are no longer
  */
 struct outcome {
     struct grant *before, *after;
     struct changed *draft;
-    const struct changed *list;
     bool known;
-    uint64_t lifted;
 };
 
 /**

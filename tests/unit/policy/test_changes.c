@@ -62,16 +62,31 @@ static void scene_fini(struct scene *scene)
     mcpx_text_fini(&scene->why);
 }
 
-static enum mcpx_err bar(struct scene *scene, int64_t for_ms)
+/* Somebody orders something for bob in a topic. */
+static enum mcpx_err carry_out(struct scene *scene, struct change_order order)
 {
-    struct change_act act = {MCPX_SLICE("bob"), MCPX_SLICE("work"), mcpx_slice_of(scene->by),
-                             scene->now_ms};
     struct changed *draft = NULL;
     enum mcpx_err err;
 
+    order.act.identity = MCPX_SLICE("bob");
+    order.act.by = mcpx_slice_of(scene->by);
+    order.act.wall_ms = scene->now_ms;
+    order.longest_ms = scene->longest_ms;
+    order.giver = scene->giver;
+    order.base = scene->base->capset;
     mcpx_text_reset(&scene->why);
-    err = changes_draft_bar(scene->changes, &act, scene->now_ms + for_ms, &scene->why, &draft);
-    return err ? err : changes_commit(scene->changes, draft);
+    err = changes_draft(scene->changes, &order, &scene->why, &draft);
+    if (!err)
+        err = changes_commit(scene->changes, draft);
+    changed_free(draft);
+    return err;
+}
+
+static enum mcpx_err bar(struct scene *scene, int64_t for_ms)
+{
+    return carry_out(scene, (struct change_order){.act.topic = MCPX_SLICE("work"),
+                                                  .bars = true,
+                                                  .until_ms = scene->now_ms + for_ms});
 }
 
 static bool is_barred(const struct scene *scene, int64_t in_ms)
@@ -86,22 +101,14 @@ static enum mcpx_err order_grant(struct scene *scene, struct mcpx_grant grant,
                                  const char *remove, int64_t for_ms)
 {
     struct mcpx_slice denial = mcpx_slice_of(remove);
-    struct change_order order = {.act = {MCPX_SLICE("bob"), MCPX_SLICE("work"),
-                                         mcpx_slice_of(scene->by), scene->now_ms},
-                                 .add = &grant,
-                                 .add_count = grant.pattern.len > 0,
-                                 .remove = &denial,
-                                 .remove_count = *remove != 0,
-                                 .until_ms = for_ms ? scene->now_ms + for_ms : 0,
-                                 .longest_ms = scene->longest_ms,
-                                 .giver = scene->giver,
-                                 .base = scene->base->capset};
-    struct changed *draft = NULL;
-    enum mcpx_err err;
 
-    mcpx_text_reset(&scene->why);
-    err = changes_draft(scene->changes, &order, &scene->why, &draft);
-    return err ? err : changes_commit(scene->changes, draft);
+    return carry_out(scene,
+                     (struct change_order){.act.topic = MCPX_SLICE("work"),
+                                           .add = &grant,
+                                           .add_count = grant.pattern.len > 0,
+                                           .remove = &denial,
+                                           .remove_count = *remove != 0,
+                                           .until_ms = for_ms ? scene->now_ms + for_ms : 0});
 }
 
 static enum mcpx_err order(struct scene *scene, const char *add, const char *remove,
@@ -316,8 +323,7 @@ Test(changes, nobody_gives_what_they_do_not_have)
 Test(changes, many_removals_that_end_together_are_told_one_by_one)
 {
     enum { MANY = 1000 };
-    struct changes *changes = changes_new();
-    struct mcpx_capset *base = set_of("", NULL);
+    struct scene scene = scene_new("", NULL);
     const struct mcpx_slice pattern = MCPX_SLICE("x");
     const struct changed *ended;
     bool told[MANY] = {false};
@@ -325,30 +331,26 @@ Test(changes, many_removals_that_end_together_are_told_one_by_one)
     int count = 0;
 
     for (int i = 0; i < MANY; i++) {
-        struct change_order order = {
-            .remove = &pattern, .remove_count = 1, .until_ms = start_ms + 10, .base = base};
-        struct changed *draft = NULL;
-
         snprintf(name, sizeof name, "%d", i);
-        order.act = (struct change_act){MCPX_SLICE("bob"), mcpx_slice_of(name),
-                                        MCPX_SLICE("root"), start_ms};
-        cr_assert_eq(changes_draft(changes, &order, &(struct mcpx_text){0}, &draft), MCPX_OK);
-        cr_assert_eq(changes_commit(changes, draft), MCPX_OK);
+        cr_assert_eq(carry_out(&scene, (struct change_order){.act.topic = mcpx_slice_of(name),
+                                                             .remove = &pattern,
+                                                             .remove_count = 1,
+                                                             .until_ms = start_ms + 10}),
+                     MCPX_OK);
     }
-    cr_expect_eq(changes->to_look, (size_t)0);
-    while ((ended = changes_tick(changes, start_ms + 10)) != NULL) {
+    cr_expect_eq(scene.changes->to_look, (size_t)0);
+    while ((ended = changes_tick(scene.changes, start_ms + 10)) != NULL) {
         snprintf(name, sizeof name, "%.*s", (int)ended->topic.len, ended->topic.text);
         cr_expect_not(told[atoi(name)], "%s is told twice", name);
         told[atoi(name)] = true;
         count++;
-        cr_expect(changes->to_look > 0);
+        cr_expect(scene.changes->to_look > 0);
     }
     cr_expect_eq(count, MANY);
-    cr_expect_eq(changes->to_look, (size_t)0);
-    cr_expect_eq(changes->makers.held, 0);
-    cr_expect_null(changes_at(changes, 0));
-    mcpx_capset_unref(base);
-    changes_free(changes);
+    cr_expect_eq(scene.changes->to_look, (size_t)0);
+    cr_expect_eq(scene.changes->makers.held, 0);
+    cr_expect_null(changes_at(scene.changes, 0));
+    scene_fini(&scene);
 }
 
 /* ---- bounds ---- */
@@ -359,23 +361,15 @@ static enum mcpx_err remove_many(struct scene *scene, int topic, int count, int 
     static char patterns[CHANGES_EACH + 1][MCPX_KIND_MAX];
     struct mcpx_slice denials[CHANGES_EACH + 1];
     char name[16];
-    struct change_order order = {.remove = denials,
-                                 .remove_count = (size_t)count,
-                                 .giver = scene->giver,
-                                 .base = scene->base->capset};
-    struct changed *draft = NULL;
-    enum mcpx_err err;
 
     snprintf(name, sizeof name, "t%d", topic);
-    order.act = (struct change_act){MCPX_SLICE("bob"), mcpx_slice_of(name),
-                                    mcpx_slice_of(scene->by), start_ms};
     for (int i = 0; i < count; i++) {
         snprintf(patterns[i], sizeof *patterns, "x:%0*d", length - 2, i);
         denials[i] = mcpx_slice_of(patterns[i]);
     }
-    mcpx_text_reset(&scene->why);
-    err = changes_draft(scene->changes, &order, &scene->why, &draft);
-    return err ? err : changes_commit(scene->changes, draft);
+    return carry_out(scene, (struct change_order){.act.topic = mcpx_slice_of(name),
+                                                  .remove = denials,
+                                                  .remove_count = (size_t)count});
 }
 
 Test(changes, each_bound_is_named_and_nothing_gives_way)
