@@ -111,7 +111,7 @@ void bounds_write(const struct config *config, struct mcpx_text *out)
                 out);
     if (hub->gated)
         write_bound("bytes of messages that wait to be stored or audited", hub->pending_bytes,
-                    "participant", hub->pending_bytes / 2, out);
+                    "participant", hub->pending_bytes / PENDING_OWNERS, out);
     write_bound("topics", hub->topics_max, "participant", hub->topics_each, out);
     write_bound("connections", hub->connections_max, "participant", hub->connections_each,
                 out);

@@ -223,8 +223,6 @@ bool hub_is_pressed(const struct hub *hub)
     return hub->pressed;
 }
 
-/* ---- questions ---- */
-
 void hub_note_edge(struct hub *hub, size_t unsent_bytes, size_t unfinished_bytes)
 {
     hub->stats.unsent_bytes = unsent_bytes;

@@ -27,16 +27,12 @@ struct topic;
 /** Makes a hub. `config` is copied. Returns NULL when memory runs out. */
 struct hub *hub_new(const struct hub_config *config, struct chance chance);
 
-/**
- * Of so many decisions about messages one is timed: no power of two, as bursts have such a rhythm.
- */
+/** One decision in so many is timed: no power of two, as bursts often come in those. */
 enum { HUB_MATCH_SAMPLE = 61 };
 
 /**
  * Times how long it takes to match the kind of a message against its sender's grants, of the first
- * message and of each HUB_MATCH_SAMPLEth. Nothing depends on it but figures.
- *
- * clock_ns   a clock that never jumps, in nanoseconds
+ * message and of each HUB_MATCH_SAMPLEth, for figures. The clock never jumps.
  */
 void hub_time_matches(struct hub *hub, uint64_t (*clock_ns)(void));
 

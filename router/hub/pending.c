@@ -144,17 +144,19 @@ static void write_message(struct pending *pending, const struct log_message *mes
         submission->text.len += put(&at, message->pieces[i]).len;
 }
 
-/*
- * Nobody has more than there is left for others: one who fills all there is has half of it, two a
- * third each, and there is always room for whoever has nothing there. A message that is larger than
- * all there is comes through alone, or its sender would try it again for ever.
- */
+/* One that is larger than that comes through alone, or its sender would try it again for ever. */
+static bool fits(size_t used, size_t size, size_t max)
+{
+    return used == 0 || (used <= max && size <= max - used);
+}
+
+/* What is accepted cannot give way: at the total everybody waits for the store. */
 static bool has_room(const struct peer *peer, size_t size)
 {
     size_t max = peer->hub->config.pending_bytes;
-    size_t used = peer->hub->pendings->bytes + peer->tally->pending;
 
-    return !max || used == 0 || (used <= max && size <= max - used);
+    return !max || (fits(peer->hub->pendings->bytes, size, max) &&
+                    fits(peer->tally->pending, size, max / PENDING_OWNERS));
 }
 
 enum mcpx_err pending_message(struct peer *peer, const struct log_message *message,

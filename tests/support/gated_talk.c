@@ -130,19 +130,21 @@ static void complete(struct gated *sim, struct message *message)
 }
 
 /*
- * The hub counts what it allocates for them: somewhat more than the text. Nobody holds more than is
- * left for others; a message that is larger than all there is comes through alone.
+ * The hub counts what it allocates for them: somewhat more than the text. Nobody holds more than a
+ * quarter; a message that is larger than that comes through alone.
  */
 static void check_limit(struct gated *sim, const struct load *load, size_t len,
                         enum mcpx_err err)
 {
     size_t most = sim->config.pending_bytes, room = 1024 * (load->count + 1);
-    size_t all = load->bytes + (load->own_count ? load->own_bytes : 0);
+    size_t all = load->bytes, own = load->own_bytes, cap = most / PENDING_OWNERS;
 
     if (err == MCPX_EUNAVAILABLE)
-        gated_require(sim, all + len + room > most, "%zu bytes are too many", all);
+        gated_require(sim, all + len + room > most || own + len + room > cap,
+                      "%zu bytes are too many", all);
     else if (!err)
-        gated_require(sim, all <= most || load->count == 0, "%zu bytes are not too many", all);
+        gated_require(sim, (!all || all <= most) && (!own || own <= cap),
+                      "%zu bytes are not too many", all);
     sim->tally->limited += err == MCPX_EUNAVAILABLE;
 }
 

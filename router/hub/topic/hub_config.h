@@ -22,6 +22,9 @@ struct chance {
     void *context;
 };
 
+/** A participant may have so many-th of pending_bytes. */
+enum { PENDING_OWNERS = 4 };
+
 /** Settings, in the units of docs/configuration.md. 0 = no limit, unless said otherwise. */
 struct hub_config {
     /* topics */
@@ -54,7 +57,7 @@ struct hub_config {
     bool gated;           /* what is accepted may be read once it was committed */
     bool stored;          /* topics are opened before they are used; gated then, too */
     bool audited;         /* submissions say which grant allowed them */
-    size_t pending_bytes; /* accepted messages that were not answered; one participant: half */
+    size_t pending_bytes; /* accepted messages that were not answered */
     int64_t open_ms; /* longest time that somebody waits for a topic to be opened; not 0 */
     /* policy */
     char rev[17]; /* names it in `system/welcome`; "" = not there */

@@ -259,8 +259,8 @@ const struct setting settings_table[] = {
          "message; takes about a second for each gigabyte"),
     INTEGER("/store/pending_bytes", 1048576, INT64_C(1) << 40, NO_LIMIT, "67108864", "bytes",
             LIVE(config.hub.pending_bytes),
-            "Memory of all messages that are being stored; beyond it they are refused. "
-            "A participant may not hold more of it than it leaves for others"),
+            "Memory of all messages that are being stored, of one participant a quarter; "
+            "beyond it they are refused"),
     INTEGER(
         "/store/timeout_ms", 1000, 60000, "", "5000", "milliseconds", AT(config.hub.open_ms),
         "How long somebody waits for a topic that has to be loaded first; and how long the "

@@ -130,7 +130,7 @@ Test(machine, every_bound_is_told)
     config.hub.pending_bytes = 1000000;
     bounds_write(&config, &text);
     cr_expect(strstr(text.text, "bound: bytes of messages that wait to be stored or audited: "
-                                "976.5 KiB, of one participant: 488.2 KiB\n"));
+                                "976.5 KiB, of one participant: 244.1 KiB\n"));
     mcpx_text_fini(&text);
 }
 
