@@ -2,7 +2,7 @@
  * The story: whoever exposes a topic to a client says under which terms that client calls tools. What
  * cannot work is refused before anything is sent, and before a person is asked to approve it; what
  * comes back is what was promised; a client that knows nothing of contexts is given one; and the same
- * calls leave the same lines, whichever way they came. docs/contracts.md, "Terms".
+ * calls leave the same lines, whichever way they came. docs/contracts.md, "Contract settings".
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -2,7 +2,7 @@
  * The story: whoever imports a server says under which terms its tools are called. Arguments that
  * cannot work never reach it, what it returns is what was promised, everybody gets answers of one
  * shape, and each call leaves one result in the log, also when it is the last thing that happens.
- * docs/contracts.md, "Terms".
+ * docs/contracts.md, "Contract settings".
  */
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';

@@ -2,7 +2,7 @@
  * The story: somebody puts terms before the servers that people already have, and their clients notice
  * nothing but another form of answers. They list every tool, take every structured result, and numbers
  * arrive as the server wrote them. What schemas and calls name is named, and not looked up.
- * docs/contracts.md, "Results in an envelope" and "Terms".
+ * docs/contracts.md, "Results in an envelope" and "Contract settings".
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';

@@ -5,7 +5,7 @@
  * to stop. Whatever happened, each call has one result in the log of each edge that it reached.
  *
  * MCPX_E2E_MOMENTS (40) is how many moments there are, MCPX_E2E_SEED repeats those of a run; what
- * happens between them is up to the machine. docs/contracts.md, "What an edge writes down".
+ * happens between them is up to the machine. docs/contracts.md, "Call logs".
  */
 import assert from 'node:assert/strict';
 import { randomInt, randomUUID } from 'node:crypto';

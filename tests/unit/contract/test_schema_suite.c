@@ -4,8 +4,8 @@
  *
  * Every required test of JSON-Schema-Test-Suite, in both dialects: the copy that Debian ships
  * (package libtest-json-schema-acceptance-perl), and a newer one when it lies at $MCPX_SCHEMA_SUITE
- * or ../shared/suites/JSONSchemaTestSuite next to the sources. docs/contracts.md says how many
- * tests each file has: a file that is not run, or shrinks, is a difference too.
+ * or ../shared/suites/JSONSchemaTestSuite next to the sources. suite.txt says how many tests
+ * each file has: a file that is not run, or shrinks, is a difference too.
  */
 #include "lib/json/tree.h"
 
@@ -18,7 +18,7 @@
 
 #define DEBIAN "/usr/share/perl5/auto/share/dist/Test-JSON-Schema-Acceptance"
 
-/* A copy of the suite; `column` is that of 2020-12 in the page's table, draft-07 is the next. */
+/* A copy of the suite; `column` is that of 2020-12 in suite.txt, draft-07 is the next. */
 struct suite {
     char folder[4096];
     int column;
@@ -123,14 +123,14 @@ static int run_file(struct suite *suite, struct mcpx_shelf *shelf, enum mcpx_dia
     return count;
 }
 
-/* How many tests the page says that a file has: the number in that column of its row, or 0. */
-static int count_on_page(const struct mcpx_text *page, const char *name, int column)
+/* The number of tests of a file: that column of its row in suite.txt, or 0. */
+static int count_in_table(const struct mcpx_text *table, const char *name, int column)
 {
     char start[300];
     const char *row;
 
     snprintf(start, sizeof start, "\n| `%s` |", name);
-    row = strstr(page->text, start);
+    row = strstr(table->text, start);
     if (!row)
         return 0;
     for (row += strlen(start) - 1; column > 0 && row; column--)
@@ -139,7 +139,7 @@ static int count_on_page(const struct mcpx_text *page, const char *name, int col
 }
 
 static void run_dialect(struct suite *suite, enum mcpx_dialect dialect,
-                        const struct mcpx_text *page)
+                        const struct mcpx_text *table)
 {
     bool is_07 = dialect == MCPX_DIALECT_DRAFT_07;
     struct mcpx_shelf *shelf = mcpx_shelf_new();
@@ -160,12 +160,12 @@ static void run_dialect(struct suite *suite, enum mcpx_dialect dialect,
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         count = run_file(suite, shelf, dialect, path);
-        cr_expect_eq(count, count_on_page(page, entry->d_name, column),
-                     "docs/contracts.md: %s has %d tests in %s", entry->d_name, count, folder);
+        cr_expect_eq(count, count_in_table(table, entry->d_name, column),
+                     "suite.txt: %s has %d tests in %s", entry->d_name, count, folder);
         total += count;
     }
-    cr_expect_eq(total, count_on_page(page, "all", column), "docs/contracts.md: %d in %s",
-                 total, folder);
+    cr_expect_eq(total, count_in_table(table, "all", column), "suite.txt: %d in %s", total,
+                 folder);
     closedir(list);
     mcpx_shelf_free(shelf);
 }
@@ -174,18 +174,18 @@ static void run_dialect(struct suite *suite, enum mcpx_dialect dialect,
 static bool run_suite(struct suite *suite)
 {
     const char *source = getenv("MCPX_SOURCE_DIR");
-    struct mcpx_text page = {0};
+    struct mcpx_text table = {0};
     char path[4096];
     DIR *found = opendir(suite->folder);
 
     if (!found)
         return false;
     closedir(found);
-    snprintf(path, sizeof path, "%s/docs/contracts.md", source ? source : ".");
-    cr_assert(read_file(path, &page));
-    run_dialect(suite, MCPX_DIALECT_2020_12, &page);
-    run_dialect(suite, MCPX_DIALECT_DRAFT_07, &page);
-    mcpx_text_fini(&page);
+    snprintf(path, sizeof path, "%s/tests/unit/contract/suite.txt", source ? source : ".");
+    cr_assert(read_file(path, &table));
+    run_dialect(suite, MCPX_DIALECT_2020_12, &table);
+    run_dialect(suite, MCPX_DIALECT_DRAFT_07, &table);
+    mcpx_text_fini(&table);
     return true;
 }
 
