@@ -2,7 +2,7 @@
  * pages.mjs - does what pages of the documentation tell their reader, and compares what they show with
  * what is said.
  *
- * Usage: node pages.mjs PAGE...      PAGE as README.md, docs/bridge.md
+ * Usage: node pages.mjs PAGE...      PAGE as README.md, docs/audit.md
  */
 import { createServer } from 'node:net';
 import { PageError } from './lib/page.mjs';

@@ -1,5 +1,5 @@
 /*
- * The story: a person gives an unmodified client a room, and what docs/bridge.md promises at its top
+ * The story: a person gives an unmodified client a room, and what docs/bridge-expose.md promises
  * is all that stands between an allowed `delete` and somebody else's. Each promise is kept to a
  * client of either generation of the official SDK.
  */

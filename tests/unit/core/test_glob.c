@@ -1,7 +1,7 @@
 /*
  * What breaks for whom: a participant that may join "room-*" gets into "lobby", a web page of an
  * unknown origin may connect, or a client is shown tools that were left out. docs/configuration.md
- * (patterns), docs/bridge.md (--only).
+ * (patterns), docs/bridge-expose.md (--only).
  */
 #include "lib/base/match.h"
 
