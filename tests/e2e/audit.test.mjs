@@ -79,8 +79,8 @@ test('damage is named by sort, file, line and number', async (t) => {
   changed[4] = changed[4].replace('"fs"', '"me"');
   assert.deepEqual(await see(changed), named('edit', 5));
   assert.deepEqual(await see(whole.filter((_, i) => i !== 4)), named('deletion', 5));
-  assert.deepEqual(await see([...whole.slice(0, 4), whole[2], ...whole.slice(4)]), named('insertion', 5));
-  assert.deepEqual(await see([...whole.slice(0, 4), whole[5], whole[4], ...whole.slice(6)]), named('reordering', 5));
+  assert.deepEqual(await see([...whole.slice(0, 4), whole[2], ...whole.slice(4)]), named('misplaced', 5));
+  assert.deepEqual(await see([...whole.slice(0, 4), whole[5], whole[4], ...whole.slice(6)]), named('misplaced', 5));
   assert.deepEqual(await see(whole.slice(0, 4)), named('truncation', 5));
   assert.deepEqual(await see([...whole.slice(0, 4), whole[4].slice(0, 20)]), named('truncation', 5));
   writeFileSync(file, whole.join(''));

@@ -36,11 +36,13 @@ static struct audit_verdict verify(struct test_chain *chain)
 {
     struct audit_key *key = key_of_rfc();
     struct audit_evidence evidence = {.keys = &key, .key_count = 1};
-    struct audit_rows rows = test_chain_rows(chain);
     struct audit_verdict verdicts[2];
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        struct audit_rows rows = test_chain_rows(chain);
+
         must(audit_verify(&rows, &evidence, &verdicts[i]) == MCPX_OK);
+    }
     must(verdicts[0].damage == verdicts[1].damage && verdicts[0].seq == verdicts[1].seq &&
          verdicts[0].row == verdicts[1].row && verdicts[0].file == verdicts[1].file);
     return verdicts[0];

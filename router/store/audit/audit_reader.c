@@ -116,25 +116,14 @@ bool audit_reader_next(struct audit_reader *reader, struct audit_row *out)
     return false;
 }
 
-void audit_reader_rewind(struct audit_reader *reader)
-{
-    close_file(reader);
-    reader->at = 0;
-}
-
 static bool next(void *context, struct audit_row *out)
 {
     return audit_reader_next(context, out);
 }
 
-static void rewind_reader(void *context)
-{
-    audit_reader_rewind(context);
-}
-
 struct audit_rows audit_reader_rows(struct audit_reader *reader)
 {
-    return (struct audit_rows){next, rewind_reader, reader};
+    return (struct audit_rows){next, reader};
 }
 
 void audit_reader_close(struct audit_reader *reader)

@@ -40,9 +40,6 @@ enum mcpx_err audit_reader_open(const char *path, struct audit_reader *out);
 /** Reads the next line; false at the end, and when `error` is set. */
 bool audit_reader_next(struct audit_reader *reader, struct audit_row *out);
 
-/** The same lines again. */
-void audit_reader_rewind(struct audit_reader *reader);
-
 /** As audit_verify wants it. `reader` is borrowed. */
 struct audit_rows audit_reader_rows(struct audit_reader *reader);
 

@@ -152,7 +152,8 @@ static enum mcpx_err blame_break(struct pass *pass, enum audit_damage signature)
         return MCPX_ENOMEM;
     at.has_next = step == STEP_LINE;
     at.next = pass->link;
-    return audit_diagnose(pass->rows, &at, pass->verdict);
+    audit_diagnose(&at, pass->verdict);
+    return MCPX_OK;
 }
 
 /* What the evidence says of a line that fits. */
@@ -218,7 +219,6 @@ enum mcpx_err audit_verify(const struct audit_rows *rows,
     enum mcpx_err err;
 
     memcpy(verdict.last_sum, audit_prev_none, sizeof verdict.last_sum);
-    rows->rewind(rows->context);
     err = run(&pass);
     mcpx_text_fini(&pass.scratch);
     if (!err)

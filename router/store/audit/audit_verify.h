@@ -16,8 +16,7 @@
     X(AUDIT_WHOLE, "whole")                                                                   \
     X(AUDIT_EDIT, "edit")                                                                     \
     X(AUDIT_DELETION, "deletion")                                                             \
-    X(AUDIT_INSERTION, "insertion")                                                           \
-    X(AUDIT_REORDERING, "reordering")                                                         \
+    X(AUDIT_MISPLACED, "misplaced")                                                           \
     X(AUDIT_TRUNCATION, "truncation")                                                         \
     X(AUDIT_BAD_SIGNATURE, "bad signature")                                                   \
     X(AUDIT_UNKNOWN_KEY, "unknown key")
@@ -47,14 +46,12 @@ struct audit_row {
 };
 
 /**
- * Where lines come from: file by file, the oldest first. Damage is looked at twice.
+ * Where lines come from: file by file, the oldest first.
  *
  * next     fills in the next line, lent until the next call; false at the end
- * rewind   goes back to the first line
  */
 struct audit_rows {
     bool (*next)(void *context, struct audit_row *out);
-    void (*rewind)(void *context);
     void *context;
 };
 
@@ -82,7 +79,7 @@ struct audit_evidence {
  * file, row     where it is: the line that was changed, inserted, or out of place; the line in
  *               whose place something is missing; the checkpoint that is not good
  * seq           that the line in that place has to have
- * count         AUDIT_DELETION, AUDIT_INSERTION: how many lines; 0 = not known
+ * count         AUDIT_DELETION: how many lines; 0 = not known
  * reason        a static sentence without final stop; "" when there is no damage
  * lines         up to the damage
  * checkpoints   good ones up to there
@@ -127,7 +124,6 @@ enum mcpx_err audit_verify(const struct audit_rows *rows,
  * what      its sort
  * is_signed it is a checkpoint with a good signature
  * sum       its own SHA-256
- * signature of a checkpoint, its SHA-256; else ""
  */
 struct audit_link {
     uint64_t at;
@@ -135,7 +131,7 @@ struct audit_link {
     uint64_t row, named, seq;
     bool readable, ended, is_signed;
     enum audit_what what;
-    char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1], signature[MCPX_SHA256_LEN + 1];
+    char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1];
 };
 
 /** True when `next` names `link` as the line before it. */
@@ -162,8 +158,7 @@ struct audit_break {
 /** The seq that the broken line should have. */
 uint64_t audit_break_seq(const struct audit_break *at);
 
-/** Reads all lines again and says what was done. Fills in damage, place and reason. */
-enum mcpx_err audit_diagnose(const struct audit_rows *rows, const struct audit_break *at,
-                             struct audit_verdict *out);
+/** Says what was done. Fills in damage, place and reason. */
+void audit_diagnose(const struct audit_break *at, struct audit_verdict *out);
 
 #endif

@@ -157,7 +157,7 @@ static void forge(const struct test_chain *chain, size_t from, size_t at, int ho
 }
 
 /* Whoever forges a checkpoint has no other signatures than those that are there. */
-Test(audit_verify, a_copy_of_a_checkpoint_is_called_one)
+Test(audit_verify, a_copy_of_a_checkpoint_is_found)
 {
     struct audit_key *key = test_audit_key(NULL);
     static const size_t places[] = {15, 16, 18, 30, 49, 50};
@@ -171,20 +171,15 @@ Test(audit_verify, a_copy_of_a_checkpoint_is_called_one)
         test_chain_make(&chain, key, 50, 15, 0);
         forge(&chain, 14, at, (int)(i % 3), &forged);
         test_chain_insert(&chain, at, mcpx_text_view(&forged));
-        verdict = verify(&chain, key, (struct audit_evidence){0});
-        cr_expect(verdict.damage == AUDIT_INSERTION && verdict.seq == at + 1 &&
-                      verdict.row == at + 1 && verdict.count == 1 &&
-                      strstr(verdict.reason, "a copy of another checkpoint"),
-                  "way %zu, before %zu: %s of seq %u: %s", i % 3, at,
-                  audit_damage_name(verdict.damage), (unsigned)verdict.seq, verdict.reason);
-        if (at < chain.count - 2) { /* it takes the place of a line, not of the last one */
-            test_chain_remove(&chain, at + 1, at + 2);
+        for (int act = 0; act < 2; act++) { /* one line more; then in the place of one */
             verdict = verify(&chain, key, (struct audit_evidence){0});
-            cr_expect(verdict.damage == AUDIT_EDIT && verdict.row == at + 1 &&
-                          strstr(verdict.reason, "a copy of another checkpoint"),
-                      "way %zu, in place of %zu: %s of seq %u: %s", i % 3, at,
+            cr_expect(verdict.damage && verdict.row == at + 1 && verdict.seq == at + 1,
+                      "way %zu, at %zu: %s of seq %u: %s", i % 3, at,
                       audit_damage_name(verdict.damage), (unsigned)verdict.seq,
                       verdict.reason);
+            if (at >= chain.count - 2)
+                break;
+            test_chain_remove(&chain, at + 1, at + 2);
         }
         test_chain_fini(&chain);
     }
@@ -291,7 +286,7 @@ static void insert(struct test_chain *chain, struct dice *dice, struct act *act)
         made.text[made.len - 4] ^= 1;
     test_chain_insert(chain, at, mcpx_text_view(&made));
     /* Of two equal lines side by side the second is the one too many. */
-    *act = (struct act){AUDIT_INSERTION, AUDIT_INSERTION, at, at + 1, ""};
+    *act = (struct act){AUDIT_MISPLACED, AUDIT_MISPLACED, at, at + 1, ""};
     if (how == 0 && from == at)
         act->place++, act->seq++;
     snprintf(act->what, sizeof act->what, "way %d, from %zu before %zu", how, from, at);
@@ -308,7 +303,7 @@ static void swap(struct test_chain *chain, struct dice *dice, struct act *act)
     chain->lines[a].len = chain->lines[b].len;
     chain->lines[b].text = kept.text;
     chain->lines[b].len = kept.len;
-    *act = (struct act){AUDIT_REORDERING, AUDIT_REORDERING, a, a + 1, ""};
+    *act = (struct act){AUDIT_MISPLACED, AUDIT_MISPLACED, a, a + 1, ""};
     snprintf(act->what, sizeof act->what, "lines %zu and %zu", a, b);
 }
 
