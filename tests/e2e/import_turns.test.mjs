@@ -1,8 +1,8 @@
 /*
- * The story: many use one imported server, and one of them makes it say too much: ten answers of 7
- * MB a second, or notifications without end. Everybody else's calls are answered as before: from 30
- * seconds on p99 is at most twice what it was, or 20 ms if that is more. Below that, and beside other
- * tests, none takes longer than six seconds: without turns that is 15 to 60.
+ * One participant of many makes an imported server send too much for MCPX_E2E_LOUD_SECONDS (5): ten
+ * answers of 7 MB a second, or notifications without end. The calls of the others are answered as
+ * before: from 30 seconds on p99 is at most twice what it was, or 20 ms if that is more. Below that,
+ * and beside other tests, none takes longer than six seconds: without turns that is 15 to 60.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

@@ -1,8 +1,7 @@
 /*
- * The story: a room is busy. Two desks, each an ordinary client behind a bridge, call each other's
- * server ten thousand times, fifty calls at a time in each direction. Whoever gets somebody else's
- * answer, or none, cannot trust the room with anything. What it cost is printed; see
- * docs/performance.md. And nobody's answer is lost when the router is restarted meanwhile.
+ * Two ordinary clients, each behind a bridge, call each other's server MCPX_E2E_CALLS times (10000),
+ * fifty calls at a time in each direction. Each call gets its own answer, also when the router is
+ * restarted meanwhile. What it cost is printed; see docs/performance.md.
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
