@@ -344,7 +344,7 @@ static void live(struct mcpx_slice input, const struct bridge_terms *terms)
     const char *at = input.text, *end = at + input.len;
 
     stage = (struct stage){.now = {1000, 1000}};
-    must(expose_new(&config, &view, &stage.expose) == MCPX_OK);
+    stage.expose = expose_new(&config, &view);
     while (at < end) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t len = (size_t)((newline ? newline : end) - at);

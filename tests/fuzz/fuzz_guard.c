@@ -110,13 +110,11 @@ static void check_told(struct mcpx_slice told)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct guard_passage_config config = {NULL, 4096, NULL, NULL};
-    struct guard_passage *passage = NULL;
+    struct guard_passage_config config = {guard_asked_new(4), 4096, NULL, NULL};
+    struct guard_passage *passage = guard_passage_new(&config);
     struct mcpx_slice rest = {(const char *)data, size};
     struct mcpx_text hello = {0};
 
-    insist(guard_asked_new(4, &config.asked) == MCPX_OK);
-    insist(guard_passage_new(&config, &passage) == MCPX_OK);
     guard_passage_from_agent(passage, mcpx_slice_of(request));
     guard_passage_from_router(passage, mcpx_slice_of(answer));
     add_frame(&hello, false, mcpx_slice_of(welcome));

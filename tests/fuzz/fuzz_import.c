@@ -289,7 +289,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     stage = (struct stage){.now = {1000, 1000}, .runs = {true}};
     if (size > 1 && data[0] == 'i' && data[1] == '\n')
         config.isolate_max = ISOLATE_MAX;
-    must(import_pool_new(&config, &stage.pool) == MCPX_OK);
+    stage.pool = import_pool_new(&config);
     for (size_t i = 0; i < TOPICS; i++)
         import_pool_joined(stage.pool, i, MCPX_SLICE("s"), MESSAGE_MAX,
                            (struct mcpx_slice){0});

@@ -7,8 +7,8 @@
 
 #include "lib/edge/outlet.h"
 #include "tools/common/nearest.h"
+#include "tools/common/program.h"
 #include "tools/common/visible.h"
-#include <mcpx/error.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -86,8 +86,7 @@ complain_list(const char *verb, const char *format, va_list arguments)
     mx_format(&line, "%s%s%s: ", program_name, verb ? " " : "", verb);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
-    if (!line.failed)
-        complain_in_lines(mcpx_text_view(&line));
+    complain_in_lines(text_whole(&line));
     mcpx_text_fini(&line);
 }
 
@@ -144,9 +143,18 @@ void complain_at(const char *verb, const char *where, struct mcpx_slice before,
     complain_at_line(verb, where, 1, before, sentence);
 }
 
-int complain_of_memory(const char *verb)
+enum mcpx_err memory_checked(enum mcpx_err err)
 {
-    return fail_with(STATUS_FAILED, verb, "%s", mcpx_strerror(MCPX_ENOMEM));
+    if (err == MCPX_ENOMEM)
+        end_without_memory(program_name);
+    return err;
+}
+
+struct mcpx_slice text_whole(const struct mcpx_text *text)
+{
+    if (text->failed)
+        end_without_memory(program_name);
+    return mcpx_text_view(text);
 }
 
 int output_error(void)

@@ -6,6 +6,8 @@
 #define TOOLS_COMMAND_H
 
 #include <mcpx/base.h>
+#include <mcpx/error.h>
+#include <mcpx/text.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@
     X(STATUS_REFUSED, 3, "refused: no grant, or somebody said no")                            \
     X(STATUS_ABSENT, 4, "not found")                                                          \
     X(STATUS_UNREACHABLE, 5, "cannot connect or authenticate")                                \
+    X(STATUS_MEMORY, 71, "out of memory: ended at once, standard error says so")              \
     X(STATUS_TIMEOUT, 124, "not answered in time")                                            \
     X(STATUS_INTERRUPTED, 130, "interrupted")
 
@@ -234,8 +237,16 @@ void complain_at_line(const char *verb, const char *where, size_t line,
 int fail_with(int status, const char *verb, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** Complains that memory ran out. Returns STATUS_FAILED. */
-int complain_of_memory(const char *verb);
+/**
+ * Returns a result of libmcpx as it is; ends the program when that is MCPX_ENOMEM. malloc itself
+ * does so in our programs (memory.c), so nothing in tools/ asks whether there was memory: no text
+ * of it has failed, and no list is short of a row. This, and text_whole, stand where something goes
+ * out, in case libmcpx names so what no malloc has refused.
+ */
+enum mcpx_err memory_checked(enum mcpx_err err);
+
+/** Lends a text that is to leave the program; ends the program when it has failed. */
+struct mcpx_slice text_whole(const struct mcpx_text *text);
 
 /** Prints whole lines to standard error as they are, in the way that complain() prints. */
 void complain_in_lines(struct mcpx_slice lines);

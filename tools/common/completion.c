@@ -148,7 +148,7 @@ static bool is_plain(struct mcpx_slice word)
     bool plain;
 
     text_visible(&shown, word);
-    plain = !shown.failed && shown.len == word.len &&
+    plain = shown.len == word.len &&
             (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
     mcpx_text_fini(&shown);
     return plain;
@@ -193,7 +193,7 @@ static void offer_live(struct typing *typing, enum value_type type)
 
     if (typing->program->offer)
         typing->program->offer(&typing->line, type, &found);
-    for (char *at = found.text; at && *at && !found.failed;) {
+    for (char *at = found.text; at && *at;) {
         char *end = at + strcspn(at, "\n"), *tab = memchr(at, '\t', (size_t)(end - at));
         bool more = *end != '\0';
 

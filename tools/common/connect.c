@@ -136,8 +136,6 @@ static int keep_token(struct connection *out, const char *verb, const char *sour
             "%s: the token must be 1 to %d printable ASCII characters without spaces", source,
             CONNECTION_TOKEN_MAX);
     out->token = malloc(len + 1);
-    if (!out->token)
-        return complain_of_memory(verb);
     memcpy(out->token, text, len);
     out->token[len] = '\0';
     return STATUS_OK;
@@ -203,7 +201,7 @@ static int read_other_token(const struct connection *connection, char **token)
         (strlen(connection->token) != len ||
          memcmp(connection->token, found.bytes, len) != 0)) {
         *token = strndup(found.bytes, len);
-        status = *token ? STATUS_OK : STATUS_FAILED;
+        status = STATUS_OK;
     }
     secret_wipe(found.bytes, sizeof found.bytes);
     return status;
@@ -217,7 +215,7 @@ static int read_answer(const struct mcpx_text *answer, char **token)
 
     if (found && connection_token_is_valid(found, strlen(found))) {
         *token = strdup(found);
-        status = *token ? STATUS_OK : STATUS_FAILED;
+        status = STATUS_OK;
     }
     json_decref(json);
     return status;
@@ -228,23 +226,20 @@ static int ask_for_token(const struct connection *where, const char *verb, int64
                          char **token)
 {
     struct mcpx_text body = {0}, answer = {0};
-    int status = STATUS_FAILED;
+    int status;
 
     mx_format(&body, "{\"participantId\":%q,\"topic\":%q}", where->as, where->client.topic);
-    if (!body.failed)
-        status = http_do(&(struct http_call){.verb = verb,
-                                             .base = where->api,
-                                             .from = where->url_from,
-                                             .path = "/v0.1/auth/token",
-                                             .body = body.text,
-                                             .ca_file = where->client.ca_file,
-                                             .cert_file = where->client.cert_file,
-                                             .key_file = where->client.key_file,
-                                             .timeout_ms = timeout_ms,
-                                             .quiet = !verb},
-                         &answer);
-    else if (verb)
-        complain_of_memory(verb);
+    status = http_do(&(struct http_call){.verb = verb,
+                                         .base = where->api,
+                                         .from = where->url_from,
+                                         .path = "/v0.1/auth/token",
+                                         .body = body.text,
+                                         .ca_file = where->client.ca_file,
+                                         .cert_file = where->client.cert_file,
+                                         .key_file = where->client.key_file,
+                                         .timeout_ms = timeout_ms,
+                                         .quiet = !verb},
+                     &answer);
     if (status == STATUS_OK) {
         status = read_answer(&answer, token);
         if (status != STATUS_OK && verb)
@@ -472,8 +467,6 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);
-    if (!out->api)
-        return complain_of_memory(verb);
     status = connection_check_topic(verb, topic);
     if (status != STATUS_OK)
         return status;

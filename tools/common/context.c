@@ -69,7 +69,7 @@ static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
         return false;
     }
     mx_format(path, "%s/contexts.json", folder);
-    return !folder->failed && !path->failed;
+    return true;
 }
 
 /* Complains about what begins at `at` in the text. */
@@ -166,8 +166,6 @@ static int parse(const struct reading *reading, json_t **tree)
 
     *tree = json_loadb(reading->text.text ? reading->text.text : "", reading->text.len,
                        JSON_REJECT_DUPLICATES, &fault);
-    if (!*tree && json_error_code(&fault) == json_error_out_of_memory)
-        return complain_of_memory(reading->verb);
     if (!*tree) {
         struct mcpx_slice reason = mx_json_reason(fault.text);
 
@@ -183,10 +181,10 @@ static int parse(const struct reading *reading, json_t **tree)
     return status;
 }
 
-static int no_contexts(const char *verb, json_t **tree)
+static int no_contexts(json_t **tree)
 {
     *tree = json_pack("{s:{}}", "contexts");
-    return *tree ? STATUS_OK : complain_of_memory(verb);
+    return STATUS_OK;
 }
 
 /* A HOME that is not this user's, or no folder, keeps no contexts. */
@@ -201,15 +199,14 @@ static int read_file(struct reading *reading, json_t **tree)
                          reading->path);
     stream = fopen(reading->path, "re");
     if (!stream && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
-        return no_contexts(reading->verb, tree);
+        return no_contexts(tree);
     if (!stream)
         return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
                          strerror(errno));
     status = input_read_stream(reading->verb, reading->path, stream, FILE_MAX, &reading->text);
     fclose(stream);
     if (status == STATUS_OK)
-        status =
-            reading->text.len == 0 ? no_contexts(reading->verb, tree) : parse(reading, tree);
+        status = reading->text.len == 0 ? no_contexts(tree) : parse(reading, tree);
     mcpx_text_fini(&reading->text);
     return status;
 }
@@ -223,7 +220,7 @@ int contexts_read(const char *verb, json_t **tree)
     if (find_file(&folder, &path)) {
         status = read_file(&(struct reading){.verb = verb, .path = path.text}, tree);
     } else {
-        status = no_contexts(verb, tree);
+        status = no_contexts(tree);
     }
     mcpx_text_fini(&folder);
     mcpx_text_fini(&path);
@@ -248,11 +245,9 @@ int contexts_write(const char *verb, const json_t *tree)
     char *text = json_dumps(tree, JSON_INDENT(2));
     int status = STATUS_FAILED;
 
-    mx_format(&whole, "%s\n", text ? text : "");
+    mx_format(&whole, "%s\n", text);
     if (!find_file(&folder, &path))
         complain(verb, "nowhere to keep contexts: neither XDG_CONFIG_HOME nor HOME is set");
-    else if (!text || whole.failed)
-        status = complain_of_memory(verb);
     else if (!make_folder(folder.text))
         complain(verb, "%s cannot be written: %s", path.text, strerror(errno));
     else

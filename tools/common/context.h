@@ -88,8 +88,8 @@ int context_find(const char *verb, const json_t *tree, const char *name);
 /**
  * Takes a variable out of the environment, and its value out of the memory that the kernel shows as
  * /proc/PID/environ. Gives a copy, to be wiped with secret_wipe and freed; NULL when there was no
- * such variable, when it was empty, or when memory ran out. Pointers that getenv returned for this
- * variable point to zeros afterwards.
+ * such variable, or when it was empty. Pointers that getenv returned for this variable point to
+ * zeros afterwards.
  */
 char *secret_take(const char *variable);
 

@@ -119,7 +119,7 @@ static size_t collect(char *bytes, size_t size, size_t count, void *user)
         return 0;
     }
     mcpx_text_add(received->text, bytes, size * count);
-    return received->text->failed ? 0 : size * count;
+    return size * count;
 }
 
 /* What holds for any server. `protocols` as libcurl wants them: "http,https". */
@@ -218,7 +218,7 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
         say(call, "%s does not answer", call->base);
         return STATUS_TIMEOUT;
     }
-    if (code == CURLE_WRITE_ERROR || code == CURLE_OUT_OF_MEMORY) {
+    if (code == CURLE_WRITE_ERROR) {
         say(call, "the answer is too long");
         return STATUS_FAILED;
     }
@@ -245,8 +245,7 @@ static struct curl_slist *headers_of(const struct http_call *call)
         headers = curl_slist_append(headers, "Content-Type: application/json");
     if (call->token) {
         mx_format(&line, "Authorization: Bearer %s", call->token);
-        if (!line.failed)
-            headers = curl_slist_append(headers, line.text);
+        headers = curl_slist_append(headers, line.text);
         memset(line.text, 0, line.len);
     }
     mcpx_text_fini(&line);
@@ -331,17 +330,14 @@ int http_do(const struct http_call *call, struct mcpx_text *answer)
     CURL *curl = curl_easy_init();
     struct mcpx_text url = {0}, name = {0};
     struct http_call named = *call;
-    int status = STATUS_FAILED;
+    int status;
 
     mx_format(&url, "%s%s", call->base, call->path);
     mcpx_text_puts(&name, call->base);
     if (call->from)
         mx_format(&name, " (from %s)", call->from);
     named.base = name.text;
-    if (curl && !url.failed && !name.failed)
-        status = perform(curl, &named, url.text, answer);
-    else
-        say(call, "%s", "out of memory");
+    status = perform(curl, &named, url.text, answer);
     curl_easy_cleanup(curl);
     mcpx_text_fini(&url);
     mcpx_text_fini(&name);
@@ -365,7 +361,7 @@ static const char *fault_of(const struct download *download)
     char *scheme = NULL, *host = NULL, *user = NULL;
     const char *fault = NULL;
 
-    if (!url || curl_url_set(url, CURLUPART_URL, download->url, 0) ||
+    if (curl_url_set(url, CURLUPART_URL, download->url, 0) ||
         curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) ||
         curl_url_get(url, CURLUPART_HOST, &host, 0))
         fault = "is no address such as https://id.example.org/jwks.json";
@@ -388,8 +384,6 @@ static int complain_of_answer(const struct download *download, CURL *curl, CURLc
 
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail_with(STATUS_TIMEOUT, download->verb, "no answer in time");
-    if (received->text->failed)
-        return complain_of_memory(download->verb);
     if (received->is_too_long)
         return fail_with(STATUS_FAILED, download->verb, "the answer has more than %zu bytes",
                          download->bytes_max);
@@ -425,7 +419,7 @@ int download_do(const struct download *download, struct mcpx_text *out)
     if (fault)
         return fail_with(STATUS_USAGE, download->verb, "the address %s", fault);
     curl = curl_easy_init();
-    status = curl ? fetch(curl, download, out) : complain_of_memory(download->verb);
+    status = fetch(curl, download, out);
     curl_easy_cleanup(curl);
     return status;
 }

@@ -39,8 +39,6 @@ int input_read_stream(const char *verb, const char *path, FILE *stream, size_t m
         mcpx_text_add(out, bytes, len);
     if (ferror(stream))
         return fail_of_system(verb, path);
-    if (out->failed)
-        return complain_of_memory(verb);
     if (out->len > max)
         return fail_with(STATUS_USAGE, verb, "%s: longer than %zu MiB", input_name(path),
                          max >> 20);
@@ -113,8 +111,6 @@ int input_replace(const char *verb, const char *path, struct mcpx_slice text, un
     int fd, cause = 0;
 
     mx_format(&beside, "%s.XXXXXX", path);
-    if (beside.failed)
-        return complain_of_memory(verb);
     fd = mkstemp(beside.text);
     if (fd < 0 || !write_all(fd, text) || fchmod(fd, mode) != 0 || fsync(fd) != 0)
         cause = errno;

@@ -17,8 +17,7 @@ enum { INPUT_MAX = 16 << 20 };
  * path   NULL or "-" for standard input
  * out    appended to; the caller frees it, on failure too
  *
- * Returns STATUS_OK; STATUS_USAGE, having complained, when it cannot be read or is too long;
- * STATUS_FAILED, having complained, when memory was short.
+ * Returns STATUS_OK; STATUS_USAGE, having complained, when it cannot be read or is too long.
  */
 int input_read(const char *verb, const char *path, struct mcpx_text *out);
 

@@ -8,7 +8,9 @@
 
 #include <mcpx/text.h>
 
+#include <poll.h>
 #include <stdio.h>
+#include <unistd.h>
 
 /**
  * A title and its text: a variable and its meaning, or an example's purpose and its lines. A list
@@ -64,6 +66,21 @@ struct program {
  * output has gone, the program ends by SIGPIPE and prints nothing.
  */
 int program_run(const struct program *program, int argc, char **argv);
+
+/**
+ * Ends the program at once, with the line "PROGRAM: out of memory" and STATUS_MEMORY. The line
+ * is written as it is, because whatever else prints may want memory.
+ */
+_Noreturn static inline void end_without_memory(const char *program)
+{
+    struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
+    char line[80];
+    int len = snprintf(line, sizeof line, "%.40s: out of memory\n", program);
+
+    /* Nobody is left to hear that it could not be written. */
+    (void)!(poll(&output, 1, 1000) > 0 && write(STDERR_FILENO, line, (size_t)len) > 0);
+    _exit(STATUS_MEMORY);
+}
 
 /** The verb "completion SHELL [WORD...]": completion_answer for the running program. Row: below. */
 int cmd_completion(const struct arguments *arguments);

@@ -123,7 +123,6 @@ void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t c
     bool is_string = mcpx_json_add_unescaped(&plain, value);
 
     text_visible_short(out, is_string ? mcpx_text_view(&plain) : value, columns);
-    out->failed |= plain.failed;
     mcpx_text_fini(&plain);
 }
 
@@ -144,7 +143,6 @@ void text_visible(struct mcpx_text *out, struct mcpx_slice text)
 
 static void add_piece(struct mcpx_text *out, char sign, const struct mx_piece *piece)
 {
-    out->failed |= piece->failed;
     if (piece->type != MX_PIECE_TEXT)
         mx_format_pieces(out, sign == 'b' ? "%b" : sign == 't' ? "%t" : "%s", 1, piece);
     else if (sign == 'v')

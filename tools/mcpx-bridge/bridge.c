@@ -39,7 +39,6 @@ void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char
     struct mcpx_json_change change = {name, mcpx_text_view(value)};
 
     mcpx_json_add_changed(out, object, &change, 1);
-    out->failed |= value->failed;
 }
 
 void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, const char *name,
@@ -59,7 +58,6 @@ void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct
         {"jsonrpc", MCPX_SLICE("\"2.0\"")}, {"id", id}, {name, mcpx_text_view(value)}};
 
     mcpx_json_add_changed(out, message, changes, value->len ? 3 : 2);
-    out->failed |= value->failed;
 }
 
 bool bridge_number(struct mcpx_slice value, int64_t *out)
@@ -126,7 +124,7 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
         return;
     mcpx_text_add(&whole, beginning.text, len);
     mcpx_text_puts(&whole, "{}}");
-    if (!whole.failed && mcpx_json_check(mcpx_text_view(&whole), 0, &value, NULL) == MCPX_OK) {
+    if (mcpx_json_check(mcpx_text_view(&whole), 0, &value, NULL) == MCPX_OK) {
         *is_answer =
             !mcpx_json_get(value, "method").text &&
             (mcpx_json_get(value, "result").text || mcpx_json_get(value, "error").text);
@@ -207,7 +205,7 @@ bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out)
             mcpx_text_slice(out, replacement);
         at += len ? len : 1;
     }
-    return !out->failed && mcpx_json_check(mcpx_text_view(out), 0, &value, NULL) == MCPX_OK &&
+    return mcpx_json_check(mcpx_text_view(out), 0, &value, NULL) == MCPX_OK &&
            !has_lost(mcpx_text_view(out));
 }
 

@@ -44,7 +44,7 @@ void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_
 void bridge_add_notice(struct mcpx_text *out, const char *method,
                        const struct mcpx_text *params);
 
-/** Appends an object with one member changed, or added: `value` is JSON text, or has failed. */
+/** Appends an object with one member changed, or added: `value` is JSON text. */
 void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char *name,
                      const struct mcpx_text *value);
 
@@ -80,9 +80,8 @@ void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit);
 
 /**
  * Appends a line that is no JSON as it may have been meant: without a byte order mark, and with
- * U+FFFD for each byte that is not UTF-8. False when that is no JSON either, when the name of a
- * member or a value that something is decided by would be among what is replaced, or when memory
- * runs out.
+ * U+FFFD for each byte that is not UTF-8. False when that is no JSON either, or when the name of a
+ * member or a value that something is decided by would be among what is replaced.
  */
 bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out);
 
@@ -129,15 +128,12 @@ bool bridge_limit_allows(struct bridge_limit *limit, struct mcpx_slice line, int
 /** How many were left out, once, when it is time to say so; else 0. */
 uint64_t bridge_limit_take_left(struct bridge_limit *limit, int64_t now_ms);
 
-/**
- * Zeroed memory for an object of `size` bytes, with room for `len` bytes of texts behind it: *at.
- * Returns NULL when memory ran out.
- */
+/** Zeroed memory for an object of `size` bytes, and `len` bytes for texts behind it: *at. */
 static inline void *bridge_room(size_t size, size_t len, char **at)
 {
     char *room = calloc(1, size + len);
 
-    *at = room ? room + size : NULL;
+    *at = room + size;
     return room;
 }
 

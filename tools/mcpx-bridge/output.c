@@ -1,11 +1,11 @@
 /*
  * output.c - a list of actions, each in one piece of memory with a copy of its texts: an action
  * outlives the input that led to it, and often the request as well. A text that was made for it may
- * have 64 MiB, so that one is taken as it is. Killing, starting and stopping a process must work
- * without memory, so their rows belong to whom they are about.
+ * have 64 MiB, so that one is taken as it is.
  */
 #include "tools/mcpx-bridge/output.h"
 
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <stdlib.h>
@@ -33,22 +33,6 @@ void bridge_output_append(struct bridge_output *output, struct bridge_row *row)
     output->last = row;
 }
 
-void bridge_output_keep(struct bridge_output *output, struct bridge_row *row)
-{
-    if (row->is_waiting)
-        return;
-    row->is_kept = true;
-    row->is_waiting = true;
-    bridge_output_append(output, row);
-}
-
-void bridge_output_lose(struct bridge_output *output)
-{
-    output->lost.action.type = BRIDGE_LOG;
-    output->lost.action.text = MCPX_SLICE("out of memory: something was not said or not done");
-    bridge_output_keep(output, &output->lost);
-}
-
 static struct bridge_row *add(struct bridge_output *output, const struct bridge_row *row)
 {
     struct bridge_row copy = *row;
@@ -66,10 +50,6 @@ static struct bridge_row *add(struct bridge_output *output, const struct bridge_
     for (size_t i = 0; i < draft->to_count; i++)
         len += draft->to[i].len;
     added = malloc(sizeof *added + len);
-    if (!added) {
-        bridge_output_lose(output);
-        return NULL;
-    }
     to = (struct mcpx_slice *)(added + 1);
     at = (char *)(to + draft->to_count);
     for (size_t i = 0; i < TEXTS; i++)
@@ -84,28 +64,19 @@ static struct bridge_row *add(struct bridge_output *output, const struct bridge_
     return added;
 }
 
-bool bridge_output_add(struct bridge_output *output, const struct bridge_row *row)
+void bridge_output_add(struct bridge_output *output, const struct bridge_row *row)
 {
-    return add(output, row) != NULL;
+    add(output, row);
 }
 
-bool bridge_output_put(struct bridge_output *output, struct bridge_row row,
+void bridge_output_put(struct bridge_output *output, struct bridge_row row,
                        struct mcpx_text text)
 {
-    struct bridge_row *added = NULL;
+    struct bridge_row *added = add(output, &row);
 
-    if (text.failed || !text.len)
-        bridge_output_lose(output);
-    else
-        added = add(output, &row);
-    if (!added) {
-        mcpx_text_fini(&text);
-        return false;
-    }
     added->taken = text;
     *(row.action.type == BRIDGE_SEND ? &added->action.draft.payload : &added->action.text) =
-        mcpx_text_view(&text);
-    return true;
+        text_whole(&text);
 }
 
 struct bridge_row *bridge_output_take(struct bridge_output *output)
@@ -113,14 +84,11 @@ struct bridge_row *bridge_output_take(struct bridge_output *output)
     struct bridge_row *row = output->first;
 
     output->first = row->next;
-    row->is_waiting = false;
     return row;
 }
 
 void bridge_row_free(struct bridge_row *row)
 {
-    if (row->is_kept)
-        return;
     mcpx_text_fini(&row->taken);
     free(row);
 }

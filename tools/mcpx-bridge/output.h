@@ -24,11 +24,9 @@
  *             number comes again only after STOPPED or FAILED
  *   STOP      it is not wanted any more; as mcpx_child_stop [server]
  *   RESPOND   as mcpx_client_respond [topic, about, text]. Can fail
- *   DROP      as mcpx_session_drop [topic, about]. Without memory for it the request stays with the
- *             session, which has room for so many (session.h)
+ *   DROP      as mcpx_session_drop [topic, about]
  *   SEND      as mcpx_client_send [topic, draft]. Can fail; gives the envelope's id
- *   FORGET    as mcpx_session_forget [topic, about]. Without memory for it the session goes on to
- *             wait, and has room for so many (pending_max in session.h)
+ *   FORGET    as mcpx_session_forget [topic, about]
  *   LOG       a sentence for people, without newline; it may hold what others sent [text]
  */
 enum bridge_action_type {
@@ -74,8 +72,6 @@ struct bridge_outcome {
  * is_again        SEND: one by which receivers are to look again, at a list or a resource
  * is_given_up     a message for which there was no room: it is not sent
  * taken           a text of the action that is the row's own; private
- * is_kept         memory of somebody else's
- * is_waiting      is_kept, and in a list
  */
 struct bridge_row {
     struct bridge_row *next;
@@ -83,39 +79,23 @@ struct bridge_row {
     int64_t call;
     struct mcpx_slice who, method;
     struct mcpx_text taken;
-    bool is_substitute, is_notice, is_again, is_given_up, is_kept, is_waiting;
+    bool is_substitute, is_notice, is_again, is_given_up;
 };
 
-/** The list. Zero-initialised is empty. `lost`: says that a row could not be added. */
+/** The list. Zero-initialised is empty. */
 struct bridge_output {
     struct bridge_row *first, *last;
-    struct bridge_row lost;
 };
 
 /** Frees all rows. */
 void bridge_output_fini(struct bridge_output *output);
 
-/**
- * Adds a copy of a row with everything that it points to. Returns false when memory ran out; the
- * log is then told so.
- */
-bool bridge_output_add(struct bridge_output *output, const struct bridge_row *row);
+/** Adds a copy of a row with everything that it points to. */
+void bridge_output_add(struct bridge_output *output, const struct bridge_row *row);
 
-/**
- * The same with `text`, which is taken: as the payload of a SEND, else as the action's text. One
- * that failed, or is empty, is not added.
- */
-bool bridge_output_put(struct bridge_output *output, struct bridge_row row,
+/** The same with `text`, which is taken: as the payload of a SEND, else as the action's text. */
+void bridge_output_put(struct bridge_output *output, struct bridge_row row,
                        struct mcpx_text text);
-
-/** The log is told that something found no memory. */
-void bridge_output_lose(struct bridge_output *output);
-
-/**
- * Adds a row that needs no memory: what must not fail. It is kept until it is taken out again, and
- * not added while it waits. What it points to has to live as long.
- */
-void bridge_output_keep(struct bridge_output *output, struct bridge_row *row);
 
 /** Adds a row that was taken out of another list. */
 void bridge_output_append(struct bridge_output *output, struct bridge_row *row);

@@ -28,12 +28,9 @@ static int read_text(const char *verb, const char *file, struct mcpx_slice text,
     int status = STATUS_OK;
 
     out->shelf = mcpx_shelf_new();
-    out->contracts = out->shelf ? mcpx_contracts_new(out->shelf) : NULL;
-    err = out->contracts ? mcpx_terms_read(out->contracts, text, &report, &out->terms)
-                         : MCPX_ENOMEM;
-    if (err == MCPX_ENOMEM)
-        status = complain_of_memory(verb);
-    else if (err != MCPX_OK)
+    out->contracts = mcpx_contracts_new(out->shelf);
+    err = memory_checked(mcpx_terms_read(out->contracts, text, &report, &out->terms));
+    if (err != MCPX_OK)
         status = complain_of_faults(verb, file, &report);
     else
         mcpx_terms_limit(out->terms, out->shelf);

@@ -39,7 +39,7 @@ struct bridge_terms {
  * out   filled; the caller ends it with bridge_terms_fini, on failure too
  *
  * Returns STATUS_OK, also without terms; STATUS_USAGE, having complained of every fault with its
- * path, when they cannot be read or are not valid; STATUS_FAILED when memory was short.
+ * path, when they cannot be read or are not valid.
  */
 int bridge_terms_read(const char *verb, const struct arguments *arguments,
                       struct bridge_terms *out);

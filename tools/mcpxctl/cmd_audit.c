@@ -28,15 +28,14 @@ struct run {
 
 static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
 {
-    if (err == MCPX_ENOMEM)
-        return complain_of_memory(verb);
     complain_of(verb, mcpx_slice_of(folder), ": %s",
-                err == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it" : strerror(error));
+                memory_checked(err) == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it"
+                                                      : strerror(error));
     return STATUS_USAGE;
 }
 
 /* Calls `each` with every line of every folder that can be read as one. */
-static int for_each(struct run *run, int (*each)(struct run *, const struct audit_line *))
+static int for_each(struct run *run, void (*each)(struct run *, const struct audit_line *))
 {
     const struct arguments *arguments = run->arguments;
     int status = STATUS_OK;
@@ -49,9 +48,9 @@ static int for_each(struct run *run, int (*each)(struct run *, const struct audi
         int error = errno;
 
         follow_next_folder(&run->follow);
-        while (!err && status == STATUS_OK && audit_reader_next(&reader, &row)) {
+        while (!err && audit_reader_next(&reader, &row)) {
             if (audit_line_read(row.text, &line))
-                status = each(run, &line);
+                each(run, &line);
             else
                 complain_of(verb, mcpx_slice_of(arguments->operands[i]),
                             ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
@@ -86,12 +85,12 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
 
         status = input_read(verb, word->value, &pem);
         if (status == STATUS_OK) {
-            err = audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
-                                 &keys->list[keys->count]);
+            err = memory_checked(audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
+                                                &keys->list[keys->count]));
             keys->count += !err;
             if (err)
                 status = fail_with(STATUS_USAGE, verb, "%s: %s", input_name(word->value),
-                                   err == MCPX_ENOMEM ? mcpx_strerror(err) : fault.reason);
+                                   fault.reason);
         }
         mcpx_text_fini(&pem);
     }
@@ -134,10 +133,10 @@ static int print_verdict(const struct run *run, const char *folder,
         audit_file_name(reader->seqs[verdict->file], file);
     shown_verdict(&out, verdict, run->json, folder, file);
     if (whole && evidence->known_seq > 0 && !verdict->known_met) {
-        (void)output_print(&out, verb, STATUS_OK);
+        output_print(&out, STATUS_OK);
         return fail_with(STATUS_ABSENT, verb, "the line of --known is in an older file");
     }
-    return output_print(&out, verb, whole ? STATUS_OK : STATUS_FAILED);
+    return output_print(&out, whole ? STATUS_OK : STATUS_FAILED);
 }
 
 static int verify_folder(const struct run *run, const char *folder,
@@ -150,11 +149,13 @@ static int verify_folder(const struct run *run, const char *folder,
     int status;
 
     rows = audit_reader_rows(&reader);
-    if (err)
+    if (err) {
         status = complain_of_folder(folder, err, errno);
-    else if (audit_verify(&rows, evidence, &verdict) != MCPX_OK)
-        status = complain_of_memory(verb);
-    else if (reader.error)
+        audit_reader_close(&reader);
+        return status;
+    }
+    memory_checked(audit_verify(&rows, evidence, &verdict));
+    if (reader.error)
         status = complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
     else
         status = print_verdict(run, folder, &reader, evidence, &verdict);
@@ -181,7 +182,7 @@ static int verify(struct run *run)
 
 /* ---- query, chain, export ---- */
 
-static int print_line(const struct run *run, const struct audit_line *line)
+static void print_line(const struct run *run, const struct audit_line *line)
 {
     struct mcpx_text out = {0};
 
@@ -189,12 +190,13 @@ static int print_line(const struct run *run, const struct audit_line *line)
         mx_format(&out, "%s\n", line->whole);
     else
         shown_line(&out, line);
-    return output_print(&out, verb, STATUS_OK);
+    output_print(&out, STATUS_OK);
 }
 
-static int query_line(struct run *run, const struct audit_line *line)
+static void query_line(struct run *run, const struct audit_line *line)
 {
-    return pick_takes(&run->pick, line) ? print_line(run, line) : STATUS_OK;
+    if (pick_takes(&run->pick, line))
+        print_line(run, line);
 }
 
 static int query(struct run *run)
@@ -202,20 +204,20 @@ static int query(struct run *run)
     return for_each(run, query_line);
 }
 
-static int learn_line(struct run *run, const struct audit_line *line)
+static void learn_line(struct run *run, const struct audit_line *line)
 {
     if (pick_takes(&run->pick, line))
         follow_learn(&run->follow, line);
-    return run->follow.failed ? complain_of_memory(verb) : STATUS_OK;
 }
 
-static int chain_line(struct run *run, const struct audit_line *line)
+static void chain_line(struct run *run, const struct audit_line *line)
 {
     bool takes = (line->what == AUDIT_UNDELIVERED || pick_takes(&run->pick, line)) &&
                  follow_takes(&run->follow, line);
 
     run->found |= takes;
-    return takes ? print_line(run, line) : STATUS_OK;
+    if (takes)
+        print_line(run, line);
 }
 
 static int chain(struct run *run)
@@ -239,28 +241,27 @@ static int chain(struct run *run)
     return status;
 }
 
-static int export_one(struct run *run, const struct audit_line *line)
+static void export_one(struct run *run, const struct audit_line *line)
 {
     const char *form = arguments_value(run->arguments, "--format");
     const char *source = arguments_value(run->arguments, "--source");
     struct mcpx_text out = {0};
 
     if (!pick_takes(&run->pick, line))
-        return STATUS_OK;
+        return;
     export_line(&out, export_form_of(form ? form : "json"), line,
                 mcpx_slice_of(source ? source : "/mcpx-router/audit"));
-    return output_print(&out, verb, STATUS_OK);
+    output_print(&out, STATUS_OK);
 }
 
 static int export_all(struct run *run)
 {
     const char *form = arguments_value(run->arguments, "--format");
     struct mcpx_text head = {0};
-    int status;
 
     export_head(&head, export_form_of(form ? form : "json"));
-    status = output_print(&head, verb, STATUS_OK);
-    return status == STATUS_OK ? for_each(run, export_one) : status;
+    output_print(&head, STATUS_OK);
+    return for_each(run, export_one);
 }
 
 static const struct action {

@@ -28,8 +28,7 @@ static int print_error(const struct arguments *arguments, struct mcpx_slice erro
     struct mcpx_text sentence = {0};
     int status = error_write(&sentence, error);
 
-    complain(arguments->command->name, "%s",
-             sentence.failed ? mcpx_strerror(MCPX_ENOMEM) : sentence.text);
+    complain(arguments->command->name, "%s", sentence.text);
     mcpx_text_fini(&sentence);
     return status;
 }
@@ -55,7 +54,7 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
         result_write(&out, result, !isatty(STDOUT_FILENO));
     if (status == STATUS_FAILED && !error.text)
         complain(arguments->command->name, "the tool says that it failed");
-    return output_print(&out, arguments->command->name, status);
+    return output_print(&out, status);
 }
 
 /* ---- call ---- */
@@ -67,33 +66,25 @@ static int complain_of_request(const char *file, const struct mcpx_schema_report
 {
     const struct mcpx_schema_error *error = report->errors;
     struct mcpx_text reason = {0};
-    int status = STATUS_USAGE;
 
     text_format(&reason, "is no mcp.request.v0.1: %s%s%s", error->path,
                 error->path.len > 0 ? ": " : "", error->message);
-    if (reason.failed)
-        status = complain_of_memory(verb);
-    else
-        complain(verb, "%s %s", input_name(file), reason.text);
+    complain(verb, "%s %s", input_name(file), reason.text);
     mcpx_text_fini(&reason);
-    return status;
+    return STATUS_USAGE;
 }
 
 /* Judges a file by the contract of a request. Returns STATUS_OK when it keeps it. */
 static int check_request(const char *file, struct mcpx_slice text)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_contracts *contracts = shelf ? mcpx_contracts_new(shelf) : NULL;
+    struct mcpx_contracts *contracts = mcpx_contracts_new(shelf);
     struct mcpx_schema_report report = {.count = 0};
     int status = STATUS_OK;
-    enum mcpx_err err =
-        contracts ? mcpx_contracts_validate(contracts, MCPX_CONTRACT_REQUEST, text, &report)
-                  : MCPX_ENOMEM;
 
-    if (err && report.count > 0)
+    if (memory_checked(
+            mcpx_contracts_validate(contracts, MCPX_CONTRACT_REQUEST, text, &report)))
         status = complain_of_request(file, &report);
-    else if (err)
-        status = complain_of_memory(verb);
     mcpx_schema_report_fini(&report);
     mcpx_contracts_free(contracts);
     mcpx_shelf_free(shelf);
@@ -105,7 +96,6 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
 {
     const char *file = arguments_value(arguments, "--request");
     struct mcpx_slice request;
-    enum mcpx_err err;
     int status;
 
     if (arguments->operand_count > 0 || arguments_have(arguments, "--method") ||
@@ -118,11 +108,10 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
     if (status != STATUS_OK)
         return status;
     mcpx_json_check(mcpx_text_view(input), 0, &request, NULL);
-    err = request_read(request, parts, out);
-    if (err == MCPX_EINVALID)
-        return fail_with(STATUS_USAGE, verb, "%s: /params/_meta: must be an object",
-                         input_name(file));
-    return err ? complain_of_memory(verb) : STATUS_OK;
+    if (request_read(request, parts, out))
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE, verb, "%s: /params/_meta: must be an object",
+                     input_name(file));
 }
 
 /* Servers answer both an unknown tool and arguments that it does not take with one of these. */
@@ -213,7 +202,7 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     else
         mcpx_text_puts(&out, "none");
     mcpx_text_puts(&out, "\n");
-    shown = !out.failed && fwrite(out.text, 1, out.len, stderr) == out.len;
+    shown = fwrite(out.text, 1, text_whole(&out).len, stderr) == out.len;
     mcpx_text_fini(&out);
     if (shown)
         return STATUS_OK;
@@ -233,7 +222,7 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     mcpx_text_puts(&out, "approve ");
     add_operation(&out, proposal);
     text_format(&out, " by %x, %s line%s of params? [y/N] ", to, lines, lines == 1 ? "" : "s");
-    fputs(out.failed ? "approve? [y/N] " : out.text, stderr);
+    fputs(out.text, stderr);
     fflush(stderr);
     mcpx_text_fini(&laid_out);
     mcpx_text_fini(&out);
@@ -276,13 +265,12 @@ static int choose(const struct entry *proposal, const struct address *address,
 }
 
 /* ID@DIGEST: that proposal only, and no other one with the same id. */
-static int bind(const struct entry *proposal, struct mcpx_text *out)
+static void bind(const struct entry *proposal, struct mcpx_text *out)
 {
-    char digest[PROPOSAL_DIGEST_LEN + 1] = "";
+    char digest[PROPOSAL_DIGEST_LEN + 1];
 
-    out->failed |= proposal_digest(proposal, digest) != MCPX_OK;
+    proposal_digest(proposal, digest);
     mx_format(out, "%s@%s", proposal->id, digest);
-    return out->failed ? complain_of_memory("approve") : STATUS_OK;
 }
 
 /*
@@ -295,7 +283,7 @@ static int refuse_unbound(const char *why, const char *bound)
 
     text_visible_exact(&word, mcpx_slice_of(bound));
     complain("approve", "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
-             word.failed ? "ID@DIGEST" : word.text);
+             word.text);
     mcpx_text_fini(&word);
     return STATUS_USAGE;
 }
@@ -349,10 +337,9 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     struct ledger now = {.count = 0};
     struct mcpx_text response = {0}, bound = {0};
     const struct entry *again;
-    int status = bind(proposal, &bound);
+    int status = show(proposal, to);
 
-    if (status == STATUS_OK)
-        status = show(proposal, to);
+    bind(proposal, &bound);
     if (status == STATUS_OK)
         status = confirm(arguments, proposal, to, bound.text);
     /* Somebody else may have decided in the meantime. */

@@ -175,8 +175,7 @@ static int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_decis
         write_for_programs(inquiry, decision, entrance, &out);
     else
         write_for_people(inquiry, decision, entrance, &out);
-    return output_print(&out, "can",
-                        is_allowed(decision, entrance) ? STATUS_OK : STATUS_REFUSED);
+    return output_print(&out, is_allowed(decision, entrance) ? STATUS_OK : STATUS_REFUSED);
 }
 
 /* ---- asking the router ---- */
@@ -248,8 +247,6 @@ static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
     if (status == STATUS_OK)
         inquiry->topic = mcpx_slice_of(where.client.topic);
     write_question(&question, inquiry);
-    if (status == STATUS_OK && question.failed)
-        status = complain_of_memory("can");
     if (status == STATUS_OK)
         status = fetch_answer(&where, "can", "/v0.1/check", question.text, &answer);
     if (status == STATUS_OK)

@@ -100,10 +100,8 @@ static int keep(json_t *context, enum context_setting setting, const char *value
         add_full_path(&kept, value);
     else
         mcpx_text_puts(&kept, value);
-    if (kept.failed) {
-        status = complain_of_memory(verb);
-    } else if (json_object_set_new(context, context_settings[setting].member,
-                                   json_stringn(kept.text, kept.len)) != 0)
+    if (json_object_set_new(context, context_settings[setting].member,
+                            json_stringn(kept.text, kept.len)) != 0)
         status =
             fail_with(STATUS_USAGE, verb, "%s wants UTF-8", context_settings[setting].option);
     mcpx_text_fini(&kept);
@@ -142,8 +140,8 @@ static int add(const struct work *work)
             fail_with(STATUS_USAGE, verb,
                       "a context wants something to keep: --url, --topic, --token-file, --as, "
                       "--ca-file, --cert-file or --key-file");
-    if (status == STATUS_OK && json_object_set(all_of(work), work->name, context) != 0)
-        status = complain_of_memory(verb);
+    if (status == STATUS_OK)
+        json_object_set(all_of(work), work->name, context);
     if (status == STATUS_OK && !json_object_get(work->tree, "current"))
         json_object_set_new(work->tree, "current", json_string(work->name));
     json_decref(context);
@@ -156,8 +154,7 @@ static int use(const struct work *work)
 
     if (status != STATUS_OK)
         return status;
-    if (json_object_set_new(work->tree, "current", json_string(work->name)) != 0)
-        return complain_of_memory(verb);
+    json_object_set_new(work->tree, "current", json_string(work->name));
     return contexts_write(verb, work->tree);
 }
 
@@ -218,7 +215,7 @@ static int print(const struct work *work, const char *only)
         else
             add_line(&out, work, name, counts);
     }
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 static int list(const struct work *work)

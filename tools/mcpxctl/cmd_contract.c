@@ -35,7 +35,7 @@ static int print_names(bool json)
         else
             mx_format(&out, "%s\n", name);
     }
-    return output_print(&out, "contract", STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 /* A schema on one line. A newline stands between tokens, and so do the blanks behind it. */
@@ -67,16 +67,14 @@ int cmd_contract(const struct arguments *arguments)
         write_flat(&out, schema);
     else
         mcpx_text_slice(&out, schema);
-    return output_print(&out, "contract", STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 /* ---- digest ---- */
 
-static int report(const char *path, const struct mcpx_text *text, enum mcpx_err err,
+static int report(const char *path, const struct mcpx_text *text,
                   const struct mcpx_fault *fault)
 {
-    if (err == MCPX_ENOMEM)
-        return complain_of_memory("digest");
     complain_at("digest", input_name(path), (struct mcpx_slice){text->text, fault->offset},
                 fault->reason);
     return STATUS_FAILED;
@@ -88,23 +86,21 @@ int cmd_digest(const struct arguments *arguments)
     struct mcpx_text text = {0}, form = {0}, out = {0};
     struct mcpx_fault fault = {"", "", 0};
     char sum[MCPX_SHA256_LEN + 1];
-    enum mcpx_err err;
     int status = input_read("digest", path, &text);
 
     if (status != STATUS_OK)
         goto done;
-    err = mcpx_canonical_add(&form, mcpx_text_view(&text), &fault);
-    if (!err)
-        err = mcpx_digest_bytes(mcpx_text_view(&form), sum);
-    if (err)
-        status = report(path, &text, err, &fault);
-    else if (arguments_have(arguments, "--json"))
+    if (memory_checked(mcpx_canonical_add(&form, mcpx_text_view(&text), &fault))) {
+        status = report(path, &text, &fault);
+        goto done;
+    }
+    memory_checked(mcpx_digest_bytes(mcpx_text_view(&form), sum));
+    if (arguments_have(arguments, "--json"))
         mx_format(&out, "{\"sha256\":%q,\"bytes\":%s,\"canonical\":%q}\n", sum, form.len,
                   &form);
     else
         mx_format(&out, "%s\n", sum);
-    if (status == STATUS_OK)
-        status = output_print(&out, "digest", STATUS_OK);
+    output_print(&out, STATUS_OK);
 done:
     mcpx_text_fini(&text);
     mcpx_text_fini(&form);
@@ -171,26 +167,23 @@ static int print(struct logs *logs, bool json)
         mx_format(&out, "equal: %s line%s\n", golden, golden == 1 ? "" : "s");
     else
         mx_format(&out, "%s", &logs->differences);
-    return output_print(&out, "parity", equal ? STATUS_OK : STATUS_FAILED);
+    return output_print(&out, equal ? STATUS_OK : STATUS_FAILED);
 }
 
 static int compare(struct logs *logs)
 {
     struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err = MCPX_OK;
 
-    while (!err) {
+    for (;;) {
         struct mcpx_slice lines[2] = {{0}};
         bool is_more = input_lines_next(&logs->lines[0], &lines[0]);
 
         is_more |= input_lines_next(&logs->lines[1], &lines[1]);
         if (!is_more)
             return STATUS_OK;
-        err = mcpx_parity_next(&logs->parity, lines, &fault);
-        if (err && err != MCPX_ENOMEM)
+        if (memory_checked(mcpx_parity_next(&logs->parity, lines, &fault)))
             return complain_of_line(logs, lines[logs->parity.side], &fault);
     }
-    return complain_of_memory("parity");
 }
 
 int cmd_parity(const struct arguments *arguments)
@@ -302,20 +295,19 @@ static int read_output(const struct arguments *arguments, struct mcpx_text *text
 static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output *output)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_contracts *contracts = shelf ? mcpx_contracts_new(shelf) : NULL;
-    struct mcpx_wrapper *wrapper = contracts ? mcpx_wrapper_new(contracts) : NULL;
+    struct mcpx_contracts *contracts = mcpx_contracts_new(shelf);
+    struct mcpx_wrapper *wrapper = mcpx_wrapper_new(contracts);
     struct mcpx_wrapped outcome = {.is_broken = false};
     struct mcpx_text out = {0};
 
-    if (!wrapper || mcpx_wrap_output(wrapper, call, output, &out, &outcome) != MCPX_OK)
-        out.failed = true;
+    memory_checked(mcpx_wrap_output(wrapper, call, output, &out, &outcome));
     if (outcome.is_broken)
         complain("wrap", "what came breaks its contract, so a failure stands in its place");
     mcpx_text_puts(&out, "\n");
     mcpx_wrapper_free(wrapper);
     mcpx_contracts_free(contracts);
     mcpx_shelf_free(shelf);
-    return output_print(&out, "wrap", STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 const struct option_row wrap_options[] = {

@@ -35,14 +35,13 @@ static bool is_asked_for(const struct arguments *arguments, const char *item)
     return named || !only;
 }
 
-/* Prints what an item came to. Returns a status. */
-static int report(struct gate *gate, const char *item, enum gate_verdict verdict,
-                  const struct mcpx_text *detail)
+/* Prints what an item came to. */
+static void report(struct gate *gate, const char *item, enum gate_verdict verdict,
+                   const struct mcpx_text *detail)
 {
     static const char *const words[] = {
         [GATE_PASS] = "pass", [GATE_FAIL] = "fail", [GATE_SKIP] = "skip"};
     struct mcpx_text line = {0}, out = {0};
-    int status;
 
     mx_format(&line, "{\"item\":%q,\"verdict\":%q,\"detail\":%q}\n", item, words[verdict],
               detail);
@@ -56,9 +55,8 @@ static int report(struct gate *gate, const char *item, enum gate_verdict verdict
         text_format(&out, "  %s\n", detail);
     }
     mcpx_text_fini(&line);
-    status = output_print(&out, verb, STATUS_OK);
+    output_print(&out, STATUS_OK);
     fflush(stdout);
-    return status;
 }
 
 /* Asks every item that is wanted. Returns STATUS_FAILED when one of them says no. */
@@ -74,10 +72,8 @@ static int ask_items(struct gate *gate)
         if (!is_asked_for(gate->arguments, items[i].name))
             continue;
         verdict = items[i].ask(gate, &detail);
-        if (gate->status == STATUS_OK && detail.failed)
-            gate->status = complain_of_memory(verb);
         if (gate->status == STATUS_OK)
-            gate->status = report(gate, items[i].name, verdict, &detail);
+            report(gate, items[i].name, verdict, &detail);
         mcpx_text_fini(&detail);
         if (gate->status != STATUS_OK)
             return gate->status;
@@ -93,9 +89,7 @@ static int prepare(struct gate *gate)
     int status;
 
     gate->shelf = mcpx_shelf_new();
-    gate->contracts = gate->shelf ? mcpx_contracts_new(gate->shelf) : NULL;
-    if (!gate->contracts)
-        return complain_of_memory(verb);
+    gate->contracts = mcpx_contracts_new(gate->shelf);
     status = gate_read_context(gate);
     if (status == STATUS_OK)
         status = live_join(gate->arguments, 0, &gate->live);

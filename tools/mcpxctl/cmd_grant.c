@@ -188,9 +188,7 @@ static int change(const struct arguments *arguments, const char *verb, const cha
         if (arguments_have(arguments, "--dry-run"))
             mcpx_text_puts(&path, "?dry_run=1");
         write_body(&body, arguments, &where, list);
-        status = path.failed || body.failed
-                     ? complain_of_memory(verb)
-                     : fetch_answer(&where, verb, path.text, body.text, &answer);
+        status = fetch_answer(&where, verb, path.text, body.text, &answer);
     }
     if (status == STATUS_OK)
         status = output_answer(arguments, &answer, show_change);
@@ -236,8 +234,7 @@ int cmd_kick(const struct arguments *arguments)
     if (status == STATUS_OK) {
         write_path(&path, arguments);
         write_query(&path, arguments, &where);
-        status = path.failed ? complain_of_memory("kick")
-                             : fetch_delete(&where, "kick", path.text, &answer);
+        status = fetch_delete(&where, "kick", path.text, &answer);
     }
     if (status == STATUS_OK)
         status = output_answer(arguments, &answer, show_kick);
@@ -364,8 +361,7 @@ static int add_participants(struct showing *showing)
             mcpx_text_puts(&path, "?after=");
             mx_percent_add(&path, mcpx_text_view(&showing->after));
         }
-        status =
-            path.failed ? complain_of_memory(verb) : ask(showing, path.text, &answer, &page);
+        status = ask(showing, path.text, &answer, &page);
         if (status == STATUS_OK)
             add_page(showing, page);
         if (status == STATUS_OK && showing->after.len > 0)
@@ -413,7 +409,7 @@ static int show(struct showing *showing)
     if (status == STATUS_OK)
         status = end(showing);
     if (status == STATUS_OK)
-        status = output_print(&showing->out, verb, STATUS_OK);
+        output_print(&showing->out, STATUS_OK);
     mcpx_text_fini(&answer);
     mcpx_text_fini(&showing->out);
     mcpx_text_fini(&showing->after);

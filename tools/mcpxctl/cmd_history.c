@@ -119,16 +119,14 @@ static int print_chain(const struct arguments *arguments, const struct ledger *l
                        const struct entry *entry)
 {
     struct mcpx_text out = {0};
-    struct chain chain;
+    struct chain chain = chain_of(ledger, entry);
 
-    if (chain_of(ledger, entry, &chain) != MCPX_OK)
-        return complain_of_memory("chain");
     if (arguments_have(arguments, "--json"))
         chain_write_json(&out, &chain);
     else
         chain_write(&out, ledger, &chain, colour_for(arguments));
     chain_fini(&chain);
-    return output_print(&out, "chain", STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 int cmd_chain(const struct arguments *arguments)
@@ -172,7 +170,7 @@ struct watch {
 static void print(struct watch *watch, struct mcpx_text *out)
 {
     if (watch->left != 0)
-        output_print(out, "watch", STATUS_OK);
+        output_print(out, STATUS_OK);
     mcpx_text_fini(out);
     watch->left -= watch->left > 0;
 }
@@ -193,15 +191,14 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
         event->type == MCPX_EVENT_VIOLATION ? mcpx_violation_text(event->violation) : NULL;
     struct line_style style = watch->style;
     struct mcpx_text out = {0};
-    struct entry *entry = NULL;
+    struct entry *entry;
 
     if (!envelope || event->repeated ||
         !filter_passes(&watch->filter, &envelope->kind, envelope->from))
         return;
     style.past = event->type == MCPX_EVENT_HISTORY;
-    if (entry_copy(envelope, &entry) != MCPX_OK)
-        out.failed = true;
-    else if (watch->json)
+    entry = entry_copy(envelope);
+    if (watch->json)
         line_write_json(&out, entry->text);
     else
         line_write(&out, entry, &style, warning);
@@ -233,7 +230,7 @@ static void show_presence(const struct watch *watch, const struct mcpx_event *ev
     text_format(&out, "  %s %s", event->participant, words[event->presence]);
     paint_end(&out, PAINT_DIM, watch->style.colour);
     mcpx_text_puts(&out, "\n");
-    output_print(&out, "watch", STATUS_OK);
+    output_print(&out, STATUS_OK);
 }
 
 static void greet(const struct live *live)
@@ -300,8 +297,6 @@ int cmd_watch(const struct arguments *arguments)
         watch.past_max = (size_t)(history < HISTORY_MAX ? history : HISTORY_MAX);
         watch.past = calloc(watch.past_max, sizeof *watch.past);
         history = HISTORY_MAX;
-        if (!watch.past)
-            return complain_of_memory("watch");
     }
     status = live_join_to_watch(arguments, (int)history, &live);
     if (status == STATUS_OK)

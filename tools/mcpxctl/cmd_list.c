@@ -57,7 +57,6 @@ static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char
         if (line.text[i] == '\n')
             line.len = i;
     text_visible_short(out, line, DESCRIPTION_MAX);
-    out->failed |= plain.failed;
     mcpx_text_fini(&plain);
 }
 
@@ -120,7 +119,6 @@ static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
         text_pretty(out, schema, 0);
         mcpx_text_puts(out, "\n");
     }
-    out->failed |= about.failed;
     mcpx_text_fini(&about);
 }
 
@@ -253,7 +251,7 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
     asked->answered = true;
     if (error.text && survey->by_name) {
         error_write(&out, error);
-        complain("list", "%s: %s", asked->id.text, out.failed ? "" : out.text);
+        complain("list", "%s: %s", asked->id.text, out.text);
         mcpx_text_fini(&out);
         return STATUS_FAILED;
     }
@@ -353,8 +351,6 @@ int survey_servers(const struct arguments *arguments, const struct listing *list
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 
-    if (!survey)
-        return complain_of_memory("list");
     survey->arguments = arguments;
     survey->listing = listing;
     survey->take = taker;
@@ -396,7 +392,7 @@ static int print_page(void *context, struct mcpx_slice from, struct mcpx_slice r
     else if (listing_find_tool(result, list->tool, &list->nearest, &tool))
         listing_write_tool(&out, from, tool, json);
     list->any |= out.len > 0;
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 int cmd_list(const struct arguments *arguments)

@@ -97,12 +97,10 @@ static int compare_folder(struct comparison *comparison, const char *folder)
     enum mcpx_err err = audit_reader_open(folder, &reader);
     int error = errno, status = STATUS_OK;
 
-    while (!err && !comparison->failed && audit_reader_next(&reader, &row))
+    while (!err && audit_reader_next(&reader, &row))
         if (audit_line_read(row.text, &line) && read_line(&past, &line, &message))
             comparison_judge(comparison, &message);
-    if (comparison->failed || err == MCPX_ENOMEM)
-        status = complain_of_memory(verb);
-    else if (err == MCPX_ENOTFOUND)
+    if (memory_checked(err) == MCPX_ENOTFOUND)
         status = fail_with(STATUS_USAGE, verb, "there is no audit-N.jsonl in --audit");
     else if (err || reader.error)
         status =
@@ -131,7 +129,7 @@ struct retained {
     int64_t wall_ms;
 };
 
-static enum mcpx_err judge_entry(void *context, struct entry *entry)
+static void judge_entry(void *context, struct entry *entry)
 {
     const struct retained *retained = context;
     struct past_message message = {.from = entry->from,
@@ -145,7 +143,6 @@ static enum mcpx_err judge_entry(void *context, struct entry *entry)
 
     comparison_judge(retained->comparison, &message);
     entry_free(entry);
-    return retained->comparison->failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
 static int compare_history(struct comparison *comparison, const struct arguments *arguments)

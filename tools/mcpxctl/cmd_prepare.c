@@ -37,12 +37,9 @@ static int judge(const struct mcpx_text *text)
     struct jwt_keys keys = {0};
     struct mcpx_text why = {0};
     size_t passed_over = 0;
-    enum mcpx_err err = jwks_read(mcpx_text_view(text), &keys, &passed_over, &why);
     int status = STATUS_OK;
 
-    if (err == MCPX_ENOMEM || why.failed)
-        status = complain_of_memory("jwks");
-    else if (err)
+    if (memory_checked(jwks_read(mcpx_text_view(text), &keys, &passed_over, &why)))
         status =
             fail_with(STATUS_FAILED, "jwks", "no key set that the router takes: %s", why.text);
     else
@@ -90,7 +87,7 @@ static int report_fault(const struct mcpx_fault *fault, bool json)
                          fault->field, fault->offset, fault->reason);
     mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
               fault->reason, fault->field, fault->offset);
-    return output_print(&out, "kind", STATUS_USAGE);
+    return output_print(&out, STATUS_USAGE);
 }
 
 static void write_json(struct mcpx_text *out, const struct mcpx_kind *kind)
@@ -129,7 +126,7 @@ int cmd_kind(const struct arguments *arguments)
         write_json(&out, &kind);
     else
         write_table(&out, &kind);
-    return output_print(&out, "kind", STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 /* ---- token ---- */
@@ -150,12 +147,10 @@ static int make(bool json)
 
     if (RAND_bytes(random, sizeof random) != 1)
         return fail_of_openssl();
-    if (mcpx_text_reserve(&token, TOKEN_LEN)) /* so that growing leaves no copy behind */
-        mx_base64url_encode(random, sizeof random, &token);
+    mcpx_text_reserve(&token, TOKEN_LEN); /* so that growing leaves no copy behind */
+    mx_base64url_encode(random, sizeof random, &token);
     OPENSSL_cleanse(random, sizeof random);
-    if (token.failed)
-        status = complain_of_memory("token");
-    else if (mcpx_digest_bytes(mcpx_text_view(&token), hex))
+    if (mcpx_digest_bytes(mcpx_text_view(&token), hex))
         status = fail_of_openssl();
     else
         printf(json ? "{\"token\":\"%s\",\"token_sha256\":\"%s\"}\n"

@@ -43,15 +43,10 @@ static int print_open(const struct arguments *arguments, const struct connection
 
     for (size_t i = 0; i < ledger->count; i++) {
         const struct entry *entry = ledger->entries[i];
-        bool open = false;
 
-        if (!entry_is(entry, "mcp/proposal"))
+        if (!entry_is(entry, "mcp/proposal") || !chain_is_open(ledger, entry))
             continue;
-        if (chain_is_open(ledger, entry, &open) != MCPX_OK ||
-            (open && proposal_digest(entry, digest) != MCPX_OK))
-            out.failed = true;
-        if (!open || out.failed)
-            continue;
+        proposal_digest(entry, digest);
         style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
         style.brief = ledger_brief(ledger, entry, BRIEF).len;
         if (json)
@@ -125,7 +120,7 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
         mcpx_text_puts(&out, "\n");
     }
     live_leave(&live);
-    return output_print(&out, arguments->command->name, status);
+    return output_print(&out, status);
 }
 
 int cmd_say(const struct arguments *arguments)

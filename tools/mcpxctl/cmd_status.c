@@ -211,8 +211,7 @@ static int print(const struct arguments *arguments, const struct findings *found
         add_json(&out, found);
     else
         add_table(&out, found);
-    return output_print(&out, verb,
-                        status == STATUS_OK && !found->ready ? STATUS_FAILED : status);
+    return output_print(&out, status == STATUS_OK && !found->ready ? STATUS_FAILED : status);
 }
 
 int cmd_status(const struct arguments *arguments)

@@ -57,9 +57,7 @@ static int fail(struct run *run, enum mcpx_err err, int status)
 
     if (err == MCPX_OK)
         return STATUS_OK;
-    if (err == MCPX_ENOMEM || errors->failed)
-        return complain_of_memory(verb);
-    if (err == MCPX_ENOTFOUND)
+    if (memory_checked(err) == MCPX_ENOTFOUND)
         return fail_with(STATUS_USAGE, verb, "there is no file %s", run->file);
     if (errors->len > 0 && errors->text[errors->len - 1] == '\n')
         errors->len--;
@@ -88,7 +86,7 @@ static int backup(struct run *run)
                   size_of(run->word));
     else
         text_format(&out, "%s: copied to %s, %b\n", run->file, run->word, size_of(run->word));
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 /* ---- check ---- */
@@ -110,7 +108,7 @@ static void print_damage(void *context, const struct care_damage *damage)
         text_format(&out, "topic %s: %s\n", damage->topic, damage->what);
     else
         text_format(&out, "file: %s\n", damage->what);
-    run->status = output_print(&out, verb, STATUS_FAILED);
+    run->status = output_print(&out, STATUS_FAILED);
 }
 
 static int look(struct run *run, void (*damage)(void *, const struct care_damage *))
@@ -140,7 +138,7 @@ static int check(struct run *run)
     else
         text_format(&out, "%s: %s: topics %s, messages %s, %b\n", run->file,
                     whole ? "whole" : "damaged", sums->topics, sums->messages, sums->bytes);
-    return output_print(&out, verb, run->status);
+    return output_print(&out, run->status);
 }
 
 /* ---- export ---- */
@@ -157,12 +155,11 @@ static void complain_of_damage(void *context, const struct care_damage *damage)
 /* The envelope keeps its bytes, unless there are line ends between them. */
 static bool print_message(void *context, const struct care_message *message)
 {
-    struct run *run = context;
     struct mcpx_text out = {0};
     struct mcpx_text one_line = {0};
     struct mcpx_slice text = message->text;
-    int status;
 
+    (void)context;
     if (memchr(text.text, '\n', text.len) || memchr(text.text, '\r', text.len)) {
         text_compact(&one_line, text);
         text = mcpx_text_view(&one_line);
@@ -170,12 +167,9 @@ static bool print_message(void *context, const struct care_message *message)
     mx_format(&out,
               "{\"topic\":%q,\"epoch\":%q,\"serial\":%s,\"wall_ms\":%s,\"envelope\":%s}\n",
               message->topic, message->epoch, message->serial, message->wall_ms, text);
-    out.failed |= one_line.failed;
     mcpx_text_fini(&one_line);
-    status = output_print(&out, verb, STATUS_OK);
-    if (status != STATUS_OK)
-        run->status = status;
-    return status == STATUS_OK;
+    output_print(&out, STATUS_OK);
+    return true;
 }
 
 static int export(struct run *run)
@@ -205,7 +199,7 @@ static int compact(struct run *run)
                   size_of(run->file));
     else
         text_format(&out, "%s: %b, before %b\n", run->file, size_of(run->file), before);
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 static int erase(struct run *run)
@@ -222,7 +216,7 @@ static int erase(struct run *run)
         mx_format(&out, "{\"topic\":%q,\"messages\":%s}\n", run->word, messages);
     else
         text_format(&out, "%s: erased, messages %s\n", run->word, messages);
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 static int restore(struct run *run)
@@ -243,7 +237,7 @@ static int restore(struct run *run)
     else
         text_format(&out, "%s: restored from %s, messages %s\n", run->word, run->file,
                     run->sums.messages);
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }
 
 /* ---- which of them ---- */

@@ -109,7 +109,7 @@ static bool add_path(struct mcpx_text *out, struct mcpx_slice rest)
         rest.text += len;
         rest.len -= len;
     }
-    for (size_t at = begin; !out->failed && at <= out->len;) {
+    for (size_t at = begin; at <= out->len;) {
         const char *part = out->text + at;
         size_t len = strcspn(part, "/");
 
@@ -121,7 +121,7 @@ static bool add_path(struct mcpx_text *out, struct mcpx_slice rest)
             return false;
         at++;
     }
-    return !out->failed;
+    return true;
 }
 
 /* Appends the path that a URI stands for. */
@@ -135,12 +135,12 @@ static bool find_path(const struct known *known, struct mcpx_slice uri, struct m
     own = uri_of(word);
     mcpx_text_puts(out, strchr(word->value, '=') + 1);
     if (uri.len == own.len)
-        return !out->failed;
+        return true;
     mcpx_text_puts(out, "/");
     return add_path(out, (struct mcpx_slice){uri.text + own.len, uri.len - own.len});
 }
 
-/* Reads a file, unless it was read before; NULL when it cannot. Takes `path`. */
+/* Reads a file, unless it was read before. Takes `path`. */
 static const struct known_text *read_text(struct known *known, struct mcpx_text *path)
 {
     struct known_text *text;
@@ -152,10 +152,6 @@ static const struct known_text *read_text(struct known *known, struct mcpx_text 
         return text;
     }
     text = calloc(1, sizeof *text);
-    if (!text) {
-        mcpx_text_fini(path);
-        return NULL;
-    }
     *text = (struct known_text){.next = known->texts, .path = *path};
     known->texts = text;
     text->read =
@@ -184,7 +180,7 @@ static bool known_find(void *context, struct mcpx_slice uri, struct mcpx_slice *
         return false;
     }
     found = read_text(known, &path);
-    if (!found || !found->read)
+    if (!found->read)
         return false;
     *text = mcpx_text_view(&found->text);
     return true;
@@ -232,7 +228,7 @@ static int tell(struct judge *judge, const struct verdict *verdict, int status)
         verdict_write_json(&out, verdict);
     else if (verdict->line == 0 || !verdict_is_valid(verdict))
         verdict_write(&out, verdict);
-    return output_print(&out, verb, status);
+    return output_print(&out, status);
 }
 
 static enum mcpx_code code_of_breach(const struct judge *judge)
@@ -259,10 +255,8 @@ static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
         .report = &judge->report,
     };
 
-    if (err == MCPX_ENOMEM)
-        return complain_of_memory(verb);
     judge->judged++;
-    judge->broken += err != MCPX_OK;
+    judge->broken += memory_checked(err) != MCPX_OK;
     return tell(judge, &verdict, STATUS_OK);
 }
 
@@ -297,7 +291,7 @@ static int judge_input(struct judge *judge)
 /* FILE#POINTER: the pointer is empty or begins with "/"; any other "#" is one of the name. */
 static char *split_schema_word(const char *word, struct mcpx_slice *pointer)
 {
-    char *file = strdup(word), *hash = file ? strrchr(file, '#') : NULL;
+    char *file = strdup(word), *hash = strrchr(file, '#');
 
     *pointer = (struct mcpx_slice){NULL, 0};
     if (!hash || (hash[1] != '\0' && hash[1] != '/'))
@@ -320,13 +314,11 @@ static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slic
     };
     struct verdict unusable = {
         .contract = "schema", .unusable = true, .report = &judge->report};
-    enum mcpx_err err =
-        mcpx_schema_compile(judge->shelf, text, &options, &judge->report, &judge->schema);
+    enum mcpx_err err = memory_checked(
+        mcpx_schema_compile(judge->shelf, text, &options, &judge->report, &judge->schema));
 
     known_fini(&known);
-    if (err == MCPX_EINVALID)
-        return tell(judge, &unusable, STATUS_USAGE);
-    return err ? complain_of_memory(verb) : STATUS_OK;
+    return err ? tell(judge, &unusable, STATUS_USAGE) : STATUS_OK;
 }
 
 static int read_schema(struct judge *judge, const char *word)
@@ -336,8 +328,6 @@ static int read_schema(struct judge *judge, const char *word)
     char *file = split_schema_word(word, &pointer);
     int status;
 
-    if (!file)
-        return complain_of_memory(verb);
     if (input_is_standard(file) && input_is_standard(judge->arguments->operands[1]))
         status = fail_with(STATUS_USAGE, verb,
                            "standard input cannot be both the schema and the document");
@@ -374,9 +364,7 @@ static int prepare(struct judge *judge, bool is_schema)
     if (!is_schema && !contract_word_read(verb, word, &judge->contract))
         return STATUS_USAGE;
     judge->shelf = mcpx_shelf_new();
-    judge->contracts = judge->shelf ? mcpx_contracts_new(judge->shelf) : NULL;
-    if (!judge->contracts)
-        return complain_of_memory(verb);
+    judge->contracts = mcpx_contracts_new(judge->shelf);
     return is_schema ? read_schema(judge, arguments_value(judge->arguments, "--schema"))
                      : STATUS_OK;
 }

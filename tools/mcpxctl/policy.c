@@ -113,8 +113,6 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
 
 /* ---- two configurations ---- */
 
-static const char verb[] = "policy";
-
 /* `lines` are those of config_compare, each with its end. */
 static void add_restart(struct mcpx_text *out, const struct mcpx_text *lines)
 {
@@ -141,36 +139,30 @@ static int print(struct mcpx_text *answer, bool json, bool differs)
         mcpx_text_puts(answer, "\n");
     else
         difference_tell(&out, mcpx_text_view(answer));
-    return output_print(json ? answer : &out, verb, status);
+    return output_print(json ? answer : &out, status);
 }
 
 int policy_compare(const struct config *before, const struct config *after, bool json)
 {
     struct mcpx_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
     struct difference difference = {.count = 0};
-    enum mcpx_err err = difference_find(before->tokens, after->tokens, &difference);
+    size_t shown;
     bool differs;
     int status;
 
+    memory_checked(difference_find(before->tokens, after->tokens, &difference));
     config_compare(before, after, &restart, &settings);
     differs = difference.count > 0 || restart.len > 0 ||
               !mcpx_slice_equal(mcpx_text_view(&settings), MCPX_SLICE("[]"));
     mx_json_begin_object(&answer, NULL);
-    if (!err) {
-        size_t shown = difference_write(&difference, SIZE_MAX, &rows);
-
-        difference_write_answer(&(struct difference_answer){after->rev, before->rev,
-                                                            &difference,
-                                                            mcpx_text_view(&settings),
-                                                            mcpx_text_view(&rows), shown},
-                                &answer);
-    }
+    shown = difference_write(&difference, SIZE_MAX, &rows);
+    difference_write_answer(&(struct difference_answer){after->rev, before->rev, &difference,
+                                                        mcpx_text_view(&settings),
+                                                        mcpx_text_view(&rows), shown},
+                            &answer);
     add_restart(&answer, &restart);
     mx_json_end_object(&answer);
-    if (err || restart.failed || settings.failed || rows.failed || answer.failed)
-        status = complain_of_memory(verb);
-    else
-        status = print(&answer, json, differs);
+    status = print(&answer, json, differs);
     difference_fini(&difference);
     mcpx_text_fini(&answer);
     mcpx_text_fini(&rows);
@@ -250,24 +242,16 @@ static struct difference_group *known_group(const struct comparison *comparison,
     return NULL;
 }
 
-/* Takes the texts. False when memory is short. */
-static bool add_group(struct comparison *comparison, uint64_t hash,
+/* Takes the texts. */
+static void add_group(struct comparison *comparison, uint64_t hash,
                       struct difference_group *group)
 {
-    struct difference_group *grown = mx_room(comparison->groups, comparison->group_count,
-                                             &comparison->room, sizeof *comparison->groups);
-
-    if (grown)
-        comparison->groups = grown;
-    if (!grown || group->example.failed || !mx_map_reserve(&comparison->known)) {
-        mcpx_text_fini(&group->text);
-        mcpx_text_fini(&group->example);
-        return false;
-    }
+    comparison->groups = mx_room(comparison->groups, comparison->group_count,
+                                 &comparison->room, sizeof *comparison->groups);
+    mx_map_reserve(&comparison->known);
     comparison->bytes += sizeof *group + group->text.len + group->example.len;
     comparison->groups[comparison->group_count] = *group;
     mx_map_put(&comparison->known, hash, ++comparison->group_count);
-    return true;
 }
 
 static void count_difference(struct comparison *comparison, const struct past_message *message,
@@ -282,9 +266,7 @@ static void count_difference(struct comparison *comparison, const struct past_me
     mx_json_add_strings(&made.text, "to", message->to, message->to_count);
     hash = mx_map_hash(hash_key, mcpx_text_view(&made.text));
     known = known_group(comparison, hash, mcpx_text_view(&made.text));
-    if (made.text.failed) {
-        comparison->failed = true;
-    } else if (known) {
+    if (known) {
         known->count++;
     } else if (comparison->bytes > GROUP_BYTES_MAX) {
         comparison->unlisted++;
@@ -293,7 +275,7 @@ static void count_difference(struct comparison *comparison, const struct past_me
             mx_format(&made.example, "\"seq\":%s", message->seq);
         else
             mx_format(&made.example, "\"id\":%q", message->id);
-        comparison->failed |= !add_group(comparison, hash, &made);
+        add_group(comparison, hash, &made);
         return;
     }
     mcpx_text_fini(&made.text);
@@ -336,9 +318,6 @@ static void tell_group(struct mcpx_text *out, const struct difference_group *gro
     struct mcpx_slice object = mcpx_text_view(&whole);
     struct mcpx_slice now = mcpx_json_get(object, "now");
 
-    out->failed |= whole.failed;
-    if (whole.failed)
-        return;
     text_format(out, "%s: %v  %v",
                 mcpx_json_equals(now, MCPX_SLICE("allowed")) ? "allowed now" : "refused now",
                 mcpx_json_get(object, "participant"), mcpx_json_get(object, "kind"));
@@ -392,7 +371,7 @@ int comparison_tell(const struct comparison *comparison, bool json)
         write_sums(&out, comparison);
     else
         tell_sums(&out, comparison);
-    return output_print(&out, verb, comparison->different > 0 ? STATUS_FAILED : STATUS_OK);
+    return output_print(&out, comparison->different > 0 ? STATUS_FAILED : STATUS_OK);
 }
 
 void comparison_fini(struct comparison *comparison)

@@ -53,13 +53,11 @@ struct difference_group;
  * otherwise     messages about which the router decided otherwise than the old one does
  * unlisted      of the different ones those that are counted here alone, as the groups have as
  *               many bytes as they may have
- * failed        memory was short
  * known, bytes, groups, group_count, room   private
  */
 struct comparison {
     struct config configs[2];
     uint64_t judged, different, unjudged, otherwise, unlisted;
-    bool failed;
     struct mx_map known;
     size_t bytes;
     struct difference_group *groups;

@@ -209,3 +209,16 @@ Test(command, complaints_say_of_what_and_where, .init = cr_redirect_stderr)
     cr_expect_not_null(strstr(said, "iii... is long\n"), "%s", said);
     cr_expect_null(strstr(said, long_id), "%s", said);
 }
+
+/* What breaks for whom: a library that finds no memory in another way, and half a text is sent. */
+Test(memory, that_the_library_does_not_find_ends_the_program, .exit_code = STATUS_MEMORY)
+{
+    cr_assert_eq(memory_checked(MCPX_EINVALID), MCPX_EINVALID);
+    memory_checked(MCPX_ENOMEM);
+}
+
+Test(memory, that_a_text_has_not_found_ends_the_program, .exit_code = STATUS_MEMORY)
+{
+    cr_assert_eq(text_whole(&(struct mcpx_text){.text = "x", .len = 1}).len, 1);
+    text_whole(&(struct mcpx_text){.text = "x", .len = 1, .failed = true});
+}

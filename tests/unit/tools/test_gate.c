@@ -33,9 +33,9 @@ Test(gate, a_shape_has_names_and_types_and_nothing_else)
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct mcpx_text out = {0};
-        enum mcpx_err err = shape_add(&out, mcpx_slice_of(rows[i].value));
+        bool added = shape_add(&out, mcpx_slice_of(rows[i].value));
 
-        cr_expect_eq(err, rows[i].shape ? MCPX_OK : MCPX_EINVALID, "row %zu", i);
+        cr_expect_eq(added, rows[i].shape != NULL, "row %zu", i);
         if (rows[i].shape)
             cr_expect_str_eq(out.text, rows[i].shape);
         else
@@ -52,7 +52,7 @@ Test(gate, what_is_nested_too_deep_has_no_shape)
         mcpx_text_puts(&deep, "[");
     for (int i = 0; i < 50000; i++)
         mcpx_text_puts(&deep, "]");
-    cr_expect_eq(shape_add(&out, mcpx_text_view(&deep)), MCPX_EINVALID);
+    cr_expect_not(shape_add(&out, mcpx_text_view(&deep)));
     mcpx_text_fini(&deep);
     mcpx_text_fini(&out);
 }
@@ -120,8 +120,8 @@ Test(gate, R004_22_a_changed_surface_is_told_tool_by_tool)
         struct mcpx_text was = {0}, is = {0}, changes = {0};
         struct mcpx_slice tool;
 
-        cr_assert_eq(fingerprints_add(&was, mcpx_slice_of(rows[i].was), &tool), MCPX_OK);
-        cr_assert_eq(fingerprints_add(&is, mcpx_slice_of(rows[i].is), &tool), MCPX_OK);
+        cr_assert(fingerprints_add(&was, mcpx_slice_of(rows[i].was), &tool));
+        cr_assert(fingerprints_add(&is, mcpx_slice_of(rows[i].is), &tool));
         cr_expect_eq(fingerprints_equal(&changes, mcpx_text_view(&was), mcpx_text_view(&is)),
                      rows[i].changes[0] == '\0', "row %zu", i);
         cr_expect_str_eq(changes.text ? changes.text : "", rows[i].changes, "row %zu", i);
@@ -144,7 +144,7 @@ Test(gate, tools_without_fingerprints_are_named)
         struct mcpx_text out = {0};
         struct mcpx_slice tool = {NULL, 0};
 
-        cr_expect_eq(fingerprints_add(&out, mcpx_slice_of(rows[i]), &tool), MCPX_EINVALID);
+        cr_expect_not(fingerprints_add(&out, mcpx_slice_of(rows[i]), &tool));
         cr_expect_not_null(tool.text, "row %zu", i);
         cr_expect_eq(out.len, 0);
         mcpx_text_fini(&out);
@@ -189,7 +189,7 @@ Test(gate, R004_17_every_call_has_one_result_and_follows_its_alias)
         struct mcpx_text fault = {0};
 
         for (size_t line = 0; rows[i].events[line]; line++)
-            cr_assert(events_add(&events, mcpx_slice_of(rows[i].events[line]), line + 1));
+            events_add(&events, mcpx_slice_of(rows[i].events[line]), line + 1);
         cr_expect_eq(events_pair_up(&events, &fault), rows[i].fault[0] == '\0', "row %zu", i);
         cr_expect_str_eq(fault.text ? fault.text : "", rows[i].fault, "row %zu", i);
         cr_expect_eq(events_have(&events, MCPX_SLICE("11")), i == 7, "row %zu", i);
@@ -204,8 +204,8 @@ Test(gate, a_long_log_is_paired_up)
     struct mcpx_text fault = {0};
 
     for (size_t i = 0; i < 500; i++) {
-        cr_assert(events_add(&events, mcpx_slice_of(CALL("b", "t")), 2 * i + 1));
-        cr_assert(events_add(&events, mcpx_slice_of(RESULT("b")), 2 * i + 2));
+        events_add(&events, mcpx_slice_of(CALL("b", "t")), 2 * i + 1);
+        events_add(&events, mcpx_slice_of(RESULT("b")), 2 * i + 2);
     }
     cr_expect(events_pair_up(&events, &fault), "%s", fault.text);
     mcpx_text_fini(&fault);

@@ -55,7 +55,7 @@ static void ask(struct guard_judge *judge, const char *id, const char *to, const
                        "\"payload\":%s}",
                        id, to, kind, payload);
 
-    cr_assert_eq(guard_judge_sent(judge, (struct mcpx_slice){text, (size_t)len}), MCPX_OK);
+    guard_judge_sent(judge, (struct mcpx_slice){text, (size_t)len});
 }
 
 /* A judge that was welcomed as "us" and has asked bob (q1), bob and carol (q2), everyone (q3). */
@@ -64,7 +64,7 @@ static void begin(struct guard_judge *judge, struct guard_asked **asked)
     struct message welcome = {"system:gateway", "[\"us\"]", "system/welcome", NULL,
                               WELCOME("us")};
 
-    cr_assert_eq(guard_asked_new(8, asked), MCPX_OK);
+    *asked = guard_asked_new(8);
     guard_judge_init(judge, *asked);
     cr_assert_not(guard_judge_is_welcome(judge));
     cr_assert_eq(judge_one(judge, welcome), GUARD_PASS);
@@ -244,8 +244,8 @@ Test(guard_judge, remembers_nothing_that_expects_no_answer)
     ask(&judge, "q4", "[\"bob\"]", "mcp/request:notifications/x",
         "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}");
     cr_expect_eq(judge_one(&judge, answer), GUARD_UNSOLICITED);
-    cr_expect_eq(guard_judge_sent(&judge, MCPX_SLICE("no JSON")), MCPX_OK);
-    cr_expect_eq(guard_judge_sent(&judge, MCPX_SLICE("{}")), MCPX_OK);
+    guard_judge_sent(&judge, MCPX_SLICE("no JSON"));
+    guard_judge_sent(&judge, MCPX_SLICE("{}"));
     end(&judge, asked);
 }
 

@@ -4,7 +4,6 @@
  * around a ping, in the same packet as the handshake. Protocol: sections 5 and 7; RFC 6455.
  */
 #include "tests/support/envelope_text.h"
-#include "tests/support/fault_alloc.h"
 #include "tests/support/frame_text.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 
@@ -46,9 +45,8 @@ static void open_scene(struct scene *scene, size_t max)
     struct guard_passage_config config = {NULL, max, count, NULL};
 
     memset(left_out, 0, sizeof left_out);
-    cr_assert_eq(guard_asked_new(16, &scene->asked), MCPX_OK);
-    config.asked = scene->asked;
-    cr_assert_eq(guard_passage_new(&config, &scene->passage), MCPX_OK);
+    config.asked = scene->asked = guard_asked_new(16);
+    scene->passage = guard_passage_new(&config);
 }
 
 static void close_scene(struct scene *scene)
@@ -422,45 +420,4 @@ Test(guard_passage, bounds_heads_and_messages)
     mcpx_text_fini(&line);
     mcpx_text_fini(&in);
     mcpx_text_fini(&longest);
-}
-
-static void play(struct guard_passage *passage, struct mcpx_slice welcome,
-                 struct mcpx_slice question)
-{
-    guard_passage_from_agent(passage, MCPX_SLICE(REQUEST));
-    guard_passage_from_router(passage, MCPX_SLICE(SWITCH));
-    guard_passage_from_router(passage, welcome);
-    guard_passage_from_agent(passage, question);
-    guard_passage_from_router(passage, welcome);
-}
-
-Test(guard_passage, ends_when_memory_does)
-{
-    struct mcpx_text welcome = {0}, question = {0};
-    size_t nth = 0;
-
-    frame(&welcome, 0x01, "");
-    frame(&welcome, 0x80, WELCOME);
-    add_frame(&question, FIRST_TEXT, MASK, mcpx_slice_of(ASK));
-    do {
-        struct guard_passage_config config = {NULL, 65536, NULL, NULL};
-        struct guard_passage *passage = NULL;
-        enum mcpx_err err;
-
-        fault_alloc_arm(++nth);
-        err = guard_asked_new(4, &config.asked);
-        if (err == MCPX_OK)
-            err = guard_passage_new(&config, &passage);
-        if (err == MCPX_OK) {
-            play(passage, mcpx_text_view(&welcome), mcpx_text_view(&question));
-            cr_expect(!guard_passage_end(passage) ||
-                          !strcmp(guard_passage_end(passage), "out of memory"),
-                      "allocation %zu: %s", nth, guard_passage_end(passage));
-        }
-        guard_passage_free(passage);
-        guard_asked_free(config.asked);
-    } while (fault_alloc_disarm());
-    cr_expect_gt(nth, 8);
-    mcpx_text_fini(&welcome);
-    mcpx_text_fini(&question);
 }

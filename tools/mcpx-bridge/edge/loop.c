@@ -58,8 +58,7 @@ void loop_log(const char *verb, struct mcpx_slice sentence)
     if (!loop_may_log(sentence))
         return;
     text_visible(&visible, sentence);
-    if (visible.text)
-        complain(verb, "%s", visible.text);
+    complain(verb, "%s", visible.text ? visible.text : "");
     mcpx_text_fini(&visible);
 }
 
@@ -158,8 +157,6 @@ void records_open(struct records *records, const char *verb, const struct bridge
     if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep, &config.file_bytes))
         return;
     records->journal = mx_journal_open(&config);
-    if (!records->journal)
-        complain_of_memory(verb);
 }
 
 void records_write(struct records *records, enum mcpx_record which, struct mcpx_slice line)

@@ -85,7 +85,6 @@ static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
     bridge_add_too_big_data(&data, payload.len, max);
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
                      mcpx_text_view(&message), mcpx_text_view(&data));
-    error.failed |= message.failed || data.failed;
     expose_note_text(x, message);
     respond(x, envelope, error, true);
     mcpx_text_fini(&data);
@@ -145,8 +144,6 @@ static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
     char *at;
     struct expose_ask *ask = bridge_room(sizeof *ask, from.len + envelope.len + id.len, &at);
 
-    if (!ask)
-        return NULL;
     ask->participant = bridge_copy(&at, from);
     ask->envelope = bridge_copy(&at, envelope);
     ask->id = bridge_copy(&at, id);
@@ -163,15 +160,10 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
     struct mcpx_text id, line = {0}, params = {0};
 
-    if (!ask) {
-        refuse_ask(x, event, BRIDGE_UNAVAILABLE, "out of memory");
-        return;
-    }
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
     expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
     id = mx_formatted("%s", ask->number);
     bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params", &params);
-    line.failed |= id.failed;
     expose_tell(x, line);
     mcpx_text_fini(&id);
     mcpx_text_fini(&params);

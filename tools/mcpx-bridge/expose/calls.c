@@ -19,16 +19,12 @@ void expose_calls_fini(struct expose_calls *calls)
 struct expose_call *expose_calls_add(struct expose_calls *calls,
                                      const struct expose_call *from)
 {
-    struct expose_call *call = NULL;
+    size_t len = from->id.len + from->token.len + from->method.len + from->participant.len +
+                 from->context.len + from->params.len;
     char *at;
+    struct expose_call *call = bridge_room(sizeof *call, len, &at);
 
-    if (mx_map_reserve(&calls->by_number))
-        call = bridge_room(sizeof *call,
-                           from->id.len + from->token.len + from->method.len +
-                               from->participant.len + from->context.len + from->params.len,
-                           &at);
-    if (!call)
-        return NULL;
+    mx_map_reserve(&calls->by_number);
     *call = *from;
     call->id = bridge_copy(&at, from->id);
     call->token = bridge_copy(&at, from->token);

@@ -66,10 +66,7 @@ struct expose_calls {
 /** Frees every call. */
 void expose_calls_fini(struct expose_calls *calls);
 
-/**
- * Adds a copy of a call and of its texts; it gets a number, is due never, and has no heartbeat.
- * NULL when memory ran out.
- */
+/** Adds a copy of a call and of its texts; it gets a number, is due never, and has no heartbeat. */
 struct expose_call *expose_calls_add(struct expose_calls *calls,
                                      const struct expose_call *from);
 

@@ -82,7 +82,7 @@ void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx
     }
     expose_ids_show(x, call->participant, rpc->result, ids_of(call), &shown);
     is_error = pass_terms(x, call, rpc, &shown);
-    if (call->modern && !shown.failed && !is_error) {
+    if (call->modern && !is_error) {
         struct mcpx_slice result = shown.len ? mcpx_text_view(&shown) : rpc->result;
 
         if (mcpx_json_type(result) == MCPX_JSON_OBJECT)
@@ -94,7 +94,6 @@ void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx
     else
         mx_format(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":%s}", call->id,
                   is_error ? "error" : "result", modern.len ? &modern : &shown);
-    out.failed |= shown.failed || modern.failed;
     expose_tell(x, out);
     mcpx_text_fini(&shown);
     mcpx_text_fini(&modern);
@@ -143,13 +142,7 @@ void expose_hold(struct expose *x, struct mcpx_slice line)
     struct expose_held *held = calloc(1, sizeof *held);
     struct expose_held **at = &x->held;
 
-    if (held)
-        mcpx_text_slice(&held->line, line);
-    if (!held || held->line.failed) {
-        free(held);
-        expose_note(x, MCPX_SLICE("out of memory: a request was lost"));
-        return;
-    }
+    mcpx_text_slice(&held->line, line);
     if (!x->reach_ms)
         x->reach_ms = x->now.mono_ms + REACH_MS;
     held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;

@@ -29,10 +29,8 @@ static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice show
     x->renamed_count++;
 }
 
-static bool copy_config(struct expose *x, const struct expose_config *config)
+static void copy_config(struct expose *x, const struct expose_config *config)
 {
-    bool failed = false;
-
     x->config = *config;
     mcpx_text_puts(&x->topic, config->topic);
     mcpx_text_puts(&x->nonce, config->nonce);
@@ -44,32 +42,20 @@ static bool copy_config(struct expose *x, const struct expose_config *config)
     x->names.renamed = renamed;
     x->names.user = x;
     x->names.key = x->ids.key = config->key;
-    x->config.only_count = 0;
-    x->only = calloc(config->only_count ? config->only_count : 1, sizeof *x->only);
-    for (size_t i = 0; x->only && i < config->only_count; i++) {
+    x->only = calloc(config->only_count + 1, sizeof *x->only);
+    for (size_t i = 0; i < config->only_count; i++)
         mcpx_text_puts(&x->only[i].pattern, config->only[i]);
-        failed |= x->only[i].pattern.failed;
-        x->config.only_count++;
-    }
-    return x->only && !failed && !x->topic.failed && !x->nonce.failed;
 }
 
-enum mcpx_err expose_new(const struct expose_config *config, const struct expose_view *view,
-                         struct expose **out)
+struct expose *expose_new(const struct expose_config *config, const struct expose_view *view)
 {
     struct expose *x = calloc(1, sizeof *x);
 
-    if (!x)
-        return MCPX_ENOMEM;
     x->view = *view;
     x->changed_ms = INT64_MAX;
     x->compared_ms = INT64_MIN / 2;
-    if (!copy_config(x, config)) {
-        expose_free(x);
-        return MCPX_ENOMEM;
-    }
-    *out = x;
-    return MCPX_OK;
+    copy_config(x, config);
+    return x;
 }
 
 void expose_free(struct expose *x)
@@ -168,7 +154,6 @@ static void pass_progress(struct expose *x, const struct mcpx_event *event)
     expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
     mcpx_json_add_changed(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
                           &(struct mcpx_json_change){"progressToken", call->token}, 1);
-    params.failed |= shown.failed;
     expose_tell_notice(x, "notifications/progress", params);
     mcpx_text_fini(&shown);
 }

@@ -66,9 +66,8 @@ struct expose_view {
 
 struct expose;
 
-/** Makes a server. `view` is copied. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err expose_new(const struct expose_config *config, const struct expose_view *view,
-                         struct expose **out);
+/** Makes a server. `view` is copied. */
+struct expose *expose_new(const struct expose_config *config, const struct expose_view *view);
 
 /** Frees it. NULL is allowed. */
 void expose_free(struct expose *x);

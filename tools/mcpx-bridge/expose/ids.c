@@ -38,7 +38,7 @@ static bool translate_id(const struct translation *t, enum expose_space space,
 {
     struct mcpx_text id = {0};
     struct mcpx_slice other;
-    bool translated = mcpx_json_add_unescaped(&id, raw) && !id.failed &&
+    bool translated = mcpx_json_add_unescaped(&id, raw) &&
                       find_other(t, space, mcpx_text_view(&id), &other) &&
                       !mcpx_slice_equal(mcpx_text_view(&id), other);
 
@@ -88,7 +88,7 @@ static bool translate_all(const struct translation *t, struct mcpx_slice object,
 
     if (!t->x->ids.count)
         return false;
-    for (size_t i = 0; !out->failed && i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct mcpx_text next = {0};
 
         if ((places[i].where && !(places[i].where & where)) ||
@@ -123,7 +123,7 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
     struct mcpx_slice shown;
 
     expose_names_renew(&x->ids, space, participant);
-    if (mcpx_json_add_unescaped(&id, raw) && !id.failed && id.len)
+    if (mcpx_json_add_unescaped(&id, raw) && id.len)
         expose_names_put(&x->ids, space,
                          &(struct expose_thing){participant, mcpx_text_view(&id)}, &shown);
     mcpx_text_fini(&id);
@@ -152,7 +152,7 @@ bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
                      enum expose_space space, struct mcpx_slice raw)
 {
     struct mcpx_text id = {0};
-    bool owns = mcpx_json_add_unescaped(&id, raw) && !id.failed &&
+    bool owns = mcpx_json_add_unescaped(&id, raw) &&
                 expose_names_shown(&x->ids, space,
                                    &(struct expose_thing){participant, mcpx_text_view(&id)})
                     .text;

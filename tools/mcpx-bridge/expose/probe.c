@@ -157,8 +157,6 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
         return;
     }
     mcpx_text_slice(&seat->hello, rpc->result);
-    if (seat->hello.failed)
-        mcpx_text_reset(&seat->hello);
     expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_text){0},
                        (struct mcpx_slice){0});
     ask_lists(x, seat, EXPOSE_TOOLS);
@@ -239,14 +237,11 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
     struct mcpx_slice cursor = {0};
     struct expose_unfit unfit = {0};
     const char *excess = find_room(x, seat, list, result.len);
-    enum mcpx_err err =
-        excess ? MCPX_OK
-               : expose_catalog_add_page(&x->catalog, seat, list, result, &unfit, &cursor);
 
+    if (!excess && !expose_catalog_add_page(&x->catalog, seat, list, result, &unfit, &cursor))
+        excess = "its answer has no such list";
     expose_tell_unfit(x, seat, list, &unfit);
-    if (err)
-        excess = err == MCPX_EINVALID ? "its answer has no such list" : "memory is short";
-    else if (!excess && cursor.text && seat->shelves[list].until_ms <= x->now.mono_ms)
+    if (!excess && cursor.text && seat->shelves[list].until_ms <= x->now.mono_ms)
         excess = "its pages take longer than 10 s";
     if (excess)
         give_list_up(x, seat, list, excess);
@@ -271,7 +266,7 @@ static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_
     mcpx_text_puts(&why, error.text ? "it answers with an error: " : "it has not answered");
     if (error.text && !mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
         mcpx_text_slice(&why, error);
-    give_list_up(x, seat, list, why.failed ? "memory is short" : why.text);
+    give_list_up(x, seat, list, why.text);
     mcpx_text_fini(&why);
 }
 
@@ -410,8 +405,6 @@ static void probe_one(struct expose *x, struct mcpx_slice participant, bool agai
     if (!seat)
         seat = expose_catalog_add(&x->catalog, participant);
     else if (!again && !seat->away_ms)
-        return;
-    if (!seat)
         return;
     seat->away_ms = 0;
     seat->trial_ms = 0;

@@ -35,8 +35,7 @@ void expose_send_heartbeat(struct expose *x, struct expose_call *call)
                                                     : "waiting for approval of",
                      &operation);
 
-    if (!message.failed)
-        expose_tell_progress(x, call, mcpx_text_view(&message));
+    expose_tell_progress(x, call, mcpx_text_view(&message));
     mcpx_text_fini(&message);
     mcpx_text_fini(&operation);
     schedule_heartbeat(x, call);
@@ -48,8 +47,7 @@ void expose_propose(struct expose *x, struct expose_call *call)
     call->due_ms = expose_in(x, x->config.proposal_ms);
     call->is_again = false;
     mcpx_text_reset(&call->envelope); /* that of the request, if it was one */
-    if (!expose_send_call(x, call))
-        expose_proposed(x, call, MCPX_ENOMEM);
+    expose_send_call(x, call);
 }
 
 void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err err)
@@ -103,7 +101,7 @@ static void tell_rejection(struct expose *x, struct expose_call *call,
     }
     result = mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
                           sentence);
-    if (call->admitted && !result.failed)
+    if (call->admitted)
         expose_terms_refused(x, call, mcpx_text_view(&result));
     expose_tell_result(x, &request, result);
 }
@@ -139,7 +137,7 @@ static void add_would_allow(const struct expose *x, const struct expose_kind *ki
     struct mcpx_capset *none = NULL;
     struct mcpx_decision decision;
 
-    if (mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &none) != MCPX_OK)
+    if (memory_checked(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &none)) != MCPX_OK)
         return;
     mcpx_capset_explain(none, &question, &decision);
     if (decision.would_allow.text)
@@ -150,7 +148,7 @@ static void add_would_allow(const struct expose *x, const struct expose_kind *ki
 /* The members of an object, without its braces. */
 static struct mcpx_slice inside(const struct mcpx_text *object)
 {
-    if (object->failed || object->len <= 2)
+    if (object->len <= 2)
         return (struct mcpx_slice){0};
     return (struct mcpx_slice){object->text + 1, object->len - 2};
 }

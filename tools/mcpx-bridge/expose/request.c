@@ -57,7 +57,7 @@ static struct expose_call *make_call(struct expose *x, const struct expose_reque
         call.token = token;
     if (expose_ids_restore(x, call.participant, call.params, &restored))
         call.params = mcpx_text_view(&restored);
-    added = restored.failed ? NULL : expose_calls_add(&x->calls, &call);
+    added = expose_calls_add(&x->calls, &call);
     mcpx_text_fini(&restored);
     return added;
 }
@@ -84,8 +84,7 @@ static void start(struct expose *x, struct expose_call *call)
         expose_propose(x, call);
     } else {
         call->due_ms = expose_in(x, x->config.request_ms);
-        if (!expose_send_call(x, call))
-            fail_unsent(x, call, MCPX_ENOMEM);
+        expose_send_call(x, call);
     }
 }
 
@@ -137,25 +136,20 @@ static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
     mcpx_text_fini(&second);
 }
 
-/* `route` NULL = nobody has the tool. */
+/* `route` NULL = nobody has the tool: then no call is admitted. */
 static void forward_under_terms(struct expose *x, const struct expose_request *request,
                                 struct expose_route *route)
 {
     struct mcpx_admission admission;
-    struct expose_call *call = NULL;
+    struct expose_call *call;
 
-    if (!expose_terms_admit(x, request, route, &admission))
+    if (!expose_terms_admit(x, request, route, &admission) || !route)
         return;
-    if (route && admission.params.text) {
+    if (admission.params.text) {
         mcpx_text_reset(&route->params);
         mcpx_text_slice(&route->params, admission.params);
     }
-    if (route && !route->params.failed)
-        call = make_call(x, request, route);
-    if (!call) {
-        expose_terms_drop(x, request, admission.call);
-        return;
-    }
+    call = make_call(x, request, route);
     call->admitted = admission.call;
     start(x, call);
 }
@@ -172,7 +166,6 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     const struct mcpx_rpc *rpc = request->rpc;
     struct expose_route route = {0};
     enum expose_routing routing = expose_route_find(x, rpc, &route);
-    struct expose_call *call = NULL;
     bool known =
         routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.participant);
 
@@ -186,13 +179,11 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
         expose_route_fini(&route);
         return true;
     }
-    if (known)
-        call = make_call(x, request, &route);
-    if (call) {
+    if (known) {
+        struct expose_call *call = make_call(x, request, &route);
+
         note_watch(x, rpc, &route);
         start(x, call);
-    } else if (routing == EXPOSE_NO_MEMORY || known) {
-        expose_tell_error(x, rpc->id, BRIDGE_UNAVAILABLE, MCPX_SLICE("out of memory"));
     } else if (routing == EXPOSE_AMBIGUOUS) {
         refuse_ambiguous(x, rpc, &route);
     } else if (routing == EXPOSE_ROUTED) {
@@ -220,11 +211,10 @@ bool expose_invoke(struct expose *x, const struct expose_request *request)
         mx_format(&text,
                   "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"tools/call\",\"params\":%s}",
                   request->rpc->id, &params);
-    if (text.len && !text.failed &&
-        mcpx_rpc_read(mcpx_text_view(&text), &rpc, NULL) == MCPX_OK)
+    if (text.len && mcpx_rpc_read(mcpx_text_view(&text), &rpc, NULL) == MCPX_OK)
         is_done = expose_forward(x, &call);
-    else if (expose_terms_admit(x, request, NULL, &none))
-        expose_terms_drop(x, request, none.call);
+    else
+        expose_terms_admit(x, request, NULL, &none);
     mcpx_text_fini(&params);
     mcpx_text_fini(&text);
     return is_done;
@@ -245,11 +235,9 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
     struct expose_call *call = expose_calls_of_tag(&x->calls, draft->tag);
     enum mcpx_err err = outcome->err;
 
-    if (call && !err) {
+    if (call && !err)
         mcpx_text_slice(&call->envelope, outcome->id);
-        err = call->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
-    }
-    if (!outcome->err && (!call || err))
+    else if (!err)
         take_back_sent(x, draft, outcome->id);
     if (call && call->stage == EXPOSE_PROPOSED && !call->is_again)
         expose_proposed(x, call, err);
@@ -398,8 +386,7 @@ static void resend(struct expose *x, struct expose_call *call)
     call->resend_ms = INT64_MAX;
     call->is_again = true;
     mcpx_text_reset(&call->envelope); /* it was refused */
-    if (!expose_send_call(x, call))
-        fail_unsent(x, call, MCPX_ENOMEM);
+    expose_send_call(x, call);
 }
 
 void expose_calls_tick(struct expose *x)

@@ -97,8 +97,7 @@ enum expose_routing {
     EXPOSE_ROUTED,
     EXPOSE_UNKNOWN,
     EXPOSE_AMBIGUOUS, /* it could be for `participant` or for `rival` */
-    EXPOSE_MALFORMED,
-    EXPOSE_NO_MEMORY
+    EXPOSE_MALFORMED
 };
 
 /** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
@@ -108,7 +107,7 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
 /** Frees what a route holds. */
 void expose_route_fini(struct expose_route *route);
 
-/** Sends a call as proposal; when memory runs out the call is over. */
+/** Sends a call as proposal. */
 void expose_propose(struct expose *x, struct expose_call *call);
 
 /** What came of it; on failure the call is over. */
@@ -171,10 +170,6 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
 /** Writes down a line of the client that is no request, if it was meant as a call of a tool. */
 void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
                               const struct mcpx_fault *fault);
-
-/** The second door for a call that was admitted and for which there was no memory. */
-void expose_terms_drop(struct expose *x, const struct expose_request *request,
-                       struct mcpx_call *admitted);
 
 /**
  * The second door: the server has answered. `text` is its result, or its error object.

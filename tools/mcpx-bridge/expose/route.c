@@ -277,8 +277,7 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
         !mcpx_json_add_unescaped(&name, raw)) {
         routing = EXPOSE_MALFORMED;
-    } else if (!name.failed &&
-               (find_thing(x, rpc, mcpx_text_view(&name), &found) ||
+    } else if ((find_thing(x, rpc, mcpx_text_view(&name), &found) ||
                 find_only(x, mcpx_text_view(&name), &found.thing)) &&
                is_shown(x, rpc, &found.thing, mcpx_text_view(&name))) {
         out->participant = found.thing.participant;
@@ -288,8 +287,6 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
         write_params(rpc, &holder, found.thing.own, &out->params);
         routing = found.rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
     }
-    if (name.failed || found.scratch.failed || out->own.failed || out->params.failed)
-        routing = EXPOSE_NO_MEMORY;
     mcpx_text_fini(&name);
     mcpx_text_fini(&found.scratch);
     return routing;

@@ -184,7 +184,7 @@ static void add_params(struct mcpx_text *out, struct mcpx_slice params,
 
     bridge_add_with(&meta, mcpx_json_get(params, "_meta"), "progressToken", token);
     bridge_add_with(out, params, "_meta",
-                    meta.failed || mcpx_json_length(mcpx_text_view(&meta)) ? &meta : &none);
+                    mcpx_json_length(mcpx_text_view(&meta)) ? &meta : &none);
     mcpx_text_fini(&meta);
 }
 
@@ -203,12 +203,11 @@ static void write_payload(const struct expose *x, const struct expose_call *call
         add_params(&params, call->params, &token);
     mx_format(out, "\"method\":%q%s%s}", call->method, call->params.len ? ",\"params\":" : "",
               call->token.len ? mcpx_text_view(&params) : call->params);
-    out->failed |= params.failed;
     mcpx_text_fini(&token);
     mcpx_text_fini(&params);
 }
 
-bool expose_send_call(struct expose *x, const struct expose_call *call)
+void expose_send_call(struct expose *x, const struct expose_call *call)
 {
     struct mcpx_slice participant = call->participant;
     struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
@@ -223,7 +222,7 @@ bool expose_send_call(struct expose *x, const struct expose_call *call)
     if (call->stage == EXPOSE_PROPOSED && call->due_ms != INT64_MAX)
         action.draft.expires_ms = x->now.wall_ms + call->due_ms - x->now.mono_ms;
     write_payload(x, call, &payload);
-    return bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
+    bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
 }
 
 void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
@@ -253,17 +252,13 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
     struct expose_thing thing = {.participant = participant};
     struct mcpx_text context = {0};
 
-    if (member && !params.failed)
+    if (member)
         mcpx_json_add_unescaped(&context, mcpx_json_get(from.params, member));
     from.context = thing.own = mcpx_text_view(&context);
-    if (!params.failed && !context.failed)
+    if (may_send(x, "mcp/request", from.method, &thing)) {
         call = expose_calls_add(&x->calls, &from);
-    if (call)
         call->due_ms = x->now.mono_ms + DUE_MS;
-    if (call &&
-        (!may_send(x, "mcp/request", from.method, &thing) || !expose_send_call(x, call))) {
-        expose_calls_remove(&x->calls, call);
-        call = NULL;
+        expose_send_call(x, call);
     }
     mcpx_text_fini(&context);
     mcpx_text_fini(&params);

@@ -32,13 +32,13 @@ bool expose_shows(void *expose, enum expose_list list, const struct expose_thing
 
 /**
  * Sends a call as request, or as proposal when its stage is PROPOSED. What came of it is told to
- * expose_sent. Returns false when memory ran out: nothing is sent then.
+ * expose_sent.
  */
-bool expose_send_call(struct expose *x, const struct expose_call *call);
+void expose_send_call(struct expose *x, const struct expose_call *call);
 
 /**
- * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when we may not, or
- * memory ran out; nothing is under way then.
+ * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when we may not;
+ * nothing is under way then.
  */
 struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,

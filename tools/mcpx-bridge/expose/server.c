@@ -86,7 +86,7 @@ static bool set_level(struct expose *x, const struct expose_request *request)
 
     mcpx_text_reset(level);
     mcpx_text_slice(level, request->rpc->params);
-    for (size_t i = 0; i < x->catalog.count && !level->failed; i++) {
+    for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
 
         if (expose_seat_capability(seat, "logging").text)
@@ -308,8 +308,6 @@ static void keep(struct mcpx_text *out, struct mcpx_slice value)
     mcpx_text_reset(out);
     if (mcpx_json_type(value) == MCPX_JSON_OBJECT)
         mcpx_text_slice(out, value);
-    if (out->failed)
-        mcpx_text_reset(out);
 }
 
 /* From the first words of the client on, the servers can be asked in its name. */
@@ -358,7 +356,6 @@ static struct mcpx_text introduce(const struct expose *x, bool modern)
 
     if (instructions.len)
         mcpx_json_add_member(&out, "instructions", mcpx_text_view(&instructions));
-    out.failed |= instructions.failed;
     mcpx_text_fini(&capabilities);
     mcpx_text_fini(&self);
     mcpx_text_fini(&instructions);

@@ -47,8 +47,6 @@ void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text
     mx_format(out, "{\"%s\":[", expose_lists[list].member);
     expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
     mcpx_text_puts(out, "]}");
-    if (out->failed)
-        return;
     x->told[list] = expose_catalog_face(&x->catalog, list, &x->names, &filter);
     x->is_told[list] = true;
 }

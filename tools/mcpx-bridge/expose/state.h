@@ -6,6 +6,7 @@
 #define MCPX_BRIDGE_EXPOSE_STATE_H
 
 #include "lib/base/bucket.h"
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/expose/calls.h"
 #include "tools/mcpx-bridge/expose/expose.h"
 #include "tools/mcpx-bridge/output.h"

@@ -69,17 +69,11 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
 {
     struct mcpx_text out = {0}, modern = {0};
 
-    if (result.failed) {
-        expose_tell_error(x, request->rpc->id, BRIDGE_UNAVAILABLE,
-                          MCPX_SLICE("out of memory"));
-    } else {
-        if (request->modern)
-            expose_tell_add_modern(&modern, request->rpc->method, mcpx_text_view(&result));
-        bridge_add_result(&out, request->rpc->id,
-                          mcpx_text_view(request->modern ? &modern : &result));
-        out.failed |= modern.failed;
-        expose_tell(x, out);
-    }
+    if (request->modern)
+        expose_tell_add_modern(&modern, request->rpc->method, mcpx_text_view(&result));
+    bridge_add_result(&out, request->rpc->id,
+                      mcpx_text_view(request->modern ? &modern : &result));
+    expose_tell(x, out);
     mcpx_text_fini(&modern);
     mcpx_text_fini(&result);
 }
@@ -102,8 +96,7 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
 {
     struct mcpx_text out = {0};
 
-    bridge_add_error(&out, id, code, message,
-                     data->failed ? (struct mcpx_slice){0} : mcpx_text_view(data));
+    bridge_add_error(&out, id, code, message, mcpx_text_view(data));
     expose_tell(x, out);
 }
 

@@ -20,7 +20,7 @@ void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
  * A result of ours. `result` is a JSON object, taken; for a modern client it gets what
- * 2026-07-28 asks. When it has failed, the client gets an error.
+ * 2026-07-28 asks.
  */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
@@ -33,7 +33,7 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
 void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
 
-/** The same with `data`, JSON; when memory ran out over that, without. */
+/** The same with `data`, JSON. */
 void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_slice message, const struct mcpx_text *data);
 

@@ -15,7 +15,6 @@ bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method)
     return x->config.terms && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
 }
 
-/* NULL without memory. */
 static struct mcpx_calls *calls_of(struct expose *x)
 {
     const struct bridge_terms *terms = x->config.terms;
@@ -41,7 +40,7 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
     bool has_some;
 
     mcpx_tools_doubts_add(&doubts, tools);
-    rest = doubts.failed ? (struct mcpx_slice){0} : mcpx_text_view(&doubts);
+    rest = mcpx_text_view(&doubts);
     has_some = rest.len > 0;
     while (bridge_next_line(&rest, &line))
         expose_note_text(
@@ -59,12 +58,9 @@ static struct mcpx_tools *read_tools(struct expose *x, struct expose_seat *seat,
     struct mcpx_text page = mx_formatted(
         "{\"tools\":%s}", shelf->items.len ? mcpx_text_view(&shelf->items) : MCPX_SLICE("[]"));
 
-    if (tools && (page.failed || mcpx_tools_add(tools, mcpx_text_view(&page), NULL))) {
-        mcpx_tools_free(tools);
-        tools = NULL;
-    }
+    memory_checked(mcpx_tools_add(tools, mcpx_text_view(&page), NULL));
     mcpx_text_fini(&page);
-    if (tools && seat && !shelf->is_doubted)
+    if (seat && !shelf->is_doubted)
         shelf->is_doubted = tell_doubts(x, seat, tools);
     return tools;
 }
@@ -78,29 +74,24 @@ static bool is_known(const struct expose_seat *seat)
 }
 
 /* Absent means two things: without route, that nobody has the tool, unless nobody can be asked. */
-static enum mcpx_err find_tools(struct expose *x, const struct expose_route *route,
-                                struct mcpx_tools **out)
+static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
     struct expose_seat *seat =
         route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
     struct expose_shelf *shelf = seat ? &seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
 
-    *out = NULL;
     if (!x->joined || (route && !is_known(seat)))
-        return MCPX_OK;
+        return NULL;
     if (!shelf->tools)
         shelf->tools = read_tools(x, seat, shelf);
-    *out = shelf->tools;
-    return *out ? MCPX_OK : MCPX_ENOMEM;
+    return shelf->tools;
 }
 
 bool expose_terms_know(struct expose *x, const struct expose_route *route)
 {
-    struct mcpx_tools *tools;
+    struct mcpx_tools *tools = find_tools(x, route);
 
-    if (find_tools(x, route, &tools) || !tools)
-        return false;
-    for (size_t i = 0; i < mcpx_tools_count(tools); i++)
+    for (size_t i = 0; tools && i < mcpx_tools_count(tools); i++)
         if (mcpx_slice_equal(mcpx_tools_name(tools, i), mcpx_text_view(&route->own)))
             return true;
     return false;
@@ -141,13 +132,12 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
     return false;
 }
 
-static enum mcpx_err admit(struct expose *x, const struct expose_request *request,
-                           const struct expose_route *route, struct mcpx_admission *out)
+static void admit(struct expose *x, const struct expose_request *request,
+                  const struct expose_route *route, struct mcpx_admission *out)
 {
     struct asker asker = {x, route};
     struct mcpx_text version = version_of(x, route);
     unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
-    struct mcpx_calls *calls = calls_of(x);
     struct mcpx_call_request call = {
         .payload = request->payload.text ? request->payload : request->rpc->text,
         .fault = request->fault,
@@ -158,16 +148,15 @@ static enum mcpx_err admit(struct expose *x, const struct expose_request *reques
         .context = &asker,
         .now = x->view.now(x->view.user),
         .random = chance};
-    enum mcpx_err err = request->is_over ? MCPX_OK : find_tools(x, route, &call.tools);
 
+    if (!request->is_over)
+        call.tools = find_tools(x, route);
     if (version.text)
         call.server_version = mcpx_text_view(&version);
     if (!x->config.terms->deterministic)
         x->view.chance(x->view.user, chance, sizeof chance);
-    if (!err)
-        err = calls ? mcpx_calls_admit(calls, &call, out) : MCPX_ENOMEM;
+    memory_checked(mcpx_calls_admit(calls_of(x), &call, out));
     mcpx_text_fini(&version);
-    return err;
 }
 
 static void tell(struct expose *x, const struct expose_request *request,
@@ -184,25 +173,10 @@ static void tell(struct expose *x, const struct expose_request *request,
     expose_tell(x, out);
 }
 
-/* There is not even the memory to write it down. */
-static void tell_exhausted(struct expose *x, const struct expose_request *request)
-{
-    struct mcpx_text error = {0};
-
-    mcpx_cause_error(&error, MCPX_CAUSE_EXHAUSTED, (struct mcpx_slice){0},
-                     (struct mcpx_slice){0});
-    tell(x, request, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
-    mcpx_text_fini(&error);
-}
-
 bool expose_terms_admit(struct expose *x, const struct expose_request *request,
                         const struct expose_route *route, struct mcpx_admission *out)
 {
-    *out = (struct mcpx_admission){0};
-    if (admit(x, request, route, out)) {
-        tell_exhausted(x, request);
-        return false;
-    }
+    admit(x, request, route, out);
     if (!out->call)
         tell(x, request, &out->answer);
     return out->call != NULL;
@@ -221,9 +195,8 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
           mcpx_slice_equal(rpc.method, MCPX_SLICE("mcp.tool.invoke"))))
         return false;
     request.rpc = &rpc;
-    if (admit(x, &request, NULL, &admission) && is_told)
-        tell_exhausted(x, &request);
-    else if (is_told && admission.answer.text.text)
+    admit(x, &request, NULL, &admission);
+    if (is_told && admission.answer.text.text)
         tell(x, &request, &admission.answer);
     return true;
 }
@@ -266,19 +239,7 @@ static void end(struct expose *x, struct mcpx_call *admitted, struct mcpx_call_e
                 struct mcpx_call_answer *out)
 {
     how->now = x->view.now(x->view.user);
-    mcpx_calls_answer(x->under_terms, admitted, how, out);
-}
-
-void expose_terms_drop(struct expose *x, const struct expose_request *request,
-                       struct mcpx_call *admitted)
-{
-    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
-                                .cause = MCPX_CAUSE_EXHAUSTED,
-                                .reason = MCPX_SLICE("out of memory")};
-    struct mcpx_call_answer answer;
-
-    end(x, admitted, &how, &answer);
-    tell(x, request, &answer);
+    memory_checked(mcpx_calls_answer(x->under_terms, admitted, how, out));
 }
 
 void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_error,

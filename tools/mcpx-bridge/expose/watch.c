@@ -90,10 +90,9 @@ static struct mcpx_text subscribed(const struct expose *x, struct mcpx_text plai
 {
     struct mcpx_text meta =
         mx_formatted("{\"io.modelcontextprotocol/subscriptionId\":%s}", &x->client.listen);
-    struct mcpx_text out = {.failed = plain.failed};
+    struct mcpx_text out = {0};
 
-    if (!plain.failed)
-        bridge_add_with(&out, mcpx_text_view(&plain), "_meta", &meta);
+    bridge_add_with(&out, mcpx_text_view(&plain), "_meta", &meta);
     mcpx_text_fini(&meta);
     mcpx_text_fini(&plain);
     return out;
@@ -106,7 +105,7 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
     struct mcpx_text own = {0}, params = {0};
     const struct expose_watch *watch = NULL;
 
-    if (mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")) && !own.failed) {
+    if (mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri"))) {
         thing.own = mcpx_text_view(&own);
         watch = *find(x, &thing);
     }

@@ -9,6 +9,7 @@
 #include "tools/mcpx-bridge/guard/judge.h"
 
 #include "lib/base/ident.h"
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/json.h>
@@ -39,29 +40,22 @@ struct guard_asked {
     struct entry **entries;
 };
 
-enum mcpx_err guard_asked_new(size_t max, struct guard_asked **out)
+struct guard_asked *guard_asked_new(size_t max)
 {
-    struct guard_asked *asked = calloc(1, sizeof *asked);
+    struct guard_asked *asked = malloc(sizeof *asked);
 
-    if (asked) {
-        asked->max = max;
-        asked->hashes = calloc(max, sizeof *asked->hashes);
-        asked->serials = calloc(max, sizeof *asked->serials);
-        asked->entries = calloc(max, sizeof *asked->entries);
-    }
-    if (!asked || !asked->hashes || !asked->serials || !asked->entries) {
-        guard_asked_free(asked);
-        return MCPX_ENOMEM;
-    }
-    *out = asked;
-    return MCPX_OK;
+    *asked = (struct guard_asked){.max = max,
+                                  .hashes = calloc(max, sizeof *asked->hashes),
+                                  .serials = calloc(max, sizeof *asked->serials),
+                                  .entries = calloc(max, sizeof *asked->entries)};
+    return asked;
 }
 
 void guard_asked_free(struct guard_asked *asked)
 {
     if (!asked)
         return;
-    for (size_t i = 0; asked->entries && i < asked->max; i++)
+    for (size_t i = 0; i < asked->max; i++)
         free(asked->entries[i]);
     free(asked->entries);
     free(asked->hashes);
@@ -126,8 +120,6 @@ static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelop
     for (size_t i = 0; i < envelope->to_count; i++)
         texts += envelope->to[i].len;
     entry = malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + texts);
-    if (!entry)
-        return NULL;
     at = (char *)(entry->to + envelope->to_count);
     entry->self = bridge_copy(&at, self);
     entry->id = bridge_copy(&at, envelope->id);
@@ -142,27 +134,21 @@ static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelop
 /*
  * Remembers a request: `self` sent `envelope`, whose payload is `rpc`. It replaces an earlier
  * request of the same participant with the same id.
- *
- * Returns MCPX_OK or MCPX_ENOMEM, then nothing has changed.
  */
-static enum mcpx_err guard_asked_add(struct guard_asked *asked, struct mcpx_slice self,
-                                     const struct mcpx_envelope *envelope,
-                                     const struct mcpx_rpc *rpc)
+static void guard_asked_add(struct guard_asked *asked, struct mcpx_slice self,
+                            const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice context =
         envelope->kind.context.text ? envelope->kind.context : rpc->context;
     struct entry *entry = entry_new(self, envelope, context);
     size_t slot = slot_of(asked, self, envelope->id);
 
-    if (!entry)
-        return MCPX_ENOMEM;
     if (slot == asked->max)
         slot = oldest_slot(asked);
     clear(asked, slot);
     asked->entries[slot] = entry;
     asked->serials[slot] = ++asked->last_serial;
     asked->hashes[slot] = hash_of(self, envelope->id);
-    return MCPX_OK;
 }
 
 /* The request of `self` with that id. Returns false when there is none. */
@@ -251,7 +237,7 @@ static bool was_asked(const struct guard_question *question, struct mcpx_slice i
 static bool read_envelope(struct guard_judge *judge, struct mcpx_slice text)
 {
     judge->fault = (struct mcpx_fault){NULL, "", 0};
-    if (mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault) != MCPX_OK) {
+    if (memory_checked(mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault))) {
         judge->envelope.from = (struct mcpx_slice){NULL, 0};
         judge->envelope.kind = (struct mcpx_kind){0};
         return false;
@@ -271,18 +257,16 @@ static enum guard_verdict read_rpc(struct guard_judge *judge)
     return GUARD_PASS;
 }
 
-enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text)
+void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text)
 {
     const struct mcpx_envelope *envelope = &judge->envelope;
-    enum mcpx_err err = mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault);
 
-    if (err != MCPX_OK)
-        return err == MCPX_ENOMEM ? err : MCPX_OK;
-    if (!is(envelope->kind.type, "mcp/request") || !has(envelope->payload, "id"))
-        return MCPX_OK;
+    if (memory_checked(mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault)) ||
+        !is(envelope->kind.type, "mcp/request") || !has(envelope->payload, "id"))
+        return;
     if (mcpx_rpc_read(envelope->payload, &judge->rpc, NULL) != MCPX_OK)
         judge->rpc.context = (struct mcpx_slice){NULL, 0};
-    return guard_asked_add(judge->asked, self_of(judge), envelope, &judge->rpc);
+    guard_asked_add(judge->asked, self_of(judge), envelope, &judge->rpc);
 }
 
 /* ---- the rules ---- */
@@ -293,7 +277,7 @@ static enum guard_verdict judge_welcome(struct guard_judge *judge)
     struct mcpx_slice you = mcpx_json_get(judge->envelope.payload, "you");
     struct mcpx_text id = {0};
     bool named =
-        mcpx_json_add_unescaped(&id, mcpx_json_get(you, "id")) && !id.failed && id.len &&
+        mcpx_json_add_unescaped(&id, mcpx_json_get(you, "id")) && id.len &&
         mx_id_is_among(mcpx_text_view(&id), judge->envelope.to, judge->envelope.to_count);
     bool same = !judge->self.len || mcpx_slice_equal(mcpx_text_view(&id), self_of(judge));
 

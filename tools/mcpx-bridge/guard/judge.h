@@ -23,11 +23,8 @@ struct guard_question {
     struct mcpx_slice context;
 };
 
-/**
- * Makes a table for `max` requests (at least 1); when it is full the oldest is forgotten.
- * Returns MCPX_OK or MCPX_ENOMEM.
- */
-enum mcpx_err guard_asked_new(size_t max, struct guard_asked **out);
+/** Makes a table for `max` requests (at least 1); when it is full the oldest is forgotten. */
+struct guard_asked *guard_asked_new(size_t max);
 
 /** Frees the table. NULL is allowed. */
 void guard_asked_free(struct guard_asked *asked);
@@ -97,10 +94,8 @@ bool guard_judge_is_welcome(const struct guard_judge *judge);
  * guard_judge_is_welcome. Other messages are ignored: the router refuses wrong ones.
  *
  * text   a whole text message; borrowed
- *
- * Returns MCPX_OK or MCPX_ENOMEM.
  */
-enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
+void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
 
 /**
  * Judges a message for the agent.
@@ -124,7 +119,7 @@ enum mcpx_err guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text
  *
  * text   a whole text message; borrowed until the next call
  *
- * Returns GUARD_PASS, or why it is left out. When memory runs out, this is GUARD_TEXT.
+ * Returns GUARD_PASS, or why it is left out.
  *
  * Protocol: sections 1, 2 and 5.
  */

@@ -18,7 +18,6 @@ static void add_visible(struct mcpx_text *out, struct mcpx_slice text)
 
     mcpx_json_add_string(&quoted, text);
     text_visible_short(out, mcpx_text_view(&quoted), SHOWN_MAX);
-    out->failed = out->failed || quoted.failed;
     mcpx_text_fini(&quoted);
 }
 

@@ -15,6 +15,7 @@
 
 #include "lib/json/json_write.h"
 #include "lib/wire/frames.h"
+#include "tools/common/command.h"
 
 #include <stdlib.h>
 
@@ -80,13 +81,10 @@ struct guard_passage {
     struct mcpx_text to_agent, to_router;
 };
 
-enum mcpx_err guard_passage_new(const struct guard_passage_config *config,
-                                struct guard_passage **out)
+struct guard_passage *guard_passage_new(const struct guard_passage_config *config)
 {
     struct guard_passage *passage = calloc(1, sizeof *passage);
 
-    if (!passage)
-        return MCPX_ENOMEM;
     passage->config = *config;
     guard_judge_init(&passage->judge, config->asked);
     passage->heard = (struct mx_frames){
@@ -95,8 +93,7 @@ enum mcpx_err guard_passage_new(const struct guard_passage_config *config,
                                        .max = config->message_max,
                                        .keep_raw = true,
                                        .keep_size = KEPT_MAX};
-    *out = passage;
-    return MCPX_OK;
+    return passage;
 }
 
 void guard_passage_free(struct guard_passage *passage)
@@ -151,17 +148,12 @@ static void end(struct guard_passage *passage, const char *why)
         passage->end = why;
 }
 
-static void end_without_memory(struct guard_passage *passage)
+static enum mx_frames_step next_frame(struct mx_frames *frames, struct mx_frames_found *found)
 {
-    end(passage, "out of memory");
-}
+    enum mx_frames_step step = mx_frames_next(frames, found);
 
-/* True when no memory ran out in any of the buffers. */
-static void check_memory(struct guard_passage *passage)
-{
-    if (passage->early.failed || passage->head.failed || passage->to_agent.failed ||
-        passage->to_router.failed)
-        end_without_memory(passage);
+    memory_checked(step == MX_FRAMES_NOMEM ? MCPX_ENOMEM : MCPX_OK);
+    return step;
 }
 
 /* `len` is 0 while the head is not complete. Returns NULL, or what is wrong already. */
@@ -184,17 +176,13 @@ static void listen(struct guard_passage *passage, struct mcpx_slice bytes)
     enum mx_frames_step step;
 
     mx_frames_feed(&passage->heard, bytes);
-    while ((step = mx_frames_next(&passage->heard, &found)) != MX_FRAMES_MORE) {
+    while ((step = next_frame(&passage->heard, &found)) != MX_FRAMES_MORE) {
         if (step == MX_FRAMES_BAD) {
             end(passage, found.reason);
             return;
         }
-        if (step == MX_FRAMES_NOMEM ||
-            (step == MX_FRAMES_MESSAGE && found.opcode == MX_TEXT &&
-             guard_judge_sent(&passage->judge, found.payload) == MCPX_ENOMEM)) {
-            end_without_memory(passage);
-            return;
-        }
+        if (step == MX_FRAMES_MESSAGE && found.opcode == MX_TEXT)
+            guard_judge_sent(&passage->judge, found.payload);
     }
     mcpx_text_slice(&passage->to_router, bytes);
 }
@@ -253,8 +241,7 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
     switch (passage->phase) {
     case HEAD:
         mcpx_text_slice(&passage->early, bytes);
-        if (!passage->early.failed)
-            read_request(passage);
+        read_request(passage);
         break;
     case ANSWER:
     case WELCOME:
@@ -267,7 +254,6 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
         pass_body(passage, bytes);
         break;
     }
-    check_memory(passage);
 }
 
 void guard_passage_give_up(struct guard_passage *passage)
@@ -320,12 +306,9 @@ static void pass_frames(struct guard_passage *passage, struct mcpx_slice bytes)
     enum mx_frames_step step;
 
     mx_frames_feed(&passage->told, bytes);
-    while (!passage->end &&
-           (step = mx_frames_next(&passage->told, &found)) != MX_FRAMES_MORE) {
+    while (!passage->end && (step = next_frame(&passage->told, &found)) != MX_FRAMES_MORE) {
         if (step == MX_FRAMES_BAD)
             end(passage, found.reason);
-        else if (step == MX_FRAMES_NOMEM)
-            end_without_memory(passage);
         else if (step == MX_FRAMES_CONTROL)
             mcpx_text_slice(&passage->to_agent, found.raw);
         else
@@ -390,8 +373,7 @@ static void read_answers(struct guard_passage *passage)
 {
     size_t before = 0;
 
-    while (!passage->end && !passage->answered && !passage->head.failed &&
-           passage->head.len != before) {
+    while (!passage->end && !passage->answered && passage->head.len != before) {
         before = passage->head.len;
         read_answer(passage);
     }
@@ -409,5 +391,4 @@ void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice 
         mcpx_text_slice(&passage->head, bytes);
         read_answers(passage);
     }
-    check_memory(passage);
 }

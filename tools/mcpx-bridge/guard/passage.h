@@ -53,9 +53,8 @@ struct guard_passage_config {
     void *user;
 };
 
-/** Makes a passage before its first byte. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err guard_passage_new(const struct guard_passage_config *config,
-                                struct guard_passage **out);
+/** Makes a passage before its first byte. */
+struct guard_passage *guard_passage_new(const struct guard_passage_config *config);
 
 /** Frees the passage. NULL is allowed. */
 void guard_passage_free(struct guard_passage *passage);

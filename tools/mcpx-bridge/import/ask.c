@@ -56,7 +56,7 @@ static void give_up(struct import *import, struct import_question *row, int code
     drop(&import->asks, row);
 }
 
-/* Remembers a question under the next serial; NULL when memory ran out. */
+/* Remembers a question under the next serial. */
 static struct import_question *note(struct import *import, const struct import_call *call,
                                     const struct mcpx_rpc *rpc)
 {
@@ -64,8 +64,6 @@ static struct import_question *note(struct import *import, const struct import_c
     char *memory = malloc(who.len + rpc->method.len + rpc->id.len + 1), *at = memory;
     struct import_question *row = &import->asks.rows[import->asks.count];
 
-    if (!memory)
-        return NULL;
     *row =
         (struct import_question){.serial = ++import->setup.shared->serial,
                                  .call = call->id,
@@ -103,13 +101,6 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
     import_write(import, 0);
 }
 
-static void say_not_asked(struct import *import, struct mcpx_slice method,
-                          struct mcpx_slice who, enum mcpx_err err)
-{
-    import_say(import, "%.*s cannot be passed to %.*s: %s", (int)method.len, method.text,
-               (int)who.len, who.text, mcpx_strerror(err));
-}
-
 /* Puts the question to whoever's call that is. */
 static void put(struct import *import, struct import_call *call, struct mcpx_slice line,
                 const struct mcpx_rpc *rpc)
@@ -123,14 +114,8 @@ static void put(struct import *import, struct import_call *call, struct mcpx_sli
                                .timeout_ms = import->config.question_ms};
 
     call->was_asked = true;
-    if (row) {
-        draft.tag = (void *)row->serial;
-        if (import_want_send(import, call->requester.topic, &draft))
-            return;
-        drop(&import->asks, row);
-    }
-    say_not_asked(import, rpc->method, call->requester.id, MCPX_ENOMEM);
-    tell_server(import, rpc->id, BRIDGE_NO_METHOD, mcpx_strerror(MCPX_ENOMEM));
+    draft.tag = (void *)row->serial;
+    import_want_send(import, call->requester.topic, &draft);
 }
 
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
@@ -160,15 +145,13 @@ void import_asked(struct import *import, const void *tag, const struct bridge_ou
     struct import_question *row = find(&import->asks, tag);
     enum mcpx_err err = outcome->err;
 
-    if (!row)
-        return;
-    if (!err)
+    if (row && !err)
         mcpx_text_slice(&row->envelope, outcome->id);
-    if (row->envelope.failed)
-        err = MCPX_ENOMEM;
-    if (!err)
+    if (!row || !err)
         return;
-    say_not_asked(import, row->method, row->participant.id, err);
+    import_say(import, "%.*s cannot be passed to %.*s: %s", (int)row->method.len,
+               row->method.text, (int)row->participant.id.len, row->participant.id.text,
+               mcpx_strerror(err));
     give_up(import, row, BRIDGE_NO_METHOD, mcpx_strerror(err));
 }
 
@@ -209,9 +192,8 @@ static void take_back(struct import *import, const struct import_question *row)
               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
               "{\"requestId\":%s,\"reason\":\"not answered in time\"}}",
               row->rpc_id);
-    draft.payload = mcpx_text_view(&import->text);
-    if (!import->text.failed)
-        import_want_send(import, row->participant.topic, &draft);
+    draft.payload = text_whole(&import->text);
+    import_want_send(import, row->participant.topic, &draft);
 }
 
 void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload)

@@ -25,22 +25,17 @@ struct import_holder *import_calls_holder(const struct import_calls *calls,
     return NULL;
 }
 
-/* The holder of that name, or a new one; NULL when memory ran out. */
+/* The holder of that name, or a new one. */
 static struct import_holder *hold_for(struct import_calls *calls, struct import_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
-    struct import_holder **holders, *holder = import_calls_holder(calls, who);
+    struct import_holder *holder = import_calls_holder(calls, who);
 
     if (holder)
         return holder;
-    holders =
-        mx_room(calls->holders, calls->holder_count, &calls->holder_size, sizeof *holders);
-    if (!holders)
-        return NULL;
-    calls->holders = holders;
+    calls->holders = mx_room(calls->holders, calls->holder_count, &calls->holder_size,
+                             sizeof(struct import_holder *));
     holder = malloc(sizeof *holder + identity.len + 1);
-    if (!holder)
-        return NULL;
     memcpy(holder + 1, identity.text, identity.len);
     *holder = (struct import_holder){.topic = who.topic,
                                      .identity = {(char *)(holder + 1), identity.len}};
@@ -84,22 +79,13 @@ struct import_call *import_calls_add(struct import_calls *calls,
     size_t len = draft->envelope.len + draft->requester.id.len + draft->rpc_id.len +
                  draft->token.len + draft->method.len + draft->context.len +
                  draft->fulfils.len;
-    struct import_holder *holder = NULL;
-    struct import_call **rows, *call;
-    char *at;
+    struct import_holder *holder =
+        draft->purpose == IMPORT_PARTICIPANT ? hold_for(calls, draft->requester) : NULL;
+    struct import_call *call = malloc(sizeof *call + len + 1);
+    char *at = (char *)(call + 1);
 
-    rows = mx_room(calls->rows, calls->count, &calls->size, sizeof *rows);
-    if (!rows)
-        return NULL;
-    calls->rows = rows;
-    call = malloc(sizeof *call + len + 1);
-    if (call && draft->purpose == IMPORT_PARTICIPANT)
-        holder = hold_for(calls, draft->requester);
-    if (!call || (draft->purpose == IMPORT_PARTICIPANT && !holder)) {
-        free(call);
-        return NULL;
-    }
-    at = (char *)(call + 1);
+    calls->rows =
+        mx_room(calls->rows, calls->count, &calls->size, sizeof(struct import_call *));
     *call = (struct import_call){
         .id = ++calls->last_id,
         .purpose = draft->purpose,
@@ -121,17 +107,12 @@ struct import_call *import_calls_add(struct import_calls *calls,
     return call;
 }
 
-bool import_calls_hold(struct import_calls *calls, struct import_call *call,
+void import_calls_hold(struct import_calls *calls, struct import_call *call,
                        struct mcpx_slice payload)
 {
     mcpx_text_slice(&call->payload, payload);
-    if (call->payload.failed) {
-        mcpx_text_fini(&call->payload);
-        return false;
-    }
     calls->held += call->payload.len;
     call->holder->held += call->payload.len;
-    return true;
 }
 
 void import_calls_release(struct import_calls *calls, struct import_call *call)

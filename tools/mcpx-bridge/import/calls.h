@@ -49,7 +49,6 @@ struct import_holder {
  * fulfils       id of the proposal it fulfils; absent when it fulfils none
  * holder        whose share it takes from; NULL for the bridge's own
  * admitted      it is between the two doors of its terms; NULL: it is not, or there are none
- * ended         it has gone through the second one
  * was_asked     the server has asked somebody about it since its deadline was set
  */
 struct import_call {
@@ -61,7 +60,7 @@ struct import_call {
     struct mcpx_slice envelope, rpc_id, token, method, context, fulfils;
     struct import_holder *holder;
     struct mcpx_call *admitted;
-    bool ended, was_asked;
+    bool was_asked;
     struct mcpx_text payload;
 };
 
@@ -79,18 +78,12 @@ struct import_calls {
 /** Frees all. */
 void import_calls_fini(struct import_calls *calls);
 
-/**
- * Adds a call with the next number. Slices of `draft` are copied; its id and payload are ignored.
- * Returns NULL when memory ran out.
- */
+/** Adds a call with the next number. Copies slices of `draft`; ignores its id and payload. */
 struct import_call *import_calls_add(struct import_calls *calls,
                                      const struct import_call *draft);
 
-/**
- * Keeps the payload of a call until import_calls_release. Returns false, nothing kept, when memory
- * ran out.
- */
-bool import_calls_hold(struct import_calls *calls, struct import_call *call,
+/** Keeps the payload of a call until import_calls_release. */
+void import_calls_hold(struct import_calls *calls, struct import_call *call,
                        struct mcpx_slice payload);
 
 /** Frees the payload of a call. */

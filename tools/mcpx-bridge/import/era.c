@@ -59,8 +59,7 @@ static void initialize(struct import *import)
     mcpx_json_add_changed(&params, mcpx_slice_of(import->config.capabilities), &roots,
                           import->config.roots ? 1 : 0);
     mx_format(&params, ",\"clientInfo\":" IMPORT_CLIENT_INFO, mcpx_version());
-    if (!params.failed)
-        import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
+    import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
     mcpx_text_fini(&params);
 }
 
@@ -103,9 +102,8 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
         mx_format(&import->text,
                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}",
                   lists[i]);
-        draft.payload = mcpx_text_view(&import->text);
-        if (!import->text.failed)
-            import_tell(import, &draft);
+        draft.payload = text_whole(&import->text);
+        import_tell(import, &draft);
     }
 }
 
@@ -147,7 +145,7 @@ static void note_version(struct import *import, struct mcpx_slice version)
 {
     struct mcpx_text text = {0};
 
-    if (mcpx_json_add_unescaped(&text, version) && !text.failed && text.text)
+    if (mcpx_json_add_unescaped(&text, version) && text.text)
         snprintf(import->version, sizeof import->version, "%s", text.text);
     mcpx_text_fini(&text);
 }
@@ -198,11 +196,8 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
     }
     if (wanted.len) {
         mcpx_text_puts(&wanted, "}");
-        if (wanted.failed)
-            import_say(import, "out of memory: changes of lists are not listened for");
-        else
-            import_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
-                           mcpx_text_view(&wanted));
+        import_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
+                       mcpx_text_view(&wanted));
     }
     mcpx_text_fini(&wanted);
 }
@@ -229,7 +224,7 @@ static void newest_version(struct import *import, struct mcpx_slice error)
     while (mcpx_json_walk_next(&walk)) {
         struct mcpx_text text = {0};
 
-        if (mcpx_json_add_unescaped(&text, walk.value) && !text.failed && text.text &&
+        if (mcpx_json_add_unescaped(&text, walk.value) && text.text &&
             text.len < sizeof import->version && strcmp(text.text, import->version) > 0)
             memcpy(import->version, text.text, text.len + 1);
         mcpx_text_fini(&text);

@@ -39,7 +39,6 @@ static bool answer_instead(struct import *import, struct import_call *call)
     }
     mcpx_text_reset(&import->text);
     bridge_add_result(&import->text, call->rpc_id, result);
-    import->text.failed |= own.failed;
     mcpx_text_fini(&own);
     import_answer(import, call);
     return true;
@@ -54,11 +53,9 @@ void import_write_failed(struct import *import, int64_t id, enum mcpx_err err)
     if (call->purpose != IMPORT_PARTICIPANT)
         import_calls_drop(&import->calls, call);
     else
-        import_refuse(import, call,
-                      err == MCPX_ENOMEM ? MCPX_CAUSE_EXHAUSTED : MCPX_CAUSE_UNAVAILABLE,
-                      err == MCPX_ELIMIT   ? "the server does not read its input"
-                      : err == MCPX_ENOMEM ? "the bridge is out of memory"
-                                           : "the server is gone: it reads no more",
+        import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
+                      err == MCPX_ELIMIT ? "the server does not read its input"
+                                         : "the server is gone: it reads no more",
                       (struct mcpx_slice){0});
 }
 
@@ -77,10 +74,7 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
     import_add_request(&import->line, payload, call->id,
                        import->era == IMPORT_MODERN ? import->version : NULL,
                        import->config.capabilities);
-    if (!import_write(import, call->id)) {
-        import_write_failed(import, call->id, MCPX_ENOMEM);
-        return;
-    }
+    import_write(import, call->id);
     call->written = true;
     import_calls_release(&import->calls, call);
     import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
@@ -117,28 +111,16 @@ void import_abandon(struct import *import, struct import_call *call)
     import_calls_drop(&import->calls, call);
 }
 
-/* Wants an answer sent; where there is no memory for that, the request is dropped. */
-static void respond(struct import *import, const struct bridge_row *row)
-{
-    if (!import_want(import, *row))
-        import_want_drop(import, row->action.topic, row->action.about);
-}
-
 void import_answer(struct import *import, struct import_call *call)
 {
     struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
                                         .topic = call->requester.topic,
                                         .about = call->envelope,
-                                        .text = mcpx_text_view(&import->text)},
+                                        .text = text_whole(&import->text)},
                              .who = call->requester.id,
                              .method = call->method};
 
-    if (import->text.failed) {
-        import_say(import, "out of memory: a request stays unanswered");
-        import_abandon(import, call);
-        return;
-    }
-    respond(import, &row);
+    import_want(import, row);
     if (import->text.len > call->holder->longest)
         call->holder->longest = import->text.len;
     import_calls_drop(&import->calls, call);
@@ -167,7 +149,6 @@ static void add_too_large(struct import *import, const struct bridge_row *row)
               mcpx_text_view(&data));
     import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
                (int)row->who.len, row->who.text, message.text ? message.text : "too large");
-    import->text.failed |= message.failed || data.failed;
     mcpx_text_fini(&message);
     mcpx_text_fini(&data);
 }
@@ -185,7 +166,7 @@ static bool add_substitute(struct import *import, const struct bridge_row *row,
         add_error(import, row, MCPX_CAUSE_EXHAUSTED,
                   MCPX_SLICE("too many answers wait to be sent (--answers-max)"),
                   (struct mcpx_slice){0});
-    return !import->text.failed;
+    return true;
 }
 
 void import_answer_failed(struct import *import, const struct bridge_row *row,
@@ -194,9 +175,9 @@ void import_answer_failed(struct import *import, const struct bridge_row *row,
     struct bridge_row substitute = *row;
 
     if (add_substitute(import, row, err)) {
-        substitute.action.text = mcpx_text_view(&import->text);
+        substitute.action.text = text_whole(&import->text);
         substitute.is_substitute = true;
-        respond(import, &substitute);
+        import_want(import, substitute);
         return;
     }
     import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
@@ -251,9 +232,6 @@ void import_turn_away(struct import *import, size_t topic, const struct mcpx_eve
     else
         bridge_add_error(&import->text, event->rpc->id, BRIDGE_UNAVAILABLE,
                          mcpx_slice_of(message), (struct mcpx_slice){0});
-    row.action.text = mcpx_text_view(&import->text);
-    if (import->text.failed)
-        import_want_drop(import, topic, event->envelope->id);
-    else
-        respond(import, &row);
+    row.action.text = text_whole(&import->text);
+    import_want(import, row);
 }

@@ -28,15 +28,12 @@ static int64_t or_else(int64_t value, int64_t fallback)
     return value > 0 ? value : fallback;
 }
 
-enum mcpx_err import_new(const struct import_config *config, const struct import_setup *setup,
-                         struct import **out)
+struct import *import_new(const struct import_config *config, const struct import_setup *setup)
 {
     const char *capabilities =
         config->capabilities ? config->capabilities : IMPORT_CAPABILITIES;
     struct import *import = calloc(1, sizeof *import);
 
-    if (!import)
-        return MCPX_ENOMEM;
     import->config = (struct import_config){
         .topics = config->topics ? config->topics : 1,
         .capabilities = strdup(capabilities),
@@ -57,12 +54,7 @@ enum mcpx_err import_new(const struct import_config *config, const struct import
     import_tools_init(&import->tools);
     if (config->roots)
         import->config.roots = strdup(config->roots);
-    if (!import->config.capabilities || (config->roots && !import->config.roots)) {
-        import_free(import);
-        return MCPX_ENOMEM;
-    }
-    *out = import;
-    return MCPX_OK;
+    return import;
 }
 
 void import_free(struct import *import)
@@ -99,18 +91,12 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
         .context = event->rpc->context,
         .fulfils = event->proposal};
     struct import_call *call = import_calls_add(&import->calls, &draft);
-    bool is_held;
 
-    if (!call) {
-        import_say(import, "out of memory: a request stays unanswered");
-        import_want_drop(import, topic, draft.envelope);
-        return;
-    }
-    is_held = import_calls_hold(&import->calls, call, event->rpc->text);
+    import_calls_hold(&import->calls, call, event->rpc->text);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
-    else if (!is_held || !bridge_may_have(call->holder->calls, import->calls.count,
-                                          import->config.calls_max))
+    else if (!bridge_may_have(call->holder->calls, import->calls.count,
+                              import->config.calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "you have as many requests under way as the bridge has room for",
                       (struct mcpx_slice){0});
@@ -220,9 +206,8 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
                      (struct mcpx_slice){0});
     draft.to = &envelope->from;
     draft.correlation_id = envelope->id;
-    draft.payload = mcpx_text_view(&import->text);
-    if (!import->text.failed)
-        import_want_send(import, topic, &draft);
+    draft.payload = text_whole(&import->text);
+    import_want_send(import, topic, &draft);
 }
 
 static void on_refused(struct import *import, const struct mcpx_event *event)

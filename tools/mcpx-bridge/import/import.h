@@ -13,9 +13,9 @@
 
 struct import;
 
-/** Makes an import. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err import_new(const struct import_config *config, const struct import_setup *setup,
-                         struct import **out);
+/** Makes an import. */
+struct import *import_new(const struct import_config *config,
+                          const struct import_setup *setup);
 
 /**
  * Frees it, once none of its actions waits; whoever waits is answered by nobody. NULL is allowed.

@@ -69,7 +69,6 @@ static void add_changed_meta(struct mcpx_text *out, struct mcpx_slice meta, int6
         changes[count++] =
             (struct mcpx_json_change){META "clientCapabilities", mcpx_slice_of(capabilities)};
     mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
-    out->failed = out->failed || quoted.failed || info.failed;
     mcpx_text_fini(&quoted);
     mcpx_text_fini(&info);
 }
@@ -97,7 +96,6 @@ void import_add_request(struct mcpx_text *out, struct mcpx_slice payload, int64_
                           1);
     changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
     mcpx_json_add_changed(out, payload, changes, 2);
-    out->failed = out->failed || new_meta.failed || new_params.failed;
     mcpx_text_fini(&new_meta);
     mcpx_text_fini(&new_params);
 }
@@ -114,7 +112,6 @@ void import_add_with_param(struct mcpx_text *out, struct mcpx_slice message,
     if (!mcpx_json_get(message, "jsonrpc").text)
         changes[count++] = (struct mcpx_json_change){"jsonrpc", MCPX_SLICE("\"2.0\"")};
     mcpx_json_add_changed(out, message, changes, count);
-    out->failed = out->failed || new_params.failed;
     mcpx_text_fini(&new_params);
 }
 
@@ -146,17 +143,13 @@ static void flatten(struct mcpx_text *line)
     blank(line, '\r');
 }
 
-bool import_write(struct import *import, int64_t call)
+void import_write(struct import *import, int64_t call)
 {
     struct bridge_action action = {.type = BRIDGE_WRITE};
 
-    if (import->line.failed) {
-        bridge_output_lose(&import->setup.shared->output);
-        return false;
-    }
     flatten(&import->line);
-    action.text = mcpx_text_view(&import->line);
-    return import_want(import, (struct bridge_row){.action = action, .call = call});
+    action.text = text_whole(&import->line);
+    import_want(import, (struct bridge_row){.action = action, .call = call});
 }
 
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
@@ -169,16 +162,13 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
     struct import_call *call = import_calls_add(&import->calls, &draft);
     bool modern = import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
 
-    if (!call)
-        return;
     mcpx_text_reset(&import->line);
     mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{",
               call->id, method);
     if (modern)
         import_add_meta(&import->line, import->version, import->config.capabilities);
     mx_format(&import->line, "%s%s}}", modern && params.len ? "," : "", params);
-    if (!import_write(import, call->id))
-        import_calls_drop(&import->calls, call);
+    import_write(import, call->id);
 }
 
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri)

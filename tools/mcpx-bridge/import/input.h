@@ -16,10 +16,8 @@ struct import;
  * Gives import->line to the child.
  *
  * call   number of the request in it; 0 = none
- *
- * Returns false when memory ran out; the log is told.
  */
-bool import_write(struct import *import, int64_t call);
+void import_write(struct import *import, int64_t call);
 
 /**
  * Writes a request of our own.

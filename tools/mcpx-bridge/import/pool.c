@@ -28,7 +28,6 @@ enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING, SLOT_OVER };
  * owner     its id is memory of ours; absent for slot 0
  * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
  * is_away   the owner has left the topic
- * start, stop   the actions of that name
  */
 struct slot {
     enum phase phase;
@@ -36,7 +35,6 @@ struct slot {
     struct import *import;
     struct import_who owner;
     int64_t idle_at;
-    struct bridge_row start, stop;
 };
 
 /**
@@ -55,18 +53,13 @@ struct import_pool {
     struct bridge_row *row;
 };
 
-static enum mcpx_err open_slot(struct import_pool *pool, size_t number)
+static void open_slot(struct import_pool *pool, size_t number)
 {
     struct slot *slot = &pool->slots[number];
     struct import_setup setup = {number, slot->owner, &pool->shared};
 
     slot->idle_at = INT64_MAX;
-    slot->start.action = (struct bridge_action){.type = BRIDGE_START,
-                                                .server = number,
-                                                .topic = slot->owner.topic,
-                                                .about = slot->owner.id};
-    slot->stop.action = (struct bridge_action){.type = BRIDGE_STOP, .server = number};
-    return import_new(&pool->config, &setup, &slot->import);
+    slot->import = import_new(&pool->config, &setup);
 }
 
 static void close_slot(struct slot *slot)
@@ -76,12 +69,10 @@ static void close_slot(struct slot *slot)
     *slot = (struct slot){.idle_at = INT64_MAX};
 }
 
-enum mcpx_err import_pool_new(const struct import_config *config, struct import_pool **out)
+struct import_pool *import_pool_new(const struct import_config *config)
 {
     struct import_pool *pool = calloc(1, sizeof *pool);
 
-    if (!pool)
-        return MCPX_ENOMEM;
     pool->config = *config;
     pool->shared.terms = config->terms;
     pool->shared.view = config->view;
@@ -94,17 +85,12 @@ enum mcpx_err import_pool_new(const struct import_config *config, struct import_
         pool->config.topics = 1;
     pool->slots = calloc(pool->size, sizeof *pool->slots);
     pool->shared.topics = calloc(pool->config.topics, sizeof *pool->shared.topics);
-    if (!import_turns_init(&pool->turns, pool->config.topics, config->answers_max,
-                           &pool->shared) ||
-        !pool->slots || !pool->shared.topics || open_slot(pool, 0)) {
-        import_pool_free(pool);
-        return MCPX_ENOMEM;
-    }
+    import_turns_init(&pool->turns, pool->config.topics, config->answers_max, &pool->shared);
+    open_slot(pool, 0);
     for (size_t i = 1; i < pool->size; i++)
         pool->slots[i].idle_at = INT64_MAX;
     pool->slots[0].phase = SLOT_RUNNING;
-    *out = pool;
-    return MCPX_OK;
+    return pool;
 }
 
 void import_pool_free(struct import_pool *pool)
@@ -115,7 +101,7 @@ void import_pool_free(struct import_pool *pool)
         bridge_row_free(pool->row);
     bridge_output_fini(&pool->shared.output);
     import_turns_fini(&pool->turns);
-    for (size_t i = 0; pool->slots && i < pool->size; i++)
+    for (size_t i = 0; i < pool->size; i++)
         close_slot(&pool->slots[i]);
     mcpx_calls_free(pool->shared.calls);
     free(pool->slots);
@@ -140,13 +126,22 @@ const char *import_pool_outage(const struct import_pool *pool)
 
 /* ---- slots ---- */
 
+static void want(struct import_pool *pool, enum bridge_action_type type, size_t number)
+{
+    struct import_who owner = pool->slots[number].owner;
+    struct bridge_action action = {
+        .type = type, .server = number, .topic = owner.topic, .about = owner.id};
+
+    bridge_output_add(&pool->shared.output, &(struct bridge_row){.action = action});
+}
+
 static void stop(struct import_pool *pool, size_t number)
 {
     struct slot *slot = &pool->slots[number];
 
     slot->phase = SLOT_STOPPING;
     slot->idle_at = INT64_MAX;
-    bridge_output_keep(&pool->shared.output, &slot->stop);
+    want(pool, BRIDGE_STOP, number);
 }
 
 /* Its process is gone. */
@@ -175,7 +170,7 @@ static void start_waiting(struct import_pool *pool)
 
         if (slot->phase != SLOT_WAITING)
             continue;
-        bridge_output_keep(&pool->shared.output, &slot->start);
+        want(pool, BRIDGE_START, i);
         slot->phase = SLOT_RUNNING;
         pool->alive++;
     }
@@ -276,17 +271,15 @@ static size_t make_slot(struct import_pool *pool, struct import_who who, const c
         return 0;
     if (is_full || !has_share)
         stop(pool, victim);
-    *why = at ? "the bridge is out of memory" : "too many server processes are ending";
-    id = at ? malloc(who.id.len + 1) : NULL;
-    if (!id)
+    *why = "too many server processes are ending";
+    if (!at)
         return 0;
+    id = malloc(who.id.len + 1);
     memcpy(id, who.id.text, who.id.len);
     pool->slots[at].owner = (struct import_who){who.topic, {id, who.id.len}};
     pool->slots[at].phase = SLOT_WAITING;
-    if (open_slot(pool, at) == MCPX_OK)
-        return at;
-    close_slot(&pool->slots[at]);
-    return 0;
+    open_slot(pool, at);
+    return at;
 }
 
 /* ---- events ---- */

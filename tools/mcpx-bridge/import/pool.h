@@ -18,10 +18,8 @@ struct import_pool;
  * Makes a pool. Server 0 serves everybody; its process is the caller's to start. With isolate_max,
  * all it is asked is what is the same for all (initialize, lists); everything else goes to a server
  * of the requester's own, numbered from 1, for which BRIDGE_START is wanted.
- *
- * Returns MCPX_OK or MCPX_ENOMEM.
  */
-enum mcpx_err import_pool_new(const struct import_config *config, struct import_pool **out);
+struct import_pool *import_pool_new(const struct import_config *config);
 
 /** Frees it; open requests get no answer. NULL is allowed. */
 void import_pool_free(struct import_pool *pool);

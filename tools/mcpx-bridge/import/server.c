@@ -90,11 +90,7 @@ static void answer_participant(struct import *import, struct import_call *call,
         import_terms_answer(import, call, rpc);
     else if (!import_terms_add_shown(import, call, rpc, &import->text))
         mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
-    if (import->text.failed)
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, "the bridge is out of memory",
-                      (struct mcpx_slice){0});
-    else
-        import_answer(import, call);
+    import_answer(import, call);
 }
 
 /* An answer whose id is not known; one that waits alone is the one meant. */
@@ -159,9 +155,8 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
     import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
     draft.to = &call->requester.id;
     draft.correlation_id = call->envelope;
-    draft.payload = mcpx_text_view(&import->text);
-    if (!import->text.failed)
-        import_tell_topic(import, call->requester.topic, &draft);
+    draft.payload = text_whole(&import->text);
+    import_tell_topic(import, call->requester.topic, &draft);
 }
 
 /* To those who subscribed; to everybody when an envelope cannot name that many. */
@@ -270,7 +265,7 @@ static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
     if (count)
         mcpx_json_add_changed(out, value, changes, count);
     mcpx_text_fini(&number);
-    return count && !out->failed;
+    return count > 0;
 }
 
 static void read_message(struct import *import, struct mcpx_slice value, struct mcpx_now now)

@@ -4,6 +4,7 @@
 #ifndef MCPX_BRIDGE_IMPORT_STATE_H
 #define MCPX_BRIDGE_IMPORT_STATE_H
 
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/import/calls.h"
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/shared.h"
@@ -160,7 +161,6 @@ enum import_era {
  * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
  * version        protocol version spoken with the server
  * setup          its number and its owner
- * kill           the action of that name
  * probed         this process was asked server/discover
  * unready        it was started and is not ready yet
  * again          it ended or will be ended, and the next one is greeted in another way
@@ -183,7 +183,6 @@ struct import {
     int64_t era_at;
     int64_t handshake_at;
     struct import_setup setup;
-    struct bridge_row kill;
     bool probed, unready, again;
     char version[32];
     bool retried, has_mended;

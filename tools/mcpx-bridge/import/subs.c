@@ -70,20 +70,16 @@ static bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slic
 
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
 {
-    struct import_sub **rows, *sub;
+    struct import_sub *sub;
     char *at;
 
     if (find(subs, uri, who))
         return true;
-    if (!import_subs_may_add(subs, uri, who) || !mx_map_reserve(&subs->by_uri))
+    if (!import_subs_may_add(subs, uri, who))
         return false;
-    rows = mx_room(subs->rows, subs->count, &subs->size, sizeof *rows);
-    if (!rows)
-        return false;
-    subs->rows = rows;
+    mx_map_reserve(&subs->by_uri);
+    subs->rows = mx_room(subs->rows, subs->count, &subs->size, sizeof(struct import_sub *));
     sub = bridge_room(sizeof *sub, uri.len + who.id.len, &at);
-    if (!sub)
-        return false;
     sub->uri = bridge_copy(&at, uri);
     sub->who = (struct import_who){who.topic, bridge_copy(&at, who.id)};
     sub->number = ++subs->last_number;

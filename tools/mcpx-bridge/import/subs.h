@@ -32,7 +32,7 @@ struct import_subs {
 /** Frees all. */
 void import_subs_fini(struct import_subs *subs);
 
-/** Adds a subscription, once. Returns false when memory ran out or there are too many. */
+/** Adds a subscription, once. Returns false when there are too many. */
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who);
 
 /** Removes a subscription if there is one. */

@@ -14,17 +14,17 @@
 
 /* ---- wishes ---- */
 
-bool import_want(struct import *import, struct bridge_row row)
+void import_want(struct import *import, struct bridge_row row)
 {
     row.action.server = import->setup.number;
-    return bridge_output_add(&import->setup.shared->output, &row);
+    bridge_output_add(&import->setup.shared->output, &row);
 }
 
-bool import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft)
+void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft)
 {
     struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft};
 
-    return import_want(import, (struct bridge_row){.action = action});
+    import_want(import, (struct bridge_row){.action = action});
 }
 
 void import_want_drop(struct import *import, size_t topic, struct mcpx_slice request)
@@ -36,9 +36,7 @@ void import_want_drop(struct import *import, size_t topic, struct mcpx_slice req
 
 void import_want_kill(struct import *import)
 {
-    import->kill.action =
-        (struct bridge_action){.type = BRIDGE_KILL, .server = import->setup.number};
-    bridge_output_keep(&import->setup.shared->output, &import->kill);
+    import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
 }
 
 /* ---- words ---- */
@@ -71,8 +69,8 @@ void import_announce(struct import *import, const char *text)
         return;
     mcpx_text_reset(&import->text);
     mx_format(&import->text, "{\"text\":%q}", text);
-    draft.payload = mcpx_text_view(&import->text);
-    for (size_t topic = 0; topic < import->config.topics && !import->text.failed; topic++)
+    draft.payload = text_whole(&import->text);
+    for (size_t topic = 0; topic < import->config.topics; topic++)
         import_want_send(import, topic, &draft);
 }
 
@@ -95,13 +93,12 @@ void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *d
 
     draft->type = "mcp/request";
     action.draft = *draft;
-    if (!import_want(import, (struct bridge_row){
-                                 .action = action,
-                                 .is_notice = true,
-                                 .is_again = is_of_lists(draft->payload) ||
-                                             is_about(draft->payload,
-                                                      MCPX_SLICE("/resources/updated\""))}))
-        import_told(import, MCPX_ENOMEM);
+    import_want(import,
+                (struct bridge_row){
+                    .action = action,
+                    .is_notice = true,
+                    .is_again = is_of_lists(draft->payload) ||
+                                is_about(draft->payload, MCPX_SLICE("/resources/updated\""))});
 }
 
 void import_told(struct import *import, enum mcpx_err err)

@@ -30,15 +30,15 @@ void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *d
 void import_told(struct import *import, enum mcpx_err err);
 
 /** Wants that action; as bridge_output_add. Its server is filled in. */
-bool import_want(struct import *import, struct bridge_row row);
+void import_want(struct import *import, struct bridge_row row);
 
-/** Wants a draft sent in a topic, whatever comes of it. Returns false when memory ran out. */
-bool import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);
+/** Wants a draft sent in a topic, whatever comes of it. */
+void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);
 
 /** Wants a request not to be answered. */
 void import_want_drop(struct import *import, size_t topic, struct mcpx_slice request);
 
-/** Wants our child killed; needs no memory. */
+/** Wants our child killed. */
 void import_want_kill(struct import *import);
 
 /** The child is gone: sets the sentence and the data for requests from now on. */
@@ -59,10 +59,7 @@ const char *import_outage(const struct import *import);
 
 struct import_call;
 
-/**
- * Answers a participant's call with import->text, a message that has its id, and drops it. Without
- * the memory for that it is dropped alone, and the log says so.
- */
+/** Answers a participant's call with import->text, a message that has its id, and drops it. */
 void import_answer(struct import *import, struct import_call *call);
 
 /** Drops a participant's call, which is not answered. */

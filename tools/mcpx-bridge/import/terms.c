@@ -24,7 +24,7 @@ bool import_is_under_terms(const struct import *import, struct mcpx_slice method
 }
 
 /* The calls of all servers, which have one log. They are made when the first comes: by then we know
- * who we are. NULL without memory. */
+ * who we are. */
 static struct mcpx_calls *calls_of(struct import *import)
 {
     struct import_shared *shared = import->setup.shared;
@@ -64,7 +64,7 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
     bool may;
 
     mx_format(&text, "mcp/request:tools/call:%s", tool);
-    may = !text.failed && mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
+    may = mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
           view->could(view->user, caller->who.topic, caller->who.id, &kind);
     if (!may)
         mcpx_json_add_member(more, "kind", mcpx_text_view(&text));
@@ -96,8 +96,8 @@ static size_t answer_max(const struct import *import, const struct import_who *w
     return max > around ? max - around : max;
 }
 
-static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
-                           struct mcpx_admission *out)
+static void admit(struct import *import, const struct arrival *arrival,
+                  struct mcpx_admission *out)
 {
     struct import_shared *shared = import->setup.shared;
     struct mcpx_calls *calls = calls_of(import);
@@ -115,7 +115,6 @@ static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
         .now = now_of(import),
         .random = chance,
         .answer_max = answer_max(import, &arrival->who, arrival->id, arrival->envelope)};
-    enum mcpx_err err = MCPX_ENOMEM;
 
     mcpx_json_add_unescaped(
         &version, mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "serverInfo"),
@@ -124,25 +123,21 @@ static enum mcpx_err admit(struct import *import, const struct arrival *arrival,
         request.server_version = mcpx_text_view(&version);
     if (!shared->terms->deterministic)
         shared->view.chance(shared->view.user, chance, sizeof chance);
-    if (calls)
-        err = mcpx_calls_admit(calls, &request, out);
+    memory_checked(mcpx_calls_admit(calls, &request, out));
     mcpx_text_fini(&version);
-    return err;
 }
 
-static enum mcpx_err admit_call(struct import *import, struct import_call *call,
-                                struct mcpx_admission *out)
+static void admit_call(struct import *import, struct import_call *call,
+                       struct mcpx_admission *out)
 {
     const struct arrival arrival = {.payload = mcpx_text_view(&call->payload),
                                     .id = call->rpc_id,
                                     .envelope = call->envelope,
                                     .fulfils = call->fulfils,
                                     .who = call->requester};
-    enum mcpx_err err = call->payload.len ? admit(import, &arrival, out) : MCPX_ENOMEM;
 
-    if (err == MCPX_OK)
-        call->admitted = out->call;
-    return err;
+    admit(import, &arrival, out);
+    call->admitted = out->call;
 }
 
 /* Appends a whole message. */
@@ -172,15 +167,8 @@ void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
     add_more(&more, data);
     mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
     add_message(out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
-    out->failed |= error.failed || more.failed;
     mcpx_text_fini(&error);
     mcpx_text_fini(&more);
-}
-
-/* The error of a call for which there is not even the memory to write it down. */
-static void add_exhausted(struct mcpx_text *out, struct mcpx_slice id)
-{
-    import_terms_add_failure(out, id, MCPX_CAUSE_EXHAUSTED, (struct mcpx_slice){0});
 }
 
 /* Writes an answer to import->text. */
@@ -188,16 +176,8 @@ static void write_answer(struct import *import, struct import_call *call,
                          const struct mcpx_call_answer *answer)
 {
     call->admitted = NULL;
-    call->ended = true;
     mcpx_text_reset(&import->text);
     add_message(&import->text, call->rpc_id, answer);
-}
-
-static void write_exhausted(struct import *import, struct import_call *call)
-{
-    call->ended = true;
-    mcpx_text_reset(&import->text);
-    add_exhausted(&import->text, call->rpc_id);
 }
 
 bool import_terms_admit(struct import *import, struct import_call *call,
@@ -206,10 +186,7 @@ bool import_terms_admit(struct import *import, struct import_call *call,
     struct mcpx_json_change change = {"params", {0}};
     struct mcpx_admission admission = {0};
 
-    if (admit_call(import, call, &admission)) {
-        write_exhausted(import, call);
-        return false;
-    }
+    admit_call(import, call, &admission);
     if (!admission.call) {
         write_answer(import, call, &admission.answer);
         return false;
@@ -220,11 +197,6 @@ bool import_terms_admit(struct import *import, struct import_call *call,
     change.value = admission.params;
     mcpx_text_reset(&import->text);
     mcpx_json_add_changed(&import->text, *payload, &change, 1);
-    if (import->text.failed) {
-        import_terms_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                            MCPX_SLICE("the bridge is out of memory"), (struct mcpx_slice){0});
-        return false;
-    }
     *payload = mcpx_text_view(&import->text);
     return true;
 }
@@ -234,7 +206,7 @@ static void finish(struct import *import, struct mcpx_call *admitted,
                    struct mcpx_call_end *end, struct mcpx_call_answer *answer)
 {
     end->now = now_of(import);
-    mcpx_calls_answer(import->setup.shared->calls, admitted, end, answer);
+    memory_checked(mcpx_calls_answer(import->setup.shared->calls, admitted, end, answer));
 }
 
 void import_terms_answer(struct import *import, struct import_call *call,
@@ -254,7 +226,6 @@ void import_terms_answer(struct import *import, struct import_call *call,
         return;
     }
     call->admitted = NULL;
-    call->ended = true;
     changes[1].name = was_error ? "error" : "result";
     changes[1].value = answer.text;
     mcpx_text_reset(&import->text);
@@ -268,9 +239,8 @@ static bool admit_late(struct import *import, struct import_call *call)
 
     if (call->admitted)
         return true;
-    if (admit_call(import, call, &admission))
-        write_exhausted(import, call);
-    else if (!admission.call)
+    admit_call(import, call, &admission);
+    if (!admission.call)
         write_answer(import, call, &admission.answer);
     return admission.call != NULL;
 }
@@ -283,12 +253,10 @@ void import_terms_refuse(struct import *import, struct import_call *call,
     struct mcpx_call_answer answer = {0};
     struct mcpx_text more = {0};
 
-    if (call->ended)
-        write_exhausted(import, call);
-    if (call->ended || !admit_late(import, call))
+    if (!admit_late(import, call))
         return;
     add_more(&more, data);
-    end.more = more.len && !more.failed ? mcpx_text_view(&more) : (struct mcpx_slice){0};
+    end.more = more.len ? mcpx_text_view(&more) : (struct mcpx_slice){0};
     finish(import, call->admitted, &end, &answer);
     write_answer(import, call, &answer);
     mcpx_text_fini(&more);
@@ -302,12 +270,11 @@ void import_terms_abandon(struct import *import, struct import_call *call)
     struct mcpx_call_answer answer = {0};
     struct mcpx_admission admission = {0};
 
-    if (call->ended || (!call->admitted && admit_call(import, call, &admission)))
-        return;
+    if (!call->admitted)
+        admit_call(import, call, &admission);
     if (call->admitted)
         finish(import, call->admitted, &end, &answer);
     call->admitted = NULL;
-    call->ended = true;
 }
 
 void import_terms_turn_away(struct import *import, size_t topic,
@@ -322,10 +289,7 @@ void import_terms_turn_away(struct import *import, size_t topic,
         .type = MCPX_CALL_FAILED, .cause = MCPX_CAUSE_EXHAUSTED, .reason = message};
     struct mcpx_admission admission = {0};
 
-    if (admit(import, &arrival, &admission)) {
-        add_exhausted(&import->text, event->rpc->id);
-        return;
-    }
+    admit(import, &arrival, &admission);
     if (admission.call)
         finish(import, admission.call, &end, &admission.answer);
     add_message(&import->text, event->rpc->id, &admission.answer);
@@ -402,7 +366,6 @@ bool import_terms_add_shown(struct import *import, const struct import_call *cal
         return false;
     changes[1].value = mcpx_text_view(&shown);
     mcpx_json_add_changed(out, rpc->text, changes, 2);
-    out->failed |= shown.failed;
     mcpx_text_fini(&shown);
     return true;
 }

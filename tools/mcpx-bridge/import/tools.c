@@ -70,8 +70,8 @@ static void tell_doubts(struct import *import)
     import->tools.doubts = doubts;
 }
 
-/* From now on these are the server's tools; NULL: it cannot be known which. Returns true when calls
- * of tools need not wait for another list. */
+/* From now on these are the server's tools. Returns true when calls of tools need not wait for
+ * another list. */
 static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
@@ -82,8 +82,7 @@ static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_
     tools->coming = NULL;
     tools->again = false;
     tools->ends_at = INT64_MAX;
-    if (known)
-        tell_doubts(import);
+    tell_doubts(import);
     if (patient)
         import_tools_ask(import, now);
     else if (again)
@@ -108,8 +107,7 @@ static void ask_page(struct import *import, struct mcpx_slice cursor)
         mcpx_text_puts(&params, "\"cursor\":");
         mcpx_text_slice(&params, cursor);
     }
-    if (!params.failed)
-        import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
+    import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
     mcpx_text_fini(&params);
 }
 
@@ -143,8 +141,6 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
     tools->pages = 0;
     tools->bytes = 0;
     tools->ends_at = now.mono_ms + LIST_MS;
-    if (!tools->coming)
-        return settle(import, NULL, now);
     ask_page(import, (struct mcpx_slice){0});
     return false;
 }
@@ -176,7 +172,7 @@ static bool take_page(struct import *import, struct mcpx_slice result, struct mc
 {
     struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
     struct mcpx_fault fault = {0};
-    enum mcpx_err err = mcpx_tools_add(import->tools.coming, result, &fault);
+    enum mcpx_err err = memory_checked(mcpx_tools_add(import->tools.coming, result, &fault));
 
     if (err)
         return fail(import, "its list cannot be used",

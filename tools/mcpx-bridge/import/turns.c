@@ -80,15 +80,12 @@ static struct import_turn *find(const struct import_turns_of *turns,
     return turn;
 }
 
-/* A new queue; NULL when memory ran out. */
 static struct import_turn *open_queue(struct import_turns_of *turns,
                                       struct mcpx_slice receiver)
 {
     char *at;
     struct import_turn *turn = bridge_room(sizeof *turn, receiver.len, &at);
 
-    if (!turn)
-        return NULL;
     turn->receiver = bridge_copy(&at, receiver);
     turn->next = turns->last ? turns->last->next : turn;
     if (turns->last)
@@ -196,11 +193,7 @@ static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *
         return give_up(row);
     if (!turn)
         turn = open_queue(turns, receiver);
-    if (!turn || !mx_holders_add(&turns->held, receiver, size_of(row))) {
-        if (turn)
-            release(turns, turn, output);
-        return give_up(row);
-    }
+    mx_holders_add(&turns->held, receiver, size_of(row));
     row->is_given_up = false; /* a substitute is a copy of what it stands for */
     bridge_output_append(&turn->rows, row);
     if (size_of(row) > turn->longest)
@@ -329,11 +322,11 @@ void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_sl
     turns->topics[topic].shares.rate = (struct mx_rate){half, half / AT_ONCE};
 }
 
-bool import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
+void import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
                        const struct import_shared *shared)
 {
     *turns = (struct import_turns){shared, calloc(topics, sizeof *turns->topics), topics};
-    for (size_t i = 0; turns->topics && i < topics; i++) {
+    for (size_t i = 0; i < topics; i++) {
         struct import_turns_of *of = &turns->topics[i];
 
         of->held.key = of->shares.key = shared->key;
@@ -341,12 +334,11 @@ bool import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
         of->held.total = 4 * of->held.cap;
         of->due_ms = INT64_MAX;
     }
-    return turns->topics;
 }
 
 void import_turns_fini(struct import_turns *turns)
 {
-    for (size_t i = 0; turns->topics && i < turns->count; i++) {
+    for (size_t i = 0; i < turns->count; i++) {
         struct import_turns_of *of = &turns->topics[i];
         struct import_turn *turn = of->last, *next;
 

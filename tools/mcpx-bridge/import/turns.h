@@ -41,10 +41,8 @@ struct import_turns {
  *
  * cap      bytes that may wait for one receiver, four times that for all in a topic; 0: 16 MiB
  * shared   kept; its view and key
- *
- * Returns false when memory ran out.
  */
-bool import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
+void import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
                        const struct import_shared *shared);
 
 /** Frees what waits. */

@@ -54,11 +54,10 @@ enum { FOLLOW_PASSES = 64 };
  * ids      hashes of envelopes' ids
  * lines    hashes of the numbers of their lines
  * grown    something was added since this was last set to false
- * failed   memory ran out
  */
 struct follow {
     struct mx_map ids, lines;
-    bool grown, failed;
+    bool grown;
 };
 
 /** Adds an envelope by its id. */

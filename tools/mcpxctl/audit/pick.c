@@ -130,10 +130,7 @@ static void put(struct follow *follow, struct mx_map *map, struct mcpx_slice tex
 {
     if (has(map, text))
         return;
-    if (!mx_map_reserve(map)) {
-        follow->failed = true;
-        return;
-    }
+    mx_map_reserve(map);
     mx_map_put(map, mx_map_hash(key, text), 1);
     follow->grown = true;
 }
@@ -155,7 +152,6 @@ void follow_learn(struct follow *follow, const struct audit_line *line)
         else if (has(&follow->ids, mcpx_text_view(&before)))
             follow_add(follow, mcpx_text_view(&id));
     }
-    follow->failed |= id.failed || before.failed;
     mcpx_text_fini(&id);
     mcpx_text_fini(&before);
 }

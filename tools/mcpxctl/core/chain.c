@@ -8,6 +8,7 @@
 #include "lib/base/rows.h"
 #include "lib/json/digest.h"
 #include "lib/json/json_write.h"
+#include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/line.h"
 #include <mcpx/json.h>
@@ -49,17 +50,14 @@ const char *chain_state_name(enum chain_state state)
     return state_names[state];
 }
 
-enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out)
+bool chain_is_open(const struct ledger *ledger, const struct entry *entry)
 {
-    struct chain chain;
     /* Such an envelope begins a chain of its own. */
-    enum mcpx_err err = chain_below(ledger, entry, &chain);
+    struct chain chain = chain_below(ledger, entry);
+    bool is_open = chain.state == CHAIN_OPEN;
 
-    if (!err) {
-        *out = chain.state == CHAIN_OPEN;
-        chain_fini(&chain);
-    }
-    return err;
+    chain_fini(&chain);
+    return is_open;
 }
 
 void chain_fini(struct chain *chain)
@@ -160,10 +158,10 @@ static enum chain_sameness compare(const struct entry *proposal, const struct en
     return mcpx_json_same(proposed, requested) ? CHAIN_SAME : CHAIN_CHANGED;
 }
 
-static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, size_t parent)
+static void add_step(struct chain *chain, const struct entry *entry, size_t parent)
 {
     struct chain_step *above = chain->count > 0 ? &chain->steps[parent] : NULL;
-    struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1}, *steps;
+    struct chain_step step = {.entry = entry, .parent = parent, .after_ms = -1};
 
     step.role = role_of(entry, above);
     step.lie = entry_fault(entry);
@@ -174,12 +172,8 @@ static enum mcpx_err add_step(struct chain *chain, const struct entry *entry, si
         if (above->entry->at_ms >= 0 && entry->at_ms >= 0)
             step.after_ms = entry->at_ms - above->entry->at_ms;
     }
-    steps = mx_room(chain->steps, chain->count, &chain->size, sizeof *steps);
-    if (!steps)
-        return MCPX_ENOMEM;
-    chain->steps = steps;
+    chain->steps = mx_room(chain->steps, chain->count, &chain->size, sizeof step);
     chain->steps[chain->count++] = step;
-    return MCPX_OK;
 }
 
 /* The first of the entries that come after `index` in the log. */
@@ -192,15 +186,15 @@ static size_t first_after(struct entry *const *about, size_t count, size_t index
 }
 
 /* Only later envelopes are followed, so there are no cycles. */
-static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
-                              const struct entry *root, size_t depth_max)
+static void add_tree(const struct ledger *ledger, struct chain *chain,
+                     const struct entry *root, size_t depth_max)
 {
-    enum mcpx_err err = add_step(chain, root, 0);
     /* The children that are not added yet, for each step on the way down. */
     size_t at = 0;
     const struct entry *last = root;
 
-    while (!err) {
+    add_step(chain, root, 0);
+    for (;;) {
         size_t count, next;
         struct entry *const *about = ledger_about(ledger, chain->steps[at].entry->id, &count);
 
@@ -208,17 +202,16 @@ static enum mcpx_err add_tree(const struct ledger *ledger, struct chain *chain,
             count = 0;
         next = first_after(about, count, last->index);
         if (next < count) {
-            err = add_step(chain, about[next], at);
+            add_step(chain, about[next], at);
             at = chain->count - 1;
             last = about[next];
         } else if (at == 0) {
-            break;
+            return;
         } else {
             last = chain->steps[at].entry;
             at = chain->steps[at].parent;
         }
     }
-    return err;
 }
 
 /* Requests that a server sends while it works, and the answers to them, do not count. */
@@ -260,31 +253,24 @@ static enum chain_state state_of(const struct chain *chain, int64_t now_ms)
     return state;
 }
 
-static enum mcpx_err build(const struct ledger *ledger, const struct entry *entry,
-                           size_t depth_max, struct chain *out)
+static struct chain build(const struct ledger *ledger, const struct entry *entry,
+                          size_t depth_max)
 {
     struct chain chain = {.count = 0};
-    enum mcpx_err err = add_tree(ledger, &chain, entry, depth_max);
 
-    if (err) {
-        chain_fini(&chain);
-        return err;
-    }
+    add_tree(ledger, &chain, entry, depth_max);
     chain.state = state_of(&chain, ledger->now_ms);
     chain.incomplete =
         entry->correlation_id.len > 0 && !ledger_get(ledger, entry->correlation_id);
-    *out = chain;
-    return MCPX_OK;
+    return chain;
 }
 
-enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
-                          struct chain *out)
+struct chain chain_below(const struct ledger *ledger, const struct entry *entry)
 {
-    return build(ledger, entry, STATE_DEPTH, out);
+    return build(ledger, entry, STATE_DEPTH);
 }
 
-enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
-                       struct chain *out)
+struct chain chain_of(const struct ledger *ledger, const struct entry *entry)
 {
     while (entry->correlation_id.len > 0) {
         const struct entry *above = ledger_get(ledger, entry->correlation_id);
@@ -293,17 +279,15 @@ enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
             break;
         entry = above;
     }
-    return build(ledger, entry, SIZE_MAX, out);
+    return build(ledger, entry, SIZE_MAX);
 }
 
-enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
+void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1])
 {
     unsigned char hash[MX_SHA256_BYTES];
 
-    if (!mx_sha256(proposal->text, hash))
-        return MCPX_ENOMEM;
+    memory_checked(mx_sha256(proposal->text, hash) ? MCPX_OK : MCPX_ENOMEM);
     mx_hex_format(hash, PROPOSAL_DIGEST_LEN / 2, out);
-    return MCPX_OK;
 }
 
 /* ---- as lines ---- */

@@ -92,18 +92,14 @@ struct chain {
  * correlation_id up, as far as envelopes are retained; an envelope about itself or about a
  * later one ends the way up. From there all envelopes about it are added.
  *
- * out   filled on success; lends entries of the ledger
- *
- * Returns MCPX_OK or MCPX_ENOMEM.
+ * Gives it; it lends entries of the ledger.
  */
-enum mcpx_err chain_of(const struct ledger *ledger, const struct entry *entry,
-                       struct chain *out);
+struct chain chain_of(const struct ledger *ledger, const struct entry *entry);
 
 /**
  * The same without the way up, and only two levels down, which decide the state.
  */
-enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry,
-                          struct chain *out);
+struct chain chain_below(const struct ledger *ledger, const struct entry *entry);
 
 /**
  * When the proposer of a proposal gives up, in ms since 1970: INT64_MAX when it names no time, 0
@@ -111,8 +107,8 @@ enum mcpx_err chain_below(const struct ledger *ledger, const struct entry *entry
  */
 int64_t chain_expires_ms(const struct entry *proposal);
 
-/** Does a proposal wait for a decision? `out` is filled. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err chain_is_open(const struct ledger *ledger, const struct entry *entry, bool *out);
+/** Does a proposal wait for a decision? */
+bool chain_is_open(const struct ledger *ledger, const struct entry *entry);
 
 /** Half of a SHA-256 in hexadecimal: nobody finds two proposals that share it. */
 enum { PROPOSAL_DIGEST_LEN = 32 };
@@ -122,10 +118,8 @@ enum { PROPOSAL_DIGEST_LEN = 32 };
  * its envelope's text, byte for byte as the router delivers it.
  *
  * out   filled, with a terminating NUL
- *
- * Returns MCPX_OK or MCPX_ENOMEM.
  */
-enum mcpx_err proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1]);
+void proposal_digest(const struct entry *proposal, char out[PROPOSAL_DIGEST_LEN + 1]);
 
 /** Frees the steps. */
 void chain_fini(struct chain *chain);

@@ -64,7 +64,7 @@ static int ask_about_topic(const struct connection *where, struct http_call call
     mx_percent_add(&whole, mcpx_slice_of(where->client.topic));
     mcpx_text_puts(&whole, call.path);
     call.path = whole.text;
-    status = whole.failed ? complain_of_memory(call.verb) : http_do(&call, answer);
+    status = http_do(&call, answer);
     mcpx_text_fini(&whole);
     return status;
 }
@@ -77,8 +77,6 @@ int fetch_about_topic(const struct connection *where, const char *verb, const ch
 
 static int complain_of_page(const char *verb, enum mcpx_err err)
 {
-    if (err == MCPX_ENOMEM)
-        return complain_of_memory(verb);
     return fail_with(STATUS_FAILED, verb, "the router's history cannot be read: %s",
                      mcpx_strerror(err));
 }
@@ -103,7 +101,7 @@ const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cu
         mcpx_text_reset(&pages->mark);
         mcpx_text_slice(&pages->mark, cursor);
     }
-    return pages->mark.failed ? mcpx_strerror(MCPX_ENOMEM) : NULL;
+    return NULL;
 }
 
 /*
@@ -134,7 +132,8 @@ static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text
     mcpx_text_reset(id);
     mcpx_text_slice(id, entry->id);
     paging->count++;
-    return paging->order->take(paging->order->context, entry);
+    paging->order->take(paging->order->context, entry);
+    return MCPX_OK;
 }
 
 static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
@@ -152,8 +151,6 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
     mcpx_json_walk_start(&walk, mcpx_json_get(value, "history"));
     while (!err && mcpx_json_walk_next(&walk))
         err = take_envelope(paging, walk.value, &id);
-    if (!err && id.failed)
-        err = MCPX_ENOMEM;
     paging->more = mcpx_json_get(value, "next").text && id.len > 0;
     mcpx_text_fini(&paging->last);
     paging->last = id;
@@ -197,9 +194,7 @@ static int fetch_page(const struct connection *where, const char *verb, struct p
     }
     call = call_of(where, verb, path.text);
     call.deadline_ms = paging->order->deadline_ms;
-    if (path.failed)
-        status = complain_of_memory(verb);
-    else if (paging->last.len > 0)
+    if (paging->last.len > 0)
         status = fetch_older(where, &call, paging, answer);
     else
         status = ask_about_topic(where, call, answer);
@@ -246,9 +241,9 @@ int fetch_each(const struct connection *where, const char *verb,
     return err ? complain_of_page(verb, err) : status;
 }
 
-static enum mcpx_err add_to_ledger(void *context, struct entry *entry)
+static void add_to_ledger(void *context, struct entry *entry)
 {
-    return ledger_add(context, entry);
+    ledger_add(context, entry);
 }
 
 int fetch_history(const struct connection *where, const char *verb, size_t limit,
@@ -262,7 +257,8 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
         return status;
     ledger_reverse(out);
     out->now_ms = mx_clock_now().wall_ms;
-    return ledger_seal(out) ? complain_of_memory(verb) : STATUS_OK;
+    ledger_seal(out);
+    return STATUS_OK;
 }
 
 /* Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
@@ -317,8 +313,7 @@ static int find_bound(const struct connection *where, const char *verb,
     struct entry *const *entries = ledger_beginning(ledger, id, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (proposal_digest(entries[i], hash) != MCPX_OK)
-            return complain_of_memory(verb);
+        proposal_digest(entries[i], hash);
         if (strcmp(hash, digest) == 0) {
             *out = entries[i];
             return STATUS_OK;
@@ -335,11 +330,9 @@ static int find_bound(const struct connection *where, const char *verb,
 static int check_state(const char *verb, const struct ledger *ledger,
                        const struct entry *entry)
 {
-    struct chain chain;
+    struct chain chain = chain_below(ledger, entry);
     int status = STATUS_OK;
 
-    if (chain_below(ledger, entry, &chain) != MCPX_OK)
-        return complain_of_memory(verb);
     if (chain.state != CHAIN_OPEN) {
         complain_of(verb, entry->id, " is no longer open (%s); mcpxctl chain tells the story",
                     chain_state_name(chain.state));

@@ -47,8 +47,8 @@ const char *pages_follow(struct pages *pages, size_t bytes, struct mcpx_slice cu
 
 void pages_fini(struct pages *pages);
 
-/** Is given an envelope, which it frees. MCPX_OK to be given the next. */
-typedef enum mcpx_err (*fetch_taker)(void *context, struct entry *entry);
+/** Is given an envelope, which it frees. */
+typedef void (*fetch_taker)(void *context, struct entry *entry);
 
 /**
  * What is to be read of a history, and for whom.

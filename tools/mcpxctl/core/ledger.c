@@ -7,6 +7,7 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
+#include "tools/common/command.h"
 #include <mcpx/session.h> /* only for its table of sentences */
 
 #include <stdlib.h>
@@ -37,13 +38,11 @@ static size_t size_of(const struct mcpx_envelope *envelope)
     return size;
 }
 
-enum mcpx_err entry_copy(const struct mcpx_envelope *envelope, struct entry **out)
+struct entry *entry_copy(const struct mcpx_envelope *envelope)
 {
     struct entry *entry = malloc(size_of(envelope));
     char *free_at;
 
-    if (!entry)
-        return MCPX_ENOMEM;
     *entry =
         (struct entry){.to = (struct mcpx_slice *)(entry + 1), .to_count = envelope->to_count};
     free_at = (char *)(entry->to + entry->to_count);
@@ -61,8 +60,7 @@ enum mcpx_err entry_copy(const struct mcpx_envelope *envelope, struct entry **ou
     /* It was parsed once already, so it parses. */
     mcpx_kind_parse(keep(&free_at, envelope->kind.text), &entry->kind, NULL);
     entry->at_ms = time_read(entry->ts);
-    *out = entry;
-    return MCPX_OK;
+    return entry;
 }
 
 enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct entry **out)
@@ -71,9 +69,9 @@ enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct
     enum mcpx_err err;
 
     mcpx_envelope_init(&envelope);
-    err = mcpx_envelope_parse(text, 0, &envelope, fault);
+    err = memory_checked(mcpx_envelope_parse(text, 0, &envelope, fault));
     if (!err)
-        err = entry_copy(&envelope, out);
+        *out = entry_copy(&envelope);
     mcpx_envelope_fini(&envelope);
     return err;
 }
@@ -122,18 +120,11 @@ void ledger_fini(struct ledger *ledger)
     *ledger = (struct ledger){.count = 0};
 }
 
-enum mcpx_err ledger_add(struct ledger *ledger, struct entry *entry)
+void ledger_add(struct ledger *ledger, struct entry *entry)
 {
-    struct entry **entries =
-        mx_room(ledger->entries, ledger->count, &ledger->size, sizeof *entries);
-
-    if (!entries) {
-        entry_free(entry);
-        return MCPX_ENOMEM;
-    }
-    ledger->entries = entries;
+    ledger->entries =
+        mx_room(ledger->entries, ledger->count, &ledger->size, sizeof(struct entry *));
     ledger->entries[ledger->count++] = entry;
-    return MCPX_OK;
 }
 
 void ledger_reverse(struct ledger *ledger)
@@ -166,21 +157,18 @@ static struct entry **sorted_copy(const struct ledger *ledger,
 {
     struct entry **copy = malloc((ledger->count + 1) * sizeof *copy);
 
-    if (!copy)
-        return NULL;
     if (ledger->count > 0)
         memcpy(copy, ledger->entries, ledger->count * sizeof *copy);
     qsort(copy, ledger->count, sizeof *copy, order);
     return copy;
 }
 
-enum mcpx_err ledger_seal(struct ledger *ledger)
+void ledger_seal(struct ledger *ledger)
 {
     for (size_t i = 0; i < ledger->count; i++)
         ledger->entries[i]->index = i;
     ledger->sorted = sorted_copy(ledger, by_id);
     ledger->related = sorted_copy(ledger, by_relation);
-    return ledger->sorted && ledger->related ? MCPX_OK : MCPX_ENOMEM;
 }
 
 /* How many of the sorted entries stand before `id`. */

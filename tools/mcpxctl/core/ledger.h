@@ -24,13 +24,12 @@ struct entry {
 };
 
 /**
- * Copies an envelope. Returns MCPX_OK; what mcpx_envelope_parse returns, with `fault` filled;
- * MCPX_ENOMEM.
+ * Copies an envelope. Returns MCPX_OK, or what mcpx_envelope_parse returns, with `fault` filled.
  */
 enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct entry **out);
 
-/** The same from an envelope that was read already. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err entry_copy(const struct mcpx_envelope *envelope, struct entry **out);
+/** The same from an envelope that was read already. */
+struct entry *entry_copy(const struct mcpx_envelope *envelope);
 
 /** Frees it. NULL is allowed. */
 void entry_free(struct entry *entry);
@@ -63,14 +62,14 @@ struct ledger {
 /** Frees the entries and leaves an empty ledger. */
 void ledger_fini(struct ledger *ledger);
 
-/** Takes an entry and puts it at the end. Returns MCPX_OK or MCPX_ENOMEM (then it is freed). */
-enum mcpx_err ledger_add(struct ledger *ledger, struct entry *entry);
+/** Takes an entry and puts it at the end. */
+void ledger_add(struct ledger *ledger, struct entry *entry);
 
 /** Reverses the order: pages of history come newest first. */
 void ledger_reverse(struct ledger *ledger);
 
-/** Makes the ledger ready for lookups; nothing is added afterwards. MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err ledger_seal(struct ledger *ledger);
+/** Makes the ledger ready for lookups; nothing is added afterwards. */
+void ledger_seal(struct ledger *ledger);
 
 /**
  * The entry with that id, NULL when there is none. Only for sealed ledgers, like all functions

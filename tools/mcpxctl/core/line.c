@@ -170,7 +170,6 @@ void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns
     if (mcpx_json_type(gist) != MCPX_JSON_STRING || !mcpx_json_add_unescaped(&plain, gist))
         text_compact(&plain, gist);
     text_visible_short(out, mcpx_text_view(&plain), columns);
-    out->failed |= plain.failed;
     mcpx_text_fini(&plain);
 }
 

@@ -30,8 +30,7 @@ static int complain_of_grants(const struct live *live, const struct mcpx_draft *
 
     add_subject(&subject, draft);
     complain(live->verb, "refused: no grant of ours covers %s; mcpxctl can tells more%s",
-             subject.failed ? draft->type : subject.text,
-             request ? ", mcpxctl propose may be open" : "");
+             subject.text, request ? ", mcpxctl propose may be open" : "");
     mcpx_text_fini(&subject);
     return STATUS_REFUSED;
 }
@@ -61,7 +60,7 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
 {
     struct mcpx_fault fault = {"", "", 0};
     struct mcpx_slice id;
-    enum mcpx_err err = mcpx_client_send(live->client, draft, &id, &fault);
+    enum mcpx_err err = memory_checked(mcpx_client_send(live->client, draft, &id, &fault));
 
     if (err == MCPX_ECAPABILITY)
         return complain_of_grants(live, draft);
@@ -69,7 +68,7 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
         return complain_of_draft(live, draft, err, &fault);
     mcpx_text_reset(&live->sent);
     mcpx_text_slice(&live->sent, id);
-    return live->sent.failed ? complain_of_memory(live->verb) : STATUS_OK;
+    return STATUS_OK;
 }
 
 int live_refused(struct live *live, const struct mcpx_event *event)
@@ -149,8 +148,8 @@ void live_decline(struct live *live, const struct mcpx_event *event)
               "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,"
               "\"message\":\"mcpxctl asks, and does not answer\"}}",
               event->rpc->id);
-    if (!payload.failed)
-        mcpx_client_respond(live->client, event->envelope->id, mcpx_text_view(&payload), NULL);
+    memory_checked(
+        mcpx_client_respond(live->client, event->envelope->id, text_whole(&payload), NULL));
     mcpx_text_fini(&payload);
 }
 
@@ -167,7 +166,7 @@ static void cancel(struct live *live, const struct mcpx_draft *request)
                        "\"params\":{\"requestId\":1,\"reason\":\"no longer waited for\"}}"),
     };
 
-    mcpx_client_send(live->client, &draft, NULL, NULL);
+    memory_checked(mcpx_client_send(live->client, &draft, NULL, NULL));
 }
 
 static int judge(struct live *live, const struct mcpx_event *event, bool *done,
@@ -185,7 +184,7 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
     case MCPX_EVENT_RESPONSE:
         *done = true;
         mcpx_text_slice(response, event->envelope->payload);
-        return response->failed ? complain_of_memory(live->verb) : STATUS_OK;
+        return STATUS_OK;
     case MCPX_EVENT_REFUSED:
         *done = true;
         return live_refused(live, event);

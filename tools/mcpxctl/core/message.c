@@ -208,28 +208,26 @@ static void write_request_meta(struct mcpx_text *out, struct mcpx_slice request,
     mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
 }
 
-enum mcpx_err request_read(struct mcpx_slice request, struct request_parts *parts,
-                           struct operation *out)
+bool request_read(struct mcpx_slice request, struct request_parts *parts,
+                  struct operation *out)
 {
     static const struct mcpx_json_change without_meta = {"_meta", {NULL, 0}};
     struct mcpx_slice params = mcpx_json_get(request, "params");
     struct mcpx_slice meta = mcpx_json_get(params, "_meta");
 
     if (meta.text && mcpx_json_type(meta) != MCPX_JSON_OBJECT)
-        return MCPX_EINVALID;
+        return false;
     mcpx_json_add_unescaped(&parts->name,
                             mcpx_json_get(mcpx_json_get(request, "tool"), "name"));
     mcpx_json_add_changed(&parts->arguments, params, &without_meta, 1);
     write_request_meta(&parts->meta, request, meta);
-    if (parts->name.failed || parts->arguments.failed || parts->meta.failed)
-        return MCPX_ENOMEM;
     *out = (struct operation){
         .method = MCPX_SLICE("tools/call"),
         .name = mcpx_text_view(&parts->name),
         .argument = mcpx_text_view(&parts->arguments),
         .meta = mcpx_text_view(&parts->meta),
     };
-    return MCPX_OK;
+    return true;
 }
 
 /* ---- answers for people ---- */
@@ -268,7 +266,6 @@ static void write_item(struct mcpx_text *out, struct mcpx_slice item, bool raw)
         text_pretty(out, item, 0);
         mcpx_text_puts(out, "\n");
     }
-    out->failed |= plain.failed;
     mcpx_text_fini(&plain);
 }
 
@@ -334,7 +331,6 @@ int error_write(struct mcpx_text *out, struct mcpx_slice error)
     else
         mcpx_text_puts(out, "an error without message");
     text_format(out, " (%s)", code);
-    out->failed |= message.failed;
     mcpx_text_fini(&message);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (mcpx_slice_equal(code, rows[i].code))

@@ -99,9 +99,9 @@ void request_parts_fini(struct request_parts *parts);
  * parts     filled; finished by the caller in every case
  * out       filled on success; lent by `request` and `parts`
  *
- * Returns MCPX_OK; MCPX_EINVALID when `_meta` is there and no object; MCPX_ENOMEM.
+ * Returns false when `_meta` is there and no object.
  */
-enum mcpx_err request_read(struct mcpx_slice request, struct request_parts *parts,
-                           struct operation *out);
+bool request_read(struct mcpx_slice request, struct request_parts *parts,
+                  struct operation *out);
 
 #endif

@@ -20,25 +20,21 @@ bool output_is_looked_at(const struct arguments *arguments)
 int output_print_list(const struct arguments *arguments, const struct connection *where,
                       struct mcpx_text *text, const char *nothing)
 {
-    const char *verb = arguments->command->name;
-
-    if (!text->failed && text->len == 0 && output_is_looked_at(arguments))
-        complain(verb, "%s in the topic %s", nothing, where->client.topic);
-    return output_print(text, verb, STATUS_OK);
+    if (text->len == 0 && output_is_looked_at(arguments))
+        complain(arguments->command->name, "%s in the topic %s", nothing, where->client.topic);
+    return output_print(text, STATUS_OK);
 }
 
-int output_print(struct mcpx_text *text, const char *verb, int status)
+int output_print(struct mcpx_text *text, int status)
 {
     struct mcpx_text shown = {0};
 
-    if (!text->failed && text->len > 0 && isatty(STDOUT_FILENO)) {
-        text_shown(&shown, mcpx_text_view(text));
+    if (text->len > 0 && isatty(STDOUT_FILENO)) {
+        text_shown(&shown, text_whole(text));
         mcpx_text_fini(text);
         *text = shown;
     }
-    if (text->failed)
-        status = complain_of_memory(verb);
-    else if (text->len > 0)
+    if (text_whole(text).len > 0)
         fwrite(text->text, 1, text->len, stdout);
     (void)output_error();
     mcpx_text_fini(text);
@@ -60,5 +56,5 @@ int output_answer(const struct arguments *arguments, const struct mcpx_text *ans
     } else {
         tell(&out, value);
     }
-    return output_print(&out, verb, STATUS_OK);
+    return output_print(&out, STATUS_OK);
 }

@@ -9,10 +9,9 @@
 #include <mcpx/text.h>
 
 /**
- * Writes and frees the text; for a terminal as text_shown has it. Returns `status`; STATUS_FAILED,
- * having complained, when memory was short.
+ * Writes and frees the text; for a terminal as text_shown has it. Returns `status`.
  */
-int output_print(struct mcpx_text *text, const char *verb, int status);
+int output_print(struct mcpx_text *text, int status);
 
 /** True when a person looks on: standard output is a terminal, and --json was not given. */
 bool output_is_looked_at(const struct arguments *arguments);
@@ -26,8 +25,7 @@ int output_print_list(const struct arguments *arguments, const struct connection
 
 /**
  * Writes an answer of the router: with --json as it is, without white space, else as `tell` appends
- * it for people. Returns STATUS_OK; STATUS_FAILED, having complained, when it is not JSON or memory
- * was short.
+ * it for people. Returns STATUS_OK; STATUS_FAILED, having complained, when it is not JSON.
  */
 int output_answer(const struct arguments *arguments, const struct mcpx_text *answer,
                   void (*tell)(struct mcpx_text *out, struct mcpx_slice answer));

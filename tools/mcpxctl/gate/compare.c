@@ -15,6 +15,7 @@
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
 #include "lib/json/tree.h"
+#include "tools/common/command.h"
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>
 #include <mcpx/wrap.h>
@@ -48,6 +49,12 @@ const char *bill_fault(struct mcpx_slice text, size_t *count)
     return "it has neither spdxVersion nor bomFormat";
 }
 
+/* Appends the canonical form. False for what is ambiguous, or no JSON. */
+static bool canonical_add(struct mcpx_text *out, struct mcpx_slice json)
+{
+    return memory_checked(mcpx_canonical_add(out, json, NULL)) == MCPX_OK;
+}
+
 /* ---- where two documents differ ---- */
 
 /* Appends a part of a JSON Pointer. */
@@ -58,7 +65,6 @@ static void add_part(struct mcpx_text *path, struct mcpx_slice name)
     mx_format(&quoted, "\"%s\"", name);
     mcpx_json_add_unescaped(&plain, mcpx_text_view(&quoted));
     mx_tree_pointer_add(path, mcpx_text_view(&plain));
-    path->failed |= plain.failed || quoted.failed;
     mcpx_text_fini(&quoted);
     mcpx_text_fini(&plain);
 }
@@ -103,7 +109,7 @@ enum difference gate_difference_find(struct mcpx_text *path, struct mcpx_slice w
     struct mcpx_text old = {0}, new = {0};
     enum difference found = DIFFERENCE_UNKNOWN;
 
-    if (!mcpx_canonical_add(&old, was, NULL) && !mcpx_canonical_add(&new, is, NULL)) {
+    if (canonical_add(&old, was) && canonical_add(&new, is)) {
         was = mcpx_text_view(&old);
         is = mcpx_text_view(&new);
         found = mcpx_slice_equal(was, is) ? DIFFERENCE_NONE : DIFFERENCE_FOUND;
@@ -111,7 +117,7 @@ enum difference gate_difference_find(struct mcpx_text *path, struct mcpx_slice w
     }
     mcpx_text_fini(&old);
     mcpx_text_fini(&new);
-    return path->failed ? DIFFERENCE_UNKNOWN : found;
+    return found;
 }
 
 /* ---- fingerprints of schemas ---- */
@@ -124,48 +130,46 @@ static struct mcpx_slice output_schema(struct mcpx_slice tool)
     return own.text ? own : mcpx_json_get(tool, "outputSchema");
 }
 
-static enum mcpx_err add_tool(struct mcpx_text *out, struct mcpx_slice tool)
+static bool digest(struct mcpx_slice schema, char sum[MCPX_SHA256_LEN + 1])
+{
+    return memory_checked(mcpx_digest_json(schema, sum, NULL)) == MCPX_OK;
+}
+
+static bool add_tool(struct mcpx_text *out, struct mcpx_slice tool)
 {
     struct mcpx_slice name = mcpx_json_get(tool, "name");
     struct mcpx_slice input = mcpx_json_get(tool, "inputSchema");
     struct mcpx_slice output = output_schema(tool);
     char sum[MCPX_SHA256_LEN + 1];
-    enum mcpx_err err;
 
-    if (mcpx_json_type(name) != MCPX_JSON_STRING || !input.text)
-        return MCPX_EINVALID;
-    err = mcpx_digest_json(input, sum, NULL);
-    if (!err)
-        mx_format(out, "%s%s:{\"input\":\"sha256:%s\",", out->len > 1 ? "," : "", name, sum);
-    if (!err && output.text)
-        err = mcpx_digest_json(output, sum, NULL);
-    if (!err && output.text)
+    if (mcpx_json_type(name) != MCPX_JSON_STRING || !input.text || !digest(input, sum))
+        return false;
+    mx_format(out, "%s%s:{\"input\":\"sha256:%s\",", out->len > 1 ? "," : "", name, sum);
+    if (output.text && !digest(output, sum))
+        return false;
+    if (output.text)
         mx_format(out, "\"output\":\"sha256:%s\"}", sum);
-    else if (!err)
+    else
         mcpx_text_puts(out, "\"output\":null}");
-    return err;
+    return true;
 }
 
-enum mcpx_err fingerprints_add(struct mcpx_text *out, struct mcpx_slice tools,
-                               struct mcpx_slice *tool)
+bool fingerprints_add(struct mcpx_text *out, struct mcpx_slice tools, struct mcpx_slice *tool)
 {
     struct mcpx_text list = {0};
     struct mcpx_json_walk walk;
-    enum mcpx_err err = MCPX_OK;
+    bool good = true;
 
     mcpx_text_puts(&list, "{");
     mcpx_json_walk_start(&walk, tools);
-    while (!err && mcpx_json_walk_next(&walk)) {
+    while (good && mcpx_json_walk_next(&walk)) {
         *tool = walk.value;
-        err = add_tool(&list, walk.value);
+        good = add_tool(&list, walk.value);
     }
     mcpx_text_puts(&list, "}");
-    if (!err && list.failed)
-        err = MCPX_ENOMEM;
-    if (!err)
-        err = mcpx_canonical_add(out, mcpx_text_view(&list), NULL);
+    good = good && canonical_add(out, mcpx_text_view(&list));
     mcpx_text_fini(&list);
-    return err;
+    return good;
 }
 
 /* The member whose name has these bytes; the names of both documents are canonical. */
@@ -203,7 +207,7 @@ bool fingerprints_equal(struct mcpx_text *out, struct mcpx_slice was, struct mcp
     struct mcpx_json_walk walk;
     bool equal;
 
-    if (mcpx_canonical_add(&old, was, NULL) != MCPX_OK) {
+    if (!canonical_add(&old, was)) {
         mcpx_text_puts(out, "what was written down is ambiguous");
         mcpx_text_fini(&old);
         return false;
@@ -231,7 +235,7 @@ bool fingerprints_equal(struct mcpx_text *out, struct mcpx_slice was, struct mcp
 
 enum { DEPTH_MAX = 128 };
 
-static enum mcpx_err add_value(struct mcpx_text *out, struct mcpx_slice value, size_t depth);
+static bool add_value(struct mcpx_text *out, struct mcpx_slice value, size_t depth);
 
 static int compare_shapes(const void *left, const void *right)
 {
@@ -239,59 +243,57 @@ static int compare_shapes(const void *left, const void *right)
 }
 
 /* The shapes of an array's items, so many as there is room for in `shapes`. */
-static enum mcpx_err add_items(struct mcpx_text *out, struct mcpx_slice array,
-                               struct mcpx_text *shapes, size_t depth)
+static bool add_items(struct mcpx_text *out, struct mcpx_slice array, struct mcpx_text *shapes,
+                      size_t depth)
 {
     struct mcpx_json_walk walk;
-    enum mcpx_err err = MCPX_OK;
     size_t count = 0;
 
     mcpx_json_walk_start(&walk, array);
-    while (!err && mcpx_json_walk_next(&walk))
-        err = add_value(&shapes[count++], walk.value, depth);
-    if (!err && count > 0)
+    while (mcpx_json_walk_next(&walk))
+        if (!add_value(&shapes[count++], walk.value, depth))
+            return false;
+    if (count > 0)
         qsort(shapes, count, sizeof *shapes, compare_shapes);
     mcpx_text_puts(out, "[");
-    for (size_t i = 0; !err && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (i == 0 || compare_shapes(&shapes[i - 1], &shapes[i]) != 0)
             mx_format(out, "%s%s", i == 0 ? "" : ",", &shapes[i]);
     mcpx_text_puts(out, "]");
-    return err;
+    return true;
 }
 
-static enum mcpx_err add_array(struct mcpx_text *out, struct mcpx_slice array, size_t depth)
+static bool add_array(struct mcpx_text *out, struct mcpx_slice array, size_t depth)
 {
     size_t count = mcpx_json_length(array);
     struct mcpx_text *shapes = calloc(count + 1, sizeof *shapes);
-    enum mcpx_err err = shapes ? add_items(out, array, shapes, depth) : MCPX_ENOMEM;
+    bool good = add_items(out, array, shapes, depth);
 
-    for (size_t i = 0; shapes && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         mcpx_text_fini(&shapes[i]);
     free(shapes);
-    return err;
+    return good;
 }
 
-static enum mcpx_err add_object(struct mcpx_text *out, struct mcpx_slice object, size_t depth)
+static bool add_object(struct mcpx_text *out, struct mcpx_slice object, size_t depth)
 {
     struct mcpx_text members = {0};
     struct mcpx_json_walk walk;
-    enum mcpx_err err = MCPX_OK;
+    bool good = true;
 
     mcpx_text_puts(&members, "{");
     mcpx_json_walk_start(&walk, object);
-    while (!err && mcpx_json_walk_next(&walk)) {
+    while (good && mcpx_json_walk_next(&walk)) {
         mx_format(&members, "%s\"%s\":", members.len > 1 ? "," : "", walk.name);
-        err = add_value(&members, walk.value, depth);
+        good = add_value(&members, walk.value, depth);
     }
     mcpx_text_puts(&members, "}");
-    if (!err)
-        err = members.failed ? MCPX_ENOMEM
-                             : mcpx_canonical_add(out, mcpx_text_view(&members), NULL);
+    good = good && canonical_add(out, mcpx_text_view(&members));
     mcpx_text_fini(&members);
-    return err;
+    return good;
 }
 
-static enum mcpx_err add_value(struct mcpx_text *out, struct mcpx_slice value, size_t depth)
+static bool add_value(struct mcpx_text *out, struct mcpx_slice value, size_t depth)
 {
     static const char *const types[] = {
         [MCPX_JSON_ABSENT] = "\"absent\"", [MCPX_JSON_STRING] = "\"string\"",
@@ -299,42 +301,36 @@ static enum mcpx_err add_value(struct mcpx_text *out, struct mcpx_slice value, s
         [MCPX_JSON_NULL] = "\"null\"",
     };
     enum mcpx_json_type type = mcpx_json_type(value);
-    enum mcpx_err err = MCPX_OK;
 
     if (depth > DEPTH_MAX)
-        return MCPX_EINVALID;
+        return false;
     if (type == MCPX_JSON_OBJECT)
-        err = add_object(out, value, depth + 1);
-    else if (type == MCPX_JSON_ARRAY)
-        err = add_array(out, value, depth + 1);
-    else
-        mcpx_text_puts(out, types[type]);
-    return !err && out->failed ? MCPX_ENOMEM : err;
+        return add_object(out, value, depth + 1);
+    if (type == MCPX_JSON_ARRAY)
+        return add_array(out, value, depth + 1);
+    mcpx_text_puts(out, types[type]);
+    return true;
 }
 
-enum mcpx_err shape_add(struct mcpx_text *out, struct mcpx_slice value)
+bool shape_add(struct mcpx_text *out, struct mcpx_slice value)
 {
     struct mcpx_text shape = {0};
-    enum mcpx_err err = add_value(&shape, value, 0);
+    bool good = add_value(&shape, value, 0);
 
-    if (!err)
+    if (good)
         mcpx_text_slice(out, mcpx_text_view(&shape));
     mcpx_text_fini(&shape);
-    return !err && out->failed ? MCPX_ENOMEM : err;
+    return good;
 }
 
 /* ---- telemetry ---- */
 
-bool events_add(struct events *events, struct mcpx_slice text, size_t line)
+void events_add(struct events *events, struct mcpx_slice text, size_t line)
 {
     struct mcpx_slice name = mcpx_json_get(text, "eventName");
     struct event event = {EVENT_RESULT, line, mcpx_json_get(text, "requestId"), {NULL, 0}};
-    struct event *list;
 
-    list = mx_room(events->list, events->count, &events->size, sizeof *list);
-    if (!list)
-        return false;
-    events->list = list;
+    events->list = mx_room(events->list, events->count, &events->size, sizeof event);
     if (mcpx_json_equals(name, MCPX_SLICE("mcp.alias.call"))) {
         event.type = EVENT_ALIAS;
         event.tool = mcpx_json_get(text, "canonicalToolName");
@@ -343,7 +339,6 @@ bool events_add(struct events *events, struct mcpx_slice text, size_t line)
         event.tool = mcpx_json_get(text, "toolName");
     }
     events->list[events->count++] = event;
-    return true;
 }
 
 void events_fini(struct events *events)

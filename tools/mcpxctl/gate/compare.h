@@ -24,7 +24,7 @@ enum difference { DIFFERENCE_NONE, DIFFERENCE_FOUND, DIFFERENCE_UNKNOWN };
  *
  * path   the JSON Pointer of what differs first is appended; "" is the whole text
  *
- * Returns DIFFERENCE_UNKNOWN when one is no JSON or ambiguous, or memory runs out.
+ * Returns DIFFERENCE_UNKNOWN when one is no JSON or ambiguous.
  */
 enum difference gate_difference_find(struct mcpx_text *path, struct mcpx_slice was,
                                      struct mcpx_slice is);
@@ -34,13 +34,12 @@ enum difference gate_difference_find(struct mcpx_text *path, struct mcpx_slice w
  * of their names.
  *
  * tools   the tools of a server, a JSON array
- * tool    filled on MCPX_EINVALID with the tool (raw JSON) that is at fault
+ * tool    filled on failure with the tool (raw JSON) that is at fault
  *
- * Returns MCPX_OK; MCPX_EINVALID when a tool has no name or no input schema, or a schema is
- * ambiguous, or a name stands twice; MCPX_ENOMEM.
+ * Returns false when a tool has no name or no input schema, or a schema is ambiguous, or a name
+ * stands twice.
  */
-enum mcpx_err fingerprints_add(struct mcpx_text *out, struct mcpx_slice tools,
-                               struct mcpx_slice *tool);
+bool fingerprints_add(struct mcpx_text *out, struct mcpx_slice tools, struct mcpx_slice *tool);
 
 /**
  * Compares two such documents. Appends a sentence about each tool that was added, changed or is
@@ -58,10 +57,10 @@ bool fingerprints_equal(struct mcpx_text *out, struct mcpx_slice was, struct mcp
  *
  * value   well-formed
  *
- * Returns MCPX_OK; MCPX_EINVALID for what has no shape: nested more than 128 deep, or with a name
- * that stands twice; MCPX_ENOMEM. On failure `out` keeps its content.
+ * Returns false for what has no shape: nested more than 128 deep, or with a name that stands twice.
+ * On failure `out` keeps its content.
  */
-enum mcpx_err shape_add(struct mcpx_text *out, struct mcpx_slice value);
+bool shape_add(struct mcpx_text *out, struct mcpx_slice value);
 
 /** What a line is about. */
 enum event_type { EVENT_ALIAS, EVENT_CALL, EVENT_RESULT };
@@ -86,10 +85,8 @@ struct events {
  *
  * text   an event that keeps its contract; borrowed as long as the events are used
  * line   its number, from 1
- *
- * Returns false when memory runs out.
  */
-bool events_add(struct events *events, struct mcpx_slice text, size_t line);
+void events_add(struct events *events, struct mcpx_slice text, size_t line);
 
 /** Frees them. */
 void events_fini(struct events *events);

@@ -34,11 +34,10 @@ static int is_fixture(const struct dirent *entry)
 static int list(const struct gate *gate, const struct sort *sort, struct dirent ***out)
 {
     struct mcpx_text path = {0};
-    int count = -1;
+    int count;
 
     mx_format(&path, "%s/%s", gate->folder, sort->folder);
-    if (!path.failed)
-        count = scandir(path.text, out, is_fixture, alphasort);
+    count = scandir(path.text, out, is_fixture, alphasort);
     mcpx_text_fini(&path);
     return count;
 }
@@ -127,7 +126,6 @@ static bool judge(struct gate *gate, const struct sort *sort, struct mcpx_slice 
     if (!good)
         mx_format(detail, "%s",
                   keeps ? mcpx_slice_of("keeps the contract") : mcpx_text_view(&fault));
-    detail->failed |= fault.failed;
     mcpx_text_fini(&fault);
     if (!good || mcpx_json_check(text, 0, &context, NULL) != MCPX_OK)
         return good; /* what is no JSON cannot be sent */
@@ -141,8 +139,7 @@ static bool judge_file(struct gate *gate, const struct sort *sort, const char *n
     bool good = false;
 
     mx_format(&path, "%s/%s/%s", gate->folder, sort->folder, name);
-    gate->status = path.failed ? complain_of_memory(gate->arguments->command->name)
-                               : input_read(gate->arguments->command->name, path.text, &text);
+    gate->status = input_read(gate->arguments->command->name, path.text, &text);
     if (gate->status == STATUS_OK)
         good = judge(gate, sort, mcpx_text_view(&text), &fault);
     if (!good)
@@ -195,7 +192,7 @@ int gate_read_context(struct gate *gate)
 
     if (count > 0) {
         mx_format(&path, "%s/%s/%s", gate->folder, valid.folder, names[0]->d_name);
-        if (!path.failed && gate_read(gate, path.text, &text, &context, &fault) &&
+        if (gate_read(gate, path.text, &text, &context, &fault) &&
             mcpx_json_type(context) == MCPX_JSON_OBJECT)
             mcpx_text_slice(&gate->context, context);
     }
@@ -222,11 +219,11 @@ static bool read_events(struct gate *gate, struct mcpx_slice log, struct events 
         struct mcpx_slice text = {at, end ? (size_t)(end - at) : log.len - begin};
 
         good = gate_keeps(gate, MCPX_CONTRACT_EVENT, text, &fault);
+        begin += text.len + 1;
         if (!good)
             mx_format(detail, "line %s %s", line, &fault);
-        else if (mcpx_json_check(text, 0, &text, NULL) || !events_add(events, text, line))
-            good = !(detail->failed = true);
-        begin += text.len + 1;
+        else if (mcpx_json_check(text, 0, &text, NULL) == MCPX_OK)
+            events_add(events, text, line);
     }
     mcpx_text_fini(&fault);
     return good;
@@ -306,13 +303,9 @@ static bool keep(const char *folder, const char *name, const struct mcpx_text *t
     bool kept;
 
     mx_format(&path, "%s/%s", folder, name);
-    kept = !path.failed && !text->failed &&
-           mcpx_digest_bytes(mcpx_text_view(text), sum) == MCPX_OK;
-    if (!kept)
-        detail->failed = true;
-    else
-        mx_format(sums, "%s  %s\n", sum, name);
-    kept = kept && gate_write(path.text, mcpx_text_view(text), detail);
+    memory_checked(mcpx_digest_bytes(mcpx_text_view(text), sum));
+    mx_format(sums, "%s  %s\n", sum, name);
+    kept = gate_write(path.text, mcpx_text_view(text), detail);
     mcpx_text_fini(&path);
     return kept;
 }
@@ -352,8 +345,7 @@ enum gate_verdict gate_item_evidence(struct gate *gate, struct mcpx_text *detail
            keep_copy(gate, "--sbom", "sbom.json", &sums, detail);
     if (kept)
         mx_format(&list, "%s/%s", folder, "SHA256SUMS");
-    detail->failed |= sums.failed || list.failed;
-    kept = kept && !detail->failed && gate_write(list.text, mcpx_text_view(&sums), detail);
+    kept = kept && gate_write(list.text, mcpx_text_view(&sums), detail);
     if (kept)
         mx_format(detail, "%s lists it", &list);
     mcpx_text_fini(&sums);

@@ -55,13 +55,11 @@ bool gate_write(const char *path, struct mcpx_slice text, struct mcpx_text *deta
 bool gate_keeps(struct gate *gate, enum mcpx_contract contract, struct mcpx_slice text,
                 struct mcpx_text *detail)
 {
-    enum mcpx_err err =
-        mcpx_contracts_validate(gate->contracts, contract, text, &gate->judged);
+    enum mcpx_err err = memory_checked(
+        mcpx_contracts_validate(gate->contracts, contract, text, &gate->judged));
     const struct mcpx_schema_error *error = gate->judged.errors;
 
-    if (err == MCPX_ENOMEM)
-        gate->status = complain_of_memory(gate->arguments->command->name);
-    else if (err)
+    if (err)
         mx_format(detail, "breaks the contract %s at %s: %s", mcpx_contract_name(contract),
                   error->path.len > 0 ? error->path : MCPX_SLICE("its root"), error->message);
     return err == MCPX_OK;
@@ -95,7 +93,6 @@ void gate_meta(const struct gate *gate, const char *id, struct mcpx_text *out)
         mcpx_json_add_changed(out, mcpx_text_view(&gate->context), &change, 1);
     }
     mcpx_text_puts(out, "}");
-    out->failed |= quoted.failed;
     mcpx_text_fini(&quoted);
 }
 
@@ -111,8 +108,7 @@ static bool ask(struct gate *gate, const struct mcpx_text *payload, struct mcpx_
     int64_t timeout = arguments_ms(gate->arguments, "--timeout", ANSWER_MS);
 
     mcpx_text_reset(response);
-    gate->status = payload->failed ? complain_of_memory(gate->arguments->command->name)
-                                   : live_send(&gate->live, &draft);
+    gate->status = live_send(&gate->live, &draft);
     gate->live.waiting_for = to.text;
     if (gate->status == STATUS_OK)
         gate->status = live_response(&gate->live, &draft, timeout, response);
@@ -191,8 +187,6 @@ bool gate_fetch_tools(struct gate *gate)
         more = more && mcpx_json_type(cursor) == MCPX_JSON_STRING;
     }
     mcpx_text_puts(&gate->tools, "]");
-    if (gate->status == STATUS_OK && (gate->tools.failed || last.failed))
-        gate->status = complain_of_memory(gate->arguments->command->name);
     mcpx_text_fini(&last);
     mcpx_text_fini(&payload);
     mcpx_text_fini(&response);

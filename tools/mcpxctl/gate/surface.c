@@ -22,8 +22,7 @@ static enum gate_verdict write_down(const struct gate *gate, const char *name,
     mx_format(&path, "%s/%s", gate->folder, name);
     text_pretty(&text, value, 0);
     mcpx_text_puts(&text, "\n");
-    detail->failed |= path.failed || text.failed;
-    written = !detail->failed && gate_write(path.text, mcpx_text_view(&text), detail);
+    written = gate_write(path.text, mcpx_text_view(&text), detail);
     if (written)
         mx_format(detail, "%s was written anew", &path);
     mcpx_text_fini(&path);
@@ -55,7 +54,7 @@ static enum gate_verdict compare_handshake(struct gate *gate, struct mcpx_slice 
     enum gate_verdict verdict = GATE_FAIL;
 
     mx_format(&path, "%s/%s", gate->folder, "capabilities.json");
-    if (!path.failed && gate_read(gate, path.text, &text, &was, detail)) {
+    if (gate_read(gate, path.text, &text, &was, detail)) {
         switch (gate_difference_find(&place, was, handshake)) {
         case DIFFERENCE_NONE:
             verdict = GATE_PASS;
@@ -68,7 +67,6 @@ static enum gate_verdict compare_handshake(struct gate *gate, struct mcpx_slice 
             mx_format(detail, "%s cannot be compared: it is ambiguous", &path);
         }
     }
-    detail->failed |= path.failed || place.failed;
     mcpx_text_fini(&path);
     mcpx_text_fini(&text);
     mcpx_text_fini(&place);
@@ -107,7 +105,7 @@ static enum gate_verdict compare_fingerprints(struct gate *gate, struct mcpx_sli
     enum gate_verdict verdict = GATE_FAIL;
 
     mx_format(&path, "%s/%s", gate->folder, "schemas.json");
-    if (!path.failed && gate_read(gate, path.text, &text, &was, detail)) {
+    if (gate_read(gate, path.text, &text, &was, detail)) {
         if (fingerprints_equal(&changes, was, is)) {
             verdict = GATE_PASS;
             mx_format(detail, "tools: %s", mcpx_json_length(is));
@@ -115,7 +113,6 @@ static enum gate_verdict compare_fingerprints(struct gate *gate, struct mcpx_sli
             text_format(detail, "%s", &changes);
         }
     }
-    detail->failed |= path.failed || changes.failed;
     mcpx_text_fini(&path);
     mcpx_text_fini(&text);
     mcpx_text_fini(&changes);
@@ -127,17 +124,13 @@ enum gate_verdict gate_item_drift(struct gate *gate, struct mcpx_text *detail)
     struct mcpx_text is = {0};
     struct mcpx_slice tool = {NULL, 0};
     enum gate_verdict verdict = GATE_FAIL;
-    enum mcpx_err err;
 
     if (!gate_fetch_tools(gate))
         return GATE_FAIL;
-    err = fingerprints_add(&is, mcpx_text_view(&gate->tools), &tool);
-    if (err == MCPX_EINVALID)
+    if (!fingerprints_add(&is, mcpx_text_view(&gate->tools), &tool))
         text_format(detail,
                     "the tool %v has no schema that has a fingerprint, or stands twice",
                     mcpx_json_get(tool, "name"));
-    else if (err)
-        detail->failed = true;
     else if (arguments_have(gate->arguments, "--update"))
         verdict = write_down(gate, "schemas.json", mcpx_text_view(&is), detail);
     else
@@ -237,12 +230,12 @@ static bool add_shape(struct mcpx_text *out, const struct mcpx_text *response)
     static const struct mcpx_json_change without_meta = {"_meta", {NULL, 0}};
     struct mcpx_slice result = mcpx_json_get(mcpx_text_view(response), "result");
     struct mcpx_text bare = {0};
-    enum mcpx_err err;
+    bool added;
 
     mcpx_json_add_changed(&bare, result, &without_meta, 1);
-    err = bare.failed ? MCPX_ENOMEM : shape_add(out, mcpx_text_view(&bare));
+    added = shape_add(out, mcpx_text_view(&bare));
     mcpx_text_fini(&bare);
-    return err == MCPX_OK;
+    return added;
 }
 
 /* Both names answer, and in the same shape. */
@@ -313,8 +306,7 @@ static bool try_row(struct gate *gate, struct mcpx_slice rows, struct mcpx_slice
         mcpx_json_add_unescaped(&name, row->fixture);
         if (name.len > 0)
             mx_format(&path, "%s/%s", gate->folder, name.text);
-        good = path.len > 0 && !path.failed &&
-               gate_read(gate, path.text, &text, &arguments, detail) &&
+        good = path.len > 0 && gate_read(gate, path.text, &text, &arguments, detail) &&
                call_both(gate, row, arguments, true, detail) &&
                call_both(gate, row, MCPX_SLICE("[]"), false, detail);
     }
@@ -368,8 +360,7 @@ enum gate_verdict gate_item_aliases(struct gate *gate, struct mcpx_text *detail)
     bool good = false;
 
     mx_format(&path, "%s/%s", gate->folder, "aliases.json");
-    if (gate_fetch_handshake(gate) && !path.failed &&
-        gate_read(gate, path.text, &text, &rows, detail)) {
+    if (gate_fetch_handshake(gate) && gate_read(gate, path.text, &text, &rows, detail)) {
         good = mcpx_json_type(rows) == MCPX_JSON_ARRAY;
         if (!good)
             mx_format(detail, "%s is no list", &path);
@@ -377,7 +368,6 @@ enum gate_verdict gate_item_aliases(struct gate *gate, struct mcpx_text *detail)
     good = good && try_rows(gate, rows, detail);
     if (good)
         mx_format(detail, "aliases: %s", mcpx_json_length(rows));
-    detail->failed |= path.failed;
     mcpx_text_fini(&path);
     mcpx_text_fini(&text);
     return good ? GATE_PASS : GATE_FAIL;

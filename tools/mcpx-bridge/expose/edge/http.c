@@ -99,14 +99,12 @@ enum mcpx_err expose_http_new(const struct expose_http_config *config,
     struct expose_http *http = calloc(1, sizeof *http);
     const union MHD_DaemonInfo *info;
 
-    if (http) {
-        http->config = *config;
-        http->daemon = start(http);
-    }
-    if (!http || !http->daemon) {
+    http->config = *config;
+    http->daemon = start(http);
+    if (!http->daemon) {
         close(config->socket);
         free(http);
-        return http ? MCPX_ESYSTEM : MCPX_ENOMEM;
+        return MCPX_ESYSTEM;
     }
     info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
     if (!info || uv_poll_init(config->loop, &http->poll, info->epoll_fd) < 0) {

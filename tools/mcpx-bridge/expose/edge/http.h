@@ -27,7 +27,7 @@ struct expose_http_config {
     void *user;
 };
 
-/** Starts to serve. Returns MCPX_OK, MCPX_ENOMEM, MCPX_ESYSTEM. */
+/** Starts to serve. Returns MCPX_OK or MCPX_ESYSTEM. */
 enum mcpx_err expose_http_new(const struct expose_http_config *config,
                               struct expose_http **out);
 

@@ -7,6 +7,7 @@
 #include "tools/mcpx-bridge/expose/edge/http_state.h"
 
 #include "lib/json/json_write.h"
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <stdlib.h>
@@ -120,8 +121,7 @@ static void withdraw(struct expose_http_exchange *exchange)
         return;
     line = expose_post_cancel(exchange->number);
     exchange->number = 0;
-    if (!line.failed)
-        http->config.on_line(http->config.user, mcpx_text_view(&line));
+    http->config.on_line(http->config.user, mcpx_text_view(&line));
     mcpx_text_fini(&line);
 }
 
@@ -144,8 +144,7 @@ static bool wait(struct expose_http_exchange *exchange)
         MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     struct expose_http_watch *watch = calloc(1, sizeof *watch);
 
-    if (!watch || !info ||
-        uv_poll_init(http->config.loop, &watch->poll, info->connect_fd) < 0) {
+    if (!info || uv_poll_init(http->config.loop, &watch->poll, info->connect_fd) < 0) {
         free(watch);
         return false;
     }
@@ -175,7 +174,7 @@ void expose_http_say(struct expose_http_exchange *exchange, int status,
     exchange->number = 0;
     exchange->is_said = true;
     exchange->status = status;
-    if (answer.failed || !hold(exchange, answer.len)) {
+    if (!hold(exchange, answer.len)) {
         mcpx_text_fini(&answer);
         answer = refusal(mcpx_text_view(&exchange->id), BRIDGE_UNAVAILABLE,
                          "too many bodies and answers are on their way");
@@ -212,8 +211,9 @@ static bool refuse_to_wait(struct expose_http_exchange *exchange)
 static enum MHD_Result send_answer(struct expose_http_exchange *exchange)
 {
     struct mcpx_text *answer = &exchange->answer;
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        answer->failed ? 0 : answer->len, answer->text, MHD_RESPMEM_MUST_FREE);
+    struct mcpx_slice body = text_whole(answer);
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body.len, answer->text, MHD_RESPMEM_MUST_FREE);
     enum MHD_Result result;
 
     if (!response)
@@ -326,8 +326,6 @@ static struct expose_http_exchange *begin(struct expose_http *http,
         .exchange = exchange,
         .head = {.method = mcpx_slice_of(method), .path = mcpx_slice_of(url)}};
 
-    if (!exchange)
-        return NULL;
     exchange->http = http;
     exchange->connection = connection;
     exchange->next = http->exchanges;
@@ -357,7 +355,7 @@ static bool take(struct expose_http_exchange *exchange, const char *bytes, size_
     exchange->drops |= !exchange->fault && exchange->body.len + len > max;
     if (!exchange->fault && !exchange->drops && hold(exchange, len)) {
         mcpx_text_add(&exchange->body, bytes, len);
-        return !exchange->body.failed;
+        return true;
     }
     exchange->drops = true;
     exchange->dropped += len;
@@ -388,18 +386,12 @@ static void hand_on(struct expose_http_exchange *exchange)
     mcpx_text_slice(&exchange->id, id);
     if (form == EXPOSE_POST_NOTICE) {
         expose_http_say(exchange, MHD_HTTP_ACCEPTED, (struct mcpx_text){0});
-    } else if (!line.failed && !exchange->id.failed &&
-               (form != EXPOSE_POST_REQUEST || !refuse_to_wait(exchange))) {
+    } else if (form != EXPOSE_POST_REQUEST || !refuse_to_wait(exchange)) {
         exchange->number = form == EXPOSE_POST_REQUEST ? number : 0;
         http->current = exchange;
         http->config.on_line(http->config.user, mcpx_text_view(&line));
         http->current = NULL;
-        if (form == EXPOSE_POST_BROKEN && !exchange->is_said)
-            line.failed = true;
     }
-    if (line.failed || exchange->id.failed)
-        expose_http_say(exchange, MHD_HTTP_SERVICE_UNAVAILABLE,
-                        refusal((struct mcpx_slice){0}, BRIDGE_UNAVAILABLE, "out of memory"));
     mcpx_text_fini(&line);
     mcpx_text_fini(&exchange->body);
     if (!exchange->is_said)
@@ -437,8 +429,6 @@ enum MHD_Result expose_http_request(void *user, struct MHD_Connection *connectio
     if (!exchange) {
         exchange = begin(user, connection, url, method, version);
         *context = exchange;
-        if (!exchange)
-            return MHD_NO;
         return exchange->is_ready ? send_fault(exchange) : MHD_YES;
     }
     if (*len == 0)

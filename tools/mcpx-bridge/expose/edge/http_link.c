@@ -47,14 +47,11 @@ static void begin(struct expose_http *http, struct MHD_Connection *connection,
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct expose_http_link *link = calloc(1, sizeof *link);
+    struct expose_http_link *link;
 
-    if (!info || !link) {
-        if (info)
-            shutdown(info->connect_fd, SHUT_RDWR);
-        free(link);
+    if (!info)
         return;
-    }
+    link = calloc(1, sizeof *link);
     link->socket = info->connect_fd;
     *out = link;
     list(http, link);

@@ -136,6 +136,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
     case BRIDGE_STOP:
         break; /* it has no processes */
     }
+    memory_checked(outcome->err);
 }
 
 static void write_records(struct edge *edge)
@@ -314,7 +315,7 @@ static int start_client(struct edge *edge, const struct expose_job *job)
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = edge;
-    err = mcpx_client_new(&config, &fault, &edge->client);
+    err = memory_checked(mcpx_client_new(&config, &fault, &edge->client));
     edge->renewal =
         (struct renewal){.verb = "expose", .where = job->where, .client = edge->client};
     if (err == MCPX_EINVALID)
@@ -341,8 +342,8 @@ static int start_core(struct edge *edge, const struct expose_job *job)
     for (size_t i = 0; i < sizeof random; i++)
         snprintf(nonce + 2 * i, 3, "%02x", random[i]);
     config.nonce = nonce;
-    return expose_new(&config, &view, &edge->expose) == MCPX_OK ? STATUS_OK
-                                                                : complain_of_memory("expose");
+    edge->expose = expose_new(&config, &view);
+    return STATUS_OK;
 }
 
 static int start_stdio(struct edge *edge)
@@ -381,7 +382,7 @@ static int start_http(struct edge *edge, const struct expose_job *job)
         return STATUS_FAILED;
     }
     expose_listen_add_url(config.socket, &url);
-    err = url.failed ? MCPX_ENOMEM : expose_http_new(&config, &edge->http);
+    err = expose_http_new(&config, &edge->http);
     if (err)
         complain("expose", "cannot serve HTTP: %s", mcpx_strerror(err));
     else if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)

@@ -163,13 +163,12 @@ static void on_written(uv_write_t *request, int status)
 
 void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
 {
-    struct write *write = malloc(sizeof *write + line.len + 1);
+    struct write *write;
     uv_buf_t buffer;
 
-    if (!write || stdio->closing) {
-        free(write);
+    if (stdio->closing)
         return;
-    }
+    write = malloc(sizeof *write + line.len + 1);
     write->stdio = stdio;
     write->len = line.len + 1;
     memcpy(write->bytes, line.text, line.len);
@@ -223,8 +222,6 @@ enum mcpx_err expose_stdio_new(const struct expose_stdio_config *config,
     struct expose_stdio *stdio = calloc(1, sizeof *stdio);
     bool fine;
 
-    if (!stdio)
-        return MCPX_ENOMEM;
     stdio->config = *config;
     stdio->lines.max = config->line_max;
     stdio->is_file_in = uv_guess_handle(STDIN_FILENO) == UV_FILE;

@@ -32,7 +32,7 @@ struct expose_stdio_config {
     void *user;
 };
 
-/** Starts to read. Returns MCPX_OK, MCPX_ENOMEM, MCPX_ESYSTEM. */
+/** Starts to read. Returns MCPX_OK or MCPX_ESYSTEM. */
 enum mcpx_err expose_stdio_new(const struct expose_stdio_config *config,
                                struct expose_stdio **out);
 

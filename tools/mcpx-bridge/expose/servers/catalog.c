@@ -8,6 +8,7 @@
 
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
@@ -73,20 +74,11 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant)
 {
     size_t at = place(catalog, participant);
-    struct expose_seat **seats, *seat = calloc(1, sizeof *seat);
+    struct expose_seat *seat = calloc(1, sizeof *seat);
 
-    if (seat)
-        mcpx_text_slice(&seat->id, participant);
-    if (!seat || seat->id.failed) {
-        free(seat);
-        return NULL;
-    }
-    seats = mx_room(catalog->seats, catalog->count, &catalog->size, sizeof *seats);
-    if (!seats) {
-        seat_free(seat);
-        return NULL;
-    }
-    catalog->seats = seats;
+    mcpx_text_slice(&seat->id, participant);
+    catalog->seats =
+        mx_room(catalog->seats, catalog->count, &catalog->size, sizeof(struct expose_seat *));
     memmove(catalog->seats + at + 1, catalog->seats + at,
             (catalog->count - at) * sizeof *catalog->seats);
     catalog->seats[at] = seat;
@@ -101,19 +93,17 @@ static struct mcpx_slice owner_of(const struct expose_seat *seat)
     return mcpx_identity_of(mcpx_text_view(&seat->id));
 }
 
-/* Returns false when memory ran out. */
-static bool account(struct expose_catalog *catalog, const struct expose_seat *seat,
+static void account(struct expose_catalog *catalog, const struct expose_seat *seat,
                     struct expose_shelf *shelf)
 {
     size_t items = shelf->items.len, pages = shelf->pages.len;
     size_t now = items > pages ? items : pages, before = shelf->held;
 
-    if (now > before && !mx_holders_add(&catalog->lists, owner_of(seat), now - before))
-        return false;
-    if (now < before)
+    if (now > before)
+        mx_holders_add(&catalog->lists, owner_of(seat), now - before);
+    else if (now < before)
         mx_holders_remove(&catalog->lists, owner_of(seat), before - now);
     shelf->held = now;
-    return true;
 }
 
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
@@ -231,7 +221,8 @@ static bool refers_nowhere(struct mcpx_slice schema)
         shelf = mcpx_shelf_new();
     if (!shelf)
         return false;
-    if (mcpx_schema_compile(shelf, schema, NULL, &report, &compiled) == MCPX_OK)
+    if (memory_checked(mcpx_schema_compile(shelf, schema, NULL, &report, &compiled)) ==
+        MCPX_OK)
         mcpx_schema_unref(compiled);
     for (size_t i = 0; !compiled && i < report.count; i++)
         found |= mcpx_slice_equal(report.errors[i].keyword, MCPX_SLICE("$ref"));
@@ -313,9 +304,9 @@ static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_s
     return is_last;
 }
 
-enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
-                                      enum expose_list list, struct mcpx_slice result,
-                                      struct expose_unfit *unfit, struct mcpx_slice *cursor)
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
+                             enum expose_list list, struct mcpx_slice result,
+                             struct expose_unfit *unfit, struct mcpx_slice *cursor)
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
@@ -324,25 +315,20 @@ enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct exp
     bool is_last;
 
     if (mcpx_json_type(items) != MCPX_JSON_ARRAY)
-        return MCPX_EINVALID;
+        return false;
     is_last = is_last_cursor(catalog, shelf, next);
     mcpx_json_walk_start(&walk, items);
     while (mcpx_json_walk_next(&walk))
         add_fit(list, walk.value, &shelf->pages, unfit);
     if (is_last && shelf->pages.len)
         mcpx_text_puts(&shelf->pages, "]");
-    if (shelf->pages.failed || !account(catalog, seat, shelf)) {
-        expose_catalog_drop(catalog, seat, list, false);
-        return MCPX_ENOMEM;
-    }
+    account(catalog, seat, shelf);
     shelf->page_count++;
     *cursor = is_last ? (struct mcpx_slice){0} : next;
     if (is_last)
         turn_whole(catalog, seat, list);
-    if (account(catalog, seat, shelf))
-        return MCPX_OK;
-    expose_catalog_drop(catalog, seat, list, true);
-    return MCPX_ENOMEM;
+    account(catalog, seat, shelf);
+    return true;
 }
 
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat)
@@ -359,7 +345,7 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
 
 /* ---- as the client sees it ---- */
 
-/* The item under the name it is shown by; nothing when it has none or memory is short. */
+/* The item under the name it is shown by. */
 static void write_item(struct mcpx_slice item, const char *key,
                        const struct expose_thing *thing, struct mcpx_slice shown,
                        struct mcpx_text *out)
@@ -380,12 +366,10 @@ static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
     struct mcpx_text named = {0}, tool = {0};
 
     bridge_add_with_string(&named, item, "name", shown);
-    if (!named.failed)
-        mcpx_terms_tool_add(&tool, terms, thing->own, mcpx_text_view(&named));
+    mcpx_terms_tool_add(&tool, terms, thing->own, mcpx_text_view(&named));
     if (out->len && out->text[out->len - 1] != '[')
         mcpx_text_puts(out, ",");
     mcpx_text_slice(out, mcpx_text_view(&tool));
-    out->failed |= named.failed || tool.failed;
     mcpx_text_fini(&named);
     mcpx_text_fini(&tool);
 }
@@ -407,7 +391,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
 
         mcpx_text_reset(&own);
         if (mcpx_json_count_like(walk.value, row->key) != 1 ||
-            !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)) || own.failed)
+            !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)))
             continue;
         thing.own = mcpx_text_view(&own);
         if ((filter && !filter->shows(filter->user, list, &thing)) ||
@@ -419,7 +403,6 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
             write_item(walk.value, row->key, &thing, shown, out);
     }
     names->pass = 0;
-    out->failed |= own.failed;
     mcpx_text_fini(&own);
 }
 
@@ -432,8 +415,6 @@ static void write_shelf(struct expose_seat *seat, enum expose_list list,
     size_t start = out->len;
 
     write_seat(seat, list, names, filter, out);
-    if (out->failed)
-        return;
     seat->shelves[list].face = 0;
     seat->shelves[list].is_stale = false;
     if (start == out->len)

@@ -109,7 +109,7 @@ void expose_catalog_fini(struct expose_catalog *catalog);
 struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
                                         struct mcpx_slice participant);
 
-/** Adds a seat in state ASKED, with nothing known. NULL when memory ran out. */
+/** Adds a seat in state ASKED, with nothing known. */
 struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant);
 
@@ -136,12 +136,11 @@ struct expose_unfit {
  * cursor   filled with the raw `nextCursor`; absent when this was the last page: the list is then
  *          whole and takes the place of the one before
  *
- * Returns MCPX_OK; MCPX_EINVALID when the page has no array of the list's member; MCPX_ENOMEM. The
- * list is then as it was.
+ * Returns false when the page has no array of the list's member. The list is then as it was.
  */
-enum mcpx_err expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
-                                      enum expose_list list, struct mcpx_slice result,
-                                      struct expose_unfit *unfit, struct mcpx_slice *cursor);
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
+                             enum expose_list list, struct mcpx_slice result,
+                             struct expose_unfit *unfit, struct mcpx_slice *cursor);
 
 /** May a page of so many bytes be added? */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,

@@ -118,13 +118,6 @@ static void unlist(struct list *list, struct expose_name *row)
     *(row->next ? &row->next->previous : &list->last) = row->previous;
 }
 
-static void row_free(struct expose_name *row)
-{
-    mcpx_text_fini(&row->own);
-    mcpx_text_fini(&row->shown);
-    free(row);
-}
-
 static void forget_row(struct expose_names *names, struct expose_name *row)
 {
     struct expose_owner *owner = row->owner;
@@ -139,7 +132,9 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     names->count--;
     mx_holders_remove(owner->left ? &names->gone : &names->held[row->space],
                       identity_of(owner), 1);
-    row_free(row);
+    mcpx_text_fini(&row->own);
+    mcpx_text_fini(&row->shown);
+    free(row);
 }
 
 static void forget_all(struct expose_names *names, struct list *list)
@@ -177,13 +172,7 @@ static struct expose_owner *make_owner(struct expose_names *names,
     if (owner)
         return owner;
     owner = calloc(1, sizeof *owner);
-    if (!owner)
-        return NULL;
     mcpx_text_slice(&owner->participant, participant);
-    if (owner->participant.failed) {
-        free(owner);
-        return NULL;
-    }
     owner->next = names->owners;
     names->owners = owner;
     return owner;
@@ -210,8 +199,11 @@ static bool hold(struct expose_names *names, const struct expose_owner *owner,
 
     held->key = names->key;
     held->cap = EXPOSE_NAMES_MAX;
-    return mx_holders_ask(held, identity_of(owner), count) == MX_SHARING_FITS &&
-           (!count || mx_holders_add(held, identity_of(owner), count));
+    if (mx_holders_ask(held, identity_of(owner), count) != MX_SHARING_FITS)
+        return false;
+    if (count)
+        mx_holders_add(held, identity_of(owner), count);
+    return true;
 }
 
 static void is_back(struct expose_names *names, struct expose_owner *owner)
@@ -246,10 +238,11 @@ void expose_names_left(struct expose_names *names, struct mcpx_slice participant
     if (!owner || owner->left)
         return;
     names->gone.key = names->key;
-    if (!owner->count || !mx_holders_add(&names->gone, identity_of(owner), owner->count)) {
+    if (!owner->count) {
         free_owner(names, owner);
         return;
     }
+    mx_holders_add(&names->gone, identity_of(owner), owner->count);
     owner->left = ++names->clock;
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
         mx_holders_remove(&names->held[i], identity_of(owner), owner->lists[i].count);
@@ -343,13 +336,13 @@ static void compare_former(struct expose_names *names, const struct expose_name 
         return;
     expose_shown_write_former(&former, thing,
                               names->plain && mcpx_slice_equal(shown, thing->own));
-    if (!former.failed && !mcpx_slice_equal(mcpx_text_view(&former), shown))
+    if (!mcpx_slice_equal(mcpx_text_view(&former), shown))
         names->renamed(names->user, mcpx_text_view(&former), shown);
     mcpx_text_fini(&former);
 }
 
 /* Another participant has the same: what was called by its own name gets another. */
-static bool rename_rival(struct expose_names *names, const struct expose_thing *thing,
+static void rename_rival(struct expose_names *names, const struct expose_thing *thing,
                          enum expose_space space)
 {
     struct expose_name *row = is_id(space) ? NULL : find_face(names, space, thing->own);
@@ -357,12 +350,10 @@ static bool rename_rival(struct expose_names *names, const struct expose_thing *
 
     if (!row || is_owner(row->owner, thing->participant) ||
         !mcpx_slice_equal(mcpx_text_view(&row->own), thing->own))
-        return true;
+        return;
     write_distinct(
         names, space,
         &(struct expose_thing){mcpx_text_view(&row->owner->participant), thing->own}, &shown);
-    if (shown.failed)
-        return false;
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     mcpx_text_fini(&row->shown);
     row->shown = shown;
@@ -370,44 +361,38 @@ static bool rename_rival(struct expose_names *names, const struct expose_thing *
     mx_map_put(&names->faces, row->face, (uintptr_t)row);
     if (!is_uri(space) && names->renamed)
         names->renamed(names->user, thing->own, mcpx_text_view(&shown));
-    return true;
 }
 
 /* ---- asked from outside ---- */
 
-/* Room for one more, which is counted. */
-static enum mcpx_err make_room(struct expose_names *names, struct expose_owner *owner,
-                               enum expose_space space)
+/* Room for one more, which is counted. False when there is none. */
+static bool make_room(struct expose_names *names, struct expose_owner *owner,
+                      enum expose_space space)
 {
     struct list *list = &owner->lists[space];
 
-    if (!mx_map_reserve(&names->owns) || !mx_map_reserve(&names->pairs) ||
-        !mx_map_reserve(&names->faces))
-        return MCPX_ENOMEM;
+    mx_map_reserve(&names->owns);
+    mx_map_reserve(&names->pairs);
+    mx_map_reserve(&names->faces);
     if (hold(names, owner, space, 1))
-        return MCPX_OK;
+        return true;
     if (list->first && list->first->renewed != list->renewed)
         forget_row(names, list->first);
     if (hold(names, owner, space, 1))
-        return MCPX_OK;
+        return true;
     names->left_out++;
-    return MCPX_ELIMIT;
+    return false;
 }
 
-/* A new row; NULL when memory ran out. The tables have room. */
+/* A new row. The tables have room. */
 static struct expose_name *add_row(struct expose_names *names, struct expose_owner *owner,
                                    enum expose_space space, const struct expose_thing *thing)
 {
     struct expose_name *row = calloc(1, sizeof *row);
 
-    if (!row)
-        return NULL;
     mcpx_text_slice(&row->own, thing->own);
     write_shown(names, space, thing, &row->shown);
-    if (row->own.failed || row->shown.failed || !rename_rival(names, thing, space)) {
-        row_free(row);
-        return NULL;
-    }
+    rename_rival(names, thing, space);
     row->owner = owner;
     row->space = space;
     row->pair = hash_pair(names, thing);
@@ -428,10 +413,7 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
 {
     struct expose_name *row = find_pair(names, space, thing);
     struct expose_owner *owner = row ? row->owner : make_owner(names, thing->participant);
-    enum mcpx_err err;
 
-    if (!owner)
-        return MCPX_ENOMEM;
     if (owner->left) {
         is_back(names, owner);
         row = find_pair(names, space, thing);
@@ -442,14 +424,9 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
         unlist(&owner->lists[space], row);
         append(&owner->lists[space], row);
     } else {
-        err = make_room(names, owner, space);
-        if (err)
-            return err;
+        if (!make_room(names, owner, space))
+            return MCPX_ELIMIT;
         row = add_row(names, owner, space, thing);
-    }
-    if (!row) {
-        mx_holders_remove(&names->held[space], identity_of(owner), 1);
-        return MCPX_ENOMEM;
     }
     row->pass = names->pass;
     *shown = mcpx_text_view(&row->shown);

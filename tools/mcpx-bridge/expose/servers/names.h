@@ -76,7 +76,7 @@ void expose_names_fini(struct expose_names *names);
  * expose_names_renew.
  *
  * Returns MCPX_OK; MCPX_EDUPLICATE when the list being written has it already; MCPX_ELIMIT when
- * there is no room; MCPX_ENOMEM.
+ * there is no room.
  */
 enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space space,
                                const struct expose_thing *thing, struct mcpx_slice *shown);

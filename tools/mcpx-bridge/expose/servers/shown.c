@@ -14,6 +14,7 @@
 #include "lib/base/digits.h"
 #include "lib/json/digest.h"
 #include "lib/json/json_write.h"
+#include "tools/common/command.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -82,8 +83,8 @@ static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
     unsigned char hash[MX_SHA256_BYTES];
     char mark[MARK_LEN] = "_";
 
-    out->failed |= pair.failed || !mx_sha256(mcpx_text_view(&pair), hash);
-    for (size_t i = 1; !out->failed && i < MARK_LEN; i++) {
+    memory_checked(mx_sha256(mcpx_text_view(&pair), hash) ? MCPX_OK : MCPX_ENOMEM);
+    for (size_t i = 1; i < MARK_LEN; i++) {
         size_t bit = (i - 1) * 5;
         unsigned two_bytes = (unsigned)hash[bit / 8] << 8 | hash[bit / 8 + 1];
 
@@ -106,7 +107,7 @@ static bool write_unmarked(struct mcpx_text *out, const struct expose_thing *thi
 /* What stands before a mark of that length. */
 static void cut(struct mcpx_text *out, size_t start, size_t mark_len)
 {
-    if (!out->failed && out->len - start > EXPOSE_NAME_MAX - mark_len)
+    if (out->len - start > EXPOSE_NAME_MAX - mark_len)
         out->len = start + EXPOSE_NAME_MAX - mark_len;
 }
 
@@ -115,8 +116,7 @@ void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing,
     size_t start = out->len;
 
     marked |= write_unmarked(out, thing);
-    marked |=
-        out->len - start > EXPOSE_NAME_MAX || (!out->failed && is_marked(mcpx_text_view(out)));
+    marked |= out->len - start > EXPOSE_NAME_MAX || is_marked(mcpx_text_view(out));
     if (!marked)
         return;
     cut(out, start, MARK_LEN);
@@ -225,8 +225,7 @@ bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
     bool fits;
 
     expose_uri_wrap(&prefix, participant, MCPX_SLICE(""), false);
-    fits = !prefix.failed && wrapped.len > prefix.len &&
-           memcmp(wrapped.text, prefix.text, prefix.len) == 0;
+    fits = wrapped.len > prefix.len && memcmp(wrapped.text, prefix.text, prefix.len) == 0;
     if (fits)
         decode(out, (struct mcpx_slice){wrapped.text + prefix.len, wrapped.len - prefix.len});
     mcpx_text_fini(&prefix);

@@ -7,6 +7,7 @@
  */
 
 #include "lib/json/json_write.h"
+#include "tools/common/command.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 
@@ -118,11 +119,9 @@ static bool put(struct side *side, struct mcpx_text *text)
 
     if (!text->len || !side->connected || side->shut)
         return true;
-    parcel = malloc(sizeof *parcel);
-    if (!parcel || text->len > UINT32_MAX) {
-        free(parcel);
+    if (text_whole(text).len > UINT32_MAX)
         return false;
-    }
+    parcel = malloc(sizeof *parcel);
     parcel->text = *text;
     *text = (struct mcpx_text){0};
     buf = uv_buf_init(parcel->text.text, (unsigned)parcel->text.len);
@@ -387,10 +386,7 @@ enum mcpx_err guard_link_accept(struct guard_server *server)
                                           guard_left_out, server};
     struct guard_link *link = calloc(1, sizeof *link);
 
-    if (!link || guard_passage_new(&config, &link->passage) != MCPX_OK) {
-        free(link);
-        return MCPX_ENOMEM;
-    }
+    link->passage = guard_passage_new(&config);
     link->server = server;
     enter(link);
     if (start(link) < 0) {

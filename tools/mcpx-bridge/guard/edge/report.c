@@ -16,10 +16,9 @@ static void print(struct mcpx_text *line)
 {
     struct mcpx_text shown = {0};
 
-    if (!line->failed)
-        text_shown(&shown, mcpx_text_view(line));
-    if (!shown.failed && shown.len)
-        complain_in_lines(mcpx_text_view(&shown));
+    text_shown(&shown, text_whole(line));
+    if (shown.len)
+        complain_in_lines(text_whole(&shown));
     mcpx_text_fini(&shown);
     mcpx_text_fini(line);
 }
@@ -73,8 +72,7 @@ void guard_announce(const struct guard_server *server)
         guard_log_note(&line, true, "listening", server->url);
     else
         mx_format(&line, "listening %s\n", server->url);
-    if (!line.failed)
-        fwrite(line.text, 1, line.len, stdout);
+    fwrite(line.text, 1, line.len, stdout);
     fflush(stdout);
     mcpx_text_fini(&line);
 }

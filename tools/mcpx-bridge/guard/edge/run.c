@@ -5,12 +5,11 @@
  * the guard's standard input, output and error, its process group and its terminal. The child of
  * child.h was refused, because it has pipes and a session of its own.
  */
-#include "tools/mcpx-bridge/guard/edge/run.h"
+#include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
-#include "tools/mcpx-bridge/guard/edge/server.h"
 #include "tools/mcpx-bridge/verbs.h"
 
 #include <errno.h>
@@ -50,13 +49,11 @@ static void on_ended(uv_process_t *process, int64_t code, int signal)
     stop_all(server);
 }
 
-static int tell_address(const struct guard_server *server)
+static void tell_address(const struct guard_server *server)
 {
-    if (setenv("MCPX_URL", server->url, 1) != 0 ||
-        setenv("MCPX_GATEWAY", server->gateway, 1) != 0 ||
-        setenv("GATEWAY_URL", server->gateway, 1) != 0)
-        return UV_ENOMEM;
-    return 0;
+    setenv("MCPX_URL", server->url, 1);
+    setenv("MCPX_GATEWAY", server->gateway, 1);
+    setenv("GATEWAY_URL", server->gateway, 1);
 }
 
 static int start_command(struct guard_server *server)
@@ -69,10 +66,9 @@ static int start_command(struct guard_server *server)
         .stdio_count = 3,
         .stdio = stdio,
     };
-    int err = tell_address(server);
+    int err;
 
-    if (err < 0)
-        return err;
+    tell_address(server);
     for (int i = 0; i < 3; i++) {
         stdio[i].flags = UV_INHERIT_FD;
         stdio[i].data.fd = i;
@@ -171,7 +167,7 @@ static void on_connection(uv_stream_t *listener, int status)
     if (status == 0 && guard_link_accept(server) == MCPX_OK)
         return;
     guard_note(server, "not_accepted", "a connection could not be accepted: %s",
-               status < 0 ? uv_strerror(status) : "not enough memory or descriptors");
+               status < 0 ? uv_strerror(status) : "not enough descriptors");
 }
 
 static int resolve(struct guard_server *server, struct sockaddr_storage *out)
@@ -251,17 +247,25 @@ static int start(struct guard_server *server)
     return 0;
 }
 
-int guard_run(const struct guard_options *options)
+/*
+ * Runs the guard until its command ends or, without one, until SIGINT, SIGTERM or SIGHUP. These
+ * signals are passed on to the command, unless the terminal has sent them to it already.
+ *
+ * The command finds the guard's address in MCPX_URL (with the router's path), MCPX_GATEWAY and
+ * GATEWAY_URL. Without a command the address is printed as "listening ws://...".
+ *
+ * Returns an exit code: the command's own; 128 and the signal's number when one ended it; 0
+ * without a command; 1 when it cannot listen or the command cannot be run.
+ */
+static int guard_run(const struct guard_options *options)
 {
     static struct guard_server server;
     int status = 1;
 
     server = (struct guard_server){.options = options};
-    if (guard_asked_new(ASKED_MAX, &server.asked) != MCPX_OK ||
-        uv_loop_init(&server.loop) < 0) {
-        guard_asked_free(server.asked);
+    if (uv_loop_init(&server.loop) < 0)
         return status;
-    }
+    server.asked = guard_asked_new(ASKED_MAX);
     signal(SIGPIPE, SIG_IGN);
     loop_complaints_start(&server.round, &server.loop);
     uv_tcp_init(&server.loop, &server.listener);

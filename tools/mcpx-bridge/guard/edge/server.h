@@ -7,7 +7,7 @@
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 
-#include "tools/mcpx-bridge/guard/edge/run.h"
+#include "tools/mcpx-bridge/guard/address.h"
 #include "tools/mcpx-bridge/guard/judge.h"
 #include "tools/mcpx-bridge/guard/log.h"
 
@@ -18,6 +18,27 @@
 enum { GUARD_SIGNALS = 4, GUARD_BUFFER = 65536 };
 
 struct guard_link;
+
+/**
+ * The options of a guard. Borrowed while it runs.
+ *
+ * router        where the router is
+ * listen        where to listen; port 0 = any free one
+ * json          log as JSON
+ * verbose       log routine cases, too
+ * timeout_ms    how long the router may take to welcome the agent, or to answer it; 0 = for ever
+ * message_max   longest message from the router, in bytes
+ * command       the agent's command line, ended by NULL; NULL or empty = only listen
+ */
+struct guard_options {
+    struct guard_address router;
+    struct guard_address listen;
+    bool json;
+    bool verbose;
+    uint64_t timeout_ms;
+    size_t message_max;
+    char **command;
+};
 
 /**
  * A running guard.
@@ -52,7 +73,7 @@ struct guard_server;
  * Accepts the connection that waits at the listener and starts to connect to the router. The link
  * enters server->links, and leaves it and frees itself when its sockets are closed.
  *
- * Returns MCPX_OK; MCPX_ENOMEM or MCPX_ESYSTEM when the connection could not be accepted.
+ * Returns MCPX_OK, or MCPX_ESYSTEM when the connection could not be accepted.
  */
 enum mcpx_err guard_link_accept(struct guard_server *server);
 

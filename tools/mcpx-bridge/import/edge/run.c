@@ -115,8 +115,6 @@ static char *name_of(const struct edge *edge, struct import_who owner)
         mcpx_text_puts(&name, " for ");
         text_visible_short(&name, owner.id, 100);
     }
-    if (name.failed)
-        mcpx_text_fini(&name);
     return name.text;
 }
 
@@ -141,7 +139,7 @@ static enum mcpx_err start_process(struct edge *edge, size_t server, struct impo
     forget_process(process);
     *process = (struct process){.edge = edge, .number = server, .name = name_of(edge, owner)};
     config.name = process->name;
-    return process->name ? mcpx_child_new(&config, &process->child) : MCPX_ENOMEM;
+    return mcpx_child_new(&config, &process->child);
 }
 
 static void act(struct edge *edge, const struct bridge_action *action,
@@ -180,6 +178,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
         loop_log("import", action->text);
         break;
     }
+    memory_checked(outcome->err);
 }
 
 static void write_records(struct edge *edge)
@@ -357,17 +356,15 @@ static int start_client(struct seat *seat)
     config.loop = &seat->edge->loop;
     config.on_event = on_event;
     config.user = seat;
-    err = mcpx_client_new(&config, &fault, &seat->client);
+    err = memory_checked(mcpx_client_new(&config, &fault, &seat->client));
     seat->renewal = (struct renewal){.verb = "import",
                                      .where = &seat->edge->job->where[seat->number],
                                      .client = seat->client};
-    if (err == MCPX_OK)
-        return STATUS_OK;
     if (err == MCPX_EINVALID)
-        complain("import", "%s: %s", fault.field, fault.reason);
-    else
-        complain("import", "cannot connect: %s", mcpx_strerror(err));
-    return err == MCPX_EINVALID ? STATUS_USAGE : STATUS_FAILED;
+        return fail_with(STATUS_USAGE, "import", "%s: %s", fault.field, fault.reason);
+    if (err)
+        return fail_with(STATUS_FAILED, "import", "cannot connect: %s", mcpx_strerror(err));
+    return STATUS_OK;
 }
 
 static int start(struct edge *edge)
@@ -382,11 +379,11 @@ static int start(struct edge *edge)
         if (status != STATUS_OK)
             return status;
     }
-    err = start_process(edge, 0, (struct import_who){0});
+    err = memory_checked(start_process(edge, 0, (struct import_who){0}));
     if (err == MCPX_OK)
         return STATUS_OK;
-    complain("import", "cannot start %s: %s", edge->job->argv[0], mcpx_strerror(err));
-    return STATUS_FAILED;
+    return fail_with(STATUS_FAILED, "import", "cannot start %s: %s", edge->job->argv[0],
+                     mcpx_strerror(err));
 }
 
 static void start_handles(struct edge *edge)
@@ -431,26 +428,16 @@ static struct mcpx_instant instant(void *user)
     return (struct mcpx_instant){mx_clock_now().wall_ms, (int64_t)(uv_hrtime() / 1000)};
 }
 
-/* The pool, and room for its seats and processes. */
-static bool make_room(struct edge *edge)
+static int run_pool(struct edge *edge)
 {
     struct import_config config = edge->job->import;
+    int status;
 
     config.topics = edge->job->topic_count;
     config.view = (struct import_view){edge, could, instant, mx_chance_fill, unsent};
-    if (import_pool_new(&config, &edge->pool) != MCPX_OK)
-        return false;
+    edge->pool = import_pool_new(&config);
     edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
-    return edge->seats && edge->processes;
-}
-
-static int run_pool(struct edge *edge)
-{
-    int status;
-
-    if (!make_room(edge))
-        return complain_of_memory("import");
     records_open(&edge->records, "import", edge->job->import.terms);
     status = start(edge);
     if (status != STATUS_OK)
@@ -464,19 +451,17 @@ int import_run(const struct import_job *job)
     struct edge edge = {.job = job};
     int status;
 
-    if (uv_loop_init(&edge.loop)) {
-        complain("import", "cannot have an event loop");
-        return STATUS_FAILED;
-    }
+    if (uv_loop_init(&edge.loop))
+        return fail_with(STATUS_FAILED, "import", "cannot have an event loop");
     start_handles(&edge);
     status = run_pool(&edge);
-    for (size_t i = 0; edge.seats && i < job->topic_count; i++) {
+    for (size_t i = 0; i < job->topic_count; i++) {
         edge.seats[i].renewal.client = NULL;
         mcpx_client_free(edge.seats[i].client);
     }
     close_handles(&edge);
     uv_run(&edge.loop, UV_RUN_DEFAULT);
-    for (size_t i = 0; edge.processes && i < import_pool_size(edge.pool); i++)
+    for (size_t i = 0; i < import_pool_size(edge.pool); i++)
         forget_process(&edge.processes[i]);
     uv_loop_close(&edge.loop);
     free(edge.seats);
