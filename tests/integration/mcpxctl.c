@@ -243,6 +243,7 @@ Test(mcpxctl, says_what_is_wrong_with_its_input)
         {"help who who", 2, "takes 0 to 1 operands, not 2"},
         {"can --config @ --as fs 'a:b:\xff'", 2, "kind, byte 4: expected UTF-8"},
         {"kind 'a:b:x\xc3'", 2, "kind, byte 5: expected UTF-8"},
+        {"grant ann chat --until yesterday", 2, "how long from now, like 3600, 90m, 1h or 2d"},
         {"kind", 2, "takes 1 operand, not 0"},
         {"kind --json=yes chat", 2, "--json takes no value"},
         {"kind mcp/request:", 2,

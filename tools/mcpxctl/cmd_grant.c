@@ -11,6 +11,7 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/ident.h"
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -95,7 +96,19 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
     mx_percent_add(path, mcpx_slice_of(arguments->operands[0]));
 }
 
-/* What is no duration is a date: the router says what it does not understand. */
+/* The router would name the forms that its API takes. */
+static int check_until(const struct arguments *arguments, const char *verb)
+{
+    const char *until = arguments_value(arguments, "--until");
+    int64_t ms;
+
+    if (!until || duration_read(until, &ms) || mx_time_parse(mcpx_slice_of(until), &ms))
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE, verb,
+                     "--until wants a date like 2026-12-31T23:59:59Z, or how long from now, "
+                     "like 3600, 90m, 1h or 2d");
+}
+
 static void write_until(struct mcpx_text *body, const char *until)
 {
     int64_t ms;
@@ -179,9 +192,11 @@ static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
 static int change(const struct arguments *arguments, const char *verb, const char *list)
 {
     struct mcpx_text path = {0}, body = {0}, answer = {0};
-    struct connection where;
-    int status = connection_read(arguments, &where);
+    struct connection where = {.api = NULL};
+    int status = check_until(arguments, verb);
 
+    if (status == STATUS_OK)
+        status = connection_read(arguments, &where);
     if (status == STATUS_OK) {
         write_path(&path, arguments);
         mcpx_text_puts(&path, "/capabilities");
