@@ -4,6 +4,7 @@
  */
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/pack.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -28,14 +29,9 @@ static bool hear(void *context, const uint8_t *data, size_t size)
 /* A folder with one file, which the caller removes with `scrap`. */
 static void furnish(char *folder, char *path, const char *name, const char *text)
 {
-    FILE *file;
-
     cr_assert(mkdtemp(folder));
     sprintf(path, "%s/%s", folder, name);
-    file = fopen(path, "wb");
-    cr_assert(file);
-    fputs(text, file);
-    fclose(file);
+    file_write_text(path, text);
 }
 
 static void scrap(const char *folder, const char *path)

@@ -3,6 +3,7 @@
  * is every restart, and the supervisor that reads the exit status. Protocol: section 6 (1001),
  * configuration: how programs are started.
  */
+#include "tests/support/outside.h"
 #include "tests/support/rude_client.h"
 
 #include <criterion/criterion.h>
@@ -193,17 +194,9 @@ Test(shutdown, few_descriptors_are_told_to_who_wants_more, .timeout = 120)
 static int run(const char *arguments, char *output, size_t size)
 {
     char command[8192];
-    size_t len;
-    FILE *pipe;
-    int status;
 
     snprintf(command, sizeof command, "%s %s 2>&1", daemon_program(), arguments);
-    pipe = popen(command, "r");
-    cr_assert(pipe != NULL);
-    len = fread(output, 1, size - 1, pipe);
-    output[len] = '\0';
-    status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
+    return command_run(command, output, size);
 }
 
 Test(shutdown, the_command_line_says_what_is_wrong, .timeout = 120)

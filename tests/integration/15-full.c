@@ -4,6 +4,7 @@
  * that is overwritten because of a wrong path. Protocol: section 6.
  */
 #define _GNU_SOURCE /* prlimit */
+#include "tests/support/outside.h"
 #include "tests/support/store_talk.h"
 
 #include <criterion/criterion.h>
@@ -313,30 +314,12 @@ Test(store, an_audit_that_blocks_makes_everybody_wait, .timeout = 600)
 static int run(const char *option, char *output, size_t size)
 {
     char path[256], command[8192];
-    FILE *file, *pipe;
-    size_t len;
-    int status;
 
     strcpy(path, store_place_path(&router.place, "config.json"));
-    file = fopen(path, "w");
-    fputs(router.place.config, file);
-    fclose(file);
+    file_write_text(path, router.place.config);
     snprintf(command, sizeof command, "%s %s --dev --listen 127.0.0.1:0 --config %s 2>&1",
              daemon_program(), option, path);
-    pipe = popen(command, "r");
-    cr_assert_not_null(pipe);
-    len = fread(output, 1, size - 1, pipe);
-    output[len] = '\0';
-    status = pclose(pipe);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
-}
-
-static void write_file(const char *name, const char *bytes, size_t len)
-{
-    FILE *file = fopen(store_place_path(&router.place, name), "w");
-
-    cr_assert(file && fwrite(bytes, 1, len, file) == len);
-    fclose(file);
+    return command_run(command, output, size);
 }
 
 Test(store, a_file_that_cannot_be_used_is_named_and_left_alone, .timeout = 300)
@@ -356,7 +339,7 @@ Test(store, a_file_that_cannot_be_used_is_named_and_left_alone, .timeout = 300)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         store_place_make(&router.place, "", NULL, "");
-        write_file("router.db", rows[i].bytes, rows[i].len);
+        file_write(store_place_path(&router.place, "router.db"), rows[i].bytes, rows[i].len);
         cr_expect_eq(run("", output, sizeof output), 1, "%s: %s", rows[i].what, output);
         cr_expect(strstr(output, "router.db"), "%s: %s", rows[i].what, output);
         cr_expect_eq(stat(store_place_path(&router.place, "router.db"), &status), 0);
@@ -376,7 +359,7 @@ Test(store, places_that_cannot_be_used_are_named, .timeout = 300)
     store_place_remove(&router.place);
 
     store_place_make(&router.place, NULL, "", "");
-    write_file("key.pem", "no key", 6);
+    file_write_text(store_place_path(&router.place, "key.pem"), "no key");
     cr_expect_eq(run("", output, sizeof output), 1, "%s", output);
     cr_expect(strstr(output, "key.pem"), "%s", output);
     store_place_remove(&router.place);
@@ -406,7 +389,7 @@ Test(store, check_tells_of_places_without_touching_them, .timeout = 300)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         store_place_make(&router.place, "", "", "");
         if (rows[i].bytes)
-            write_file(rows[i].name, rows[i].bytes, strlen(rows[i].bytes));
+            file_write_text(store_place_path(&router.place, rows[i].name), rows[i].bytes);
         else
             cr_assert_eq(mkdir(store_place_path(&router.place, rows[i].name), 0700), 0);
         cr_expect_eq(run("--check", output, sizeof output), rows[i].status, "%s: %s",

@@ -3,12 +3,13 @@
  * into production; a token shows in a process list or an error message. Runs the real program.
  * Protocol: sections 2, 3 and 6.
  */
+#include "tests/support/outside.h"
+
 #include <criterion/criterion.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -57,19 +58,13 @@ static int run(const char *words, const char *input, char output[OUTPUT_MAX])
 {
     char line[4096], expanded[2048] = "";
     const char *at = strchr(words, '@');
-    size_t len;
-    FILE *pipe;
 
     if (at)
         snprintf(expanded, sizeof expanded, "%.*s%s%s", (int)(at - words), words, file,
                  at + 1);
     snprintf(line, sizeof line, "printf -- '%s' | env -i '%s/bin/mcpxctl' %s 2>&1",
              input ? input : "", getenv("MCPX_BINARY_DIR"), at ? expanded : words);
-    pipe = popen(line, "r");
-    cr_assert_not_null(pipe);
-    len = fread(output, 1, OUTPUT_MAX - 1, pipe);
-    output[len] = '\0';
-    return WEXITSTATUS(pclose(pipe));
+    return command_run(line, output, OUTPUT_MAX);
 }
 
 struct row {
@@ -403,8 +398,6 @@ Test(mcpxctl, reports_output_it_could_not_write)
 static void check_completion(const char *words, const char *offers)
 {
     char line[2048], output[OUTPUT_MAX];
-    size_t len;
-    FILE *pipe;
 
     snprintf(line, sizeof line,
              "PATH=\"$MCPX_BINARY_DIR/bin:$PATH\" bash -c 'source <(mcpxctl completion bash); "
@@ -412,11 +405,7 @@ static void check_completion(const char *words, const char *offers)
              "COMP_POINT=${#COMP_LINE}; COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _mcpxctl; "
              "echo \"${COMPREPLY[*]}\"'",
              words);
-    pipe = popen(line, "r");
-    cr_assert_not_null(pipe);
-    len = fread(output, 1, sizeof output - 1, pipe);
-    output[len] = '\0';
-    cr_expect_eq(pclose(pipe), 0, "%s", line);
+    cr_expect_eq(command_run(line, output, sizeof output), 0, "%s", line);
     cr_expect_str_eq(output, offers, "%s: %s", words, output);
 }
 
@@ -451,13 +440,9 @@ Test(mcpxctl, every_verb_has_help_and_a_place_in_the_manual)
                                         "watch",   "who",     "withdraw"};
     static char manual[65536];
     char output[OUTPUT_MAX], line[64];
-    FILE *page;
 
-    snprintf(line, sizeof line, "\"$MCPX_BINARY_DIR/bin/mcpxctl\" --man");
-    page = popen(line, "r");
-    cr_assert_not_null(page);
-    manual[fread(manual, 1, sizeof manual - 1, page)] = '\0';
-    cr_expect_eq(pclose(page), 0);
+    cr_expect_eq(command_run("\"$MCPX_BINARY_DIR/bin/mcpxctl\" --man", manual, sizeof manual),
+                 0);
     for (size_t i = 0; i < LENGTH(verbs); i++) {
         snprintf(line, sizeof line, "%s --help", verbs[i]);
         cr_expect_eq(run(line, NULL, output), 0, "%s", line);

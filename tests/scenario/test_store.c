@@ -7,6 +7,7 @@
 #include "tests/support/audit_chain.h"
 #include "tests/support/fault_vfs.h"
 #include "tests/support/hub_defaults.h"
+#include "tests/support/outside.h"
 #include "tests/support/world.h"
 
 #include <criterion/criterion.h>
@@ -64,7 +65,6 @@ static void stop(void)
 static void begin(void)
 {
     struct mcpx_text pem = {0};
-    FILE *key;
 
     fault_vfs_register();
     strcpy(folder, "/tmp/mcpx-store-XXXXXX");
@@ -73,10 +73,7 @@ static void begin(void)
     (void)snprintf(audit_folder, sizeof audit_folder, "%s/audit", folder);
     (void)snprintf(key_file, sizeof key_file, "%s/key.pem", folder);
     audit_key_free(test_audit_key(&pem));
-    key = fopen(key_file, "w");
-    cr_assert_not_null(key);
-    cr_assert_eq(fwrite(pem.text, 1, pem.len, key), pem.len);
-    cr_assert_eq(fclose(key), 0);
+    file_write(key_file, pem.text, pem.len);
     mcpx_text_fini(&pem);
     config = (struct store_config){.file = file,
                                    .full = true,
@@ -90,10 +87,7 @@ static void begin(void)
 
 static void end(void)
 {
-    char command[128];
-
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    cr_assert_eq(system(command), 0);
+    folder_remove(folder);
 }
 
 TestSuite(store, .init = begin, .fini = end);
@@ -344,27 +338,19 @@ Test(store, a_damaged_topic_is_unavailable_and_the_log_is_told_once)
 }
 
 /* All lines of the audit. */
-static struct mcpx_text read_audit(void)
+static const char *read_audit(void)
 {
+    static char lines[262144];
     char command[160];
-    struct mcpx_text lines = {0};
-    char bytes[4096];
-    size_t len;
-    FILE *all;
 
     (void)snprintf(command, sizeof command, "cat '%s'/*.jsonl", audit_folder);
-    all = popen(command, "r");
-    cr_assert_not_null(all);
-    while ((len = fread(bytes, 1, sizeof bytes, all)) > 0)
-        mcpx_text_add(&lines, bytes, len);
-    (void)pclose(all);
+    cr_assert_eq(command_run(command, lines, sizeof lines), 0);
     return lines;
 }
 
 Test(store, the_audit_knows_what_was_allowed_and_what_then_could_not_be_stored)
 {
-    struct mcpx_text lines;
-    const char *allowed;
+    const char *lines, *allowed;
 
     config.audit = &audit;
     start();
@@ -378,16 +364,15 @@ Test(store, the_audit_knows_what_was_allowed_and_what_then_could_not_be_stored)
     expect_history("m1 ");
     stop();
     lines = read_audit();
-    allowed = strstr(lines.text, "\"id\":\"m2\"");
-    cr_assert_not_null(allowed, "%s", lines.text);
-    cr_expect_not_null(strstr(allowed, "\"undelivered\""), "%s", lines.text);
-    cr_expect_not_null(strstr(lines.text, "\"join\""));
-    mcpx_text_fini(&lines);
+    allowed = strstr(lines, "\"id\":\"m2\"");
+    cr_assert_not_null(allowed, "%s", lines);
+    cr_expect_not_null(strstr(allowed, "\"undelivered\""), "%s", lines);
+    cr_expect_not_null(strstr(lines, "\"join\""));
 }
 
 Test(store, the_audit_alone_keeps_nothing_and_delivers)
 {
-    struct mcpx_text lines;
+    const char *lines;
 
     config.audit = &audit;
     config.file = NULL;
@@ -400,6 +385,5 @@ Test(store, the_audit_alone_keeps_nothing_and_delivers)
     expect_history("m1 ");
     stop();
     lines = read_audit();
-    cr_expect_not_null(strstr(lines.text, "\"id\":\"m1\""), "%s", lines.text);
-    mcpx_text_fini(&lines);
+    cr_expect_not_null(strstr(lines, "\"id\":\"m1\""), "%s", lines);
 }

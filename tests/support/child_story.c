@@ -195,21 +195,21 @@ int story_descriptors(void)
     return count;
 }
 
-static bool is_child(const char *pid)
+pid_t story_parent(long pid)
 {
     char path[300], text[512], *at;
     FILE *file;
     size_t len;
     int parent = 0;
 
-    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    snprintf(path, sizeof path, "/proc/%ld/stat", pid);
     file = fopen(path, "r");
     len = file ? fread(text, 1, sizeof text - 1, file) : 0;
     if (file)
         fclose(file);
     text[len] = '\0';
     at = strrchr(text, ')');
-    return at && sscanf(at + 1, " %*c %d", &parent) == 1 && parent == getpid();
+    return at && sscanf(at + 1, " %*c %d", &parent) == 1 ? parent : -1;
 }
 
 int story_children(void)
@@ -220,8 +220,7 @@ int story_children(void)
 
     cr_assert(folder != NULL);
     while ((entry = readdir(folder)))
-        if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-            count += is_child(entry->d_name);
+        count += story_parent(atol(entry->d_name)) == getpid();
     closedir(folder);
     return count;
 }

@@ -59,6 +59,9 @@ size_t story_left(const struct story *story);
 int story_descriptors(void);
 int story_children(void);
 
+/** Whose child a process is; -1 when it is gone. */
+pid_t story_parent(long pid);
+
 /** Path of the odd server. */
 char *story_program(void);
 

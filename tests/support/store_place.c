@@ -3,6 +3,7 @@
  */
 #define _GNU_SOURCE /* nftw, memmem */
 #include "tests/support/store_place.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <ftw.h>
@@ -86,15 +87,7 @@ bool store_place_holds(const struct store_place *place, const char *text)
     return wanted.found;
 }
 
-static int drop(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status;
-    (void)type;
-    (void)where;
-    return remove(path);
-}
-
 void store_place_remove(struct store_place *place)
 {
-    nftw(place->folder, drop, 8, FTW_DEPTH | FTW_PHYS);
+    folder_remove(place->folder);
 }

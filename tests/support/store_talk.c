@@ -2,6 +2,7 @@
  * store_talk.c - every wait ends with what is waited for, or fails the test.
  */
 #include "tests/support/store_talk.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -135,10 +136,7 @@ int talk_ready(struct store_router *router)
 
 void talk_set_disk(const struct store_router *router, const char *word)
 {
-    FILE *file = fopen(store_place_path(&router->place, "disk"), "w");
-
-    cr_assert(file && fputs(word, file) >= 0);
-    fclose(file);
+    file_write_text(store_place_path(&router->place, "disk"), word);
 }
 
 void talk_restart_on_disk(struct store_router *router)

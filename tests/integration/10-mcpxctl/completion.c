@@ -4,6 +4,7 @@
  * shell that is installed runs the script that mcpxctl prints for it.
  */
 #include "stage.h"
+#include "tests/support/outside.h"
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
@@ -76,10 +77,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char line[64];
-
-    snprintf(line, sizeof line, "rm -r %s", home);
-    cr_expect_eq(run(line), 0);
+    folder_remove(home);
     stage_tear_down();
 }
 

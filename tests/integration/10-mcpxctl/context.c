@@ -3,6 +3,7 @@
  * up in a file that people show each other, or a slip in that file is searched for by hand.
  */
 #include "stage.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -32,10 +33,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char line[128];
-
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(run(line), 0);
+    folder_remove(folder);
     stage_tear_down();
 }
 

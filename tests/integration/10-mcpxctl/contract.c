@@ -3,6 +3,7 @@
  * schema that somebody else wrote makes mcpxctl read a file that nobody named.
  */
 #include "stage.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,15 +11,6 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/mcpx-contract-XXXXXX";
-
-static void write_text(const char *name, const char *text)
-{
-    FILE *file = fopen(name, "w");
-
-    cr_assert_not_null(file, "%s", name);
-    fputs(text, file);
-    fclose(file);
-}
 
 #define CONTEXT                                                                               \
     "{\"requestId\":\"r\",\"traceId\":\"t\",\"mode\":\"quick\",\"workspaceId\":\"w\","        \
@@ -30,24 +22,22 @@ static void set_up(void)
 {
     cr_assert_not_null(mkdtemp(folder));
     cr_assert_eq(chdir(folder), 0);
-    write_text("good.json", CONTEXT "\n");
-    write_text("bad.json", "{\"mode\":\"expert\"}\n");
-    write_text("log", CONTEXT "\n{\"mode\":\"quick\"\n" CONTEXT);
-    write_text("tool.json", "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\","
-                            "\"required\":[\"a\"]}}");
-    write_text("unusable.json", "{\"properties\":{\"a\":{\"minLength\":-1}}}");
-    write_text("refers.json", "{\"$ref\":\"https://example.com/parts/size.json\"}");
-    write_text("climbs.json", "{\"$ref\":\"https://example.com/parts/%2e%2e/size%2ejson\"}");
-    write_text("size.json", "{\"maximum\":9}");
-    write_text("d#7", "{\"items\":[{\"type\":\"string\"}]}");
+    file_write_text("good.json", CONTEXT "\n");
+    file_write_text("bad.json", "{\"mode\":\"expert\"}\n");
+    file_write_text("log", CONTEXT "\n{\"mode\":\"quick\"\n" CONTEXT);
+    file_write_text("tool.json", "{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\","
+                                 "\"required\":[\"a\"]}}");
+    file_write_text("unusable.json", "{\"properties\":{\"a\":{\"minLength\":-1}}}");
+    file_write_text("refers.json", "{\"$ref\":\"https://example.com/parts/size.json\"}");
+    file_write_text("climbs.json",
+                    "{\"$ref\":\"https://example.com/parts/%2e%2e/size%2ejson\"}");
+    file_write_text("size.json", "{\"maximum\":9}");
+    file_write_text("d#7", "{\"items\":[{\"type\":\"string\"}]}");
 }
 
 static void tear_down(void)
 {
-    char line[64];
-
-    snprintf(line, sizeof line, "rm -r %s", folder);
-    cr_expect_eq(run(line), 0);
+    folder_remove(folder);
 }
 
 TestSuite(contract, .init = set_up, .fini = tear_down);
@@ -271,8 +261,9 @@ Test(contract, nothing_is_fetched)
 
     if (run("strace -o trace true") != 0)
         cr_skip_test("no strace to look with, or it may not look");
-    write_text("greedy.json", "{\"anyOf\":[{\"$ref\":\"file:///etc/passwd\"},"
-                              "{\"$ref\":\"size.json\"},{\"$ref\":\"http://127.0.0.1:1/\"}]}");
+    file_write_text("greedy.json",
+                    "{\"anyOf\":[{\"$ref\":\"file:///etc/passwd\"},"
+                    "{\"$ref\":\"size.json\"},{\"$ref\":\"http://127.0.0.1:1/\"}]}");
     snprintf(line, sizeof line,
              "echo 1 | ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 strace -f -o trace "
              "'%s/bin/mcpxctl' "

@@ -2,6 +2,7 @@
  * stage.c - the shell, the router and the server around a program under test.
  */
 #include "stage.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
@@ -46,16 +47,10 @@ void stage_tear_down(void)
 int run(const char *line)
 {
     char command[4096];
-    size_t len;
-    FILE *pipe;
 
     snprintf(command, sizeof command, "mcpxctl() { '%s/bin/mcpxctl' \"$@\"; }; %s",
              getenv("MCPX_BINARY_DIR"), line);
-    pipe = popen(command, "r");
-    cr_assert_not_null(pipe);
-    len = fread(output, 1, sizeof output - 1, pipe);
-    output[len] = '\0';
-    return WEXITSTATUS(pclose(pipe));
+    return command_run(command, output, sizeof output);
 }
 
 void expect(const char *line, int status, const char *says)

@@ -6,6 +6,7 @@
 
 #include "lib/edge/journal.h"
 #include "tests/support/fault_alloc.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -74,10 +75,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    char line[128];
-
-    snprintf(line, sizeof line, "rm -r %s", dir);
-    cr_expect_eq(run(line), 0);
+    folder_remove(dir);
 }
 
 TestSuite(journal, .init = set_up, .fini = tear_down);

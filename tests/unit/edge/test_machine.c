@@ -4,8 +4,10 @@
  */
 #include "router/process/process.h"
 #include "tests/support/hub_defaults.h"
+#include "tests/support/outside.h"
 
 #include "router/connection/bounds.h"
+#include "router/connection/edge.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -17,7 +19,6 @@
 static void put(const char *root, const char *path, const char *text)
 {
     char full[512];
-    FILE *file;
 
     snprintf(full, sizeof full, "%s%s", root, path);
     for (char *at = full + strlen(root) + 1; (at = strchr(at, '/')); at++) {
@@ -25,10 +26,7 @@ static void put(const char *root, const char *path, const char *text)
         mkdir(full, 0700);
         *at = '/';
     }
-    file = fopen(full, "w");
-    cr_assert_not_null(file, "%s", full);
-    fputs(text, file);
-    fclose(file);
+    file_write_text(full, text);
 }
 
 Test(machine, memory_is_what_the_control_groups_leave)
@@ -54,15 +52,14 @@ Test(machine, memory_is_what_the_control_groups_leave)
 
     cr_expect_gt(machine, 100000004);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char root[] = "/tmp/mcpx-machine-XXXXXX", command[64];
+        char root[] = "/tmp/mcpx-machine-XXXXXX";
         uint64_t expected = rows[i].expected ? rows[i].expected : machine;
 
         cr_assert_not_null(mkdtemp(root));
         put(root, "/proc/self/cgroup", rows[i].groups);
         put(root, rows[i].path, rows[i].bound);
         cr_expect_eq(machine_memory(root), expected, "%zu", i);
-        snprintf(command, sizeof command, "rm -r %s", root);
-        cr_expect_eq(system(command), 0);
+        folder_remove(root);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "tests/support/jwt.h"
 #include "tests/support/key_pair.h"
+#include "tests/support/outside.h"
 
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/public_key.h"
@@ -46,15 +47,6 @@ struct keyed {
     struct mcpx_text why;
 };
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-
-    cr_assert_not_null(file);
-    cr_assert_eq(fwrite(text, 1, strlen(text), file), strlen(text));
-    fclose(file);
-}
-
 static void reread(struct keyed *keyed)
 {
     struct key_reading reading;
@@ -63,7 +55,7 @@ static void reread(struct keyed *keyed)
     keyed->err = reading.err;
     mcpx_text_reset(&keyed->why);
     mcpx_text_slice(&keyed->why, mcpx_text_view(&reading.why));
-    key_file_take(keyed->file, &reading);
+    (void)key_file_take(keyed->file, &reading);
     key_reading_fini(&reading);
 }
 
@@ -74,7 +66,7 @@ static struct keyed key_with(const char *text, const char *alg)
     struct jwt_key model = {.kid = "k", .alg = alg ? jwt_alg_find(alg) : NULL};
 
     close(mkstemp(keyed.path));
-    write_file(keyed.path, text);
+    file_write_text(keyed.path, text);
     keyed.file = key_file_new(keyed.path, "/auth/jwt/jwks_file", alg ? &model : NULL);
     cr_assert_not_null(keyed.file);
     cr_assert_eq(jwt_ring_add_file(keyed.ring, keyed.file), MCPX_OK);

@@ -371,7 +371,7 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
     rows[1].text = both.text;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].text)
-            write_file(keyed.path, rows[i].text);
+            file_write_text(keyed.path, rows[i].text);
         else
             unlink(keyed.path);
         cr_expect(i == 0 || key_file_has_changed(keyed.file), "row %zu", i);
@@ -386,7 +386,7 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
 
     /* for a moment there is no descriptor left: the file does not change when there is again */
     cr_assert_eq(getrlimit(RLIMIT_NOFILE, &enough), 0);
-    write_file(keyed.path, old_pem);
+    file_write_text(keyed.path, old_pem);
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, enough.rlim_max}), 0);
     for (int i = 0; i < 3; i++) {
         cr_expect(key_file_has_changed(keyed.file), "it is tried again");

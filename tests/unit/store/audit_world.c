@@ -3,6 +3,7 @@
  * it asserts and for no clock.
  */
 #include "tests/unit/store/audit_world.h"
+#include "tests/support/outside.h"
 
 #include "lib/base/digits.h"
 #include "tests/support/audit_chain.h"
@@ -23,16 +24,13 @@ struct world *world_new(void)
 {
     struct world *world = calloc(1, sizeof *world);
     struct mcpx_text pem = {0};
-    FILE *file;
 
     strcpy(world->root, "/tmp/mcpx-audit-XXXXXX");
     cr_assert_not_null(mkdtemp(world->root));
     snprintf(world->folder, sizeof world->folder, "%s/audit", world->root);
     snprintf(world->key_path, sizeof world->key_path, "%s/key.pem", world->root);
     world->key = test_audit_key(&pem);
-    file = fopen(world->key_path, "w");
-    cr_assert(file && fwrite(pem.text, 1, pem.len, file) == pem.len);
-    fclose(file);
+    file_write(world->key_path, pem.text, pem.len);
     mcpx_text_fini(&pem);
     cr_assert_eq(pipe(world->wakes), 0);
     for (int end = 0; end < 2; end++)

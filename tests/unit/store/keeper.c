@@ -2,6 +2,7 @@
  * keeper.c - waits for answers as the router's loop does: it is woken, then takes them.
  */
 #include "tests/unit/store/keeper.h"
+#include "tests/support/outside.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -57,13 +58,10 @@ void keeper_close(struct keeper *keeper)
 
 void keeper_fini(struct keeper *keeper)
 {
-    char command[128];
-
     keeper_close(keeper);
     mcpx_text_fini(&keeper->errors);
     (void)sem_destroy(&keeper->woken);
-    (void)snprintf(command, sizeof command, "rm -rf '%s'", keeper->folder);
-    cr_assert_eq(system(command), 0);
+    folder_remove(keeper->folder);
 }
 
 struct submission keeper_message(struct keeper *keeper, const char *topic, const char *text)

@@ -4,6 +4,7 @@
  */
 #include "router/store/audit/audit_writer.h"
 #include "tests/support/audit_chain.h"
+#include "tests/support/outside.h"
 #include "tests/unit/store/audit_world.h"
 
 #include <mcpx/json.h>
@@ -300,10 +301,7 @@ static void no_key(struct world *world)
 
 static void key_of_nothing(struct world *world)
 {
-    FILE *file = fopen(world->key_path, "w");
-
-    fputs("secret-but-no-key\n", file);
-    fclose(file);
+    file_write_text(world->key_path, "secret-but-no-key\n");
 }
 
 static void in_use(struct world *world)
@@ -317,10 +315,7 @@ static void in_use(struct world *world)
 
 static void a_file(struct world *world)
 {
-    FILE *file = fopen(world->folder, "w");
-
-    fputs("x", file);
-    fclose(file);
+    file_write_text(world->folder, "x");
 }
 
 static void garbage(struct world *world)
