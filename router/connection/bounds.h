@@ -17,16 +17,6 @@ void bounds_settle(struct config *config, uint64_t memory);
 /** What is taken where the size of the memory is unknown; and the least that is taken elsewhere. */
 enum { BOUNDS_LOG_BYTES = 1 << 30, BOUNDS_LOG_BYTES_MIN = 16 << 20 };
 
-/** The largest message that is received: the configured one, at most MESSAGE_MOST. */
-size_t bounds_message(const struct config *config);
-
-/**
- * Memory that all messages that have begun to arrive may take, and again as much what sockets have
- * not taken: BUFFERS_MAX, or four of the largest message, because who configures larger messages
- * has to be able to receive them.
- */
-size_t bounds_buffers(const struct config *config);
-
 /** File descriptors for all connections that there may be, and for everything else. */
 uint64_t bounds_descriptors(const struct config *config);
 
@@ -53,5 +43,17 @@ void bounds_write_needs(const struct config *config, const struct means *means,
 
 /** Appends the bounds, a line each, for --check. After bounds_settle. */
 void bounds_write(const struct config *config, struct mcpx_text *out);
+
+/**
+ * Looks at the files and folders of TLS, store and audit.
+ *
+ * errors   a line is appended for each that cannot be used: setting, path, what was found; and one
+ *          for a certificate or key that can be used and is surely not meant
+ * found    a line is appended for a certificate: its names, and when it ends
+ *
+ * Returns true when all can.
+ */
+bool paths_check(const struct config *config, struct mcpx_text *errors,
+                 struct mcpx_text *found);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "router/connection/connection.h"
 
-#include "router/connection/bounds.h"
 #include "router/connection/signatures.h"
 #include "router/connection/turn.h"
 #include "router/connection/wire.h"

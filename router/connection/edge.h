@@ -5,7 +5,7 @@
 #define EDGE_EDGE_H
 
 #include "router/api/http_api.h"
-#include "router/connection/key_watch.h"
+#include "router/connection/errand.h"
 #include "router/connection/signatures.h"
 #include "router/connection/tls_files.h"
 #include "router/http/gate.h"
@@ -29,17 +29,31 @@ struct guests {
 };
 
 /**
+ * How much room the disks have on which the store writes, for the metrics (store_turn.c).
+ *
+ * store, audit   paths; empty while that is off
+ * known          what was answered last
+ * found          what a thread has found
+ */
+struct disk_watch {
+    struct errand errand;
+    struct mcpx_text store, audit;
+    struct disk_figures known, found;
+};
+
+/**
  * TLS of the addresses that have it (edge_tls.h); without any, all of it is zero.
  *
  * files        what new connections are given
  * lists_ended  that all lists of an authority have ended was logged
- * watch        who reads them again (tls_files.h)
+ * errand       reads them again (tls_files.h), what for is in `watch`
  */
 struct edge_tls {
     struct tls_room *room;
     struct tls_files files;
     bool lists_ended;
     struct tls_figures figures;
+    struct errand errand;
     struct tls_watch *watch;
 };
 
@@ -139,12 +153,11 @@ struct waiters {
  * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
  *                           NULL when the hub keeps all by itself
  * store_state, audit_state  what the log was told of them last
- * disks                     asks how much room there is (key_watch.h)
+ * disks                     asks how much room there is
  * waiters, guests           those who wait for the hub; of them, and of those whose join is not
  *                           stored yet, the WebSockets (guests.h)
  * signatures                those of tokens that are being verified
- * keys                      who reads the files with public keys again (key_watch.h)
- * reload_by_ms              when a reload begins at last that a signal asks for; 0 = none waits
+ * keys                      who reads the files with public keys again
  * reload, generation        who reads the configuration again (reload.h), and how often another one
  *                           came into force, or other revocation lists: connections know under
  *                           which they were judged (rejudge.h)
@@ -194,7 +207,6 @@ struct edge {
     struct disk_watch disks;
     struct signatures signatures;
     struct key_watch keys;
-    int64_t reload_by_ms;
     struct reload *reload;
     uint64_t generation;
     uint64_t remind_before;
@@ -211,6 +223,26 @@ struct edge {
     bool stopping;
     int64_t late_at_ms, stop_at_ms, settle_until_ms;
 };
+
+/** The largest message that is received: the configured one, at most MESSAGE_MOST. */
+static inline size_t bounds_message(const struct config *config)
+{
+    size_t limit = config->hub.message_bytes;
+
+    return limit && limit < MESSAGE_MOST ? limit : MESSAGE_MOST;
+}
+
+/**
+ * Memory that all messages that have begun to arrive may take, and again as much what sockets have
+ * not taken: BUFFERS_MAX, or four of the largest message, because who configures larger messages
+ * has to be able to receive them.
+ */
+static inline size_t bounds_buffers(const struct config *config)
+{
+    size_t most = 4 * bounds_message(config);
+
+    return most > BUFFERS_MAX ? most : BUFFERS_MAX;
+}
 
 /** The time of this loop turn. */
 static inline struct mcpx_now edge_now(struct edge *edge)

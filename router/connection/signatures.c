@@ -14,9 +14,6 @@
 /* So many tries flow in for each millisecond of `tried`. */
 enum { TRIES_PER_MINUTE = 60000 };
 
-/* Threads of libuv. Those that look after files may all wait for a disk that has gone away. */
-static const char threads[] = "8";
-
 /*
  * of           where its connection keeps the signature, which is here meanwhile
  * connection   NULL when it waits no longer
@@ -30,14 +27,6 @@ struct signing {
     int64_t turn;
 };
 
-void signatures_init(struct signatures *signatures, struct mx_map_key key)
-{
-    (void)setenv("UV_THREADPOOL_SIZE", threads, 0);
-    list_init(&signatures->waiting);
-    signatures->shares.key = key;
-    signatures->shares.rate = (struct mx_rate){TRIES_PER_MINUTE, 0};
-}
-
 static void end(struct signing *signing)
 {
     list_remove(&signing->link);
@@ -45,20 +34,29 @@ static void end(struct signing *signing)
     free(signing);
 }
 
-static void on_thread(uv_work_t *work)
+static bool begin_next(struct edge *edge)
 {
-    jwt_signature_verify(&((struct edge *)work->data)->signatures.now->signature);
+    struct signatures *signatures = &edge->signatures;
+
+    if (list_is_empty(&signatures->waiting))
+        return false;
+    signatures->now = LIST_ELEMENT(signatures->waiting.next, struct signing, link);
+    list_remove(&signatures->now->link);
+    if (signatures->tried < signatures->now->turn)
+        signatures->tried = signatures->now->turn;
+    return true;
 }
 
-static void begin_next(struct edge *edge);
-
-static void on_verified(uv_work_t *work, int status)
+static void verify(struct edge *edge)
 {
-    struct edge *edge = work->data;
+    jwt_signature_verify(&edge->signatures.now->signature);
+}
+
+static bool take_verified(struct edge *edge)
+{
     struct signing *signing = edge->signatures.now;
     struct connection *connection = signing->connection;
 
-    (void)status; /* it is never cancelled */
     edge->signatures.now = NULL;
     if (connection) {
         connection->signing = NULL;
@@ -68,22 +66,17 @@ static void on_verified(uv_work_t *work, int status)
         signing->go_on(connection);
     }
     end(signing);
-    begin_next(edge);
+    return true;
 }
 
-static void begin_next(struct edge *edge)
-{
-    struct signatures *signatures = &edge->signatures;
+static const struct errand_sort verifying = {begin_next, verify, take_verified};
 
-    if (signatures->now || list_is_empty(&signatures->waiting))
-        return;
-    signatures->now = LIST_ELEMENT(signatures->waiting.next, struct signing, link);
-    list_remove(&signatures->now->link);
-    if (signatures->tried < signatures->now->turn)
-        signatures->tried = signatures->now->turn;
-    signatures->work.data = edge;
-    if (uv_queue_work(&edge->loop, &signatures->work, on_thread, on_verified))
-        abort(); /* it only fails without a function */
+void signatures_init(struct signatures *signatures, struct mx_map_key key)
+{
+    signatures->errand.sort = &verifying;
+    list_init(&signatures->waiting);
+    signatures->shares.key = key;
+    signatures->shares.rate = (struct mx_rate){TRIES_PER_MINUTE, 0};
 }
 
 /* Behind those of the same turn. */
@@ -121,7 +114,7 @@ bool signatures_ask(struct connection *connection, struct jwt_signature *signatu
     turn_hold(connection);
     list_init(&signing->link);
     stand_in_line(signatures, signing);
-    begin_next(connection->edge);
+    (void)errand_ask(connection->edge, &signatures->errand);
     return true;
 }
 

@@ -6,9 +6,9 @@
 #define EDGE_SIGNATURES_H
 
 #include "lib/base/bucket.h"
+#include "router/connection/errand.h"
 #include "router/hub/log/list.h"
 #include "router/policy/identity/jwt_keys.h"
-#include <uv.h>
 
 struct connection;
 struct signing;
@@ -19,7 +19,7 @@ struct signing;
  * `tried` counts these, and stands for the time of `shares`.
  */
 struct signatures {
-    uv_work_t work;
+    struct errand errand;
     struct link waiting;
     struct signing *now;
     struct mx_buckets shares;

@@ -13,10 +13,10 @@
  */
 #include "router/connection/tls_files.h"
 
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
 #include "router/connection/refusal.h"
-#include "router/policy/identity/key_file.h"
 #include "router/process/log.h"
 #include "router/tls/revocation.h"
 #include "router/tls/tls.h"
@@ -37,35 +37,31 @@ static const char groups[] = "X25519:P-256:P-384";
  */
 enum {
     CLIENT_CHAIN_MAX = 32768,
-    TLS_FILE_COUNT = 4,
     TLS_AGAIN_LOOKS = 5,
     TLS_LISTS_MAX = 64 << 20,
     TLS_FILE_MAX = 1 << 20
 };
 
-static enum mcpx_err fault(struct mcpx_text *errors, const char *setting, const char *path,
-                           const char *what)
+static const char *const file_settings[TLS_FILES] = {
+    "tls.certificate_file", "tls.key_file", "tls.client_ca_file", "tls.client_crl_file"};
+
+static enum mcpx_err fault(const struct tls_settings *settings, enum tls_file which,
+                           const char *what, struct mcpx_text *errors)
 {
-    mx_format(errors, "%s: %s: %s\n", setting, path, what);
+    mx_format(errors, "%s: %s: %s\n", file_settings[which], settings->files[which], what);
     return MCPX_ESYSTEM;
 }
 
 /* OpenSSL would wait for the end of a pipe, and take whatever comes. */
 static enum mcpx_err judge_sizes(const struct tls_settings *settings, struct mcpx_text *errors)
 {
-    const struct {
-        const char *setting, *path;
-        size_t max;
-    } rows[] = {{"tls.certificate_file", settings->certificate_file, TLS_FILE_MAX},
-                {"tls.key_file", settings->key_file, TLS_FILE_MAX},
-                {"tls.client_ca_file", settings->client_ca_file, TLS_FILE_MAX},
-                {"tls.client_crl_file", settings->client_crl_file, TLS_LISTS_MAX}};
+    for (size_t i = 0; i < TLS_FILES; i++) {
+        uint64_t max = i == TLS_CLIENT_CRL ? TLS_LISTS_MAX : TLS_FILE_MAX;
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (file_is_bounded(rows[i].path, rows[i].max))
+        if (mx_file_is_bounded(settings->files[i], max))
             continue;
         mx_format(errors, "%s: %s: expected a regular file of at most %s bytes\n",
-                  rows[i].setting, rows[i].path, (uint64_t)rows[i].max);
+                  file_settings[i], settings->files[i], max);
         return MCPX_ESYSTEM;
     }
     return MCPX_OK;
@@ -113,15 +109,17 @@ static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *con
 {
     const char *why = NULL;
 
-    switch (mx_key_pair_take(context, settings->certificate_file, settings->key_file, &why)) {
+    switch (mx_key_pair_take(context, settings->files[TLS_CERTIFICATE],
+                             settings->files[TLS_KEY], &why)) {
     case MX_PAIR_CERTIFICATE:
-        return fault(errors, "tls.certificate_file", settings->certificate_file, why);
+        return fault(settings, TLS_CERTIFICATE, why, errors);
     case MX_PAIR_KEY:
-        return fault(errors, "tls.key_file", settings->key_file, why);
+        return fault(settings, TLS_KEY, why, errors);
     case MX_PAIR_FOREIGN:
-        return fault(errors, "tls.key_file", settings->key_file,
+        return fault(settings, TLS_KEY,
                      "does not belong to tls.certificate_file; expected the key that it was "
-                     "made with");
+                     "made with",
+                     errors);
     case MX_PAIR_SOUND:
         break;
     }
@@ -133,15 +131,15 @@ static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_C
                                       struct mcpx_text *errors)
 {
     static const unsigned char id[] = "mcpx-router";
+    const char *path = settings->files[TLS_CLIENT_CA];
     STACK_OF(X509_NAME) * names;
 
-    if (!*settings->client_ca_file)
+    if (!*path)
         return MCPX_OK;
-    names = SSL_load_client_CA_file(settings->client_ca_file);
-    if (!names || SSL_CTX_load_verify_file(context, settings->client_ca_file) != 1) {
+    names = SSL_load_client_CA_file(path);
+    if (!names || SSL_CTX_load_verify_file(context, path) != 1) {
         sk_X509_NAME_pop_free(names, X509_NAME_free);
-        return fault(errors, "tls.client_ca_file", settings->client_ca_file,
-                     mx_openssl_reason());
+        return fault(settings, TLS_CLIENT_CA, mx_openssl_reason(), errors);
     }
     SSL_CTX_set_client_CA_list(context, names);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
@@ -154,11 +152,12 @@ static enum mcpx_err take_lists(const struct tls_settings *settings, struct tls_
     struct mcpx_text why = {0};
     enum mcpx_err err;
 
-    if (!*settings->client_crl_file)
+    if (!*settings->files[TLS_CLIENT_CRL])
         return MCPX_OK;
-    err = revocation_read(settings->client_crl_file, files->context, &why, &files->revoked);
+    err = revocation_read(settings->files[TLS_CLIENT_CRL], files->context, &why,
+                          &files->revoked);
     if (why.len > 0)
-        (void)fault(errors, "tls.client_crl_file", settings->client_crl_file, why.text);
+        (void)fault(settings, TLS_CLIENT_CRL, why.text, errors);
     mcpx_text_fini(&why);
     return err;
 }
@@ -199,243 +198,155 @@ void tls_files_fini(struct tls_files *files)
 
 /* ---- kept up to date ---- */
 
-/* Which content of all files it was; one for each that the settings of TLS name. */
-struct tls_stamp {
-    struct file_stamp files[TLS_FILE_COUNT];
-};
-
-static struct tls_stamp tls_files_stamp(const struct tls_settings *settings)
-{
-    return (struct tls_stamp){{file_stamp_take(settings->certificate_file),
-                               file_stamp_take(settings->key_file),
-                               file_stamp_take(settings->client_ca_file),
-                               file_stamp_take(settings->client_crl_file)}};
-}
-
-static bool tls_stamp_equals(const struct tls_stamp *one, const struct tls_stamp *other)
-{
-    bool equal = true;
-
-    for (size_t i = 0; i < TLS_FILE_COUNT; i++)
-        equal &= file_stamp_equals(&one->files[i], &other->files[i]);
-    return equal;
-}
-
-/* What the thread has found; `has_read`: all files were read. */
-struct found {
+/*
+ * settings       a copy: those of the configuration go with it at a reload, which changes none
+ * stamp, seen    of the files, when they were read last and when they were looked at last; the
+ *                thread's
+ * retired        in force before, for the thread to be freed
+ * looks          counts
+ * told           the failure that was logged last
+ * has_read, err, errors, files   what the thread has found, where it has read all files
+ */
+struct tls_watch {
+    struct tls_settings settings;
+    struct mx_file_stamp stamp[TLS_FILES], seen[TLS_FILES];
+    struct tls_files retired;
+    unsigned looks;
+    struct mcpx_text told;
     bool has_read;
     enum mcpx_err err;
     struct mcpx_text errors;
     struct tls_files files;
 };
 
-/*
- * settings       a copy: those of the configuration go with it at a reload, which changes none
- * stamp, seen    of the files, when they were read last and when they were looked at last; the
- *                thread's
- * retired        in force before, for the thread to be freed
- * busy           a thread looks or, `forced`, reads in any case; `asked`: it is to read once more
- * looked_ms      mono_ms when the loop looked last; `looks` counts
- * told           the failure that was logged last
- */
-struct tls_watch {
-    struct edge *edge;
-    uv_work_t work;
-    struct tls_settings settings;
-    struct tls_stamp stamp, seen;
-    struct tls_files retired;
-    bool busy, forced, asked;
-    int64_t looked_ms;
-    unsigned looks;
-    struct mcpx_text told;
-    struct found found;
-};
-
 /* ---- on the thread: the loop does not touch what it looks at ---- */
 
-static void look(uv_work_t *work)
+static void look(struct edge *edge)
 {
-    struct tls_watch *watch = work->data;
-    struct tls_stamp now = tls_files_stamp(&watch->settings);
-    bool has_settled =
-        !tls_stamp_equals(&now, &watch->stamp) && tls_stamp_equals(&now, &watch->seen);
-    bool is_again = watch->edge->tls.figures.stale && ++watch->looks % TLS_AGAIN_LOOKS == 0;
+    struct tls_watch *watch = edge->tls.watch;
+    struct mx_file_stamp now[TLS_FILES];
+    bool has_settled, is_again;
 
+    for (size_t i = 0; i < TLS_FILES; i++)
+        now[i] = mx_file_stamp_take(watch->settings.files[i]);
+    has_settled = memcmp(now, watch->stamp, sizeof now) != 0 &&
+                  memcmp(now, watch->seen, sizeof now) == 0;
+    is_again = edge->tls.figures.stale && ++watch->looks % TLS_AGAIN_LOOKS == 0;
+    memcpy(watch->seen, now, sizeof now);
     tls_files_fini(&watch->retired);
-    watch->seen = now;
-    watch->found.has_read = watch->forced || has_settled || is_again;
-    if (!watch->found.has_read)
+    watch->has_read = edge->tls.errand.is_asked || has_settled || is_again;
+    if (!watch->has_read)
         return;
-    watch->stamp = now;
-    watch->found.err =
-        tls_files_read(&watch->settings, &watch->found.errors, &watch->found.files);
+    memcpy(watch->stamp, now, sizeof now);
+    watch->err = tls_files_read(&watch->settings, &watch->errors, &watch->files);
 }
 
 /* ---- on the loop ---- */
 
-static void forget_found(struct found *found)
-{
-    mcpx_text_fini(&found->errors);
-    tls_files_fini(&found->files);
-    *found = (struct found){.has_read = false};
-}
-
 static void put_lists(struct edge *edge)
 {
-    struct revocation *revoked = &edge->tls.files.revoked;
+    struct edge_tls *tls = &edge->tls;
+    struct revocation *revoked = &tls->files.revoked;
     int64_t wall_s = edge_now(edge).wall_ms / 1000;
 
-    edge->tls.figures.crl_until_s = revoked->until_s;
-    edge->tls.lists_ended = false;
+    tls->figures.crl_until_s = revoked->until_s;
+    tls->lists_ended = false;
     if (!revoked->lists)
         return;
-    revocation_check(revoked, edge->tls.files.context);
+    revocation_check(revoked, tls->files.context);
     (void)revocation_has_begun(revoked, wall_s);
     edge->generation++; /* who is in may be revoked */
     if (revoked->from_s > wall_s)
-        LOG(LOG_ERROR, "tls_crl_early", log_string("file", edge->config->tls.client_crl_file),
+        LOG(LOG_ERROR, "tls_crl_early",
+            log_string("file", tls->watch->settings.files[TLS_CLIENT_CRL]),
             log_number("begins", revoked->from_s),
             log_string("hint", "whoever shows a certificate of its authority is refused until "
                                "then; compare the clocks"));
 }
 
-static void take_files(struct edge *edge, struct tls_files *files)
+static void put_files(struct edge *edge)
 {
     struct edge_tls *tls = &edge->tls;
 
     tls->watch->retired = tls->files;
-    tls->files = *files;
-    *files = (struct tls_files){.context = NULL};
+    tls->files = tls->watch->files;
+    tls->watch->files = (struct tls_files){.context = NULL};
     tls->figures.until_s = tls->files.until_s;
     put_lists(edge);
 }
 
-static void take(struct edge *edge, struct found *found)
+static void put(struct edge *edge)
 {
-    struct mcpx_text *told = &edge->tls.watch->told;
-    bool is_news = !edge->tls.figures.stale || edge->tls.watch->forced ||
-                   !mcpx_slice_equal(mcpx_text_view(told), mcpx_text_view(&found->errors));
+    struct tls_watch *watch = edge->tls.watch;
+    bool is_news =
+        !edge->tls.figures.stale || edge->tls.errand.is_asked ||
+        !mcpx_slice_equal(mcpx_text_view(&watch->told), mcpx_text_view(&watch->errors));
 
-    edge->tls.figures.stale = found->err != MCPX_OK;
-    mcpx_text_fini(told);
-    *told = found->errors;
-    found->errors = (struct mcpx_text){0};
-    if (found->err && is_news) {
-        LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(told)),
+    edge->tls.figures.stale = watch->err != MCPX_OK;
+    mcpx_text_fini(&watch->told);
+    watch->told = watch->errors;
+    watch->errors = (struct mcpx_text){0};
+    if (watch->err && is_news) {
+        LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(&watch->told)),
             log_string("hint", "the certificate that was read before stays in force"));
-    } else if (!found->err) {
+    } else if (!watch->err) {
         record_keys(edge, "/tls");
-        take_files(edge, &found->files);
+        put_files(edge);
         LOG(LOG_INFO, "tls_files_read", log_number("expires", edge->tls.files.until_s));
     }
 }
 
-static void on_looked(uv_work_t *work, int status);
-
-static void begin(struct edge *edge)
+static bool take(struct edge *edge)
 {
     struct tls_watch *watch = edge->tls.watch;
 
-    watch->busy = true;
-    watch->forced = watch->asked;
-    watch->asked = false;
-    watch->work.data = watch;
-    if (uv_queue_work(&edge->loop, &watch->work, look, on_looked))
-        abort(); /* it only fails without a function */
+    if (watch->has_read && !edge->stopping)
+        put(edge);
+    mcpx_text_fini(&watch->errors);
+    tls_files_fini(&watch->files);
+    return false;
 }
 
-static void on_looked(uv_work_t *work, int status)
-{
-    struct tls_watch *watch = work->data;
-    struct edge *edge = watch->edge;
+static const struct errand_sort looking = {NULL, look, take};
 
-    (void)status; /* it is never cancelled */
-    watch->busy = false;
-    if (watch->found.has_read && !edge->stopping)
-        take(edge, &watch->found);
-    forget_found(&watch->found);
-    if (watch->asked && !edge->stopping)
-        begin(edge);
-}
-
-void tls_watch_reread(struct edge *edge)
-{
-    struct tls_watch *watch = edge->tls.watch;
-
-    if (!watch || edge->stopping)
-        return;
-    watch->asked = true;
-    if (!watch->busy)
-        begin(edge);
-}
-
-bool tls_watch_is_rereading(const struct edge *edge)
-{
-    const struct tls_watch *watch = edge->tls.watch;
-
-    return watch && (watch->asked || (watch->busy && watch->forced));
-}
-
-static void tell_lists_ended(struct edge *edge)
+void tls_watch_lists(struct edge *edge)
 {
     struct edge_tls *tls = &edge->tls;
-    int64_t until_s = tls->files.revoked.until_s;
+    int64_t until_s = tls->files.revoked.until_s, wall_s = edge_now(edge).wall_ms / 1000;
 
-    if (!until_s || until_s > edge_now(edge).wall_ms / 1000 || tls->lists_ended)
+    if (revocation_has_begun(&tls->files.revoked, wall_s))
+        edge->generation++;
+    if (!until_s || until_s > wall_s || tls->lists_ended)
         return;
     tls->lists_ended = true;
-    LOG(LOG_ERROR, "tls_crl_expired", log_string("file", edge->config->tls.client_crl_file),
+    LOG(LOG_ERROR, "tls_crl_expired",
+        log_string("file", tls->watch->settings.files[TLS_CLIENT_CRL]),
         log_string("hint",
                    "whoever shows a certificate of its authority is refused until there "
                    "is another list"));
 }
 
-void tls_watch_look(struct edge *edge)
-{
-    struct tls_watch *watch = edge->tls.watch;
-    struct mcpx_now now = edge_now(edge);
-
-    if (!watch || now.mono_ms - watch->looked_ms < TICK_MS)
-        return;
-    watch->looked_ms = now.mono_ms;
-    tell_lists_ended(edge);
-    if (revocation_has_begun(&edge->tls.files.revoked, now.wall_ms / 1000))
-        edge->generation++;
-    if (!watch->busy && !edge->stopping)
-        begin(edge);
-}
-
 /* ---- beginning and end ---- */
-
-static bool copy(const struct tls_settings *from, struct tls_settings *to)
-{
-    to->only_1_3 = from->only_1_3;
-    to->certificate_file = strdup(from->certificate_file);
-    to->key_file = strdup(from->key_file);
-    to->client_ca_file = strdup(from->client_ca_file);
-    to->client_crl_file = strdup(from->client_crl_file);
-    return to->certificate_file && to->key_file && to->client_ca_file && to->client_crl_file;
-}
 
 static enum mcpx_err read_first(struct edge *edge, struct mcpx_text *errors)
 {
+    const struct tls_settings *settings = &edge->config->tls;
     struct tls_watch *watch = edge->tls.watch;
-    struct found *found = &watch->found;
 
-    if (!copy(&edge->config->tls, &watch->settings))
-        return MCPX_ENOMEM;
-    watch->edge = edge;
-    watch->work.data = watch;
-    watch->forced = true;
-    look(&watch->work);
-    watch->forced = false;
-    if (found->err) {
-        mcpx_text_slice(errors, mcpx_text_view(&found->errors));
-        return found->err;
+    watch->settings.only_1_3 = settings->only_1_3;
+    for (size_t i = 0; i < TLS_FILES; i++) {
+        watch->settings.files[i] = strdup(settings->files[i]);
+        if (!watch->settings.files[i])
+            return MCPX_ENOMEM;
+    }
+    edge->tls.errand = (struct errand){.sort = &looking, .is_asked = true};
+    look(edge);
+    if (watch->err) {
+        mcpx_text_slice(errors, mcpx_text_view(&watch->errors));
+        return watch->err;
     }
     edge->api.tls = &edge->tls.figures;
-    take_files(edge, &found->files);
-    forget_found(found);
+    put_files(edge);
     return MCPX_OK;
 }
 
@@ -458,12 +369,68 @@ void tls_watch_close(struct edge *edge)
     tls_room_free(edge->tls.room);
     if (!watch)
         return;
-    forget_found(&watch->found);
+    mcpx_text_fini(&watch->errors);
     mcpx_text_fini(&watch->told);
+    tls_files_fini(&watch->files);
     tls_files_fini(&watch->retired);
-    free(watch->settings.certificate_file);
-    free(watch->settings.key_file);
-    free(watch->settings.client_ca_file);
-    free(watch->settings.client_crl_file);
+    for (size_t i = 0; i < TLS_FILES; i++)
+        free(watch->settings.files[i]);
     free(watch);
+}
+
+/* ---- public keys of tokens ---- */
+
+static bool begin_file(struct edge *edge)
+{
+    struct key_watch *watch = &edge->keys;
+    struct key_file *file =
+        edge->stopping ? NULL : tokens_key_file(edge->config->tokens, watch->index);
+
+    watch->index = file ? watch->index + 1 : 0;
+    watch->file = file ? key_file_ref(file) : NULL;
+    watch->reading = (struct key_reading){0};
+    return file != NULL;
+}
+
+static void read_changed(struct edge *edge)
+{
+    struct key_watch *watch = &edge->keys;
+
+    watch->has_read = key_file_has_changed(watch->file);
+    if (watch->has_read)
+        key_file_read(watch->file, &watch->reading);
+}
+
+static void tell_keys(struct edge *edge, const struct key_file *file,
+                      const struct key_reading *reading)
+{
+    if (reading->err) {
+        LOG(LOG_ERROR, "keys_refused", log_string("file", file->path),
+            log_string("reason",
+                       reading->why.text ? reading->why.text : mcpx_strerror(reading->err)),
+            log_string("hint", "the keys that were read before stay in force"));
+        return;
+    }
+    LOG(LOG_INFO, "keys_read", log_string("file", file->path),
+        log_number("keys", (int64_t)file->keys.count),
+        log_number("passed_over", (int64_t)reading->passed_over));
+    record_keys(edge, file->setting);
+}
+
+static bool take_file(struct edge *edge)
+{
+    struct key_watch *watch = &edge->keys;
+
+    if (watch->has_read && key_file_take(watch->file, &watch->reading))
+        tell_keys(edge, watch->file, &watch->reading);
+    key_reading_fini(&watch->reading);
+    key_file_unref(watch->file);
+    return true;
+}
+
+static const struct errand_sort reading_keys = {begin_file, read_changed, take_file};
+
+void key_watch_init(struct key_watch *watch)
+{
+    watch->errand.sort = &reading_keys;
 }

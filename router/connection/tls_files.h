@@ -1,11 +1,13 @@
 /*
  * tls_files.h - certificates and keys as files have them, made into what connections are given, and
- * kept up to date.
+ * kept up to date; likewise the public keys that tokens are believed by.
  */
 #ifndef EDGE_TLS_FILES_H
 #define EDGE_TLS_FILES_H
 
+#include "router/connection/errand.h"
 #include "router/policy/config/config.h"
+#include "router/policy/identity/key_file.h"
 #include "router/tls/revocation.h"
 
 struct edge;
@@ -41,7 +43,9 @@ void tls_files_fini(struct tls_files *files);
 
 /**
  * Reads the files for the first time, at once, where an address of the configuration begins with
- * tls://.
+ * tls://. edge->tls.errand then has a thread read all files when it is asked for, and a second
+ * after they have changed. Connections keep what they have; new ones get what the files say then.
+ * Files that cannot be used change nothing, and the log says why.
  *
  * errors   one line for each reason they cannot be used
  *
@@ -52,17 +56,26 @@ enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors);
 /** Ends it, after all connections; no thread may be reading any more. */
 void tls_watch_close(struct edge *edge);
 
+/** Logs that lists have ended, and has those judged again whom one that has begun revokes. */
+void tls_watch_lists(struct edge *edge);
+
 /**
- * Has a thread read all files, whether they have changed or not; once more, when it is reading.
- * Connections keep what they have; new ones get what the files say then. Files that cannot be used
- * change nothing, and the log says why.
+ * One file after the other, and those that have changed are read. The loop puts the keys into
+ * force; a file that is broken changes none, but is logged and counted.
+ *
+ * index               of the next file
+ * file                that is looked at
+ * has_read, reading   what was found
  */
-void tls_watch_reread(struct edge *edge);
+struct key_watch {
+    struct errand errand;
+    size_t index;
+    struct key_file *file;
+    bool has_read;
+    struct key_reading reading;
+};
 
-/** True until that is done. */
-bool tls_watch_is_rereading(const struct edge *edge);
-
-/** The same a second after the files have changed. To be called about once a second. */
-void tls_watch_look(struct edge *edge);
+/** Prepares; zeroed before. */
+void key_watch_init(struct key_watch *watch);
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include "router/connection/wire.h"
 
-#include "router/connection/bounds.h"
 #include "router/connection/turn.h"
 #include "router/tls/tls.h"
 

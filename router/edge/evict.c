@@ -5,7 +5,6 @@
  */
 #include "router/edge/evict.h"
 #include "router/connection/answer.h"
-#include "router/connection/bounds.h"
 #include "router/connection/wire.h"
 #include "router/edge/store_turn.h"
 

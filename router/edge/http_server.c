@@ -203,10 +203,10 @@ static bool wait_for(struct connection *connection, struct http_reply *reply)
         return false;
     }
     if (reply->reload) {
-        struct reload_source source = {mcpx_text_view(&reply->detail), connection->from};
-
         *asker = (struct asker){.waiter = {.ask = ask_reload, .end = end_asker},
-                                .reload = reload_ask(connection->edge, &source)};
+                                .reload = reload_ask(connection->edge,
+                                                     mcpx_text_view(&reply->detail),
+                                                     &connection->from)};
     } else {
         *asker = (struct asker){.waiter = {.ask = ask_again, .end = end_asker},
                                 .grant = reply->grant,

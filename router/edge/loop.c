@@ -7,7 +7,6 @@
  */
 #include "router/edge/loop.h"
 #include "router/connection/bounds.h"
-#include "router/connection/key_watch.h"
 #include "router/connection/refusal.h"
 #include "router/connection/tls_files.h"
 #include "router/connection/turn.h"
@@ -26,8 +25,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* RELOAD_WAIT_MS: how long a reload waits for files of TLS, whose disk may hang. */
-enum { SOON_MS = 50, RELOAD_WAIT_MS = 5000 };
+enum { SOON_MS = 50 };
 
 static void on_tick(uv_timer_t *timer);
 
@@ -79,10 +77,11 @@ static void on_tick(uv_timer_t *timer)
         if (edge->stopping && !edge->settle_until_ms)
             evict_requests(edge);
     }
-    tls_watch_look(edge);
+    tls_watch_lists(edge);
+    errand_look(edge, &edge->tls.errand);
     tell_left_out(edge, now.mono_ms);
-    key_watch_look(edge);
-    disk_watch_look(edge);
+    errand_look(edge, &edge->keys.errand);
+    errand_look(edge, &edge->disks.errand);
     set_tick(edge, now);
 }
 
@@ -115,17 +114,6 @@ static bool is_over(struct edge *edge)
     return edge->stopping && (edge->count == 0 || edge_now(edge).mono_ms >= edge->stop_at_ms);
 }
 
-/* Behind the files of TLS that the same signal has asked for: who has sent it waits for the end of
- * the reload, and new connections then have the new certificate. */
-static void reload_in_time(struct edge *edge)
-{
-    if (!edge->reload_by_ms || edge->stopping ||
-        (tls_watch_is_rereading(edge) && edge_now(edge).mono_ms < edge->reload_by_ms))
-        return;
-    edge->reload_by_ms = 0;
-    (void)reload_ask(edge, &(struct reload_source){.by = {NULL, 0}});
-}
-
 static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
@@ -134,7 +122,6 @@ static void on_round(uv_prepare_t *prepare)
     bool more;
 
     store_turn_run(edge);
-    reload_in_time(edge);
     if (has_settled(edge))
         send_away(edge);
     more = reload_turn(edge);
@@ -193,14 +180,10 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct edge *edge = handle->data;
 
-    if (number != SIGHUP) {
+    if (number == SIGHUP)
+        reload_all(edge);
+    else
         stop(edge);
-        return;
-    }
-    tls_watch_reread(edge);
-    key_watch_reread(edge);
-    if (!edge->stopping && !edge->reload_by_ms)
-        edge->reload_by_ms = edge_now(edge).mono_ms + RELOAD_WAIT_MS;
 }
 
 static const int signals_heeded[] = {SIGTERM, SIGINT, SIGHUP};
@@ -283,7 +266,9 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
     guests_init(&edge->guests, key);
+    errands_init();
     signatures_init(&edge->signatures, key);
+    key_watch_init(&edge->keys);
     waiters_init(&edge->waiters);
     list_init(&edge->all);
     list_init(&edge->welcoming);
@@ -397,7 +382,6 @@ static void close_ours(struct edge *edge)
 static void close_store(struct edge *edge)
 {
     store_turn_close(edge);
-    disk_watch_close(edge);
     if (!edge->wake_store.loop)
         return;
     uv_close((uv_handle_t *)&edge->wake_store, NULL);

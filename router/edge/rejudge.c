@@ -6,7 +6,6 @@
  */
 #include "router/edge/rejudge.h"
 
-#include "router/connection/bounds.h"
 #include "router/edge/edge_tls.h"
 
 /* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */

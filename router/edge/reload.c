@@ -20,10 +20,10 @@
 
 /* ---- what became of it ---- */
 
-/* Who has asked for a reload. `by` is empty when it was a signal. */
+/* Who has asked for a reload, as lines say it; `remote` is empty when it was a signal. */
 struct reload_asker {
     struct mcpx_text by;
-    struct address address;
+    char remote[ADDRESS_TEXT_SIZE];
 };
 
 /*
@@ -47,23 +47,6 @@ struct reload_found {
 /* Lines about participants, and about faults; bytes of what one of them has gained and lost; bytes
  * of faults in an answer. */
 enum { LINES_MAX = 100, WHAT_MAX = 512, FAULTS_MAX = 65536 };
-
-/* Who has asked, as fields of a line. */
-struct who {
-    struct log_field by, remote;
-};
-
-static struct who who_of(const struct reload_asker *asker, char text[ADDRESS_TEXT_SIZE])
-{
-    struct mcpx_slice by = mcpx_text_view(&asker->by);
-    struct who who = {.by = log_string("by", "signal")};
-
-    if (by.len > 0) {
-        who.by = log_text("by", by);
-        who.remote = log_string("remote", address_text(asker->address, text));
-    }
-    return who;
-}
 
 static void log_lines(enum log_level level, struct mcpx_slice lines)
 {
@@ -112,14 +95,14 @@ static void log_done(const struct edge *edge, const struct reload_found *found,
                      const char *was, const struct reload_asker *asker)
 {
     const size_t *counts = found->difference.counts;
-    char text[ADDRESS_TEXT_SIZE];
-    struct who who = who_of(asker, text);
 
     LOG(LOG_INFO, "reloaded", log_string("rev", edge->config->rev), log_string("was", was),
         log_number("added", (int64_t)counts[DIFFERENCE_ADDED]),
         log_number("removed", (int64_t)counts[DIFFERENCE_REMOVED]),
         log_number("changed", (int64_t)counts[DIFFERENCE_CHANGED]),
-        log_text("settings", mcpx_text_view(&found->settings)), who.by, who.remote);
+        log_text("settings", mcpx_text_view(&found->settings)),
+        log_text("by", mcpx_text_view(&asker->by)),
+        log_known("remote", mcpx_slice_of(asker->remote)));
     log_rows(found);
     log_lines(LOG_WARN, mcpx_text_view(&edge->config->warnings));
 }
@@ -150,43 +133,23 @@ static void audit(struct edge *edge, const struct reload_found *found, const cha
     struct audit_note note = {.what = AUDIT_RELOAD,
                               .rev = mcpx_slice_of(edge->config->rev),
                               .reason = mcpx_text_view(&reason),
-                              .by = MCPX_SLICE("signal")};
-    char text[ADDRESS_TEXT_SIZE];
+                              .by = mcpx_text_view(&asker->by),
+                              .address = mcpx_slice_of(*asker->remote ? asker->remote : NULL)};
 
-    if (asker->by.len > 0) {
-        note.by = mcpx_text_view(&asker->by);
-        note.address = mcpx_slice_of(address_text(asker->address, text));
-    }
     record_reload(edge, &note);
     mcpx_text_fini(&reason);
 }
 
-/*
- * The configuration is in force: lines in the log, one in the audit, and the answer in
- * edge->api.reloads. `was` names the policy of before.
- */
-static void reload_tell_done(struct edge *edge, const struct reload_found *found,
-                             const char *was, const struct reload_asker *asker)
-{
-    log_done(edge, found, was, asker);
-    audit(edge, found, was, asker);
-    write_answer(edge, found, was, &edge->api.reloads.text);
-}
-
-/* ---- nothing has changed ---- */
-
 /* Nothing has changed: a line for each fault, and the answer. */
-static void reload_tell_refused(struct edge *edge, enum mcpx_err err,
-                                const struct reload_found *found,
-                                const struct reload_asker *asker)
+static void tell_refused(struct edge *edge, enum mcpx_err err,
+                         const struct reload_found *found, const struct reload_asker *asker)
 {
     struct mcpx_slice errors = mcpx_text_view(&found->errors);
     struct mcpx_text *answer = &edge->api.reloads.text;
-    char text[ADDRESS_TEXT_SIZE];
-    struct who who = who_of(asker, text);
 
     LOG(LOG_ERROR, "reload_refused", log_string("rev", edge->config->rev),
-        log_string("reason", mcpx_strerror(err)), who.by, who.remote);
+        log_string("reason", mcpx_strerror(err)), log_text("by", mcpx_text_view(&asker->by)),
+        log_known("remote", mcpx_slice_of(asker->remote)));
     log_lines(LOG_ERROR, errors);
     mcpx_text_reset(answer);
     if (errors.len > FAULTS_MAX)
@@ -198,41 +161,31 @@ static void reload_tell_refused(struct edge *edge, enum mcpx_err err,
 
 /* ---- reading it ---- */
 
-/* The difference in an answer; the rest is counted. */
-enum { ANSWER_BYTES = 262144 };
+/*
+ * ANSWER_BYTES   of the difference in an answer; the rest is counted
+ * WAIT_MS        how long a reload waits for files of TLS, whose disk may hang
+ */
+enum { ANSWER_BYTES = 262144, WAIT_MS = 5000 };
 
 /*
  * sources     of the configuration in force, as it was read
- * work        what the thread does, while `reading`
+ * errand      reads it
+ * by_ms       when one begins at last that a signal asks for; 0 = none waits
  * asker       who has asked for the one under way; `next`: for the one after it
- * asked, begun, done   numbers of reloads; `told` is what `done` was when it was asked for last
+ * told        what errand.done was when it was asked for last
  * err, found  what the thread has found
  * retired     participants and keys of before, to be freed, some in each turn of the loop
  */
 struct reload {
-    struct edge *edge;
     struct config_sources sources;
-    uv_work_t work;
-    bool reading;
+    struct errand errand;
+    int64_t by_ms;
     struct reload_asker asker, next;
-    uint64_t asked, begun, done, told;
+    uint64_t told;
     enum mcpx_err err;
     struct reload_found found;
     struct tokens *retired;
 };
-
-enum mcpx_err reload_new(struct edge *edge, const struct config_sources *sources)
-{
-    struct reload *reload = calloc(1, sizeof *reload);
-
-    if (!reload)
-        return MCPX_ENOMEM;
-    reload->edge = edge;
-    reload->sources = *sources;
-    edge->reload = reload;
-    edge->api.reloads.since_ms = edge_now(edge).mono_ms;
-    return MCPX_OK;
-}
 
 static void forget_found(struct reload_found *found)
 {
@@ -257,9 +210,9 @@ void reload_free(struct reload *reload)
 
 /* ---- on the thread: it only reads what the loop has, and nobody else has what it writes ---- */
 
-static void read_all(uv_work_t *work)
+static void read_all(struct edge *edge)
 {
-    struct reload *reload = work->data;
+    struct reload *reload = edge->reload;
     const struct config *before = reload->sources.before;
     struct reload_found *found = &reload->found;
 
@@ -325,82 +278,108 @@ static void put_into_force(struct edge *edge)
     struct config old = exchange(edge, &reload->found.config);
 
     configure(edge);
-    reload_tell_done(edge, &reload->found, old.rev, &reload->asker);
+    log_done(edge, &reload->found, old.rev, &reload->asker);
+    audit(edge, &reload->found, old.rev, &reload->asker);
+    write_answer(edge, &reload->found, old.rev, &edge->api.reloads.text);
     edge->api.reloads.done++;
     edge->api.reloads.since_ms = edge_now(edge).mono_ms;
     retire(reload, &old);
 }
 
-static void begin(struct edge *edge);
-
-static void on_read(uv_work_t *work, int status)
+static bool take(struct edge *edge)
 {
-    struct reload *reload = work->data;
-    struct edge *edge = reload->edge;
+    struct reload *reload = edge->reload;
 
-    (void)status; /* it is never cancelled */
-    reload->reading = false;
-    reload->done = reload->begun;
     edge->api.reloads.err = reload->err;
-    if (edge->stopping) {
-        forget_found(&reload->found);
-        return;
-    }
-    manager_tell_reloaded();
-    if (reload->err) {
-        edge->api.reloads.refused++;
-        reload_tell_refused(edge, reload->err, &reload->found, &reload->asker);
-    } else {
-        put_into_force(edge);
+    if (!edge->stopping) {
+        manager_tell_reloaded();
+        if (reload->err) {
+            edge->api.reloads.refused++;
+            tell_refused(edge, reload->err, &reload->found, &reload->asker);
+        } else {
+            put_into_force(edge);
+        }
     }
     forget_found(&reload->found);
-    begin(edge);
+    return false;
 }
 
-/* Begins the next one, if there is one to begin. */
-static void begin(struct edge *edge)
+static bool begin(struct edge *edge)
 {
     struct reload *reload = edge->reload;
     struct reload_asker asker = reload->asker;
 
-    if (reload->asked == reload->begun || reload->reading || reload->retired)
-        return;
+    if (edge->stopping || reload->retired)
+        return false;
     reload->asker = reload->next;
     reload->next = asker;
-    reload->begun = reload->asked;
     reload->sources.before = edge->config;
-    reload->work.data = reload;
-    reload->reading = true;
     manager_tell_reloading();
-    if (uv_queue_work(&edge->loop, &reload->work, read_all, on_read))
-        abort(); /* it only fails without a function */
+    return true;
 }
 
-uint64_t reload_ask(struct edge *edge, const struct reload_source *source)
+static const struct errand_sort reading = {begin, read_all, take};
+
+enum mcpx_err reload_new(struct edge *edge, const struct config_sources *sources)
+{
+    struct reload *reload = calloc(1, sizeof *reload);
+
+    if (!reload)
+        return MCPX_ENOMEM;
+    reload->errand.sort = &reading;
+    reload->sources = *sources;
+    edge->reload = reload;
+    edge->api.reloads.since_ms = edge_now(edge).mono_ms;
+    return MCPX_OK;
+}
+
+uint64_t reload_ask(struct edge *edge, struct mcpx_slice by, const struct address *from)
 {
     struct reload *reload = edge->reload;
 
-    if (reload->asked == reload->begun) { /* the first of those who want the same one */
+    if (reload->errand.asked == reload->errand.begun) { /* the first who wants the same one */
         mcpx_text_reset(&reload->next.by);
-        mcpx_text_slice(&reload->next.by, source->by);
-        reload->next.address = source->address;
+        mcpx_text_slice(&reload->next.by, by);
+        *reload->next.remote = '\0';
+        if (from)
+            (void)address_text(*from, reload->next.remote);
     }
-    reload->asked = reload->begun + 1;
-    begin(edge);
-    return reload->asked;
+    return errand_ask(edge, &reload->errand);
+}
+
+void reload_all(struct edge *edge)
+{
+    (void)errand_ask(edge, &edge->tls.errand);
+    (void)errand_ask(edge, &edge->keys.errand);
+    if (!edge->reload->by_ms)
+        edge->reload->by_ms = edge_now(edge).mono_ms + WAIT_MS;
+}
+
+/* Who has sent the signal waits for the end of the reload, and new connections then have the new
+ * certificate. */
+static void ask_in_time(struct edge *edge)
+{
+    struct reload *reload = edge->reload;
+    const struct errand *tls = &edge->tls.errand;
+
+    if (!reload->by_ms || edge->stopping ||
+        (!errand_is_done(tls, tls->asked) && edge_now(edge).mono_ms < reload->by_ms))
+        return;
+    reload->by_ms = 0;
+    (void)reload_ask(edge, MCPX_SLICE("signal"), NULL);
 }
 
 bool reload_is_done(const struct edge *edge, uint64_t number)
 {
-    return edge->reload->done >= number;
+    return errand_is_done(&edge->reload->errand, number);
 }
 
 bool reload_has_ended(struct edge *edge)
 {
     struct reload *reload = edge->reload;
-    bool ended = reload->told != reload->done;
+    bool ended = reload->told != reload->errand.done;
 
-    reload->told = reload->done;
+    reload->told = reload->errand.done;
     return ended;
 }
 
@@ -408,10 +387,10 @@ bool reload_turn(struct edge *edge)
 {
     struct reload *reload = edge->reload;
 
+    ask_in_time(edge);
     if (reload->retired && tokens_free_some(reload->retired)) {
         reload->retired = NULL;
-        if (!edge->stopping)
-            begin(edge);
+        errand_go_on(edge, &reload->errand);
     }
     return reload->retired != NULL;
 }

@@ -11,6 +11,8 @@
 #include "router/store/audit/audit.h"
 #include "router/store/store.h"
 
+#include <sys/statvfs.h>
+
 /* What a participant may have in a file without a bound. */
 #define STORE_CAP_UNBOUNDED (UINT64_C(1) << 30)
 
@@ -69,6 +71,56 @@ static struct store_config store_config_of(const struct config *config)
                                  .slow_ms = config->hub.open_ms};
 }
 
+/* ---- how much room its disks have ---- */
+
+static int64_t free_bytes(const struct mcpx_text *path)
+{
+    struct statvfs disk;
+
+    if (path->len == 0 || statvfs(path->text, &disk))
+        return -1;
+    return (int64_t)(disk.f_bavail * disk.f_frsize);
+}
+
+/* The threads of the stages know these disks, too, but only look at them when there is something to
+ * write, and it is others who fill a disk. */
+static void measure(struct edge *edge)
+{
+    struct disk_watch *watch = &edge->disks;
+
+    watch->found.store = free_bytes(&watch->store);
+    watch->found.audit = free_bytes(&watch->audit);
+}
+
+static bool take_measure(struct edge *edge)
+{
+    struct disk_watch *watch = &edge->disks;
+
+    watch->known = watch->found;
+    watch->known.asked_ms = watch->errand.looked_ms;
+    return false;
+}
+
+static const struct errand_sort measuring = {NULL, measure, take_measure};
+
+static enum mcpx_err open_disks(struct edge *edge)
+{
+    struct disk_watch *watch = &edge->disks;
+    const struct config *config = edge->config;
+
+    if (config->hub.stored)
+        mcpx_text_puts(&watch->store, config->store.file);
+    if (config->hub.audited)
+        mcpx_text_puts(&watch->audit, config->audit.folder);
+    if (watch->store.failed || watch->audit.failed)
+        return MCPX_ENOMEM;
+    watch->errand = (struct errand){.sort = &measuring, .looked_ms = edge_now(edge).mono_ms};
+    measure(edge);
+    (void)take_measure(edge);
+    edge->api.disks = &watch->known;
+    return MCPX_OK;
+}
+
 enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
 {
     const struct config *config = edge->config;
@@ -85,7 +137,7 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
     if (config->hub.audited)
         store.audit = &audit;
     err = store_new(&store, wake, &edge->wake_store, errors, &edge->store);
-    return err ? err : disk_watch_open(edge);
+    return err ? err : open_disks(edge);
 }
 
 /* ---- what it tells ---- */
@@ -165,4 +217,6 @@ void store_turn_close(struct edge *edge)
         store_turn(edge->store, edge->hub, edge_now(edge));
     store_free(edge->store);
     edge->store = NULL;
+    mcpx_text_fini(&edge->disks.store);
+    mcpx_text_fini(&edge->disks.audit);
 }

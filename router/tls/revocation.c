@@ -12,6 +12,7 @@
  */
 #include "router/tls/revocation.h"
 
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
 
@@ -24,7 +25,6 @@
 #include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 /*
  * LISTS_MAX    in a file: a handshake looks at each
@@ -105,20 +105,6 @@ static const char *read_all(BIO *file, struct revocation *out)
     if (out->count == 0 || ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
         return mx_openssl_reason();
     ERR_clear_error();
-    return NULL;
-}
-
-/* Who writes the file may have put a pipe there since it was judged, which nobody waits for. */
-static BIO *open_file(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-
-    if (file)
-        return BIO_new_fp(file, BIO_CLOSE);
-    ERR_raise(ERR_LIB_SYS, errno);
-    if (fd >= 0)
-        close(fd);
     return NULL;
 }
 
@@ -225,18 +211,30 @@ static enum mcpx_err check_all_listed(struct revocation *revocation, X509_STORE 
     return MCPX_OK;
 }
 
+/* Who writes the file may have put a pipe there since it was judged, which nobody waits for. */
+static const char *read_file(const char *path, struct revocation *out)
+{
+    const char *why;
+    int fd = mx_file_open(AT_FDCWD, path, &why);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    BIO *bio = file ? BIO_new_fp(file, BIO_CLOSE) : NULL;
+
+    if (fd < 0)
+        return why;
+    why = bio ? read_all(bio, out) : strerror(errno);
+    BIO_free(bio);
+    return why;
+}
+
 enum mcpx_err revocation_read(const char *path, const SSL_CTX *context,
                               struct mcpx_text *errors, struct revocation *out)
 {
     const char *why;
-    BIO *file;
 
     out->lists = calloc(LISTS_MAX, sizeof *out->lists);
     if (!out->lists)
         return MCPX_ENOMEM;
-    file = open_file(path);
-    why = file ? read_all(file, out) : mx_openssl_reason();
-    BIO_free(file);
+    why = read_file(path, out);
     if (why) {
         mcpx_text_puts(errors, why);
         return MCPX_ESYSTEM;

@@ -3,11 +3,11 @@
  * before; then checks across several values; then tokens. Every step adds its faults to one text
  * and goes on, so that a person can correct all of them at once. Whether the files of TLS, store
  * and audit can be used is no matter of the configuration: whoever opens them finds out, and for
- * --check router/edge/paths.c looks.
+ * --check router/connection/bounds.c looks.
  */
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/loading.h"
-#include "router/policy/identity/key_file.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <mcpx/digest.h>
@@ -72,8 +72,8 @@ static void take_names(struct loading *loading, const json_t *names)
 static void load_clients(struct loading *loading)
 {
     const json_t *names = tree_at(loading, "tls", "client_names");
-    bool has_authorities = *loading->settings.config.tls.client_ca_file;
-    bool has_lists = *loading->settings.config.tls.client_crl_file;
+    bool has_authorities = *loading->settings.config.tls.files[TLS_CLIENT_CA];
+    bool has_lists = *loading->settings.config.tls.files[TLS_CLIENT_CRL];
 
     if (json_object_size(names) > 0 && !has_authorities)
         setting_line(loading, "/tls/client_ca_file",
@@ -102,24 +102,24 @@ static void load_tls(struct loading *loading)
     struct tls_settings *tls = &loading->settings.config.tls;
     bool used = tls->wanted;
 
-    if (used && !*tls->certificate_file)
+    if (used && !*tls->files[TLS_CERTIFICATE])
         setting_line(loading, "/tls/certificate_file",
                      "is empty, expected the path of a certificate in PEM, because an address "
                      "of listen begins with tls://",
                      error_line);
-    if (used && !*tls->key_file)
+    if (used && !*tls->files[TLS_KEY])
         setting_line(loading, "/tls/key_file",
                      "is empty, expected the path of the certificate's key in PEM, because an "
                      "address of listen begins with tls://",
                      error_line);
-    if (!used && *tls->certificate_file)
+    if (!used && *tls->files[TLS_CERTIFICATE])
         setting_line(loading, "/tls/certificate_file",
                      "is not used: no address of listen begins with tls://", warning_line);
     load_clients(loading);
-    setting_resolve(loading, "/tls/client_ca_file", &tls->client_ca_file);
-    setting_resolve(loading, "/tls/client_crl_file", &tls->client_crl_file);
-    setting_resolve(loading, "/tls/certificate_file", &tls->certificate_file);
-    setting_resolve(loading, "/tls/key_file", &tls->key_file);
+    setting_resolve(loading, "/tls/client_ca_file", &tls->files[TLS_CLIENT_CA]);
+    setting_resolve(loading, "/tls/client_crl_file", &tls->files[TLS_CLIENT_CRL]);
+    setting_resolve(loading, "/tls/certificate_file", &tls->files[TLS_CERTIFICATE]);
+    setting_resolve(loading, "/tls/key_file", &tls->files[TLS_KEY]);
 }
 
 /* ---- store and audit ---- */
@@ -157,7 +157,7 @@ static void load_store(struct loading *loading)
     setting_resolve(loading, "/store/file", &config->store.file);
     setting_resolve(loading, "/audit/folder", &config->audit.folder);
     setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
-    if (has_audit && file_is_public(config->audit.key_file))
+    if (has_audit && mx_file_is_public(config->audit.key_file))
         setting_line(loading, "/audit/key_file",
                      "everybody on this machine may read the key; chmod o-r mends that",
                      warning_line);
@@ -175,10 +175,8 @@ void config_fini(struct config *config)
         free(config->origins[i]);
     free(config->listen);
     free(config->origins);
-    free(config->tls.certificate_file);
-    free(config->tls.key_file);
-    free(config->tls.client_ca_file);
-    free(config->tls.client_crl_file);
+    for (size_t i = 0; i < TLS_FILES; i++)
+        free(config->tls.files[i]);
     for (size_t i = 0; i < config->tls.name_count; i++) {
         free(config->tls.names[i].name);
         free(config->tls.names[i].participant);

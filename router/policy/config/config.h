@@ -83,22 +83,22 @@ struct tls_name {
 };
 
 /**
+ * Files of TLS, in PEM: its chain and its key; authorities that certificates of clients are signed
+ * by, "" = clients are not asked for one; which of these are revoked, "" = none.
+ */
+enum tls_file { TLS_CERTIFICATE, TLS_KEY, TLS_CLIENT_CA, TLS_CLIENT_CRL, TLS_FILES };
+
+/**
  * What is spoken on addresses with tls://.
  *
- * wanted                       an address has it
- * certificate_file, key_file   paths as they can be opened, of the chain and of its key, in PEM
- * client_ca_file               authorities that certificates of clients are signed by; "" = clients
- *                              are not asked for one
- * client_crl_file              which of these are revoked; "" = none
- * names, name_count            sorted by name
- * only_1_3                     nothing older than TLS 1.3
+ * wanted              an address has it
+ * files               paths as they can be opened
+ * names, name_count   sorted by name
+ * only_1_3            nothing older than TLS 1.3
  */
 struct tls_settings {
     bool wanted;
-    char *certificate_file;
-    char *key_file;
-    char *client_ca_file;
-    char *client_crl_file;
+    char *files[TLS_FILES];
     struct tls_name *names;
     size_t name_count;
     bool only_1_3;

@@ -3,12 +3,12 @@
  * section above rows, or unknown. This step checks and stores single values only. Checks across
  * profiles, participants and keys come later, when every value is known to have the right type.
  */
+#include "lib/edge/file.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/json/scan.h"
 #include "lib/json/utf8.h"
 #include "router/policy/config/loading.h"
-#include "router/policy/identity/key_file.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -23,7 +23,7 @@ void setting_resolve(struct loading *loading, const char *pointer, char **path)
 
     if (!*path || !**path)
         return;
-    path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
+    mx_path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
     if (resolved.failed) {
         loading->no_memory = true;
         mcpx_text_fini(&resolved);
@@ -163,7 +163,7 @@ void load_file(struct loading *loading)
 
     if (!path)
         return;
-    why = file_read_given(path, FILE_BYTES_MAX, &text);
+    why = mx_file_read_given(path, FILE_BYTES_MAX, &text);
     if (text.failed) {
         loading->no_memory = true;
     } else if (why) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a file with public keys: source, pointer, path as written; `beside` as in path_resolve. */
+/* Of a file with public keys: source, pointer, path as written; `beside` as in mx_path_resolve. */
 struct key_place {
     const char *source;
     const char *pointer;
@@ -32,11 +32,11 @@ static void read_first(struct loading *loading, const struct key_place *where,
     else if (reading.err)
         mx_format(error_begin(loading, where->source, where->pointer), "the file %s: %s\n",
                   file->path, &reading.why);
-    else if (file_is_anybodys(file->path))
+    else if (mx_file_is_anybodys(file->path))
         warning_line(loading, where->source, where->pointer,
                      "everybody on this machine may change the keys, and so come in as "
                      "anybody; chmod o-w mends that");
-    key_file_take(file, &reading);
+    (void)key_file_take(file, &reading);
     key_reading_fini(&reading);
     if (jwt_ring_add_file(tokens_ring(tokens), file))
         loading->no_memory = true;
@@ -53,7 +53,7 @@ static void load_key_file(struct loading *loading, const struct key_place *where
     if (model && model->exp_optional)
         warning_line(loading, where->source, where->pointer,
                      "tokens of this key need no \"exp\"; those without are good for ever");
-    path_resolve(where->path, where->beside, &path);
+    mx_path_resolve(where->path, where->beside, &path);
     if (!path.failed)
         file = key_file_new(path.text, setting, model);
     if (file)
@@ -130,14 +130,14 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     const char *why = NULL;
     size_t len;
 
-    path_resolve(path, beside, &resolved);
+    mx_path_resolve(path, beside, &resolved);
     if (resolved.failed || !mcpx_text_reserve(secret, (size_t)2 * SECRET_MAX)) {
         loading->no_memory =
             true; /* reserved at once, so that growing leaves no copy behind */
         mcpx_text_fini(&resolved);
         return false;
     }
-    why = file_read(resolved.text, SECRET_MAX + 1, secret);
+    why = mx_file_read(resolved.text, SECRET_MAX + 1, secret);
     if (secret->len > 0 && secret->text[secret->len - 1] == '\n')
         secret->len--;
     for (len = secret->len; len > 0 && strchr(" \t\r\n", secret->text[len - 1]);)
@@ -150,7 +150,7 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     if (why) {
         mx_format(error_begin(loading, draft->source, draft->pointer),
                   "the file %s cannot be read: %s\n", resolved.text, why);
-    } else if (file_is_public(resolved.text)) {
+    } else if (mx_file_is_public(resolved.text)) {
         warning_line(loading, draft->source, draft->pointer,
                      "everybody on this machine may read the secret; chmod o-r mends that");
     }

@@ -69,18 +69,18 @@ const struct setting settings_table[] = {
            "everything"),
     SIZED(
         "/tls/certificate_file", SETTING_STRING, 0, 4095, "\"\"",
-        AT(config.tls.certificate_file),
+        AT(config.tls.files[TLS_CERTIFICATE]),
         "The router's certificate and those between it and its authority, in PEM; read again "
         "when it changes"),
     SIZED(
-        "/tls/key_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.tls.key_file),
+        "/tls/key_file", SETTING_STRING, 0, 4095, "\"\"", AT(config.tls.files[TLS_KEY]),
         "The key of the certificate, in PEM without a passphrase; read again when it changes"),
     SIZED("/tls/client_ca_file", SETTING_STRING, 0, 4095, "\"\"",
-          AT(config.tls.client_ca_file),
+          AT(config.tls.files[TLS_CLIENT_CA]),
           "Authorities that sign certificates of clients, in PEM; empty means that clients "
           "are not asked for one"),
     SIZED("/tls/client_crl_file", SETTING_STRING, 0, 4095, "\"\"",
-          AT(config.tls.client_crl_file),
+          AT(config.tls.files[TLS_CLIENT_CRL]),
           "Revocation lists of the authorities of client_ca_file, in PEM; read again when it "
           "changes; empty means that nothing is revoked"),
     SIZED("/tls/client_names", SETTING_MAP, 0, 100000, "{}", NOWHERE,

@@ -4,10 +4,10 @@
  * stop the router; `--check` shows them.
  */
 #include "lib/base/ident.h"
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/kind_typo.h"
 #include "router/policy/config/loading.h"
-#include "router/policy/identity/key_file.h"
 #include "router/policy/identity/tokens_make.h"
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>
@@ -357,7 +357,7 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
     warn_participants(loading, has_keys, keys > (loading->sources->dev ? 1 : 0));
     warn_limits(loading);
     warn_routing(loading, tokens);
-    if (file && file_holds_secret(loading) && file_is_public(file))
+    if (file && file_holds_secret(loading) && mx_file_is_public(file))
         warning_line(
             loading, file, "",
             "holds a secret and everybody on this machine may read it; chmod o-r mends "

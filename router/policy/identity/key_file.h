@@ -1,54 +1,11 @@
 /*
- * key_file.h - files that the router reads, and which content it was; and a file with public keys,
- * which is read again when it changes.
+ * key_file.h - a file with public keys, which is read again when it changes.
  */
 #ifndef POLICY_KEY_FILE_H
 #define POLICY_KEY_FILE_H
 
+#include "lib/edge/file.h"
 #include "router/policy/identity/jwt_keys.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-
-/**
- * Reads a whole file of at most `max` bytes. Waits for nobody: what is no regular file is refused.
- *
- * Returns NULL, or a static sentence (or strerror's) that says why it could not be read.
- */
-const char *file_read(const char *path, size_t max, struct mcpx_text *out);
-
-/** Likewise; but /dev/stdin and /dev/fd/N, handed over, may be pipes, which are waited for. */
-const char *file_read_given(const char *path, size_t max, struct mcpx_text *out);
-
-/**
- * For files that others read: false when it is no regular file, whose end has not to be waited for,
- * or has more than `max` bytes. True when there is none.
- */
-bool file_is_bounded(const char *path, size_t max);
-
-/** True when everybody on the machine may read the file. */
-bool file_is_public(const char *path);
-
-/** True when everybody on the machine may change the file. */
-bool file_is_anybodys(const char *path);
-
-/**
- * Appends `path` as the configuration means it: relative to the directory of the file `beside`;
- * NULL = to the working directory.
- */
-void path_resolve(const char *path, const char *beside, struct mcpx_text *out);
-
-/** Which content of a file it was: another one has another stamp. All 0 when there is no file. */
-struct file_stamp {
-    int64_t modified_ns, changed_ns;
-    uint64_t number, bytes;
-};
-
-/** What is there now? */
-struct file_stamp file_stamp_take(const char *path);
-
-/** True when both are of the same content. */
-bool file_stamp_equals(const struct file_stamp *one, const struct file_stamp *other);
 
 /**
  * One reading of a file; made by key_file_read, which may run on a thread of its own.
@@ -59,7 +16,7 @@ bool file_stamp_equals(const struct file_stamp *one, const struct file_stamp *ot
  */
 struct key_reading {
     enum mcpx_err err;
-    struct file_stamp stamp;
+    struct mx_file_stamp stamp;
     struct jwt_keys keys;
     size_t passed_over;
     struct mcpx_text why;
@@ -84,7 +41,7 @@ struct key_file {
     bool is_set;
     struct jwt_key model;
     struct jwt_keys keys;
-    struct file_stamp stamp, tried;
+    struct mx_file_stamp stamp, tried;
     uint64_t reads, failures;
     bool is_faulty;
 };
@@ -111,14 +68,13 @@ bool key_file_has_changed(const struct key_file *file);
  */
 void key_file_read(const struct key_file *file, struct key_reading *reading);
 
-/** False for another reading that failed as the one before: it is not told again. */
-bool key_file_is_news(const struct key_file *file, const struct key_reading *reading);
-
 /**
  * Puts a reading into force: all of its keys, or none. After a failure those of before stay. What
  * was read moves into the file.
+ *
+ * Returns false for another failure like the one before, which is not told again.
  */
-void key_file_take(struct key_file *file, struct key_reading *reading);
+bool key_file_take(struct key_file *file, struct key_reading *reading);
 
 /** Frees what a reading holds. */
 void key_reading_fini(struct key_reading *reading);

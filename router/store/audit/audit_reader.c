@@ -5,13 +5,13 @@
  */
 #include "router/store/audit/audit_reader.h"
 
+#include "lib/edge/file.h"
 #include "router/store/audit/audit_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* How often, and after how many milliseconds each, to look for the rest of a line. */
@@ -31,15 +31,12 @@ enum mcpx_err audit_reader_open(const char *path, struct audit_reader *out)
 static bool open_next(struct audit_reader *reader)
 {
     char name[AUDIT_NAME_ROOM];
-    struct stat about;
+    const char *why;
     int file;
 
     audit_file_name(reader->seqs[reader->at], name);
-    file =
-        openat(reader->dir, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
-    if (file >= 0 && (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)))
-        errno = EINVAL;
-    else if (file >= 0)
+    file = mx_file_open(reader->dir, name, &why);
+    if (file >= 0)
         reader->stream = fdopen(file, "r");
     reader->row = 0;
     if (reader->stream)

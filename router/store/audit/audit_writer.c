@@ -8,6 +8,7 @@
  */
 #include "router/store/audit/audit_writer.h"
 
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_line.h"
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -317,29 +319,38 @@ int64_t audit_writer_wait_ms(const struct audit_writer *writer)
     return left > 0 ? left : 0;
 }
 
-static enum mcpx_err read_key(const char *path, struct mcpx_text *errors,
-                              struct audit_key **out)
+enum mcpx_err audit_key_load(const char *path, const char **why, struct audit_key **out)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char pem[AUDIT_KEY_FILE_MAX];
-    ssize_t len = file >= 0 ? read(file, pem, sizeof pem) : -1;
+    struct mcpx_text pem = {0};
     struct mcpx_fault fault = {"", "", 0};
     enum mcpx_err err = MCPX_ESYSTEM;
 
-    if (len < 0)
-        mx_format(errors, "audit.key_file %q: %s\n", path, strerror(errno));
-    else
-        err =
-            audit_key_read((struct mcpx_slice){pem, (size_t)len}, AUDIT_PRIVATE, &fault, out);
-    if (err == MCPX_EINVALID) {
-        mx_format(errors,
-                  "audit.key_file %q: %s; \"openssl genpkey -algorithm ed25519\" makes one\n",
-                  path, fault.reason);
-        err = MCPX_ECONFIG;
+    if (!mcpx_text_reserve(&pem, (size_t)3 * AUDIT_KEY_FILE_MAX)) /* leaves no copy behind */
+        return MCPX_ENOMEM;
+    *why = mx_file_read(path, AUDIT_KEY_FILE_MAX, &pem);
+    if (!*why) {
+        err = audit_key_read(mcpx_text_view(&pem), AUDIT_PRIVATE, &fault, out);
+        *why = fault.reason;
     }
-    if (file >= 0)
-        (void)close(file);
+    OPENSSL_cleanse(pem.text, pem.len);
+    mcpx_text_fini(&pem);
     return err;
+}
+
+static enum mcpx_err read_key(const char *path, struct mcpx_text *errors,
+                              struct audit_key **out)
+{
+    const char *why;
+    enum mcpx_err err = audit_key_load(path, &why, out);
+
+    if (err == MCPX_ESYSTEM)
+        mx_format(errors, "audit.key_file %q: %s\n", path, why);
+    if (err != MCPX_EINVALID)
+        return err;
+    mx_format(errors,
+              "audit.key_file %q: %s; \"openssl genpkey -algorithm ed25519\" makes one\n",
+              path, why);
+    return MCPX_ECONFIG;
 }
 
 static enum mcpx_err write_start(struct audit_writer *writer, uint64_t cut,

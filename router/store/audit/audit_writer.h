@@ -43,6 +43,14 @@ struct audit_writer {
 };
 
 /**
+ * Reads the key that signs, in PEM, of a file.
+ *
+ * Returns MCPX_OK; MCPX_ESYSTEM when the file cannot be read or MCPX_EINVALID when it is no such
+ * key, with a sentence in `why`; MCPX_ENOMEM.
+ */
+enum mcpx_err audit_key_load(const char *path, const char **why, struct audit_key **out);
+
+/**
  * Reads the key, opens the folder, and writes "start". audit_writer_close is due in any case. As
  * audit_new.
  */

@@ -4,6 +4,7 @@
  */
 #include "tests/unit/contract/edge.h"
 
+#include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
@@ -325,22 +326,15 @@ static void act(struct edge *edge, const char *line)
 static char **read_lines(const char *name, char **text)
 {
     char path[256];
-    long size;
+    struct mcpx_text whole = {0};
     size_t count = 0;
     char **lines;
-    FILE *file;
 
     snprintf(path, sizeof path, "%s/tests/unit/contract/transcripts/%s.txt",
              getenv("MCPX_SOURCE_DIR"), name);
-    file = fopen(path, "r");
-    cr_assert_not_null(file, "%s", path);
-    fseek(file, 0, SEEK_END);
-    size = ftell(file);
-    rewind(file);
-    *text = calloc(1, (size_t)size + 1);
-    cr_assert_eq(fread(*text, 1, (size_t)size, file), (size_t)size);
-    fclose(file);
-    lines = calloc((size_t)size + 1, sizeof *lines);
+    cr_assert_null(mx_file_read(path, SIZE_MAX, &whole), "%s", path);
+    *text = whole.text;
+    lines = calloc(whole.len + 1, sizeof *lines);
     for (char *at = strtok(*text, "\n"); at; at = strtok(NULL, "\n"))
         lines[count++] = at;
     return lines;

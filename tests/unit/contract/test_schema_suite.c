@@ -7,6 +7,7 @@
  * or ../shared/suites/JSONSchemaTestSuite next to the sources. suite.txt says how many tests
  * each file has: a file that is not run, or shrinks, is a difference too.
  */
+#include "lib/edge/file.h"
 #include "lib/json/tree.h"
 
 #include <mcpx/schema.h>
@@ -26,20 +27,6 @@ struct suite {
     size_t remote_count;
 };
 
-static bool read_file(const char *path, struct mcpx_text *out)
-{
-    FILE *file = fopen(path, "rb");
-    char part[4096];
-    size_t len;
-
-    if (!file)
-        return false;
-    while ((len = fread(part, 1, sizeof part, file)) > 0)
-        mcpx_text_add(out, part, len);
-    fclose(file);
-    return !out->failed;
-}
-
 /* The suite's own documents, which it expects at http://localhost:1234/. */
 static bool find_remote(void *context, struct mcpx_slice uri, struct mcpx_slice *text)
 {
@@ -52,7 +39,7 @@ static bool find_remote(void *context, struct mcpx_slice uri, struct mcpx_slice 
         return false;
     snprintf(path, sizeof path, "%s/remotes/%.*s", suite->folder,
              (int)(uri.len - strlen(base)), uri.text + strlen(base));
-    if (!read_file(path, remote))
+    if (mx_file_read(path, SIZE_MAX, remote))
         return false;
     cr_assert_lt(++suite->remote_count, 64);
     *text = mcpx_text_view(remote);
@@ -114,7 +101,7 @@ static int run_file(struct suite *suite, struct mcpx_shelf *shelf, enum mcpx_dia
     struct mx_tree tree = {0};
     int count = 0;
 
-    cr_assert(read_file(path, &text), "%s", path);
+    cr_assert_null(mx_file_read(path, SIZE_MAX, &text), "%s", path);
     cr_assert_eq(mx_tree_read(&tree, mcpx_text_view(&text), NULL), MCPX_OK, "%s", path);
     for (uint32_t at = 1; at < mx_tree_end(&tree, 0); at = mx_tree_next(&tree, at))
         count += run_group(suite, shelf, dialect, &tree, at);
@@ -182,7 +169,7 @@ static bool run_suite(struct suite *suite)
         return false;
     closedir(found);
     snprintf(path, sizeof path, "%s/tests/unit/contract/suite.txt", source ? source : ".");
-    cr_assert(read_file(path, &table));
+    cr_assert_null(mx_file_read(path, SIZE_MAX, &table));
     run_dialect(suite, MCPX_DIALECT_2020_12, &table);
     run_dialect(suite, MCPX_DIALECT_DRAFT_07, &table);
     mcpx_text_fini(&table);

@@ -51,7 +51,7 @@ static void expect_refused(const char *reason)
 Test(crl, a_pipe_is_no_list_and_nobody_waits_for_it, .timeout = 60)
 {
     cr_assert_eq(mkfifo(path, 0600), 0);
-    expect_refused("no start line");
+    expect_refused("it is a pipe; expected a regular file");
     unlink(path);
     expect_refused("No such file or directory");
 }

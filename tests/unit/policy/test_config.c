@@ -123,8 +123,8 @@ Test(config, reads_every_stored_setting)
     cr_expect_not(config->listen[1].tls);
     cr_expect(config->listen[2].tls && config->tls.wanted && config->tls.only_1_3);
     cr_expect_str_eq(config->listen[2].host, "::1");
-    cr_expect_str_eq(config->tls.certificate_file, "/c");
-    cr_expect_str_eq(config->tls.key_file, "/q");
+    cr_expect_str_eq(config->tls.files[TLS_CERTIFICATE], "/c");
+    cr_expect_str_eq(config->tls.files[TLS_KEY], "/q");
     cr_expect_eq(config->proxy_count, 2);
     cr_expect_eq(config->proxies[0].bits, 104);
     cr_expect_eq(config->proxies[0].bytes[12], 10);

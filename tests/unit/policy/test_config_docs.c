@@ -3,6 +3,7 @@
  * that is not the real one; an editor that underlines what is right. The table of settings is
  * compared with docs/configuration.md and config/router.schema.json, row by row, both ways.
  */
+#include "lib/edge/file.h"
 #include "router/policy/config/settings.h"
 #include "tests/support/settled.h"
 #include <mcpx/text.h>
@@ -18,18 +19,13 @@ static char *read_source(const char *path)
 {
     const char *root = getenv("MCPX_SOURCE_DIR");
     struct mcpx_text name = {0}, text = {0};
-    char chunk[4096];
-    size_t got;
-    FILE *file;
+    const char *why;
 
     mcpx_text_puts(&name, root ? root : ".");
     mcpx_text_puts(&name, "/");
     mcpx_text_puts(&name, path);
-    file = fopen(name.text, "r");
-    cr_assert_not_null(file, "%s", name.text);
-    while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
-        mcpx_text_add(&text, chunk, got);
-    fclose(file);
+    why = mx_file_read(name.text, SIZE_MAX, &text);
+    cr_assert_null(why, "%s: %s", name.text, why);
     mcpx_text_fini(&name);
     cr_assert_not_null(text.text);
     return text.text;

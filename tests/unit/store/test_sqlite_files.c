@@ -3,7 +3,9 @@
  * names the path, and the file as it was. And which copies of a database may say that nothing is
  * missing.
  */
+#include "lib/edge/file.h"
 #include "router/store/sqlite/sqlite_schema.h"
+#include "tests/support/outside.h"
 #include "tests/unit/store/keeper.h"
 
 #include <criterion/criterion.h>
@@ -29,26 +31,11 @@ static void end(void)
 
 TestSuite(sqlite_files, .init = begin, .fini = end);
 
-static void write_file(const char *path, const char *bytes, size_t len)
-{
-    FILE *file = fopen(path, "wb");
-
-    cr_assert_not_null(file);
-    cr_assert_eq(fwrite(bytes, 1, len, file), len);
-    cr_assert_eq(fclose(file), 0);
-}
-
 static struct mcpx_text read_file(const char *path)
 {
     struct mcpx_text text = {0};
-    FILE *file = fopen(path, "rb");
-    char bytes[4096];
-    size_t len;
 
-    cr_assert_not_null(file);
-    while ((len = fread(bytes, 1, sizeof bytes, file)) > 0)
-        mcpx_text_add(&text, bytes, len);
-    (void)fclose(file);
+    cr_assert_null(mx_file_read(path, SIZE_MAX, &text));
     return text;
 }
 
@@ -102,11 +89,11 @@ Test(sqlite_files, what_is_no_database_is_refused)
     static const char jpeg[] = "\xff\xd8\xff\xe0\0\x10JFIF";
     static const char half[] = "SQLite format 3";
 
-    write_file(keeper.file, "", 0);
+    file_write(keeper.file, "", 0);
     expect_refusal("zero length", "is empty");
-    write_file(keeper.file, jpeg, sizeof jpeg);
+    file_write(keeper.file, jpeg, sizeof jpeg);
     expect_refusal("a picture", "is no SQLite database");
-    write_file(keeper.file, half, sizeof half);
+    file_write(keeper.file, half, sizeof half);
     expect_refusal("a beginning", "is no SQLite database");
 }
 
@@ -235,7 +222,7 @@ Test(sqlite_files, an_unfinished_new_file_is_no_obstacle)
     char path[128];
 
     (void)snprintf(path, sizeof path, "%s.new", keeper.file);
-    write_file(path, "half of it", 10);
+    file_write(path, "half of it", 10);
     make_one();
     cr_expect_neq(access(path, F_OK), 0, "it is gone");
 }
@@ -254,7 +241,7 @@ Test(sqlite_files, an_older_version_is_copied_and_migrated)
                               NULL, NULL, NULL),
                  SQLITE_OK);
     (void)sqlite3_close(db);
-    write_file(path, "in the way", 10);
+    file_write(path, "in the way", 10);
     expect_refusal("its copy is in the way", "move that away");
     cr_assert_eq(unlink(path), 0);
     make_one();
@@ -294,7 +281,7 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
         struct stored_opening *opening;
 
         whole.text[place] = (char)(whole.text[place] ^ 0x5a);
-        write_file(keeper.file, whole.text, whole.len);
+        file_write(keeper.file, whole.text, whole.len);
         whole.text[place] = (char)(whole.text[place] ^ 0x5a);
         if (keeper_open(&keeper) != MCPX_OK) {
             refused++;
@@ -357,7 +344,7 @@ Test(sqlite_files, a_file_that_was_cut_off_is_refused_or_its_topics_are)
     for (size_t i = 0; i < PLACES; i++) {
         struct stored_opening *opening;
 
-        write_file(keeper.file, whole.text, i * whole.len / PLACES);
+        file_write(keeper.file, whole.text, i * whole.len / PLACES);
         if (keeper_open(&keeper) != MCPX_OK)
             continue;
         opening = keeper_load(&keeper, "a");
@@ -375,7 +362,7 @@ Test(sqlite_files, the_whole_file_is_checked_where_that_is_wanted)
     make_one();
     whole = read_file(keeper.file);
     memset(whole.text + whole.len - 4096, 0xee, 4096);
-    write_file(keeper.file, whole.text, whole.len);
+    file_write(keeper.file, whole.text, whole.len);
     mcpx_text_fini(&whole);
     memset(&whole, 0, sizeof whole);
     keeper.config.check = true;
@@ -399,7 +386,7 @@ static void copy_file(const char *from, const char *to)
 {
     struct mcpx_text whole = read_file(from);
 
-    write_file(to, whole.text, whole.len);
+    file_write(to, whole.text, whole.len);
     mcpx_text_fini(&whole);
 }
 

@@ -1,0 +1,65 @@
+/*
+ * errand.h - what may wait for a disk, or takes milliseconds: a thread does it, the loop takes what
+ * came of it. Each errand is on one thread at a time, so a disk that hangs holds up only its own.
+ */
+#ifndef EDGE_ERRAND_H
+#define EDGE_ERRAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+struct edge;
+
+/**
+ * What it consists of.
+ *
+ * begin   the loop prepares it; false = there is nothing to do now. NULL = always, until the router
+ *         stops
+ * work    a thread does it; the loop changes nothing meanwhile of what it looks at
+ * take    the loop takes what was found. True = and there may be more, which `begin` prepares
+ */
+struct errand_sort {
+    bool (*begin)(struct edge *edge);
+    void (*work)(struct edge *edge);
+    bool (*take)(struct edge *edge);
+};
+
+/**
+ * Zeroed but for `sort`, nothing is under way; without a sort nothing ever is.
+ *
+ * is_out        it is under way; the router ends only behind it
+ * is_asked      it was asked for, and is not only a look; for the thread, too
+ * asked, begun, done   the last number that was asked for, that is under way, that has ended
+ * looked_ms     mono_ms of the last look
+ */
+struct errand {
+    uv_work_t work;
+    const struct errand_sort *sort;
+    bool is_out, is_asked;
+    uint64_t asked, begun, done;
+    int64_t looked_ms;
+};
+
+/** Before the first of all. */
+void errands_init(void);
+
+/** Begins it once a second, however often it is called, while it is not under way. */
+void errand_look(struct edge *edge, struct errand *errand);
+
+/**
+ * Begins it at once, or behind what is under way: once for all who ask meanwhile. Returns the
+ * number of that, for errand_is_done; one that cannot begin waits for errand_go_on.
+ */
+uint64_t errand_ask(struct edge *edge, struct errand *errand);
+
+/** Begins what was asked for, if it was. */
+void errand_go_on(struct edge *edge, struct errand *errand);
+
+/** Has everything up to that number been taken? */
+static inline bool errand_is_done(const struct errand *errand, uint64_t number)
+{
+    return errand->done >= number;
+}
+
+#endif
