@@ -120,6 +120,7 @@ static void write_answer(const struct edge *edge, const struct reload_found *fou
     mcpx_text_reset(out);
     mx_json_begin_object(out, NULL);
     difference_write_answer(&answer, out);
+    difference_write_lines("warnings", mcpx_text_view(&edge->config->warnings), out);
     mx_json_end_object(out);
 }
 

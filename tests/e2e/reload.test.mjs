@@ -45,8 +45,9 @@ async function start(t, people, config = {}, files = {}) {
   return router;
 }
 
-/** The same by mcpxctl: its exit code, and what it says. */
-const reloads = (router) => new Promise((done) => {
+/** Edits and reloads by mcpxctl: its exit code, and what it says. */
+const reloads = (router, ...edit) => new Promise((done) => {
+  router.edit(...edit);
   const env = { ...process.env, MCPX_URL: router.url, MCPX_TOKEN: 'token-of-chief' };
   execFile(programBinary('mcpxctl'), ['reload'], { env, timeout: DEADLINE_MS },
     (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
@@ -94,8 +95,8 @@ test('a change is in force for the very next message; who is not concerned hears
   const heard = bob.received.length;
   await bob.untilId(ann.send('chat', {}));
   assert.deepEqual(bob.received.slice(heard).map(({ envelope: e }) => e.kind), ['chat']);
-  assert.match(router.log, /event=reloaded .*changed=1 .*by="chief"/);
-  assert.match(router.log, /event=policy_changed participant="ann" change="changed"/);
+  assert.match(router.log, /event=reloaded .*changed=1 .*by="chief".*\n.*event=policy_changed participant="ann" change="changed"/);
+  assert.match((await reloads(router, { ...people, eve: person('eve', ['mcp/requst']) })).stdout, /^warning: .*eve/m);
   await Promise.all([ann.close(), bob.close()]);
 });
 
@@ -156,8 +157,7 @@ test('a broken file changes nothing, and every fault is named', async (t) => {
     for (const fault of faults) assert.ok(answer.json.detail.includes(fault), answer.json.detail);
     assert.ok(!answer.text.includes(SECRET));
   }
-  router.edit('{"limits":{"depth":-1,"pong":1}}');
-  const { code, stderr } = await reloads(router);
+  const { code, stderr } = await reloads(router, '{"limits":{"depth":-1,"pong":1}}');
   assert.equal(code, 2);
   assert.match(stderr, /^mcpxctl reload: the router answers 422: .*\/limits\/depth: .*\nmcpxctl reload: .*\/limits\/pong: .*\n$/);
   await ann.untilId(ann.send('chat', {}));

@@ -87,7 +87,7 @@ static void tell_setting(struct mcpx_text *out, struct mcpx_slice row)
 /*
  * Appends what difference_write_answer has written, in an object: sums, then a line for each
  * participant and profile, below it one for each thing that was gained (+) or lost (-), then
- * settings. The lines of a member `restart`, if any, are settings too.
+ * settings and warnings. The lines of a member `restart`, if any, are settings too.
  */
 static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
 {
@@ -109,26 +109,12 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
     mcpx_json_walk_start(&walk, mcpx_json_get(answer, "restart"));
     while (mcpx_json_walk_next(&walk))
         text_format(out, "setting %v\n", walk.value);
+    mcpx_json_walk_start(&walk, mcpx_json_get(answer, "warnings"));
+    while (mcpx_json_walk_next(&walk))
+        text_format(out, "warning: %v\n", walk.value);
 }
 
 /* ---- two configurations ---- */
-
-/* `lines` are those of config_compare, each with its end. */
-static void add_restart(struct mcpx_text *out, const struct mcpx_text *lines)
-{
-    const char *at = lines->text;
-
-    mx_json_begin_array(out, "restart");
-    for (size_t left = lines->len; left > 0;) {
-        size_t len = strcspn(at, "\n");
-
-        mx_json_add_item(out, (struct mcpx_slice){at, len});
-        len += at[len] == '\n';
-        at += len;
-        left -= len;
-    }
-    mx_json_end_array(out);
-}
 
 static int print(struct mcpx_text *answer, bool json, bool differs)
 {
@@ -146,7 +132,7 @@ int policy_compare(const struct config *before, const struct config *after, bool
 {
     struct mcpx_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
     struct difference difference = {.count = 0};
-    size_t shown;
+    struct difference_answer told = {.rev = after->rev, .was = before->rev};
     bool differs;
     int status;
 
@@ -155,12 +141,12 @@ int policy_compare(const struct config *before, const struct config *after, bool
     differs = difference.count > 0 || restart.len > 0 ||
               !mcpx_slice_equal(mcpx_text_view(&settings), MCPX_SLICE("[]"));
     mx_json_begin_object(&answer, NULL);
-    shown = difference_write(&difference, SIZE_MAX, &rows);
-    difference_write_answer(&(struct difference_answer){after->rev, before->rev, &difference,
-                                                        mcpx_text_view(&settings),
-                                                        mcpx_text_view(&rows), shown},
-                            &answer);
-    add_restart(&answer, &restart);
+    told.difference = &difference;
+    told.shown = difference_write(&difference, SIZE_MAX, &rows);
+    told.rows = mcpx_text_view(&rows);
+    told.settings = mcpx_text_view(&settings);
+    difference_write_answer(&told, &answer);
+    difference_write_lines("restart", mcpx_text_view(&restart), &answer);
     mx_json_end_object(&answer);
     status = print(&answer, json, differs);
     difference_fini(&difference);

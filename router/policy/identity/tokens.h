@@ -276,6 +276,9 @@ struct difference_answer {
     size_t shown;
 };
 
+/** Appends lines, each with its end, to an object: as a list, of at most a hundred. */
+void difference_write_lines(const char *name, struct mcpx_slice lines, struct mcpx_text *out);
+
 /** Appends the members of the answer to a reload to an object (docs/http-api.md). */
 void difference_write_answer(const struct difference_answer *answer, struct mcpx_text *out);
 

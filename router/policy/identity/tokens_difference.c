@@ -280,6 +280,23 @@ size_t difference_write(const struct difference *difference, size_t bytes_max,
     return count;
 }
 
+void difference_write_lines(const char *name, struct mcpx_slice lines, struct mcpx_text *out)
+{
+    enum { LINES_MAX = 100 };
+    const char *end;
+
+    mx_json_begin_array(out, name);
+    for (int i = 0; i < LINES_MAX && lines.len > 0; i++) {
+        end = memchr(lines.text, '\n', lines.len);
+        if (!end)
+            break;
+        mx_json_add_item(out, (struct mcpx_slice){lines.text, (size_t)(end - lines.text)});
+        lines.len -= (size_t)(end + 1 - lines.text);
+        lines.text = end + 1;
+    }
+    mx_json_end_array(out);
+}
+
 void difference_write_answer(const struct difference_answer *answer, struct mcpx_text *out)
 {
     const struct difference *difference = answer->difference;
