@@ -7,6 +7,7 @@
 
 #include "router/api/http_api.h"
 #include "router/http/http_reply.h"
+#include <jansson.h>
 
 /**
  * A request that found its route and may pass. Everything is borrowed.
@@ -150,5 +151,97 @@ void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
 
 /** Appends a member: the changes that hold now, as an array. */
 void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out);
+
+/* ---- a request's JSON body and its members, with answers for those who get it wrong. ---- */
+
+/**
+ * Reads a body as one JSON object without duplicate members, whatever its Content-Type.
+ *
+ * Returns the object, owned by the caller (json_decref), or NULL: `reply` then says where and
+ * why, with MCPX_EREQUEST.
+ */
+json_t *api_body_read(struct mcpx_slice body, struct http_reply *reply);
+
+/**
+ * Reads a string member. `out` borrows from `body`; it is absent when the member is. Returns
+ * false, with MCPX_EREQUEST naming the member in `reply`, when it is not a string.
+ */
+bool api_body_string(const json_t *body, const char *name, struct mcpx_slice *out,
+                     struct http_reply *reply);
+
+/**
+ * Reads an array member as JSON text.
+ *
+ * out    filled with compact text that the caller frees with free(); NULL when there is no such
+ *        member
+ *
+ * Returns false, with MCPX_EREQUEST or MCPX_ENOMEM in `reply`, when it is not an array.
+ */
+bool api_body_array(const json_t *body, const char *name, char **out,
+                    struct http_reply *reply);
+
+/**
+ * Answers that a text member was refused: "NAME: reason (field, byte OFFSET)".
+ *
+ * fault   its reason and field may be NULL or empty
+ */
+void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,
+                    struct http_reply *reply);
+
+/* ---- may a connection be upgraded, and as whom? Protocol: section 7. ---- */
+
+/**
+ * Would this admission succeed now, and if its topic is not open, is it being opened? Begins that.
+ *
+ * Returns MCPX_OK; MCPX_EOPENING: ask again when hub_waits has changed; or whatever hub_may_admit
+ * and hub_open say, with MCPX_ENOTNOW for a topic that cannot be opened.
+ */
+enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
+                                 const struct admission *admission, struct mcpx_now now);
+
+/**
+ * Judges a connection attempt.
+ *
+ * request     its head; `target` holds topic, routing, history, after, instance,
+ *             instance_key, ticket and token
+ * admission   filled on success, and with MCPX_EOPENING; its slices point into `scratch`
+ * scratch     caller's buffer for decoded query values; reset here
+ * grant       likewise, with a reference the caller owns; untouched on failure
+ * detail      filled on failure with a static sentence for the problem's `detail`
+ *
+ * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
+ * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
+ * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever changes_admit and http_admission_ask say. A ticket is
+ * spent by the attempt.
+ */
+enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
+                             struct mcpx_now now, struct admission *admission,
+                             struct mcpx_text *scratch, struct grant **grant,
+                             const char **detail);
+
+/**
+ * Takes the token out of `Authorization: Bearer TOKEN` (RFC 6750; the scheme in any letter case,
+ * as RFC 9110 section 11.1 says).
+ *
+ * bearer   borrows from `authorization`; absent when there is no Authorization, or one of another
+ *          scheme (a proxy's own, say); untouched on failure
+ *
+ * Returns MCPX_OK, or MCPX_ETOKEN when "Bearer" is followed by nothing or by anything but visible
+ * ASCII.
+ */
+enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
+
+/** Who asks, by what the head and the certificate show. Returns as http_bearer. */
+enum mcpx_err http_claimant(const struct http_request *request, struct claimant *out);
+
+/**
+ * The request's participant is known: it is charged, and its caller is good (gate_knows). Returns
+ * 0, or the milliseconds until it may ask again.
+ */
+int64_t http_wait_ms(const struct http_api *api, const struct http_request *request,
+                     struct mcpx_slice participant, struct mcpx_now now);
+
+/** True when there is no Origin header, or a configured pattern covers it. */
+bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origin);
 
 #endif

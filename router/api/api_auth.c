@@ -2,11 +2,9 @@
  * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
  * bear a token but cannot send it in a WebSocket handshake. Says what callers of the API may do.
  */
-#include "router/api/api_auth.h"
 
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
-#include "router/api/http_admission.h"
 #include "router/policy/grants/authority.h"
 
 #include <stdlib.h>

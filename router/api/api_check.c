@@ -5,7 +5,6 @@
  */
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
-#include "router/api/api_auth.h"
 #include "router/policy/grants/authority.h"
 
 #include <mcpx/json.h>

@@ -4,7 +4,7 @@
  * refused, since scripts and proxies read statuses and nobody reads close codes. Protocol: section
  * 7.
  */
-#include "router/api/http_admission.h"
+#include "router/api/api.h"
 
 #include "lib/base/match.h"
 #include "lib/wire/http_head.h"

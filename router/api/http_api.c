@@ -4,7 +4,6 @@
  * comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow from a table.
  */
 #include "router/api/api.h"
-#include "router/api/http_admission.h"
 #include "router/http/http_reply.h"
 
 /* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */

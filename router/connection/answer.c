@@ -3,10 +3,9 @@
  * what stands between two requests is where the readers of HTTP disagree. What decides about a
  * request must not stand there twice either: a proxy might look at the other one.
  */
-#include "router/connection/answer.h"
 
 #include "lib/wire/http_head.h"
-#include "router/connection/wire.h"
+#include "router/connection/connection.h"
 #include "router/http/http_reply.h"
 
 #include <stdio.h>

@@ -7,7 +7,6 @@
 
 #include "router/connection/signatures.h"
 #include "router/connection/turn.h"
-#include "router/connection/wire.h"
 #include "router/tls/tls.h"
 
 #include <libwebsockets.h>

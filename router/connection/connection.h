@@ -6,6 +6,7 @@
 #define EDGE_CONNECTION_H
 
 #include "lib/wire/frames.h"
+#include "lib/wire/http_head.h"
 #include "router/connection/edge.h"
 #include "router/hub/log/list.h"
 #include <mcpx/error.h>
@@ -213,5 +214,126 @@ void connection_depart(struct connection *connection, struct close_cause cause);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);
+
+/*
+ * ---- what leaves a connection: straight to the kernel, and what it does not take is kept,
+ * counted, and sent first of all later.
+ */
+
+/**
+ * Writes bytes, behind what is kept already. While anything is kept nothing is read either: who
+ * does not listen need not talk.
+ *
+ * Returns false when the socket is broken or memory has run out; the caller cuts the connection.
+ */
+bool wire_write(struct connection *connection, const char *bytes, size_t len);
+
+/** The same for bytes that are to leave as they are, also under TLS. */
+bool wire_pass(struct connection *connection, struct mcpx_slice bytes);
+
+/** The socket takes bytes again: a callback of libwebsockets; returns what that returns. */
+int wire_writable(struct connection *connection);
+
+/**
+ * Nothing more will be written: once all is sent, our side is shut. What the other side still
+ * sends is thrown away until it shuts its own, or LINGER_MS have passed: to close at once could
+ * make the kernel throw away what was not read yet over there.
+ */
+void wire_finish(struct connection *connection);
+
+/** Throws away what is kept. */
+void wire_drop(struct connection *connection);
+
+/*
+ * Messages that have begun to arrive: what memory and time they may take. Protocol: section 7.
+ */
+
+/**
+ * More of a member's message has arrived: counts its memory, and from the first piece on its time.
+ * When all of them together take more than bounds_buffers, the participant that holds most loses
+ * its largest, and with it that connection (1008).
+ */
+void unfinished_count(struct connection *connection);
+
+/**
+ * No message of this connection is unfinished any more; the memory of one that was is freed,
+ * counted or not, and what is left of it is thrown away as it comes.
+ */
+void unfinished_end(struct connection *connection);
+
+/** Condemns the connection when its message takes too long. */
+void unfinished_watch(struct connection *connection, struct mcpx_now now);
+
+/*
+ * ---- a head that was read, as the HTTP API wants it; and the one way an answer leaves:
+ * whole, in one write, and then the connection ends.
+ */
+
+struct http_reply;
+struct mx_http_fault;
+
+/**
+ * A refusal that the table of errors has no row for, because only HTTP knows it.
+ *
+ * status, title   of the status line
+ * header          one more header line with its CRLF, or NULL
+ * detail          a sentence for people
+ */
+struct answer_status {
+    int status;
+    const char *title;
+    const char *header;
+    const char *detail;
+};
+
+/**
+ * Writes the answer, without its body when the request was HEAD; nothing is read any more. `reply`
+ * stays the caller's.
+ */
+void answer_send(struct connection *connection, struct http_reply *reply);
+
+/** Answers with a problem of this error. `detail` may be NULL: its own text stands there then. */
+void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
+
+/** Answers with a problem of this status, code "bad_request". */
+void answer_refuse(struct connection *connection, const struct answer_status *why);
+
+/** Answers what is no HTTP request, or none that is understood. */
+void answer_fault(struct connection *connection, const struct mx_http_fault *fault);
+
+/**
+ * Picks what the API reads. The target is passed on as it was sent: whoever splits it decodes its
+ * parts.
+ *
+ * head   borrowed by `out`
+ *
+ * Returns NULL, or what is wrong: a method that is not known here, or one of the fields that decide
+ * (Authorization, Origin, Content-Type) twice.
+ */
+const struct answer_status *request_read(const struct mx_http_head *head,
+                                         struct http_request *out);
+
+/** The path of its target: the query may hold a ticket, which the log must not show. */
+struct mcpx_slice request_path(const struct http_request *request);
+
+/*
+ * ---- connections that a proxy makes for others: whom they are from, for limits, log and
+ * audit.
+ */
+
+/** A connection begins. One from a trusted proxy has to say whom it is from before it is served. */
+void proxies_begin(struct connection *connection);
+
+/**
+ * Bytes were read from a connection that has to begin with a PROXY head. Returns true once it is
+ * read: `bytes` and `len` are what follows it then. Whoever the connection is from is charged for
+ * it now, and turned away as listener.h does it.
+ */
+bool proxies_take(struct connection *connection, char **bytes, size_t *len);
+
+/**
+ * The same for what a head says of a request. False when it was turned away.
+ */
+bool proxies_take_head(struct connection *connection, const struct mx_http_head *head);
 
 #endif

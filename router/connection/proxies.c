@@ -2,9 +2,8 @@
  * proxies.c - a proxy is not charged for its connections: whoever it names is. The place that a
  * connection without a token has among the unauthenticated moves to that address, too.
  */
-#include "router/connection/proxies.h"
 
-#include "router/connection/answer.h"
+#include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/http/forwarded.h"
 #include "router/http/gate.h"

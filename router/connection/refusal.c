@@ -9,8 +9,8 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
-#include "router/api/http_admission.h"
-#include "router/connection/answer.h"
+#include "router/api/api.h"
+#include "router/connection/connection.h"
 #include "router/connection/turn.h"
 #include "router/http/http_reply.h"
 #include "router/policy/identity/jwt.h"

@@ -4,7 +4,7 @@
  * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS they
  * are sealed before: what waits is what will be sent, whenever that is.
  */
-#include "router/connection/wire.h"
+#include "router/connection/connection.h"
 
 #include "router/connection/turn.h"
 #include "router/tls/tls.h"

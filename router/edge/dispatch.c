@@ -3,12 +3,9 @@
  * one connection. What is beyond its owner's share of the turn is deferred. Smaller reads were
  * refused: large messages would pay for them.
  */
-#include "router/edge/dispatch.h"
-#include "router/connection/proxies.h"
+#include "router/connection/connection.h"
 #include "router/connection/turn.h"
-#include "router/edge/edge_tls.h"
-#include "router/edge/http_server.h"
-#include "router/edge/receive.h"
+#include "router/edge/edge_parts.h"
 
 /* What the client has said. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)

@@ -6,11 +6,10 @@
  * certificate with names of two participants stands for nobody, because which of them was meant
  * would be a guess. One that was revoked stands for nobody either, however it came in.
  */
-#include "router/edge/edge_tls.h"
+#include "router/edge/edge_parts.h"
 
-#include "router/connection/answer.h"
+#include "router/connection/connection.h"
 #include "router/connection/turn.h"
-#include "router/connection/wire.h"
 #include "router/tls/tls.h"
 
 #include <stdlib.h>

@@ -3,10 +3,8 @@
  * once a second: libwebsockets' own timers are a sorted list, and twenty thousand of them cost
  * 200 us per message.
  */
-#include "router/edge/evict.h"
-#include "router/connection/answer.h"
-#include "router/connection/wire.h"
-#include "router/edge/store_turn.h"
+#include "router/connection/connection.h"
+#include "router/edge/edge_parts.h"
 
 /* Who takes nothing for so long is slow. */
 enum { SLOW_MS = 1000 };

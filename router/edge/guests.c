@@ -3,15 +3,12 @@
  * stored. Joins are answered in the order in which they were accepted, so of those who wait for
  * that the first is looked at.
  */
-#include "router/edge/guests.h"
+#include "router/edge/edge_parts.h"
 
-#include "router/api/http_admission.h"
-#include "router/connection/answer.h"
+#include "router/api/api.h"
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
-#include "router/connection/wire.h"
-#include "router/edge/rejudge.h"
 #include "router/hub/log/frame.h"
 
 #include <libwebsockets.h>

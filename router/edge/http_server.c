@@ -3,17 +3,11 @@
  * read out of it points into it. A body nobody asked for is never read: the answer goes out and
  * the connection ends. What follows the head of a handshake are frames already.
  */
-#include "router/edge/http_server.h"
 #include "lib/wire/http_chunks.h"
-#include "router/connection/answer.h"
-#include "router/connection/proxies.h"
+#include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
-#include "router/connection/wire.h"
-#include "router/edge/edge_tls.h"
-#include "router/edge/guests.h"
-#include "router/edge/receive.h"
-#include "router/edge/reload.h"
+#include "router/edge/edge_parts.h"
 
 #include <stdlib.h>
 

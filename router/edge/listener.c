@@ -7,18 +7,12 @@
  * libwebsockets.
  */
 #define _GNU_SOURCE /* accept4 */
-#include "router/edge/listener.h"
+#include "router/edge/edge_parts.h"
 
 #include "lib/json/json_write.h"
 #include "router/connection/connection.h"
-#include "router/connection/proxies.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
-#include "router/connection/wire.h"
-#include "router/edge/dispatch.h"
-#include "router/edge/edge_tls.h"
-#include "router/edge/evict.h"
-#include "router/edge/http_server.h"
 #include "router/http/forwarded.h"
 #include "router/http/gate.h"
 #include "router/http/http_reply.h"

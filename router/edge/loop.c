@@ -10,15 +10,7 @@
 #include "router/connection/refusal.h"
 #include "router/connection/tls_files.h"
 #include "router/connection/turn.h"
-#include "router/edge/dispatch.h"
-#include "router/edge/evict.h"
-#include "router/edge/guests.h"
-#include "router/edge/http_server.h"
-#include "router/edge/listener.h"
-#include "router/edge/receive.h"
-#include "router/edge/rejudge.h"
-#include "router/edge/reload.h"
-#include "router/edge/store_turn.h"
+#include "router/edge/edge_parts.h"
 #include "router/http/gate.h"
 
 #include <signal.h>

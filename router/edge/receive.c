@@ -6,13 +6,11 @@
  * it has arrived. What is no message costs its sender's rate as if it were one: pings, pongs, and
  * frames that carry next to nothing.
  */
-#include "router/edge/receive.h"
+#include "router/edge/edge_parts.h"
 
+#include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
-#include "router/connection/wire.h"
-#include "router/edge/evict.h"
-#include "router/edge/rejudge.h"
 
 /*
  * Answers that are waiting in the hub and make the edge write early; pongs that are; what a pong

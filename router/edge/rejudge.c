@@ -4,9 +4,8 @@
  * very next message, and nobody waits for it. Those who were judged stand at the end of the list of
  * all connections, where new ones come in; so the first one tells whether any are left.
  */
-#include "router/edge/rejudge.h"
 
-#include "router/edge/edge_tls.h"
+#include "router/edge/edge_parts.h"
 
 /* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */
 enum { LOOKS_PER_TURN = 256, CHANGES_PER_TURN = 64 };

@@ -6,7 +6,7 @@
  * administrator sees at a glance whether it did what was meant, also when ten thousand participants
  * have changed: sums first, then a line each, up to a number.
  */
-#include "router/edge/reload.h"
+#include "router/edge/edge_parts.h"
 
 #include "lib/json/json_write.h"
 #include "router/connection/edge.h"

@@ -3,10 +3,9 @@
  * loop's turn, before output is written: so what was stored in one batch leaves in one write for
  * each reader.
  */
-#include "router/edge/store_turn.h"
 
 #include "router/connection/turn.h"
-#include "router/edge/guests.h"
+#include "router/edge/edge_parts.h"
 #include "router/process/manager.h"
 #include "router/store/audit/audit.h"
 #include "router/store/store.h"

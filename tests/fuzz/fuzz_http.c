@@ -4,7 +4,7 @@
  * the body. The router behind it is in dev mode and takes tokens in the query, so that everything
  * can be reached; it knows the token in `secret` and one topic with history.
  */
-#include "router/api/http_admission.h"
+#include "router/api/api.h"
 #include "router/policy/identity/tokens_make.h"
 #include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"

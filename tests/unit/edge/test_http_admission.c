@@ -4,7 +4,7 @@
  * Protocol: section 7.
  */
 #include "http_fixture.h"
-#include "router/api/http_admission.h"
+#include "router/api/api.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,0 +1,357 @@
+/*
+ * edge_parts.h - what the sources of this folder do for each other.
+ */
+#ifndef EDGE_PARTS_H
+#define EDGE_PARTS_H
+
+#include "router/connection/connection.h"
+#include "router/connection/edge.h"
+
+/*
+ * ---- where connections come in: our own sockets, so that limits apply before anything is
+ * allocated; and libwebsockets, which keeps what was accepted, set up so that only what is
+ * wanted of it is reachable.
+ */
+
+/**
+ * Opens every address of the configuration, or takes the sockets systemd hands over instead.
+ * A host name may stand for several addresses; each gets its listener.
+ *
+ * In dev mode sockets handed over have to be on loopback, as configured addresses have to.
+ *
+ * errors   a line per address that cannot be listened on
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors);
+
+/** Accepts nothing from now on. The loop has to run once more before the memory is free. */
+void listener_close_all(struct edge *edge);
+
+/**
+ * Creates the libwebsockets context on edge->loop. Returns MCPX_OK, or MCPX_ESYSTEM with the
+ * reason in the log.
+ */
+enum mcpx_err ws_server_open(struct edge *edge);
+
+/**
+ * Hands over a non-blocking socket that `listener` has accepted from a whole address, which was
+ * charged for `looks` (gate_looks). Takes `fd` in any case.
+ */
+void ws_server_adopt(const struct listener *listener, int fd, struct address origin,
+                     uint64_t looks);
+
+/** Makes libwebsockets look at its timers, when edge->wake_lws says that it has to. */
+void ws_server_wake(struct edge *edge);
+
+/** Begins the end: every connection is cut. The loop has to run until it is empty. */
+void ws_server_close(struct edge *edge);
+
+/** Ends it, after the loop has become empty. */
+void ws_server_free(struct edge *edge);
+
+/*
+ * ---- bytes that were read go to the part that the connection's state names, each in its
+ * turn.
+ */
+
+/** Bytes were read: they go where they belong, or wait for their turn. May change them. */
+void dispatch_bytes(struct connection *connection, char *bytes, size_t len);
+
+/**
+ * A turn begins: everybody has a whole share, and what was deferred goes where it belongs, who
+ * waits longest first. Returns true when something still waits.
+ */
+bool dispatch_turn(struct edge *edge);
+
+/*
+ * ---- TLS between a connection's socket and the part that reads it, and whom the certificate
+ * of a client stands for.
+ */
+
+/** The connection begins with a TLS handshake. False when memory runs out. */
+bool edge_tls_begin(struct connection *connection);
+
+/**
+ * Bytes were read from a connection that speaks TLS. Answers what the handshake wants answered.
+ *
+ * sealed      what was read; then what is left of it, when it is many records
+ * bytes, len  what the client has said, which may be changed where it lies, until the next call for
+ *             any connection; nothing when it returns false
+ */
+bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
+                   size_t *len);
+
+/** What edge_tls_take gave was read: a client that says nothing more is let go. */
+void edge_tls_after(struct connection *connection);
+
+/**
+ * A certificate that was verified, by an authority of tls.client_ca_file. Zeroed, there is none.
+ *
+ * named   id of the participant; empty when it stands for nobody, absent when there is none; lent
+ *         by `shown`
+ * shown   its names as tls.client_names would have them, separated by spaces
+ */
+struct certificate {
+    struct mcpx_slice named;
+    struct mcpx_text shown;
+};
+
+/**
+ * Reads that of a connection with TLS. A certificate stands for a participant when its names in
+ * tls.client_names all mean the same one, and there is one.
+ *
+ * Returns false when memory runs out.
+ */
+bool certificate_read(const struct connection *connection, struct certificate *out);
+
+/** Frees it. */
+void certificate_fini(struct certificate *certificate);
+
+/*
+ * ---- HTTP on a connection: the head is found and judged, the body collected, one answer
+ * given, or the way cleared for frames.
+ */
+
+/** Bytes came from who is not upgraded yet. Borrows `bytes`. */
+void http_server_bytes(struct connection *connection, const char *bytes, size_t len);
+
+/** Frees the request that is on its way, if there is one. */
+void http_server_end(struct connection *connection);
+
+/** Answers those who have waited for a reload that has ended. */
+void http_server_tell_reloaded(struct edge *edge);
+
+/*
+ * ---- between the 101 and the welcome. Where topics are loaded and joins are stored, that
+ * takes a while: what a client sends meanwhile is read when it has its welcome, and a refusal
+ * that is known only then is a close frame. Protocol: section 7.
+ */
+
+/** Prepares; `key` is for names of participants. */
+void guests_init(struct guests *guests, struct mx_map_key key);
+
+/** Frees the table; nobody may wait any more. */
+void guests_fini(struct guests *guests);
+
+/**
+ * May one more of this participant wait to be let in? They count as connections. Returns MCPX_OK,
+ * MCPX_EFULL, or MCPX_ESHARE.
+ */
+enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant);
+
+/**
+ * The connection, just upgraded, waits to be let in.
+ *
+ * grant      kept
+ * admission  its slices lie in `scratch`, which is taken over
+ *
+ * False when memory runs out.
+ */
+bool guests_add(struct connection *connection, struct grant *grant,
+                const struct admission *admission, struct mcpx_text *scratch);
+
+/**
+ * The hub has let the connection in. It is a member, and is not read before its join is stored.
+ *
+ * replaces   another connection of its participant has to give way
+ */
+void guests_enter(struct connection *connection, struct peer *peer, bool replaces);
+
+/** Closes those who wait to be let in and are to be removed; `edge` is a struct edge. Returns how
+ * many. */
+size_t guests_turn_away(void *edge, const struct removal *removal);
+
+/** Lets those go on whose join has been stored or refused since. */
+void guests_turn(struct edge *edge);
+
+/** True when a participant that is let in would take the place of another connection. */
+bool guests_replaces(const struct edge *edge, const struct peer *peer);
+
+/*
+ * From an HTTP request to a member of a topic. RFC 6455 section 4.2.
+ */
+
+struct mx_http_head;
+
+/**
+ * Does the request ask for a WebSocket? An Upgrade to anything else is passed over, as RFC 9110
+ * section 7.8 permits: some clients ask for HTTP/2 with every request.
+ */
+bool upgrade_is_asked(const struct mx_http_head *head);
+
+/**
+ * Answers such a request: with 101, and the participant has entered its topic; or with what is
+ * wrong.
+ *
+ * request   what request_read made of the head
+ *
+ * Returns true when frames follow. Without an answer, when the signature of the token is to be
+ * verified first (struct http_caller): then it is to be called again.
+ */
+bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
+                    const struct http_request *request);
+
+/*
+ * ---- frames from a participant; and what the hub wants written goes to the sockets, once per
+ * loop turn.
+ */
+
+/**
+ * Bytes came that are frames: whole messages go to the hub, pings are answered, a close is
+ * answered and ends the connection. Unmasks where the bytes lie.
+ */
+void receive_bytes(struct connection *connection, char *bytes, size_t len);
+
+/**
+ * Writes for every peer that is ready, until none is or the round has done its share of writes or
+ * bytes. Returns true when there may be more to write.
+ */
+bool flush_round(struct edge *edge);
+
+/** Writes what one member has waiting. */
+void flush_connection(struct connection *connection);
+
+/* ---- who has to go: connections that are late, slow, or too many. ---- */
+
+/**
+ * What sockets have not taken is bounded for all connections together: beyond bounds_buffers,
+ * those that have taken nothing for a second are cut, the slowest first.
+ */
+void evict_slow(struct edge *edge);
+
+/**
+ * Called when its socket has become full: cuts the connection when what sockets have not taken is
+ * beyond the bound, and more than half of the bound is its participant's.
+ */
+void evict_greedy(struct connection *connection);
+
+/**
+ * evict_slow; then, twice a second at most unless the router stops, cuts every connection whose
+ * deadline is past, condemns those whose message takes too long, and sets a deadline for condemned
+ * ones whose socket is full.
+ */
+void evict_late(struct edge *edge);
+
+/**
+ * Cuts the oldest unauthenticated connection of the address that holds most of them, if there is
+ * any.
+ */
+void evict_unauthenticated(struct edge *edge);
+
+/**
+ * Called before a connection is accepted: when there are as many as edge->room, cuts the one that
+ * has been leaving for the longest time, if there is any.
+ */
+void evict_leaving(struct edge *edge);
+
+/**
+ * For a router that stops, again and again: cuts those who have taken their answer, and gives those
+ * who have none yet LAST_REQUEST_MS. A client that was accepted just before may not have been read.
+ */
+void evict_requests(struct edge *edge);
+
+/*
+ * ---- what keeps messages and decisions, in the router's loop: opened, given its turn,
+ * watched, closed. Without store and audit nothing of it runs.
+ */
+
+/**
+ * Opens what the configuration asks for. Before listeners are opened.
+ *
+ * errors   one line for each reason it cannot
+ *
+ * Returns MCPX_OK, also when there is nothing to open; or as store_new.
+ */
+enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors);
+
+/** Takes what was answered, lets those go on who have waited for it, hands over what is new. */
+void store_turn_run(struct edge *edge);
+
+/** The hub was changed behind store_turn_run: there will be another turn at once. */
+void store_turn_again(struct edge *edge);
+
+/**
+ * Nothing can be taken and nobody is told so: nobody is read, and nobody's time runs out.
+ */
+bool store_turn_is_blocked(const struct edge *edge);
+
+/** Hands over what is left, waits until it is kept, closes. The loop still runs once after that. */
+void store_turn_close(struct edge *edge);
+
+/*
+ * ---- reads the configuration again while the router runs: all of it comes into force or
+ * none.
+ */
+
+/**
+ * Prepares it. `sources` is where edge->config was read from; borrowed until reload_free. Returns
+ * MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err reload_new(struct edge *edge, const struct config_sources *sources);
+
+/** Releases it; no thread may be reading any more. NULL is allowed. */
+void reload_free(struct reload *reload);
+
+/**
+ * Begins to read what is there now. Another thread does it; the loop puts it into force, tells the
+ * log and the audit, and the participants in the turns after it (renew.h). One that is asked for
+ * while another is under way begins behind it.
+ *
+ * by     the participant, or "signal"; borrowed
+ * from   where the request came from; NULL = nowhere
+ *
+ * Returns its number, for reload_is_done.
+ */
+uint64_t reload_ask(struct edge *edge, struct mcpx_slice by, const struct address *from);
+
+/** A signal asks for it, behind the files of TLS and of keys, which are read again in any case. */
+void reload_all(struct edge *edge);
+
+/** Has the reload of that number ended? What became of the last one is in edge->api.reloads. */
+bool reload_is_done(const struct edge *edge, uint64_t number);
+
+/** Has any ended since this was asked last? */
+bool reload_has_ended(struct edge *edge);
+
+/**
+ * Begins what a signal has asked for, and frees some of the configuration that was in force before.
+ * True while there is more of that.
+ */
+bool reload_turn(struct edge *edge);
+
+/*
+ * ---- when the configuration has changed: the grants of those who are connected, and of those
+ * who wait to be, are judged again by what they were earned with (tokens_rejudge).
+ */
+
+/**
+ * Judges a connection's grant by the configuration that is in force now, and lays over it what was
+ * changed at run time.
+ *
+ * grant   replaced on success; stays the caller's
+ *
+ * Returns MCPX_OK; MCPX_EKICKED when its participant is not configured any more, or not for this
+ * topic; MCPX_EEXPIRED when another token may help, or its certificate stands for somebody else;
+ * MCPX_ENOMEM.
+ */
+enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice topic,
+                            struct grant **grant);
+
+/**
+ * Judges a connection that was judged under another configuration: its participant has other grants
+ * from the next message on, or is condemned. Nobody is told where nothing has changed.
+ */
+void rejudge_connection(struct connection *connection);
+
+/** The same, where it is due; to be called before anything of the connection is looked at. */
+static inline void rejudge_if_due(struct connection *connection)
+{
+    if (connection->generation != connection->edge->generation)
+        rejudge_connection(connection);
+}
+
+/** Does that for some connections, in each turn. True while others are left. */
+bool rejudge_turn(struct edge *edge);
+
+#endif
