@@ -5,7 +5,6 @@
 #include "lib/base/match.h"
 #include "router/connection/bounds.h"
 #include "router/edge/loop.h"
-#include "router/process/clock.h"
 #include "router/process/log.h"
 #include "router/process/process.h"
 

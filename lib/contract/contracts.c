@@ -10,7 +10,7 @@
 #include <mcpx/contract.h>
 
 #include "lib/json/json_write.h"
-#include "lib/schema/builtin.h"
+#include "lib/schema/library.h"
 
 #include <mcpx/json.h>
 

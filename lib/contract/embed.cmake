@@ -59,7 +59,7 @@ foreach(name IN LISTS NAMES)
     string(APPEND rows "    {{\"${id}\", sizeof \"${id}\" - 1}, {${identifier}, sizeof ${identifier}}},\n")
 endforeach()
 file(WRITE ${OUTPUT} "/* Made by embed.cmake from ${FOLDER}. */
-#include \"lib/schema/builtin.h\"
+#include \"lib/schema/library.h\"
 
 ${arrays}
 const struct mx_builtin ${TABLE}[] = {

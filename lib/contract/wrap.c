@@ -5,9 +5,9 @@
  */
 #include "lib/contract/wrap.h"
 
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/tree.h"
-#include "lib/json/utf8.h"
 #include "lib/schema/program.h"
 
 #include <mcpx/json.h>

@@ -11,8 +11,8 @@
  */
 #include "lib/edge/child_state.h"
 
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/utf8.h"
 #include "lib/protocol/grammar.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  */
 #include "lib/edge/file.h"
 
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include "lib/json/escape.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/plain.h"
 #include "lib/json/scan.h"
 
 /* The code unit of "\uXXXX" at `at`; 0, which is no surrogate, when no such escape is there. */
@@ -162,4 +163,25 @@ int mx_inside_compare(struct mcpx_slice a, struct mcpx_slice b)
         byte_b = mx_inside_next(&in_b);
     } while (byte_a == byte_b && byte_a >= 0);
     return byte_a - byte_b;
+}
+
+/* ---- UTF-8 ---- */
+
+bool mx_utf8_is_valid(struct mcpx_slice text, size_t *offset)
+{
+    const unsigned char *begin = (const unsigned char *)(text.text ? text.text : "");
+    const unsigned char *at = begin;
+    const unsigned char *end = begin + text.len;
+
+    while ((at = mx_plain_ascii(at, end)) < end) {
+        size_t len = mx_utf8_sequence(at, end);
+
+        if (len == 0) {
+            if (offset)
+                *offset = (size_t)(at - begin);
+            return false;
+        }
+        at += len;
+    }
+    return true;
 }

@@ -6,7 +6,7 @@
 #include "lib/json/scalar.h"
 
 #include "lib/base/plain.h"
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 
 const unsigned char *mx_reader_refuse(struct mx_reader *reader, const unsigned char *at,
                                       const char *reason)

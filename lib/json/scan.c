@@ -15,7 +15,6 @@
 
 #include "lib/json/escape.h"
 #include "lib/json/scalar.h"
-#include "lib/json/utf8.h"
 
 /*
  * Open brackets. The lowest bit of `kinds` says of the innermost one whether it is a brace, the

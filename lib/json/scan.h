@@ -5,7 +5,7 @@
 #ifndef MX_SCAN_H
 #define MX_SCAN_H
 
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>

@@ -19,7 +19,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 #include "lib/protocol/grammar.h"
 
 /* ---- control characters ---- */

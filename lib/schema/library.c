@@ -11,7 +11,6 @@
 #include "lib/base/rows.h"
 #include "lib/json/name_hash.h"
 #include "lib/json/tree.h"
-#include "lib/schema/builtin.h"
 #include "lib/schema/keyword.h"
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)

@@ -8,8 +8,9 @@
 #include "lib/base/arena.h"
 #include "lib/base/map.h"
 #include "lib/json/tree.h"
-#include "lib/schema/builtin.h"
 #include "lib/schema/keyword.h"
+#include <mcpx/schema.h>
+#include <mcpx/text.h>
 
 /**
  * A dialect.
@@ -195,5 +196,43 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
 bool mx_library_follow(struct mx_library *library, struct mx_place from,
                        struct mcpx_slice reference, struct mx_place *out,
                        const struct mx_anchor **anchor);
+
+/*
+ * ---- references resolved against a base, as RFC 3986 section 5 says. Nothing is looked up.
+ */
+
+/** Appends the URI that a reference stands for, its fragment included. */
+void mx_uri_resolve(struct mcpx_slice base, struct mcpx_slice reference,
+                    struct mcpx_text *out);
+
+/** Cuts a URI at its "#". The fragment is absent when there is none. Both are parts of `uri`. */
+void mx_uri_split(struct mcpx_slice uri, struct mcpx_slice *document,
+                  struct mcpx_slice *fragment);
+
+/** Appends a text with its percent escapes undone. What is no escape stays. */
+void mx_uri_decode(struct mcpx_slice text, struct mcpx_text *out);
+
+/*
+ * ---- schemas that are compiled into the program by embed.cmake: the meta-schemas of both
+ * dialects, one per file of meta/, and the contracts, one per file of schemas/.
+ */
+
+/** A built-in document. The URI has no fragment. */
+struct mx_builtin {
+    struct mcpx_slice uri;
+    struct mcpx_slice text;
+};
+
+/** All meta-schemas; the last row has no URI. */
+extern const struct mx_builtin mx_metas[];
+
+/** All contracts; the last row has no URI. Schemas of others cannot refer to them. */
+extern const struct mx_builtin mx_contracts[];
+
+/** The meta-schema of this URI; NULL when there is none. */
+const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri);
+
+/** The meta-schema of a dialect. */
+const struct mx_builtin *mx_builtin_meta(enum mcpx_dialect dialect);
 
 #endif

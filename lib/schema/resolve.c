@@ -10,7 +10,6 @@
 
 #include "lib/base/rows.h"
 #include "lib/schema/library.h"
-#include "lib/schema/uri.h"
 
 #include <stdlib.h>
 

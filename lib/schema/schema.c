@@ -13,8 +13,8 @@
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 #include "lib/schema/build.h"
+#include "lib/schema/library.h"
 #include "lib/schema/program.h"
-#include "lib/schema/uri.h"
 
 #include <stdlib.h>
 

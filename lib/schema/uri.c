@@ -2,7 +2,7 @@
  * uri.c - the five parts of a URI, and how a reference replaces those of its base. URIs are names
  * here and compared byte by byte: upper case stays upper case, "%7e" is not "~".
  */
-#include "lib/schema/uri.h"
+#include "lib/schema/library.h"
 
 #include "lib/base/digits.h"
 

@@ -4,7 +4,7 @@
  */
 #include "lib/wire/frame_head.h"
 
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 
 enum { FIN = 0x80, RESERVED = 0x70, OPCODE = 0x0f, MASKED = 0x80, LENGTH = 0x7f };
 enum { LENGTH_16 = 126, LENGTH_64 = 127, KEY = 4 };

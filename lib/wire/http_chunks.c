@@ -1,8 +1,8 @@
 /*
  * http_chunks.c - what stands around the chunks byte by byte, and each chunk at once.
  */
-#include "lib/wire/http_chunks.h"
 #include "lib/base/digits.h"
+#include "lib/wire/http_head.h"
 
 enum { DIGITS_MAX = 8 };
 

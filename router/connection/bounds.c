@@ -13,10 +13,10 @@
 #include "router/connection/tls_files.h"
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/tokens_make.h"
-#include "router/process/clock.h"
+#include "router/process/process.h"
 #include "router/store/audit/audit_writer.h"
 #include "router/store/commit/belt.h"
-#include "router/store/sqlite/sqlite_file.h"
+#include "router/store/sqlite/sqlite_schema.h"
 #include "router/tls/tls.h"
 
 #include <errno.h>

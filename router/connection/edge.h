@@ -9,9 +9,8 @@
 #include "router/connection/signatures.h"
 #include "router/connection/tls_files.h"
 #include "router/http/gate.h"
-#include "router/process/clock.h"
 #include "router/process/log.h"
-#include "router/process/manager.h"
+#include "router/process/process.h"
 #include "router/store/commit/stage.h"
 #include <uv.h>
 

@@ -9,7 +9,7 @@
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
-#include "router/hub/log/frame.h"
+#include "router/hub/log/log.h"
 
 #include <libwebsockets.h>
 #include <stdlib.h>
@@ -234,7 +234,7 @@ bool guests_replaces(const struct edge *edge, const struct peer *peer)
     return topic && peer_is_joining(peer) && topic_peer(topic, peer_id(peer));
 }
 
-static void log_entry(const char *event, const struct connection *connection)
+static void log_admission(const char *event, const struct connection *connection)
 {
     const struct peer *peer = connection->peer;
     char remote[REMOTE_SIZE];
@@ -246,9 +246,9 @@ static void log_entry(const char *event, const struct connection *connection)
 
 static void log_entered(const struct connection *connection)
 {
-    log_entry("admitted", connection);
+    log_admission("admitted", connection);
     if (connection->replaces)
-        log_entry("takeover", connection); /* the other one departs: "replaced" */
+        log_admission("takeover", connection); /* the other one departs: "replaced" */
 }
 
 void guests_enter(struct connection *connection, struct peer *peer, bool replaces)

@@ -3,7 +3,7 @@
  * read out of it points into it. A body nobody asked for is never read: the answer goes out and
  * the connection ends. What follows the head of a handshake are frames already.
  */
-#include "lib/wire/http_chunks.h"
+#include "lib/wire/http_head.h"
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"

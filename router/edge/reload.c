@@ -12,7 +12,7 @@
 #include "router/connection/edge.h"
 #include "router/connection/refusal.h"
 #include "router/policy/identity/tokens.h"
-#include "router/process/manager.h"
+#include "router/process/process.h"
 #include "router/store/audit/audit_line.h"
 #include <mcpx/json.h>
 

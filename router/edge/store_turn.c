@@ -6,7 +6,7 @@
 
 #include "router/connection/turn.h"
 #include "router/edge/edge_parts.h"
-#include "router/process/manager.h"
+#include "router/process/process.h"
 #include "router/store/audit/audit.h"
 #include "router/store/store.h"
 

@@ -13,9 +13,9 @@
 #include "router/hub/hub.h"
 #include "router/hub/opening.h"
 #include "router/hub/pending.h"
-#include "router/hub/topic/cursor.h"
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"
+#include "router/hub/topic/peer_state.h"
 #include "router/hub/topic/topic.h"
 
 #include <stdio.h>

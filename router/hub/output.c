@@ -9,7 +9,6 @@
 #include "router/hub/hub.h"
 #include "router/hub/topic/peer_state.h"
 
-#include "router/hub/topic/cursor.h"
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"
 

@@ -4,7 +4,7 @@
  * timestamp, and a system call per message is what a finer clock would cost. One message in some
  * dozens is timed by itself.
  */
-#include "router/process/clock.h"
+#include "router/process/process.h"
 
 #include <errno.h>
 #include <stdlib.h>

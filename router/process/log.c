@@ -8,9 +8,9 @@
 
 #include "lib/base/ident.h"
 #include "lib/edge/outlet.h"
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/utf8.h"
-#include "router/process/clock.h"
+#include "router/process/process.h"
 #include <mcpx/json.h>
 
 #include <libwebsockets.h>

@@ -2,7 +2,7 @@
  * manager.c - the watchdog is told twice as often as it asks for, as its manual recommends: one
  * message may come late. A thread of its own would tell it for ever, whatever the loop does.
  */
-#include "router/process/manager.h"
+#include "router/process/process.h"
 
 #include "lib/json/json_write.h"
 

@@ -4,7 +4,9 @@
 #ifndef EDGE_PROCESS_H
 #define EDGE_PROCESS_H
 
+#include "router/hub/hub.h"
 #include <mcpx/base.h>
+#include <stdint.h>
 
 /**
  * What it takes. Zeroed = not asked yet; a number the system does not tell stays 0.
@@ -43,5 +45,87 @@ uint64_t machine_memory(const char *root);
 
 /** File descriptors that this process may have when it asks for all of them; 0 = not known. */
 uint64_t machine_descriptors(void);
+
+/*
+ * ---- what the service manager is told: systemd, or whoever else set NOTIFY_SOCKET. Without
+ * one nothing happens.
+ */
+
+/**
+ * The watchdog of the service manager. Zeroed = nobody watches.
+ *
+ * every_ms   how often it is to be told that the loop turns; 0 = nobody watches
+ * told_ms    mono_ms at which it was told last
+ */
+struct manager {
+    int64_t every_ms, told_ms;
+};
+
+/** Asks whether somebody watches. */
+void manager_open(struct manager *manager);
+
+/** Connections are welcome from now on. */
+void manager_tell_ready(void);
+
+/** The configuration is read again from now on; until manager_tell_reloaded. */
+void manager_tell_reloading(void);
+
+/** That has ended, whatever came of it. */
+void manager_tell_reloaded(void);
+
+/** It has begun to stop. */
+void manager_tell_stopping(void);
+
+/** What `systemctl status` shows: why connections are not welcome, or NULL when they are. */
+void manager_tell_state(const char *why);
+
+/**
+ * Tells the watchdog, when it is time, that the loop turns. To be called from the loop and from
+ * nowhere else, so that one that hangs is found. Returns the milliseconds until it is time again;
+ * INT64_MAX when nobody watches.
+ */
+int64_t manager_watchdog(struct manager *manager, int64_t mono_ms);
+
+/*
+ * ---- the only place of the loop that asks what time it is, and the only one of the router
+ * that asks for chance. The threads of the store have router/store/commit/thread_clock.h.
+ */
+
+/**
+ * The time of one loop turn. Zeroed = not asked yet.
+ *
+ * began_us   when it was asked, in microseconds of the monotonic clock
+ */
+struct clock {
+    struct mcpx_now now;
+    bool known;
+    int64_t began_us;
+};
+
+/** Both clocks, asked now. */
+struct mcpx_now clock_ask(void);
+
+/**
+ * The monotonic clock in nanoseconds, asked now: to time what is too short for a loop turn's time.
+ */
+uint64_t clock_ns(void);
+
+/** Processor time that this thread has taken, in nanoseconds. */
+uint64_t clock_work_ns(void);
+
+/** The time of this loop turn; the first caller of a turn asks. */
+struct mcpx_now clock_now(struct clock *clock);
+
+/**
+ * Both clocks, asked now, at the end of a loop turn. `took_us` is set to the time since clock_now
+ * was asked first in it; 0 when it was not.
+ */
+struct mcpx_now clock_end(const struct clock *clock, uint64_t *took_us);
+
+/** The loop is about to wait: what was known is stale afterwards. */
+void clock_forget(struct clock *clock);
+
+/** Chance from the kernel. Aborts when the kernel has none, as nothing safe can follow. */
+struct chance clock_chance(void);
 
 #endif

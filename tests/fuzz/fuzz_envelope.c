@@ -5,7 +5,7 @@
  */
 #include <mcpx/envelope.h>
 
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 #include "tests/support/fold_judge.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * target that somebody else would take for another. The same bytes as a body in chunks: one verdict
  * and one content, however they arrive.
  */
-#include "lib/wire/http_chunks.h"
+#include "lib/wire/http_head.h"
 
 #include <stdlib.h>
 

@@ -181,12 +181,6 @@ static int parse(const struct reading *reading, json_t **tree)
     return status;
 }
 
-static int no_contexts(json_t **tree)
-{
-    *tree = json_pack("{s:{}}", "contexts");
-    return STATUS_OK;
-}
-
 /* A HOME that is not this user's, or no folder, keeps no contexts. */
 static int read_file(struct reading *reading, json_t **tree)
 {
@@ -199,14 +193,14 @@ static int read_file(struct reading *reading, json_t **tree)
                          reading->path);
     stream = fopen(reading->path, "re");
     if (!stream && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
-        return no_contexts(tree);
+        return STATUS_OK;
     if (!stream)
         return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
                          strerror(errno));
     status = input_read_stream(reading->verb, reading->path, stream, FILE_MAX, &reading->text);
     fclose(stream);
-    if (status == STATUS_OK)
-        status = reading->text.len == 0 ? no_contexts(tree) : parse(reading, tree);
+    if (status == STATUS_OK && reading->text.len > 0)
+        status = parse(reading, tree);
     mcpx_text_fini(&reading->text);
     return status;
 }
@@ -214,14 +208,13 @@ static int read_file(struct reading *reading, json_t **tree)
 int contexts_read(const char *verb, json_t **tree)
 {
     struct mcpx_text folder = {0}, path = {0};
-    int status;
+    int status = STATUS_OK;
 
     *tree = NULL;
-    if (find_file(&folder, &path)) {
+    if (find_file(&folder, &path))
         status = read_file(&(struct reading){.verb = verb, .path = path.text}, tree);
-    } else {
-        status = no_contexts(tree);
-    }
+    if (status == STATUS_OK && !*tree)
+        *tree = json_pack("{s:{}}", "contexts");
     mcpx_text_fini(&folder);
     mcpx_text_fini(&path);
     return status;

@@ -4,8 +4,8 @@
  */
 #include "tools/common/input.h"
 
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/utf8.h"
 #include "tools/common/command.h"
 
 #include <errno.h>

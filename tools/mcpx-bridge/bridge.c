@@ -6,8 +6,8 @@
 #include "tools/mcpx-bridge/bridge.h"
 
 #include "lib/base/digits.h"
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/utf8.h"
 
 /* What whoever runs the router has to raise. */
 #define SETTING "limits.message_bytes"

@@ -8,8 +8,8 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/contract/wrap.h"
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/utf8.h"
 #include "tools/common/input.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/output.h"

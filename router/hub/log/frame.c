@@ -2,7 +2,7 @@
  * frame.c - frames are the same bytes for every reader, because a server does not mask: that is
  * what lets one encoded message serve a whole topic.
  */
-#include "router/hub/log/frame.h"
+#include "router/hub/log/log.h"
 
 void frame_add(struct mcpx_text *out, struct mcpx_slice text)
 {

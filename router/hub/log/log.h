@@ -18,9 +18,10 @@
 #define HUB_LOG_H
 
 #include "lib/base/map.h"
-#include "router/hub/log/frame.h"
+#include "lib/wire/frame_head.h"
 #include "router/hub/log/list.h"
 #include <mcpx/envelope.h>
+#include <mcpx/text.h>
 
 /* ---- spent ids: said and gone from the window, refused for a while (spent.c) ---- */
 
@@ -319,5 +320,25 @@ struct link *log_overdue(struct log *log);
  * one turn may lie in two pieces of memory.
  */
 struct log_run log_run_from(struct log *log, uint64_t serial, uint64_t end);
+
+/* ---- unmasked WebSocket frames, as a server sends them. RFC 6455 section 5.2. ---- */
+
+/** The longest head of them. */
+enum { FRAME_HEAD_MAX = 10 };
+
+/** Appends the frame of a whole text message. */
+void frame_add(struct mcpx_text *out, struct mcpx_slice text);
+
+/**
+ * Makes room for so many bytes of frames, or leaves the text as it was: one that stayed `failed`
+ * would swallow every later frame without a word. False when memory runs out.
+ */
+bool frame_reserve(struct mcpx_text *out, size_t more);
+
+/** Begins a text message whose length is known last: what is added to `out`, which it returns. */
+struct mcpx_text *frame_begin(struct mcpx_text *out);
+
+/** Ends it. `frame` is lent until `out` changes. False when memory ran out. */
+bool frame_end(struct mcpx_text *out, struct mcpx_slice *frame);
 
 #endif

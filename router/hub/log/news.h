@@ -11,8 +11,8 @@
 #ifndef HUB_NEWS_H
 #define HUB_NEWS_H
 
-#include "router/hub/log/frame.h"
 #include "router/hub/log/list.h"
+#include "router/hub/log/log.h"
 #include <mcpx/text.h>
 
 /** A batch with so many bytes should be published; the next frame begins another. */

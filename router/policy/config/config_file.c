@@ -5,9 +5,9 @@
  */
 #include "lib/edge/file.h"
 #include "lib/json/decisive.h"
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/scan.h"
-#include "lib/json/utf8.h"
 #include "router/policy/config/loading.h"
 
 #include <errno.h>

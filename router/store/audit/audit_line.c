@@ -8,8 +8,8 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
+#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/utf8.h"
 #include <mcpx/json.h>
 
 const char audit_prev_none[MCPX_SHA256_LEN + 1] =

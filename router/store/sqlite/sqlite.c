@@ -14,7 +14,6 @@
 
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
-#include "router/store/sqlite/sqlite_file.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "router/store/sqlite/sqlite_statement.h"
 

@@ -6,7 +6,7 @@
 #include "router/store/sqlite/sqlite_care.h"
 
 #include "lib/json/json_write.h"
-#include "router/store/sqlite/sqlite_file.h"
+#include "router/store/sqlite/sqlite_schema.h"
 #include "router/store/sqlite/sqlite_statement.h"
 
 #include <errno.h>

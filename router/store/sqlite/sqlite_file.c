@@ -6,7 +6,7 @@
  * A lock of fcntl(2) goes with its process, however that ends, and says who holds it. SQLite's own
  * locks cannot serve: other programs may read and copy the database while the router runs.
  */
-#include "router/store/sqlite/sqlite_file.h"
+#include "router/store/sqlite/sqlite_schema.h"
 
 #include "lib/json/json_write.h"
 

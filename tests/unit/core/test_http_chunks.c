@@ -2,7 +2,7 @@
  * What breaks for whom: a proxy that speaks HTTP/2 to its clients knows no length of their bodies
  * and sends chunks. Where a chunk ends has to be seen as the proxy sees it. RFC 9112 section 7.1.
  */
-#include "lib/wire/http_chunks.h"
+#include "lib/wire/http_head.h"
 #include "tests/support/envelope_text.h"
 #include <mcpx/text.h>
 

@@ -2,7 +2,7 @@
  * What breaks for whom: bytes that one client's decoder refuses close that client's connection,
  * though somebody else sent them. RFC 3629. Protocol: section 1.
  */
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  */
 #include "router/process/log.h"
 
-#include "lib/json/utf8.h"
+#include "lib/json/escape.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

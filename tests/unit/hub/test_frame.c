@@ -2,7 +2,7 @@
  * What breaks for whom: every client, at the lengths where the head of a frame grows.
  * RFC 6455 section 5.2.
  */
-#include "router/hub/log/frame.h"
+#include "router/hub/log/log.h"
 #include "tests/support/frames.h"
 
 #include <criterion/criterion.h>
