@@ -5,7 +5,7 @@
 
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
-#include "router/policy/grants/authority.h"
+#include "router/policy/grants/grant.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "router/api/api.h"
 
 #include "lib/json/json_write.h"
-#include "router/policy/grants/authority.h"
+#include "router/policy/grants/grant.h"
 #include <mcpx/json.h>
 
 /* Nobody is kept out for longer without the configuration: a year. */

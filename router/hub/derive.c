@@ -3,7 +3,7 @@
  * from the kind of the request it names. The completed kind is what is matched, delivered and
  * kept: see docs/adr/0005.
  */
-#include "router/hub/derive.h"
+#include "router/hub/depart.h"
 
 #include "router/hub/pending.h"
 #include "router/hub/topic/topic_state.h"

@@ -4,7 +4,6 @@
  */
 #include "lib/base/ident.h"
 #include "router/hub/depart.h"
-#include "router/hub/derive.h"
 #include "router/hub/hub.h"
 #include "router/hub/pending.h"
 #include "router/hub/topic/hub_state.h"

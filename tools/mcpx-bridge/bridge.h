@@ -98,14 +98,13 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id,
                            bool *is_answer);
 
 /**
- * The rule of every bound that others than us share: none may have more than is left free. The
- * first may take a half, the next a quarter, so a newcomer always gets a part.
+ * The rule of what is under way and cannot give way: of each bound one owner may have a quarter.
  *
  * own   what the one has, all   what everybody has; both with what is asked for
  */
 static inline bool bridge_may_have(size_t own, size_t all, size_t max)
 {
-    return all <= max && own <= max - all;
+    return all <= max && own <= max / 4;
 }
 
 /**

@@ -6,11 +6,10 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/store/audit/audit_folder.h"
+#include "router/store/audit/audit_chain.h"
 #include "router/store/audit/audit_reader.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/audit/audit.h"
-#include "tools/mcpxctl/core/output.h"
 
 #include <errno.h>
 

@@ -16,7 +16,6 @@
 #include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
 #include "tools/mcpxctl/core/message.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/core/words.h"
 #include <mcpx/contract.h>
 

@@ -10,7 +10,6 @@
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/output.h"
 #include <mcpx/envelope.h>
 
 #include <limits.h>

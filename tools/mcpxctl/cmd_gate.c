@@ -5,7 +5,6 @@
 
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/gate/gate.h"
 
 #include <stdio.h>

@@ -15,7 +15,6 @@
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/policy.h"
 #include <mcpx/json.h>
 #include <mcpx/text.h>

@@ -11,7 +11,6 @@
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/core/words.h"
 
 #include <stdlib.h>

@@ -17,7 +17,6 @@
 #include "tools/common/connect.h"
 #include "tools/common/http.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/core/words.h"
 #include <mcpx/digest.h>
 

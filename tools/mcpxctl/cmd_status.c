@@ -10,7 +10,6 @@
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/core/output.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_care.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/output.h"
 
 #include <sys/stat.h>
 

@@ -10,7 +10,6 @@
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/core/words.h"
 #include "tools/mcpxctl/verdict.h"
 #include <mcpx/text.h>

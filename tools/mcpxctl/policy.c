@@ -19,7 +19,6 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/core/output.h"
 #include "tools/mcpxctl/core/verbs.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>

@@ -3,7 +3,7 @@
  * kinds that a pattern covers is not possible, and trying some would miss the one that matters.
  * Several grants that cover something only together do not count: the giver can give it in pieces.
  */
-#include "router/policy/grants/authority.h"
+#include "router/policy/grants/grant.h"
 
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"

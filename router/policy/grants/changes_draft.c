@@ -12,7 +12,7 @@
 
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
-#include "router/policy/grants/authority.h"
+#include "router/policy/grants/grant.h"
 
 #include <stdlib.h>
 

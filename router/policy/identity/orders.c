@@ -6,7 +6,7 @@
  */
 #include "router/policy/identity/orders.h"
 
-#include "router/policy/grants/authority.h"
+#include "router/policy/grants/grant.h"
 
 static const struct mcpx_slice anywhere = {NULL, 0};
 

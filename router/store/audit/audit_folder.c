@@ -4,7 +4,7 @@
  * is full is cut off again, so that a file holds whole batches, and what a crash left at its end is
  * what was never synced.
  */
-#include "router/store/audit/audit_folder.h"
+#include "router/store/audit/audit_chain.h"
 
 #include "lib/base/digits.h"
 #include "lib/base/rows.h"

@@ -6,7 +6,7 @@
 #include "router/store/audit/audit_reader.h"
 
 #include "lib/edge/file.h"
-#include "router/store/audit/audit_folder.h"
+#include "router/store/audit/audit_chain.h"
 
 #include <errno.h>
 #include <fcntl.h>

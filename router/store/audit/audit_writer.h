@@ -5,7 +5,7 @@
 #define STORE_AUDIT_WRITER_H
 
 #include "router/store/audit/audit.h"
-#include "router/store/audit/audit_folder.h"
+#include "router/store/audit/audit_chain.h"
 #include "router/store/audit/audit_line.h"
 #include "router/store/commit/belt.h"
 

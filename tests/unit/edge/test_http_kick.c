@@ -7,7 +7,7 @@
 #include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 
-#include "router/policy/grants/authority.h"
+#include "router/policy/grants/grant.h"
 #include "router/policy/identity/jwt.h"
 
 #include <criterion/criterion.h>

@@ -5,7 +5,7 @@
  */
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ids.h"
+#include "tools/mcpx-bridge/expose/request.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 

@@ -5,7 +5,6 @@
  * it was to watch.
  */
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ids.h"
 #include "tools/mcpx-bridge/expose/request.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

@@ -5,8 +5,6 @@
 #include "tools/mcpx-bridge/expose/expose.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ids.h"
-#include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/request.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

@@ -7,7 +7,6 @@
 
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 

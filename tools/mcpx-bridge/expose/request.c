@@ -7,9 +7,6 @@
 
 #include "lib/base/digits.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ids.h"
-#include "tools/mcpx-bridge/expose/probe.h"
-#include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/servers/shown.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"

@@ -7,6 +7,8 @@
 #define MCPX_BRIDGE_EXPOSE_REQUEST_H
 
 #include "tools/mcpx-bridge/expose/calls.h"
+#include "tools/mcpx-bridge/expose/servers/catalog.h"
+#include <mcpx/kind.h>
 
 #include <mcpx/base.h>
 #include <mcpx/rpc.h>
@@ -197,5 +199,169 @@ void expose_terms_abandon(struct expose *x, struct expose_call *call);
 
 /** Frees what all calls have in common. */
 void expose_terms_fini(struct expose *x);
+
+/* ---- ids that servers give out, and the ids that the client knows for them. ---- */
+
+struct expose;
+
+/** The member in which an object may hold such an id, besides the related task in `_meta`. */
+enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
+
+/**
+ * Appends an object of this participant with the ids the client knows. Returns false and appends
+ * nothing when it has none that are called otherwise there.
+ */
+bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,
+                     unsigned where, struct mcpx_text *out);
+
+/** The way back: an object of the client for this participant, its related task only. */
+bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
+                        struct mcpx_slice object, struct mcpx_text *out);
+
+/**
+ * Remembers that this participant gave out an id. An id is a raw JSON string; other values are
+ * ignored.
+ */
+void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
+                     struct mcpx_slice raw);
+
+/** Remembers the ids in an answer to a call of the client. */
+void expose_ids_note_answer(struct expose *x, const struct expose_call *call,
+                            const struct mcpx_rpc *rpc);
+
+/** Whether this participant gave it out. */
+bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
+                     enum expose_space space, struct mcpx_slice raw);
+
+/*
+ * ---- finds out which participants are servers, and what they offer; decides when the lists
+ * are known, and when they have changed.
+ */
+
+struct expose;
+
+/** Something about the lists may have changed. */
+void expose_touch(struct expose *x);
+
+/**
+ * Compares the seats with the roster and asks new participants; with `again`, all participants.
+ */
+void expose_probe_all(struct expose *x, bool again);
+
+/** A participant came or changed. It is asked when it is new. */
+void expose_probe_came(struct expose *x, struct mcpx_slice participant);
+
+/**
+ * We have connected again. Participants that are missing may have lost their connection at the
+ * same time: we wait for them, and calls to them wait too.
+ */
+void expose_probe_rejoined(struct expose *x, bool again);
+
+/** A participant left: its seat, its calls and its requests end. The id may be that in its seat. */
+void expose_probe_left(struct expose *x, struct mcpx_slice participant);
+
+/** A participant said that a list changed. */
+void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
+                          enum expose_list list);
+
+/** Reads lists that changed and have rested. */
+void expose_probe_tick(struct expose *x);
+
+/** When expose_probe_tick is due for a participant. */
+int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat);
+
+/** An answer to a call for the catalogue, or NULL when there is none; ends the call. */
+void expose_probe_answer(struct expose *x, struct expose_call *call,
+                         const struct mcpx_rpc *rpc);
+
+/** Ends any call without an answer: with an error, one for the catalogue in silence. */
+void expose_give_up(struct expose *x, struct expose_call *call, int code,
+                    struct mcpx_slice message);
+
+/** The router refused a call for the catalogue: ends it. Lists need no "initialize" before. */
+void expose_probe_refused(struct expose *x, struct expose_call *call);
+
+/** Removes missing participants for which we do not wait, or no longer wait. */
+void expose_probe_missing(struct expose *x);
+
+/** True when the client need not wait for any answer; `list` may be -1 = any. */
+bool expose_is_settled(const struct expose *x, int list);
+
+/** Ends waits whose time is over, and tells the client which lists have changed. */
+void expose_settle_tick(struct expose *x);
+
+/** When expose_settle_tick is due. */
+int64_t expose_settle_deadline(const struct expose *x);
+
+/** Appends `{"MEMBER":[...]}` and remembers that the client knows it. */
+void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out);
+
+/* ---- messages to the topic, and what of it is shown. ---- */
+
+struct expose;
+
+/** A kind as a session makes it: without the context where that does not fit. */
+struct expose_kind {
+    char text[MCPX_KIND_MAX + 1];
+    struct mcpx_kind kind;
+};
+
+/** Writes a kind. Returns false when even the method does not fit. */
+bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
+                      struct mcpx_slice context);
+
+/** How we may send a call about this thing: REQUESTED, else PROPOSED. False when neither. */
+bool expose_find_stage(struct expose *x, struct mcpx_slice method,
+                       const struct expose_thing *thing, enum expose_stage *out);
+
+/**
+ * Whether the client may use the thing, directly or by a proposal. For expose_catalog_write.
+ */
+bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing);
+
+/**
+ * Sends a call as request, or as proposal when its stage is PROPOSED. What came of it is told to
+ * expose_sent.
+ */
+void expose_send_call(struct expose *x, const struct expose_call *call);
+
+/**
+ * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when we may not;
+ * nothing is under way then.
+ */
+struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
+                                    struct mcpx_slice participant, const char *method,
+                                    struct mcpx_text params);
+
+/** Appends why a call could not be sent. */
+void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+                       struct mcpx_text *out);
+
+/** The session need not wait any longer for an answer to that envelope of ours. */
+void expose_forget(struct expose *x, struct mcpx_slice envelope);
+
+/**
+ * Sends a notification about a call's envelope (or none), when we may. Takes `params`: JSON, or
+ * empty for none.
+ */
+void expose_send_notice(struct expose *x, struct mcpx_slice participant, const char *method,
+                        struct mcpx_text params, struct mcpx_slice about);
+
+/** Sends mcp/withdraw for a proposal to this participant, when we may and it has an envelope. */
+void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
+                            struct mcpx_slice envelope, const char *reason);
+
+/**
+ * Whether this is shown: the participant with everything it has, or the name that the client
+ * sees (or would see, absent).
+ */
+bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
+                        struct mcpx_slice shown);
+
+/** Whether the participant could have anything that is shown. Otherwise it is not asked. */
+bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
+
+/** Logs which patterns have fitted nothing so far. */
+void expose_only_note(struct expose *x);
 
 #endif

@@ -7,7 +7,6 @@
 #include "tools/mcpx-bridge/expose/request.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/servers/shown.h"
 #include "tools/mcpx-bridge/expose/state.h"
 

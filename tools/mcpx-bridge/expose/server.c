@@ -5,9 +5,7 @@
  */
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/probe.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/send.h"
 #include "tools/mcpx-bridge/expose/state.h"
 #include "tools/mcpx-bridge/expose/tell.h"
 

@@ -6,7 +6,7 @@
 #include "tools/mcpx-bridge/expose/tell.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/ids.h"
+#include "tools/mcpx-bridge/expose/request.h"
 #include "tools/mcpx-bridge/expose/state.h"
 
 void expose_tell(struct expose *x, struct mcpx_text message)

@@ -4,6 +4,7 @@
 #ifndef MCPX_BRIDGE_GUARD_JUDGE_H
 #define MCPX_BRIDGE_GUARD_JUDGE_H
 
+#include <mcpx/base.h>
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
@@ -124,5 +125,58 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
  * Protocol: sections 1, 2 and 5.
  */
 enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_slice text);
+
+/* ---- addresses from the guard's command line. ---- */
+
+/**
+ * An address to listen on or to connect to.
+ *
+ * host   a name or address, without the brackets of IPv6
+ * port   0..65535
+ * path   of a URL, with its "/", or empty
+ */
+struct guard_address {
+    char host[256];
+    int port;
+    char path[256];
+};
+
+/**
+ * Reads ws://HOST[:PORT][/PATH], or the same with http. Returns NULL with `out` filled, or a
+ * sentence that says what is wrong; wss and https are wrong, because the guard must read the
+ * messages.
+ */
+const char *guard_address_url(const char *url, struct guard_address *out);
+
+/** Reads HOST:PORT. Returns NULL with `out` filled, or a sentence that says what is wrong. */
+const char *guard_address_listen(const char *text, struct guard_address *out);
+
+/* ---- log lines about messages that the guard has left out. ---- */
+
+/** How often each verdict was given. */
+struct guard_counts {
+    size_t of[GUARD_VERDICT_COUNT];
+};
+
+/**
+ * Appends one line, newline included, about a message left out. What the message says of itself
+ * comes from its sender: for people it is quoted, cut and made visible, in JSON it is escaped.
+ *
+ * json   one JSON object instead of a sentence: event "left_out", reason, text, and, when they
+ *        are known, detail, from, kind, id
+ */
+void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict verdict,
+                        const struct guard_judge *judge);
+
+/**
+ * Appends one line, newline included, with all counts that are not zero. JSON: event "summary",
+ * left_out: an object from reason to count.
+ */
+void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_counts *counts);
+
+/**
+ * Appends one line about any other event, newline included. JSON: the given event, and text.
+ */
+void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text);
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef MCPX_BRIDGE_IMPORT_CONFIG_H
 #define MCPX_BRIDGE_IMPORT_CONFIG_H
 
+#include "lib/base/map.h"
+#include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/base.h>
@@ -81,7 +83,7 @@ enum import_protocol {
  * handshake_ms   how long the server may take until it is initialised; 120000
  * wait_ms        how long a request waits for a server that is not ready; 30000
  * calls_max      requests under way at one time; 10000. Of this, wait_bytes and subscriptions
- *                nobody may have more than is left free (bridge_may_have)
+ *                a participant may have a quarter (bridge_may_have)
  * wait_bytes     how many bytes of requests may wait for a server that is not ready; 64 MiB
  * answers_max    how many bytes may wait to be sent to one participant, four times that to all of a
  *                topic; 16 MiB
@@ -107,6 +109,72 @@ struct import_config {
     size_t answers_max;
     const struct bridge_terms *terms;
     struct import_view view;
+};
+
+/* ---- what all servers of one command share, and what one of them is. ---- */
+
+/**
+ * What is known of a command. Zero-initialised: nothing, its next process is probed.
+ *
+ * plain     the next process gets initialize at once
+ * proven    a process became ready, so the greeting stays as it is
+ * changes   how often the greeting was changed
+ * refused   initialize was refused: [1] after the probe, [0] without one
+ */
+struct import_probe {
+    bool plain;
+    bool proven;
+    unsigned changes;
+    bool refused[2];
+};
+
+/**
+ * What is known of one of our topics.
+ *
+ * self          our participant id there; empty before the first welcome
+ * message_max   longest envelope the router takes, in bytes; 0 = not known
+ */
+struct import_topic {
+    char self[MCPX_ID_MAX];
+    size_t self_len;
+    size_t message_max;
+};
+
+/**
+ * Zero at the beginning, except for `topics`, which has a row for each.
+ *
+ * key      of hash tables: random, and told to nobody
+ * probe    how the processes of the command are greeted
+ * serial   tag of the latest question, so that no two servers' have the same
+ * output   what they want done
+ * terms    what calls of tools have to keep; NULL: nothing
+ * view     what that takes
+ * calls    calls of tools under terms; NULL before the first one
+ * edge     who we were at that time in the first topic we had joined: whose calls they are
+ */
+struct import_shared {
+    struct mx_map_key key;
+    struct import_probe probe;
+    uintptr_t serial;
+    struct import_topic *topics;
+    struct bridge_output output;
+    const struct bridge_terms *terms;
+    struct import_view view;
+    struct mcpx_calls *calls;
+    struct import_topic edge;
+};
+
+/**
+ * What one server is.
+ *
+ * number   of the server, for its actions
+ * owner    the one participant it serves, kept as long as the import; without an id: everybody
+ * shared   kept as long
+ */
+struct import_setup {
+    size_t number;
+    struct import_who owner;
+    struct import_shared *shared;
 };
 
 #endif

@@ -13,7 +13,6 @@
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/tell.h"
 
 #include <stdio.h>
 

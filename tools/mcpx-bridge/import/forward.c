@@ -5,7 +5,6 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/tell.h"
 
 bool import_is_shared(struct mcpx_slice method)
 {

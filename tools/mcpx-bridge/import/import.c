@@ -9,7 +9,6 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/tell.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #define MCPX_BRIDGE_IMPORT_IMPORT_H
 
 #include "tools/mcpx-bridge/import/config.h"
-#include "tools/mcpx-bridge/import/shared.h"
 
 #include <mcpx/child.h>
 

@@ -8,7 +8,6 @@
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/tell.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,8 +13,6 @@
 #include "tools/mcpx-bridge/import/import.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/tell.h"
-#include "tools/mcpx-bridge/import/turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/import/calls.h"
 #include "tools/mcpx-bridge/import/config.h"
-#include "tools/mcpx-bridge/import/shared.h"
 #include "tools/mcpx-bridge/import/subs.h"
 #include "tools/mcpx-bridge/output.h"
 

@@ -4,7 +4,7 @@
  * no server. What one participant's own server says is that participant's alone; its lists are not
  * told of, because everybody sees those of the shared one.
  */
-#include "tools/mcpx-bridge/import/tell.h"
+#include "tools/mcpx-bridge/import/input.h"
 
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/state.h"

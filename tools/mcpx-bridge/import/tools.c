@@ -7,7 +7,6 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
 #include "tools/mcpx-bridge/import/state.h"
-#include "tools/mcpx-bridge/import/tell.h"
 
 #include <mcpx/json.h>
 

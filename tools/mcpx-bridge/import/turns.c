@@ -7,7 +7,7 @@
  * What has receivers look again has a line of its own, in which the same stands once: behind ten
  * thousand lines of a log it would come minutes late, and lost it would never come.
  */
-#include "tools/mcpx-bridge/import/turns.h"
+#include "tools/mcpx-bridge/import/pool.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"

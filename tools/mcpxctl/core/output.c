@@ -3,7 +3,7 @@
  * prints nothing that looks like an answer. Text for a terminal always passes a last filter
  * here. Text for a program keeps its bytes.
  */
-#include "tools/mcpxctl/core/output.h"
+#include "tools/mcpxctl/core/verbs.h"
 
 #include "tools/common/command.h"
 #include "tools/common/visible.h"

@@ -2,8 +2,8 @@
  * http.c - the server as its owner sees it: it begins and ends, and lines go to those who wait for
  * them. What MHD does when is told by http_link.c and http_exchange.c.
  */
+#include "tools/mcpx-bridge/expose/edge/http.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/edge/http_state.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * socket that is suspended, so the loop does; a client that has ended its side counts as gone,
  * because that is all that can be seen of one that closed.
  */
-#include "tools/mcpx-bridge/expose/edge/http_state.h"
+#include "tools/mcpx-bridge/expose/edge/http.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
@@ -197,7 +197,7 @@ static bool refuse_to_wait(struct expose_http_exchange *exchange)
         all++;
         own += expose_http_same_client(other->connection, exchange->connection);
     }
-    if (bridge_may_have(own + 1, all + 1, WAITING_MAX))
+    if (own < WAITING_MAX / 2 && all < WAITING_MAX)
         return false;
     expose_http_say(
         exchange, own ? MHD_HTTP_TOO_MANY_REQUESTS : MHD_HTTP_SERVICE_UNAVAILABLE,

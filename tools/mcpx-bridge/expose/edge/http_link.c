@@ -8,7 +8,7 @@
  * ours owes nothing and is never cut. MHD's own timeout was refused: every byte starts it anew.
  */
 #include "lib/edge/alarm.h"
-#include "tools/mcpx-bridge/expose/edge/http_state.h"
+#include "tools/mcpx-bridge/expose/edge/http.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>

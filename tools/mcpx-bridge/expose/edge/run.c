@@ -10,7 +10,6 @@
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/expose/edge/http.h"
-#include "tools/mcpx-bridge/expose/edge/stdio.h"
 
 #include <errno.h>
 #include <fcntl.h>

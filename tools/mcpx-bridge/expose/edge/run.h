@@ -6,6 +6,7 @@
 
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/expose/expose.h"
+#include <mcpx/lines.h>
 
 #include <mcpx/text.h>
 
@@ -41,5 +42,51 @@ int expose_listen_open(const struct sockaddr_storage *address);
 
 /** Appends http://HOST:PORT/mcp, with the port that the system gave. */
 void expose_listen_add_url(int listener, struct mcpx_text *out);
+
+/*
+ * ---- lines on standard input and output, whatever these are: pipes, sockets, terminals,
+ * files.
+ */
+
+struct uv_loop_s;
+struct expose_stdio;
+
+/** While more bytes than this wait to be written, no input is read. */
+enum { EXPOSE_STDIO_UNWRITTEN_MAX = 16 << 20 };
+
+/**
+ * What is told.
+ *
+ * on_line       one line, lent during the call
+ * on_overlong   a line was longer than line_max and is skipped; lent during the call
+ * on_end        input ended, or nobody reads the output any more; told once
+ * on_failed     output cannot be written, with an error of the system (errno); told once. May come
+ *               from within expose_stdio_write
+ */
+struct expose_stdio_config {
+    struct uv_loop_s *loop;
+    size_t line_max;
+    void (*on_line)(void *user, struct mcpx_slice line);
+    void (*on_overlong)(void *user, struct mcpx_slice beginning);
+    void (*on_end)(void *user);
+    void (*on_failed)(void *user, int error);
+    void *user;
+};
+
+/** Starts to read. Returns MCPX_OK or MCPX_ESYSTEM. */
+enum mcpx_err expose_stdio_new(const struct expose_stdio_config *config,
+                               struct expose_stdio **out);
+
+/**
+ * Writes one line; a newline is added. What cannot be written at once is kept until it can; while
+ * much is kept, no input is read.
+ */
+void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line);
+
+/** Bytes that wait to be written. */
+size_t expose_stdio_unwritten(const struct expose_stdio *stdio);
+
+/** Stops reading and closes; the loop has to run until it has freed itself. NULL is allowed. */
+void expose_stdio_close(struct expose_stdio *stdio);
 
 #endif
