@@ -36,6 +36,17 @@ void mx_bucket_spend(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
     cell->at_ms = now_ms;
 }
 
+bool mx_bucket_take(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost, int64_t now_ms)
+{
+    uint64_t spent = spent_now(cell, rate, now_ms) + cost * unit;
+
+    if (spent > rate.burst * unit && rate.per_minute > 0)
+        return false;
+    cell->spent = spent;
+    cell->at_ms = now_ms;
+    return true;
+}
+
 void mx_bucket_return(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
                       int64_t now_ms)
 {

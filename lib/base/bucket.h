@@ -28,6 +28,10 @@ struct mx_bucket {
 void mx_bucket_spend(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
                      int64_t now_ms);
 
+/** Spends `cost` if it is there; false changes nothing. */
+bool mx_bucket_take(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
+                    int64_t now_ms);
+
 /** Puts `cost` back; a full bucket stays full. */
 void mx_bucket_return(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
                       int64_t now_ms);

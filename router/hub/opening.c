@@ -100,8 +100,11 @@ void openings_fini(struct hub *hub)
     struct task task;
 
     for (size_t i = 0; i < OPENING_STATES; i++)
-        while (!list_is_empty(&openings->lists[i]))
-            forget(hub, first_of(&openings->lists[i]));
+        for (struct link *link = openings->lists[i].next, *next; link != &openings->lists[i];
+             link = next) {
+            next = link->next;
+            forget(hub, LIST_ELEMENT(link, struct opening, in_list));
+        }
     while (opening_next_task(hub, &task))
         ;
     mx_map_fini(&openings->names);

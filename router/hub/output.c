@@ -201,8 +201,6 @@ static void count_turn(struct peer *peer, size_t bytes)
 {
     struct tally *tally = peer->tally;
 
-    if (bytes < COUNTED_BYTES)
-        return;
     if (tally->round != peer->hub->round)
         tally->written = 0;
     tally->round = peer->hub->round;
@@ -210,13 +208,15 @@ static void count_turn(struct peer *peer, size_t bytes)
     peer->hub->postpones |= tally->written >= TURN_BYTES;
 }
 
-/* True when the peer's participant has had its turn: the peer is offered after all others. */
+/*
+ * True when the peer's participant has had its turn: the peer is offered after all others. Asked in
+ * rounds only in which somebody has.
+ */
 static bool is_postponed(struct peer *peer)
 {
     struct hub *hub = peer->hub;
 
-    if (!hub->postpones || peer->tally->round != hub->round ||
-        peer->tally->written < TURN_BYTES)
+    if (peer->tally->round != hub->round || peer->tally->written < TURN_BYTES)
         return false;
     list_remove(&peer->in_ready);
     list_append(&hub->postponed, &peer->in_ready);
@@ -237,7 +237,7 @@ static struct peer *next_in_round(struct topic *topic)
             delivery_came_round(topic);
         }
         peer = topic->peers[topic->turn++];
-        if (has_output(peer) && !is_postponed(peer)) {
+        if (has_output(peer) && !(peer->hub->postpones && is_postponed(peer))) {
             topic->turns_left--;
             return peer;
         }
@@ -247,7 +247,18 @@ static struct peer *next_in_round(struct topic *topic)
     return NULL;
 }
 
-static struct peer *next_ready(struct hub *hub)
+/* Everybody has had a turn: those who were postponed are next. */
+static struct peer *begin_round(struct hub *hub)
+{
+    hub->round++;
+    hub->postpones = false;
+    if (list_is_empty(&hub->postponed))
+        return NULL;
+    list_splice(&hub->ready, &hub->postponed);
+    return hub_next_ready(hub);
+}
+
+struct peer *hub_next_ready(struct hub *hub)
 {
     struct peer *peer;
 
@@ -262,22 +273,10 @@ static struct peer *next_ready(struct hub *hub)
     while (!list_is_empty(&hub->ready)) {
         peer = LIST_ELEMENT(hub->ready.next, struct peer, in_ready);
         list_remove(&peer->in_ready);
-        if (has_output(peer) && !is_postponed(peer))
+        if (has_output(peer) && !(hub->postpones && is_postponed(peer)))
             return peer;
     }
-    return NULL;
-}
-
-struct peer *hub_next_ready(struct hub *hub)
-{
-    struct peer *peer = next_ready(hub);
-
-    if (peer)
-        return peer;
-    hub->round++;
-    hub->postpones = false;
-    list_splice(&hub->ready, &hub->postponed);
-    return next_ready(hub);
+    return begin_round(hub);
 }
 
 void peer_pop(struct peer *peer)
@@ -288,7 +287,8 @@ void peer_pop(struct peer *peer)
         pop(peer);
         stats->runs++;
         stats->written_bytes += peer->peeked_len;
-        count_turn(peer, peer->peeked_len);
+        if (peer->peeked_len >= COUNTED_BYTES)
+            count_turn(peer, peer->peeked_len);
     }
     peer->peeked = PEEK_NOTHING;
     if (has_output(peer))

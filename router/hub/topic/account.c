@@ -31,10 +31,8 @@ void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct mcpx_now
 
 bool bucket_take(struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
 {
-    if (bucket_wait_ms(bucket, tokens, now) > 0)
-        return false;
-    mx_bucket_spend(&bucket->cell, rate_of(bucket), cost_of(bucket, tokens), now.mono_ms);
-    return true;
+    return mx_bucket_take(&bucket->cell, rate_of(bucket), cost_of(bucket, tokens),
+                          now.mono_ms);
 }
 
 int64_t bucket_wait_ms(const struct bucket *bucket, uint64_t tokens, struct mcpx_now now)
