@@ -5,25 +5,14 @@
  */
 #define _GNU_SOURCE /* memmem */
 #include "tests/support/rude_client.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(handshake, .init = start, .fini = stop, .timeout = 120);
+TestSuite(handshake, .init = suite_router_start, .fini = suite_router_stop, .timeout = 120);
 
 Test(handshake, both_address_families_are_served)
 {

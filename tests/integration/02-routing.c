@@ -4,24 +4,13 @@
  * here corrupts somebody's tool call. Protocol: sections 1, 5 and 6.
  */
 #include "tests/support/rude_client.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(routing, .init = start, .fini = stop, .timeout = 120);
+TestSuite(routing, .init = suite_router_start, .fini = suite_router_stop, .timeout = 120);
 
 Test(routing, two_clients_hear_each_other_and_themselves)
 {

@@ -4,24 +4,13 @@
  * whom the proxy would have stopped. RFC 9112. Protocol: section 8.
  */
 #include "tests/support/rude_client.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(http_rude, .init = start, .fini = stop, .timeout = 120);
+TestSuite(http_rude, .init = suite_router_start, .fini = suite_router_stop, .timeout = 120);
 
 #define POST "POST /v0.1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 #define CHUNKED_HEAD POST "Transfer-Encoding: chunked\r\n"

@@ -4,25 +4,14 @@
  * that changes one of these fails here, by name. Protocol: sections 6 and 7.
  */
 #include "tests/support/rude_client.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(traps, .init = start, .fini = stop, .timeout = 120);
+TestSuite(traps, .init = suite_router_start, .fini = suite_router_stop, .timeout = 120);
 
 /* Nobody changes a byte of what is lent for writing: the log that frames are written from is what
  * history is served from later. */

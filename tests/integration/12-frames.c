@@ -5,23 +5,12 @@
  */
 #include "tests/support/envelope_text.h"
 #include "tests/support/rude_client.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(frames, .init = start, .fini = stop, .timeout = 240);
+TestSuite(frames, .init = suite_router_start, .fini = suite_router_stop, .timeout = 240);
 
 /* The mask is four zeros: a mask like any other, which leaves the bytes readable here. */
 #define M "\0\0\0\0"

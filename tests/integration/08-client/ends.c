@@ -6,23 +6,12 @@
  */
 #include "tests/support/false_router.h"
 #include "tests/support/party.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
 
 TestSuite(client_ends, .timeout = 120);
 
@@ -49,8 +38,8 @@ static void expect_over(struct mcpx_client *client)
     mcpx_client_free(client);
 }
 
-Test(client_ends, a_newer_connection_of_the_same_participant_is_the_end, .init = start,
-     .fini = stop)
+Test(client_ends, a_newer_connection_of_the_same_participant_is_the_end,
+     .init = suite_router_start, .fini = suite_router_stop)
 {
     struct mcpx_client *first = party_join(&router, "a", "room");
     struct mcpx_client *second = party_join(&router, "a", "room");
@@ -65,7 +54,8 @@ Test(client_ends, a_newer_connection_of_the_same_participant_is_the_end, .init =
     party_leave(second);
 }
 
-Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = start, .fini = stop)
+Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = suite_router_start,
+     .fini = suite_router_stop)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
     struct mcpx_client *client;
@@ -253,7 +243,8 @@ Test(client_ends, who_welcomes_and_closes_is_left_alone_for_longer_and_longer)
     false_router_stop(&other);
 }
 
-Test(client_ends, names_are_looked_up_and_every_address_is_tried, .init = start, .fini = stop)
+Test(client_ends, names_are_looked_up_and_every_address_is_tried, .init = suite_router_start,
+     .fini = suite_router_stop)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
     struct mcpx_client *client;
@@ -367,7 +358,8 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
 }
 
 /* More than the session writes without an echo, and more than one turn of the loop writes. */
-Test(client_ends, a_goodbye_waits_until_everything_has_arrived, .init = start, .fini = stop)
+Test(client_ends, a_goodbye_waits_until_everything_has_arrived, .init = suite_router_start,
+     .fini = suite_router_stop)
 {
     enum { COUNT = 1000 };
     struct mcpx_client *other = party_join(&router, "b", "room");
@@ -409,7 +401,7 @@ Test(client_ends, a_goodbye_says_how_much_may_not_have_arrived)
 }
 
 /* The router that went is there again before the goodbye's patience ends. */
-Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = start)
+Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = suite_router_start)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
     struct false_router relay;
@@ -435,10 +427,10 @@ Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = start
     party_expect(other, MCPX_EVENT_MESSAGE, &event);
     party_leave(other);
     false_router_stop(&relay);
-    stop();
+    suite_router_stop();
 }
 
-Test(client_ends, nobody_waits_for_ever_who_connects_only_once, .init = start)
+Test(client_ends, nobody_waits_for_ever_who_connects_only_once, .init = suite_router_start)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
     struct mcpx_client *client;
@@ -450,7 +442,7 @@ Test(client_ends, nobody_waits_for_ever_who_connects_only_once, .init = start)
     party_send(client, "mcp/request", "b",
                "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
     party_expect(client, MCPX_EVENT_DELIVERED, &event);
-    stop();
+    suite_router_stop();
     party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect_eq(event.retry_ms, -1);
     party_expect(client, MCPX_EVENT_EXPIRED, &event);

@@ -2,6 +2,7 @@
  * Quantity: two clients on one loop, ten thousand messages each way at once, and a thousand
  * openings and closings. What breaks for whom: a bridge that runs for a month. Protocol: section 5.
  */
+#include "tests/support/suite_router.h"
 #include "tests/support/traffic.h"
 
 #include <criterion/criterion.h>
@@ -11,19 +12,7 @@
 
 enum { EACH = 10000, CYCLES = 1000, WARM_UP = 300, GROWTH_KIB = 2048 };
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(client_many, .init = start, .fini = stop, .timeout = 600);
+TestSuite(client_many, .init = suite_router_start, .fini = suite_router_stop, .timeout = 600);
 
 Test(client_many, ten_thousand_messages_each_way_in_order)
 {

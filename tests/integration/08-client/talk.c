@@ -4,24 +4,13 @@
  * that is built on libmcpx. Protocol: sections 2, 5 and 7.
  */
 #include "tests/support/party.h"
+#include "tests/support/suite_router.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct daemon router;
-
-static void start(void)
-{
-    daemon_start_default(&router);
-}
-
-static void stop(void)
-{
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
-}
-
-TestSuite(client_talk, .init = start, .fini = stop, .timeout = 240);
+TestSuite(client_talk, .init = suite_router_start, .fini = suite_router_stop, .timeout = 240);
 
 Test(client_talk, who_joins_is_told_who_it_is_and_who_is_there)
 {
