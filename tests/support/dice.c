@@ -43,6 +43,12 @@ static size_t next_byte(struct dice *dice)
     return byte;
 }
 
+void dice_fill(void *context, void *bytes, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)(dice_bits(context) >> 20);
+}
+
 size_t dice_below(struct dice *dice, size_t count)
 {
     size_t choice;

@@ -30,6 +30,9 @@ uint64_t dice_number_of(const char *variable, uint64_t otherwise);
 /** The next 64 random bits; never taken from the bytes. */
 uint64_t dice_bits(struct dice *dice);
 
+/** Fills `bytes` from the dice that `context` is: what a hub draws its chance from. */
+void dice_fill(void *context, void *bytes, size_t len);
+
 /** A number from 0 to count - 1; count is at least 1 and at most 65536. */
 size_t dice_below(struct dice *dice, size_t count);
 

@@ -58,17 +58,9 @@ static void draw_visitors(struct gated *sim)
     }
 }
 
-static void fill(void *context, void *bytes, size_t len)
-{
-    struct dice *dice = context;
-
-    for (size_t i = 0; i < len; i++)
-        ((unsigned char *)bytes)[i] = (unsigned char)(dice_bits(dice) >> 20);
-}
-
 static void begin_hub(struct gated *sim)
 {
-    sim->hub = hub_new(&sim->config, (struct chance){fill, &sim->chance});
+    sim->hub = hub_new(&sim->config, (struct chance){dice_fill, &sim->chance});
     if (!sim->hub)
         abort();
     memset(sim->pulled, 0, sizeof sim->pulled);

@@ -5,15 +5,6 @@
 
 #include <stdio.h>
 
-void gated_say(struct gated *sim, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    run_notes_add(&sim->notes, sim->step, sim->now.mono_ms, format, arguments);
-    va_end(arguments);
-}
-
 void gated_require(struct gated *sim, bool holds, const char *format, ...)
 {
     const struct hub_config *config = &sim->config;

@@ -107,8 +107,8 @@ struct gated {
 /* ---- gated_note.c: what is said about a run, and what everybody asks ---- */
 
 /** Notes a line of the transcript. */
-void gated_say(struct gated *sim, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define gated_say(sim, ...)                                                                   \
+    run_notes_add(&(sim)->notes, (sim)->step, (sim)->now.mono_ms, __VA_ARGS__)
 
 /** Prints the failure and the transcript, and aborts, unless `holds`. */
 void gated_require(struct gated *sim, bool holds, const char *format, ...)

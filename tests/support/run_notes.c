@@ -8,12 +8,15 @@
 #include <stdlib.h>
 
 void run_notes_add(struct run_notes *notes, uint64_t step, int64_t mono_ms, const char *format,
-                   va_list arguments)
+                   ...)
 {
+    va_list arguments;
     char *line = notes->lines[notes->count++ % RUN_NOTES];
     int len = snprintf(line, RUN_NOTE, "%5" PRIu64 " %8" PRId64 "  ", step, mono_ms);
 
+    va_start(arguments, format);
     vsnprintf(line + len, (size_t)(RUN_NOTE - len), format, arguments);
+    va_end(arguments);
 }
 
 void run_notes_end(const struct run_notes *notes, uint64_t step, const char *name,

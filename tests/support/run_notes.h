@@ -19,7 +19,7 @@ struct run_notes {
 
 /** Adds a line, with the number of the step and the time in front. */
 void run_notes_add(struct run_notes *notes, uint64_t step, int64_t mono_ms, const char *format,
-                   va_list arguments) __attribute__((format(printf, 4, 0)));
+                   ...) __attribute__((format(printf, 4, 5)));
 
 /** Prints the lines to stderr, then the step and what was wrong with it, and how to replay it. */
 void run_notes_end(const struct run_notes *notes, uint64_t step, const char *name,

@@ -48,14 +48,6 @@ static void draw_config(struct sim *sim)
     sim->is_bulky = config->history_bytes > 65536 && dice_hits(&sim->dice, 2);
 }
 
-static void fill(void *context, void *bytes, size_t len)
-{
-    struct dice *dice = context;
-
-    for (size_t i = 0; i < len; i++)
-        ((unsigned char *)bytes)[i] = (unsigned char)(dice_bits(dice) >> 20);
-}
-
 /* ---- steps ---- */
 
 static void depart(struct sim *sim, struct sim_peer *peer)
@@ -307,7 +299,7 @@ void sim_run(struct dice dice, const char *name, size_t steps, struct sim_tally 
         snprintf(sim->topics[i].name, sizeof sim->topics[i].name, "t%zu", i);
         sim->topics[i].empty_ms = -1;
     }
-    sim->hub = hub_new(&sim->config, (struct chance){fill, &chance});
+    sim->hub = hub_new(&sim->config, (struct chance){dice_fill, &chance});
     for (size_t i = 0; i < steps && !dice_is_over(&sim->dice); i++)
         step(sim);
     finish(sim);

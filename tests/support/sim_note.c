@@ -6,15 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void sim_say(struct sim *sim, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    run_notes_add(&sim->notes, sim->step, sim->now.mono_ms, format, arguments);
-    va_end(arguments);
-}
-
 static void print_config(const struct hub_config *config)
 {
     fprintf(stderr,

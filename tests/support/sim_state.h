@@ -170,7 +170,8 @@ int sim_instance(int identity, unsigned number);
 /* ---- sim_note.c: what is said about a run ---- */
 
 /** Notes a line of the transcript. */
-void sim_say(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define sim_say(sim, ...)                                                                     \
+    run_notes_add(&(sim)->notes, (sim)->step, (sim)->now.mono_ms, __VA_ARGS__)
 
 /** Prints the failure and the transcript, and aborts, unless `holds`. */
 void sim_require(struct sim *sim, bool holds, const char *format, ...)
