@@ -101,9 +101,10 @@ char *fixture_bearer(struct fixture *fixture, const char *participant, const cha
     return out.text;
 }
 
-struct peer *fixture_join(struct fixture *fixture, const char *participant, const char *topic)
+struct peer *fixture_join_as(struct fixture *fixture, const char *participant,
+                             const char *topic, const char *capabilities)
 {
-    char *bearer = fixture_bearer(fixture, participant, topic, "[\"*\"]");
+    char *bearer = fixture_bearer(fixture, participant, topic, capabilities);
     struct admission admission = {.topic = mcpx_slice_of(topic)};
     struct grant *grant = NULL;
     struct peer *peer = NULL;
@@ -116,6 +117,11 @@ struct peer *fixture_join(struct fixture *fixture, const char *participant, cons
     grant_unref(grant);
     free(bearer);
     return peer;
+}
+
+struct peer *fixture_join(struct fixture *fixture, const char *participant, const char *topic)
+{
+    return fixture_join_as(fixture, participant, topic, "[\"*\"]");
 }
 
 void fixture_say(struct fixture *fixture, struct peer *peer, const char *text)

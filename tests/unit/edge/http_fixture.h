@@ -42,6 +42,10 @@ void fixture_fini(struct fixture *fixture);
 char *fixture_bearer(struct fixture *fixture, const char *participant, const char *topic,
                      const char *capabilities);
 
+/** Joins a participant with these capabilities, as JSON text. */
+struct peer *fixture_join_as(struct fixture *fixture, const char *participant,
+                             const char *topic, const char *capabilities);
+
 /** Joins a participant that may send everything. */
 struct peer *fixture_join(struct fixture *fixture, const char *participant, const char *topic);
 

@@ -4,7 +4,6 @@
  * looked at once for each topic. Protocol: section 8.
  */
 #include "http_fixture.h"
-#include "tests/support/bearer.h"
 #include "tests/support/jwt.h"
 
 #include "router/policy/grants/grant.h"
@@ -62,23 +61,6 @@ static char *bearer_for(const char *topics)
     return bearer;
 }
 
-/* Somebody who has no rights of an administrator, so that each connection is looked at. */
-static void join(struct fixture *fixture, const char *topic)
-{
-    char *bearer = fixture_bearer(fixture, "ann", topic, "[\"chat\"]");
-    struct admission admission = {.topic = mcpx_slice_of(topic)};
-    struct grant *grant = NULL;
-    struct peer *peer = NULL;
-
-    cr_assert_eq(tokens_verify(fixture->config.tokens, mcpx_slice_of(bearer + 7),
-                               admission.topic, fixture->now, &grant),
-                 MCPX_OK);
-    cr_assert_eq(hub_admit(fixture->api.hub, grant, &admission, NULL, fixture->now, &peer),
-                 MCPX_OK);
-    grant_unref(grant);
-    free(bearer);
-}
-
 Test(http_kick, everywhere_verifies_the_token_and_looks_at_grants_once)
 {
     static const struct {
@@ -96,7 +78,7 @@ Test(http_kick, everywhere_verifies_the_token_and_looks_at_grants_once)
     fixture_init(&fixture);
     for (int i = 0; i < TOPICS; i++) {
         snprintf(topic, sizeof topic, "room-%d", i);
-        join(&fixture, topic);
+        fixture_join_as(&fixture, "ann", topic, "[\"chat\"]"); /* no admin: looked at */
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *bearer = bearer_for(rows[i].topics);

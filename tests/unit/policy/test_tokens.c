@@ -1,15 +1,11 @@
 /*
  * What breaks for whom: a participant has what its token does not name. Protocol: sections 3, 7.
  */
-#include "tests/support/bearer.h"
-#include "tests/support/jwt.h"
-#include "tests/support/settled.h"
+#include "tokens_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define SECRET "0123456789abcdef0123456789abcdef"
 
 /* sha256 of "fs-token" and of "bare-token" */
 static const char text[] =
@@ -23,24 +19,6 @@ static const char text[] =
     "\"routing\":\"all\"},"
     "\"bare\":{\"token_sha256\":"
     "\"d300834f86e0d535a0cbb861d176c4d69efefb7100083327b90a1f88a4f40fe6\"}}}";
-
-static const struct mcpx_now now = {.mono_ms = 5, .wall_ms = 1800000000000};
-
-static struct settled load(void)
-{
-    struct settled s = settled_load(text, NULL, false);
-
-    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
-    return s;
-}
-
-static enum mcpx_err verify(struct settled *s, const char *bearer, const char *topic,
-                            struct grant **grant)
-{
-    *grant = NULL;
-    return tokens_verify(s->config.tokens, mcpx_slice_of(bearer), mcpx_slice_of(topic), now,
-                         grant);
-}
 
 Test(tokens, knows_static_tokens_by_their_hash)
 {
@@ -65,7 +43,7 @@ Test(tokens, knows_static_tokens_by_their_hash)
         {"367a1068b0b074382a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc", NULL, NULL,
          MCPX_ETOKEN},
     };
-    struct settled s = load();
+    struct settled s = load(text);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct grant *grant;
@@ -119,7 +97,7 @@ Test(tokens, find_everybody_among_many)
 
 Test(tokens, joins_the_grants_of_profile_and_participant)
 {
-    struct settled s = load();
+    struct settled s = load(text);
     struct mcpx_kind kind;
     struct mcpx_question question = {.kind = &kind, .wall_ms = now.wall_ms};
     struct grant *grant;
@@ -197,17 +175,9 @@ static const struct {
     {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":null", MCPX_ETOKEN, NULL, NULL},
 };
 
-static char *sign(const char *claims)
-{
-    char whole[512];
-
-    snprintf(whole, sizeof whole, "{%s}", claims);
-    return jwt_make("{\"alg\":\"HS256\"}", whole, "SHA256", SECRET);
-}
-
 Test(tokens, turns_claims_into_a_grant)
 {
-    struct settled s = load();
+    struct settled s = load(text);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *token = sign(rows[i].claims);
@@ -228,7 +198,7 @@ Test(tokens, turns_claims_into_a_grant)
 
 Test(tokens, asks_for_no_topic_where_none_is_meant)
 {
-    struct settled s = load();
+    struct settled s = load(text);
     char *token = sign("\"sub\":\"a\"");
     struct grant *grant;
 
@@ -248,7 +218,7 @@ Test(tokens, say_how_many_instances_there_may_be)
         {"\"sub\":\"a\",\"instances\":1", 1},
         {"\"sub\":\"a\",\"instances\":64", 64},
     };
-    struct settled s = load();
+    struct settled s = load(text);
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         char *token = sign(numbers[i].claims);
@@ -274,7 +244,7 @@ Test(tokens, end_when_they_say_and_not_before_they_begin)
         {"\"sub\":\"a\",\"exp\":1799999950", 1800000010000}, /* good by the leeway alone */
         {"\"sub\":\"a\",\"exp\":1e18", 253402300799000},
     };
-    struct settled s = load();
+    struct settled s = load(text);
 
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         char *token = sign(dates[i].claims);
@@ -291,7 +261,7 @@ Test(tokens, end_when_they_say_and_not_before_they_begin)
 
 Test(tokens, share_one_set_between_equal_capabilities)
 {
-    struct settled s = load();
+    struct settled s = load(text);
     char *tokens[] = {
         sign("\"sub\":\"a\",\"capabilities\":[\"chat\",\"mcp/*\"]"),
         sign("\"sub\":\"b\",\"capabilities\":[ \"chat\" , \"mcp\\/*\" ]"),
@@ -318,7 +288,7 @@ Test(tokens, share_one_set_between_equal_capabilities)
 
 Test(tokens, remember_a_bounded_number_of_sets)
 {
-    struct settled s = load();
+    struct settled s = load(text);
     char *token = sign("\"sub\":\"a\",\"capabilities\":[\"kept\"]");
     struct grant *kept;
 
@@ -344,7 +314,7 @@ Test(tokens, remember_a_bounded_number_of_sets)
 /* Otherwise whoever may ask pushes out the sets of those who talk. */
 Test(tokens, remember_no_list_that_was_only_asked_about)
 {
-    struct settled s = load();
+    struct settled s = load(text);
     char *token = sign("\"sub\":\"a\",\"capabilities\":[\"kept\"]");
     struct grant *before, *after;
 
@@ -482,7 +452,7 @@ Test(tokens, names_the_claim_that_a_token_is_refused_for)
         {"{\"sub\":\"fs\"}", "its participant is one of the configuration"},
     };
     const struct claimant configured = {.bearer = MCPX_SLICE("fs-token")};
-    struct settled s = load();
+    struct settled s = load(text);
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char *token = jwt_make("{\"alg\":\"HS256\"}", refused[i].claims, "SHA256", SECRET);

@@ -2,17 +2,13 @@
  * What breaks for whom: a token signed with a key that somebody trusts, made by who should not be
  * able to, or a way around what the configuration says of a participant. Protocol: section 7.
  */
-#include "tests/support/bearer.h"
-#include "tests/support/jwt.h"
-#include "tests/support/settled.h"
+#include "tokens_fixture.h"
 
 #include "router/policy/identity/tokens.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define SECRET "0123456789abcdef0123456789abcdef"
 
 static const char text[] =
     "{\"auth\":{\"jwt\":{\"secret\":\"" SECRET "\",\"exp\":\"optional\"}},"
@@ -28,32 +24,6 @@ static const char text[] =
     "\"never\":{\"jwt\":\"refused\",\"token_sha256\":"
     "\"0000000000000000000000000000000000000000000000000000000000000002\","
     "\"topics\":[\"*\"]}}}";
-
-static const struct mcpx_now now = {.mono_ms = 5, .wall_ms = 1800000000000};
-
-static struct settled load(void)
-{
-    struct settled s = settled_load(text, NULL, false);
-
-    cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
-    return s;
-}
-
-static enum mcpx_err verify(struct settled *s, const char *bearer, const char *topic,
-                            struct grant **grant)
-{
-    *grant = NULL;
-    return tokens_verify(s->config.tokens, mcpx_slice_of(bearer), mcpx_slice_of(topic), now,
-                         grant);
-}
-
-static char *sign(const char *claims)
-{
-    char whole[512];
-
-    snprintf(whole, sizeof whole, "{%s}", claims);
-    return jwt_make("{\"alg\":\"HS256\"}", whole, "SHA256", SECRET);
-}
 
 /* Whoever is given one by dev mode could go with it to a router that serves people. */
 Test(tokens_entry, of_dev_mode_are_never_signed_with_a_configured_secret)
@@ -105,7 +75,7 @@ Test(tokens_entry, that_name_a_configured_participant_earn_what_its_entry_says_o
         {"\"sub\":\"both\",\"topic\":\"room-1\",\"instances\":9", "room-1", MCPX_ETOKEN},
         {"\"sub\":\"other\",\"topic\":\"room-1\"", "room-1", MCPX_OK},
     };
-    struct settled s = load();
+    struct settled s = load(text);
     struct token_topic covered[] = {{.name = MCPX_SLICE("room-1")},
                                     {.name = MCPX_SLICE("lobby")}};
     struct grant *grant, *own;
