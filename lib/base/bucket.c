@@ -32,8 +32,7 @@ void mx_bucket_spend(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
     uint64_t most = (rate.burst + rate.per_minute) * unit;
     uint64_t spent = spent_now(cell, rate, now_ms) + cost * unit;
 
-    cell->spent = spent < most ? spent : most;
-    cell->at_ms = now_ms;
+    *cell = (struct mx_bucket){spent < most ? spent : most, now_ms};
 }
 
 bool mx_bucket_take(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost, int64_t now_ms)
@@ -42,8 +41,7 @@ bool mx_bucket_take(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost, 
 
     if (spent > rate.burst * unit && rate.per_minute > 0)
         return false;
-    cell->spent = spent;
-    cell->at_ms = now_ms;
+    *cell = (struct mx_bucket){spent, now_ms};
     return true;
 }
 
@@ -52,8 +50,7 @@ void mx_bucket_return(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost
 {
     uint64_t spent = spent_now(cell, rate, now_ms);
 
-    cell->spent = spent > cost * unit ? spent - cost * unit : 0;
-    cell->at_ms = now_ms;
+    *cell = (struct mx_bucket){spent > cost * unit ? spent - cost * unit : 0, now_ms};
 }
 
 int64_t mx_bucket_wait_ms(const struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,

@@ -335,10 +335,7 @@ static bool is_too_much(struct mcpx_child *child, size_t len)
 {
     int64_t now_ms = (int64_t)uv_now(child->config.loop);
 
-    if (mx_bucket_wait_ms(&child->shown, shown_rate, len, now_ms) > 0)
-        return true;
-    mx_bucket_spend(&child->shown, shown_rate, len, now_ms);
-    return false;
+    return !mx_bucket_take(&child->shown, shown_rate, len, now_ms);
 }
 
 /* Nobody waits for who reads our standard error: what it does not take is lost, and counted. */

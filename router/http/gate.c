@@ -100,10 +100,9 @@ bool gate_looks(struct gate *gate, struct address from, uint64_t looks, struct m
     struct mcpx_slice address = address_slice(&from);
 
     if (mx_buckets_wait_ms(&gate->looks, address, looks, now.mono_ms) ||
-        mx_bucket_wait_ms(&gate->all_looks, gate->all_looks_rate, looks, now.mono_ms))
+        !mx_bucket_take(&gate->all_looks, gate->all_looks_rate, looks, now.mono_ms))
         return false;
     mx_buckets_spend(&gate->looks, address, looks, now.mono_ms);
-    mx_bucket_spend(&gate->all_looks, gate->all_looks_rate, looks, now.mono_ms);
     return true;
 }
 

@@ -88,10 +88,19 @@ static void forget(struct hub *hub, struct opening *opening)
     free(opening);
 }
 
-static void free_told(struct openings *openings)
+/* Those in a list that are known no longer than that. */
+static void forget_until(struct hub *hub, struct link *list, int64_t until_ms)
 {
-    free(openings->told);
-    openings->told = NULL;
+    struct link *next;
+
+    for (struct link *link = list->next; link != list; link = next) {
+        struct opening *opening = LIST_ELEMENT(link, struct opening, in_list);
+
+        next = link->next;
+        if (opening->until_ms > until_ms)
+            return;
+        forget(hub, opening);
+    }
 }
 
 void openings_fini(struct hub *hub)
@@ -100,11 +109,7 @@ void openings_fini(struct hub *hub)
     struct task task;
 
     for (size_t i = 0; i < OPENING_STATES; i++)
-        for (struct link *link = openings->lists[i].next, *next; link != &openings->lists[i];
-             link = next) {
-            next = link->next;
-            forget(hub, LIST_ELEMENT(link, struct opening, in_list));
-        }
+        forget_until(hub, &openings->lists[i], INT64_MAX);
     while (opening_next_task(hub, &task))
         ;
     mx_map_fini(&openings->names);
@@ -153,7 +158,7 @@ static void end(struct hub *hub, struct opening *opening, enum opening_state sta
     if (topic)
         topic_free(topic);
     set_state(hub, opening, state, remembered_ms);
-    while (openings->ended > REMEMBERED_MAX) {
+    if (openings->ended > REMEMBERED_MAX) {
         struct opening *oldest = first_of(&openings->lists[OPENING_FAILED]);
 
         forget(hub, oldest ? oldest : first_of(&openings->lists[OPENING_ABSENT]));
@@ -282,7 +287,8 @@ enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_s
 
 static bool next_closed(struct openings *openings, struct task *task)
 {
-    free_told(openings);
+    free(openings->told);
+    openings->told = NULL;
     if (list_is_empty(&openings->closed))
         return false;
     openings->told = LIST_ELEMENT(openings->closed.next, struct topic, in_hub);
@@ -434,8 +440,8 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 void openings_expire(struct hub *hub)
 {
     struct openings *openings = hub->openings;
-    struct opening *opening;
     int64_t now_ms = hub->now.mono_ms;
+    struct opening *opening;
 
     while ((opening = first_of(&openings->lists[OPENING_WAITING])) &&
            opening->until_ms <= now_ms)
@@ -446,6 +452,5 @@ void openings_expire(struct hub *hub)
         hub->waits++;
     }
     for (int state = OPENING_FAILED; state < OPENING_STATES; state++)
-        while ((opening = first_of(&openings->lists[state])) && opening->until_ms <= now_ms)
-            forget(hub, opening);
+        forget_until(hub, &openings->lists[state], now_ms);
 }

