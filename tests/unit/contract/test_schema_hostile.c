@@ -12,7 +12,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The slowest row takes 200 ms in a release on a quiet machine; without a bound it takes seconds. */
+/* The slowest row takes 200 ms in a quiet release; without a bound on work it takes seconds. */
 #if defined(__SANITIZE_ADDRESS__)
 #define TIME_MAX_MS 10000.0
 #elif defined(__OPTIMIZE__)
