@@ -285,9 +285,9 @@ static void happen(struct stage *stage, struct mcpx_slice line)
     must(stage->answers <= stage->requests);
 }
 
-static bool has_client_call(const struct expose_calls *calls)
+static bool has_client_call(const struct bridge_calls *calls)
 {
-    for (const struct expose_call *call = calls->first; call; call = call->next)
+    for (const struct bridge_call *call = calls->first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT)
             return true;
     return false;

@@ -4,7 +4,6 @@
  * hold [A-Za-z0-9_.-] and 64 bytes) makes the whole list unusable.
  */
 #include "tools/mcpx-bridge/expose/servers/names.h"
-#include "tools/mcpx-bridge/expose/servers/shown.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

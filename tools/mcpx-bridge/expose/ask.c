@@ -6,10 +6,6 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
-
-#include <stdlib.h>
 
 /* Questions before the client at one time. */
 enum { ASKS_MAX = 256 };
@@ -19,14 +15,6 @@ enum { ASKS_MAX = 256 };
  * the router lets the client send.
  */
 static const struct mx_rate rate_of_one = {60, 10}, rate_of_all = {600, 60};
-
-/* A request of a server to the client, under a number that is its JSON-RPC id there. */
-struct expose_ask {
-    struct expose_ask *next;
-    int64_t number;
-    struct mcpx_slice participant, envelope;
-    struct mcpx_slice id; /* the server's JSON-RPC id, raw */
-};
 
 static const struct {
     const char *method;
@@ -43,21 +31,11 @@ static void forget_request(struct expose *x, struct mcpx_slice envelope)
     bridge_output_add(&x->output, &(struct bridge_row){.action = action});
 }
 
-/* Takes the first of these out of the list. */
-static struct expose_ask *take_out(struct expose *x, struct expose_ask **at)
-{
-    struct expose_ask *ask = *at;
-
-    *at = ask->next;
-    x->ask_count--;
-    return ask;
-}
-
 bool expose_is_asked(const struct expose *x, struct mcpx_slice participant)
 {
-    const struct expose_ask *ask = x->asks;
+    const struct bridge_call *ask = x->asks.first;
 
-    while (ask && !mcpx_slice_equal(ask->participant, participant))
+    while (ask && !mcpx_slice_equal(ask->who.id, participant))
         ask = ask->next;
     return ask != NULL;
 }
@@ -126,37 +104,22 @@ static bool client_can(const struct expose *x, struct mcpx_slice method)
 
 /* On another call than that one; NULL = on any. */
 static bool works_for_client(const struct expose *x, struct mcpx_slice participant,
-                             const struct expose_call *but)
+                             const struct bridge_call *but)
 {
-    for (const struct expose_call *call = x->calls.first; call; call = call->next)
+    for (const struct bridge_call *call = x->calls.first; call; call = call->next)
         if (call != but && call->purpose == EXPOSE_FOR_CLIENT &&
-            call->stage != EXPOSE_PROPOSED && mcpx_slice_equal(call->participant, participant))
+            call->stage != EXPOSE_PROPOSED && mcpx_slice_equal(call->who.id, participant))
             return true;
     return false;
 }
 
 /* ---- asking ---- */
 
-static struct expose_ask *keep(struct expose *x, const struct mcpx_event *event)
-{
-    struct mcpx_slice from = event->envelope->from, envelope = event->envelope->id;
-    struct mcpx_slice id = event->rpc->id;
-    char *at;
-    struct expose_ask *ask = bridge_room(sizeof *ask, from.len + envelope.len + id.len, &at);
-
-    ask->participant = bridge_copy(&at, from);
-    ask->envelope = bridge_copy(&at, envelope);
-    ask->id = bridge_copy(&at, id);
-    ask->number = ++x->last_ask;
-    ask->next = x->asks;
-    x->asks = ask;
-    x->ask_count++;
-    return ask;
-}
-
 static void pass_on(struct expose *x, const struct mcpx_event *event)
 {
-    struct expose_ask *ask = keep(x, event);
+    struct bridge_call question = {
+        .who.id = event->envelope->from, .came_in = event->envelope->id, .id = event->rpc->id};
+    const struct bridge_call *ask = bridge_calls_add(&x->asks, &question);
     struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
     struct mcpx_text id, line = {0}, params = {0};
 
@@ -180,7 +143,7 @@ static const char *find_obstacle(const struct expose *x, const struct mcpx_event
     if (!works_for_client(x, event->envelope->from, NULL))
         return "only a server that works on a call of this client may ask it";
     *code = BRIDGE_UNAVAILABLE;
-    if (x->ask_count >= ASKS_MAX)
+    if (x->asks.count >= ASKS_MAX)
         return "the client has 256 questions before it already";
     return x->is_behind ? "the client reads nothing at present" : NULL;
 }
@@ -232,35 +195,32 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
 /* ---- the answer, or none ---- */
 
 /* To the server, under its own id. */
-static void respond_with(struct expose *x, const struct expose_ask *ask,
+static void respond_with(struct expose *x, const struct bridge_call *ask,
                          const struct mcpx_rpc *rpc)
 {
     struct mcpx_text payload = {0}, result = {0};
 
-    expose_ids_restore(x, ask->participant, rpc->result, &result);
+    expose_ids_restore(x, ask->who.id, rpc->result, &result);
     bridge_add_message(&payload, rpc->text, ask->id, "result", &result);
-    respond(x, ask->envelope, payload, false);
+    respond(x, ask->came_in, payload, false);
     mcpx_text_fini(&result);
 }
 
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
 {
-    struct expose_ask **at = &x->asks;
-    struct expose_ask *ask;
+    struct bridge_call *ask;
     int64_t number;
 
     if (!bridge_number(rpc->id, &number))
         return;
-    while (*at && (*at)->number != number)
-        at = &(*at)->next;
-    if (!*at)
+    ask = bridge_calls_find(&x->asks, number);
+    if (!ask)
         return;
-    ask = take_out(x, at);
     respond_with(x, ask, rpc);
-    free(ask);
+    bridge_calls_drop(&x->asks, ask);
 }
 
-static void tell_cancelled(struct expose *x, const struct expose_ask *ask)
+static void tell_cancelled(struct expose *x, const struct bridge_call *ask)
 {
     expose_tell_notice(x, "notifications/cancelled",
                        mx_formatted("{\"requestId\":%s}", ask->number));
@@ -271,42 +231,33 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
 {
     struct mcpx_slice id = mcpx_json_get(params, "requestId");
 
-    for (struct expose_ask **at = &x->asks; id.text && *at; at = &(*at)->next) {
-        struct expose_ask *ask = *at;
-
-        if (mcpx_json_same(ask->id, id) && mcpx_slice_equal(ask->participant, participant)) {
+    for (struct bridge_call *ask = x->asks.first; id.text && ask; ask = ask->next)
+        if (mcpx_json_same(ask->id, id) && mcpx_slice_equal(ask->who.id, participant)) {
             tell_cancelled(x, ask);
-            forget_request(x, ask->envelope);
-            free(take_out(x, at));
+            forget_request(x, ask->came_in);
+            bridge_calls_drop(&x->asks, ask);
             return;
         }
-    }
 }
 
 void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char *reason)
 {
-    struct expose_ask **at = &x->asks;
-
-    while (*at) {
-        struct expose_ask *ask = *at;
-
-        if (participant.text && !mcpx_slice_equal(ask->participant, participant)) {
-            at = &ask->next;
+    for (struct bridge_call *ask = x->asks.first, *next; ask; ask = next) {
+        next = ask->next;
+        if (participant.text && !mcpx_slice_equal(ask->who.id, participant))
             continue;
-        }
-        take_out(x, at);
         if (participant.text)
             tell_cancelled(x, ask);
         if (reason)
-            respond_error(x, ask->envelope, ask->id, BRIDGE_UNAVAILABLE, reason);
+            respond_error(x, ask->came_in, ask->id, BRIDGE_UNAVAILABLE, reason);
         else
-            forget_request(x, ask->envelope);
-        free(ask);
+            forget_request(x, ask->came_in);
+        bridge_calls_drop(&x->asks, ask);
     }
 }
 
-void expose_ask_over(struct expose *x, const struct expose_call *call)
+void expose_ask_over(struct expose *x, const struct bridge_call *call)
 {
-    if (x->asks && !works_for_client(x, call->participant, call))
-        expose_ask_end(x, call->participant, "the call it was about is over");
+    if (x->asks.first && !works_for_client(x, call->who.id, call))
+        expose_ask_end(x, call->who.id, "the call it was about is over");
 }

@@ -6,15 +6,13 @@
  */
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 #include <stdlib.h>
 
 /* ---- an answer ---- */
 
 /* A task's own answers name it, and so does the answer that begins it. */
-static unsigned ids_of(const struct expose_call *call)
+static unsigned ids_of(const struct bridge_call *call)
 {
     struct mcpx_slice method = call->method;
 
@@ -37,7 +35,7 @@ static bool names_two_tasks(struct mcpx_slice result, unsigned where)
                         (mcpx_json_get(task, "taskId").text ? 1 : 0);
 }
 
-static void tell_ambiguous(struct expose *x, struct expose_call *call)
+static void tell_ambiguous(struct expose *x, struct bridge_call *call)
 {
     struct mcpx_slice reason = MCPX_SLICE("the server's answer names its task in two ways");
 
@@ -51,7 +49,7 @@ static void tell_ambiguous(struct expose *x, struct expose_call *call)
  * The answer through the second door. `shown` is the server's result or error where that was
  * changed, and becomes what the terms make of it; empty: it stays. Returns true for an error.
  */
-static bool pass_terms(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc,
+static bool pass_terms(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
                        struct mcpx_text *shown)
 {
     bool is_error = rpc->form == MCPX_RPC_ERROR;
@@ -70,7 +68,7 @@ static bool pass_terms(struct expose *x, struct expose_call *call, const struct 
     return answer.is_error;
 }
 
-void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc)
+void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
     struct mcpx_text out = {0}, shown = {0}, modern = {0};
     bool is_error;
@@ -79,7 +77,7 @@ void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx
         tell_ambiguous(x, call);
         return;
     }
-    expose_ids_show(x, call->participant, rpc->result, ids_of(call), &shown);
+    expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown);
     is_error = pass_terms(x, call, rpc, &shown);
     if (call->modern && !is_error) {
         struct mcpx_slice result = shown.len ? mcpx_text_view(&shown) : rpc->result;
@@ -100,11 +98,11 @@ void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx
 
 /* ---- the end ---- */
 
-void expose_end(struct expose *x, struct expose_call *call)
+void expose_end(struct expose *x, struct bridge_call *call)
 {
     expose_terms_abandon(x, call);
     expose_ask_over(x, call);
-    expose_calls_remove(&x->calls, call);
+    bridge_calls_drop(&x->calls, call);
 }
 
 /* What a code of ours is under terms. */
@@ -115,7 +113,7 @@ static enum mcpx_cause cause_of(int code)
     return code == BRIDGE_NOT_ALLOWED ? MCPX_CAUSE_DENIED : MCPX_CAUSE_UNAVAILABLE;
 }
 
-void expose_fail(struct expose *x, struct expose_call *call, int code,
+void expose_fail(struct expose *x, struct bridge_call *call, int code,
                  struct mcpx_slice message)
 {
     if (call->purpose == EXPOSE_FOR_CLIENT) {

@@ -2,12 +2,9 @@
  * expose.c - the server as its owner sees it: lines, events and time go in, and each is handed to
  * the part that knows what to do. All state hangs on one struct; nothing here waits or asks.
  */
-#include "tools/mcpx-bridge/expose/expose.h"
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 #include <stdlib.h>
 
@@ -61,9 +58,9 @@ void expose_free(struct expose *x)
     if (!x)
         return;
     expose_held_fini(x);
-    expose_ask_end(x, (struct mcpx_slice){0}, NULL);
+    bridge_calls_fini(&x->asks);
     expose_watch_fini(x);
-    expose_calls_fini(&x->calls);
+    bridge_calls_fini(&x->calls);
     expose_terms_fini(x);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
@@ -122,31 +119,30 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
 /* ---- the topic ---- */
 
 /* Our token, or NULL: the call that this progress is about, if it comes from who runs it. */
-static struct expose_call *call_of_token(const struct expose *x,
+static struct bridge_call *call_of_token(const struct expose *x,
                                          const struct mcpx_event *event)
 {
     struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
     size_t prefix = x->nonce.len + 2; /* quote and dash */
-    struct expose_call *call;
+    struct bridge_call *call;
     int64_t number;
 
     if (raw.len < prefix + 2 || memcmp(raw.text + 1, x->nonce.text, x->nonce.len) != 0 ||
         !bridge_number((struct mcpx_slice){raw.text + prefix, raw.len - prefix - 1}, &number))
         return NULL;
-    call = expose_calls_find(&x->calls, number);
-    if (!call || !call->token.len ||
-        !mcpx_slice_equal(call->participant, event->envelope->from))
+    call = bridge_calls_find(&x->calls, number);
+    if (!call || !call->token.len || !mcpx_slice_equal(call->who.id, event->envelope->from))
         return NULL;
     return call;
 }
 
 static void pass_progress(struct expose *x, const struct mcpx_event *event)
 {
-    struct expose_call *call = call_of_token(x, event);
+    struct bridge_call *call = call_of_token(x, event);
     struct mcpx_text params = {0}, shown = {0};
 
     if (call && call->due_ms != INT64_MAX)
-        call->due_ms = x->now.mono_ms + x->config.request_ms;
+        bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
     if (!call || !expose_may_tell(x))
         return;
     expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
@@ -279,7 +275,7 @@ static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
     [MCPX_EVENT_VIOLATION] = violation};
 
 static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
-                                                      struct expose_call *call,
+                                                      struct bridge_call *call,
                                                       const struct mcpx_event *event) = {
     [MCPX_EVENT_RESPONSE] = expose_answered,
     [MCPX_EVENT_REFUSED] = expose_undelivered,
@@ -289,7 +285,7 @@ static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
 
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
 {
-    struct expose_call *call = expose_calls_of_tag(&x->calls, event->tag);
+    struct bridge_call *call = bridge_calls_of_tag(&x->calls, event->tag);
 
     x->now = now;
     if (on_events[event->type])
@@ -360,7 +356,7 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
     struct mcpx_text line;
 
-    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_fail(x, call, BRIDGE_UNAVAILABLE, sentence);
@@ -376,12 +372,12 @@ void expose_leave(struct expose *x, struct mcpx_now now)
     struct mcpx_text line;
 
     x->now = now;
-    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_take_back(x, call, (struct mcpx_slice){0});
         expose_terms_abandon(x, call);
-        expose_calls_remove(&x->calls, call);
+        bridge_calls_drop(&x->calls, call);
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
     while (expose_held_take(x, &line)) {
@@ -392,7 +388,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
 
 bool expose_is_idle(const struct expose *x)
 {
-    for (const struct expose_call *call = x->calls.first; call; call = call->next)
+    for (const struct bridge_call *call = x->calls.first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
             return false;
     return !x->held;

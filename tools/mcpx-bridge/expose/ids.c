@@ -6,7 +6,6 @@
 #include "tools/mcpx-bridge/expose/request.h"
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/state.h"
 
 /* Whose ids they are, and whether the text goes back to that participant. */
 struct translation {
@@ -129,10 +128,10 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
     mcpx_text_fini(&id);
 }
 
-void expose_ids_note_answer(struct expose *x, const struct expose_call *call,
+void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice participant = call->participant;
+    struct mcpx_slice participant = call->who.id;
     struct mcpx_slice data = mcpx_json_get(rpc->error, "data");
     struct mcpx_json_walk walk;
 

@@ -7,8 +7,6 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 enum {
     SETTLE_MS = 100,    /* changes of the lists within are told as one */
@@ -62,7 +60,7 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
 {
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_text params = {0};
-    struct expose_call *call;
+    struct bridge_call *call;
 
     if (cursor.text)
         mx_format(&params, "{\"cursor\":%s}", cursor);
@@ -287,14 +285,14 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
     expose_touch(x);
 }
 
-void expose_probe_answer(struct expose *x, struct expose_call *call,
+void expose_probe_answer(struct expose *x, struct bridge_call *call,
                          const struct mcpx_rpc *rpc)
 {
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->participant);
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
     enum expose_purpose purpose = call->purpose;
     enum expose_list list = call->list;
 
-    expose_calls_remove(&x->calls, call);
+    bridge_calls_drop(&x->calls, call);
     if (!seat)
         return;
     if (rpc && purpose == EXPOSE_FOR_HELLO)
@@ -311,7 +309,7 @@ void expose_probe_answer(struct expose *x, struct expose_call *call,
     }
 }
 
-void expose_give_up(struct expose *x, struct expose_call *call, int code,
+void expose_give_up(struct expose *x, struct bridge_call *call, int code,
                     struct mcpx_slice message)
 {
     if (expose_call_is_probe(call))
@@ -320,15 +318,15 @@ void expose_give_up(struct expose *x, struct expose_call *call, int code,
         expose_fail(x, call, code, message);
 }
 
-void expose_probe_refused(struct expose *x, struct expose_call *call)
+void expose_probe_refused(struct expose *x, struct bridge_call *call)
 {
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->participant);
+    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
 
     if (!seat || call->purpose != EXPOSE_FOR_HELLO) {
         expose_probe_answer(x, call, NULL);
         return;
     }
-    expose_calls_remove(&x->calls, call);
+    bridge_calls_drop(&x->calls, call);
     ask_lists(x, seat, EXPOSE_TOOLS);
 }
 
@@ -366,15 +364,15 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
     struct mcpx_text message =
         mx_formatted("participant %s left the topic", expose_quoted(participant));
 
-    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (mcpx_slice_equal(call->participant, participant)) {
-            expose_forget(x, mcpx_text_view(&call->envelope));
+        if (mcpx_slice_equal(call->who.id, participant)) {
+            expose_forget(x, mcpx_text_view(&call->sent_in));
             if (call->stage == EXPOSE_PROPOSED)
-                expose_send_withdrawal(x, participant, mcpx_text_view(&call->envelope),
+                expose_send_withdrawal(x, participant, mcpx_text_view(&call->sent_in),
                                        "the participant it was for left");
             if (expose_call_is_probe(call))
-                expose_calls_remove(&x->calls, call);
+                bridge_calls_drop(&x->calls, call);
             else
                 expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
         }

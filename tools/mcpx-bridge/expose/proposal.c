@@ -5,27 +5,24 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
-static void schedule_heartbeat(struct expose *x, struct expose_call *call)
+static void schedule_heartbeat(struct expose *x, struct bridge_call *call)
 {
     call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
 }
 
 /* tools/call 'write_file' to 'files' */
-static struct mcpx_text operation_of(const struct expose_call *call)
+static struct mcpx_text operation_of(const struct bridge_call *call)
 {
     struct mcpx_slice context = call->context;
 
     return mx_formatted("%s%s%s to %s", call->method, context.len ? " " : "",
                         context.len ? expose_quoted(context) : context,
-                        expose_quoted(call->participant));
+                        expose_quoted(call->who.id));
 }
 
-void expose_send_heartbeat(struct expose *x, struct expose_call *call)
+void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
 {
     struct mcpx_text operation = operation_of(call);
     struct mcpx_text message =
@@ -40,16 +37,16 @@ void expose_send_heartbeat(struct expose *x, struct expose_call *call)
     schedule_heartbeat(x, call);
 }
 
-void expose_propose(struct expose *x, struct expose_call *call)
+void expose_propose(struct expose *x, struct bridge_call *call)
 {
     call->stage = EXPOSE_PROPOSED;
-    call->due_ms = expose_in(x, x->config.proposal_ms);
+    bridge_calls_defer(&x->calls, call, expose_in(x, x->config.proposal_ms));
     call->is_again = false;
-    mcpx_text_reset(&call->envelope); /* that of the request, if it was one */
+    mcpx_text_reset(&call->sent_in); /* that of the request, if it was one */
     expose_send_call(x, call);
 }
 
-void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err err)
+void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err err)
 {
     struct mcpx_text text = {0};
 
@@ -59,13 +56,13 @@ void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err e
         expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&text));
     } else {
         text = operation_of(call);
-        expose_note_text(x, mx_formatted("proposed %s, envelope %s", &text, &call->envelope));
+        expose_note_text(x, mx_formatted("proposed %s, envelope %s", &text, &call->sent_in));
         expose_send_heartbeat(x, call);
     }
     mcpx_text_fini(&text);
 }
 
-void expose_approved(struct expose *x, struct expose_call *call,
+void expose_approved(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
     struct mcpx_text operation, message;
@@ -73,7 +70,7 @@ void expose_approved(struct expose *x, struct expose_call *call,
     if (call->stage != EXPOSE_PROPOSED)
         return;
     call->stage = EXPOSE_APPROVED;
-    call->due_ms = expose_in(x, x->config.request_ms);
+    bridge_calls_defer(&x->calls, call, expose_in(x, x->config.request_ms));
     if (!event->same) {
         operation = operation_of(call);
         message =
@@ -87,7 +84,7 @@ void expose_approved(struct expose *x, struct expose_call *call,
 }
 
 /* A model can read a result; an error of the protocol is for the program around it. */
-static void tell_rejection(struct expose *x, struct expose_call *call,
+static void tell_rejection(struct expose *x, struct bridge_call *call,
                            struct mcpx_slice sentence)
 {
     struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
@@ -105,7 +102,7 @@ static void tell_rejection(struct expose *x, struct expose_call *call,
     expose_tell_result(x, &request, result);
 }
 
-void expose_rejected(struct expose *x, struct expose_call *call,
+void expose_rejected(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
     struct mcpx_slice reason = mcpx_json_get(event->envelope->payload, "reason");
@@ -120,7 +117,7 @@ void expose_rejected(struct expose *x, struct expose_call *call,
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
-    expose_forget(x, mcpx_text_view(&call->envelope));
+    expose_forget(x, mcpx_text_view(&call->sent_in));
     tell_rejection(x, call, mcpx_text_view(&sentence));
     expose_note_text(x, sentence);
     expose_end(x, call);
@@ -152,7 +149,7 @@ static struct mcpx_slice inside(const struct mcpx_text *object)
     return (struct mcpx_slice){object->text + 1, object->len - 2};
 }
 
-void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow)
+void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow)
 {
     struct mcpx_text operation = operation_of(call), data = {0};
     struct mcpx_text message =
@@ -163,7 +160,7 @@ void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice
     if (expose_kind_make(&kind, "mcp/request", call->method, call->context)) {
         mcpx_json_add_member(&data, "kind", kind.kind.text);
         if (!would_allow.text)
-            add_would_allow(x, &kind, call->participant, &data);
+            add_would_allow(x, &kind, call->who.id, &data);
     }
     if (would_allow.text)
         mx_json_add_raw(&data, "would_allow", would_allow);

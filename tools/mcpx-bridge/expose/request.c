@@ -7,9 +7,7 @@
 
 #include "lib/base/digits.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/servers/shown.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
+#include "tools/mcpx-bridge/expose/servers/names.h"
 
 /* Why a proposal is withdrawn. */
 static const char NOBODY_WAITS[] = "the client no longer waits";
@@ -33,33 +31,33 @@ static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc)
                                         x->joined ? "" : ": the topic cannot be reached"));
 }
 
-static struct expose_call *make_call(struct expose *x, const struct expose_request *request,
+static struct bridge_call *make_call(struct expose *x, const struct expose_request *request,
                                      const struct expose_route *route)
 {
     const struct mcpx_rpc *rpc = request->rpc;
     struct mcpx_slice token =
         mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), "progressToken");
     enum mcpx_json_type type = mcpx_json_type(token);
-    struct expose_call call = {.purpose = EXPOSE_FOR_CLIENT,
+    struct bridge_call call = {.purpose = EXPOSE_FOR_CLIENT,
                                .modern = request->modern,
                                .id = rpc->id,
                                .method = rpc->method,
-                               .participant = route->participant,
+                               .who.id = route->participant,
                                .context = mcpx_text_view(&route->own),
                                .params = mcpx_text_view(&route->params)};
     struct mcpx_text restored = {0};
-    struct expose_call *added;
+    struct bridge_call *added;
 
     if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
         call.token = token;
-    if (expose_ids_restore(x, call.participant, call.params, &restored))
+    if (expose_ids_restore(x, call.who.id, call.params, &restored))
         call.params = mcpx_text_view(&restored);
-    added = expose_calls_add(&x->calls, &call);
+    added = bridge_calls_add(&x->calls, &call);
     mcpx_text_fini(&restored);
     return added;
 }
 
-static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_err err)
+static void fail_unsent(struct expose *x, struct bridge_call *call, enum mcpx_err err)
 {
     struct mcpx_text message = {0};
 
@@ -70,9 +68,9 @@ static void fail_unsent(struct expose *x, struct expose_call *call, enum mcpx_er
 }
 
 /* As request when we may, else as proposal when we may, else not at all. */
-static void start(struct expose *x, struct expose_call *call)
+static void start(struct expose *x, struct bridge_call *call)
 {
-    struct expose_thing thing = {call->participant, call->context};
+    struct expose_thing thing = {call->who.id, call->context};
     enum expose_stage stage;
 
     if (!expose_find_stage(x, call->method, &thing, &stage)) {
@@ -80,7 +78,7 @@ static void start(struct expose *x, struct expose_call *call)
     } else if (stage == EXPOSE_PROPOSED) {
         expose_propose(x, call);
     } else {
-        call->due_ms = expose_in(x, x->config.request_ms);
+        bridge_calls_defer(&x->calls, call, expose_in(x, x->config.request_ms));
         expose_send_call(x, call);
     }
 }
@@ -138,7 +136,7 @@ static void forward_under_terms(struct expose *x, const struct expose_request *r
                                 struct expose_route *route)
 {
     struct mcpx_admission admission;
-    struct expose_call *call;
+    struct bridge_call *call;
 
     if (!expose_terms_admit(x, request, route, &admission) || !route)
         return;
@@ -177,7 +175,7 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
         return true;
     }
     if (known) {
-        struct expose_call *call = make_call(x, request, &route);
+        struct bridge_call *call = make_call(x, request, &route);
 
         note_watch(x, rpc, &route);
         start(x, call);
@@ -229,11 +227,11 @@ static void take_back_sent(struct expose *x, const struct mcpx_draft *draft,
 void expose_sent(struct expose *x, const struct mcpx_draft *draft,
                  const struct bridge_outcome *outcome)
 {
-    struct expose_call *call = expose_calls_of_tag(&x->calls, draft->tag);
+    struct bridge_call *call = bridge_calls_of_tag(&x->calls, draft->tag);
     enum mcpx_err err = outcome->err;
 
     if (call && !err)
-        mcpx_text_slice(&call->envelope, outcome->id);
+        mcpx_text_slice(&call->sent_in, outcome->id);
     else if (!err)
         take_back_sent(x, draft, outcome->id);
     if (call && call->stage == EXPOSE_PROPOSED && !call->is_again)
@@ -247,30 +245,29 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 /* ---- taken back ---- */
 
 /* The server knows the request under its number. */
-static void send_cancelled(struct expose *x, const struct expose_call *call,
+static void send_cancelled(struct expose *x, const struct bridge_call *call,
                            struct mcpx_slice reason)
 {
-    expose_send_notice(x, call->participant, "notifications/cancelled",
+    expose_send_notice(x, call->who.id, "notifications/cancelled",
                        mx_formatted("{\"requestId\":%s%s%s}", call->number,
                                     reason.text ? ",\"reason\":" : "", reason),
-                       mcpx_text_view(&call->envelope));
+                       mcpx_text_view(&call->sent_in));
 }
 
-void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason)
+void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason)
 {
-    expose_forget(x, mcpx_text_view(&call->envelope));
+    expose_forget(x, mcpx_text_view(&call->sent_in));
     if (call->stage == EXPOSE_REQUESTED)
         send_cancelled(x, call, reason);
     else if (call->stage == EXPOSE_PROPOSED)
-        expose_send_withdrawal(x, call->participant, mcpx_text_view(&call->envelope),
-                               NOBODY_WAITS);
+        expose_send_withdrawal(x, call->who.id, mcpx_text_view(&call->sent_in), NOBODY_WAITS);
 }
 
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
     struct mcpx_slice reason = mcpx_json_get(rpc->params, "reason");
-    struct expose_call *call;
+    struct bridge_call *call;
     struct mcpx_text line;
 
     if (id.text && expose_unhold(x, id, &line)) {
@@ -280,7 +277,9 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
     }
     if (!id.text || expose_listen_end(x, id))
         return;
-    call = expose_calls_find_id(&x->calls, id);
+    call = x->calls.first;
+    while (call && (call->purpose != EXPOSE_FOR_CLIENT || !mcpx_json_same(call->id, id)))
+        call = call->next;
     if (!call)
         return;
     expose_take_back(
@@ -290,7 +289,7 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 
 /* ---- its end ---- */
 
-void expose_answered(struct expose *x, struct expose_call *call,
+void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
     switch (call->purpose) {
@@ -312,7 +311,7 @@ void expose_answered(struct expose *x, struct expose_call *call,
 }
 
 /* Too many messages: it is sent again when the router says so, else chance would decide. */
-static bool put_off(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+static bool put_off(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
 {
     enum { PAUSE_MS = 1000, PAUSE_MAX_MS = 60000 };
     struct mcpx_slice raw = {0};
@@ -327,7 +326,7 @@ static bool put_off(struct expose *x, struct expose_call *call, const struct mcp
     return true;
 }
 
-void expose_undelivered(struct expose *x, struct expose_call *call,
+void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event)
 {
     struct mcpx_text message;
@@ -355,43 +354,43 @@ void expose_undelivered(struct expose *x, struct expose_call *call,
     mcpx_text_fini(&message);
 }
 
-void expose_expired(struct expose *x, struct expose_call *call, const struct mcpx_event *event)
+void expose_expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
 {
     (void)event;
     expose_give_up(x, call, BRIDGE_TIMED_OUT, MCPX_SLICE("no answer in time"));
 }
 
-static void run_out(struct expose *x, struct expose_call *call)
+static void run_out(struct expose *x, struct bridge_call *call)
 {
     bool asked = call->stage == EXPOSE_REQUESTED;
     struct mcpx_text message =
         mx_formatted("%s %s within %s s",
                      asked ? "no answer from" : "nobody decided in time about the proposal to",
-                     expose_quoted(call->participant),
+                     expose_quoted(call->who.id),
                      (asked ? x->config.request_ms : x->config.proposal_ms) / 1000);
 
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
-        expose_forget(x, mcpx_text_view(&call->envelope));
+        expose_forget(x, mcpx_text_view(&call->sent_in));
     expose_give_up(x, call, BRIDGE_TIMED_OUT, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
-static void resend(struct expose *x, struct expose_call *call)
+static void resend(struct expose *x, struct bridge_call *call)
 {
     call->resend_ms = INT64_MAX;
     call->is_again = true;
-    mcpx_text_reset(&call->envelope); /* it was refused */
+    mcpx_text_reset(&call->sent_in); /* it was refused */
     expose_send_call(x, call);
 }
 
 void expose_calls_tick(struct expose *x)
 {
-    for (struct expose_call *call = x->calls.first, *next; call; call = next) {
+    for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->due_ms <= x->now.mono_ms && expose_is_asked(x, call->participant))
-            call->due_ms = x->now.mono_ms + x->config.request_ms;
+        if (call->due_ms <= x->now.mono_ms && expose_is_asked(x, call->who.id))
+            bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);
         else if (call->resend_ms <= x->now.mono_ms)
@@ -405,7 +404,7 @@ int64_t expose_calls_deadline(const struct expose *x)
 {
     int64_t due = INT64_MAX;
 
-    for (const struct expose_call *call = x->calls.first; call; call = call->next) {
+    for (const struct bridge_call *call = x->calls.first; call; call = call->next) {
         due = call->due_ms < due ? call->due_ms : due;
         due = call->heartbeat_ms < due ? call->heartbeat_ms : due;
         due = call->resend_ms < due ? call->resend_ms : due;

@@ -6,23 +6,12 @@
 #ifndef MCPX_BRIDGE_EXPOSE_REQUEST_H
 #define MCPX_BRIDGE_EXPOSE_REQUEST_H
 
-#include "tools/mcpx-bridge/expose/calls.h"
-#include "tools/mcpx-bridge/expose/servers/catalog.h"
+#include "tools/mcpx-bridge/expose/state.h"
+
 #include <mcpx/kind.h>
-
-#include <mcpx/base.h>
-#include <mcpx/rpc.h>
-#include <mcpx/session.h>
-#include <mcpx/terms.h>
-#include <mcpx/text.h>
-
-struct expose;
 
 /** Handles a line. With `may_wait` it may be kept until the servers are known. */
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait);
-
-struct bridge_outcome;
-struct expose_request;
 
 /** Sends a request on. Returns false when it should wait. */
 bool expose_forward(struct expose *x, const struct expose_request *request);
@@ -37,22 +26,22 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc);
  * Tells the topic that nobody waits for a call any more. The caller ends the call. `reason` is
  * a raw JSON string or absent.
  */
-void expose_take_back(struct expose *x, struct expose_call *call, struct mcpx_slice reason);
+void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason);
 
 /** What came of sending a call's draft. If the call has ended, what was sent is taken back. */
 void expose_sent(struct expose *x, const struct mcpx_draft *draft,
                  const struct bridge_outcome *outcome);
 
 /** The answer came. */
-void expose_answered(struct expose *x, struct expose_call *call,
+void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 
 /** The session no longer waits for its answer. */
-void expose_expired(struct expose *x, struct expose_call *call,
+void expose_expired(struct expose *x, struct bridge_call *call,
                     const struct mcpx_event *event);
 
 /** It could not be delivered. */
-void expose_undelivered(struct expose *x, struct expose_call *call,
+void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event);
 
 /** Ends calls whose time is over. */
@@ -110,39 +99,37 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
 void expose_route_fini(struct expose_route *route);
 
 /** Sends a call as proposal. */
-void expose_propose(struct expose *x, struct expose_call *call);
+void expose_propose(struct expose *x, struct bridge_call *call);
 
 /** What came of it; on failure the call is over. */
-void expose_proposed(struct expose *x, struct expose_call *call, enum mcpx_err err);
+void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err err);
 
 /** Somebody acts on it. */
-void expose_approved(struct expose *x, struct expose_call *call,
+void expose_approved(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 
 /** Somebody rejected it. */
-void expose_rejected(struct expose *x, struct expose_call *call,
+void expose_rejected(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 
 /** Tells that a proposal still waits. */
-void expose_send_heartbeat(struct expose *x, struct expose_call *call);
+void expose_send_heartbeat(struct expose *x, struct bridge_call *call);
 
 /**
  * The call was refused and cannot be proposed: answers with the grant that is missing. Ends the
  * call.
  */
-void expose_refuse(struct expose *x, struct expose_call *call, struct mcpx_slice would_allow);
+void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
 
 /** Ends a call that was answered or is no longer waited for, and the questions about it. */
-void expose_end(struct expose *x, struct expose_call *call);
+void expose_end(struct expose *x, struct bridge_call *call);
 
 /** Ends it with an error. The client gets the error when the call is its own. */
-void expose_fail(struct expose *x, struct expose_call *call, int code,
+void expose_fail(struct expose *x, struct bridge_call *call, int code,
                  struct mcpx_slice message);
 
 /** Somebody else's answer to a call, with the client's id in it. The caller ends the call. */
-void expose_answer(struct expose *x, struct expose_call *call, const struct mcpx_rpc *rpc);
-
-struct expose_route;
+void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 
 /** True when requests of that method are under terms: it is tools/call, and there are terms. */
 bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method);
@@ -178,7 +165,7 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
  *
  * out   filled with what the client gets, lent until another call comes or ends
  */
-void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_error,
+void expose_terms_answer(struct expose *x, struct bridge_call *call, bool is_error,
                          struct mcpx_slice text, struct mcpx_call_answer *out);
 
 /**
@@ -187,22 +174,20 @@ void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_err
  * reason   a sentence for people
  * more     members of the error's data; absent: none
  */
-void expose_terms_fail(struct expose *x, struct expose_call *call, enum mcpx_cause cause,
+void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                        struct mcpx_slice reason, struct mcpx_slice more);
 
 /** The second door: a person said no. The client gets this result, which the caller tells. */
-void expose_terms_refused(struct expose *x, struct expose_call *call,
+void expose_terms_refused(struct expose *x, struct bridge_call *call,
                           struct mcpx_slice result);
 
 /** The second door, if the call did not go through it: nobody is told. */
-void expose_terms_abandon(struct expose *x, struct expose_call *call);
+void expose_terms_abandon(struct expose *x, struct bridge_call *call);
 
 /** Frees what all calls have in common. */
 void expose_terms_fini(struct expose *x);
 
 /* ---- ids that servers give out, and the ids that the client knows for them. ---- */
-
-struct expose;
 
 /** The member in which an object may hold such an id, besides the related task in `_meta`. */
 enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
@@ -226,7 +211,7 @@ void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expos
                      struct mcpx_slice raw);
 
 /** Remembers the ids in an answer to a call of the client. */
-void expose_ids_note_answer(struct expose *x, const struct expose_call *call,
+void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc);
 
 /** Whether this participant gave it out. */
@@ -237,8 +222,6 @@ bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
  * ---- finds out which participants are servers, and what they offer; decides when the lists
  * are known, and when they have changed.
  */
-
-struct expose;
 
 /** Something about the lists may have changed. */
 void expose_touch(struct expose *x);
@@ -271,15 +254,15 @@ void expose_probe_tick(struct expose *x);
 int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat);
 
 /** An answer to a call for the catalogue, or NULL when there is none; ends the call. */
-void expose_probe_answer(struct expose *x, struct expose_call *call,
+void expose_probe_answer(struct expose *x, struct bridge_call *call,
                          const struct mcpx_rpc *rpc);
 
 /** Ends any call without an answer: with an error, one for the catalogue in silence. */
-void expose_give_up(struct expose *x, struct expose_call *call, int code,
+void expose_give_up(struct expose *x, struct bridge_call *call, int code,
                     struct mcpx_slice message);
 
 /** The router refused a call for the catalogue: ends it. Lists need no "initialize" before. */
-void expose_probe_refused(struct expose *x, struct expose_call *call);
+void expose_probe_refused(struct expose *x, struct bridge_call *call);
 
 /** Removes missing participants for which we do not wait, or no longer wait. */
 void expose_probe_missing(struct expose *x);
@@ -297,8 +280,6 @@ int64_t expose_settle_deadline(const struct expose *x);
 void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out);
 
 /* ---- messages to the topic, and what of it is shown. ---- */
-
-struct expose;
 
 /** A kind as a session makes it: without the context where that does not fit. */
 struct expose_kind {
@@ -323,18 +304,18 @@ bool expose_shows(void *expose, enum expose_list list, const struct expose_thing
  * Sends a call as request, or as proposal when its stage is PROPOSED. What came of it is told to
  * expose_sent.
  */
-void expose_send_call(struct expose *x, const struct expose_call *call);
+void expose_send_call(struct expose *x, const struct bridge_call *call);
 
 /**
  * Sends a call of ours. Takes `params`: JSON, or empty for none. Returns NULL when we may not;
  * nothing is under way then.
  */
-struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
+struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_text params);
 
 /** Appends why a call could not be sent. */
-void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
                        struct mcpx_text *out);
 
 /** The session need not wait any longer for an answer to that envelope of ours. */

@@ -7,8 +7,6 @@
 
 #include "lib/base/match.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 /* ---- --only ---- */
 
@@ -188,7 +186,7 @@ static void add_params(struct mcpx_text *out, struct mcpx_slice params,
     mcpx_text_fini(&meta);
 }
 
-static void write_payload(const struct expose *x, const struct expose_call *call,
+static void write_payload(const struct expose *x, const struct bridge_call *call,
                           struct mcpx_text *out)
 {
     struct mcpx_text token = {0}, params = {0};
@@ -207,9 +205,9 @@ static void write_payload(const struct expose *x, const struct expose_call *call
     mcpx_text_fini(&params);
 }
 
-void expose_send_call(struct expose *x, const struct expose_call *call)
+void expose_send_call(struct expose *x, const struct bridge_call *call)
 {
-    struct mcpx_slice participant = call->participant;
+    struct mcpx_slice participant = call->who.id;
     struct mcpx_draft draft = {.type = call->stage == EXPOSE_PROPOSED ? "mcp/proposal"
                                                                       : "mcp/request",
                                .to = &participant,
@@ -225,7 +223,7 @@ void expose_send_call(struct expose *x, const struct expose_call *call)
     bridge_output_put(&x->output, (struct bridge_row){.action = action}, payload);
 }
 
-void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mcpx_err err,
+void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
                        struct mcpx_text *out)
 {
     struct mcpx_text payload = {0};
@@ -239,13 +237,13 @@ void expose_add_unsent(struct expose *x, const struct expose_call *call, enum mc
     mcpx_text_fini(&payload);
 }
 
-struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
+struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
                                     struct mcpx_slice participant, const char *method,
                                     struct mcpx_text params)
 {
     enum { DUE_MS = 60000 };
-    struct expose_call *call = NULL, from = {.purpose = purpose,
-                                             .participant = participant,
+    struct bridge_call *call = NULL, from = {.purpose = purpose,
+                                             .who.id = participant,
                                              .method = mcpx_slice_of(method),
                                              .params = mcpx_text_view(&params)};
     const char *member = mcpx_rpc_context_member(from.method);
@@ -256,8 +254,8 @@ struct expose_call *expose_send_own(struct expose *x, enum expose_purpose purpos
         mcpx_json_add_unescaped(&context, mcpx_json_get(from.params, member));
     from.context = thing.own = mcpx_text_view(&context);
     if (may_send(x, "mcp/request", from.method, &thing)) {
-        call = expose_calls_add(&x->calls, &from);
-        call->due_ms = x->now.mono_ms + DUE_MS;
+        call = bridge_calls_add(&x->calls, &from);
+        bridge_calls_defer(&x->calls, call, x->now.mono_ms + DUE_MS);
         expose_send_call(x, call);
     }
     mcpx_text_fini(&context);

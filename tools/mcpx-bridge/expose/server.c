@@ -3,11 +3,8 @@
  * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
  * said whom to send it to.
  */
-#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 /* JSON-RPC: not JSON at all. */
 enum { PARSE_ERROR = -32700 };

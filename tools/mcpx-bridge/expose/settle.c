@@ -5,10 +5,7 @@
  * for that, and at most once a second, whatever servers announce.
  */
 
-#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 static bool is_open(const struct expose_seat *seat, int list)
 {

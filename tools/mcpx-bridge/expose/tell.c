@@ -3,11 +3,9 @@
  * keeps its bytes, only its id is the client's again. One message is one line, so line breaks
  * between tokens become spaces; inside JSON strings there are none.
  */
-#include "tools/mcpx-bridge/expose/tell.h"
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
 
 void expose_tell(struct expose *x, struct mcpx_text message)
 {
@@ -141,7 +139,7 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text p
     mcpx_text_fini(&params);
 }
 
-void expose_tell_progress(struct expose *x, struct expose_call *call,
+void expose_tell_progress(struct expose *x, struct bridge_call *call,
                           struct mcpx_slice message)
 {
     if (call->token.len && expose_may_tell(x))

@@ -6,8 +6,6 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method)
 {
@@ -241,7 +239,7 @@ static void end(struct expose *x, struct mcpx_call *admitted, struct mcpx_call_e
     memory_checked(mcpx_calls_answer(x->under_terms, admitted, how, out));
 }
 
-void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_error,
+void expose_terms_answer(struct expose *x, struct bridge_call *call, bool is_error,
                          struct mcpx_slice text, struct mcpx_call_answer *out)
 {
     struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
@@ -252,7 +250,7 @@ void expose_terms_answer(struct expose *x, struct expose_call *call, bool is_err
     end(x, admitted, &how, out);
 }
 
-void expose_terms_fail(struct expose *x, struct expose_call *call, enum mcpx_cause cause,
+void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                        struct mcpx_slice reason, struct mcpx_slice more)
 {
     struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
@@ -267,7 +265,7 @@ void expose_terms_fail(struct expose *x, struct expose_call *call, enum mcpx_cau
     tell(x, &request, &answer);
 }
 
-void expose_terms_refused(struct expose *x, struct expose_call *call, struct mcpx_slice result)
+void expose_terms_refused(struct expose *x, struct bridge_call *call, struct mcpx_slice result)
 {
     struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED, .text = result};
     struct mcpx_call *admitted = call->admitted;
@@ -277,7 +275,7 @@ void expose_terms_refused(struct expose *x, struct expose_call *call, struct mcp
     end(x, admitted, &how, &answer);
 }
 
-void expose_terms_abandon(struct expose *x, struct expose_call *call)
+void expose_terms_abandon(struct expose *x, struct bridge_call *call)
 {
     struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
                                 .cause = MCPX_CAUSE_FAILED,

@@ -6,8 +6,6 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
-#include "tools/mcpx-bridge/expose/state.h"
-#include "tools/mcpx-bridge/expose/tell.h"
 
 #include <stdlib.h>
 
@@ -58,9 +56,9 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
     *at = watch;
 }
 
-void expose_unwatch(struct expose *x, const struct expose_call *call)
+void expose_unwatch(struct expose *x, const struct bridge_call *call)
 {
-    struct expose_thing thing = {call->participant, call->context};
+    struct expose_thing thing = {call->who.id, call->context};
 
     if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
         expose_watch_set(x, &thing, thing.own, false);

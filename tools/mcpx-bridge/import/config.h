@@ -5,6 +5,7 @@
 #define MCPX_BRIDGE_IMPORT_CONFIG_H
 
 #include "lib/base/map.h"
+#include "tools/mcpx-bridge/calls.h"
 #include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
 
@@ -33,21 +34,6 @@ struct import_view {
     void (*chance)(void *user, void *bytes, size_t len);
     bool (*unsent)(void *user, size_t topic, size_t *count, size_t *bytes);
 };
-
-/** `topic` is the number of one of our topics, from 0. */
-struct import_who {
-    size_t topic;
-    struct mcpx_slice id;
-};
-
-/**
- * True when both are the same participant in the same topic: two topics may have a participant of
- * the same name, who need not be the same.
- */
-static inline bool import_who_is(struct import_who one, struct import_who other)
-{
-    return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
-}
 
 /** How a server is greeted. */
 enum import_protocol {
@@ -145,7 +131,7 @@ struct import_topic {
  *
  * key      of hash tables: random, and told to nobody
  * probe    how the processes of the command are greeted
- * serial   tag of the latest question, so that no two servers' have the same
+ * last_ask number of the latest question, so that no two servers' have the same
  * output   what they want done
  * terms    what calls of tools have to keep; NULL: nothing
  * view     what that takes
@@ -155,7 +141,7 @@ struct import_topic {
 struct import_shared {
     struct mx_map_key key;
     struct import_probe probe;
-    uintptr_t serial;
+    int64_t last_ask;
     struct import_topic *topics;
     struct bridge_output output;
     const struct bridge_terms *terms;
@@ -173,7 +159,7 @@ struct import_shared {
  */
 struct import_setup {
     size_t number;
-    struct import_who owner;
+    struct bridge_who owner;
     struct import_shared *shared;
 };
 

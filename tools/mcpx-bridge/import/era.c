@@ -12,7 +12,6 @@
 
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 
@@ -203,7 +202,7 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
 
 static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    import_calls_drop_purpose(&import->calls, IMPORT_INITIALIZE);
+    import_drop_own(import, IMPORT_INITIALIZE);
     if (import->era == IMPORT_INITIALIZING && !import->retried)
         snprintf(import->version, sizeof import->version, "%s", MODERN_VERSION);
     mcpx_text_reset(&import->greeting);
@@ -290,12 +289,12 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
     import_want_kill(import);
 }
 
-void import_era_answered(struct import *import, struct import_call *call,
+void import_era_answered(struct import *import, struct bridge_call *call,
                          const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     enum import_purpose purpose = call->purpose;
 
-    import_calls_drop(&import->calls, call);
+    bridge_calls_drop(&import->calls, call);
     if (import_is_ready(import))
         return;
     if (is_error(rpc, "-32022"))

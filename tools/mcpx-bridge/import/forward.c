@@ -4,7 +4,6 @@
  */
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 bool import_is_shared(struct mcpx_slice method)
 {
@@ -19,7 +18,7 @@ bool import_is_shared(struct mcpx_slice method)
 }
 
 /* Requests the bridge answers for the server. Returns true when this was one. */
-static bool answer_instead(struct import *import, struct import_call *call)
+static bool answer_instead(struct import *import, struct bridge_call *call)
 {
     struct mcpx_text own = {0};
     struct mcpx_slice result = {0};
@@ -29,15 +28,15 @@ static bool answer_instead(struct import *import, struct import_call *call)
     } else if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
         result = mcpx_text_view(&import->greeting);
     } else if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")) &&
-               import_subs_others(&import->subs, call->context, call->requester)) {
+               import_subs_others(&import->subs, call->context, call->who)) {
         /* Others still want to hear of it, and the server knows only one client. */
-        import_subs_remove(&import->subs, call->context, call->requester);
+        import_subs_remove(&import->subs, call->context, call->who);
         result = MCPX_SLICE("{}");
     } else {
         return false;
     }
     mcpx_text_reset(&import->text);
-    bridge_add_result(&import->text, call->rpc_id, result);
+    bridge_add_result(&import->text, call->id, result);
     mcpx_text_fini(&own);
     import_answer(import, call);
     return true;
@@ -45,12 +44,12 @@ static bool answer_instead(struct import *import, struct import_call *call)
 
 void import_write_failed(struct import *import, int64_t id, enum mcpx_err err)
 {
-    struct import_call *call = import_calls_find(&import->calls, id);
+    struct bridge_call *call = bridge_calls_find(&import->calls, id);
 
     if (!call)
         return;
     if (call->purpose != IMPORT_PARTICIPANT)
-        import_calls_drop(&import->calls, call);
+        bridge_calls_drop(&import->calls, call);
     else
         import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                       err == MCPX_ELIMIT ? "the server does not read its input"
@@ -58,7 +57,7 @@ void import_write_failed(struct import *import, int64_t id, enum mcpx_err err)
                       (struct mcpx_slice){0});
 }
 
-void import_forward(struct import *import, struct import_call *call, struct mcpx_now now)
+void import_forward(struct import *import, struct bridge_call *call, struct mcpx_now now)
 {
     struct mcpx_slice payload = mcpx_text_view(&call->payload);
 
@@ -70,13 +69,13 @@ void import_forward(struct import *import, struct import_call *call, struct mcpx
         return;
     }
     mcpx_text_reset(&import->line);
-    import_add_request(&import->line, payload, call->id,
+    import_add_request(&import->line, payload, call->number,
                        import->era == IMPORT_MODERN ? import->version : NULL,
                        import->config.capabilities);
-    import_write(import, call->id);
+    import_write(import, call->number);
     call->written = true;
-    import_calls_release(&import->calls, call);
-    import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    bridge_calls_release(&import->calls, call);
+    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
 }
 
 bool import_takes(const struct import *import, struct mcpx_slice method)
@@ -87,10 +86,8 @@ bool import_takes(const struct import *import, struct mcpx_slice method)
 
 void import_forward_waiting(struct import *import, struct mcpx_now now)
 {
-    struct import_call *call;
-
-    for (int64_t last = 0; (call = import_calls_after(&import->calls, last)) != NULL;) {
-        last = call->id; /* the call may be gone afterwards */
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next; /* the call may be gone afterwards */
         if (call->purpose == IMPORT_PARTICIPANT && !call->written &&
             import_takes(import, call->method))
             import_forward(import, call, now);
@@ -102,27 +99,27 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
  * would not take is replaced by a sentence that says so, so that nobody waits in vain.
  */
 
-void import_abandon(struct import *import, struct import_call *call)
+void import_abandon(struct import *import, struct bridge_call *call)
 {
     if (import_is_under_terms(import, call->method))
         import_terms_abandon(import, call);
-    import_want_drop(import, call->requester.topic, call->envelope);
-    import_calls_drop(&import->calls, call);
+    import_want_drop(import, call->who.topic, call->came_in);
+    bridge_calls_drop(&import->calls, call);
 }
 
-void import_answer(struct import *import, struct import_call *call)
+void import_answer(struct import *import, struct bridge_call *call)
 {
     struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
-                                        .topic = call->requester.topic,
-                                        .about = call->envelope,
+                                        .topic = call->who.topic,
+                                        .about = call->came_in,
                                         .text = text_whole(&import->text)},
-                             .who = call->requester.id,
+                             .who = call->who.id,
                              .method = call->method};
 
     import_want(import, row);
     if (import->text.len > call->holder->longest)
         call->holder->longest = import->text.len;
-    import_calls_drop(&import->calls, call);
+    bridge_calls_drop(&import->calls, call);
 }
 
 /* The error of what cannot be sent, in the words of the terms where there are some. */
@@ -197,19 +194,19 @@ static int code_of(enum mcpx_cause cause)
     }
 }
 
-void import_refuse(struct import *import, struct import_call *call, enum mcpx_cause cause,
+void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data)
 {
     mcpx_text_reset(&import->text);
     if (import_is_under_terms(import, call->method))
         import_terms_refuse(import, call, cause, mcpx_slice_of(message), data);
     else
-        bridge_add_error(&import->text, call->rpc_id, code_of(cause), mcpx_slice_of(message),
+        bridge_add_error(&import->text, call->id, code_of(cause), mcpx_slice_of(message),
                          data);
     import_answer(import, call);
 }
 
-void import_refuse_for_outage(struct import *import, struct import_call *call)
+void import_refuse_for_outage(struct import *import, struct bridge_call *call)
 {
     import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                   import->outage.text ? import->outage.text : "the server is not ready",

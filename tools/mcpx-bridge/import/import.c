@@ -4,11 +4,9 @@
  * is initialised once, because servers with a state (memory, browsers, databases) are mostly
  * imported to be shared; who wants them apart has a pool of them (pool.c).
  */
-#include "tools/mcpx-bridge/import/import.h"
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +58,8 @@ void import_free(struct import *import)
 {
     if (!import)
         return;
-    import_calls_fini(&import->calls);
-    import_asks_fini(&import->asks);
+    bridge_calls_fini(&import->calls);
+    bridge_calls_fini(&import->asks);
     import_subs_fini(&import->subs);
     import_tools_fini(&import->tools);
     mcpx_text_fini(&import->greeting);
@@ -79,19 +77,19 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
 {
     struct mcpx_slice params = event->rpc->params;
     const char *fault = import_params_fault(params);
-    struct import_call draft = {
+    struct bridge_call draft = {
         .purpose = IMPORT_PARTICIPANT,
-        .deadline_ms = now.mono_ms + import->config.wait_ms,
-        .envelope = event->envelope->id,
-        .requester = {topic, event->envelope->from},
-        .rpc_id = event->rpc->id,
+        .due_ms = now.mono_ms + import->config.wait_ms,
+        .came_in = event->envelope->id,
+        .who = {topic, event->envelope->from},
+        .id = event->rpc->id,
         .token = mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"),
         .method = event->rpc->method,
         .context = event->rpc->context,
         .fulfils = event->proposal};
-    struct import_call *call = import_calls_add(&import->calls, &draft);
+    struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
 
-    import_calls_hold(&import->calls, call, event->rpc->text);
+    bridge_calls_hold(&import->calls, call, event->rpc->text);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
     else if (!bridge_may_have(call->holder->calls, import->calls.count,
@@ -111,12 +109,19 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
 }
 
 /* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
-static struct import_call *meant_by(const struct import *import, size_t topic,
+static struct bridge_call *meant_by(const struct import *import, size_t topic,
                                     const struct mcpx_event *event)
 {
-    return import_calls_meant(
-        &import->calls, (struct import_who){topic, event->envelope->from},
-        event->envelope->correlation_id, mcpx_json_get(event->rpc->params, "requestId"));
+    struct bridge_who who = {topic, event->envelope->from};
+    struct mcpx_slice about = event->envelope->correlation_id;
+    struct mcpx_slice id = mcpx_json_get(event->rpc->params, "requestId");
+    struct bridge_call *call = about.text || id.text ? import->calls.last : NULL;
+
+    while (call && (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who) ||
+                    (about.text && !mcpx_slice_equal(call->came_in, about)) ||
+                    (id.text && !mcpx_json_same(call->id, id))))
+        call = call->previous;
+    return call;
 }
 
 bool import_is_waiting(const struct import *import, size_t topic,
@@ -128,13 +133,13 @@ bool import_is_waiting(const struct import *import, size_t topic,
 static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_rpc *rpc = event->rpc;
-    struct import_call *call = meant_by(import, topic, event);
+    struct bridge_call *call = meant_by(import, topic, event);
     char number[24];
 
     if (!call)
         return;
     if (call->written) {
-        snprintf(number, sizeof number, "%lld", (long long)call->id);
+        snprintf(number, sizeof number, "%lld", (long long)call->number);
         mcpx_text_reset(&import->line);
         import_add_with_param(&import->line, rpc->text,
                               rpc->params.text ? rpc->params : MCPX_SLICE("{}"), "requestId",
@@ -221,7 +226,7 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
 }
 
 /* A participant that is gone hears no updates, and answers no question. */
-static void left(struct import *import, struct import_who who)
+static void left(struct import *import, struct bridge_who who)
 {
     import_subs_end(&import->subs, who);
     import_unsubscribe_some(import);
@@ -231,19 +236,20 @@ static void left(struct import *import, struct import_who who)
 /* We are in that topic no longer: nobody there is answered. */
 static void on_topic_gone(struct import *import, size_t topic)
 {
-    struct import_call *call;
-
-    while ((call = import_calls_of_topic(&import->calls, topic)) != NULL) {
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
+        if (!call->holder || call->holder->topic != topic)
+            continue;
         if (call->written)
             import_cancel(import, call, "the topic is gone");
         import_abandon(import, call);
     }
-    left(import, (struct import_who){topic, {0}});
+    left(import, (struct bridge_who){topic, {0}});
 }
 
-size_t import_under_way(const struct import *import, struct import_who who, size_t *longest)
+size_t import_under_way(const struct import *import, struct bridge_who who, size_t *longest)
 {
-    const struct import_holder *holder = import_calls_holder(&import->calls, who);
+    const struct bridge_holder *holder = bridge_calls_holder(&import->calls, who);
 
     *longest = holder ? holder->longest : 0;
     return holder ? holder->calls : 0;
@@ -291,7 +297,7 @@ void import_event(struct import *import, size_t topic, const struct mcpx_event *
         break;
     case MCPX_EVENT_PRESENCE:
         if (event->presence == MCPX_PRESENCE_LEAVE)
-            left(import, (struct import_who){topic, event->participant});
+            left(import, (struct bridge_who){topic, event->participant});
         break;
     case MCPX_EVENT_LEFT:
         if (event->retry_ms < 0)

@@ -7,7 +7,6 @@
 
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,20 +153,27 @@ void import_write(struct import *import, int64_t call)
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
                     struct mcpx_slice params)
 {
-    struct import_call draft = {.purpose = purpose,
-                                .written = true,
-                                .deadline_ms = INT64_MAX,
-                                .method = mcpx_slice_of(method)};
-    struct import_call *call = import_calls_add(&import->calls, &draft);
+    struct bridge_call draft = {
+        .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
+    struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
     bool modern = import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
 
     mcpx_text_reset(&import->line);
     mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{",
-              call->id, method);
+              call->number, method);
     if (modern)
         import_add_meta(&import->line, import->version, import->config.capabilities);
     mx_format(&import->line, "%s%s}}", modern && params.len ? "," : "", params);
-    import_write(import, call->id);
+    import_write(import, call->number);
+}
+
+void import_drop_own(struct import *import, enum import_purpose purpose)
+{
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
+        if (call->purpose == (int)purpose)
+            bridge_calls_drop(&import->calls, call);
+    }
 }
 
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri)
@@ -188,12 +194,12 @@ void import_unsubscribe_some(struct import *import)
     }
 }
 
-void import_cancel(struct import *import, const struct import_call *call, const char *reason)
+void import_cancel(struct import *import, const struct bridge_call *call, const char *reason)
 {
     mcpx_text_reset(&import->line);
     mx_format(&import->line,
               "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
               "\"params\":{\"requestId\":%s,\"reason\":%q}}",
-              call->id, reason);
+              call->number, reason);
     import_write(import, 0);
 }

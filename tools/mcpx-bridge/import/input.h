@@ -1,20 +1,74 @@
 /*
- * input.h - what the server is given to read: messages in which the few members are replaced that
- * must be unique on a pipe that many share.
+ * input.h - what the parts of an import do for its pool and for each other; above all what the
+ * server is given to read: messages in which the few members are replaced that must be unique on a
+ * pipe that many share.
  */
 #ifndef MCPX_BRIDGE_IMPORT_INPUT_H
 #define MCPX_BRIDGE_IMPORT_INPUT_H
 
-#include "tools/mcpx-bridge/import/calls.h"
-#include "tools/mcpx-bridge/output.h"
+#include "tools/mcpx-bridge/import/state.h"
+
 #include <mcpx/child.h>
-#include <mcpx/contract.h>
-#include <mcpx/session.h>
 
-#include <mcpx/error.h>
-#include <mcpx/json.h>
+/*
+ * ---- one server at its topics: events of the sessions, lines and states of the child and the time
+ * go in; what it wants done is added to the list that its pool hands out (pool.h).
+ */
 
-struct import;
+/** Makes an import. */
+struct import *import_new(const struct import_config *config,
+                          const struct import_setup *setup);
+
+/**
+ * Frees it, once none of its actions waits; whoever waits is answered by nobody. NULL is allowed.
+ */
+void import_free(struct import *import);
+
+/**
+ * Something happened in a topic. A LEFT without another attempt is the end of that topic: what came
+ * from there is forgotten.
+ */
+void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
+                  struct mcpx_now now);
+
+/** What came of an action of this server. */
+void import_done(struct import *import, const struct bridge_row *row,
+                 const struct bridge_outcome *outcome);
+
+/** True when a notification is about a call of its sender that this server has. */
+bool import_is_waiting(const struct import *import, size_t topic,
+                       const struct mcpx_event *event);
+
+/**
+ * How many requests that participant has under way, all its instances together; `longest` is the
+ * longest answer since it last had none.
+ */
+size_t import_under_way(const struct import *import, struct bridge_who who, size_t *longest);
+
+/** True while participants wait for something, or have subscribed to something. */
+bool import_is_in_use(const struct import *import);
+
+/** The server wrote a line. */
+void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
+
+/**
+ * The server wrote a line that is too long; `beginning` are its first bytes. The requester gets
+ * an error when these bytes hold the id, or when its request is the only one that the server
+ * has.
+ */
+void import_overlong(struct import *import, struct mcpx_slice beginning);
+
+/** The child's state changed. */
+void import_state(struct import *import, const struct mcpx_child_report *report,
+                  struct mcpx_now now);
+
+/** Does what is due at this time. */
+void import_tick(struct import *import, struct mcpx_now now);
+
+/** mono_ms at which import_tick is due; INT64_MAX when nothing waits. */
+int64_t import_deadline(const struct import *import);
+
+/* ---- what the server is given to read ---- */
 
 /**
  * Gives import->line to the child.
@@ -40,8 +94,11 @@ void import_request_about(struct import *import, const char *method, struct mcpx
  */
 void import_unsubscribe_some(struct import *import);
 
+/** Drops all requests of our own with that purpose. */
+void import_drop_own(struct import *import, enum import_purpose purpose);
+
 /** Tells the server that nobody waits for a call any more. */
-void import_cancel(struct import *import, const struct import_call *call, const char *reason);
+void import_cancel(struct import *import, const struct bridge_call *call, const char *reason);
 
 /**
  * Why the params of a request cannot be rewritten, as a static sentence; NULL when they can. The
@@ -82,7 +139,7 @@ bool import_is_shared(struct mcpx_slice method);
 bool import_takes(const struct import *import, struct mcpx_slice method);
 
 /** Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
-void import_forward(struct import *import, struct import_call *call, struct mcpx_now now);
+void import_forward(struct import *import, struct bridge_call *call, struct mcpx_now now);
 
 /** Does that with all that wait and need not, in their order. */
 void import_forward_waiting(struct import *import, struct mcpx_now now);
@@ -94,8 +151,6 @@ void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);
  * ---- what the files of an import want done and said: log lines, announcements,
  * notifications, and why there is no server.
  */
-
-struct import;
 
 /** Logs a sentence, cut at 500 bytes, control characters replaced. */
 void import_say(struct import *import, const char *format, ...)
@@ -141,23 +196,21 @@ const char *import_failure(const struct import *import);
 /** Why the server has gone, a sentence; NULL when it is ready, or has not gone so far. */
 const char *import_outage(const struct import *import);
 
-struct import_call;
-
 /** Answers a participant's call with import->text, a message that has its id, and drops it. */
-void import_answer(struct import *import, struct import_call *call);
+void import_answer(struct import *import, struct bridge_call *call);
 
 /** Drops a participant's call, which is not answered. */
-void import_abandon(struct import *import, struct import_call *call);
+void import_abandon(struct import *import, struct bridge_call *call);
 
 /**
  * Answers it with an error of ours, and drops it. `data` is a raw object, or absent. Without terms
  * a cause is -32602 for INPUT, -32001 for TIMEOUT, and else -32000.
  */
-void import_refuse(struct import *import, struct import_call *call, enum mcpx_cause cause,
+void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data);
 
 /** Answers it with import->outage, and drops it. */
-void import_refuse_for_outage(struct import *import, struct import_call *call);
+void import_refuse_for_outage(struct import *import, struct bridge_call *call);
 
 /** Answers a REQUEST that became no call with an error of ours. */
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,

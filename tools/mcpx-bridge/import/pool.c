@@ -10,9 +10,7 @@
  */
 #include "tools/mcpx-bridge/import/pool.h"
 
-#include "tools/mcpx-bridge/import/import.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +29,7 @@ struct slot {
     enum phase phase;
     bool is_away;
     struct import *import;
-    struct import_who owner;
+    struct bridge_who owner;
     int64_t idle_at;
 };
 
@@ -126,7 +124,7 @@ const char *import_pool_outage(const struct import_pool *pool)
 
 static void want(struct import_pool *pool, enum bridge_action_type type, size_t number)
 {
-    struct import_who owner = pool->slots[number].owner;
+    struct bridge_who owner = pool->slots[number].owner;
     struct bridge_action action = {
         .type = type, .server = number, .topic = owner.topic, .about = owner.id};
 
@@ -192,11 +190,11 @@ static void settle(struct import_pool *pool, size_t number, struct mcpx_now now)
 }
 
 /* The slot of that participant; 0 when it has none. */
-static size_t slot_of(const struct import_pool *pool, struct import_who who)
+static size_t slot_of(const struct import_pool *pool, struct bridge_who who)
 {
     for (size_t i = 1; i < pool->size; i++)
         if ((pool->slots[i].phase == SLOT_WAITING || pool->slots[i].phase == SLOT_RUNNING) &&
-            import_who_is(pool->slots[i].owner, who))
+            bridge_who_is(pool->slots[i].owner, who))
             return i;
     return 0;
 }
@@ -253,7 +251,7 @@ static size_t free_slot(const struct import_pool *pool)
 }
 
 /* A new slot; 0 when there is none, `why` then says why. */
-static size_t make_slot(struct import_pool *pool, struct import_who who, const char **why)
+static size_t make_slot(struct import_pool *pool, struct bridge_who who, const char **why)
 {
     struct census census = count_slots(pool, mcpx_identity_of(who.id));
     bool is_full = census.all >= pool->config.isolate_max;
@@ -274,7 +272,7 @@ static size_t make_slot(struct import_pool *pool, struct import_who who, const c
         return 0;
     id = malloc(who.id.len + 1);
     memcpy(id, who.id.text, who.id.len);
-    pool->slots[at].owner = (struct import_who){who.topic, {id, who.id.len}};
+    pool->slots[at].owner = (struct bridge_who){who.topic, {id, who.id.len}};
     pool->slots[at].phase = SLOT_WAITING;
     open_slot(pool, at);
     return at;
@@ -285,7 +283,7 @@ static size_t make_slot(struct import_pool *pool, struct import_who who, const c
 static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
-    struct import_who who = {topic, event->envelope->from};
+    struct bridge_who who = {topic, event->envelope->from};
     const char *why = "too many answers wait to be sent to you (--answers-max)";
     size_t at = 0, under_way, longest;
     bool is_own = pool->config.isolate_max && !import_is_shared(event->rpc->method), is_full;
@@ -309,7 +307,7 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
 static void on_notification(struct import_pool *pool, size_t topic,
                             const struct mcpx_event *event, struct mcpx_now now)
 {
-    size_t at = slot_of(pool, (struct import_who){topic, event->envelope->from});
+    size_t at = slot_of(pool, (struct bridge_who){topic, event->envelope->from});
     bool cancels = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled"));
 
     if (!at && pool->config.isolate_max && !cancels)
@@ -337,7 +335,7 @@ static void on_end(struct import_pool *pool, size_t topic, const struct mcpx_eve
                    struct mcpx_now now)
 {
     size_t own = event->type == MCPX_EVENT_PRESENCE
-                     ? slot_of(pool, (struct import_who){topic, event->participant})
+                     ? slot_of(pool, (struct bridge_who){topic, event->participant})
                      : 0;
 
     if (own)

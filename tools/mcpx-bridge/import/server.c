@@ -2,12 +2,10 @@
  * server.c - the server's side: its answers find their requester, its notifications their
  * readers, its questions somebody to ask; and its death is told to all who wait.
  */
-#include "tools/mcpx-bridge/import/import.h"
 
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 
@@ -27,20 +25,20 @@ static int shown(struct mcpx_slice text)
  * Subscriptions follow from what the server agreed to. Returns false when there is no room for one:
  * its requester must not take the server's word for ours.
  */
-static bool note_subscription(struct import *import, const struct import_call *call)
+static bool note_subscription(struct import *import, const struct bridge_call *call)
 {
     if (!call->context.text)
         return true;
     if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
-        return import_subs_add(&import->subs, call->context, call->requester);
+        return import_subs_add(&import->subs, call->context, call->who);
     if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")))
-        import_subs_remove(&import->subs, call->context, call->requester);
+        import_subs_remove(&import->subs, call->context, call->who);
     return true;
 }
 
-static void refuse_subscription(struct import *import, struct import_call *call)
+static void refuse_subscription(struct import *import, struct bridge_call *call)
 {
-    if (!import_subs_others(&import->subs, call->context, call->requester))
+    if (!import_subs_others(&import->subs, call->context, call->who))
         import_request_about(import, "resources/unsubscribe", call->context);
     import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                   "the bridge has no room for another subscription of yours; you would hear "
@@ -62,7 +60,7 @@ static const char *fault_of_answer(const struct mcpx_rpc *rpc)
                : NULL;
 }
 
-static void refuse_malformed(struct import *import, struct import_call *call, const char *why)
+static void refuse_malformed(struct import *import, struct bridge_call *call, const char *why)
 {
     char message[200];
 
@@ -70,10 +68,10 @@ static void refuse_malformed(struct import *import, struct import_call *call, co
     import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
 }
 
-static void answer_participant(struct import *import, struct import_call *call,
+static void answer_participant(struct import *import, struct bridge_call *call,
                                const struct mcpx_rpc *rpc)
 {
-    struct mcpx_json_change change = {"id", call->rpc_id};
+    struct mcpx_json_change change = {"id", call->id};
     const char *fault = fault_of_answer(rpc);
 
     if (fault) {
@@ -93,33 +91,33 @@ static void answer_participant(struct import *import, struct import_call *call,
 }
 
 /* An answer whose id is not known; one that waits alone is the one meant. */
-static struct import_call *sole_call(const struct import_calls *calls)
+static struct bridge_call *sole_call(const struct bridge_calls *calls)
 {
-    struct import_call *sole = NULL;
+    struct bridge_call *sole = NULL;
 
-    for (size_t i = 0; i < calls->count; i++) {
-        if (!calls->rows[i]->written || calls->rows[i]->purpose == IMPORT_HOUSEKEEPING)
+    for (struct bridge_call *call = calls->first; call; call = call->next) {
+        if (!call->written || call->purpose == IMPORT_HOUSEKEEPING)
             continue;
         if (sole)
             return NULL;
-        sole = calls->rows[i];
+        sole = call;
     }
     return sole;
 }
 
 static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    struct import_call *call = NULL;
+    struct bridge_call *call = NULL;
     int64_t id = 0;
 
     if (bridge_number(rpc->id, &id))
-        call = import_calls_find(&import->calls, id);
+        call = bridge_calls_find(&import->calls, id);
     else if (rpc->form == MCPX_RPC_ERROR &&
              (!rpc->id.text || mcpx_slice_equal(rpc->id, MCPX_SLICE("null"))))
         call = sole_call(&import->calls);
     if (!call) {
         /* What was cancelled or timed out may still be answered; that is no news. */
-        if (id < 1 || id > import->calls.last_id)
+        if (id < 1 || id > import->calls.last_number)
             import_say(import, "the server answered what was not asked: %.*s",
                        shown(rpc->text), rpc->text.text);
         return;
@@ -128,7 +126,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         if (rpc->form == MCPX_RPC_ERROR)
             import_say(import, "the server refuses %.*s: %.*s", (int)call->method.len,
                        call->method.text, shown(rpc->error), rpc->error.text);
-        import_calls_drop(&import->calls, call);
+        bridge_calls_drop(&import->calls, call);
         return;
     }
     if (call->purpose == IMPORT_PARTICIPANT)
@@ -142,20 +140,20 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
 static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     struct mcpx_draft draft = {.to_count = 1};
-    struct import_call *call = NULL;
+    struct bridge_call *call = NULL;
     int64_t id;
 
     if (bridge_number(mcpx_json_get(rpc->params, "progressToken"), &id))
-        call = import_calls_find(&import->calls, id);
+        call = bridge_calls_find(&import->calls, id);
     if (!call || !call->token.text)
         return;
-    import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
     mcpx_text_reset(&import->text);
     import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
-    draft.to = &call->requester.id;
-    draft.correlation_id = call->envelope;
+    draft.to = &call->who.id;
+    draft.correlation_id = call->came_in;
     draft.payload = text_whole(&import->text);
-    import_tell_topic(import, call->requester.topic, &draft);
+    import_tell_topic(import, call->who.topic, &draft);
 }
 
 /* To those who subscribed; to everybody when an envelope cannot name that many. */
@@ -206,13 +204,13 @@ static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 /* What is no message may still show whose answer it was meant to be. */
 static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
 {
-    struct import_call *call = NULL;
+    struct bridge_call *call = NULL;
     int64_t id;
 
     import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
                reason, shown(value), value.text);
     if (!mcpx_json_get(value, "method").text && bridge_number(mcpx_json_get(value, "id"), &id))
-        call = import_calls_find(&import->calls, id);
+        call = bridge_calls_find(&import->calls, id);
     if (!call || call->purpose != IMPORT_PARTICIPANT)
         return;
     refuse_malformed(import, call, reason);
@@ -222,14 +220,14 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
 static void refuse_unread(struct import *import, struct mcpx_slice beginning,
                           enum mcpx_cause cause, const char *message)
 {
-    struct import_call *call = NULL;
+    struct bridge_call *call = NULL;
     struct mcpx_slice id;
     bool is_answer;
     int64_t number;
 
     bridge_read_beginning(beginning, &id, &is_answer);
     if (is_answer && bridge_number(id, &number))
-        call = import_calls_find(&import->calls, number);
+        call = bridge_calls_find(&import->calls, number);
     else if (is_answer && !id.text)
         call = sole_call(&import->calls);
     if (call && call->purpose == IMPORT_PARTICIPANT)
@@ -320,17 +318,12 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
 /* What the server had is answered now; what waits for it goes on waiting if it comes back. */
 static void answer_all(struct import *import)
 {
-    size_t kept = 0;
-
-    while (kept < import->calls.count) {
-        struct import_call *call = import->calls.rows[kept];
-
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
         if (call->purpose != IMPORT_PARTICIPANT)
-            import_calls_drop(&import->calls, call);
+            bridge_calls_drop(&import->calls, call);
         else if (call->written || import->over)
             import_refuse_for_outage(import, call);
-        else
-            kept++;
     }
 }
 
@@ -400,10 +393,10 @@ void import_state(struct import *import, const struct mcpx_child_report *report,
 }
 
 /* A request the server does not answer: the requester hears of it, the server that it may stop. */
-static void give_up_waiting(struct import *import, struct import_call *call)
+static void give_up_waiting(struct import *import, struct bridge_call *call)
 {
     if (call->purpose != IMPORT_PARTICIPANT) {
-        import_calls_drop(&import->calls, call);
+        bridge_calls_drop(&import->calls, call);
         return;
     }
     if (!call->written) {
@@ -417,18 +410,18 @@ static void give_up_waiting(struct import *import, struct import_call *call)
 
 void import_tick(struct import *import, struct mcpx_now now)
 {
-    struct import_call *call;
+    struct bridge_call *call;
 
     import_era_tick(import, now);
     import_unsubscribe_some(import);
     if (import_tools_tick(import, now))
         import_forward_waiting(import, now);
-    while ((call = import_calls_due(&import->calls, now.mono_ms)) != NULL) {
+    while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
         bool was_asked = call->was_asked; /* a person's time is not the server's */
 
         call->was_asked = import_is_asking(import, call);
         if (was_asked)
-            import_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+            bridge_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
         else
             give_up_waiting(import, call);
     }
@@ -436,7 +429,7 @@ void import_tick(struct import *import, struct mcpx_now now)
 
 int64_t import_deadline(const struct import *import)
 {
-    int64_t first = import->calls.count ? import->calls.deadline_ms : INT64_MAX;
+    int64_t first = import->calls.count ? import->calls.due_ms : INT64_MAX;
 
     if (import->subs.ended)
         return 0;

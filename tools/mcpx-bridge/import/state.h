@@ -4,10 +4,9 @@
 #ifndef MCPX_BRIDGE_IMPORT_STATE_H
 #define MCPX_BRIDGE_IMPORT_STATE_H
 
+#include "lib/base/map.h"
 #include "tools/common/command.h"
-#include "tools/mcpx-bridge/import/calls.h"
 #include "tools/mcpx-bridge/import/config.h"
-#include "tools/mcpx-bridge/import/subs.h"
 #include "tools/mcpx-bridge/output.h"
 
 #include <mcpx/contract.h>
@@ -15,44 +14,83 @@
 #include <mcpx/schema.h>
 #include <mcpx/session.h>
 
-/* ---- questions of the server that participants have been asked to answer ---- */
+/* ---- participants that subscribed to updates of a resource ---- */
 
-struct import;
+/** Most subscriptions of all participants together. */
+enum { IMPORT_SUBS_MAX = 10000 };
 
-/** Most questions under way at one time. */
-enum { IMPORT_ASKS_MAX = 256 };
-
-/**
- * A question. `serial` is the tag of its envelope; slices point into memory of its own.
- *
- * participant   the one that was asked
- * method        what for
- * rpc_id        the server's raw JSON-RPC id
- * envelope      id of the envelope it went out in; empty until that is known
- */
-struct import_question {
-    uintptr_t serial;
-    int64_t call;
-    struct import_who participant;
-    struct mcpx_slice method, rpc_id;
-    struct mcpx_text envelope;
-    char *memory;
+/** One participant's subscription to one resource. `number` grows; `next`: of those ended. */
+struct import_sub {
+    struct mcpx_slice uri;
+    struct bridge_who who;
+    uint64_t number;
+    struct import_sub *next;
 };
 
-/** Questions under way, oldest first. Zero-initialised is empty. */
-struct import_asks {
-    struct import_question rows[IMPORT_ASKS_MAX];
-    size_t count;
+/**
+ * Subscriptions in the order they were made. Zero-initialised but for the secret `key` is empty.
+ */
+struct import_subs {
+    struct mx_map_key key;
+    struct mx_map by_uri;
+    struct import_sub **rows, *ended;
+    size_t count, size;
+    uint64_t last_number;
 };
 
 /** Frees all. */
-void import_asks_fini(struct import_asks *asks);
+void import_subs_fini(struct import_subs *subs);
+
+/** Adds a subscription, once. Returns false when there are too many. */
+bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who);
+
+/** Removes a subscription if there is one. */
+void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri,
+                        struct bridge_who who);
+
+/** True when somebody other than that participant has subscribed to the resource. */
+bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
+                        struct bridge_who who);
+
+/**
+ * The first subscription at or after *at that is the first of its resource, and *at moved behind
+ * it; NULL when there is none.
+ */
+const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at);
+
+/**
+ * Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. They are
+ * ended at once, and wait to be handed out.
+ */
+void import_subs_end(struct import_subs *subs, struct bridge_who who);
+
+/** Hands out one that was ended, NULL when there is none; for free(). */
+struct import_sub *import_subs_take_ended(struct import_subs *subs);
+
+/** True when anybody has subscribed to the resource. */
+bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri);
+
+/**
+ * The participants of a topic that get an update: the subscribers of the resource. When no
+ * topic has any, these are the subscribers of a resource whose URI is the beginning of this
+ * one.
+ *
+ * out       filled with at most `max` participant ids, each once, lent until the next change
+ *
+ * Returns how many there are; more than `max` when they did not fit.
+ */
+size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
+                           struct mcpx_slice *out, size_t max);
+
+/* ---- questions of the server that participants have been asked to answer ---- */
+
+struct import;
 
 /** True when this tag is that of a question of this server. */
 bool import_has_asked(const struct import *import, const void *tag);
 
 /** True while somebody is asked about this call. */
-bool import_is_asking(const struct import *import, const struct import_call *call);
+bool import_is_asking(const struct import *import, const struct bridge_call *call);
 
 /** The server asks for something; `line` is its request. */
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc);
@@ -68,7 +106,7 @@ void import_ask_answered(struct import *import, void *tag, struct mcpx_slice pay
 void import_ask_failed(struct import *import, void *tag, int code, const char *message);
 
 /** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
-void import_ask_left(struct import *import, struct import_who who);
+void import_ask_left(struct import *import, struct bridge_who who);
 
 /** The server takes a question back. Returns false when `params` names none. */
 bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
@@ -125,7 +163,7 @@ static inline bool import_tools_are_coming(const struct import_tools *tools)
 bool import_tools_are_declared(const struct import *import);
 
 /** A page came, or an error; the call is dropped. */
-bool import_tools_answered(struct import *import, struct import_call *call,
+bool import_tools_answered(struct import *import, struct bridge_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now);
 
 /** The process is gone. What was known of it holds until there is another list. */
@@ -138,6 +176,15 @@ bool import_tools_tick(struct import *import, struct mcpx_now now);
 int64_t import_tools_deadline(const struct import *import);
 
 /* ---- all of it ---- */
+
+/** Who or what a request is made for. All but PARTICIPANT are the bridge's own. */
+enum import_purpose {
+    IMPORT_PARTICIPANT,
+    IMPORT_DISCOVER,
+    IMPORT_INITIALIZE,
+    IMPORT_TOOLS,
+    IMPORT_HOUSEKEEPING /* its result is ignored: listen, subscribe again */
+};
 
 /*
  *   DOWN --started--> PROBING --not of 2026--> INITIALIZING ----> LEGACY
@@ -174,8 +221,8 @@ enum import_era {
  */
 struct import {
     struct import_config config;
-    struct import_calls calls;
-    struct import_asks asks;
+    struct bridge_calls calls;
+    struct bridge_calls asks;
     struct import_subs subs;
     struct import_tools tools;
     enum import_era era;
@@ -208,7 +255,7 @@ static inline bool import_is_ready(const struct import *import)
 void import_era_start(struct import *import, struct mcpx_now now);
 
 /** The server answered DISCOVER or INITIALIZE; the call is dropped. */
-void import_era_answered(struct import *import, struct import_call *call,
+void import_era_answered(struct import *import, struct bridge_call *call,
                          const struct mcpx_rpc *rpc, struct mcpx_now now);
 
 /**
@@ -239,11 +286,11 @@ bool import_is_under_terms(const struct import *import, struct mcpx_slice method
  *
  * Returns false when the call is not given to the server: the answer is written instead.
  */
-bool import_terms_admit(struct import *import, struct import_call *call,
+bool import_terms_admit(struct import *import, struct bridge_call *call,
                         struct mcpx_slice *payload);
 
 /** The second door: the server has answered. Writes the answer. */
-void import_terms_answer(struct import *import, struct import_call *call,
+void import_terms_answer(struct import *import, struct bridge_call *call,
                          const struct mcpx_rpc *rpc);
 
 /**
@@ -252,12 +299,12 @@ void import_terms_answer(struct import *import, struct import_call *call,
  * message   a sentence for people
  * data      a raw object for the error's `data`, of which "reason" is left out; absent: none
  */
-void import_terms_refuse(struct import *import, struct import_call *call,
+void import_terms_refuse(struct import *import, struct bridge_call *call,
                          enum mcpx_cause cause, struct mcpx_slice message,
                          struct mcpx_slice data);
 
 /** The second door: nobody is answered. Writes down that it ended; the call is not dropped. */
-void import_terms_abandon(struct import *import, struct import_call *call);
+void import_terms_abandon(struct import *import, struct bridge_call *call);
 
 /** Both doors for a request that became no call. Appends what answers it to import->text. */
 void import_terms_turn_away(struct import *import, size_t topic,
@@ -289,7 +336,7 @@ bool import_terms_add_own(const struct import *import, struct mcpx_slice method,
  *
  * Returns false and appends nothing when it is shown as it is.
  */
-bool import_terms_add_shown(struct import *import, const struct import_call *call,
+bool import_terms_add_shown(struct import *import, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc, struct mcpx_text *out);
 
 #endif

@@ -3,7 +3,7 @@
  * a resource stand under one hash. A participant may have thousands, and who leaves ends all of
  * them at once: so no step may look through all of them for each.
  */
-#include "tools/mcpx-bridge/import/subs.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
@@ -42,19 +42,19 @@ static struct import_sub *next_of(const struct import_subs *subs, struct mcpx_sl
 }
 
 static struct import_sub *find(const struct import_subs *subs, struct mcpx_slice uri,
-                               struct import_who who)
+                               struct bridge_who who)
 {
     struct import_sub *sub;
     size_t at = 0;
 
-    while ((sub = next_of(subs, uri, &at)) != NULL && !import_who_is(sub->who, who))
+    while ((sub = next_of(subs, uri, &at)) != NULL && !bridge_who_is(sub->who, who))
         ;
     return sub;
 }
 
 /* True when there is room for one more of that participant, or it has this one. */
 static bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
-                                struct import_who who)
+                                struct bridge_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
     size_t own = 0;
@@ -68,7 +68,7 @@ static bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slic
     return bridge_may_have(own + 1, subs->count + 1, IMPORT_SUBS_MAX);
 }
 
-bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
+bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
 {
     struct import_sub *sub;
     char *at;
@@ -81,7 +81,7 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct imp
     subs->rows = mx_room(subs->rows, subs->count, &subs->size, sizeof(struct import_sub *));
     sub = bridge_room(sizeof *sub, uri.len + who.id.len, &at);
     sub->uri = bridge_copy(&at, uri);
-    sub->who = (struct import_who){who.topic, bridge_copy(&at, who.id)};
+    sub->who = (struct bridge_who){who.topic, bridge_copy(&at, who.id)};
     sub->number = ++subs->last_number;
     subs->rows[subs->count++] = sub;
     mx_map_put(&subs->by_uri, mx_map_hash(subs->key, uri), (uintptr_t)sub);
@@ -93,7 +93,7 @@ static void remove_from_map(struct import_subs *subs, struct import_sub *sub)
     mx_map_remove(&subs->by_uri, mx_map_hash(subs->key, sub->uri), (uintptr_t)sub);
 }
 
-void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct import_who who)
+void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
 {
     struct import_sub *sub = find(subs, uri, who);
     size_t at = 0;
@@ -109,12 +109,12 @@ void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct 
 }
 
 bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
-                        struct import_who who)
+                        struct bridge_who who)
 {
     const struct import_sub *sub;
     size_t at = 0;
 
-    while ((sub = next_of(subs, uri, &at)) != NULL && import_who_is(sub->who, who))
+    while ((sub = next_of(subs, uri, &at)) != NULL && bridge_who_is(sub->who, who))
         ;
     return sub != NULL;
 }
@@ -141,7 +141,7 @@ const struct import_sub *import_subs_next(const struct import_subs *subs, size_t
     return NULL;
 }
 
-void import_subs_end(struct import_subs *subs, struct import_who who)
+void import_subs_end(struct import_subs *subs, struct bridge_who who)
 {
     struct import_sub **end = &subs->ended;
     size_t kept = 0;

@@ -7,7 +7,6 @@
 #include "tools/mcpx-bridge/import/input.h"
 
 #include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,7 +110,7 @@ void import_told(struct import *import, enum mcpx_err err)
 
 void import_tell(struct import *import, struct mcpx_draft *draft)
 {
-    const struct import_who *owner = &import->setup.owner;
+    const struct bridge_who *owner = &import->setup.owner;
 
     if (owner->id.text) {
         if (is_of_lists(draft->payload))

@@ -52,7 +52,7 @@ static struct mcpx_instant now_of(const struct import *import)
 /** Who called, for the question whether an alias gives no more than its tool. */
 struct caller {
     const struct import *import;
-    struct import_who who;
+    struct bridge_who who;
 };
 
 static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
@@ -82,12 +82,12 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
  */
 struct arrival {
     struct mcpx_slice payload, id, envelope, fulfils;
-    struct import_who who;
+    struct bridge_who who;
     const struct mcpx_fault *fault;
 };
 
 /* What the answer may have so that its message fits into an envelope. 0: not known. */
-static size_t answer_max(const struct import *import, const struct import_who *who,
+static size_t answer_max(const struct import *import, const struct bridge_who *who,
                          struct mcpx_slice id, struct mcpx_slice envelope)
 {
     size_t max = import->setup.shared->topics[who->topic].message_max;
@@ -127,14 +127,14 @@ static void admit(struct import *import, const struct arrival *arrival,
     mcpx_text_fini(&version);
 }
 
-static void admit_call(struct import *import, struct import_call *call,
+static void admit_call(struct import *import, struct bridge_call *call,
                        struct mcpx_admission *out)
 {
     const struct arrival arrival = {.payload = mcpx_text_view(&call->payload),
-                                    .id = call->rpc_id,
-                                    .envelope = call->envelope,
+                                    .id = call->id,
+                                    .envelope = call->came_in,
                                     .fulfils = call->fulfils,
-                                    .who = call->requester};
+                                    .who = call->who};
 
     admit(import, &arrival, out);
     call->admitted = out->call;
@@ -172,15 +172,15 @@ void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
 }
 
 /* Writes an answer to import->text. */
-static void write_answer(struct import *import, struct import_call *call,
+static void write_answer(struct import *import, struct bridge_call *call,
                          const struct mcpx_call_answer *answer)
 {
     call->admitted = NULL;
     mcpx_text_reset(&import->text);
-    add_message(&import->text, call->rpc_id, answer);
+    add_message(&import->text, call->id, answer);
 }
 
-bool import_terms_admit(struct import *import, struct import_call *call,
+bool import_terms_admit(struct import *import, struct bridge_call *call,
                         struct mcpx_slice *payload)
 {
     struct mcpx_json_change change = {"params", {0}};
@@ -209,16 +209,16 @@ static void finish(struct import *import, struct mcpx_call *admitted,
     memory_checked(mcpx_calls_answer(import->setup.shared->calls, admitted, end, answer));
 }
 
-void import_terms_answer(struct import *import, struct import_call *call,
+void import_terms_answer(struct import *import, struct bridge_call *call,
                          const struct mcpx_rpc *rpc)
 {
     bool was_error = rpc->form == MCPX_RPC_ERROR;
-    struct mcpx_call_end end = {
-        .type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
-        .text = was_error ? rpc->error : rpc->result,
-        .answer_max = answer_max(import, &call->requester, call->rpc_id, call->envelope)};
+    struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = was_error ? rpc->error : rpc->result,
+                                .answer_max =
+                                    answer_max(import, &call->who, call->id, call->came_in)};
     struct mcpx_call_answer answer = {0};
-    struct mcpx_json_change changes[2] = {{"id", call->rpc_id}};
+    struct mcpx_json_change changes[2] = {{"id", call->id}};
 
     finish(import, call->admitted, &end, &answer);
     if (answer.is_error != was_error) {
@@ -233,7 +233,7 @@ void import_terms_answer(struct import *import, struct import_call *call,
 }
 
 /* Admits a call that was not, on its way out. Returns false when it has its answer by that. */
-static bool admit_late(struct import *import, struct import_call *call)
+static bool admit_late(struct import *import, struct bridge_call *call)
 {
     struct mcpx_admission admission = {0};
 
@@ -245,7 +245,7 @@ static bool admit_late(struct import *import, struct import_call *call)
     return admission.call != NULL;
 }
 
-void import_terms_refuse(struct import *import, struct import_call *call,
+void import_terms_refuse(struct import *import, struct bridge_call *call,
                          enum mcpx_cause cause, struct mcpx_slice message,
                          struct mcpx_slice data)
 {
@@ -262,7 +262,7 @@ void import_terms_refuse(struct import *import, struct import_call *call,
     mcpx_text_fini(&more);
 }
 
-void import_terms_abandon(struct import *import, struct import_call *call)
+void import_terms_abandon(struct import *import, struct bridge_call *call)
 {
     struct mcpx_call_end end = {.type = MCPX_CALL_FAILED,
                                 .cause = MCPX_CAUSE_FAILED,
@@ -347,11 +347,11 @@ bool import_terms_add_own(const struct import *import, struct mcpx_slice method,
     return true;
 }
 
-bool import_terms_add_shown(struct import *import, const struct import_call *call,
+bool import_terms_add_shown(struct import *import, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc, struct mcpx_text *out)
 {
     const struct bridge_terms *terms = terms_of(import);
-    struct mcpx_json_change changes[2] = {{"id", call->rpc_id}, {"result", {0}}};
+    struct mcpx_json_change changes[2] = {{"id", call->id}, {"result", {0}}};
     struct mcpx_text shown = {0};
 
     if (!terms || rpc->form != MCPX_RPC_RESULT)

@@ -6,7 +6,6 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/input.h"
-#include "tools/mcpx-bridge/import/state.h"
 
 #include <mcpx/json.h>
 
@@ -189,10 +188,10 @@ static bool take_page(struct import *import, struct mcpx_slice result, struct mc
     return false;
 }
 
-bool import_tools_answered(struct import *import, struct import_call *call,
+bool import_tools_answered(struct import *import, struct bridge_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    import_calls_drop(&import->calls, call);
+    bridge_calls_drop(&import->calls, call);
     if (!import->tools.coming)
         return false;
     return rpc->form == MCPX_RPC_RESULT
@@ -217,7 +216,7 @@ bool import_tools_tick(struct import *import, struct mcpx_now now)
 {
     if (import->tools.ends_at > now.mono_ms)
         return import->tools.due_at <= now.mono_ms && import_tools_ask(import, now);
-    import_calls_drop_purpose(&import->calls, IMPORT_TOOLS);
+    import_drop_own(import, IMPORT_TOOLS);
     return fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
 }
 

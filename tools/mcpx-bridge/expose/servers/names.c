@@ -8,8 +8,6 @@
  */
 #include "tools/mcpx-bridge/expose/servers/names.h"
 
-#include "tools/mcpx-bridge/expose/servers/shown.h"
-
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * what the owner makes of the URI is the owner's affair, only the owner is looked for.
  */
 #define _GNU_SOURCE /* memmem */
-#include "tools/mcpx-bridge/expose/servers/shown.h"
+#include "tools/mcpx-bridge/expose/servers/names.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/digest.h"

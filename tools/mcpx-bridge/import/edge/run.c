@@ -106,7 +106,7 @@ static void forget_process(struct process *process)
 }
 
 /* What precedes its standard error: the server's name, and whom it is for. */
-static char *name_of(const struct edge *edge, struct import_who owner)
+static char *name_of(const struct edge *edge, struct bridge_who owner)
 {
     struct mcpx_text name = {0};
 
@@ -122,7 +122,7 @@ static void on_line(void *user, struct mcpx_slice line);
 static void on_overlong(void *user, struct mcpx_slice beginning);
 static void on_state(void *user, const struct mcpx_child_report *report);
 
-static enum mcpx_err start_process(struct edge *edge, size_t server, struct import_who owner)
+static enum mcpx_err start_process(struct edge *edge, size_t server, struct bridge_who owner)
 {
     struct process *process = &edge->processes[server];
     struct mcpx_child_config config = {.argv = edge->job->argv,
@@ -157,7 +157,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
         break;
     case BRIDGE_START:
         outcome->err = start_process(edge, action->server,
-                                     (struct import_who){action->topic, action->about});
+                                     (struct bridge_who){action->topic, action->about});
         break;
     case BRIDGE_STOP:
         mcpx_child_stop(child);
@@ -379,7 +379,7 @@ static int start(struct edge *edge)
         if (status != STATUS_OK)
             return status;
     }
-    err = memory_checked(start_process(edge, 0, (struct import_who){0}));
+    err = memory_checked(start_process(edge, 0, (struct bridge_who){0}));
     if (err == MCPX_OK)
         return STATUS_OK;
     return fail_with(STATUS_FAILED, "import", "cannot start %s: %s", edge->job->argv[0],

@@ -1,0 +1,151 @@
+/*
+ * calls.h - requests under way, in either direction: those of participants on a server's pipe,
+ * those of a client in a topic, and the questions that servers ask about them. Each has a number
+ * where we send it, which leads back to whoever waits for its answer.
+ */
+#ifndef MCPX_BRIDGE_CALLS_H
+#define MCPX_BRIDGE_CALLS_H
+
+#include "lib/base/map.h"
+
+#include <mcpx/text.h>
+
+struct mcpx_call;
+
+/** `topic` is the number of one of our topics, from 0. */
+struct bridge_who {
+    size_t topic;
+    struct mcpx_slice id;
+};
+
+/**
+ * True when both are the same participant in the same topic: two topics may have a participant of
+ * the same name, who need not be the same.
+ */
+static inline bool bridge_who_is(struct bridge_who one, struct bridge_who other)
+{
+    return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
+}
+
+/**
+ * What one participant has under way, all its instances together, in one topic.
+ *
+ * identity   as mcpx_identity_of; behind the struct
+ * calls      how many
+ * held       bytes of their payloads
+ * longest    bytes of the longest answer since it has any
+ */
+struct bridge_holder {
+    size_t topic;
+    struct mcpx_slice identity;
+    size_t calls, held, longest;
+};
+
+/**
+ * A request. Slices point into the call itself; absent or empty: there is none.
+ *
+ * number        > 0, never used again: its JSON-RPC id where it goes, its progress token or part of
+ *               it, and the tag of its draft
+ * purpose       what its owner says; 0: an answer that somebody else waits for
+ * who           whose it is, or who is to answer; without id: nobody but us
+ * holder        of that participant; NULL without id
+ * id            raw JSON-RPC id where it came from
+ * token         raw progress token there
+ * context       the name of the tool or resource that it is about
+ * params        raw, as they are sent
+ * came_in       id of the envelope it came in
+ * fulfils       id of the proposal it fulfils
+ * sent_in       id of the envelope it was sent in, once that is known
+ * payload       the message, while it waits to be sent
+ * due_ms        mono_ms at which we stop waiting for it; INT64_MAX: never
+ * admitted      it is between the two doors of its terms; NULL: it is not, or there are none
+ * about         number of the call that a question is about
+ *
+ * Of an import:
+ * written       the server has it; until then `payload` waits for the server to be ready
+ * was_asked     the server has asked somebody about it since it was due last
+ *
+ * Of an expose:
+ * stage, list   as enum expose_stage, enum expose_list
+ * modern        the client spoke 2026-07-28
+ * is_again      the envelope under way is not the first: the router refused that as too fast
+ * heartbeat_ms  when the next heartbeat is due; INT64_MAX: never
+ * resend_ms     when it is sent again, because the router refused it as too fast; INT64_MAX: never
+ * progress      last value told
+ */
+struct bridge_call {
+    struct bridge_call *previous, *next;
+    int64_t number;
+    int purpose;
+    struct bridge_who who;
+    struct bridge_holder *holder;
+    struct mcpx_slice id, token, method, context, params, came_in, fulfils;
+    struct mcpx_text sent_in, payload;
+    int64_t due_ms;
+    struct mcpx_call *admitted;
+    int64_t about;
+    bool written, was_asked;
+    bool modern, is_again;
+    int stage, list;
+    int64_t heartbeat_ms, resend_ms;
+    int64_t progress;
+};
+
+/**
+ * Requests under way, the oldest first. Zero-initialised is empty.
+ *
+ * held     bytes of all payloads
+ * due_ms   no call is due before
+ */
+struct bridge_calls {
+    struct bridge_call *first, *last;
+    size_t count;
+    int64_t last_number;
+    size_t held;
+    int64_t due_ms;
+    struct mx_map by_number;        /* private */
+    struct bridge_holder **holders; /* private: those with calls under way */
+    size_t holder_count, holder_size;
+};
+
+/** Frees all. */
+void bridge_calls_fini(struct bridge_calls *calls);
+
+/**
+ * Adds a copy of a call and of its slices; its texts are empty. It gets the next number, unless it
+ * has one that no other call will get, and no heartbeat.
+ */
+struct bridge_call *bridge_calls_add(struct bridge_calls *calls,
+                                     const struct bridge_call *from);
+
+/** Keeps the payload of a call until bridge_calls_release. */
+void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,
+                       struct mcpx_slice payload);
+
+/** Frees the payload of a call. */
+void bridge_calls_release(struct bridge_calls *calls, struct bridge_call *call);
+
+/** What a participant has under way; NULL: nothing. Lent until the next change. */
+struct bridge_holder *bridge_calls_holder(const struct bridge_calls *calls,
+                                          struct bridge_who who);
+
+/** The call with that number; NULL when there is none any more. */
+struct bridge_call *bridge_calls_find(const struct bridge_calls *calls, int64_t number);
+
+/** The call whose draft has that tag; NULL when there is none any more. */
+static inline struct bridge_call *bridge_calls_of_tag(const struct bridge_calls *calls,
+                                                      const void *tag)
+{
+    return bridge_calls_find(calls, (int64_t)(uintptr_t)tag);
+}
+
+/** The oldest call that is due; NULL when none is. `due_ms` of the table is then exact. */
+struct bridge_call *bridge_calls_due(struct bridge_calls *calls, int64_t mono_ms);
+
+/** Says when a call is due. */
+void bridge_calls_defer(struct bridge_calls *calls, struct bridge_call *call, int64_t due_ms);
+
+/** Removes and frees a call. */
+void bridge_calls_drop(struct bridge_calls *calls, struct bridge_call *call);
+
+#endif
