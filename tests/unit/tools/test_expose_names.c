@@ -80,52 +80,8 @@ Test(expose_names, are_not_those_of_another_participant_by_search)
         {EXPOSE_TOOL_NAME, "files__abcdefghijklmnopqrstuvwxyz0123456789abcdefghijkl",
          "ytg7re2", "files__abcdefghijklmnopqrstuvwxyz0123456789_lwevlfgzjlqdztnzypvi"},
         {0, NULL, NULL, NULL}};
-    struct mcpx_text former[2] = {{0}, {0}};
 
     expect_names(false, rows);
-    for (size_t i = 0; i < 2; i++)
-        expose_shown_write_former(&former[i],
-                                  &(struct expose_thing){mcpx_slice_of(rows[i].participant),
-                                                         mcpx_slice_of(rows[i].own)},
-                                  false);
-    cr_expect_str_eq(former[0].text, former[1].text, "it was one name for both");
-    mcpx_text_fini(&former[0]);
-    mcpx_text_fini(&former[1]);
-}
-
-static void keep_renamed(void *user, struct mcpx_slice former, struct mcpx_slice shown)
-{
-    struct mcpx_text *out = user;
-
-    mcpx_text_slice(out, former);
-    mcpx_text_puts(out, " is now ");
-    mcpx_text_slice(out, shown);
-    mcpx_text_puts(out, "\n");
-}
-
-/* Whoever allowed a tool under its former name has to learn the new one, once. */
-Test(expose_names, tell_what_they_were_before)
-{
-    const struct expose_thing things[] = {{MCPX_SLICE("a"), MCPX_SLICE("b")},
-                                          {MCPX_SLICE("a__b"), MCPX_SLICE("c")},
-                                          {MCPX_SLICE("a__b"), MCPX_SLICE("c")},
-                                          {MCPX_SLICE("de_bug"), MCPX_SLICE("t_8ed34763")}};
-    static const char *const told[] = {
-        "a__b__c_089a7a89 is now a__b__c_64la37hvbxts22k5itih\n"
-        "de_bug__t_8ed34763_f818f307 is now de_bug__t_8ed34763\n",
-        "de_bug__t_8ed34763_f818f307 is now t_8ed34763\n"};
-
-    for (int plain = 0; plain < 2; plain++) {
-        struct mcpx_text out = {0};
-        struct expose_names names = {.plain = plain, .renamed = keep_renamed, .user = &out};
-        struct mcpx_slice shown;
-
-        for (size_t i = 0; i < sizeof things / sizeof *things; i++)
-            expose_names_put(&names, EXPOSE_TOOL_NAME, &things[i], &shown);
-        cr_expect_str_eq(out.text, told[plain]);
-        mcpx_text_fini(&out);
-        expose_names_fini(&names);
-    }
 }
 
 Test(expose_names, are_never_longer_than_clients_take_and_never_shared)
@@ -260,7 +216,7 @@ Test(expose_names, cannot_be_chosen_to_collide)
         cr_assert_eq(expose_names_put(&names, EXPOSE_TOOL_NAME, &thing, &shown), MCPX_OK);
         count++;
     }
-    cr_expect_lt(longest_run(&names.pairs), 100);
+    cr_expect_lt(longest_run(&names.owns), 100);
     cr_expect_lt(longest_run(&names.faces), 100);
     expose_names_fini(&names);
 }

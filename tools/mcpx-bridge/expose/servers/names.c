@@ -1,6 +1,6 @@
 /*
- * names.c - rows of (space, participant, own name, shown name) in three hash tables: one for each
- * direction, one by own names. A list per participant and space bounds them: nobody takes the room
+ * names.c - rows of (space, participant, own name, shown name) in two hash tables, one for each
+ * direction. A list per participant and space bounds them: nobody takes the room
  * of others. Rows stay for a while when their owner leaves, so a tool that comes back has the name
  * it had. A name that could be split again ("participant, two underscores, tool") was refused: ids
  * may hold any character, two pairs can meet in one name, and whoever may choose an id would choose
@@ -16,7 +16,6 @@ struct expose_name {
     struct expose_name *previous, *next; /* of the same owner and space, newer */
     struct expose_owner *owner;
     enum expose_space space;
-    uint64_t pair;    /* keyed hash of participant and own */
     uint64_t face;    /* keyed hash of shown */
     uint64_t pass;    /* the one it was put in last */
     uint64_t renewed; /* the list's, when it was listed last */
@@ -39,13 +38,6 @@ struct expose_owner {
     struct list lists[EXPOSE_SPACE_COUNT];
 };
 
-/* Where a thing is found. Who chooses names does not know the key, so cannot make them collide. */
-static uint64_t hash_pair(const struct expose_names *names, const struct expose_thing *thing)
-{
-    return 3 * mx_map_hash(names->key, thing->participant) +
-           mx_map_hash(names->key, thing->own);
-}
-
 static bool is_owner(const struct expose_owner *owner, struct mcpx_slice participant)
 {
     return mcpx_slice_equal(mcpx_text_view(&owner->participant), participant);
@@ -58,12 +50,10 @@ static struct mcpx_slice identity_of(const struct expose_owner *owner)
 
 /* ---- rows in their tables ---- */
 
-static struct expose_name *next_row(const struct mx_map *map, uint64_t hash, size_t *at)
-{
-    return (struct expose_name *)(uintptr_t)mx_map_next(map, hash, at);
-}
-
-/* The next row that is called so in `map`: by its own name, or as it is shown. */
+/*
+ * The next row that is called so in `map`: by its own name, or as it is shown. Who chooses names
+ * does not know the key, so cannot make them collide.
+ */
 static struct expose_name *next_called(const struct expose_names *names,
                                        const struct mx_map *map, enum expose_space space,
                                        struct mcpx_slice name, size_t *at)
@@ -71,7 +61,7 @@ static struct expose_name *next_called(const struct expose_names *names,
     uint64_t hash = mx_map_hash(names->key, name);
     struct expose_name *row;
 
-    while ((row = next_row(map, hash, at)))
+    while ((row = (struct expose_name *)(uintptr_t)mx_map_next(map, hash, at)))
         if (row->space == space &&
             mcpx_slice_equal(mcpx_text_view(map == &names->faces ? &row->shown : &row->own),
                              name))
@@ -90,14 +80,12 @@ static struct expose_name *find_face(const struct expose_names *names, enum expo
 static struct expose_name *find_pair(const struct expose_names *names, enum expose_space space,
                                      const struct expose_thing *thing)
 {
-    uint64_t pair = hash_pair(names, thing);
     struct expose_name *row;
     size_t at = 0;
 
-    while ((row = next_row(&names->pairs, pair, &at)))
-        if (row->space == space && mcpx_slice_equal(mcpx_text_view(&row->own), thing->own) &&
-            is_owner(row->owner, thing->participant))
-            break;
+    while ((row = next_called(names, &names->owns, space, thing->own, &at)) &&
+           !is_owner(row->owner, thing->participant))
+        ;
     return row;
 }
 
@@ -123,7 +111,6 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     unlist(&owner->lists[row->space], row);
     mx_map_remove(&names->owns, mx_map_hash(names->key, mcpx_text_view(&row->own)),
                   (uintptr_t)row);
-    mx_map_remove(&names->pairs, row->pair, (uintptr_t)row);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     owner->lists[row->space].count--;
     owner->count--;
@@ -253,7 +240,6 @@ void expose_names_fini(struct expose_names *names)
     while (names->owners)
         free_owner(names, names->owners);
     mx_map_fini(&names->owns);
-    mx_map_fini(&names->pairs);
     mx_map_fini(&names->faces);
     for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
         mx_holders_fini(&names->held[i]);
@@ -323,22 +309,6 @@ static void write_shown(const struct expose_names *names, enum expose_space spac
         write_distinct(names, space, thing, out);
 }
 
-/* Tells of a name that was another one before. */
-static void compare_former(struct expose_names *names, const struct expose_name *row,
-                           const struct expose_thing *thing)
-{
-    struct mcpx_slice shown = mcpx_text_view(&row->shown);
-    struct mcpx_text former = {0};
-
-    if (is_uri(row->space) || !names->renamed)
-        return;
-    expose_shown_write_former(&former, thing,
-                              names->plain && mcpx_slice_equal(shown, thing->own));
-    if (!mcpx_slice_equal(mcpx_text_view(&former), shown))
-        names->renamed(names->user, mcpx_text_view(&former), shown);
-    mcpx_text_fini(&former);
-}
-
 /* Another participant has the same: what was called by its own name gets another. */
 static void rename_rival(struct expose_names *names, const struct expose_thing *thing,
                          enum expose_space space)
@@ -370,7 +340,6 @@ static bool make_room(struct expose_names *names, struct expose_owner *owner,
     struct list *list = &owner->lists[space];
 
     mx_map_reserve(&names->owns);
-    mx_map_reserve(&names->pairs);
     mx_map_reserve(&names->faces);
     if (hold(names, owner, space, 1))
         return true;
@@ -393,16 +362,13 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
     rename_rival(names, thing, space);
     row->owner = owner;
     row->space = space;
-    row->pair = hash_pair(names, thing);
     row->face = mx_map_hash(names->key, mcpx_text_view(&row->shown));
     mx_map_put(&names->owns, mx_map_hash(names->key, thing->own), (uintptr_t)row);
-    mx_map_put(&names->pairs, row->pair, (uintptr_t)row);
     mx_map_put(&names->faces, row->face, (uintptr_t)row);
     append(&owner->lists[space], row);
     owner->lists[space].count++;
     owner->count++;
     names->count++;
-    compare_former(names, row, thing);
     return row;
 }
 

@@ -41,13 +41,6 @@ bool expose_shown_may_be_plain(struct mcpx_slice name);
  */
 void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked);
 
-/**
- * Appends the name that version 0.1.0 gave it. `plain`: names were not changed, unless they ended
- * like a mark then: "_" and eight hexadecimal digits.
- */
-void expose_shown_write_former(struct mcpx_text *out, const struct expose_thing *thing,
-                               bool plain);
-
 /** True for a URI of the scheme that only wrapping gives. */
 bool expose_uri_is_wrapped(struct mcpx_slice uri);
 
@@ -102,7 +95,7 @@ struct expose_owner;
  *
  * key        nobody who gives names may know it (lib/base/map.h)
  * plain      tools and prompts keep their own names where no other participant has the same
- * renamed    told of names that were others before (expose_shown_write_former); NULL: nobody is
+ * renamed    told of a name that was another one before; NULL: nobody is
  * pass       not 0: a list is being written, in which each name stands once
  * count      names in it
  * left_out   how often there was no room
@@ -116,7 +109,6 @@ struct expose_names {
     size_t count;
     size_t left_out;
     struct mx_map owns;          /* private: names by own */
-    struct mx_map pairs;         /* private: names by participant and own */
     struct mx_map faces;         /* private: names by shown */
     struct expose_owner *owners; /* private: the last one asked for comes first */
     struct mx_holders held[EXPOSE_SPACE_COUNT]; /* private: names of who is here */

@@ -1,7 +1,6 @@
 /*
- * shown.c - names with marks, and those that they had before. The first marks were 32 bits of
- * FNV-1a: whoever may choose the name of a tool found one in seconds that was shown as the tool of
- * somebody else, which a person had allowed. Rejected: a key of the bridge, because names would be
+ * shown.c - names with marks. With marks of 32 bits, whoever may choose the name of a tool found one
+ * in seconds that was shown as the tool of somebody else, which a person had allowed. Rejected: a key of the bridge, because names would be
  * others in the next run or need a file.
  *
  * Wrapping a URI is percent-encoding, so it can be undone for a URI that no list ever showed: one
@@ -16,14 +15,10 @@
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* Bytes of a mark, "_" included. */
-enum { MARK_LEN = 21, FORMER_MARK_LEN = 9 };
+enum { MARK_LEN = 21 };
 
 static const char mark_digits[] = "abcdefghijklmnopqrstuvwxyz234567";
-static const char former_digits[] = "0123456789abcdef";
 
 bool expose_shown_may_hold(char byte)
 {
@@ -53,22 +48,16 @@ static bool is_ambiguous(struct mcpx_slice participant)
     return participant.len == 0 || participant.text[participant.len - 1] == '_';
 }
 
-/* It ends with "_" and digits. */
-static bool ends_like(struct mcpx_slice name, size_t mark_len, const char *digits)
-{
-    const char *mark = name.text + name.len - mark_len;
-
-    if (name.len < mark_len || mark[0] != '_')
-        return false;
-    for (size_t i = 1; i < mark_len; i++)
-        if (!memchr(digits, mark[i], strlen(digits)))
-            return false;
-    return true;
-}
-
 static bool is_marked(struct mcpx_slice name)
 {
-    return ends_like(name, MARK_LEN, mark_digits);
+    const char *mark = name.text + name.len - MARK_LEN;
+
+    if (name.len < MARK_LEN || mark[0] != '_')
+        return false;
+    for (size_t i = 1; i < MARK_LEN; i++)
+        if (!memchr(mark_digits, mark[i], strlen(mark_digits)))
+            return false;
+    return true;
 }
 
 bool expose_shown_may_be_plain(struct mcpx_slice name)
@@ -104,13 +93,6 @@ static bool write_unmarked(struct mcpx_text *out, const struct expose_thing *thi
     return changed || is_ambiguous(thing->participant);
 }
 
-/* What stands before a mark of that length. */
-static void cut(struct mcpx_text *out, size_t start, size_t mark_len)
-{
-    if (out->len - start > EXPOSE_NAME_MAX - mark_len)
-        out->len = start + EXPOSE_NAME_MAX - mark_len;
-}
-
 void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked)
 {
     size_t start = out->len;
@@ -119,37 +101,9 @@ void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing,
     marked |= out->len - start > EXPOSE_NAME_MAX || is_marked(mcpx_text_view(out));
     if (!marked)
         return;
-    cut(out, start, MARK_LEN);
+    if (out->len - start > EXPOSE_NAME_MAX - MARK_LEN)
+        out->len = start + EXPOSE_NAME_MAX - MARK_LEN;
     add_mark(out, thing);
-}
-
-/* FNV-1a */
-static uint64_t hash_more(uint64_t hash, struct mcpx_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-void expose_shown_write_former(struct mcpx_text *out, const struct expose_thing *thing,
-                               bool plain)
-{
-    bool marked = ends_like(thing->own, FORMER_MARK_LEN, former_digits);
-    uint64_t hash = hash_more(UINT64_C(0xcbf29ce484222325), thing->participant);
-    char mark[FORMER_MARK_LEN + 1];
-    size_t start = out->len;
-
-    if (plain && !marked) {
-        mcpx_text_slice(out, thing->own);
-        return;
-    }
-    marked |= write_unmarked(out, thing);
-    if (!marked && out->len - start <= EXPOSE_NAME_MAX)
-        return;
-    cut(out, start, FORMER_MARK_LEN);
-    hash = hash_more(hash_more(hash, (struct mcpx_slice){"", 1}), thing->own);
-    snprintf(mark, sizeof mark, "_%08" PRIx32, (uint32_t)(hash ^ (hash >> 32)));
-    mcpx_text_puts(out, mark);
 }
 
 /* ---- URIs ---- */
