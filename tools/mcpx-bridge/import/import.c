@@ -45,7 +45,6 @@ struct import *import_new(const struct import_config *config, const struct impor
         .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
         .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
     import->setup = *setup;
-    import->subs.key = setup->shared->key;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import_tools_init(&import->tools);

@@ -4,7 +4,6 @@
 #ifndef MCPX_BRIDGE_IMPORT_STATE_H
 #define MCPX_BRIDGE_IMPORT_STATE_H
 
-#include "lib/base/map.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/output.h"
@@ -19,23 +18,17 @@
 /** Most subscriptions of all participants together. */
 enum { IMPORT_SUBS_MAX = 10000 };
 
-/** One participant's subscription to one resource. `number` grows; `next`: of those ended. */
+/** One participant's subscription to one resource. `next`: of those ended. */
 struct import_sub {
     struct mcpx_slice uri;
     struct bridge_who who;
-    uint64_t number;
     struct import_sub *next;
 };
 
-/**
- * Subscriptions in the order they were made. Zero-initialised but for the secret `key` is empty.
- */
+/** Subscriptions in the order of URIs. Zero-initialised is empty. */
 struct import_subs {
-    struct mx_map_key key;
-    struct mx_map by_uri;
     struct import_sub **rows, *ended;
     size_t count, size;
-    uint64_t last_number;
 };
 
 /** Frees all. */

@@ -1,7 +1,7 @@
 /*
- * subs.c - an array in the order of subscribing, and a table by URI, in which all subscriptions of
- * a resource stand under one hash. A participant may have thousands, and who leaves ends all of
- * them at once: so no step may look through all of them for each.
+ * subs.c - an array in the order of URIs, in which all subscriptions of a resource stand together. A
+ * participant may have thousands, and who leaves ends all of them at once: so no step may look
+ * through all of them for each.
  */
 #include "tools/mcpx-bridge/import/state.h"
 
@@ -22,45 +22,39 @@ void import_subs_fini(struct import_subs *subs)
     for (size_t i = 0; i < subs->count; i++)
         free(subs->rows[i]);
     free(subs->rows);
-    mx_map_fini(&subs->by_uri);
-    *subs = (struct import_subs){.key = subs->key};
+    *subs = (struct import_subs){0};
 }
 
-/* The next subscription of a resource; NULL behind the last. `at` is 0 at first. */
-static struct import_sub *next_of(const struct import_subs *subs, struct mcpx_slice uri,
-                                  size_t *at)
+/* The place of the first subscription of a resource, or where it would be. */
+static size_t place_of(const struct import_subs *subs, struct mcpx_slice uri)
 {
-    uint64_t hash = mx_map_hash(subs->key, uri), value;
+    size_t low = 0, high = subs->count, row;
 
-    while ((value = mx_map_next(&subs->by_uri, hash, at))) {
-        struct import_sub *sub = (struct import_sub *)(uintptr_t)value;
-
-        if (mcpx_slice_equal(sub->uri, uri))
-            return sub;
-    }
-    return NULL;
+    MX_SEARCH(low, high, row, mcpx_slice_compare(subs->rows[row]->uri, uri) < 0);
+    return low;
 }
 
-static struct import_sub *find(const struct import_subs *subs, struct mcpx_slice uri,
-                               struct bridge_who who)
+static bool is_of(const struct import_subs *subs, size_t at, struct mcpx_slice uri)
 {
-    struct import_sub *sub;
-    size_t at = 0;
-
-    while ((sub = next_of(subs, uri, &at)) != NULL && !bridge_who_is(sub->who, who))
-        ;
-    return sub;
+    return at < subs->count && mcpx_slice_equal(subs->rows[at]->uri, uri);
 }
 
-/* True when there is room for one more of that participant, or it has this one. */
-static bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slice uri,
-                                struct bridge_who who)
+/* Its place, and that behind the last one of the resource when there is none: false. */
+static bool find(const struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who,
+                 size_t *at)
+{
+    *at = place_of(subs, uri);
+    while (is_of(subs, *at, uri) && !bridge_who_is(subs->rows[*at]->who, who))
+        ++*at;
+    return is_of(subs, *at, uri);
+}
+
+/* True when there is room for one more of that participant. */
+static bool has_room(const struct import_subs *subs, struct bridge_who who)
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id);
     size_t own = 0;
 
-    if (find(subs, uri, who))
-        return true;
     for (size_t i = 0; i < subs->count; i++)
         if (subs->rows[i]->who.topic == who.topic &&
             mcpx_slice_equal(mcpx_identity_of(subs->rows[i]->who.id), identity))
@@ -71,74 +65,51 @@ static bool import_subs_may_add(const struct import_subs *subs, struct mcpx_slic
 bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
 {
     struct import_sub *sub;
-    char *at;
+    size_t at;
+    char *text;
 
-    if (find(subs, uri, who))
+    if (find(subs, uri, who, &at))
         return true;
-    if (!import_subs_may_add(subs, uri, who))
+    if (!has_room(subs, who))
         return false;
-    mx_map_reserve(&subs->by_uri);
     subs->rows = mx_room(subs->rows, subs->count, &subs->size, sizeof(struct import_sub *));
-    sub = bridge_room(sizeof *sub, uri.len + who.id.len, &at);
-    sub->uri = bridge_copy(&at, uri);
-    sub->who = (struct bridge_who){who.topic, bridge_copy(&at, who.id)};
-    sub->number = ++subs->last_number;
-    subs->rows[subs->count++] = sub;
-    mx_map_put(&subs->by_uri, mx_map_hash(subs->key, uri), (uintptr_t)sub);
+    sub = bridge_room(sizeof *sub, uri.len + who.id.len, &text);
+    sub->uri = bridge_copy(&text, uri);
+    sub->who = (struct bridge_who){who.topic, bridge_copy(&text, who.id)};
+    memmove(&subs->rows[at + 1], &subs->rows[at], (subs->count - at) * sizeof *subs->rows);
+    subs->rows[at] = sub;
+    subs->count++;
     return true;
-}
-
-static void remove_from_map(struct import_subs *subs, struct import_sub *sub)
-{
-    mx_map_remove(&subs->by_uri, mx_map_hash(subs->key, sub->uri), (uintptr_t)sub);
 }
 
 void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
 {
-    struct import_sub *sub = find(subs, uri, who);
-    size_t at = 0;
+    size_t at;
 
-    if (!sub)
+    if (!find(subs, uri, who, &at))
         return;
-    while (subs->rows[at] != sub)
-        at++;
+    free(subs->rows[at]);
     subs->count--;
     memmove(&subs->rows[at], &subs->rows[at + 1], (subs->count - at) * sizeof *subs->rows);
-    remove_from_map(subs, sub);
-    free(sub);
 }
 
 bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
                         struct bridge_who who)
 {
-    const struct import_sub *sub;
-    size_t at = 0;
+    size_t at = place_of(subs, uri);
 
-    while ((sub = next_of(subs, uri, &at)) != NULL && bridge_who_is(sub->who, who))
-        ;
-    return sub != NULL;
-}
-
-/* True when no earlier one is about the same resource. */
-static bool is_first(const struct import_subs *subs, const struct import_sub *one)
-{
-    const struct import_sub *sub;
-    size_t at = 0;
-
-    while ((sub = next_of(subs, one->uri, &at)) != NULL && sub->number >= one->number)
-        ;
-    return !sub;
+    while (is_of(subs, at, uri) && bridge_who_is(subs->rows[at]->who, who))
+        at++;
+    return is_of(subs, at, uri);
 }
 
 const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at)
 {
-    while (*at < subs->count) {
-        const struct import_sub *sub = subs->rows[(*at)++];
+    const struct import_sub *sub = *at < subs->count ? subs->rows[*at] : NULL;
 
-        if (is_first(subs, sub))
-            return sub;
-    }
-    return NULL;
+    while (sub && is_of(subs, *at, sub->uri))
+        ++*at;
+    return sub;
 }
 
 void import_subs_end(struct import_subs *subs, struct bridge_who who)
@@ -156,7 +127,6 @@ void import_subs_end(struct import_subs *subs, struct bridge_who who)
             subs->rows[kept++] = sub;
             continue;
         }
-        remove_from_map(subs, sub);
         *end = sub;
         end = &sub->next;
     }
@@ -174,9 +144,7 @@ struct import_sub *import_subs_take_ended(struct import_subs *subs)
 
 bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri)
 {
-    size_t at = 0;
-
-    return next_of(subs, uri, &at) != NULL;
+    return is_of(subs, place_of(subs, uri), uri);
 }
 
 static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
