@@ -327,7 +327,7 @@ static void drain(struct stage *stage)
 
     while (expose_next_record(stage->expose, &which, &line))
         must(mcpx_json_check(line, 0, &value, NULL) == MCPX_OK);
-    must(!stage->expose->under_terms || mcpx_calls_count(stage->expose->under_terms) == 0);
+    must(!stage->expose->doors.calls || mcpx_calls_count(stage->expose->doors.calls) == 0);
 }
 
 static void live(struct mcpx_slice input, const struct bridge_terms *terms)

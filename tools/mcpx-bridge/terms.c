@@ -4,7 +4,10 @@
  */
 #include "tools/mcpx-bridge/terms.h"
 
+#include "lib/json/json_write.h"
 #include "tools/common/input.h"
+
+#include <mcpx/json.h>
 
 /* "/limits/input_bytes must be an integer": each fault on a line of its own. */
 static int complain_of_faults(const char *verb, const char *file,
@@ -67,4 +70,70 @@ void bridge_terms_fini(struct bridge_terms *terms)
     mcpx_contracts_free(terms->contracts);
     mcpx_shelf_free(terms->shelf);
     *terms = (struct bridge_terms){0};
+}
+
+/* ---- the two doors ---- */
+
+void bridge_doors_fini(struct bridge_doors *doors)
+{
+    mcpx_calls_free(doors->calls);
+    doors->calls = NULL;
+}
+
+bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice method)
+{
+    return doors->terms && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
+}
+
+void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_options *options,
+                        struct mcpx_call_request *request, struct mcpx_slice hello,
+                        struct mcpx_admission *out)
+{
+    struct mcpx_calls_options whole = *options;
+    unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
+    struct mcpx_text version = {0};
+
+    whole.terms = doors->terms->terms;
+    whole.contracts = doors->terms->contracts;
+    whole.deterministic = doors->terms->deterministic;
+    if (!doors->calls)
+        doors->calls = mcpx_calls_new(&whole);
+    if (!whole.deterministic)
+        doors->chance(doors->user, chance, sizeof chance);
+    mcpx_json_add_unescaped(&version,
+                            mcpx_json_get(mcpx_json_get(hello, "serverInfo"), "version"));
+    request->now = doors->now(doors->user);
+    request->random = chance;
+    if (version.text)
+        request->server_version = mcpx_text_view(&version);
+    memory_checked(mcpx_calls_admit(doors->calls, request, out));
+    mcpx_text_fini(&version);
+}
+
+void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
+                      struct mcpx_call_end *end, struct mcpx_call_answer *answer)
+{
+    struct mcpx_call *call = *admitted;
+
+    *admitted = NULL;
+    end->now = doors->now(doors->user);
+    memory_checked(mcpx_calls_answer(doors->calls, call, end, answer));
+}
+
+void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitted)
+{
+    struct mcpx_call_end end = {.type = MCPX_CALL_FAILED,
+                                .cause = MCPX_CAUSE_FAILED,
+                                .reason = MCPX_SLICE("nobody waits for it any more")};
+    struct mcpx_call_answer answer;
+
+    if (*admitted)
+        bridge_doors_end(doors, admitted, &end, &answer);
+}
+
+void bridge_add_answer(struct mcpx_text *out, struct mcpx_slice id,
+                       const struct mcpx_call_answer *answer)
+{
+    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":%s}", id,
+              answer->is_error ? "error" : "result", answer->text);
 }

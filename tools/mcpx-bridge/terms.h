@@ -1,6 +1,8 @@
 /*
  * terms.h - the terms of a command line: the options --terms and --deterministic-ids of the verbs
- * that are an edge.
+ * that are an edge; and the two doors that each call of a tool goes through under them. What they
+ * say is decided in lib/contract; here is told what became of a call, and the answer put into a
+ * message. Without terms nothing of it is called.
  */
 #ifndef MCPX_BRIDGE_TERMS_H
 #define MCPX_BRIDGE_TERMS_H
@@ -46,5 +48,52 @@ int bridge_terms_read(const char *verb, const struct arguments *arguments,
 
 /** Frees what was read. */
 void bridge_terms_fini(struct bridge_terms *terms);
+
+/**
+ * What a core has of its calls under terms. Zero-initialised: there are no terms.
+ *
+ * terms    kept as long; NULL: none
+ * user     for both functions
+ * now      the clocks at this moment: finer than what an input is told
+ * chance   random bytes; not asked with deterministic ids
+ * calls    NULL before the first one
+ */
+struct bridge_doors {
+    const struct bridge_terms *terms;
+    const void *user;
+    struct mcpx_instant (*now)(const void *user);
+    void (*chance)(const void *user, void *bytes, size_t len);
+    struct mcpx_calls *calls;
+};
+
+/** Frees the calls. */
+void bridge_doors_fini(struct bridge_doors *doors);
+
+/** True when requests of that method are under terms: it is tools/call, and there are terms. */
+bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice method);
+
+/**
+ * The first door: as mcpx_calls_admit.
+ *
+ * options   what the calls have in common, if this is the first one; terms and ids are filled in
+ * request   all but its time, random bytes and version
+ * hello     the server's answer to initialize, raw; it says the version
+ */
+void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_options *options,
+                        struct mcpx_call_request *request, struct mcpx_slice hello,
+                        struct mcpx_admission *out);
+
+/**
+ * The second door: as mcpx_calls_answer. The time of `end` is filled in, and *admitted becomes NULL.
+ */
+void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
+                      struct mcpx_call_end *end, struct mcpx_call_answer *answer);
+
+/** The second door, if the call did not go through it: nobody waits for it any more. */
+void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitted);
+
+/** Appends the message that answers a request with this id (raw). */
+void bridge_add_answer(struct mcpx_text *out, struct mcpx_slice id,
+                       const struct mcpx_call_answer *answer);
 
 #endif

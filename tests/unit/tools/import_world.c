@@ -429,7 +429,7 @@ const char *world_happen(struct world *world, const char *in)
 /* ---- terms ---- */
 
 /* What the router shows of mallory: nothing that she may call. */
-static bool could(void *user, size_t topic, struct mcpx_slice participant,
+static bool could(const void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind)
 {
     (void)user, (void)topic;
@@ -437,7 +437,7 @@ static bool could(void *user, size_t topic, struct mcpx_slice participant,
     return !mcpx_slice_equal(participant, MCPX_SLICE("mallory"));
 }
 
-static bool unsent(void *user, size_t topic, size_t *count, size_t *bytes)
+static bool unsent(const void *user, size_t topic, size_t *count, size_t *bytes)
 {
     const struct world *world = user;
 
@@ -447,7 +447,7 @@ static bool unsent(void *user, size_t topic, size_t *count, size_t *bytes)
     return true;
 }
 
-static struct mcpx_instant instant(void *user)
+static struct mcpx_instant instant(const void *user)
 {
     const struct world *world = user;
 

@@ -88,6 +88,18 @@ void loop_signals_close(struct loop_signals *signals)
         uv_close((uv_handle_t *)&signals->handles[i], NULL);
 }
 
+struct mcpx_instant loop_instant(const void *user)
+{
+    (void)user;
+    return (struct mcpx_instant){mx_clock_now().wall_ms, (int64_t)(uv_hrtime() / 1000)};
+}
+
+void loop_chance(const void *user, void *bytes, size_t len)
+{
+    (void)user;
+    mx_chance_fill(NULL, bytes, len);
+}
+
 int loop_left_status(int code)
 {
     return code < 1000 || mcpx_error_again(code) == MCPX_AGAIN_TOKEN ? STATUS_UNREACHABLE

@@ -59,6 +59,10 @@ bool loop_may_log(struct mcpx_slice sentence);
  */
 void loop_log(const char *verb, struct mcpx_slice sentence);
 
+/** The clocks at this moment, and random bytes, as cores ask for them. `user` is not looked at. */
+struct mcpx_instant loop_instant(const void *user);
+void loop_chance(const void *user, void *bytes, size_t len);
+
 /**
  * The exit code after a connection that is gone for good. HTTP statuses, and what never was a
  * connection, are below the close codes: STATUS_UNREACHABLE; so is a token that has expired. Any

@@ -100,7 +100,7 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
 
 void expose_end(struct expose *x, struct bridge_call *call)
 {
-    expose_terms_abandon(x, call);
+    bridge_doors_abandon(&x->doors, &call->admitted);
     expose_ask_over(x, call);
     bridge_calls_drop(&x->calls, call);
 }

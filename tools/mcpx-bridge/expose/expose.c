@@ -47,6 +47,7 @@ struct expose *expose_new(const struct expose_config *config, const struct expos
     struct expose *x = calloc(1, sizeof *x);
 
     x->view = *view;
+    x->doors = (struct bridge_doors){config->terms, view->user, view->now, view->chance, NULL};
     x->changed_ms = INT64_MAX;
     x->compared_ms = INT64_MIN / 2;
     copy_config(x, config);
@@ -61,7 +62,8 @@ void expose_free(struct expose *x)
     bridge_calls_fini(&x->asks);
     expose_watch_fini(x);
     bridge_calls_fini(&x->calls);
-    expose_terms_fini(x);
+    bridge_doors_fini(&x->doors);
+    mcpx_tools_free(x->no_tools.tools);
     expose_catalog_fini(&x->catalog);
     expose_names_fini(&x->names);
     expose_names_fini(&x->ids);
@@ -317,7 +319,7 @@ void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct 
 
 bool expose_next_record(struct expose *x, enum mcpx_record *which, struct mcpx_slice *line)
 {
-    return x->under_terms && mcpx_calls_next_record(x->under_terms, which, line);
+    return x->doors.calls && mcpx_calls_next_record(x->doors.calls, which, line);
 }
 
 void expose_behind(struct expose *x, bool is_behind)
@@ -376,7 +378,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_take_back(x, call, (struct mcpx_slice){0});
-        expose_terms_abandon(x, call);
+        bridge_doors_abandon(&x->doors, &call->admitted);
         bridge_calls_drop(&x->calls, call);
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");

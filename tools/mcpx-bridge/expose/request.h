@@ -181,12 +181,6 @@ void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cau
 void expose_terms_refused(struct expose *x, struct bridge_call *call,
                           struct mcpx_slice result);
 
-/** The second door, if the call did not go through it: nobody is told. */
-void expose_terms_abandon(struct expose *x, struct bridge_call *call);
-
-/** Frees what all calls have in common. */
-void expose_terms_fini(struct expose *x);
-
 /* ---- ids that servers give out, and the ids that the client knows for them. ---- */
 
 /** The member in which an object may hold such an id, besides the related task in `_meta`. */

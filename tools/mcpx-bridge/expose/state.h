@@ -84,9 +84,9 @@ struct expose {
     struct bridge_calls calls;
     struct expose_client client;
     struct expose_held *held;
-    struct mcpx_calls *under_terms; /* NULL before the first call of a tool */
-    struct expose_shelf no_tools;   /* of nobody */
-    struct bridge_calls asks;       /* of servers */
+    struct bridge_doors doors;
+    struct expose_shelf no_tools; /* of nobody */
+    struct bridge_calls asks;     /* of servers */
     struct mx_buckets
         answered; /* answers of ours that nobody here has given, per participant */
     struct mx_bucket answered_all;

@@ -9,21 +9,7 @@
 
 bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method)
 {
-    return x->config.terms && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
-}
-
-static struct mcpx_calls *calls_of(struct expose *x)
-{
-    const struct bridge_terms *terms = x->config.terms;
-
-    if (!x->under_terms)
-        x->under_terms = mcpx_calls_new(&(struct mcpx_calls_options){
-            .terms = terms->terms,
-            .contracts = terms->contracts,
-            .side = MCPX_SIDE_CLIENT,
-            .transport = x->config.answers_only ? "http" : "stdio",
-            .deterministic = terms->deterministic});
-    return x->under_terms;
+    return bridge_doors_are_for(&x->doors, method);
 }
 
 /* ---- the tools of a server ---- */
@@ -94,19 +80,6 @@ bool expose_terms_know(struct expose *x, const struct expose_route *route)
     return false;
 }
 
-static struct mcpx_text version_of(const struct expose *x, const struct expose_route *route)
-{
-    const struct expose_seat *seat =
-        route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
-    struct mcpx_text version = {0};
-
-    if (seat)
-        mcpx_json_add_unescaped(
-            &version, mcpx_json_get(mcpx_json_get(mcpx_text_view(&seat->hello), "serverInfo"),
-                                    "version"));
-    return version;
-}
-
 /* ---- the first door ---- */
 
 /** Who is asked whether a tool may be called. */
@@ -132,28 +105,23 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
 static void admit(struct expose *x, const struct expose_request *request,
                   const struct expose_route *route, struct mcpx_admission *out)
 {
+    struct mcpx_calls_options options = {
+        .side = MCPX_SIDE_CLIENT, .transport = x->config.answers_only ? "http" : "stdio"};
+    const struct expose_seat *seat =
+        route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
     struct asker asker = {x, route};
-    struct mcpx_text version = version_of(x, route);
-    unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
     struct mcpx_call_request call = {
         .payload = request->payload.text ? request->payload : request->rpc->text,
         .fault = request->fault,
         .params = route                   ? mcpx_text_view(&route->params)
                   : request->payload.text ? request->rpc->params
                                           : (struct mcpx_slice){0},
+        .tools = request->is_over ? NULL : find_tools(x, route),
         .may = route ? may_call : NULL,
-        .context = &asker,
-        .now = x->view.now(x->view.user),
-        .random = chance};
+        .context = &asker};
 
-    if (!request->is_over)
-        call.tools = find_tools(x, route);
-    if (version.text)
-        call.server_version = mcpx_text_view(&version);
-    if (!x->config.terms->deterministic)
-        x->view.chance(x->view.user, chance, sizeof chance);
-    memory_checked(mcpx_calls_admit(calls_of(x), &call, out));
-    mcpx_text_fini(&version);
+    bridge_doors_admit(&x->doors, &options, &call,
+                       seat ? mcpx_text_view(&seat->hello) : (struct mcpx_slice){0}, out);
 }
 
 static void tell(struct expose *x, const struct expose_request *request,
@@ -165,8 +133,7 @@ static void tell(struct expose *x, const struct expose_request *request,
         expose_tell_result(x, request, mx_formatted("%s", answer->text));
         return;
     }
-    mx_format(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":%s}", request->rpc->id,
-              answer->text);
+    bridge_add_answer(&out, request->rpc->id, answer);
     expose_tell(x, out);
 }
 
@@ -232,22 +199,13 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
 
 /* ---- the second door ---- */
 
-static void end(struct expose *x, struct mcpx_call *admitted, struct mcpx_call_end *how,
-                struct mcpx_call_answer *out)
-{
-    how->now = x->view.now(x->view.user);
-    memory_checked(mcpx_calls_answer(x->under_terms, admitted, how, out));
-}
-
 void expose_terms_answer(struct expose *x, struct bridge_call *call, bool is_error,
                          struct mcpx_slice text, struct mcpx_call_answer *out)
 {
     struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
                                 .text = text};
-    struct mcpx_call *admitted = call->admitted;
 
-    call->admitted = NULL;
-    end(x, admitted, &how, out);
+    bridge_doors_end(&x->doors, &call->admitted, &how, out);
 }
 
 void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
@@ -257,40 +215,16 @@ void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cau
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
     struct mcpx_call_end how = {
         .type = MCPX_CALL_FAILED, .cause = cause, .reason = reason, .more = more};
-    struct mcpx_call *admitted = call->admitted;
     struct mcpx_call_answer answer;
 
-    call->admitted = NULL;
-    end(x, admitted, &how, &answer);
+    bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
     tell(x, &request, &answer);
 }
 
 void expose_terms_refused(struct expose *x, struct bridge_call *call, struct mcpx_slice result)
 {
     struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED, .text = result};
-    struct mcpx_call *admitted = call->admitted;
     struct mcpx_call_answer answer;
 
-    call->admitted = NULL;
-    end(x, admitted, &how, &answer);
-}
-
-void expose_terms_abandon(struct expose *x, struct bridge_call *call)
-{
-    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
-                                .cause = MCPX_CAUSE_FAILED,
-                                .reason = MCPX_SLICE("nobody waits for it any more")};
-    struct mcpx_call *admitted = call->admitted;
-    struct mcpx_call_answer answer;
-
-    if (!admitted)
-        return;
-    call->admitted = NULL;
-    end(x, admitted, &how, &answer);
-}
-
-void expose_terms_fini(struct expose *x)
-{
-    mcpx_calls_free(x->under_terms);
-    mcpx_tools_free(x->no_tools.tools);
+    bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
 }

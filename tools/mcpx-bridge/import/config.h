@@ -27,12 +27,12 @@
  *          False: it ends, so answers that wait are given to it now. NULL: nothing ever
  */
 struct import_view {
-    void *user;
-    bool (*could)(void *user, size_t topic, struct mcpx_slice participant,
+    const void *user;
+    bool (*could)(const void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind);
-    struct mcpx_instant (*now)(void *user);
-    void (*chance)(void *user, void *bytes, size_t len);
-    bool (*unsent)(void *user, size_t topic, size_t *count, size_t *bytes);
+    struct mcpx_instant (*now)(const void *user);
+    void (*chance)(const void *user, void *bytes, size_t len);
+    bool (*unsent)(const void *user, size_t topic, size_t *count, size_t *bytes);
 };
 
 /** How a server is greeted. */
@@ -133,9 +133,8 @@ struct import_topic {
  * probe    how the processes of the command are greeted
  * last_ask number of the latest question, so that no two servers' have the same
  * output   what they want done
- * terms    what calls of tools have to keep; NULL: nothing
- * view     what that takes
- * calls    calls of tools under terms; NULL before the first one
+ * view     questions
+ * doors    of calls of tools under terms
  * edge     who we were at that time in the first topic we had joined: whose calls they are
  */
 struct import_shared {
@@ -144,9 +143,8 @@ struct import_shared {
     int64_t last_ask;
     struct import_topic *topics;
     struct bridge_output output;
-    const struct bridge_terms *terms;
     struct import_view view;
-    struct mcpx_calls *calls;
+    struct bridge_doors doors;
     struct import_topic edge;
 };
 

@@ -70,8 +70,9 @@ struct import_pool *import_pool_new(const struct import_config *config)
     struct import_pool *pool = calloc(1, sizeof *pool);
 
     pool->config = *config;
-    pool->shared.terms = config->terms;
     pool->shared.view = config->view;
+    pool->shared.doors = (struct bridge_doors){config->terms, config->view.user,
+                                               config->view.now, config->view.chance, NULL};
     if (config->view.chance)
         config->view.chance(config->view.user, &pool->shared.key, sizeof pool->shared.key);
     pool->size = 1 + 2 * config->isolate_max;
@@ -99,7 +100,7 @@ void import_pool_free(struct import_pool *pool)
     import_turns_fini(&pool->turns);
     for (size_t i = 0; i < pool->size; i++)
         close_slot(&pool->slots[i]);
-    mcpx_calls_free(pool->shared.calls);
+    bridge_doors_fini(&pool->shared.doors);
     free(pool->slots);
     free(pool->shared.topics);
     free(pool);
@@ -450,7 +451,9 @@ int64_t import_pool_deadline(const struct import_pool *pool)
 bool import_pool_record(struct import_pool *pool, enum mcpx_record *which,
                         struct mcpx_slice *line)
 {
-    return pool->shared.calls && mcpx_calls_next_record(pool->shared.calls, which, line);
+    struct mcpx_calls *calls = pool->shared.doors.calls;
+
+    return calls && mcpx_calls_next_record(calls, which, line);
 }
 
 const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now)

@@ -13,40 +13,30 @@
 /* What a message has around its result, besides its id. */
 #define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
 
+static struct bridge_doors *doors_of(const struct import *import)
+{
+    return &import->setup.shared->doors;
+}
+
 static const struct bridge_terms *terms_of(const struct import *import)
 {
-    return import->setup.shared->terms;
+    return doors_of(import)->terms;
 }
 
 bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
 {
-    return terms_of(import) && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
+    return bridge_doors_are_for(doors_of(import), method);
 }
 
-/* The calls of all servers, which have one log. They are made when the first comes: by then we know
- * who we are. */
-static struct mcpx_calls *calls_of(struct import *import)
+/* What all servers' calls have in common: their first comes when we know who we are. */
+static struct mcpx_calls_options options_of(struct import *import)
 {
     struct import_shared *shared = import->setup.shared;
 
-    if (shared->calls)
-        return shared->calls;
     for (size_t i = 0; i < import->config.topics && !shared->edge.self_len; i++)
         shared->edge = shared->topics[i];
-    shared->calls = mcpx_calls_new(
-        &(struct mcpx_calls_options){.terms = shared->terms->terms,
-                                     .contracts = shared->terms->contracts,
-                                     .transport = "ws",
-                                     .participant = {shared->edge.self, shared->edge.self_len},
-                                     .deterministic = shared->terms->deterministic});
-    return shared->calls;
-}
-
-static struct mcpx_instant now_of(const struct import *import)
-{
-    const struct import_view *view = &import->setup.shared->view;
-
-    return view->now(view->user);
+    return (struct mcpx_calls_options){
+        .transport = "ws", .participant = {shared->edge.self, shared->edge.self_len}};
 }
 
 /** Who called, for the question whether an alias gives no more than its tool. */
@@ -99,11 +89,8 @@ static size_t answer_max(const struct import *import, const struct bridge_who *w
 static void admit(struct import *import, const struct arrival *arrival,
                   struct mcpx_admission *out)
 {
-    struct import_shared *shared = import->setup.shared;
-    struct mcpx_calls *calls = calls_of(import);
+    struct mcpx_calls_options options = options_of(import);
     struct caller caller = {import, arrival->who};
-    struct mcpx_text version = {0};
-    unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
     struct mcpx_call_request request = {
         .payload = arrival->payload,
         .fault = arrival->fault,
@@ -112,19 +99,10 @@ static void admit(struct import *import, const struct arrival *arrival,
         .fulfils = arrival->fulfils,
         .may = may_call,
         .context = &caller,
-        .now = now_of(import),
-        .random = chance,
         .answer_max = answer_max(import, &arrival->who, arrival->id, arrival->envelope)};
 
-    mcpx_json_add_unescaped(
-        &version, mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "serverInfo"),
-                                "version"));
-    if (version.text)
-        request.server_version = mcpx_text_view(&version);
-    if (!shared->terms->deterministic)
-        shared->view.chance(shared->view.user, chance, sizeof chance);
-    memory_checked(mcpx_calls_admit(calls, &request, out));
-    mcpx_text_fini(&version);
+    bridge_doors_admit(doors_of(import), &options, &request, mcpx_text_view(&import->greeting),
+                       out);
 }
 
 static void admit_call(struct import *import, struct bridge_call *call,
@@ -138,14 +116,6 @@ static void admit_call(struct import *import, struct bridge_call *call,
 
     admit(import, &arrival, out);
     call->admitted = out->call;
-}
-
-/* Appends a whole message. */
-static void add_message(struct mcpx_text *out, struct mcpx_slice id,
-                        const struct mcpx_call_answer *answer)
-{
-    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":%s}", id,
-              answer->is_error ? "error" : "result", answer->text);
 }
 
 /* The members of an object without "reason", which is said in another place. */
@@ -166,7 +136,7 @@ void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
 
     add_more(&more, data);
     mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
-    add_message(out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    bridge_add_answer(out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
     mcpx_text_fini(&error);
     mcpx_text_fini(&more);
 }
@@ -175,9 +145,8 @@ void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
 static void write_answer(struct import *import, struct bridge_call *call,
                          const struct mcpx_call_answer *answer)
 {
-    call->admitted = NULL;
     mcpx_text_reset(&import->text);
-    add_message(&import->text, call->id, answer);
+    bridge_add_answer(&import->text, call->id, answer);
 }
 
 bool import_terms_admit(struct import *import, struct bridge_call *call,
@@ -201,14 +170,6 @@ bool import_terms_admit(struct import *import, struct bridge_call *call,
     return true;
 }
 
-/* Ends an admitted call; `answer` is what its sender gets. */
-static void finish(struct import *import, struct mcpx_call *admitted,
-                   struct mcpx_call_end *end, struct mcpx_call_answer *answer)
-{
-    end->now = now_of(import);
-    memory_checked(mcpx_calls_answer(import->setup.shared->calls, admitted, end, answer));
-}
-
 void import_terms_answer(struct import *import, struct bridge_call *call,
                          const struct mcpx_rpc *rpc)
 {
@@ -220,12 +181,11 @@ void import_terms_answer(struct import *import, struct bridge_call *call,
     struct mcpx_call_answer answer = {0};
     struct mcpx_json_change changes[2] = {{"id", call->id}};
 
-    finish(import, call->admitted, &end, &answer);
+    bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
     if (answer.is_error != was_error) {
         write_answer(import, call, &answer);
         return;
     }
-    call->admitted = NULL;
     changes[1].name = was_error ? "error" : "result";
     changes[1].value = answer.text;
     mcpx_text_reset(&import->text);
@@ -257,24 +217,18 @@ void import_terms_refuse(struct import *import, struct bridge_call *call,
         return;
     add_more(&more, data);
     end.more = more.len ? mcpx_text_view(&more) : (struct mcpx_slice){0};
-    finish(import, call->admitted, &end, &answer);
+    bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
     write_answer(import, call, &answer);
     mcpx_text_fini(&more);
 }
 
 void import_terms_abandon(struct import *import, struct bridge_call *call)
 {
-    struct mcpx_call_end end = {.type = MCPX_CALL_FAILED,
-                                .cause = MCPX_CAUSE_FAILED,
-                                .reason = MCPX_SLICE("nobody waits for it any more")};
-    struct mcpx_call_answer answer = {0};
     struct mcpx_admission admission = {0};
 
     if (!call->admitted)
         admit_call(import, call, &admission);
-    if (call->admitted)
-        finish(import, call->admitted, &end, &answer);
-    call->admitted = NULL;
+    bridge_doors_abandon(doors_of(import), &call->admitted);
 }
 
 void import_terms_turn_away(struct import *import, size_t topic,
@@ -291,8 +245,8 @@ void import_terms_turn_away(struct import *import, size_t topic,
 
     admit(import, &arrival, &admission);
     if (admission.call)
-        finish(import, admission.call, &end, &admission.answer);
-    add_message(&import->text, event->rpc->id, &admission.answer);
+        bridge_doors_end(doors_of(import), &admission.call, &end, &admission.answer);
+    bridge_add_answer(&import->text, event->rpc->id, &admission.answer);
 }
 
 void import_terms_note_broken(struct import *import, size_t topic,

@@ -46,7 +46,7 @@ bool import_tools_are_declared(const struct import *import)
 
 static struct mcpx_tools *new_tools(const struct import *import)
 {
-    return mcpx_tools_new(import->setup.shared->terms->shelf,
+    return mcpx_tools_new(import->setup.shared->doors.terms->shelf,
                           mcpx_identity_of(import->setup.owner.id));
 }
 
@@ -57,7 +57,7 @@ static void tell_doubts(struct import *import)
     struct mcpx_slice rest, line;
 
     if (import->setup.number == 0)
-        mcpx_terms_doubts_add(&doubts, import->setup.shared->terms->terms,
+        mcpx_terms_doubts_add(&doubts, import->setup.shared->doors.terms->terms,
                               import->tools.known);
     rest = mcpx_text_view(&doubts);
     if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
@@ -114,7 +114,7 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
     struct import_tools *tools = &import->tools;
 
     tools->due_at = INT64_MAX;
-    if (!import->setup.shared->terms || !import_is_ready(import))
+    if (!import->setup.shared->doors.terms || !import_is_ready(import))
         return false;
     if (tools->coming) {
         tools->again = true;

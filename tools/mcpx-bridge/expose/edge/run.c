@@ -68,18 +68,6 @@ static size_t message_max(const void *user)
     return mcpx_session_message_max(session_of(user));
 }
 
-static struct mcpx_instant instant(const void *user)
-{
-    (void)user;
-    return (struct mcpx_instant){mx_clock_now().wall_ms, (int64_t)(uv_hrtime() / 1000)};
-}
-
-static void chance(const void *user, void *bytes, size_t len)
-{
-    (void)user;
-    mx_chance_fill(NULL, bytes, len);
-}
-
 static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     struct mcpx_participant participant;
@@ -328,7 +316,8 @@ static int start_client(struct edge *edge, const struct expose_job *job)
 
 static int start_core(struct edge *edge, const struct expose_job *job)
 {
-    struct expose_view view = {edge, may, could, roster, message_max, instant, chance};
+    struct expose_view view = {edge,        may,          could,      roster,
+                               message_max, loop_instant, loop_chance};
     struct expose_config config = job->expose;
     unsigned char random[6];
     char nonce[2 * sizeof random + 1];

@@ -403,29 +403,23 @@ static void close_handles(struct edge *edge)
 
 /* ---- what the core asks ---- */
 
-static bool could(void *user, size_t topic, struct mcpx_slice participant,
+static bool could(const void *user, size_t topic, struct mcpx_slice participant,
                   const struct mcpx_kind *kind)
 {
-    struct edge *edge = user;
+    const struct edge *edge = user;
 
     return mcpx_session_could(mcpx_client_session(edge->seats[topic].client), participant,
                               kind);
 }
 
-static bool unsent(void *user, size_t topic, size_t *count, size_t *bytes)
+static bool unsent(const void *user, size_t topic, size_t *count, size_t *bytes)
 {
-    struct edge *edge = user;
+    const struct edge *edge = user;
     const struct seat *seat = &edge->seats[topic];
 
     *count = mcpx_session_unsent_count(mcpx_client_session(seat->client));
     *bytes = mcpx_session_unsent_bytes(mcpx_client_session(seat->client));
     return !edge->ending && !seat->over;
-}
-
-static struct mcpx_instant instant(void *user)
-{
-    (void)user;
-    return (struct mcpx_instant){mx_clock_now().wall_ms, (int64_t)(uv_hrtime() / 1000)};
 }
 
 static int run_pool(struct edge *edge)
@@ -434,7 +428,7 @@ static int run_pool(struct edge *edge)
     int status;
 
     config.topics = edge->job->topic_count;
-    config.view = (struct import_view){edge, could, instant, mx_chance_fill, unsent};
+    config.view = (struct import_view){edge, could, loop_instant, loop_chance, unsent};
     edge->pool = import_pool_new(&config);
     edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
