@@ -1,21 +1,29 @@
 /*
- * capability.c - turns a set's patterns into PCRE2 programs and asks them.
- * A decision is one match of one program:
+ * capability.c - turns a set's patterns into one PCRE2 program and asks it. A decision is a match:
  *
  *     (?!(?:DENIAL|...)\z)(?:GRANT|GRANT|(?>GRANT)\z(?C'7')|...)
  *
  * anchored at both ends. A grant with conditions ends in a callout that carries its index; PCRE2
  * calls back when such a grant covers the kind, and goes on to the next when its conditions do
- * not hold, so conditions cost nothing until they matter. A second list of programs, without the
- * grants that have a "*" among other bytes of their context, decides dotted contexts (rule 6).
- * Where a set is too large for one program (PCRE2 links are 16 bits wide) a list of programs is
- * asked in turn; each says for itself whether a match allows or refuses.
- * Whatever is not a plain match, every limit included, is a no. Programs run on the 32 KiB of the
- * C stack that PCRE2 takes for them: our expressions keep a few words there for each open group, of
- * which there are three, and a stack per set would be most of what a set costs.
- * A set with a pattern that a program looks for too slowly has no programs: its patterns are asked
- * one by one (capset_walk.c). So are those of each set where there is no JIT, because PCRE2's
- * interpreter is slower than that even for ordinary patterns, and a hundred times for the worst.
+ * not hold, so conditions cost nothing until they matter. Whatever is not a plain match, every
+ * limit included, is a no. The program runs on the 32 KiB of the C stack that PCRE2 takes for it:
+ * our expressions keep a few words there for each open group, of which there are three, and a stack
+ * per set would be most of what a set costs.
+ *
+ * A set is asked pattern by pattern where the program would look too slowly for one of
+ * them, where it would be too long (PCRE2 links are 16 bits wide), and where there is no JIT,
+ * because PCRE2's interpreter is slower than that even for ordinary patterns, and a hundred times
+ * for the worst. So is a dotted context, if a grant has a "*" among other bytes of its own: rule 6
+ * would take a second program. A program for every few hundred patterns was refused: kinds repeat,
+ * and their verdicts are remembered.
+ *
+ * What that walk costs is bounded by the patterns' number times the kind's length.
+ *
+ * Verdicts are remembered in one table of 512, 64 KiB, for each thread that decides, whatever
+ * number of sets there is: kinds repeat, those who send are few at any moment, and a router may
+ * hold ten thousand sets, of which a table each would cost more than all the rest of them. It is
+ * never cleared: an owner's number is never given twice, so what a freed set left behind answers
+ * to nobody.
  *
  * An explanation has the same verdict; the reasons come from a walk over the single patterns.
  * Programs of their own for every pattern would say the same (the tests compare both ways) at a
@@ -26,169 +34,206 @@
 #include <pcre2.h>
 
 #include "lib/base/digits.h"
+#include "lib/base/plain.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
 
+#include <mcpx/envelope.h>
+
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum {
-    TEXT_MAX = 28000,       /* bytes of one program's text; compiles to at most twice that */
-    DENY_INLINE_MAX = 8000, /* bytes of denials worth repeating in every program */
-    MEMO_PATTERNS_MIN = 4   /* fewer are matched about as fast as a verdict is found */
+    TEXT_MAX = 28000,     /* bytes of a program's text; compiles to at most twice that */
+    MEMO_PATTERNS_MIN = 4 /* fewer are matched about as fast as a verdict is found */
 };
 
 static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL |
                                         PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE |
                                         PCRE2_NEVER_UTF | PCRE2_NEVER_UCP;
 
-/* `refuses`: a match means no. */
-struct program {
-    pcre2_code *code;
-    bool refuses;
-};
+/* ---- asked pattern by pattern ---- */
 
-struct program_list {
-    struct program *programs;
-    size_t count;
-    size_t size;
-};
+/* Who is listed is so with all its instances. Protocol: section 3. */
+static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
+{
+    struct mcpx_slice identity = mcpx_identity_of(addressee);
+
+    for (size_t i = 0; i < grant->to_count; i++)
+        if (mcpx_slice_equal(grant->to[i], identity) ||
+            mcpx_slice_equal(grant->to[i], addressee))
+            return true;
+    return false;
+}
+
+enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
+                                     const struct mcpx_question *question)
+{
+    if (grant->expires_ms != 0 && question->wall_ms >= grant->expires_ms)
+        return MCPX_GRANT_EXPIRED;
+    if (grant->to_count == 0)
+        return MCPX_ALLOWED;
+    if (question->to_count == 0) /* everyone is more than those listed */
+        return MCPX_TARGET_NOT_ALLOWED;
+    for (size_t i = 0; i < question->to_count; i++)
+        if (!is_listed(grant, question->to[i]))
+            return MCPX_TARGET_NOT_ALLOWED;
+    return MCPX_ALLOWED;
+}
+
+struct mcpx_slice mx_capset_denied_by(const struct mcpx_capset *set,
+                                      const struct mcpx_kind *kind)
+{
+    for (size_t i = set->grant_count; i < set->grant_count + set->deny_count; i++)
+        if (mx_pattern_covers(&set->patterns[i], kind, false))
+            return mx_capset_pattern(set, i);
+    return (struct mcpx_slice){NULL, 0};
+}
+
+struct mcpx_slice mx_capset_granted_by(struct mcpx_capset *set,
+                                       const struct mcpx_question *question)
+{
+    bool dotted = mcpx_kind_has_dot_segment(question->kind);
+
+    for (size_t i = 0; i < set->grant_count; i++) {
+        const struct mcpx_grant *grant = &set->grants[i];
+
+        if (!mx_pattern_covers(&set->patterns[i], question->kind, dotted))
+            continue;
+        set->depends |= mcpx_grant_is_conditional(grant);
+        if (mx_grant_condition(grant, question) == MCPX_ALLOWED)
+            return mx_capset_pattern(set, i);
+    }
+    return (struct mcpx_slice){NULL, 0};
+}
+
+/* ---- verdicts ---- */
+
+enum { SLOTS = 512 };
+
+static _Thread_local struct mx_memo_slot slots[SLOTS];
+
+uint64_t mx_memo_owner(void)
+{
+    static _Atomic uint64_t last;
+
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+/* Eight bytes at a time; the last eight may overlap those before them. */
+static uint64_t hash_of(uint64_t owner, struct mcpx_slice text)
+{
+    const unsigned char *at = (const unsigned char *)text.text;
+    uint64_t hash = mix(owner, text.len);
+    uint64_t rest = 0;
+
+    if (text.len >= 8) {
+        for (size_t i = 0; i + 8 < text.len; i += 8)
+            hash = mix(hash, mx_plain_load(at + i));
+        return mix(hash, mx_plain_load(at + text.len - 8));
+    }
+    for (size_t i = 0; i < text.len; i++)
+        rest = rest << 8 | at[i];
+    return mix(hash, rest);
+}
+
+struct mx_memo_slot *mx_memo_slot(uint64_t owner, struct mcpx_slice text)
+{
+    if (text.len > MX_MEMO_TEXT_MAX)
+        return NULL;
+    return &slots[hash_of(owner, text) % SLOTS];
+}
+
+void mx_memo_keep(struct mx_memo_slot *slot, uint64_t owner, struct mcpx_slice text,
+                  bool verdict)
+{
+    slot->owner = owner;
+    slot->len = (unsigned char)text.len;
+    slot->verdict = verdict;
+    memcpy(slot->text, text.text, text.len);
+}
+
+/* ---- asked with one program ---- */
 
 /*
- * `walks`: programs are missing or could take long, and the patterns are asked one by one instead.
- * `rule6`: some grant is missing in `dotted`; else `dotted` is empty and `plain` serves both.
+ * code    NULL: the patterns are asked one by one instead
+ * rule6   some grant does not cover dotted contexts, of which the program knows nothing
  */
 struct mx_matcher {
     pcre2_general_context *memory;
-    pcre2_compile_context *compiling; /* until the matcher is made */
     pcre2_match_data *data;
     pcre2_match_context *context;
-    bool walks;
+    pcre2_code *code;
     bool rule6;
-    struct program_list plain;
-    struct program_list dotted;
 };
 
-/* A program list in the making. `prefix` holds the denials when they are few. */
-struct builder {
-    struct mcpx_capset *set;
-    struct mx_matcher *matcher;
-    struct program_list *list;
-    struct mcpx_text prefix;
-    struct mcpx_text text;
-    bool any; /* an alternative stands in `text` */
-};
-
-static void list_fini(struct program_list *list)
+static void add_grant(struct mcpx_text *text, const struct mcpx_capset *set, size_t index)
 {
-    for (size_t i = 0; i < list->count; i++)
-        pcre2_code_free(list->programs[i].code);
-    free(list->programs);
-}
+    bool conditional = mcpx_grant_is_conditional(&set->grants[index]);
 
-static enum mcpx_err list_add(struct program_list *list, struct program program)
-{
-    if (list->count == list->size) {
-        size_t size = list->size ? list->size * 2 : 1;
-        struct program *grown = realloc(list->programs, size * sizeof *grown);
-
-        if (!grown)
-            return MCPX_ENOMEM;
-        list->programs = grown;
-        list->size = size;
-    }
-    list->programs[list->count++] = program;
-    return MCPX_OK;
-}
-
-/* Compiles the alternatives gathered so far, if any, and begins anew. */
-static enum mcpx_err flush(struct builder *builder, bool refuses)
-{
-    struct program program = {.refuses = refuses};
-    PCRE2_SIZE offset;
-    enum mcpx_err err;
-    int code;
-
-    if (!builder->any)
-        return MCPX_OK;
-    mcpx_text_puts(&builder->text, ")");
-    if (builder->text.failed)
-        return MCPX_ENOMEM;
-    program.code = pcre2_compile((PCRE2_SPTR)builder->text.text, builder->text.len,
-                                 compile_options, &code, &offset, builder->matcher->compiling);
-    if (!program.code) /* every text we write is a valid expression, so it is size or memory */
-        return code == PCRE2_ERROR_HEAP_FAILED ? MCPX_ENOMEM : MCPX_ELIMIT;
-    if (pcre2_jit_compile(program.code, PCRE2_JIT_COMPLETE) != 0)
-        builder->matcher->walks = true;
-    err = list_add(builder->list, program);
-    if (err)
-        pcre2_code_free(program.code);
-    mcpx_text_reset(&builder->text);
-    builder->any = false;
-    return err;
-}
-
-/* Appends one alternative, after compiling those before it when there is no room for more. */
-static enum mcpx_err add_alternative(struct builder *builder, size_t index)
-{
-    struct mcpx_capset *set = builder->set;
-    const struct mx_pattern *pattern = &set->patterns[index];
-    bool refuses = index >= set->grant_count;
-    bool conditional = !refuses && mcpx_grant_is_conditional(&set->grants[index]);
-    enum mcpx_err err = MCPX_OK;
-
-    if (builder->any && builder->text.len + 12 * pattern->parts.text.len > TEXT_MAX)
-        err = flush(builder, refuses);
-    if (err)
-        return err;
-    if (!builder->any)
-        mcpx_text_slice(&builder->text, mcpx_text_view(&builder->prefix));
-    mcpx_text_puts(&builder->text, builder->any ? "|" : "(?:");
-    builder->any = true;
+    mcpx_text_puts(text, conditional ? "(?>" : "");
+    mx_pattern_regex(&set->patterns[index], text);
     if (conditional)
-        mcpx_text_puts(&builder->text, "(?>");
-    mx_pattern_regex(pattern, &builder->text);
-    if (conditional)
-        mx_format(&builder->text, ")\\z(?C'%s')", index);
-    return MCPX_OK;
+        mx_format(text, ")\\z(?C'%s')", index);
 }
 
-/* Few denials become a prefix of every program, many become programs that refuse. */
-static enum mcpx_err add_denials(struct builder *builder)
+/* Writes the program. Its text can be longer than TEXT_MAX. */
+static void write_program(struct mcpx_text *text, const struct mcpx_capset *set)
 {
-    struct mcpx_capset *set = builder->set;
-    struct mcpx_text *prefix = &builder->prefix;
-    enum mcpx_err err = MCPX_OK;
-
-    if (set->deny_count == 0)
-        return MCPX_OK;
     for (size_t i = 0; i < set->deny_count; i++) {
-        mcpx_text_puts(prefix, i > 0 ? "|" : "(?!(?:");
-        mx_pattern_regex(&set->patterns[set->grant_count + i], prefix);
+        mcpx_text_puts(text, i > 0 ? "|" : "(?!(?:");
+        mx_pattern_regex(&set->patterns[set->grant_count + i], text);
     }
-    mcpx_text_puts(prefix, ")\\z)");
-    if (prefix->failed)
-        return MCPX_ENOMEM;
-    if (prefix->len <= DENY_INLINE_MAX)
-        return MCPX_OK;
-    mcpx_text_reset(prefix);
-    for (size_t i = 0; i < set->deny_count && !err; i++)
-        err = add_alternative(builder, set->grant_count + i);
-    return err ? err : flush(builder, true);
+    mcpx_text_puts(text, set->deny_count > 0 ? ")\\z)" : "");
+    for (size_t i = 0; i < set->grant_count; i++) {
+        mcpx_text_puts(text, i > 0 ? "|" : "(?:");
+        add_grant(text, set, i);
+    }
+    mcpx_text_puts(text, ")");
 }
 
-static enum mcpx_err build(struct mx_matcher *matcher, struct mcpx_capset *set, bool dotted)
+/* Compiles the program, unless that fails for want of anything but memory. */
+static enum mcpx_err compile(struct mx_matcher *matcher, struct mcpx_slice text)
 {
-    struct builder builder = {
-        .set = set, .matcher = matcher, .list = dotted ? &matcher->dotted : &matcher->plain};
-    enum mcpx_err err = add_denials(&builder);
+    pcre2_compile_context *context = pcre2_compile_context_create(matcher->memory);
+    PCRE2_SIZE offset;
+    int error = PCRE2_ERROR_HEAP_FAILED;
 
-    for (size_t i = 0; i < set->grant_count && !err; i++)
-        if (!dotted || !set->patterns[i].context_stars)
-            err = add_alternative(&builder, i);
-    if (!err)
-        err = flush(&builder, false);
-    mcpx_text_fini(&builder.prefix);
-    mcpx_text_fini(&builder.text);
+    if (context)
+        matcher->code = pcre2_compile((PCRE2_SPTR)text.text, text.len, compile_options, &error,
+                                      &offset, context);
+    pcre2_compile_context_free(context);
+    if (!matcher->code)
+        return error == PCRE2_ERROR_HEAP_FAILED ? MCPX_ENOMEM : MCPX_OK;
+    if (pcre2_jit_compile(matcher->code, PCRE2_JIT_COMPLETE) != 0) {
+        pcre2_code_free(matcher->code);
+        matcher->code = NULL;
+    }
+    return MCPX_OK;
+}
+
+/* Gives the set a program, if it is one for which that is worth while. */
+static enum mcpx_err build(struct mx_matcher *matcher, const struct mcpx_capset *set)
+{
+    struct mcpx_text text = {0};
+    enum mcpx_err err;
+
+    for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
+        if (mx_pattern_is_costly(&set->patterns[i]))
+            return MCPX_OK;
+    if (set->grant_count == 0)
+        return MCPX_OK;
+    write_program(&text, set);
+    err = text.failed ? MCPX_ENOMEM : MCPX_OK;
+    if (!err && text.len <= TEXT_MAX)
+        err = compile(matcher, mcpx_text_view(&text));
+    mcpx_text_fini(&text);
     return err;
 }
 
@@ -232,15 +277,6 @@ static void give_memory(void *memory, void *context)
     free(memory);
 }
 
-static enum mcpx_err prepare(struct mx_matcher *matcher)
-{
-    matcher->memory = pcre2_general_context_create(take_memory, give_memory, NULL);
-    if (!matcher->memory)
-        return MCPX_ENOMEM;
-    matcher->compiling = pcre2_compile_context_create(matcher->memory);
-    return matcher->compiling ? MCPX_OK : MCPX_ENOMEM;
-}
-
 static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *set)
 {
     matcher->data = pcre2_match_data_create(1, matcher->memory);
@@ -255,19 +291,15 @@ static enum mcpx_err make_room(struct mx_matcher *matcher, struct mcpx_capset *s
 enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
 {
     struct mx_matcher *matcher = calloc(1, sizeof *matcher);
-    enum mcpx_err err;
+    enum mcpx_err err = MCPX_ENOMEM;
 
     if (!matcher)
-        return MCPX_ENOMEM;
+        return err;
     for (size_t i = 0; i < set->grant_count; i++)
         matcher->rule6 |= set->patterns[i].context_stars;
-    for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
-        matcher->walks |= mx_pattern_is_costly(&set->patterns[i]);
-    err = prepare(matcher);
-    if (!err && !matcher->walks)
-        err = build(matcher, set, false);
-    if (!err && !matcher->walks && matcher->rule6)
-        err = build(matcher, set, true);
+    matcher->memory = pcre2_general_context_create(take_memory, give_memory, NULL);
+    if (matcher->memory)
+        err = build(matcher, set);
     if (!err)
         err = make_room(matcher, set);
     if (err) {
@@ -276,8 +308,6 @@ enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out)
     }
     if (set->grant_count + set->deny_count >= MEMO_PATTERNS_MIN)
         set->memo = mx_memo_owner();
-    pcre2_compile_context_free(matcher->compiling);
-    matcher->compiling = NULL;
     *out = matcher;
     return MCPX_OK;
 }
@@ -286,9 +316,7 @@ void mx_matcher_free(struct mx_matcher *matcher)
 {
     if (!matcher)
         return;
-    list_fini(&matcher->plain);
-    list_fini(&matcher->dotted);
-    pcre2_compile_context_free(matcher->compiling);
+    pcre2_code_free(matcher->code);
     pcre2_match_data_free(matcher->data);
     pcre2_match_context_free(matcher->context);
     pcre2_general_context_free(matcher->memory);
@@ -301,23 +329,15 @@ static bool walk(struct mcpx_capset *set)
            mx_capset_granted_by(set, set->question).text;
 }
 
-/* Matches. Returns PCRE2's code of the last match; `refuses` is that program's. */
-static int match(struct mcpx_capset *set, const struct mcpx_kind *kind, bool *refuses)
+/* Matches. Returns PCRE2's code: positive for yes; only PCRE2_ERROR_NOMATCH is a certain no. */
+static int match(struct mcpx_capset *set, const struct mcpx_kind *kind)
 {
     const struct mx_matcher *matcher = set->matcher;
-    const struct program_list *list = &matcher->plain;
-    int rc = PCRE2_ERROR_NOMATCH;
 
-    if (matcher->walks)
+    if (!matcher->code || (matcher->rule6 && mcpx_kind_has_dot_segment(kind)))
         return walk(set) ? 1 : PCRE2_ERROR_NOMATCH;
-    if (matcher->rule6 && mcpx_kind_has_dot_segment(kind))
-        list = &matcher->dotted;
-    for (size_t i = 0; i < list->count && rc == PCRE2_ERROR_NOMATCH; i++) {
-        rc = pcre2_jit_match(list->programs[i].code, (PCRE2_SPTR)kind->text.text,
-                             kind->text.len, 0, 0, matcher->data, matcher->context);
-        *refuses = list->programs[i].refuses;
-    }
-    return rc;
+    return pcre2_jit_match(matcher->code, (PCRE2_SPTR)kind->text.text, kind->text.len, 0, 0,
+                           matcher->data, matcher->context);
 }
 
 /* A verdict is remembered if the next question about the kind cannot have another one. */
@@ -325,7 +345,6 @@ bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *que
 {
     const struct mcpx_kind *kind = question->kind;
     struct mx_memo_slot *slot = set->memo ? mx_memo_slot(set->memo, kind->text) : NULL;
-    bool allowed = false, refuses = false;
     int rc;
 
     if (slot && mx_memo_holds(slot, set->memo, kind->text))
@@ -334,11 +353,10 @@ bool mcpx_capset_allows(struct mcpx_capset *set, const struct mcpx_question *que
         return false;
     set->question = question;
     set->depends = false;
-    rc = match(set, kind, &refuses);
-    allowed = rc > 0 && !refuses;
+    rc = match(set, kind);
     if (slot && !set->depends && (rc > 0 || rc == PCRE2_ERROR_NOMATCH))
-        mx_memo_keep(slot, set->memo, kind->text, allowed);
-    return allowed;
+        mx_memo_keep(slot, set->memo, kind->text, rc > 0);
+    return rc > 0;
 }
 
 /* ---- why ---- */

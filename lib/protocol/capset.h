@@ -67,9 +67,8 @@ bool mx_grant_to_covers(const struct mcpx_grant *outer, const struct mcpx_grant 
 bool mx_grant_equals(const struct mcpx_grant *one, const struct mcpx_grant *other);
 
 /**
- * Compiles the patterns of a set. `set` is kept (not counted) and must outlive the matcher; its
- * patterns are filled in. Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ELIMIT when PCRE2 finds the
- * programs too large.
+ * Compiles the patterns of a set. `set` is kept (not counted) and must outlive the matcher. Returns
+ * MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err mx_matcher_new(struct mcpx_capset *set, struct mx_matcher **out);
 
@@ -98,7 +97,7 @@ struct mcpx_slice mx_capset_granted_by(struct mcpx_capset *set,
 #define MX_MEMO_TEXT_MAX 118
 
 /**
- * A place for one verdict. Its contents are capset_walk.c's.
+ * A place for one verdict. Its contents are capability.c's.
  *
  * owner   0 = nothing is remembered here
  */

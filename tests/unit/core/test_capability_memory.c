@@ -16,11 +16,11 @@ static const struct mcpx_slice fs[] = {{"fs", 2}};
 
 static const struct mcpx_grant grants[] = {
     {.pattern = {"chat", 4}},
-    {.pattern = {"a:b:/srv/*", 10}}, /* needs programs for dotted contexts */
+    {.pattern = {"a:b:/srv/*", 10}}, /* dotted contexts are walked */
     {{"a:c", 3}, fs, 1, 100},        /* has conditions */
 };
 
-/* Denials enough for programs of their own, or a single one. */
+/* Denials that fill a third of a program, or a single one. */
 static size_t fill_denials(bool many, struct mcpx_slice *deny)
 {
     for (size_t i = 0; many && i < DENIALS_MAX; i++)
