@@ -2,12 +2,67 @@
  * alias.c - names of a server's tools: which tool a name stands for, the tools as the edge shows
  * them, and the tool of the handshake. Names of tools come first, then single aliases, then the
  * namespace, and each is asked once: what an alias stands for is a tool or nothing.
+ *
+ * Of a tool whose answers are wrapped `tools/list` has an outline. Clients that check answers would
+ * throw away every envelope that the tool's own schema does not know; some of them know one dialect
+ * only, and take no schema that is not an object.
  */
 #include "lib/contract/terms.h"
 
 #include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
+
+/* ---- the outline of an envelope ---- */
+
+static const char envelope[] =
+    "{\"type\":\"object\",\"required\":[\"schema_version\",\"result\"],\"properties\":{"
+    "\"schema_version\":{\"type\":\"string\"},\"result\":{},"
+    "\"provenance\":{\"type\":[\"object\",\"null\"]},\"errors\":{\"type\":\"array\"},"
+    "\"warnings\":{\"type\":\"array\"},\"meta\":{\"type\":\"object\"}}}";
+
+static const char response[] =
+    "{\"type\":\"object\",\"required\":[\"tier\",\"tool_version\",\"tool_id\",\"request_id\","
+    "\"capabilities\",\"error\",\"upgrade_hints\",\"data\"],\"properties\":{"
+    "\"tier\":{\"type\":\"string\"},\"tool_version\":{\"type\":\"string\"},"
+    "\"tool_id\":{\"type\":\"string\"},\"request_id\":{\"type\":\"string\"},"
+    "\"capabilities\":{\"type\":\"array\"},\"duration_ms\":{\"type\":\"number\"},"
+    "\"error\":{\"type\":[\"object\",\"null\"]},\"upgrade_hints\":{\"type\":\"array\"},"
+    "\"data\":{}}}";
+
+/* Appends `_meta` with the tool's own schema in it. */
+static void add_meta(struct mcpx_text *out, struct mcpx_slice meta, struct mcpx_slice schema)
+{
+    struct mcpx_json_change change = {MCPX_OUTPUT_SCHEMA_MEMBER, schema};
+    struct mcpx_slice none = MCPX_SLICE("{}");
+
+    mcpx_json_add_changed(out, mcpx_json_type(meta) == MCPX_JSON_OBJECT ? meta : none, &change,
+                          1);
+}
+
+void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_form form)
+{
+    struct mcpx_slice outline =
+        mcpx_slice_of(form == MCPX_FORM_RESPONSE ? response : envelope);
+    struct mcpx_slice own = mcpx_json_get(tool, "outputSchema");
+    struct mcpx_json_change changes[2] = {{"outputSchema", outline}, {"_meta", {NULL, 0}}};
+    struct mcpx_text meta = {0};
+
+    if (mcpx_json_type(tool) != MCPX_JSON_OBJECT || mcpx_slice_equal(own, outline) ||
+        (form != MCPX_FORM_ENVELOPE && form != MCPX_FORM_RESPONSE)) {
+        mcpx_text_slice(out, tool);
+        return;
+    }
+    if (own.text) {
+        add_meta(&meta, mcpx_json_get(tool, "_meta"), own);
+        changes[1].value = mcpx_text_view(&meta);
+    }
+    mcpx_json_add_changed(out, tool, changes, own.text ? 2 : 1);
+    out->failed = out->failed || meta.failed;
+    mcpx_text_fini(&meta);
+}
+
+/* ---- aliases ---- */
 
 static const struct mcpx_alias *find_single(const struct mx_alias_terms *aliases,
                                             struct mcpx_slice name)

@@ -6,7 +6,7 @@
 #include "lib/base/digits.h"
 #include "lib/contract/wrap.h"
 #include "lib/json/json_write.h"
-#include "lib/schema/schema_state.h"
+#include "lib/schema/program.h"
 
 #include <mcpx/json.h>
 

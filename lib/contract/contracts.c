@@ -1,8 +1,8 @@
 /*
- * contracts.c - the contracts by name, documents judged by them, and the two tables of errors,
- * whose rows are the macros of the public header. Each contract is a file of schemas/ that the
- * build has put into the library; what is valid is said there and nowhere else, but for what a
- * schema cannot say of a tool: that its own two schemas are usable.
+ * contracts.c - the contracts by name, documents judged by them, the two tables of errors, and the
+ * names of forms and tiers. All rows are the macros of public headers. Each contract is a file of
+ * schemas/ that the build has put into the library; what is valid is said there and nowhere else,
+ * but for what a schema cannot say of a tool: that its own two schemas are usable.
  *
  * A contract is compiled when it is first asked for and kept. To ask the shelf for each document
  * would mean to find the fingerprint of the same text again and again.
@@ -13,6 +13,7 @@
 #include "lib/schema/library.h"
 
 #include <mcpx/json.h>
+#include <mcpx/wrap.h>
 
 #include <stdlib.h>
 
@@ -313,4 +314,48 @@ bool mcpx_cause_error(struct mcpx_text *out, enum mcpx_cause cause, struct mcpx_
         mx_format(out, ",%s", more);
     mcpx_text_puts(out, "}}");
     return true;
+}
+
+/* ---- forms and tiers ---- */
+
+#define NAME_ROW(constant, name) [constant] = (name),
+static const char *const forms[MCPX_FORM_COUNT] = {MCPX_FORMS(NAME_ROW)};
+static const char *const tiers[MCPX_TIER_COUNT] = {MCPX_TIERS(NAME_ROW)};
+
+const char *mcpx_form_name(enum mcpx_form form)
+{
+    return (unsigned)form < MCPX_FORM_COUNT ? forms[form] : NULL;
+}
+
+/* The place of a name in a list; `count` when it is not there. */
+static size_t place_of(struct mcpx_slice name, const char *const *names, size_t count)
+{
+    size_t place = 0;
+
+    while (place < count && !mcpx_slice_equal(name, mcpx_slice_of(names[place])))
+        place++;
+    return place;
+}
+
+bool mcpx_form_find(struct mcpx_slice name, enum mcpx_form *out)
+{
+    size_t place = place_of(name, forms, MCPX_FORM_COUNT);
+
+    if (place < MCPX_FORM_COUNT)
+        *out = (enum mcpx_form)place;
+    return place < MCPX_FORM_COUNT;
+}
+
+const char *mcpx_tier_name(enum mcpx_tier tier)
+{
+    return (unsigned)tier < MCPX_TIER_COUNT ? tiers[tier] : NULL;
+}
+
+bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out)
+{
+    size_t place = place_of(name, tiers, MCPX_TIER_COUNT);
+
+    if (place < MCPX_TIER_COUNT)
+        *out = (enum mcpx_tier)place;
+    return place < MCPX_TIER_COUNT;
 }

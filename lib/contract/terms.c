@@ -9,7 +9,7 @@
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/json/number.h"
-#include "lib/schema/schema_state.h"
+#include "lib/schema/program.h"
 
 #include <mcpx/json.h>
 

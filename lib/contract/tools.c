@@ -11,7 +11,6 @@
 #include "lib/json/tree.h"
 #include "lib/schema/program.h"
 #include "lib/schema/run.h"
-#include "lib/schema/schema_state.h"
 
 #include "lib/base/map.h"
 #include "lib/base/rows.h"

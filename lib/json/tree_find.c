@@ -5,13 +5,12 @@
  * them anywhere. Members of equal objects stand in the same order most of the time, so they are
  * compared side by side for as long as their names agree, and looked up only then.
  */
-#include "lib/json/name_hash.h"
+#include "lib/json/tree.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
 #include "lib/json/scan.h"
-#include "lib/json/tree.h"
 
 bool mx_tree_is(const struct mx_tree *tree, uint32_t node, struct mcpx_slice text)
 {

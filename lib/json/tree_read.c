@@ -19,7 +19,6 @@
 #include "lib/json/tree.h"
 
 #include "lib/json/escape.h"
-#include "lib/json/name_hash.h"
 #include "lib/json/number.h"
 #include "lib/json/scalar.h"
 #include "lib/json/scan.h"

@@ -13,27 +13,9 @@
 /* Digits of the largest number that is counted to. */
 enum { COUNT_DIGITS = 10 };
 
-void mx_build_starve(struct mx_build *build)
-{
-    build->err = MCPX_ENOMEM;
-}
-
-void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
-                     const char *message)
-{
-    if (build->err)
-        return;
-    build->err = MCPX_EINVALID;
-    build->fault_place = (struct mx_place){build->at.document, node};
-    mcpx_text_puts(&build->fault_keyword, keyword);
-    mcpx_text_puts(&build->fault_message, message);
-}
-
 bool mx_build_spend(struct mx_build *build, uint64_t work)
 {
-    if (!build->err && !mx_library_spend(build->library, build->at, work))
-        build->err = build->library->err;
-    return !build->err;
+    return !build->library->err && mx_library_spend(build->library, build->at, work);
 }
 
 void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op)
@@ -48,7 +30,7 @@ void *mx_build_take(struct mx_build *build, size_t bytes)
     void *taken = mx_arena_take(&build->program->arena, bytes);
 
     if (!taken)
-        mx_build_starve(build);
+        mx_library_starve(build->library);
     return taken;
 }
 
@@ -74,7 +56,7 @@ uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place)
     wanted = (struct mx_place *)mx_room(build->wanted, build->wanted_count,
                                         &build->wanted_room, sizeof *wanted);
     if (!wanted) {
-        mx_build_starve(build);
+        mx_library_starve(build->library);
         return 0;
     }
     build->wanted = wanted;
@@ -133,29 +115,30 @@ const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node)
 {
     struct mx_program *program = build->program;
     struct mcpx_slice text = mx_build_text(build, node);
-    struct mcpx_text reason = {0};
+    struct mx_place place = {build->at.document, node};
     struct mx_regex *regex = NULL, **grown;
     enum mcpx_err err = MCPX_OK;
 
     if (text.len > MCPX_SCHEMA_PATTERN_MAX)
-        mx_build_refuse(build, node, "bounds", "must not be a pattern longer than 4096 bytes");
-    if (build->err)
+        mx_library_refuse(build->library, place, "bounds",
+                          "must not be a pattern longer than 4096 bytes");
+    if (build->library->err)
         return NULL;
     grown = (struct mx_regex **)realloc(program->regexes,
                                         (program->regex_count + 1) * sizeof *program->regexes);
     if (grown)
         program->regexes = grown;
-    err = grown ? mx_regex_new(text, &regex, &program->regex_sums, &reason) : MCPX_ENOMEM;
+    err =
+        grown ? mx_regex_new(text, &regex, &program->regex_sums, &build->reason) : MCPX_ENOMEM;
     if (err == MCPX_OK)
         program->regexes[program->regex_count++] = regex;
     else if (err == MCPX_ELIMIT)
-        mx_build_refuse(build, node, "bounds",
-                        "must not have patterns that come to more than 128 KiB");
-    else if (err == MCPX_EPATTERN && !reason.failed)
-        mx_build_refuse(build, node, "pattern", reason.text);
+        mx_library_refuse(build->library, place, "bounds",
+                          "must not have patterns that come to more than 128 KiB");
+    else if (err == MCPX_EPATTERN && !build->reason.failed)
+        mx_library_refuse(build->library, place, "pattern", build->reason.text);
     else
-        mx_build_starve(build);
-    mcpx_text_fini(&reason);
+        mx_library_starve(build->library);
     return regex;
 }
 
@@ -172,7 +155,7 @@ void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target 
         build->pending, build->pending_count, &build->pending_room, sizeof *pending);
 
     if (!pending) {
-        mx_build_starve(build);
+        mx_library_starve(build->library);
         return;
     }
     build->pending = pending;

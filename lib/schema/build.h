@@ -37,7 +37,9 @@ struct mx_pending {
  * unit        the same, as it will be
  * ops         its checks so far
  * wanted      places whose subschemas were asked for, by number of unit
- * failed      it cannot be made: err and, if that is MCPX_EINVALID, where and why
+ * reason      why a pattern is none; the library lends it when it says why the schema is unusable
+ *
+ * What is wrong with the schema, or that memory ran out, is noted in the library.
  */
 struct mx_build {
     struct mx_program *program;
@@ -59,10 +61,7 @@ struct mx_build {
     size_t pending_count;
     size_t pending_room;
     struct mcpx_text constants;
-    enum mcpx_err err;
-    struct mx_place fault_place;
-    struct mcpx_text fault_keyword;
-    struct mcpx_text fault_message;
+    struct mcpx_text reason;
 };
 
 /** Adds a check to the subschema at hand. */
@@ -86,10 +85,6 @@ struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node);
 /** The unit of the subschema at a place. */
 uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place);
 
-/** The schema is unusable: notes where and why, unless it is known already. */
-void mx_build_refuse(struct mx_build *build, uint32_t node, const char *keyword,
-                     const char *message);
-
 /** A keyword's value that is a whole number, at most UINT32_MAX; `other` when it is not there. */
 uint32_t mx_build_count(struct mx_build *build, enum mx_keyword key, uint32_t other);
 
@@ -105,15 +100,11 @@ void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target 
 /** Counts work that is done besides reading the text. False when it is too much: noted. */
 bool mx_build_spend(struct mx_build *build, uint64_t work);
 
-/** Memory ran out. */
-void mx_build_starve(struct mx_build *build);
-
 /**
  * Makes the program of the schema at a place, and of all schemas in its document, so that a fault
  * is found where nothing refers to it too.
  *
- * build   zeroed, with `program` (zeroed) and `library`; on MCPX_EINVALID it says where and why,
- *         unless the library does
+ * build   zeroed, with `program` (zeroed) and `library`
  *
  * Returns MCPX_OK, MCPX_EINVALID or MCPX_ENOMEM.
  */

@@ -27,8 +27,7 @@ void mx_build_fini(struct mx_build *build)
     free(build->wanted);
     free(build->pending);
     mcpx_text_fini(&build->constants);
-    mcpx_text_fini(&build->fault_keyword);
-    mcpx_text_fini(&build->fault_message);
+    mcpx_text_fini(&build->reason);
 }
 
 /* Finds the keywords of the schema at hand. */
@@ -120,12 +119,12 @@ static void make_unit(struct mx_build *build, size_t number)
     build->tree = &document->tree;
     resource = document->resource_of[build->at.node];
     if (!room_ready(build, number)) {
-        mx_build_starve(build);
+        mx_library_starve(build->library);
         return;
     }
     if (resource == MX_NONE) {
-        mx_build_refuse(build, build->at.node, "type",
-                        "must be a schema: an object or a boolean");
+        mx_library_refuse(build->library, build->at, "type",
+                          "must be a schema: an object or a boolean");
         return;
     }
     build->manner = build->library->resources[resource].dialect.manner;
@@ -150,7 +149,6 @@ static void follow(struct mx_build *build, struct mx_pending *pending)
     struct mx_place place;
 
     if (!mx_library_follow(build->library, pending->place, pending->text, &place, &anchor)) {
-        build->err = build->library->err;
         if (build->library->place.node == pending->place.node &&
             build->library->place.document == pending->place.document)
             build->library->place.node = pending->node;
@@ -175,7 +173,7 @@ static struct dynamic_name *find_name(struct mx_build *build, struct names *name
         return NULL;
     grown = (struct dynamic_name *)realloc(names->list, (names->count + 1) * sizeof *grown);
     if (!grown) {
-        mx_build_starve(build);
+        mx_library_starve(build->library);
         return NULL;
     }
     names->list = grown;
@@ -193,7 +191,7 @@ static void want_dynamic(struct mx_build *build, struct names *names)
 {
     const struct mx_library *library = build->library;
 
-    for (size_t i = 0; i < build->pending_count && !build->err; i++) {
+    for (size_t i = 0; i < build->pending_count && !build->library->err; i++) {
         struct dynamic_name *name = build->pending[i].name.text
                                         ? find_name(build, names, build->pending[i].name)
                                         : NULL;
@@ -244,7 +242,7 @@ static void list_choices(struct mx_build *build, struct dynamic_name *name)
 /* Tells dynamic references who has their name. */
 static void settle_dynamic(struct mx_build *build, struct names *names)
 {
-    for (size_t i = 0; i < build->pending_count && !build->err; i++) {
+    for (size_t i = 0; i < build->pending_count && !build->library->err; i++) {
         struct mx_pending *pending = &build->pending[i];
         struct dynamic_name *name =
             pending->name.text ? find_name(build, names, pending->name) : NULL;
@@ -276,7 +274,7 @@ static void settle_constants(struct mx_build *build)
     program->values = (uint32_t *)calloc(program->value_count, sizeof *program->values);
     if (build->constants.failed || !text.text || !program->values ||
         mx_tree_read(tree, text, NULL)) {
-        mx_build_starve(build);
+        mx_library_starve(build->library);
         return;
     }
     for (uint32_t at = 1; at < mx_tree_end(tree, 0); at = mx_tree_next(tree, at))
@@ -293,7 +291,7 @@ static void make_units(struct mx_build *build, struct names *names)
 {
     size_t made = 0, followed = 0;
 
-    while (!build->err) {
+    while (!build->library->err) {
         if (made < build->wanted_count) {
             make_unit(build, made++);
         } else if (followed < build->pending_count) {
@@ -317,10 +315,10 @@ enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root)
             mx_build_unit_at(build, (struct mx_place){root.document, node});
     }
     make_units(build, &names);
-    if (!build->err)
+    if (!build->library->err)
         settle_dynamic(build, &names);
-    if (!build->err)
+    if (!build->library->err)
         settle_constants(build);
     free(names.list);
-    return build->err;
+    return build->library->err;
 }

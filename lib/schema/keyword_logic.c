@@ -261,7 +261,7 @@ static void add_names(struct mx_build *build, struct dependent *dependent, uint3
     dependent->unit = MX_UNIT_NONE;
     dependent->names = (struct mcpx_slice *)mx_build_take(build, tree->nodes[array].count *
                                                                      sizeof *dependent->names);
-    for (uint32_t at = array + 1; at < mx_tree_end(tree, array) && !build->err;
+    for (uint32_t at = array + 1; at < mx_tree_end(tree, array) && !build->library->err;
          at = mx_tree_next(tree, at)) {
         if (mx_tree_type(tree, at) == MCPX_JSON_STRING)
             dependent->names[dependent->count++] = mx_build_text(build, at);
@@ -280,7 +280,7 @@ void mx_keywords_dependent(struct mx_build *build)
             continue;
         dependents = (struct dependent *)mx_build_take(build, tree->nodes[object].count *
                                                                   sizeof *dependents);
-        for (uint32_t at = object + 1; at < mx_tree_end(tree, object) && !build->err;
+        for (uint32_t at = object + 1; at < mx_tree_end(tree, object) && !build->library->err;
              at = mx_tree_next(tree, at + 1)) {
             struct dependent *dependent = &dependents[count++];
 

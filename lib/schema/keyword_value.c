@@ -483,7 +483,7 @@ void mx_keywords_number(struct mx_build *build)
             return;
         limit->text = mx_arena_copy(&build->program->arena, mx_tree_bytes(build->tree, node));
         if (!limit->text.text) {
-            mx_build_starve(build);
+            mx_library_starve(build->library);
             return;
         }
         mx_number_read(limit->text, &limit->number);

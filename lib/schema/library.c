@@ -9,7 +9,6 @@
 #include "lib/schema/library.h"
 
 #include "lib/base/rows.h"
-#include "lib/json/name_hash.h"
 #include "lib/json/tree.h"
 #include "lib/schema/keyword.h"
 

@@ -138,7 +138,7 @@ void mx_library_fini(struct mx_library *library);
 const struct mx_resource *mx_library_resource(const struct mx_library *library,
                                               struct mx_place place);
 
-/** Notes why the schema cannot be used, unless that is known. `keyword` and `reason` are static. */
+/** Notes why the schema cannot be used, unless that is known. Both texts are borrowed. */
 bool mx_library_refuse(struct mx_library *library, struct mx_place place, const char *keyword,
                        const char *reason);
 

@@ -6,9 +6,11 @@
 #define MX_PROGRAM_H
 
 #include "lib/base/arena.h"
+#include "lib/base/holders.h"
 #include "lib/json/tree.h"
 #include "lib/schema/regex.h"
 
+#include <mcpx/digest.h>
 #include <mcpx/schema.h>
 
 struct mx_op;
@@ -122,6 +124,30 @@ struct mx_program {
     struct mx_regex_sums regex_sums;
     bool dynamic;
 };
+
+struct mcpx_schema {
+    struct mx_program program;
+    size_t references;
+    size_t bytes;
+    enum mcpx_dialect dialect; /* of the options it was made with */
+    char fingerprint[MCPX_SHA256_LEN + 1];
+};
+
+/**
+ * What all tools of a shelf hold.
+ *
+ * held    bytes of compiled schemas, by participant
+ * first   all sets of tools, the newest first
+ * uses    schemas asked for so far
+ */
+struct mx_tools_share {
+    struct mx_holders held;
+    struct mcpx_tools *first;
+    uint64_t uses;
+};
+
+/** Lent for as long as the shelf lives. */
+struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf);
 
 /** Frees what a program holds. */
 void mx_program_fini(struct mx_program *program);

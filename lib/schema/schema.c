@@ -8,8 +8,6 @@
  * first when there are too many bytes of them. What tools hold of them is shared by the rules of
  * lib/base/holders.h.
  */
-#include "lib/schema/schema_state.h"
-
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 #include "lib/schema/build.h"
@@ -18,12 +16,17 @@
 
 #include <stdlib.h>
 
+/* The compiled meta-schemas, by enum mcpx_dialect. */
+struct metas {
+    struct mcpx_schema *schemas[2];
+};
+
 /* Meta-schemas of meta-schemas: more are taken for a circle. */
 enum { METAS_MAX = 4 };
 
 /* A schema in the making. */
 struct making {
-    const struct mx_metas *metas;
+    const struct metas *metas;
     const struct mcpx_schema_options *options;
     struct mcpx_schema_report *report;
     struct mx_library library;
@@ -89,19 +92,15 @@ static enum mcpx_err refuse(struct making *making, struct mx_place place,
     return err;
 }
 
-/* Says why, going by what library or build noted. */
-static enum mcpx_err refuse_noted(struct making *making, enum mcpx_err err)
+/* Says why, going by what the library has noted. */
+static enum mcpx_err refuse_noted(struct making *making)
 {
     const struct mx_library *library = &making->library;
-    const struct mx_build *build = &making->build;
 
-    if (err == MCPX_ENOMEM)
-        return err;
-    if (library->err)
-        return refuse(making, library->place, mcpx_slice_of(library->keyword),
-                      mcpx_slice_of(library->reason));
-    return refuse(making, build->fault_place, mcpx_text_view(&build->fault_keyword),
-                  mcpx_text_view(&build->fault_message));
+    return library->err == MCPX_ENOMEM
+               ? MCPX_ENOMEM
+               : refuse(making, library->place, mcpx_slice_of(library->keyword),
+                        mcpx_slice_of(library->reason));
 }
 
 /* The program of a dialect's meta-schema; `own` is to be given back. */
@@ -161,7 +160,7 @@ static enum mcpx_err check_root(struct making *making, const struct mx_root *roo
 
     if (!err && !mx_library_spend(&making->library, root->place,
                                   library->root_count + root->place.node))
-        err = refuse_noted(making, library->err);
+        err = refuse_noted(making);
     if (!err)
         err = find_meta(making, &library->resources[root->resource].dialect, &own, &program);
     if (!err && program) {
@@ -200,7 +199,7 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
         err = making->depth == 0 && text.len <= MCPX_SCHEMA_BYTES_MAX
                   ? mx_report_unreadable(making->report, text, false)
                   : MCPX_OK;
-        return err ? err : refuse_noted(making, making->library.err);
+        return err ? err : refuse_noted(making);
     }
     err = check_roots(making);
     if (err)
@@ -209,7 +208,7 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
     if (compiled == MCPX_ENOMEM)
         return compiled;
     err = check_roots(making); /* what references led to */
-    return err || !compiled ? err : refuse_noted(making, compiled);
+    return err || !compiled ? err : refuse_noted(making);
 }
 
 /* The key of the maps of a library: nobody foresees the digest of what he writes. */
@@ -252,7 +251,7 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
 }
 
 /* mcpx_schema_compile without a shelf. The fingerprint is left empty. `options` is not NULL. */
-static enum mcpx_err schema_make(const struct mx_metas *metas, struct mcpx_slice text,
+static enum mcpx_err schema_make(const struct metas *metas, struct mcpx_slice text,
                                  const struct mcpx_schema_options *options,
                                  struct mcpx_schema_report *report, struct mcpx_schema **out)
 {
@@ -267,7 +266,7 @@ static enum mcpx_err schema_make(const struct mx_metas *metas, struct mcpx_slice
 /*
  * Compiles both meta-schemas. False when memory runs out; what was made is to be freed anyway.
  */
-static bool metas_make(struct mx_metas *metas)
+static bool metas_make(struct metas *metas)
 {
     struct mcpx_schema_report report = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
     bool made = true;
@@ -284,7 +283,7 @@ static bool metas_make(struct mx_metas *metas)
 }
 
 /* Gives them back. */
-static void metas_fini(struct mx_metas *metas)
+static void metas_fini(struct metas *metas)
 {
     mcpx_schema_unref(metas->schemas[MCPX_DIALECT_2020_12]);
     mcpx_schema_unref(metas->schemas[MCPX_DIALECT_DRAFT_07]);
@@ -295,7 +294,7 @@ enum { SHELF_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* The one asked for last comes last. */
 struct mcpx_shelf {
-    struct mx_metas metas;
+    struct metas metas;
     struct mcpx_schema **schemas;
     size_t count;
     size_t room;

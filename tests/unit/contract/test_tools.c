@@ -2,7 +2,7 @@
  * What breaks for whom: a call whose arguments cannot work reaches the server, or a tool with a
  * broken schema takes all others with it.
  */
-#include "lib/schema/schema_state.h"
+#include "lib/schema/program.h"
 
 #include "tests/support/fault_alloc.h"
 
