@@ -4,19 +4,12 @@
  * byte is odd, the rest says how long a chain of the router is, which is whole, and changes a
  * byte of it, after which it is not. docs/audit.md.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/audit_chain.h"
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { LINES_MAX = 2000 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* The key of RFC 8410, section 10. */
 static struct audit_key *key_of_rfc(void)

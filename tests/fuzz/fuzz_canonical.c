@@ -7,18 +7,9 @@
 #include <mcpx/json.h>
 
 #include "lib/json/number.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { DEPTH = 512 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* A member's name as a string value. */
 static struct mcpx_slice quoted(struct mcpx_slice name)

@@ -5,25 +5,16 @@
  * then left out.
  */
 #include "lib/protocol/pattern.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/oracle.h"
 
-#include <stdlib.h>
-
 enum { LINES_MAX = 8 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct lines {
     struct mcpx_grant grants[LINES_MAX];
     struct mcpx_slice deny[LINES_MAX];
     size_t grant_count, deny_count;
 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static struct mcpx_slice take_line(struct mcpx_slice *rest)
 {

@@ -5,19 +5,11 @@
  * whose first byte chooses its ASN.1 type; then the DER text of the extension subjectAltName.
  */
 #include "router/tls/tls.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* An authority, the router's end that believes it, and the key of every client. */
 static struct {
@@ -32,7 +24,7 @@ static X509 *make_certificate(long version)
     X509 *made = X509_new();
     X509_NAME *issuer = X509_get_issuer_name(made);
 
-    insist(made && X509_set_version(made, version) && X509_set_pubkey(made, world.key));
+    must(made && X509_set_version(made, version) && X509_set_pubkey(made, world.key));
     X509_gmtime_adj(X509_getm_notBefore(made), -60);
     X509_gmtime_adj(X509_getm_notAfter(made), 86400);
     X509_NAME_add_entry_by_txt(issuer, "O", MBSTRING_ASC, (const uint8_t *)"authority", -1, -1,
@@ -47,18 +39,18 @@ static void begin(void)
     world.key = EVP_EC_gen("P-256");
     world.authority = make_certificate(X509_VERSION_1);
     X509_set_subject_name(world.authority, X509_get_issuer_name(world.authority));
-    insist(X509_sign(world.authority, world.key, EVP_sha256()));
+    must(X509_sign(world.authority, world.key, EVP_sha256()));
     own = make_certificate(X509_VERSION_1);
-    insist(X509_sign(own, world.key, EVP_sha256()));
+    must(X509_sign(own, world.key, EVP_sha256()));
     world.server = SSL_CTX_new(TLS_server_method());
-    insist(SSL_CTX_use_certificate(world.server, own) &&
-           SSL_CTX_use_PrivateKey(world.server, world.key));
+    must(SSL_CTX_use_certificate(world.server, own) &&
+         SSL_CTX_use_PrivateKey(world.server, world.key));
     X509_STORE_add_cert(SSL_CTX_get_cert_store(world.server), world.authority);
     SSL_CTX_set_verify(world.server, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_session_cache_mode(world.server, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(world.server, 0);
     world.room = tls_room_new(TLS_KEY_RECORDS);
-    insist(world.room);
+    must(world.room);
     X509_free(own);
 }
 
@@ -78,9 +70,9 @@ static void add_alternatives(X509 *out, const uint8_t *der, size_t len)
     ASN1_OCTET_STRING *value = ASN1_OCTET_STRING_new();
     X509_EXTENSION *extension;
 
-    insist(value && ASN1_OCTET_STRING_set(value, der, (int)len));
+    must(value && ASN1_OCTET_STRING_set(value, der, (int)len));
     extension = X509_EXTENSION_create_by_NID(NULL, NID_subject_alt_name, 0, value);
-    insist(extension && X509_add_ext(out, extension, -1));
+    must(extension && X509_add_ext(out, extension, -1));
     X509_EXTENSION_free(extension);
     ASN1_OCTET_STRING_free(value);
 }
@@ -107,18 +99,18 @@ static void check_names(const struct tls *tls)
     static const char *const sorts[] = {"dns:", "uri:", "email:", "cn:"};
     struct mcpx_text names = {0};
 
-    insist(tls_names(tls, &names));
+    must(tls_names(tls, &names));
     for (size_t at = 0; at < names.len; at += strlen(names.text + at) + 1) {
         const char *name = names.text + at;
         bool is_known = false;
 
         for (size_t i = 0; i < sizeof sorts / sizeof *sorts; i++)
             is_known |= strncmp(name, sorts[i], strlen(sorts[i])) == 0;
-        insist(is_known && strchr(name, ':')[1] != ' ');
+        must(is_known && strchr(name, ':')[1] != ' ');
         for (; *name; name++)
-            insist((unsigned char)*name >= ' ');
+            must((unsigned char)*name >= ' ');
     }
-    insist(names.len == 0 || names.text[names.len - 1] == '\0');
+    must(names.len == 0 || names.text[names.len - 1] == '\0');
     mcpx_text_fini(&names);
 }
 

@@ -6,13 +6,12 @@
 #define _GNU_SOURCE /* memmem */
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
+#include "tests/fuzz/fuzz.h"
 #include <mcpx/json.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void fill(void *context, void *bytes, size_t len)
 {

@@ -6,29 +6,20 @@
 #include <mcpx/envelope.h>
 
 #include "lib/json/escape.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/fold_judge.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void check_header_text(struct mcpx_slice text)
 {
     for (size_t i = 0; i < text.len; i++)
-        insist((unsigned char)text.text[i] >= 0x20 && text.text[i] != 0x7f);
-    insist(mx_utf8_is_valid(text, NULL));
+        must((unsigned char)text.text[i] >= 0x20 && text.text[i] != 0x7f);
+    must(mx_utf8_is_valid(text, NULL));
 }
 
 static void check_id(struct mcpx_slice id, bool required)
 {
-    insist(id.text || !required);
-    insist(!id.text || (id.len >= 1 && id.len <= MCPX_ID_MAX));
+    must(id.text || !required);
+    must(!id.text || (id.len >= 1 && id.len <= MCPX_ID_MAX));
     check_header_text(id);
 }
 
@@ -42,17 +33,17 @@ static void check_accepted(const struct mcpx_envelope *envelope)
     check_id(envelope->correlation_id, false);
     check_header_text(envelope->ts);
     check_header_text(envelope->kind.text);
-    insist(envelope->kind.text.len >= 1 && envelope->kind.text.len <= MCPX_KIND_MAX);
-    insist(envelope->to_count <= MCPX_TO_MAX && (envelope->has_to || !envelope->to_count));
+    must(envelope->kind.text.len >= 1 && envelope->kind.text.len <= MCPX_KIND_MAX);
+    must(envelope->to_count <= MCPX_TO_MAX && (envelope->has_to || !envelope->to_count));
     for (size_t i = 0; i < envelope->to_count; i++)
         check_id(envelope->to[i], true);
-    insist(text.text[envelope->open_at] == '{');
-    insist(payload_at < text.len && envelope->payload.len <= text.len - payload_at);
-    insist(envelope->payload.text[0] == '{');
-    insist(envelope->payload.text[envelope->payload.len - 1] == '}');
-    insist(envelope->kind_at + envelope->kind_raw_len <= text.len);
-    insist(text.text[envelope->kind_at] == '"');
-    insist(text.text[envelope->kind_at + envelope->kind_raw_len - 1] == '"');
+    must(text.text[envelope->open_at] == '{');
+    must(payload_at < text.len && envelope->payload.len <= text.len - payload_at);
+    must(envelope->payload.text[0] == '{');
+    must(envelope->payload.text[envelope->payload.len - 1] == '}');
+    must(envelope->kind_at + envelope->kind_raw_len <= text.len);
+    must(text.text[envelope->kind_at] == '"');
+    must(text.text[envelope->kind_at + envelope->kind_raw_len - 1] == '"');
 }
 
 /* Accepted: no member is like one of the eight. Refused for that: there is one. */
@@ -65,9 +56,9 @@ static void check_names(struct mcpx_slice text, const struct mcpx_fault *fault)
     if (!object) /* jansson holds no 1e400 and no name with U+0000 */
         return;
     for (size_t i = 0; !fault && i < sizeof names / sizeof *names; i++)
-        insist(!fold_finds_like(object, names[i]));
+        must(!fold_finds_like(object, names[i]));
     if (fault && strncmp(fault->reason, "named like", 10) == 0)
-        insist(fold_finds_like(object, fault->field));
+        must(fold_finds_like(object, fault->field));
     json_decref(object);
 }
 
@@ -81,9 +72,9 @@ static void check_text(struct mcpx_slice text, size_t depth, struct mcpx_envelop
         check_names(text, NULL);
         return;
     }
-    insist(err == MCPX_EINVALID || err == MCPX_EUTF8);
+    must(err == MCPX_EINVALID || err == MCPX_EUTF8);
     check_names(text, &fault);
-    insist(fault.reason && fault.field && fault.offset <= text.len);
+    must(fault.reason && fault.field && fault.offset <= text.len);
     check_id(envelope->id, false);
 }
 
@@ -98,8 +89,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     mcpx_envelope_init(&envelope);
     check_text(text, 512, &envelope);
-    insist(mcpx_envelope_parse(sound, 512, &envelope, &fault) == MCPX_OK);
-    insist(envelope.id.len == 1 && !envelope.from.text && !envelope.has_to);
+    must(mcpx_envelope_parse(sound, 512, &envelope, &fault) == MCPX_OK);
+    must(envelope.id.len == 1 && !envelope.from.text && !envelope.has_to);
     check_text(text, 2, &envelope);
     mcpx_envelope_fini(&envelope);
     return 0;

@@ -13,13 +13,11 @@
  *   + -      it comes, it goes       J L     we join, we lose the connection
  *   t TEXT   time passes, more for a longer text
  */
+#include "tests/fuzz/fuzz.h"
 #include "tools/mcpx-bridge/expose/expose.h"
 #include "tools/mcpx-bridge/expose/state.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { DRAFTS_MAX = 256, SEATS = 3 };
 
@@ -38,12 +36,6 @@ struct stage {
     bool here[SEATS];
     bool joined;
 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* ---- what the server does ---- */
 

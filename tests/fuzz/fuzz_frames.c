@@ -4,16 +4,9 @@
  * that came in. The first byte of the input says what to expect of the stream.
  */
 #include "lib/wire/frames.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void add_found(struct mcpx_text *out, enum mx_frames_step step,
                       const struct mx_frames_found *found)
@@ -31,11 +24,11 @@ static void add_found(struct mcpx_text *out, enum mx_frames_step step,
 static void check_found(const struct mx_frames *frames, enum mx_frames_step step,
                         const struct mx_frames_found *found)
 {
-    insist(step != MX_FRAMES_NOMEM);
-    insist(step != MX_FRAMES_MESSAGE || found->payload.len <= frames->max);
-    insist(frames->side == MX_FROM_SERVER || !found->raw.text);
-    insist(found->raw.len <= frames->max || step == MX_FRAMES_CONTROL);
-    insist(step != MX_FRAMES_BAD || (found->reason && mcpx_error_close(found->err)));
+    must(step != MX_FRAMES_NOMEM);
+    must(step != MX_FRAMES_MESSAGE || found->payload.len <= frames->max);
+    must(frames->side == MX_FROM_SERVER || !found->raw.text);
+    must(found->raw.len <= frames->max || step == MX_FRAMES_CONTROL);
+    must(step != MX_FRAMES_BAD || (found->reason && mcpx_error_close(found->err)));
 }
 
 /* Everything a stream gives, in one text, when it comes in pieces. */
@@ -46,7 +39,7 @@ static void read_all(struct mcpx_slice stream, size_t piece, bool own, struct mx
     enum mx_frames_step step = MX_FRAMES_MORE;
     struct mx_frames_found found;
 
-    insist(buffer);
+    must(buffer);
     for (size_t at = 0; at < stream.len && step != MX_FRAMES_BAD; at += piece) {
         size_t len = stream.len - at < piece ? stream.len - at : piece;
 
@@ -80,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     frames.max = 16 + (size_t)(data[0] >> 1 & 0x3f) * 16;
     read_all(stream, stream.len ? stream.len : 1, true, frames, &whole);
     read_all(stream, 1, false, frames, &bytes);
-    insist(mcpx_slice_equal(mcpx_text_view(&whole), mcpx_text_view(&bytes)));
+    must(mcpx_slice_equal(mcpx_text_view(&whole), mcpx_text_view(&bytes)));
     mcpx_text_fini(&whole);
     mcpx_text_fini(&bytes);
     return 0;

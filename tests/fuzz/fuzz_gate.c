@@ -8,6 +8,7 @@
  *   - who is told of comings and goings knows in the end who is there.
  */
 #include "router/store/commit/submission.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/dice.h"
 #include "tests/support/frames.h"
 #include "tests/support/hub_defaults.h"
@@ -480,8 +481,6 @@ static void check_end(void)
                 "a sender was not told of a refusal");
     }
 }
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {

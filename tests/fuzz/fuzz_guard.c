@@ -6,26 +6,17 @@
  * request.
  */
 #include "lib/wire/frames.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/fold_judge.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 
 #include <mcpx/json.h>
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char request[] = "GET /ws HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n";
 static const char answer[] = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
 static const char welcome[] =
     "{\"protocol\":\"mcpx/v0.1\",\"id\":\"w\",\"from\":\"system:gateway\",\"to\":[\"us\"],"
     "\"kind\":\"system/welcome\",\"payload\":{\"you\":{\"id\":\"us\"}}}";
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 /* A frame with a mask of zeros, or none. */
 static void add_frame(struct mcpx_text *out, bool masked, struct mcpx_slice text)
@@ -79,12 +70,12 @@ static void check_message(struct mcpx_slice text)
     struct mcpx_fault fault;
 
     mcpx_envelope_init(&envelope);
-    insist(mcpx_envelope_parse(text, 0, &envelope, &fault) == MCPX_OK);
-    insist(envelope.from.text);
+    must(mcpx_envelope_parse(text, 0, &envelope, &fault) == MCPX_OK);
+    must(envelope.from.text);
     if (!mcpx_kind_is_reserved(&envelope.kind)) {
-        insist(!mcpx_slice_equal(envelope.from, MCPX_SLICE("us")));
+        must(!mcpx_slice_equal(envelope.from, MCPX_SLICE("us")));
         if (has(envelope.payload, "method") && has(envelope.payload, "id"))
-            insist(mcpx_slice_equal(envelope.kind.type, MCPX_SLICE("mcp/request")));
+            must(mcpx_slice_equal(envelope.kind.type, MCPX_SLICE("mcp/request")));
     }
     mcpx_envelope_fini(&envelope);
 }
@@ -95,16 +86,16 @@ static void check_told(struct mcpx_slice told)
     struct mx_frames_found found;
     enum mx_frames_step step;
 
-    insist(told.len >= sizeof answer - 1);
+    must(told.len >= sizeof answer - 1);
     told.text += sizeof answer - 1;
     told.len -= sizeof answer - 1;
     mx_frames_feed(&frames, told);
     while ((step = mx_frames_next(&frames, &found)) != MX_FRAMES_MORE) {
-        insist(step == MX_FRAMES_MESSAGE || step == MX_FRAMES_CONTROL);
+        must(step == MX_FRAMES_MESSAGE || step == MX_FRAMES_CONTROL);
         if (step == MX_FRAMES_MESSAGE)
             check_message(found.payload);
     }
-    insist(!frames.open && !frames.bytes_len);
+    must(!frames.open && !frames.bytes_len);
     mx_frames_fini(&frames);
 }
 

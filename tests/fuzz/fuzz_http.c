@@ -6,14 +6,13 @@
  */
 #include "router/api/api.h"
 #include "router/policy/identity/tokens_make.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"
 
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct mcpx_now now = {.mono_ms = 5000, .wall_ms = 1795303080001};
 static const char secret[] = "fs-static-token";

@@ -5,16 +5,7 @@
  * and one content, however they arrive.
  */
 #include "lib/wire/http_head.h"
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 /* Nothing that begins another line, field or word for any reader. */
 static void check_part(struct mcpx_slice part, const char *forbidden)
@@ -22,8 +13,8 @@ static void check_part(struct mcpx_slice part, const char *forbidden)
     for (size_t i = 0; i < part.len; i++) {
         unsigned char byte = (unsigned char)part.text[i];
 
-        insist(byte && byte != '\r' && byte != '\n' && byte != 0x7f);
-        insist(!strchr(forbidden, byte));
+        must(byte && byte != '\r' && byte != '\n' && byte != 0x7f);
+        must(!strchr(forbidden, byte));
     }
 }
 
@@ -32,21 +23,21 @@ static void check_request(struct mcpx_slice bytes)
     struct mx_http_head head;
     const struct mx_http_fault *fault = mx_http_request_read(bytes, &head);
 
-    insist(!fault || (fault->status >= 400 && fault->status < 600 && *fault->detail));
+    must(!fault || (fault->status >= 400 && fault->status < 600 && *fault->detail));
     if (fault)
         return;
     check_part(head.method, " \t:/");
     check_part(head.target, " \t#");
-    insist(head.method.len > 0 && head.target.len > 0 && head.count <= MX_HTTP_FIELDS_MAX);
-    insist(*head.target.text == '/' || mcpx_slice_equal(head.method, MCPX_SLICE("CONNECT")) ||
-           mcpx_slice_equal(head.target, MCPX_SLICE("*")));
+    must(head.method.len > 0 && head.target.len > 0 && head.count <= MX_HTTP_FIELDS_MAX);
+    must(*head.target.text == '/' || mcpx_slice_equal(head.method, MCPX_SLICE("CONNECT")) ||
+         mcpx_slice_equal(head.target, MCPX_SLICE("*")));
     for (size_t i = 0; i < head.count; i++) {
         struct mcpx_slice value = head.fields[i].value;
 
         check_part(head.fields[i].name, " \t:");
         check_part(value, "");
-        insist(!value.len ||
-               (!strchr(" \t", value.text[0]) && !strchr(" \t", value.text[value.len - 1])));
+        must(!value.len ||
+             (!strchr(" \t", value.text[0]) && !strchr(" \t", value.text[value.len - 1])));
     }
 }
 
@@ -59,8 +50,8 @@ static void check_chunks(struct mcpx_slice bytes)
 
     for (size_t at = 0; at < bytes.len && !other; at++)
         other = mx_http_chunks_take(&pieces, (struct mcpx_slice){bytes.text + at, 1}, &again);
-    insist(fault == other && whole.is_done == pieces.is_done && whole.left == pieces.left);
-    insist(mcpx_slice_equal(mcpx_text_view(&body), mcpx_text_view(&again)));
+    must(fault == other && whole.is_done == pieces.is_done && whole.left == pieces.left);
+    must(mcpx_slice_equal(mcpx_text_view(&body), mcpx_text_view(&again)));
     mcpx_text_fini(&body);
     mcpx_text_fini(&again);
 }
@@ -73,10 +64,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t len, had, found = 0;
 
     fault = mx_http_scan(&whole, bytes, &len);
-    insist(len <= size && (!len || !fault));
+    must(len <= size && (!len || !fault));
     for (had = 1; had <= size && !again && !found; had++)
         again = mx_http_scan(&pieces, (struct mcpx_slice){bytes.text, had}, &found);
-    insist(again == fault && found == len);
+    must(again == fault && found == len);
     if (len)
         check_request((struct mcpx_slice){bytes.text, len});
     check_chunks(bytes);

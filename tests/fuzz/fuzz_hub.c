@@ -2,9 +2,8 @@
  * fuzz_hub.c - bytes decide who joins, says, stalls, leaves, when time leaps and which allocation
  * fails; everybody has to receive what sim.h works out for them.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/sim.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {

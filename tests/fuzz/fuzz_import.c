@@ -13,12 +13,11 @@
  * A digit after r, n, l names the participant, an even one in another topic than an odd one.
  * S, U, D, F and a digit are s, u, d, f of that server.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tools/mcpx-bridge/import/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { REQUESTS_MAX = 64, ISOLATE_MAX = 2, SERVERS_MAX = 1 + 2 * ISOLATE_MAX };
 enum { TOPICS = 2, MESSAGE_MAX = 4096 };
@@ -37,12 +36,6 @@ struct stage {
     struct request requests[REQUESTS_MAX];
     size_t count, questions;
 };
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static enum mcpx_err act_write(struct stage *stage, const struct bridge_action *action)
 {

@@ -3,18 +3,12 @@
  * finds, it is the same as itself, and an object with a few changes made is the one that jansson
  * makes of it, all other bytes kept. Bytes that are no JSON text are walked through too.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/json.h>
 
 #include <jansson.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* NULL where jansson cannot hold the value: see jansson_judge.h. */
 static json_t *load(struct mcpx_slice text)

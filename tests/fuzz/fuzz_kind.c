@@ -3,18 +3,9 @@
  * What a parsed kind promises is checked: its parts lie in its text, joined by colons they are the
  * text, and parsing again gives the same.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/oracle.h"
 #include <mcpx/kind.h>
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_parts(const struct mcpx_kind *kind)
 {

@@ -2,17 +2,11 @@
  * fuzz_lines.c - any stream, split anyhow, gives the lines of the whole; and those are the ones
  * that cutting at "\n" by hand gives. The first two bytes are the bound and the way of splitting.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/lines.h>
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void put(struct mcpx_text *out, struct mcpx_slice line, bool overlong)
 {

@@ -3,20 +3,12 @@
  * '|', the rest is its body. What passes comes from this machine and has one length; a request gets
  * its own id back, byte for byte, whatever stands around it.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tools/mcpx-bridge/expose/edge/post.h"
 
 #include <mcpx/rpc.h>
 
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static struct mcpx_slice cut(struct mcpx_slice *rest, char end)
 {

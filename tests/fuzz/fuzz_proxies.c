@@ -4,23 +4,15 @@
  * whom its request is from.
  */
 #include "router/http/forwarded.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <mcpx/text.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static struct address read_address(const char *text)
 {
     struct address address;
 
-    insist(address_read(mcpx_slice_of(text), &address));
+    must(address_read(mcpx_slice_of(text), &address));
     return address;
 }
 
@@ -36,12 +28,12 @@ static void check_head(struct mcpx_slice bytes)
     size_t len = 0, at = 0, had;
 
     found = proxy_head_read(bytes, &len, &from);
-    insist(found == PROXY_HEAD_FROM || is_same(from, again));
-    insist(found != PROXY_HEAD_MORE || bytes.len < PROXY_HEAD_MAX);
+    must(found == PROXY_HEAD_FROM || is_same(from, again));
+    must(found != PROXY_HEAD_MORE || bytes.len < PROXY_HEAD_MAX);
     for (had = 1; had <= bytes.len && step == PROXY_HEAD_MORE; had++)
         step = proxy_head_read((struct mcpx_slice){bytes.text, had}, &at, &again);
-    insist(step == found && is_same(from, again));
-    insist(at == len && (found == PROXY_HEAD_BAD || len < had));
+    must(step == found && is_same(from, again));
+    must(at == len && (found == PROXY_HEAD_BAD || len < had));
 }
 
 static void check_field(enum proxy_address how, const struct mcpx_text *value)
@@ -56,7 +48,7 @@ static void check_field(enum proxy_address how, const struct mcpx_text *value)
         how == PROXY_FORWARDED ? MCPX_SLICE("Forwarded") : MCPX_SLICE("X-Forwarded-For");
     head.fields[0].value = mcpx_text_view(value);
     from = forwarded_find(&config, &head, from);
-    insist(is_same(from, read_address("192.0.2.1")));
+    must(is_same(from, read_address("192.0.2.1")));
 }
 
 /* Its own header stands before what the proxy appends. */

@@ -3,20 +3,12 @@
  * lies in the text, is what jansson sees, and has a kind that is true of it; a kind that agrees
  * says no other method and no other context than jansson finds, whether or not letter case counts.
  */
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/fold_judge.h"
 
 #include <mcpx/rpc.h>
 
 #include <jansson.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static bool lies_within(struct mcpx_slice inner, struct mcpx_slice outer)
 {

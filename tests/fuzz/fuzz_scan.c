@@ -6,17 +6,10 @@
 #include "lib/base/plain.h"
 #include "lib/json/scan.h"
 
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/jansson_judge.h"
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static bool lies_within(struct mcpx_slice inner, struct mcpx_slice outer)
 {
@@ -28,9 +21,9 @@ static void check_value(struct mcpx_slice value, enum mcpx_json_type type)
     struct mx_scan again;
     struct mcpx_fault fault;
 
-    insist(mx_scan(value, 0, &again, &fault) == MCPX_OK);
-    insist(again.type == type);
-    insist(again.value.text == value.text && again.value.len == value.len);
+    must(mx_scan(value, 0, &again, &fault) == MCPX_OK);
+    must(again.type == type);
+    must(again.value.text == value.text && again.value.len == value.len);
 }
 
 static void check_name(const struct mx_member *member)
@@ -42,25 +35,25 @@ static void check_name(const struct mx_member *member)
     if (!name)
         return;
     whole = mx_unescape(member->name, name, &len);
-    insist(len <= member->name.len);
-    insist(mx_utf8_is_valid((struct mcpx_slice){name, len}, NULL));
-    insist(member->name_escaped || (whole && len == member->name.len));
-    insist(!member->name_escaped || len < member->name.len);
+    must(len <= member->name.len);
+    must(mx_utf8_is_valid((struct mcpx_slice){name, len}, NULL));
+    must(member->name_escaped || (whole && len == member->name.len));
+    must(!member->name_escaped || len < member->name.len);
     name[len] = '\0';
     if (whole && strlen(name) == len)
-        insist(mx_member_is(member, name));
+        must(mx_member_is(member, name));
     free(name);
 }
 
 static void check_accepted(const struct mx_scan *scan, struct mcpx_slice text)
 {
-    insist(lies_within(scan->value, text));
-    insist(scan->count <= scan->total && scan->count <= MCPX_MEMBERS_MAX);
-    insist(scan->total == 0 || scan->type == MCPX_JSON_OBJECT);
+    must(lies_within(scan->value, text));
+    must(scan->count <= scan->total && scan->count <= MCPX_MEMBERS_MAX);
+    must(scan->total == 0 || scan->type == MCPX_JSON_OBJECT);
     check_value(scan->value, scan->type);
     for (size_t i = 0; i < scan->count; i++) {
-        insist(lies_within(scan->members[i].name, scan->value));
-        insist(lies_within(scan->members[i].value, scan->value));
+        must(lies_within(scan->members[i].name, scan->value));
+        must(lies_within(scan->members[i].value, scan->value));
         check_name(&scan->members[i]);
         check_value(scan->members[i].value, scan->members[i].type);
     }
@@ -74,14 +67,14 @@ static bool same_slice(struct mcpx_slice a, struct mcpx_slice b)
 
 static void check_same(const struct mx_scan *a, const struct mx_scan *b)
 {
-    insist(a->type == b->type && a->depth == b->depth && same_slice(a->value, b->value));
-    insist(a->count == b->count && a->total == b->total);
+    must(a->type == b->type && a->depth == b->depth && same_slice(a->value, b->value));
+    must(a->count == b->count && a->total == b->total);
     for (size_t i = 0; i < a->count; i++) {
-        insist(same_slice(a->members[i].name, b->members[i].name));
-        insist(same_slice(a->members[i].value, b->members[i].value));
-        insist(a->members[i].type == b->members[i].type);
-        insist(a->members[i].name_escaped == b->members[i].name_escaped);
-        insist(a->members[i].value_escaped == b->members[i].value_escaped);
+        must(same_slice(a->members[i].name, b->members[i].name));
+        must(same_slice(a->members[i].value, b->members[i].value));
+        must(a->members[i].type == b->members[i].type);
+        must(a->members[i].name_escaped == b->members[i].name_escaped);
+        must(a->members[i].value_escaped == b->members[i].value_escaped);
     }
 }
 
@@ -99,8 +92,8 @@ static void check_units(struct mcpx_slice text)
             continue;
         mx_plain_use(&mx_plain_units[i]);
         err = mx_scan(text, 0, &scan, &fault);
-        insist(err == first_err && fault.offset == first_fault.offset);
-        insist(fault.reason == first_fault.reason);
+        must(err == first_err && fault.offset == first_fault.offset);
+        must(fault.reason == first_fault.reason);
         if (err == MCPX_OK)
             check_same(&first, &scan);
     }
@@ -115,16 +108,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum judgement judgement = jansson_judge(text);
 
     check_units(text);
-    insist(judgement == JUDGE_OTHER || (judgement == JUDGE_ACCEPTS) == (err == MCPX_OK));
+    must(judgement == JUDGE_OTHER || (judgement == JUDGE_ACCEPTS) == (err == MCPX_OK));
     if (err == MCPX_OK) {
         check_accepted(&scan, text);
-        insist(scan.depth == 0 || mx_scan(text, scan.depth, &scan, &fault) == MCPX_OK);
-        insist(scan.depth < 2 || mx_scan(text, scan.depth - 1, &scan, &fault) != MCPX_OK);
+        must(scan.depth == 0 || mx_scan(text, scan.depth, &scan, &fault) == MCPX_OK);
+        must(scan.depth < 2 || mx_scan(text, scan.depth - 1, &scan, &fault) != MCPX_OK);
         text.len = (size_t)(scan.value.text - text.text) + scan.value.len - 1;
-        insist(scan.type == MCPX_JSON_NUMBER || mx_scan(text, 0, &scan, &fault) != MCPX_OK);
+        must(scan.type == MCPX_JSON_NUMBER || mx_scan(text, 0, &scan, &fault) != MCPX_OK);
     } else {
-        insist(fault.reason && fault.field && fault.offset <= size);
-        insist((err == MCPX_EUTF8) == !mx_utf8_is_valid(text, NULL));
+        must(fault.reason && fault.field && fault.offset <= size);
+        must((err == MCPX_EUTF8) == !mx_utf8_is_valid(text, NULL));
     }
     return 0;
 }

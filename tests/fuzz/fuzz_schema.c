@@ -3,17 +3,9 @@
  * has a keyword and a message. What was compiled is found again under its fingerprint, and judges
  * documents without reading beyond them.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/schema.h>
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_errors(const struct mcpx_schema_report *report)
 {

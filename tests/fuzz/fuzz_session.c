@@ -11,11 +11,11 @@
  *     f ID      no longer waited for            e        events are fetched
  * Envelopes of ours have the ids 00000000-0000-4000-8000-000000000001, 2, ...
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/session.h>
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SENT_MAX = 512 };
 
@@ -26,12 +26,6 @@ struct play {
     size_t sent;
     unsigned char ends[SENT_MAX], delivered[SENT_MAX];
 };
-
-static void insist(bool condition)
-{
-    if (!condition)
-        abort();
-}
 
 static void fill(void *context, void *bytes, size_t len)
 {
@@ -59,17 +53,17 @@ static bool has_rpc(enum mcpx_event_type type)
 
 static void check_event(struct play *play, const struct mcpx_event *event)
 {
-    insist((unsigned)event->type < MCPX_EVENT_COUNT);
-    insist(!has_rpc(event->type) || (event->envelope && event->rpc));
-    insist(!event->envelope || event->envelope->id.len > 0);
-    insist(event->type != MCPX_EVENT_VIOLATION || event->fault.reason);
-    insist(event->type != MCPX_EVENT_PRESENCE || event->participant.len > 0);
+    must((unsigned)event->type < MCPX_EVENT_COUNT);
+    must(!has_rpc(event->type) || (event->envelope && event->rpc));
+    must(!event->envelope || event->envelope->id.len > 0);
+    must(event->type != MCPX_EVENT_VIOLATION || event->fault.reason);
+    must(event->type != MCPX_EVENT_PRESENCE || event->participant.len > 0);
     if (event->tag) {
         size_t index = (size_t)((unsigned char *)event->tag - play->ends);
 
-        insist(index < play->sent && event->own.len == 36);
-        insist(!is_end(event->type) || ++play->ends[index] == 1);
-        insist(event->type != MCPX_EVENT_DELIVERED || ++play->delivered[index] == 1);
+        must(index < play->sent && event->own.len == 36);
+        must(!is_end(event->type) || ++play->ends[index] == 1);
+        must(event->type != MCPX_EVENT_DELIVERED || ++play->delivered[index] == 1);
     }
 }
 
@@ -88,10 +82,10 @@ static void check_place(const struct play *play)
 
     if (!mcpx_session_place(play->session, &place))
         return;
-    insist(place.epoch.len > 0 && place.epoch.len <= 64 && place.serial < 1000000000000000000);
-    insist(!memchr(place.epoch.text, '\\', place.epoch.len) &&
-           !memchr(place.epoch.text, '"', place.epoch.len));
-    insist(place.after.len <= MCPX_ID_MAX && !place.after.text == !place.after.len);
+    must(place.epoch.len > 0 && place.epoch.len <= 64 && place.serial < 1000000000000000000);
+    must(!memchr(place.epoch.text, '\\', place.epoch.len) &&
+         !memchr(place.epoch.text, '"', place.epoch.len));
+    must(place.after.len <= MCPX_ID_MAX && !place.after.text == !place.after.len);
 }
 
 /* ---- steps ---- */
@@ -100,7 +94,7 @@ static void hear(struct play *play, struct mcpx_slice text)
 {
     char *copy = malloc(text.len ? text.len : 1); /* so that a read past the end shows */
 
-    insist(copy);
+    must(copy);
     if (text.len)
         memcpy(copy, text.text, text.len);
     mcpx_session_receive(play->session, (struct mcpx_slice){copy, text.len}, play->now);
@@ -142,7 +136,7 @@ static void write_out(struct play *play)
     struct mcpx_slice text;
 
     while (mcpx_session_output(play->session, &text)) {
-        insist(text.len > 0 && text.text[0] == '{' && text.text[text.len - 1] == '}');
+        must(text.len > 0 && text.text[0] == '{' && text.text[text.len - 1] == '}');
         mcpx_session_written(play->session);
     }
 }
@@ -176,7 +170,7 @@ static void step_transport(struct play *play, char what, struct mcpx_slice rest)
         play->now.mono_ms += number_in(rest);
         play->now.wall_ms += number_in(rest);
         mcpx_session_tick(play->session, play->now);
-        insist(mcpx_session_deadline(play->session) > play->now.mono_ms);
+        must(mcpx_session_deadline(play->session) > play->now.mono_ms);
     }
 }
 
@@ -230,7 +224,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     step(&play, MCPX_SLICE("t999999999"));
     fetch(&play);
-    insist(mcpx_session_pending_count(play.session) == 0);
+    must(mcpx_session_pending_count(play.session) == 0);
     mcpx_session_free(play.session);
     return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "router/store/sqlite/sqlite.h"
 #include "router/store/sqlite/sqlite_care.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -12,19 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
 enum { ENTRIES = 40, TEXT_ROOM = 400, GOOD_MAX = 1 << 20 };
 
 static char file[64];
 static uint8_t good[GOOD_MAX];
 static size_t good_len;
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void write_text(int number, char out[TEXT_ROOM])
 {

@@ -3,18 +3,10 @@
  * told has exactly one result, each call leaves one line of validation unless nobody validates,
  * answers are JSON, and where the terms have no say a call and its result keep their bytes.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/json.h>
 #include <mcpx/terms.h>
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static const char tool_list[] =
     "{\"tools\":[{\"name\":\"sum\",\"inputSchema\":{\"type\":\"object\",\"required\":[\"a\"],"

@@ -8,14 +8,13 @@
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/public_key.h"
 #include "router/policy/identity/tokens_make.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/support/bearer.h"
 
 #include <mcpx/envelope.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char secret[] = "0123456789abcdef0123456789abcdef";
 

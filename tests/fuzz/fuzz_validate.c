@@ -4,17 +4,9 @@
  * a reference with that one schema judge as it does. Errors are in order, and the same the second
  * time.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/schema.h>
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Compiles and judges; MCPX_ERR_COUNT when the schema is unusable. */
 static enum mcpx_err judge(struct mcpx_shelf *shelf, struct mcpx_slice schema_text,

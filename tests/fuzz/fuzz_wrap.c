@@ -3,22 +3,14 @@
  * answer is an envelope that keeps its contract, or the result itself where there is no answer in
  * it; wrapped again it is the same. So is what a program that is no server has written.
  */
+#include "tests/fuzz/fuzz.h"
+
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>
-
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct mcpx_contracts *contracts;
 static struct mcpx_wrapper *wrapper;
 static struct mcpx_schema_report report;
-
-static void must(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Compiling contracts for each input would be most of the work. */
 static void set_up(void)

@@ -4,11 +4,9 @@
  * there were. No input is a failure, and so is a damaged pack.
  */
 #include "corpus.h"
+#include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool replay(void *context, const uint8_t *data, size_t size)
 {

@@ -4,6 +4,7 @@
  * not built for. The rows are in vectors/, each with the requirement it is for.
  */
 #include "tests/support/fault_alloc.h"
+#include "tests/unit/contract/schema_stage.h"
 #include "tests/unit/contract/vectors.h"
 
 #include <mcpx/contract.h>
@@ -11,25 +12,7 @@
 
 #include <criterion/criterion.h>
 
-static struct mcpx_shelf *shelf;
-static struct mcpx_contracts *contracts;
-static struct mcpx_schema_report report;
-
-static void set_up(void)
-{
-    shelf = mcpx_shelf_new();
-    contracts = mcpx_contracts_new(shelf);
-    cr_assert_not_null(contracts);
-}
-
-static void tear_down(void)
-{
-    mcpx_schema_report_fini(&report);
-    mcpx_contracts_free(contracts);
-    mcpx_shelf_free(shelf);
-}
-
-TestSuite(contracts, .init = set_up, .fini = tear_down);
+TestSuite(contracts, .init = stage_set_up, .fini = stage_tear_down);
 
 static bool is(struct mcpx_slice text, const char *expected)
 {
@@ -182,8 +165,8 @@ Test(contracts, without_memory_there_is_no_verdict_and_afterwards_the_right_one)
         do {
             enum mcpx_err err;
 
-            tear_down();
-            set_up();
+            stage_tear_down();
+            stage_set_up();
             fault_alloc_arm(++nth);
             err = mcpx_contracts_validate(contracts, rows[i].contract, text, &report);
             failed = fault_alloc_disarm();

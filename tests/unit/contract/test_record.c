@@ -2,6 +2,10 @@
  * What breaks for whom: somebody counts calls by their lines and misses one, or a program that
  * reads a log stops at a line that is not what the contract promises.
  */
+#include "tests/unit/contract/schema_stage.h"
+
+#include "lib/json/json_write.h"
+
 #include <mcpx/json.h>
 #include <mcpx/record.h>
 
@@ -10,28 +14,22 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-static struct mcpx_shelf *shelf;
-static struct mcpx_contracts *contracts;
-static struct mcpx_schema_report report;
 static struct mcpx_text line;
 static int64_t latest;
-
-static void set_up(void)
-{
-    shelf = mcpx_shelf_new();
-    contracts = mcpx_contracts_new(shelf);
-    cr_assert_not_null(contracts);
-}
 
 static void tear_down(void)
 {
     mcpx_text_fini(&line);
-    mcpx_schema_report_fini(&report);
-    mcpx_contracts_free(contracts);
-    mcpx_shelf_free(shelf);
+    stage_tear_down();
 }
 
-TestSuite(record, .init = set_up, .fini = tear_down);
+TestSuite(record, .init = stage_set_up, .fini = tear_down);
+
+/* The line's object. */
+static struct mcpx_slice said(void)
+{
+    return (struct mcpx_slice){line.text, line.len - 1};
+}
 
 static const char *telemetry(const struct mcpx_telemetry *event)
 {
@@ -116,26 +114,15 @@ Test(record, R004_16_17_an_outcome_has_the_category_that_goes_with_it)
         struct mcpx_telemetry event = {.event = MCPX_TELEMETRY_RESULT,
                                        .outcome = rows[i].outcome,
                                        .category = rows[i].category};
-        struct mcpx_text said = {0};
-        struct mcpx_slice object;
 
         telemetry(&event);
-        object = (struct mcpx_slice){line.text, line.len - 1};
-        mcpx_text_puts(&said, "\"status\":");
-        mcpx_text_slice(&said, mcpx_json_get(object, "status"));
-        mcpx_text_puts(&said, ",\"errorCategory\":");
-        mcpx_text_slice(&said, mcpx_json_get(object, "errorCategory"));
-        cr_expect_str_eq(said.text, rows[i].says);
-        cr_expect_eq(mcpx_contracts_validate(contracts, MCPX_CONTRACT_EVENT, object, &report),
+        mcpx_text_reset(&draft);
+        mx_format(&draft, "\"status\":%s,\"errorCategory\":%s",
+                  mcpx_json_get(said(), "status"), mcpx_json_get(said(), "errorCategory"));
+        cr_expect_str_eq(draft.text, rows[i].says);
+        cr_expect_eq(mcpx_contracts_validate(contracts, MCPX_CONTRACT_EVENT, said(), &report),
                      MCPX_OK, "%s", line.text);
-        mcpx_text_fini(&said);
     }
-}
-
-/* The line's object. */
-static struct mcpx_slice said(void)
-{
-    return (struct mcpx_slice){line.text, line.len - 1};
 }
 
 /* Whoever calls could fill the disk: ids, names and paths come from outside. */
@@ -198,16 +185,14 @@ Test(record, R004_15_actor_and_mode_are_words_of_the_context)
 
             *(i == 0 ? &event.actor : &event.mode) = word;
             telemetry(&event);
-            cr_expect(mcpx_slice_equal(
-                mcpx_json_get((struct mcpx_slice){line.text, line.len - 1}, rows[i].member),
-                walk.value));
+            cr_expect(mcpx_slice_equal(mcpx_json_get(said(), rows[i].member), walk.value));
         }
         cr_expect_eq(words, 3);
         telemetry(&(struct mcpx_telemetry){.event = MCPX_TELEMETRY_CALL,
                                            .actor = MCPX_SLICE("robot"),
                                            .mode = MCPX_SLICE("expert")});
         cr_expect(mcpx_json_equals(
-            mcpx_json_get((struct mcpx_slice){line.text, line.len - 1}, rows[i].member),
+            mcpx_json_get(said(), rows[i].member),
             (struct mcpx_slice){rows[i].otherwise + 1, strlen(rows[i].otherwise) - 2}));
     }
 }
@@ -301,7 +286,7 @@ Test(record, R002_15_a_validation_line_has_sixteen_members)
         "\"error\":null,\"inputSchemaVersion\":\"sha256:a2c799262a3c\","
         "\"outputSchemaVersion\":\"none\",\"inputBytes\":13,\"outputBytes\":61,"
         "\"durationMs\":3.204}\n");
-    cr_expect_eq(mcpx_json_length((struct mcpx_slice){line.text, line.len - 1}), 16);
+    cr_expect_eq(mcpx_json_length(said()), 16);
     failed.failed = true;
     failed.cause = MCPX_CAUSE_INPUT;
     failed.path = MCPX_SLICE("/b");
@@ -316,7 +301,7 @@ Test(record, R002_15_a_validation_line_has_sixteen_members)
     cr_expect_not_null(strstr(line.text, "\"route\":null"));
     cr_expect_not_null(strstr(line.text, "\"tool\":null"));
     cr_expect_not_null(strstr(line.text, "\"cause\":\"timeout\",\"path\":null}"));
-    cr_expect_eq(mcpx_json_length((struct mcpx_slice){line.text, line.len - 1}), 16);
+    cr_expect_eq(mcpx_json_length(said()), 16);
 }
 
 Test(record, R002_19_a_line_is_one_line_and_one_object_whatever_is_in_it)
@@ -370,9 +355,7 @@ Test(record, R004_20_time_stands_still_when_the_clock_is_set_back)
         struct mcpx_telemetry event = {.wall_ms = rows[i].wall_ms};
 
         telemetry(&event);
-        cr_expect(
-            mcpx_json_equals(mcpx_json_get((struct mcpx_slice){line.text, line.len - 1}, "ts"),
-                             mcpx_slice_of(rows[i].ts)));
+        cr_expect(mcpx_json_equals(mcpx_json_get(said(), "ts"), mcpx_slice_of(rows[i].ts)));
     }
     validation(&(struct mcpx_validation){.wall_ms = 7});
     cr_expect_not_null(strstr(line.text, "1970-01-01T00:00:03.000Z"));
@@ -401,10 +384,9 @@ Test(record, a_duration_has_at_most_three_places)
         struct mcpx_validation call = {.duration_us = rows[i].us};
 
         validation(&call);
-        cr_expect(mcpx_slice_equal(mcpx_json_get((struct mcpx_slice){line.text, line.len - 1},
-                                                 "durationMs"),
-                                   mcpx_slice_of(rows[i].ms)),
-                  "%s: %s", rows[i].ms, line.text);
+        cr_expect(
+            mcpx_slice_equal(mcpx_json_get(said(), "durationMs"), mcpx_slice_of(rows[i].ms)),
+            "%s: %s", rows[i].ms, line.text);
     }
 }
 

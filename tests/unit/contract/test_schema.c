@@ -2,7 +2,7 @@
  * What breaks for whom: a model is told the wrong thing about its arguments, or two transports tell
  * it different things; a schema that cannot be used lets everything pass.
  */
-#include "tests/unit/contract/errors_of.h"
+#include "tests/unit/contract/schema_stage.h"
 
 #include <criterion/criterion.h>
 
@@ -15,29 +15,26 @@ struct row {
     const char *errors;
 };
 
-static void judge(const struct row *row, enum mcpx_dialect dialect)
+TestSuite(schema, .init = stage_set_up, .fini = stage_tear_down);
+
+static void judge(const struct row *rows, size_t count, enum mcpx_dialect dialect)
 {
     struct mcpx_schema_options options = {.dialect = dialect};
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_schema *schema = NULL;
-    struct mcpx_text text = {0};
-    enum mcpx_err err;
 
-    cr_assert_not_null(shelf);
-    err = mcpx_schema_compile(shelf, mcpx_slice_of(row->schema), &options, &report, &schema);
-    cr_expect_eq(err, MCPX_OK, "%s: %s", row->schema, errors_of(&report, &text));
-    if (!err) {
-        err = mcpx_schema_validate(schema, mcpx_slice_of(row->document), &report);
-        cr_expect_eq(err == MCPX_OK, row->errors[0] == 0);
+    for (const struct row *row = rows; row < rows + count; row++) {
+        struct mcpx_schema *schema;
+
+        if (stage_compile(mcpx_slice_of(row->schema), &options, &schema)) {
+            cr_expect(false, "%s: %s", row->schema, stage_errors());
+            continue;
+        }
+        cr_expect_eq(mcpx_schema_validate(schema, mcpx_slice_of(row->document), &report) ==
+                         MCPX_OK,
+                     row->errors[0] == 0);
         cr_expect_eq(report.verdict == MCPX_VERDICT_VALID, row->errors[0] == 0);
-        cr_expect_str_eq(errors_of(&report, &text), row->errors, "%s on %s", row->schema,
-                         row->document);
+        cr_expect_str_eq(stage_errors(), row->errors, "%s on %s", row->schema, row->document);
+        mcpx_schema_unref(schema);
     }
-    mcpx_schema_unref(schema);
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }
 
 Test(schema, says_where_and_what_is_expected)
@@ -143,8 +140,7 @@ Test(schema, says_where_and_what_is_expected)
          "{\"~/\":1,\"\\u0061\":1}", "/a type must be a string; /~0~1 type must be a string"},
     };
 
-    for (size_t i = 0; i < COUNT(rows); i++)
-        judge(&rows[i], MCPX_DIALECT_2020_12);
+    judge(rows, COUNT(rows), MCPX_DIALECT_2020_12);
 }
 
 Test(schema, says_it_of_draft_07_too)
@@ -169,8 +165,7 @@ Test(schema, says_it_of_draft_07_too)
          "[1]", "/0 prefixItems is not allowed"},
     };
 
-    for (size_t i = 0; i < COUNT(rows); i++)
-        judge(&rows[i], MCPX_DIALECT_DRAFT_07);
+    judge(rows, COUNT(rows), MCPX_DIALECT_DRAFT_07);
 }
 
 Test(schema, judges_numbers_as_they_are_written)
@@ -198,8 +193,7 @@ Test(schema, judges_numbers_as_they_are_written)
          "\"\\u006a\"", ""},
     };
 
-    for (size_t i = 0; i < COUNT(rows); i++)
-        judge(&rows[i], MCPX_DIALECT_2020_12);
+    judge(rows, COUNT(rows), MCPX_DIALECT_2020_12);
 }
 
 Test(schema, reads_patterns_as_ECMA_262_does)
@@ -245,6 +239,5 @@ Test(schema, reads_patterns_as_ECMA_262_does)
          "/a type must be null"},
     };
 
-    for (size_t i = 0; i < COUNT(rows); i++)
-        judge(&rows[i], MCPX_DIALECT_2020_12);
+    judge(rows, COUNT(rows), MCPX_DIALECT_2020_12);
 }

@@ -2,11 +2,16 @@
  * What breaks for whom: a schema that cannot be used lets everything pass, or takes down the tools
  * beside it; a file or an address that somebody names in a schema is opened.
  */
-#include "tests/unit/contract/errors_of.h"
+#include "tests/unit/contract/schema_stage.h"
+
+#include "lib/json/json_write.h"
 
 #include <criterion/criterion.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+TestSuite(schema, .init = stage_set_up, .fini = stage_tear_down);
+TestSuite(shelf, .init = stage_set_up, .fini = stage_tear_down);
 
 /* A schema that cannot be used, and why. */
 static const struct {
@@ -65,25 +70,16 @@ static const struct {
 
 Test(schema, is_refused_when_it_cannot_be_used)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_text text = {0};
-
     for (size_t i = 0; i < COUNT(unusable); i++) {
-        struct mcpx_schema *schema = NULL;
-        enum mcpx_err err = mcpx_schema_compile(shelf, mcpx_slice_of(unusable[i].schema), NULL,
-                                                &report, &schema);
+        struct mcpx_schema *schema;
+        enum mcpx_err err = stage_compile(mcpx_slice_of(unusable[i].schema), NULL, &schema);
 
         cr_expect_eq(err, MCPX_EINVALID, "%s", unusable[i].schema);
         cr_expect_null(schema, "%s", unusable[i].schema);
-        cr_expect_str_eq(errors_of(&report, &text), unusable[i].errors, "%s",
-                         unusable[i].schema);
+        cr_expect_str_eq(stage_errors(), unusable[i].errors, "%s", unusable[i].schema);
         mcpx_schema_unref(schema);
     }
     cr_expect_eq(mcpx_shelf_count(shelf), 0);
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }
 
 /* What PCRE2 would take, or read in its own way. */
@@ -136,97 +132,60 @@ Test(schema, with_a_pattern_that_only_PCRE2_understands_is_refused)
         {"[\\\\udc00-\\\\udfff]", no_half},
         {"\\\\u{110000}", no_character},
     };
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_text text = {0}, errors = {0};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_schema *schema = NULL;
+        struct mcpx_schema *schema;
 
-        mcpx_text_reset(&text);
-        mcpx_text_puts(&text, "{\"pattern\":\"");
-        mcpx_text_puts(&text, rows[i].pattern);
-        mcpx_text_puts(&text, "\"}");
-        cr_expect_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
-                     MCPX_EINVALID, "%s", rows[i].pattern);
-        cr_expect_str_eq(errors_of(&report, &errors), rows[i].errors, "%s", rows[i].pattern);
+        mcpx_text_reset(&draft);
+        mx_format(&draft, "{\"pattern\":\"%s\"}", rows[i].pattern);
+        cr_expect_eq(stage_compile(mcpx_text_view(&draft), NULL, &schema), MCPX_EINVALID, "%s",
+                     rows[i].pattern);
+        cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].pattern);
         mcpx_schema_unref(schema);
     }
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&errors);
-    mcpx_shelf_free(shelf);
 }
 
 /* Bounds of a schema: as much as is allowed, and one more. */
-static void write_nested(struct mcpx_text *out, int count)
+static void write_nested(int count)
 {
-    for (int i = 1; i < count; i++)
-        mcpx_text_puts(out, "{\"not\":");
-    mcpx_text_puts(out, "{}");
-    for (int i = 1; i < count; i++)
-        mcpx_text_puts(out, "}");
-}
-
-static void write_branches(struct mcpx_text *out, int count)
-{
-    mcpx_text_puts(out, "{\"anyOf\":[{}");
-    for (int i = 2; i < count; i++)
-        mcpx_text_puts(out, ",{}");
-    mcpx_text_puts(out, "]}");
-}
-
-static void write_pattern(struct mcpx_text *out, int count)
-{
-    mcpx_text_puts(out, "{\"pattern\":\"");
-    for (int i = 0; i < count; i++)
-        mcpx_text_puts(out, "a");
-    mcpx_text_puts(out, "\"}");
-}
-
-static void write_long(struct mcpx_text *out, int count)
-{
-    mcpx_text_puts(out, "{}");
-    for (int i = 2; i < count; i++)
-        mcpx_text_puts(out, " ");
+    repeat(&draft, "{\"not\":", count - 1);
+    mcpx_text_puts(&draft, "{}");
+    repeat(&draft, "}", count - 1);
 }
 
 Test(schema, has_bounds)
 {
     static const struct {
-        void (*write)(struct mcpx_text *out, int count);
-        int most;
+        const char *before, *part, *after; /* no part: nested */
+        int given, most;                   /* `given` of them are there anyway */
         const char *message;
     } bounds[] = {
-        {write_nested, MCPX_SCHEMA_DEPTH_MAX, "must not be nested deeper than 64 schemas"},
-        {write_branches, MCPX_SCHEMA_COUNT_MAX, "must not have more than 10000 schemas"},
-        {write_pattern, MCPX_SCHEMA_PATTERN_MAX,
+        {"", NULL, "", 0, MCPX_SCHEMA_DEPTH_MAX, "must not be nested deeper than 64 schemas"},
+        {"{\"anyOf\":[{}", ",{}", "]}", 2, MCPX_SCHEMA_COUNT_MAX,
+         "must not have more than 10000 schemas"},
+        {"{\"pattern\":\"", "a", "\"}", 0, MCPX_SCHEMA_PATTERN_MAX,
          "must not be a pattern longer than 4096 bytes"},
-        {write_long, MCPX_SCHEMA_BYTES_MAX, "must not be longer than 256 KiB"},
+        {"{}", " ", "", 2, MCPX_SCHEMA_BYTES_MAX, "must not be longer than 256 KiB"},
     };
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_text text = {0};
 
-    for (size_t i = 0; i < COUNT(bounds); i++) {
-        struct mcpx_schema *schema = NULL;
+    for (size_t i = 0; i < 2 * COUNT(bounds); i++) {
+        struct mcpx_slice message = mcpx_slice_of(bounds[i / 2].message);
+        int more = i % 2, count = bounds[i / 2].most + more - bounds[i / 2].given;
+        struct written written =
+            PARTS(bounds[i / 2].before, bounds[i / 2].part, count, bounds[i / 2].after);
+        struct mcpx_schema *schema;
 
-        mcpx_text_reset(&text);
-        bounds[i].write(&text, bounds[i].most);
-        cr_expect_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
-                     MCPX_OK, "%s", bounds[i].message);
+        mcpx_text_reset(&draft);
+        if (written.part)
+            write_parts(&written, &draft);
+        else
+            write_nested(count);
+        cr_assert_eq(stage_compile(mcpx_text_view(&draft), NULL, &schema),
+                     more ? MCPX_EINVALID : MCPX_OK, "%s", message.text);
+        cr_expect(!more || mcpx_slice_equal(report.errors[0].message, message));
+        cr_expect(!more || mcpx_slice_equal(report.errors[0].keyword, MCPX_SLICE("bounds")));
         mcpx_schema_unref(schema);
-        mcpx_text_reset(&text);
-        bounds[i].write(&text, bounds[i].most + 1);
-        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
-                     MCPX_EINVALID, "%s", bounds[i].message);
-        cr_expect(
-            mcpx_slice_equal(report.errors[0].message, mcpx_slice_of(bounds[i].message)));
-        cr_expect(mcpx_slice_equal(report.errors[0].keyword, MCPX_SLICE("bounds")));
     }
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }
 
 /* Documents that the caller has. */
@@ -288,27 +247,20 @@ Test(schema, refers_to_what_the_caller_has)
     };
     int asked = 0;
     struct mcpx_schema_options options = {.find = find, .context = &asked};
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_text text = {0};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_schema *schema = NULL;
-        enum mcpx_err err = mcpx_schema_compile(shelf, mcpx_slice_of(rows[i].schema), &options,
-                                                &report, &schema);
+        struct mcpx_schema *schema;
+        enum mcpx_err err = stage_compile(mcpx_slice_of(rows[i].schema), &options, &schema);
 
         cr_expect_eq(err == MCPX_OK, rows[i].document != NULL, "%s: %s", rows[i].schema,
-                     errors_of(&report, &text));
+                     stage_errors());
         if (!err)
             mcpx_schema_validate(schema, mcpx_slice_of(rows[i].document), &report);
-        cr_expect_str_eq(errors_of(&report, &text), rows[i].errors, "%s", rows[i].schema);
+        cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].schema);
         mcpx_schema_unref(schema);
     }
     cr_expect_gt(asked, 0);
     cr_expect_eq(mcpx_shelf_count(shelf), 0, "what others may change is compiled each time");
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }
 
 Test(schema, may_be_a_part_of_a_text)
@@ -317,19 +269,12 @@ Test(schema, may_be_a_part_of_a_text)
         MCPX_SLICE("{\"name\":\"t\",\"inputSchema\":{\"$defs\":{\"n\":{\"minimum\":5}},"
                    "\"properties\":{\"a\":{\"$ref\":\"#/$defs/n\"}}}}");
     struct mcpx_schema_options options = {.pointer = MCPX_SLICE("/inputSchema")};
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_schema *schema = NULL;
-    struct mcpx_text text = {0};
+    struct mcpx_schema *schema;
 
-    cr_assert_eq(mcpx_schema_compile(shelf, tool, &options, &report, &schema), MCPX_OK, "%s",
-                 errors_of(&report, &text));
+    cr_assert_eq(stage_compile(tool, &options, &schema), MCPX_OK, "%s", stage_errors());
     mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report);
-    cr_expect_str_eq(errors_of(&report, &text), "/a minimum must be at least 5");
+    cr_expect_str_eq(stage_errors(), "/a minimum must be at least 5");
     mcpx_schema_unref(schema);
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }
 
 /* A list of tools is used as it came: its icons are large, its descriptions cut in the middle of a
@@ -362,33 +307,25 @@ Test(schema, is_judged_without_what_stands_around)
         {"{\"s\":{\"not\":{\"type\":7}}}", "/s",
          "/not/type anyOf must be valid in at least one of 2 ways"},
     };
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_text text = {0}, errors = {0};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_schema_options options = {.pointer = mcpx_slice_of(rows[i].pointer)};
         const char *icon = strchr(rows[i].text, '#');
-        struct mcpx_schema *schema = NULL;
+        struct mcpx_schema *schema;
         enum mcpx_err err;
 
-        mcpx_text_reset(&text);
+        mcpx_text_reset(&draft);
         icon = icon && icon[1] == '"' ? icon : rows[i].text;
-        mcpx_text_add(&text, rows[i].text, (size_t)(icon - rows[i].text));
-        for (int k = 0; icon > rows[i].text && k < 30000; k++)
-            mcpx_text_puts(&text, "0123456789");
-        mcpx_text_puts(&text, icon > rows[i].text ? icon + 1 : icon);
-        err = mcpx_schema_compile(shelf, mcpx_text_view(&text), &options, &report, &schema);
+        mcpx_text_add(&draft, rows[i].text, (size_t)(icon - rows[i].text));
+        repeat(&draft, "0123456789", icon > rows[i].text ? 30000 : 0);
+        mcpx_text_puts(&draft, icon > rows[i].text ? icon + 1 : icon);
+        err = stage_compile(mcpx_text_view(&draft), &options, &schema);
         cr_expect_eq(err, rows[i].errors ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].text);
         if (err)
-            cr_expect_str_eq(errors_of(&report, &errors), rows[i].errors, "%s", rows[i].text);
+            cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].text);
         mcpx_schema_unref(schema);
     }
     cr_expect_eq(mcpx_shelf_count(shelf), 1, "they are one schema");
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&errors);
-    mcpx_shelf_free(shelf);
 }
 
 /* Servers name their dialect as they like; one wrong letter, and none of their tools works. */
@@ -406,26 +343,19 @@ Test(schema, names_its_dialect_with_http_or_https)
         {"http://json-schema.org/draft/2020-12/schema", false},
         {"https://json-schema.org/draft/2020-12/schema#", false},
     };
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_schema_report report = {0};
-    struct mcpx_text text = {0};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_schema *schema = NULL;
+        struct mcpx_schema *schema;
 
-        mcpx_text_reset(&text);
-        mcpx_text_puts(&text, "{\"$schema\":\"");
-        mcpx_text_puts(&text, rows[i].uri);
-        mcpx_text_puts(&text, "\",\"dependencies\":{\"a\":[\"b\"]}}");
-        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, &report, &schema),
-                     MCPX_OK, "%s", rows[i].uri);
+        mcpx_text_reset(&draft);
+        mx_format(&draft, "{\"$schema\":\"%s\",\"dependencies\":{\"a\":[\"b\"]}}",
+                  rows[i].uri);
+        cr_assert_eq(stage_compile(mcpx_text_view(&draft), NULL, &schema), MCPX_OK, "%s",
+                     rows[i].uri);
         cr_expect_eq(mcpx_schema_validate(schema, MCPX_SLICE("{\"a\":1}"), &report),
                      rows[i].is_07 ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].uri);
         mcpx_schema_unref(schema);
     }
-    mcpx_schema_report_fini(&report);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }
 
 Test(schema, is_compiled_once)
@@ -434,7 +364,6 @@ Test(schema, is_compiled_once)
         "{\"type\":\"object\",\"minProperties\":1}",
         " { \"minProperties\" : 1.0, \"type\" : \"\\u006fbject\" }"};
     struct mcpx_schema_options draft_07 = {.dialect = MCPX_DIALECT_DRAFT_07};
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
     struct mcpx_schema *a = NULL, *b = NULL, *c = NULL, *d = NULL;
 
     mcpx_schema_compile(shelf, mcpx_slice_of(same[0]), NULL, NULL, &a);
@@ -448,7 +377,6 @@ Test(schema, is_compiled_once)
     cr_expect(mcpx_slice_equal(
         mcpx_schema_fingerprint(d),
         MCPX_SLICE("a2c799262a3ce3c19ef5cdd983bf3d12b43ab3c426227091b909dcb7054738c0")));
-    mcpx_shelf_free(shelf);
     cr_expect(mcpx_slice_equal(mcpx_schema_fingerprint(a), mcpx_schema_fingerprint(c)),
               "schemas that others hold live on");
     mcpx_schema_unref(a);
@@ -459,21 +387,16 @@ Test(schema, is_compiled_once)
 
 Test(shelf, holds_64_MiB)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
     struct mcpx_schema *first = NULL, *schema = NULL;
-    struct mcpx_text text = {0};
     size_t before = 0;
 
     for (int i = 0; i < 100 && mcpx_shelf_count(shelf) >= before; i++) {
         before = mcpx_shelf_count(shelf);
-        mcpx_text_reset(&text);
-        mcpx_text_puts(&text, "{\"$comment\":\"");
-        mcpx_text_number(&text, i);
-        mcpx_text_puts(&text, "\",\"anyOf\":[{}");
-        for (int k = 0; k < 9000; k++)
-            mcpx_text_puts(&text, ",{\"maximum\":1234567}");
-        mcpx_text_puts(&text, "]}");
-        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&text), NULL, NULL, &schema),
+        mcpx_text_reset(&draft);
+        mx_format(&draft, "{\"$comment\":\"%s\",\"anyOf\":[{}", i);
+        repeat(&draft, ",{\"maximum\":1234567}", 9000);
+        mcpx_text_puts(&draft, "]}");
+        cr_assert_eq(mcpx_schema_compile(shelf, mcpx_text_view(&draft), NULL, NULL, &schema),
                      MCPX_OK);
         if (i == 0)
             first = mcpx_schema_ref(schema);
@@ -483,6 +406,4 @@ Test(shelf, holds_64_MiB)
     cr_expect_lt(mcpx_shelf_count(shelf), 100, "nothing had to go");
     cr_expect_gt(mcpx_shelf_bytes(shelf), 32 * 1024 * 1024);
     mcpx_schema_unref(first);
-    mcpx_text_fini(&text);
-    mcpx_shelf_free(shelf);
 }

@@ -2,7 +2,7 @@
  * What breaks for whom: terms with a slip in them start an edge that does not do what they say, or
  * lists show what a client cannot use.
  */
-#include "tests/unit/contract/errors_of.h"
+#include "tests/unit/contract/schema_stage.h"
 
 #include <mcpx/terms.h>
 
@@ -12,31 +12,14 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static struct mcpx_shelf *shelf;
-static struct mcpx_contracts *contracts;
-static struct mcpx_schema_report report;
+TestSuite(terms, .init = stage_set_up, .fini = stage_tear_down);
 
-static void setup(void)
-{
-    shelf = mcpx_shelf_new();
-    contracts = mcpx_contracts_new(shelf);
-}
-
-static void teardown(void)
-{
-    mcpx_schema_report_fini(&report);
-    mcpx_contracts_free(contracts);
-    mcpx_shelf_free(shelf);
-}
-
-TestSuite(terms, .init = setup, .fini = teardown);
-
-static struct mcpx_terms *read_terms(const char *text)
+static struct mcpx_terms *read_terms(const char *json)
 {
     struct mcpx_terms *terms = NULL;
 
-    cr_assert_eq(mcpx_terms_read(contracts, mcpx_slice_of(text), &report, &terms), MCPX_OK,
-                 "%s", text);
+    cr_assert_eq(mcpx_terms_read(contracts, mcpx_slice_of(json), &report, &terms), MCPX_OK,
+                 "%s", json);
     return terms;
 }
 
@@ -73,7 +56,6 @@ Test(terms, R001_2_name_each_fault_with_its_path)
         {"{\"tier\":\"pro\",\"tier\":\"pro\"}",
          "/tier ambiguous must not be readable in two ways"},
     };
-    struct mcpx_text errors = {0};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct mcpx_terms *terms = NULL;
@@ -81,10 +63,8 @@ Test(terms, R001_2_name_each_fault_with_its_path)
         cr_expect_eq(mcpx_terms_read(contracts, mcpx_slice_of(rows[i].text), &report, &terms),
                      MCPX_EINVALID);
         cr_expect_null(terms);
-        cr_expect_str_eq(errors_of(&report, &errors), rows[i].errors, "%s: %s", rows[i].text,
-                         errors.text);
+        cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].text);
     }
-    mcpx_text_fini(&errors);
 }
 
 Test(terms, say_where_calls_are_written_down)

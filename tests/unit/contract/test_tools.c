@@ -2,9 +2,11 @@
  * What breaks for whom: a call whose arguments cannot work reaches the server, or a tool with a
  * broken schema takes all others with it.
  */
+#include "lib/json/json_write.h"
 #include "lib/schema/program.h"
 
 #include "tests/support/fault_alloc.h"
+#include "tests/unit/contract/schema_stage.h"
 
 #include <criterion/criterion.h>
 
@@ -20,24 +22,38 @@ static const char page[] =
     "],\"nextCursor\":\"2\"}";
 
 /* The schema of a tool, which has to be there. */
-static struct mcpx_tool_schema schema_of(struct mcpx_tools *tools, const char *name,
+static struct mcpx_tool_schema schema_of(struct mcpx_tools *of, const char *name,
                                          enum mcpx_tool_side side)
 {
     struct mcpx_tool_schema found = {NULL, false};
 
-    cr_assert_eq(mcpx_tools_schema(tools, mcpx_slice_of(name), side, NULL, &found), MCPX_OK,
-                 "%s", name);
+    cr_assert_eq(mcpx_tools_schema(of, mcpx_slice_of(name), side, NULL, &found), MCPX_OK, "%s",
+                 name);
     return found;
 }
 
+static struct mcpx_tools *tools;
+
+/* The tools are those of the page. */
+static void set_up(void)
+{
+    stage_set_up();
+    tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
+    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
+}
+
+static void tear_down(void)
+{
+    mcpx_tools_free(tools);
+    stage_tear_down();
+}
+
+TestSuite(tools, .init = set_up, .fini = tear_down);
+
 Test(tools, have_both_schemas_of_each_name)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
-    struct mcpx_schema_report report = {0};
     struct mcpx_tool_schema schema;
 
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     cr_assert_eq(mcpx_tools_count(tools), 5);
     cr_expect(mcpx_slice_equal(mcpx_tools_name(tools, 1), MCPX_SLICE("plain")));
     schema = schema_of(tools, "search", MCPX_TOOL_INPUT);
@@ -51,38 +67,22 @@ Test(tools, have_both_schemas_of_each_name)
     cr_expect(schema.declared);
     cr_expect_eq(mcpx_schema_validate(schema.schema, MCPX_SLICE("{}"), &report),
                  MCPX_EINVALID);
-    mcpx_schema_report_fini(&report);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
 }
 
 Test(tools, say_when_a_schema_is_not_declared)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
-    struct mcpx_schema_report report = {0};
     struct mcpx_tool_schema schema;
 
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     schema = schema_of(tools, "plain", MCPX_TOOL_OUTPUT);
     cr_expect(!schema.declared);
     cr_expect_eq(mcpx_schema_validate(schema.schema, MCPX_SLICE("[1]"), &report), MCPX_OK);
-    mcpx_schema_report_fini(&report);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
 }
 
 Test(tools, share_equal_schemas)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
-
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     cr_expect_eq(schema_of(tools, "plain", MCPX_TOOL_INPUT).schema,
                  schema_of(tools, "twin", MCPX_TOOL_INPUT).schema);
     cr_expect_eq(mcpx_shelf_count(shelf), 1);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
 }
 
 Test(tools, are_never_permissive)
@@ -100,11 +100,7 @@ Test(tools, are_never_permissive)
         {"broken", MCPX_EINVALID, "/inputSchema/properties/a/pattern"},
         {"two-faced", MCPX_EINVALID, "/inputSchema/type"},
     };
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
-    struct mcpx_schema_report report = {0};
 
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct mcpx_tool_schema schema = {NULL, true};
 
@@ -117,31 +113,25 @@ Test(tools, are_never_permissive)
                       "%s", rows[i].name);
     }
     schema_of(tools, "search", MCPX_TOOL_INPUT);
-    mcpx_schema_report_fini(&report);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
 }
 
 /* One entry that is no tool, and nobody can call any tool of that server. */
 Test(tools, that_are_none_are_left_out_and_told)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
-    struct mcpx_text deep = {0}, out = {0};
+    struct mcpx_tools *odd = mcpx_tools_new(shelf, (struct mcpx_slice){0});
+    struct mcpx_text out = {0};
 
     cr_assert_eq(
-        mcpx_tools_add(tools, MCPX_SLICE("{\"tools\":[{\"name\":\"a\"},{\"name\":5}]}"), NULL),
+        mcpx_tools_add(odd, MCPX_SLICE("{\"tools\":[{\"name\":\"a\"},{\"name\":5}]}"), NULL),
         MCPX_OK);
-    mcpx_text_puts(&deep, "{\"tools\":[7,{\"name\":\"deep\\u0001\",\"inputSchema\":");
-    for (int i = 0; i < 600; i++)
-        mcpx_text_puts(&deep, "[");
-    for (int i = 0; i < 600; i++)
-        mcpx_text_puts(&deep, "]");
-    mcpx_text_puts(&deep, "},{},{\"name\":\"b\"}]}");
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_text_view(&deep), NULL), MCPX_OK);
-    cr_expect_eq(mcpx_tools_count(tools), 2);
-    cr_expect(mcpx_slice_equal(mcpx_tools_name(tools, 1), MCPX_SLICE("b")));
-    mcpx_tools_doubts_add(&out, tools);
+    mcpx_text_puts(&draft, "{\"tools\":[7,{\"name\":\"deep\\u0001\",\"inputSchema\":");
+    repeat(&draft, "[", 600);
+    repeat(&draft, "]", 600);
+    mcpx_text_puts(&draft, "},{},{\"name\":\"b\"}]}");
+    cr_assert_eq(mcpx_tools_add(odd, mcpx_text_view(&draft), NULL), MCPX_OK);
+    cr_expect_eq(mcpx_tools_count(odd), 2);
+    cr_expect(mcpx_slice_equal(mcpx_tools_name(odd, 1), MCPX_SLICE("b")));
+    mcpx_tools_doubts_add(&out, odd);
     cr_expect_str_eq(out.text,
                      "entry 2 of the list of tools is left out: expected an object with a "
                      "string 'name'\n"
@@ -152,15 +142,13 @@ Test(tools, that_are_none_are_left_out_and_told)
                      "entry 5 of the list of tools is left out: expected an object with a "
                      "string 'name'\n");
     for (int i = 0; i < 10; i++)
-        cr_assert_eq(mcpx_tools_add(tools, MCPX_SLICE("{\"tools\":[0]}"), NULL), MCPX_OK);
+        cr_assert_eq(mcpx_tools_add(odd, MCPX_SLICE("{\"tools\":[0]}"), NULL), MCPX_OK);
     mcpx_text_reset(&out);
-    mcpx_tools_doubts_add(&out, tools);
+    mcpx_tools_doubts_add(&out, odd);
     cr_expect(strstr(out.text, "\n4 more entries of the list of tools are left out\n"), "%s",
               out.text);
-    mcpx_text_fini(&deep);
     mcpx_text_fini(&out);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
+    mcpx_tools_free(odd);
 }
 
 /* A tool whose schema cannot be used is known to be one before somebody calls it. */
@@ -180,12 +168,9 @@ Test(tools, whose_schemas_cannot_be_used_are_named_once)
         "a schema of the tool \"twice\" cannot be used: /inputSchema must have one value at "
         "the "
         "pointer\n";
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_tool_schema schema;
     struct mcpx_text out = {0};
 
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(more), NULL), MCPX_OK);
     for (int i = 0; i < 2; i++) {
         mcpx_text_reset(&out);
@@ -197,8 +182,6 @@ Test(tools, whose_schemas_cannot_be_used_are_named_once)
     cr_expect_eq(mcpx_tools_schema(tools, MCPX_SLICE("twice"), MCPX_TOOL_INPUT, NULL, &schema),
                  MCPX_EINVALID);
     mcpx_text_fini(&out);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
 }
 
 Test(tools, are_added_page_by_page_or_not_at_all)
@@ -211,11 +194,8 @@ Test(tools, are_added_page_by_page_or_not_at_all)
         {"{\"tools\":{}}", 9},
         {"{\"tools\":[", 10},
     };
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, (struct mcpx_slice){0});
     struct mcpx_fault fault;
 
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(page), NULL), MCPX_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cr_expect_eq(mcpx_tools_add(tools, mcpx_slice_of(rows[i].result), &fault),
                      MCPX_EINVALID);
@@ -225,32 +205,29 @@ Test(tools, are_added_page_by_page_or_not_at_all)
     cr_expect_eq(mcpx_tools_add(tools, MCPX_SLICE("{\"tools\":[{\"name\":\"next\"}]}"), NULL),
                  MCPX_OK);
     cr_expect_eq(mcpx_tools_count(tools), 6);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
 }
 
 /* A server has ten tools of a megabyte each, compiled, and ten servers like it: what others use is
  * pushed out, or all memory goes. */
-static void add_large(struct mcpx_tools *tools, int count)
+static struct mcpx_tools *ten_of(const char *owner)
 {
-    struct mcpx_text text = {0};
+    struct mcpx_tools *ten = mcpx_tools_new(shelf, mcpx_slice_of(owner));
 
-    mcpx_text_puts(&text, "{\"tools\":[");
-    for (int i = 0; i < count; i++) {
-        mcpx_text_puts(&text, i ? ",{\"name\":\"t" : "{\"name\":\"t");
-        mcpx_text_number(&text, i);
-        mcpx_text_puts(&text, "\",\"inputSchema\":{\"anyOf\":[{}");
-        for (int k = 0; k < 9000; k++)
-            mcpx_text_puts(&text, ",{\"maximum\":1234567}");
-        mcpx_text_puts(&text, "]}}");
+    mcpx_text_reset(&draft);
+    mcpx_text_puts(&draft, "{\"tools\":[");
+    for (int i = 0; i < 10; i++) {
+        mx_format(&draft, "%s{\"name\":\"t%s\",\"inputSchema\":{\"anyOf\":[{}", i ? "," : "",
+                  i);
+        repeat(&draft, ",{\"maximum\":1234567}", 9000);
+        mcpx_text_puts(&draft, "]}}");
     }
-    mcpx_text_puts(&text, "]}");
-    cr_assert_eq(mcpx_tools_add(tools, mcpx_text_view(&text), NULL), MCPX_OK);
-    mcpx_text_fini(&text);
+    mcpx_text_puts(&draft, "]}");
+    cr_assert_eq(mcpx_tools_add(ten, mcpx_text_view(&draft), NULL), MCPX_OK);
+    return ten;
 }
 
 /* How many of a participant's tools can be called. */
-static int count_usable(struct mcpx_tools *tools, struct mcpx_schema_report *report)
+static int count_usable(struct mcpx_tools *of)
 {
     char name[] = "t0";
     int usable = 0;
@@ -258,86 +235,70 @@ static int count_usable(struct mcpx_tools *tools, struct mcpx_schema_report *rep
     for (; name[1] <= '9'; name[1]++) {
         struct mcpx_tool_schema schema;
 
-        usable += mcpx_tools_schema(tools, mcpx_slice_of(name), MCPX_TOOL_INPUT, report,
+        usable += mcpx_tools_schema(of, mcpx_slice_of(name), MCPX_TOOL_INPUT, &report,
                                     &schema) == MCPX_OK;
     }
     return usable;
 }
 
-static struct mcpx_tools *ten_of(struct mcpx_shelf *shelf, const char *owner)
-{
-    struct mcpx_tools *tools = mcpx_tools_new(shelf, mcpx_slice_of(owner));
-
-    add_large(tools, 10);
-    return tools;
-}
-
 Test(tools, of_one_participant_have_a_share_and_who_holds_most_gives_way)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
     struct mx_holders *held = &mx_shelf_share(shelf)->held;
-    struct mcpx_tools *small = mcpx_tools_new(shelf, (struct mcpx_slice){0}),
-                      *first = ten_of(shelf, "greedy"), *second = ten_of(shelf, "greedy"),
-                      *other = ten_of(shelf, "other"), *third = ten_of(shelf, "third");
-    struct mcpx_schema_report report = {0};
+    struct mcpx_tools *first = ten_of("greedy"), *second = ten_of("greedy"),
+                      *other = ten_of("other"), *third = ten_of("third");
     uint64_t of_small, one;
 
-    cr_assert_eq(mcpx_tools_add(small, mcpx_slice_of(page), NULL), MCPX_OK);
-    schema_of(small, "plain", MCPX_TOOL_INPUT);
+    schema_of(tools, "plain", MCPX_TOOL_INPUT);
     of_small = held->held;
-    cr_expect_eq(count_usable(first, &report), 10);
+    cr_expect_eq(count_usable(first), 10);
     one = (held->held - of_small) / 10;
     cr_expect_gt(one, 1024 * 1024);
     held->cap = one * 10 + one / 2;
     held->total = one * 25;
 
-    cr_expect_eq(count_usable(second, &report), 0, "the other instance has used the share");
+    cr_expect_eq(count_usable(second), 0, "the other instance has used the share");
     cr_expect(strstr(report.errors[0].message.text, "limits.schema_bytes"), "%s",
               report.errors[0].message.text);
-    cr_expect_eq(count_usable(other, &report), 10);
-    cr_expect_eq(count_usable(third, &report), 10);
+    cr_expect_eq(count_usable(other), 10);
+    cr_expect_eq(count_usable(third), 10);
     cr_expect_leq(held->held, held->total);
     cr_expect_geq(mx_holders_held(held, MCPX_SLICE("third")), 8 * one, "the newcomer");
     cr_expect_eq(mx_holders_held(held, MCPX_SLICE("-")), of_small, "the small one");
-    cr_expect_eq(count_usable(first, &report), 10, "what gave way is compiled anew");
+    cr_expect_eq(count_usable(first), 10, "what gave way is compiled anew");
 
     mcpx_tools_free(first);
     mcpx_tools_free(second);
     cr_expect_eq(mx_holders_held(held, MCPX_SLICE("greedy")), 0);
-    mcpx_schema_report_fini(&report);
     mcpx_tools_free(other);
     mcpx_tools_free(third);
-    mcpx_tools_free(small);
-    mcpx_shelf_free(shelf);
 }
 
 /* Builds a set and asks it; true when memory ran out. */
 static bool starves(void)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_tools *tools = shelf ? mcpx_tools_new(shelf, (struct mcpx_slice){0}) : NULL;
-    struct mcpx_schema_report report = {0};
+    struct mcpx_shelf *own = mcpx_shelf_new();
+    struct mcpx_tools *found = own ? mcpx_tools_new(own, (struct mcpx_slice){0}) : NULL;
+    struct mcpx_schema_report said = {0};
     struct mcpx_tool_schema schema;
     struct mcpx_text doubts = {0};
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (tools)
-        err = mcpx_tools_add(tools, mcpx_slice_of(page), NULL);
+    if (found)
+        err = mcpx_tools_add(found, mcpx_slice_of(page), NULL);
     if (!err) {
-        mcpx_tools_doubts_add(&doubts, tools);
+        mcpx_tools_doubts_add(&doubts, found);
         err = doubts.failed ? MCPX_ENOMEM : MCPX_OK;
     }
     mcpx_text_fini(&doubts);
     if (!err)
-        err =
-            mcpx_tools_schema(tools, MCPX_SLICE("search"), MCPX_TOOL_INPUT, &report, &schema);
+        err = mcpx_tools_schema(found, MCPX_SLICE("search"), MCPX_TOOL_INPUT, &said, &schema);
     if (!err) {
-        err = mcpx_schema_validate(schema.schema, MCPX_SLICE("{\"p\":\"\\u0041\"}"), &report);
+        err = mcpx_schema_validate(schema.schema, MCPX_SLICE("{\"p\":\"\\u0041\"}"), &said);
         cr_expect(err == MCPX_EINVALID || err == MCPX_ENOMEM);
     }
-    mcpx_schema_report_fini(&report);
-    mcpx_tools_free(tools);
-    mcpx_shelf_free(shelf);
+    mcpx_schema_report_fini(&said);
+    mcpx_tools_free(found);
+    mcpx_shelf_free(own);
     return err == MCPX_ENOMEM;
 }
 
