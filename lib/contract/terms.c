@@ -85,36 +85,34 @@ static void add_text(struct mcpx_text *out, const struct mcpx_terms *terms, cons
 
 /* The same with a value that is JSON. */
 static void add_value(struct mcpx_text *out, const struct mcpx_terms *terms, const char *name,
-                      const struct mcpx_text *value)
+                      struct mcpx_slice value)
 {
     struct mcpx_slice own = mcpx_json_get(terms->context.values, name);
 
-    mx_json_add_raw(out, name, own.text ? own : mcpx_text_view(value));
-    out->failed = out->failed || value->failed;
+    mx_json_add_raw(out, name, own.text ? own : value);
 }
 
 void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
                      struct mcpx_slice request_id, struct mcpx_slice trace_id)
 {
-    struct mcpx_text range = {0}, versions = {0}, flags = {0};
+    struct mcpx_slice range =
+        MCPX_SLICE("{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\",\"tz\":\"UTC\"}");
+    struct mcpx_text versions =
+        mx_formatted("{\"mcp\":%q,\"tool\":\"1.0\",\"fixture\":%q}",
+                     terms->handshake.mcp_version, terms->aliases.fixture_version);
 
-    mcpx_text_puts(&range, "{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\",\"tz\":\"UTC\"}");
-    mx_format(&versions, "{\"mcp\":%q,\"tool\":\"1.0\",\"fixture\":%q}",
-              terms->handshake.mcp_version, terms->aliases.fixture_version);
-    mcpx_text_puts(&flags, "[]");
     mx_json_begin_object(out, NULL);
     add_text(out, terms, "requestId", request_id);
     add_text(out, terms, "traceId", trace_id);
     add_text(out, terms, "mode", MCPX_SLICE("operator"));
     add_text(out, terms, "workspaceId", MCPX_SLICE("default"));
     add_text(out, terms, "actor", MCPX_SLICE("agent"));
-    add_value(out, terms, "timeRange", &range);
-    add_value(out, terms, "contractVersions", &versions);
-    add_value(out, terms, "featureFlags", &flags);
+    add_value(out, terms, "timeRange", range);
+    add_value(out, terms, "contractVersions", mcpx_text_view(&versions));
+    add_value(out, terms, "featureFlags", MCPX_SLICE("[]"));
     mx_json_end_object(out);
-    mcpx_text_fini(&range);
+    out->failed = out->failed || versions.failed;
     mcpx_text_fini(&versions);
-    mcpx_text_fini(&flags);
 }
 
 /* The members that the contract requires, and whether they are texts; else they are lists. */

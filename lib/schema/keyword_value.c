@@ -1,7 +1,6 @@
 /*
  * keyword_value.c - checks of a value by itself. A type is no check but the mask of its subschema.
- * Few values of an `enum` are compared one by one, many are found by hash; strings, which most are,
- * stand apart. Lengths count code points: n bytes are at most n and at least a quarter, so few are
+ * Few values of an `enum` are compared one by one, many are found by hash. Lengths count code points: n bytes are at most n and at least a quarter, so few are
  * counted. Bounds are decimals.
  */
 #include "lib/schema/build.h"
@@ -22,11 +21,6 @@ enum { FEW = 8, BYTES_PER_STEP = 64 };
 /* Bytes of a message after which values are left out; of a number in it. */
 enum { MESSAGE_MAX = 300, AMOUNT_MAX = 40 };
 
-struct word {
-    uint32_t hash;
-    struct mcpx_slice text;
-};
-
 /* `constant` is its number. */
 struct value {
     uint32_t hash;
@@ -34,48 +28,21 @@ struct value {
 };
 
 /*
- * words    the strings, ascending by hash
- * values   all others, ascending by hash
- * first    number of the first constant; `count` of them, for the message
+ * values   ascending by hash; `count` of them
+ * first    number of the first constant, for the message
  */
 struct choice {
-    struct word *words;
-    uint32_t word_count;
     struct value *values;
-    uint32_t value_count;
-    uint32_t first;
     uint32_t count;
+    uint32_t first;
 };
 
-static bool text_is(const struct mx_tree *tree, uint32_t node, const struct word *word)
+static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    return mx_tree_is(tree, node, word->text);
-}
-
-static bool is_word(const struct mx_tree *tree, uint32_t node, const struct choice *choice)
-{
-    size_t low = 0, high = choice->word_count, row;
-    uint32_t hash;
-
-    if (high <= FEW) {
-        while (low < high && !text_is(tree, node, &choice->words[low]))
-            low++;
-        return low < high;
-    }
-    hash = mx_tree_string_hash(tree, node);
-    MX_SEARCH(low, high, row, choice->words[row].hash < hash);
-    for (; low < choice->word_count && choice->words[low].hash == hash; low++) {
-        if (text_is(tree, node, &choice->words[low]))
-            return true;
-    }
-    return false;
-}
-
-static bool is_value(struct mx_run *run, uint32_t node, const struct choice *choice)
-{
+    const struct choice *choice = (const struct choice *)op->data;
     const struct mx_program *program = run->program;
     const struct mx_node *value = &run->tree->nodes[node];
-    size_t low = 0, high = choice->value_count, row;
+    size_t low = 0, high = choice->count, row;
     bool by_hash = high > FEW;
     uint32_t hash = 0;
 
@@ -85,25 +52,14 @@ static bool is_value(struct mx_run *run, uint32_t node, const struct choice *cho
         hash = mx_tree_value_hash(run->tree, node);
         MX_SEARCH(low, high, row, choice->values[row].hash < hash);
     }
-    for (; low < choice->value_count && (!by_hash || choice->values[low].hash == hash);
-         low++) {
+    for (; low < choice->count && (!by_hash || choice->values[low].hash == hash); low++) {
         if (mx_tree_same(run->tree, node, &program->constants,
                          program->values[choice->values[low].constant], &run->steps))
             return true;
         if (!mx_run_spend(run, by_hash, node))
             return false;
     }
-    return false;
-}
-
-static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)
-{
-    const struct choice *choice = (const struct choice *)op->data;
-    bool found = mx_tree_type(run->tree, node) == MCPX_JSON_STRING
-                     ? is_word(run->tree, node, choice)
-                     : is_value(run, node, choice);
-
-    return found || mx_run_fail(run, op);
+    return mx_run_fail(run, op);
 }
 
 static void tell_choice(const struct mx_program *program, const struct mx_op *op,
@@ -133,13 +89,6 @@ static void tell_choice(const struct mx_program *program, const struct mx_op *op
 static const struct mx_action enum_action = {"enum", run_choice, tell_choice, NULL};
 static const struct mx_action const_action = {"const", run_choice, tell_choice, NULL};
 
-static int compare_words(const void *a, const void *b)
-{
-    const struct word *left = (const struct word *)a, *right = (const struct word *)b;
-
-    return (left->hash > right->hash) - (left->hash < right->hash);
-}
-
 static int compare_values(const void *a, const void *b)
 {
     const struct value *left = (const struct value *)a, *right = (const struct value *)b;
@@ -149,16 +98,8 @@ static int compare_values(const void *a, const void *b)
 
 static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
 {
-    uint32_t number = mx_build_constant(build, node);
-
-    choice->count++;
-    if (mx_tree_type(build->tree, node) != MCPX_JSON_STRING) {
-        choice->values[choice->value_count++] =
-            (struct value){mx_tree_value_hash(build->tree, node), number};
-        return;
-    }
-    choice->words[choice->word_count++] =
-        (struct word){mx_tree_string_hash(build->tree, node), mx_build_text(build, node)};
+    choice->values[choice->count++] =
+        (struct value){mx_tree_value_hash(build->tree, node), mx_build_constant(build, node)};
 }
 
 /* `list` is an array of values or, for `const`, 0. */
@@ -172,37 +113,25 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
     if (!choice)
         return;
     choice->first = (uint32_t)build->program->value_count;
-    choice->words = (struct word *)mx_build_take(build, count * sizeof *choice->words);
     choice->values = (struct value *)mx_build_take(build, count * sizeof *choice->values);
-    if (!choice->words || !choice->values)
+    if (!choice->values)
         return;
     if (!list)
         add_value(build, choice, value);
     for (uint32_t at = list + 1; list && at < mx_tree_end(tree, list);
          at = mx_tree_next(tree, at))
         add_value(build, choice, at);
-    qsort(choice->words, choice->word_count, sizeof *choice->words, compare_words);
-    qsort(choice->values, choice->value_count, sizeof *choice->values, compare_values);
+    qsort(choice->values, choice->count, sizeof *choice->values, compare_values);
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, choice});
 }
 
 static uint8_t type_bit(const struct mx_tree *tree, uint32_t node)
 {
-    static const struct {
-        const char *name;
-        uint8_t bit;
-    } types[] = {
-        {"string", 1 << MCPX_JSON_STRING}, {"number", 1 << MCPX_JSON_NUMBER},
-        {"integer", MX_TYPE_INTEGER},      {"object", 1 << MCPX_JSON_OBJECT},
-        {"array", 1 << MCPX_JSON_ARRAY},   {"boolean", 1 << MCPX_JSON_BOOL},
-        {"null", 1 << MCPX_JSON_NULL},
-    };
-
     if (mx_tree_type(tree, node) != MCPX_JSON_STRING)
         return 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (mx_tree_is(tree, node, mcpx_slice_of(types[i].name)))
-            return types[i].bit;
+    for (const struct mx_type_name *type = mx_type_names; type->name; type++) {
+        if (mx_tree_is(tree, node, mcpx_slice_of(type->name)))
+            return type->bit;
     }
     return 0;
 }

@@ -27,6 +27,16 @@ enum {
                   1 << MCPX_JSON_ARRAY | 1 << MCPX_JSON_BOOL | 1 << MCPX_JSON_NULL
 };
 
+/** What a type is called in schemas and, with its article, in messages. */
+struct mx_type_name {
+    uint8_t bit;
+    const char *article;
+    const char *name;
+};
+
+/** All types, in the order of messages; the last row has no name. */
+extern const struct mx_type_name mx_type_names[];
+
 /**
  * A keyword.
  *

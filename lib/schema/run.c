@@ -167,15 +167,11 @@ bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx
     return keep(run, next, op);
 }
 
-/* What a type is called in a message, in the order of their bits. */
-static const struct {
-    uint8_t bit;
-    const char *text;
-} type_names[] = {
-    {1 << MCPX_JSON_STRING, "a string"}, {1 << MCPX_JSON_NUMBER, "a number"},
-    {MX_TYPE_INTEGER, "an integer"},     {1 << MCPX_JSON_OBJECT, "an object"},
-    {1 << MCPX_JSON_ARRAY, "an array"},  {1 << MCPX_JSON_BOOL, "a boolean"},
-    {1 << MCPX_JSON_NULL, "null"},
+const struct mx_type_name mx_type_names[] = {
+    {1 << MCPX_JSON_STRING, "a ", "string"}, {1 << MCPX_JSON_NUMBER, "a ", "number"},
+    {MX_TYPE_INTEGER, "an ", "integer"},     {1 << MCPX_JSON_OBJECT, "an ", "object"},
+    {1 << MCPX_JSON_ARRAY, "an ", "array"},  {1 << MCPX_JSON_BOOL, "a ", "boolean"},
+    {1 << MCPX_JSON_NULL, "", "null"},       {0, NULL, NULL},
 };
 
 static void tell_type(const struct mx_program *program, const struct mx_op *op,
@@ -184,10 +180,10 @@ static void tell_type(const struct mx_program *program, const struct mx_op *op,
     const char *before = "must be ";
 
     (void)program;
-    for (size_t i = 0; i < sizeof type_names / sizeof *type_names; i++) {
-        if (!(op->a & type_names[i].bit))
+    for (const struct mx_type_name *type = mx_type_names; type->name; type++) {
+        if (!(op->a & type->bit))
             continue;
-        mx_format(out, "%s%s", before, type_names[i].text);
+        mx_format(out, "%s%s%s", before, type->article, type->name);
         before = " or ";
     }
 }
