@@ -1,11 +1,11 @@
 /*
  * stage.h - one session on a stage: the test is its router, its application and its clock.
  *
- *     stage_joins(stage);
- *     stage_sends(stage, "q", "mcp/request", "server", "{'jsonrpc':'2.0','id':1,'method':'ping'}");
- *     stage_hears(stage, "{'id':'r','from':'server','kind':'mcp/response:ping',"
+ *     stage_begins();
+ *     stage_sends("q", "mcp/request", "server", "{'jsonrpc':'2.0','id':1,'method':'ping'}");
+ *     stage_hears("{'id':'r','from':'server','kind':'mcp/response:ping',"
  *                        "'correlation_id':'@q','payload':{'jsonrpc':'2.0','id':1,'result':{}}}");
- *     stage_expect(stage, "response r from server; own q\n");
+ *     stage_expect("response r from server; own q\n");
  *
  * In every text ' stands for " and @NAME for the id of the envelope sent under that name. How
  * events read is told by stage.c, one line per event.
@@ -33,14 +33,20 @@ struct stage {
     size_t count;
 };
 
+/** The one of this process. */
+extern struct stage stage;
+
 /** The settings a stage uses unless told otherwise: all defaults, observing. */
-struct mcpx_session_config stage_config(struct stage *stage);
+struct mcpx_session_config stage_config(void);
 
-/** Sets the stage; the session is not connected. `config` NULL = stage_config. */
-void stage_set(struct stage *stage, const struct mcpx_session_config *config);
+/** Sets the stage, or sets it anew; the session is not connected. `config` NULL = stage_config. */
+void stage_set(const struct mcpx_session_config *config);
 
-/** Checks that nothing untold is left, and clears the stage. */
-void stage_clear(struct stage *stage);
+/** Checks that nothing untold is left, and clears the stage: a suite's `fini`. */
+void stage_clear(void);
+
+/** Sets the stage and joins: a suite's `init`. */
+void stage_begins(void);
 
 /** A welcome of "me" with the grant `*`, and with "server" and "bob" present. */
 #define STAGE_WELCOME                                                                         \
@@ -79,54 +85,57 @@ void stage_clear(struct stage *stage);
     "','message':'m','retry_after_ms':600}}"
 
 /** Connects, welcomes, and skips the event. */
-void stage_joins(struct stage *stage);
+void stage_joins(void);
+
+/** Connects and hears a welcome. */
+void stage_comes(const char *welcome);
 
 /** Writes out what stage_hears would hear. */
-void stage_compose(struct stage *stage, const char *text, struct mcpx_text *out);
+void stage_compose(const char *text, struct mcpx_text *out);
 
 /** A message comes; `protocol` and an empty payload are added when missing. */
-enum mcpx_err stage_hears(struct stage *stage, const char *text);
+enum mcpx_err stage_hears(const char *text);
 
 /**
  * Sends under a name, which must stay where it is.
  *
  * to   an addressee, several with commas between them; NULL = everyone
  */
-enum mcpx_err stage_sends(struct stage *stage, const char *name, const char *type,
-                          const char *to, const char *payload);
+enum mcpx_err stage_sends(const char *name, const char *type, const char *to,
+                          const char *payload);
 
 /** The same with a correlation id, @NAME included. */
-enum mcpx_err stage_replies(struct stage *stage, const char *name, const char *type,
-                            const char *about, const char *payload);
+enum mcpx_err stage_replies(const char *name, const char *type, const char *about,
+                            const char *payload);
 
 /** Answers a request. */
-enum mcpx_err stage_responds(struct stage *stage, const char *request, const char *payload);
+enum mcpx_err stage_responds(const char *request, const char *payload);
 
 /** Gives a name to an id that was sent otherwise. */
-void stage_names(struct stage *stage, const char *name, const char *id);
+void stage_names(const char *name, const char *id);
 
 /** Writes the next text; returns whether there was one, with its id replaced by @NAME in `text`. */
-bool stage_writes(struct stage *stage, struct mcpx_text *text);
+bool stage_writes(struct mcpx_text *text);
 
 /** Writes the next text, and compares: it holds `part`; NULL = there is none. */
-void stage_expect_output(struct stage *stage, const char *part);
+void stage_expect_output(const char *part);
 
 /** Writes everything and shows the echo of it to the session, without skipping DELIVERED. */
-void stage_echoes(struct stage *stage);
+void stage_echoes(void);
 
 /** Writes everything; nothing comes back. */
-void stage_flushes(struct stage *stage);
+void stage_flushes(void);
 
 /** Lets time pass and ticks. */
-void stage_waits(struct stage *stage, int64_t ms);
+void stage_waits(int64_t ms);
 
 /** The connection ends with a code. */
-void stage_breaks(struct stage *stage, int code);
+void stage_breaks(int code);
 
 /** Compares the events since the last call with a transcript. */
-void stage_expect(struct stage *stage, const char *transcript);
+void stage_expect(const char *transcript);
 
 /** Throws the events away. */
-void stage_skip(struct stage *stage);
+void stage_skip(void);
 
 #endif

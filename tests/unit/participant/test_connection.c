@@ -8,6 +8,8 @@
 
 #include <criterion/criterion.h>
 
+TestSuite(connection, .init = stage_begins, .fini = stage_clear);
+
 #define CHAT "{'id':'1','from':'bob','kind':'chat'}"
 
 /* The same order as the rows and columns of the table below. */
@@ -26,50 +28,50 @@ enum { HAPPENINGS = 7 };
 static const char *const names[SITUATIONS] = {
     "offline", "connected", "joined", "connected, no memory", "joined, no memory", "ended"};
 
-static void connects(struct stage *stage)
+static void connects(void)
 {
-    mcpx_session_connected(stage->session, stage->now);
+    mcpx_session_connected(stage.session, stage.now);
 }
 
-static void welcome_comes(struct stage *stage)
+static void welcome_comes(void)
 {
-    stage_hears(stage, STAGE_WELCOME);
+    stage_hears(STAGE_WELCOME);
 }
 
-static void chat_comes(struct stage *stage)
+static void chat_comes(void)
 {
-    stage_hears(stage, CHAT);
+    stage_hears(CHAT);
 }
 
-static void memory_runs_out(struct stage *stage)
+static void memory_runs_out(void)
 {
     struct mcpx_text text = {0};
 
-    stage_compose(stage, CHAT, &text);
+    stage_compose(CHAT, &text);
     fault_alloc_arm(1);
-    mcpx_session_receive(stage->session, mcpx_text_view(&text), stage->now);
+    mcpx_session_receive(stage.session, mcpx_text_view(&text), stage.now);
     fault_alloc_disarm();
     mcpx_text_fini(&text);
 }
 
-static void breaks(struct stage *stage)
+static void breaks(void)
 {
-    stage_breaks(stage, 1006);
+    stage_breaks(1006);
 }
 
-static void is_kicked(struct stage *stage)
+static void is_kicked(void)
 {
-    stage_breaks(stage, 4004);
+    stage_breaks(4004);
 }
 
-static void ends(struct stage *stage)
+static void ends(void)
 {
-    mcpx_session_end(stage->session);
+    mcpx_session_end(stage.session);
 }
 
 static const struct {
     const char *name;
-    void (*happen)(struct stage *stage);
+    void (*happen)(void);
     enum situation then[SITUATIONS];
 } happenings[HAPPENINGS] = {
     {"connected", connects, {CONNECTED, CONNECTED, CONNECTED, CONNECTED, CONNECTED, ENDED}},
@@ -87,31 +89,31 @@ static const struct {
     {"ended by the transport", ends, {ENDED, ENDED, ENDED, ENDED, ENDED, ENDED}},
 };
 
-static void reach(struct stage *stage, enum situation situation)
+static void reach(enum situation situation)
 {
-    stage_set(stage, NULL);
+    stage_set(NULL);
     if (situation == ENDED)
-        ends(stage);
+        ends();
     if (situation == OFFLINE || situation == ENDED)
         return;
-    connects(stage);
+    connects();
     if (situation == JOINED || situation == JOINED_STARVED)
-        welcome_comes(stage);
+        welcome_comes();
     if (situation == CONNECTED_STARVED || situation == JOINED_STARVED)
-        memory_runs_out(stage);
+        memory_runs_out();
 }
 
 /* The situation as everybody outside sees it; a session that takes nothing in says so. */
-static enum situation seen(struct stage *stage)
+static enum situation seen(void)
 {
     struct mcpx_draft no_payload = {.type = "chat"};
-    bool is_joined = mcpx_session_is_joined(stage->session);
+    bool is_joined = mcpx_session_is_joined(stage.session);
 
-    if (mcpx_session_send(stage->session, &no_payload, stage->now, NULL, NULL) == MCPX_ECLOSED)
+    if (mcpx_session_send(stage.session, &no_payload, stage.now, NULL, NULL) == MCPX_ECLOSED)
         return ENDED;
-    if (mcpx_session_connect_at(stage->session) >= 0)
+    if (mcpx_session_connect_at(stage.session) >= 0)
         return OFFLINE;
-    if (stage_hears(stage, CHAT) == MCPX_ENOMEM)
+    if (stage_hears(CHAT) == MCPX_ENOMEM)
         return is_joined ? JOINED_STARVED : CONNECTED_STARVED;
     return is_joined ? JOINED : CONNECTED;
 }
@@ -121,16 +123,14 @@ Test(connection, everything_may_happen_at_any_time)
     for (size_t i = 0; i < HAPPENINGS; i++)
         for (enum situation before = OFFLINE; before < SITUATIONS; before++) {
             enum situation expected = happenings[i].then[before], now;
-            struct stage stage;
 
-            reach(&stage, before);
-            cr_expect_eq(seen(&stage), before, "%s is not reached", names[before]);
-            happenings[i].happen(&stage);
-            now = seen(&stage);
+            reach(before);
+            cr_expect_eq(seen(), before, "%s is not reached", names[before]);
+            happenings[i].happen();
+            now = seen();
             cr_expect_eq(now, expected, "%s, then %s: %s, expected %s", names[before],
                          happenings[i].name, names[now], names[expected]);
-            stage_skip(&stage);
-            stage_clear(&stage);
+            stage_skip();
         }
 }
 
@@ -139,15 +139,13 @@ Test(connection, only_who_is_joined_writes)
     for (enum situation situation = OFFLINE; situation < SITUATIONS; situation++) {
         bool is_joined = situation == JOINED || situation == JOINED_STARVED;
         struct mcpx_slice text;
-        struct stage stage;
 
-        reach(&stage, situation);
-        stage_sends(&stage, "c", "chat", NULL, "{}");
+        reach(situation);
+        stage_sends("c", "chat", NULL, "{}");
         cr_expect_eq(mcpx_session_output(stage.session, &text), is_joined, "%s",
                      names[situation]);
         cr_expect_eq(mcpx_session_connect_at(stage.session) >= 0, situation == OFFLINE, "%s",
                      names[situation]);
-        stage_skip(&stage);
-        stage_clear(&stage);
+        stage_skip();
     }
 }

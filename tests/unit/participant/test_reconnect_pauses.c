@@ -8,33 +8,33 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(reconnect_pauses, .init = stage_begins, .fini = stage_clear);
+
 #define CALL "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x'}}"
 
 Test(reconnect_pauses, tries_again_after_pauses_that_grow)
 {
     static const int64_t longest[] = {500, 1000, 2000, 4000, 8000, 16000, 30000, 30000};
-    struct stage stage;
     struct mcpx_event event;
 
-    stage_set(&stage, NULL);
+    stage_set(NULL);
     cr_expect_leq(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
     for (size_t i = 0; i < sizeof longest / sizeof *longest; i++) {
         int64_t pause;
 
-        stage_breaks(&stage, i % 2 ? 503 : 0);
+        stage_breaks(i % 2 ? 503 : 0);
         pause = mcpx_session_connect_at(stage.session) - stage.now.mono_ms;
         cr_expect(pause >= longest[i] / 2 && pause <= longest[i], "%d: %d", (int)i,
                   (int)pause);
         cr_assert(mcpx_session_event(stage.session, &event));
         cr_expect_eq(event.retry_ms, pause);
     }
-    stage_joins(&stage);
+    stage_joins();
     cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
-    stage_waits(&stage, 10000);
-    stage_breaks(&stage, 1001);
+    stage_waits(10000);
+    stage_breaks(1001);
     cr_expect_leq(mcpx_session_connect_at(stage.session) - stage.now.mono_ms, 500);
-    stage_skip(&stage);
-    stage_clear(&stage);
+    stage_skip();
 }
 
 /* Who welcomes and closes is not asked twice a second for ever: the fourth pause has 2 s
@@ -58,23 +58,21 @@ Test(reconnect_pauses, begins_anew_with_its_pauses_after_what_was_more_than_a_we
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct stage stage;
         int64_t pause = 0;
 
-        stage_set(&stage, NULL);
+        stage_set(NULL);
         for (int round = 0; round < 4; round++) {
-            stage_skip(&stage);
-            stage_joins(&stage);
+            stage_skip();
+            stage_joins();
             if (rows[i].heard)
-                stage_hears(&stage, rows[i].heard);
-            stage_waits(&stage, rows[i].lasts_ms);
-            stage_breaks(&stage, 1001);
+                stage_hears(rows[i].heard);
+            stage_waits(rows[i].lasts_ms);
+            stage_breaks(1001);
             pause = mcpx_session_connect_at(stage.session) - stage.now.mono_ms;
         }
         cr_expect_eq(pause >= 2000, rows[i].grows, "row %zu: %d", i, (int)pause);
         cr_expect(rows[i].grows || pause <= 500, "row %zu: %d", i, (int)pause);
-        stage_skip(&stage);
-        stage_clear(&stage);
+        stage_skip();
     }
 }
 
@@ -98,18 +96,15 @@ Test(reconnect_pauses, stays_away_for_as_long_as_the_router_asks)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct stage stage;
         int64_t pause;
 
-        stage_set(&stage, NULL);
-        stage_joins(&stage);
+        stage_begins();
         mcpx_session_disconnected(stage.session, 1001, mcpx_slice_of(rows[i].reason),
                                   stage.now);
         pause = mcpx_session_connect_at(stage.session) - stage.now.mono_ms;
         cr_expect(pause >= rows[i].least && pause <= rows[i].most, "%s: %d", rows[i].reason,
                   (int)pause);
-        stage_skip(&stage);
-        stage_clear(&stage);
+        stage_skip();
     }
 }
 
@@ -118,21 +113,19 @@ Test(reconnect_pauses, comes_back_at_once_with_another_token_but_only_once)
     static const int codes[] = {4005, 401, 1001}; /* the last is not about the token */
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        struct stage stage;
-        struct mcpx_session_config config = stage_config(&stage);
+        struct mcpx_session_config config = stage_config();
 
         config.renews_token = true;
-        stage_set(&stage, &config);
-        stage_joins(&stage);
-        stage_breaks(&stage, codes[i]);
+        stage_set(&config);
+        stage_joins();
+        stage_breaks(codes[i]);
         cr_expect_gt(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
         mcpx_session_renews_token(stage.session, true);
         cr_expect_eq(mcpx_session_connect_at(stage.session) <= stage.now.mono_ms, i < 2);
-        stage_breaks(&stage, 401);
+        stage_breaks(401);
         mcpx_session_renews_token(stage.session, true);
         cr_expect_geq(mcpx_session_connect_at(stage.session) - stage.now.mono_ms, 500);
-        stage_skip(&stage);
-        stage_clear(&stage);
+        stage_skip();
     }
 }
 
@@ -142,21 +135,18 @@ Test(reconnect_pauses, gives_up_when_the_answer_would_be_the_same)
                                 1007, 1008, 1009, 4001, 4004, 4005};
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        struct stage stage;
         char transcript[128];
 
-        stage_set(&stage, NULL);
-        stage_joins(&stage);
-        stage_sends(&stage, "q", "mcp/request", "server", CALL);
-        stage_breaks(&stage, codes[i]);
-        stage_breaks(&stage, codes[i]);
+        stage_begins();
+        stage_sends("q", "mcp/request", "server", CALL);
+        stage_breaks(codes[i]);
+        stage_breaks(codes[i]);
         snprintf(transcript, sizeof transcript, "left %d gone; final\nexpired q\n", codes[i]);
-        stage_expect(&stage, transcript);
+        stage_expect(transcript);
         cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
-        cr_expect_eq(stage_sends(&stage, "c", "chat", NULL, "{}"), MCPX_ECLOSED);
-        cr_expect_eq(stage_responds(&stage, "x", "{}"), MCPX_ECLOSED);
+        cr_expect_eq(stage_sends("c", "chat", NULL, "{}"), MCPX_ECLOSED);
+        cr_expect_eq(stage_responds("x", "{}"), MCPX_ECLOSED);
         mcpx_session_connected(stage.session, stage.now);
         cr_expect_eq(mcpx_session_connect_at(stage.session), -1);
-        stage_clear(&stage);
     }
 }

@@ -7,6 +7,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+TestSuite(send, .init = stage_begins, .fini = stage_clear);
+
 #define PING "{'jsonrpc':'2.0','id':1,'method':'ping'}"
 
 Test(send, refuses_what_would_not_be_understood)
@@ -43,27 +45,23 @@ Test(send, refuses_what_would_not_be_understood)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct stage stage;
         enum mcpx_err err;
 
-        stage_set(&stage, NULL);
-        stage_joins(&stage);
-        err = stage_sends(&stage, "x", rows[i].type, rows[i].to, rows[i].payload);
+        stage_begins();
+        err = stage_sends("x", rows[i].type, rows[i].to, rows[i].payload);
         cr_expect_eq(err, rows[i].err, "%s %s: %s", rows[i].type, rows[i].payload,
                      mcpx_strerror(err));
         cr_expect_eq(stage.count, rows[i].err == MCPX_OK);
-        stage_clear(&stage);
     }
 }
 
 Test(send, says_what_is_wrong)
 {
-    struct stage stage;
     struct mcpx_fault fault = {NULL, NULL, 0};
     struct mcpx_draft draft = {.type = "chat", .payload = MCPX_SLICE("{\"a\":}")};
     struct mcpx_slice many[257];
 
-    stage_set(&stage, NULL);
+    stage_set(NULL);
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, &fault),
                  MCPX_EINVALID);
     cr_expect_eq(fault.offset, 5);
@@ -88,21 +86,17 @@ Test(send, says_what_is_wrong)
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, &fault),
                  MCPX_EINVALID);
     cr_expect_str_eq(fault.field, "to");
-    stage_clear(&stage);
 }
 
 Test(send, refuses_a_kind_that_is_too_long_and_shortens_one_it_makes)
 {
-    struct stage stage;
     struct mcpx_text payload = {0}, text = {0};
     struct mcpx_draft draft = {.type = "mcp/request"};
     char type[4096];
 
-    stage_set(&stage, NULL);
-    stage_joins(&stage);
     memset(type, 'a', sizeof type - 1);
     type[sizeof type - 1] = '\0';
-    cr_expect_eq(stage_sends(&stage, "x", type, NULL, "{}"), MCPX_EKIND);
+    cr_expect_eq(stage_sends("x", type, NULL, "{}"), MCPX_EKIND);
     mcpx_text_puts(&payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
                              "\"params\":{\"name\":\"");
     for (size_t i = 0; i < 2040; i++)
@@ -110,17 +104,15 @@ Test(send, refuses_a_kind_that_is_too_long_and_shortens_one_it_makes)
     mcpx_text_puts(&payload, "\"}}");
     draft.payload = mcpx_text_view(&payload);
     cr_assert_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_OK);
-    cr_assert(stage_writes(&stage, &text));
+    cr_assert(stage_writes(&text));
     cr_expect_not_null(strstr(text.text, "'kind':'mcp/request:tools/call',"));
     mcpx_text_fini(&payload);
     mcpx_text_fini(&text);
-    stage_clear(&stage);
 }
 
 Test(send, knows_the_limits)
 {
-    struct stage stage;
-    struct mcpx_session_config config = stage_config(&stage);
+    struct mcpx_session_config config = stage_config();
     struct mcpx_draft draft = {.type = "chat"};
     char *large = malloc(100001);
 
@@ -130,9 +122,9 @@ Test(send, knows_the_limits)
     large[99950] = '}';
     config.pending_max = 2;
     config.unsent_bytes = 150000;
-    stage_set(&stage, &config);
+    stage_set(&config);
     cr_expect_eq(mcpx_session_message_max(stage.session), 0);
-    stage_joins(&stage);
+    stage_joins();
     cr_expect_eq(mcpx_session_message_max(stage.session), 100000);
     draft.payload = (struct mcpx_slice){large, 100000};
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL),
@@ -141,34 +133,33 @@ Test(send, knows_the_limits)
     large[99000] = '}';
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_OK);
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_ELIMIT);
-    cr_expect_eq(stage_sends(&stage, "a", "mcp/request", NULL, PING), MCPX_OK);
-    cr_expect_eq(stage_sends(&stage, "b", "mcp/proposal", NULL, "{'method':'ping'}"), MCPX_OK);
-    cr_expect_eq(stage_sends(&stage, "c", "mcp/request", NULL, PING), MCPX_ELIMIT);
-    cr_expect_eq(stage_sends(&stage, "d", "chat", NULL, "{}"), MCPX_OK);
-    stage_flushes(&stage);
+    cr_expect_eq(stage_sends("a", "mcp/request", NULL, PING), MCPX_OK);
+    cr_expect_eq(stage_sends("b", "mcp/proposal", NULL, "{'method':'ping'}"), MCPX_OK);
+    cr_expect_eq(stage_sends("c", "mcp/request", NULL, PING), MCPX_ELIMIT);
+    cr_expect_eq(stage_sends("d", "chat", NULL, "{}"), MCPX_OK);
+    stage_flushes();
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_ELIMIT);
-    stage_breaks(&stage, 0);
-    stage_skip(&stage);
-    stage_joins(&stage);
-    stage_waits(&stage, 5000);
-    stage_echoes(&stage);
+    stage_breaks(0);
+    stage_skip();
+    stage_joins();
+    stage_waits(5000);
+    stage_echoes();
     cr_expect_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_OK);
     free(large);
-    stage_skip(&stage);
-    stage_clear(&stage);
+    stage_skip();
 }
 
-static bool may(struct stage *stage, const char *kind, const char *to)
+static bool may(const char *kind, const char *to)
 {
     struct mcpx_kind parsed;
     struct mcpx_slice addressee = mcpx_slice_of(to);
     struct mcpx_question question = {.kind = &parsed,
                                      .to = &addressee,
                                      .to_count = to != NULL,
-                                     .wall_ms = stage->now.wall_ms};
+                                     .wall_ms = stage.now.wall_ms};
 
     cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(kind), &parsed, NULL), MCPX_OK);
-    return mcpx_session_may(stage->session, &question);
+    return mcpx_session_may(stage.session, &question);
 }
 
 #define GRANTED(you)                                                                          \
@@ -177,35 +168,32 @@ static bool may(struct stage *stage, const char *kind, const char *to)
 
 Test(send, keeps_to_the_grants_and_their_conditions)
 {
-    struct stage stage;
     const struct mcpx_slice *capabilities;
     size_t count;
 
-    stage_set(&stage, NULL);
-    cr_expect(may(&stage, "chat", NULL)); /* not known yet */
-    mcpx_session_connected(stage.session, stage.now);
-    stage_hears(&stage, GRANTED("'capabilities':['chat','a','b'],'grants':['chat',"
-                                "{'kind':'a','to':['bob']},"
-                                "{'kind':'b','expires':'2026-01-01T00:00:01Z'}]"));
+    stage_set(NULL);
+    cr_expect(may("chat", NULL)); /* not known yet */
+    stage_comes(GRANTED("'capabilities':['chat','a','b'],'grants':['chat',"
+                        "{'kind':'a','to':['bob']},"
+                        "{'kind':'b','expires':'2026-01-01T00:00:01Z'}]"));
     mcpx_session_capabilities(stage.session, &capabilities, &count);
     cr_assert_eq(count, 3);
     cr_expect(mcpx_slice_equal(capabilities[1], MCPX_SLICE("a")));
-    cr_expect(may(&stage, "chat", NULL));
-    cr_expect_not(may(&stage, "a", NULL));
-    cr_expect(may(&stage, "a", "bob"));
-    cr_expect_not(may(&stage, "a", "eve"));
-    cr_expect(may(&stage, "b", NULL));
-    cr_expect_eq(stage_sends(&stage, "x", "a", "eve", "{}"), MCPX_ECAPABILITY);
-    cr_expect_eq(stage_sends(&stage, "y", "a", "bob", "{}"), MCPX_OK);
-    stage_waits(&stage, 1000);
-    cr_expect_not(may(&stage, "b", NULL));
-    stage_hears(&stage, GRANTED("'capabilities':['b'],'grants':null"));
-    cr_expect(may(&stage, "b", NULL));
-    cr_expect_not(may(&stage, "chat", NULL));
-    stage_hears(&stage, GRANTED("'capabilities':['from the future']"));
-    cr_expect(may(&stage, "chat", NULL)); /* the router knows better */
-    stage_expect(&stage, "joined w from system:gateway\n"
-                         "grants w from system:gateway\n"
-                         "grants w from system:gateway\n");
-    stage_clear(&stage);
+    cr_expect(may("chat", NULL));
+    cr_expect_not(may("a", NULL));
+    cr_expect(may("a", "bob"));
+    cr_expect_not(may("a", "eve"));
+    cr_expect(may("b", NULL));
+    cr_expect_eq(stage_sends("x", "a", "eve", "{}"), MCPX_ECAPABILITY);
+    cr_expect_eq(stage_sends("y", "a", "bob", "{}"), MCPX_OK);
+    stage_waits(1000);
+    cr_expect_not(may("b", NULL));
+    stage_hears(GRANTED("'capabilities':['b'],'grants':null"));
+    cr_expect(may("b", NULL));
+    cr_expect_not(may("chat", NULL));
+    stage_hears(GRANTED("'capabilities':['from the future']"));
+    cr_expect(may("chat", NULL)); /* the router knows better */
+    stage_expect("joined w from system:gateway\n"
+                 "grants w from system:gateway\n"
+                 "grants w from system:gateway\n");
 }

@@ -8,6 +8,8 @@
 
 #include <criterion/criterion.h>
 
+TestSuite(session_memory, .init = stage_begins, .fini = stage_clear);
+
 #define CALL "{'jsonrpc':'2.0','id':'a','method':'tools/call','params':{'name':'x'}}"
 #define BODY "{'method':'ping','params':{}}"
 #define PING "{'jsonrpc':'2.0','id':'a','method':'ping','params':{}}"
@@ -21,8 +23,7 @@
 
 Test(session_memory, a_session_is_made_or_not)
 {
-    struct stage stage = {0};
-    struct mcpx_session_config config = stage_config(&stage);
+    struct mcpx_session_config config = stage_config();
     struct mcpx_session *session;
     enum mcpx_err err;
     size_t nth = 0;
@@ -39,16 +40,16 @@ Test(session_memory, a_session_is_made_or_not)
     mcpx_session_free(NULL);
 }
 
-static void reconnect(struct stage *stage)
+static void reconnect(void)
 {
     struct mcpx_event event;
 
-    stage_breaks(stage, 0);
-    mcpx_session_connected(stage->session, stage->now);
-    cr_assert_eq(stage_hears(stage, WELCOME("true")), MCPX_OK);
-    cr_assert(mcpx_session_event(stage->session, &event));
+    stage_breaks(0);
+    mcpx_session_connected(stage.session, stage.now);
+    cr_assert_eq(stage_hears(WELCOME("true")), MCPX_OK);
+    cr_assert(mcpx_session_event(stage.session, &event));
     cr_expect_eq(event.type, MCPX_EVENT_LEFT);
-    cr_assert(mcpx_session_event(stage->session, &event));
+    cr_assert(mcpx_session_event(stage.session, &event));
     cr_expect_eq(event.type, MCPX_EVENT_JOINED);
 }
 
@@ -59,135 +60,115 @@ static bool is_spare(const char *text)
 }
 
 /* Hears a message until no allocation fails any more; returns how many did. */
-static size_t hear(struct stage *stage, const char *text, const char *transcript)
+static size_t hear(const char *text, const char *transcript)
 {
     struct mcpx_text whole = {0};
     size_t nth = 0;
     enum mcpx_err err;
     bool failed;
 
-    stage_compose(stage, text, &whole);
+    stage_compose(text, &whole);
     do {
         fault_alloc_arm(++nth);
-        err = mcpx_session_receive(stage->session, mcpx_text_view(&whole), stage->now);
+        err = mcpx_session_receive(stage.session, mcpx_text_view(&whole), stage.now);
         failed = fault_alloc_disarm();
         cr_assert(err == (failed ? MCPX_ENOMEM : MCPX_OK) || is_spare(text), "%s: %zu", text,
                   nth);
         if (!err)
             break;
-        stage_expect(stage, "");
-        cr_expect_eq(stage_hears(stage, text), MCPX_ENOMEM); /* no memory */
-        reconnect(stage);
+        stage_expect("");
+        cr_expect_eq(stage_hears(text), MCPX_ENOMEM); /* no memory */
+        reconnect();
     } while (failed);
     mcpx_text_fini(&whole);
-    stage_expect(stage, transcript);
+    stage_expect(transcript);
     return nth - 1;
 }
 
 /* Sends until no allocation fails any more; returns how many did. */
-static size_t send(struct stage *stage, const char *name, const char *type, const char *to,
-                   const char *payload)
+static size_t send(const char *name, const char *type, const char *to, const char *payload)
 {
-    size_t before = mcpx_session_pending_count(stage->session), nth = 0;
+    size_t before = mcpx_session_pending_count(stage.session), nth = 0;
     enum mcpx_err err;
     bool failed;
 
     do {
         fault_alloc_arm(++nth);
-        err = stage_sends(stage, name, type, to, payload);
+        err = stage_sends(name, type, to, payload);
         failed = fault_alloc_disarm();
         cr_assert(failed || err == MCPX_OK);
         if (err)
-            cr_expect_eq(mcpx_session_pending_count(stage->session), before);
+            cr_expect_eq(mcpx_session_pending_count(stage.session), before);
     } while (err);
     return nth - 1;
 }
 
 Test(session_memory, shortage_delays_but_loses_nothing)
 {
-    struct stage stage;
     size_t failures = 0;
 
-    stage_set(&stage, NULL);
-    mcpx_session_connected(stage.session, stage.now);
-    stage_hears(&stage, WELCOME("false"));
-    stage_skip(&stage);
-    failures += send(&stage, "q", "mcp/request", "server", CALL);
-    failures += send(&stage, "p", "mcp/proposal", "bob", BODY);
-    failures +=
-        hear(&stage, "{'id':'1','from':'bo\\u0062','to':['m\\u0065'],'kind':'ch\\u0061t'}",
-             "message 1 from bob\n");
-    failures += hear(&stage,
-                     "{'id':'2','from':'server','correlation_id':'@q',"
+    stage_set(NULL);
+    stage_comes(WELCOME("false"));
+    stage_skip();
+    failures += send("q", "mcp/request", "server", CALL);
+    failures += send("p", "mcp/proposal", "bob", BODY);
+    failures += hear("{'id':'1','from':'bo\\u0062','to':['m\\u0065'],'kind':'ch\\u0061t'}",
+                     "message 1 from bob\n");
+    failures += hear("{'id':'2','from':'server','correlation_id':'@q',"
                      "'kind':'mcp/response:tools/call:x'," RESULT,
                      "response 2 from server; own q\n");
-    failures += hear(
-        &stage, "{'id':'3','from':'bob','kind':'mcp/request:tools/call:x','payload':" CALL "}",
-        "request 3 from bob\n");
     failures +=
-        hear(&stage, "{'id':'4','from':'bob','kind':'mcp/proposal:ping','payload':" BODY "}",
-             "proposal 4 from bob\n");
-    failures += hear(&stage,
-                     "{'id':'5','from':'bob','kind':'mcp/request:ping','correlation_id':'@p',"
+        hear("{'id':'3','from':'bob','kind':'mcp/request:tools/call:x','payload':" CALL "}",
+             "request 3 from bob\n");
+    failures += hear("{'id':'4','from':'bob','kind':'mcp/proposal:ping','payload':" BODY "}",
+                     "proposal 4 from bob\n");
+    failures += hear("{'id':'5','from':'bob','kind':'mcp/request:ping','correlation_id':'@p',"
                      "'payload':" PING "}",
                      "fulfilling 5 from bob; own p; same\n"
                      "request 5 from bob; proposal @p\n");
-    failures += hear(&stage,
-                     "{'id':'6','from':'system:gateway','kind':'system/presence','payload':{"
+    failures += hear("{'id':'6','from':'system:gateway','kind':'system/presence','payload':{"
                      "'event':'join','participant':{'id':'anna','capabilities':['a']}}}",
                      "presence join anna\n");
-    failures += hear(&stage, WELCOME("false"), "grants w from system:gateway\n");
-    failures += send(&stage, "c", "chat", NULL, "{}");
-    failures += hear(&stage,
-                     "{'id':'7','from':'system:gateway','kind':'system/error',"
+    failures += hear(WELCOME("false"), "grants w from system:gateway\n");
+    failures += send("c", "chat", NULL, "{}");
+    failures += hear("{'id':'7','from':'system:gateway','kind':'system/error',"
                      "'correlation_id':'@c','payload':{'error':'capability_violation',"
                      "'message':'m','alternative':'a'}}",
                      "refused c capability_violation; alternative a\n");
-    failures += hear(&stage,
-                     "{'id':'8','from':'system:gateway','kind':'system/history','payload':{"
+    failures += hear("{'id':'8','from':'system:gateway','kind':'system/history','payload':{"
                      "'complete':true,'envelopes':["
                      "{'protocol':'mcpx/v0.1','id':'9','from':'b\\u006fb','kind':'chat',"
                      "'payload':{}}]}}",
                      "history 9 from bob\n");
     cr_expect_gt(failures, 30, "%zu", failures);
-    stage_clear(&stage);
 }
 
 Test(session_memory, shortage_in_an_answer_leaves_the_request_open)
 {
-    struct stage stage;
     struct mcpx_slice result = MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}");
     size_t nth = 0;
     enum mcpx_err err;
 
-    stage_set(&stage, NULL);
-    stage_joins(&stage);
-    stage_hears(&stage,
-                "{'id':'1','from':'bob','kind':'mcp/request:ping','payload':" PING "}");
-    stage_skip(&stage);
+    stage_hears("{'id':'1','from':'bob','kind':'mcp/request:ping','payload':" PING "}");
+    stage_skip();
     do {
         fault_alloc_arm(++nth);
         err = mcpx_session_respond(stage.session, MCPX_SLICE("1"), result, stage.now, NULL);
         cr_expect_eq(err, fault_alloc_disarm() ? MCPX_ENOMEM : MCPX_OK);
     } while (err);
     cr_expect_gt(nth, 3);
-    stage_clear(&stage);
 }
 
 Test(session_memory, who_left_is_told_so_without_the_reason)
 {
-    struct stage stage;
     struct mcpx_event event;
 
-    stage_set(&stage, NULL);
-    stage_joins(&stage);
-    stage_sends(&stage, "q", "mcp/request", "server", CALL);
+    stage_sends("q", "mcp/request", "server", CALL);
     fault_alloc_arm(1);
-    stage_breaks(&stage, 4004);
+    stage_breaks(4004);
     cr_expect(fault_alloc_disarm());
     cr_assert(mcpx_session_event(stage.session, &event));
     cr_expect_eq(event.type, MCPX_EVENT_LEFT);
     cr_expect_null(event.reason.text);
-    stage_expect(&stage, "expired q\n");
-    stage_clear(&stage);
+    stage_expect("expired q\n");
 }

@@ -8,6 +8,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(spoof, .init = stage_begins, .fini = stage_clear);
+
 #define CALL "{'jsonrpc':'2.0','id':7,'method':'tools/call','params':{'name':'x'}}"
 #define RESULT(id) "{'jsonrpc':'2.0','id':" id ",'result':{}}"
 
@@ -152,51 +154,42 @@ static const struct {
 };
 
 /* What was asked can still be answered: nothing was settled by a spoof. */
-static void expect_still_waiting(struct stage *stage)
+static void expect_still_waiting(void)
 {
-    cr_expect_eq(mcpx_session_pending_count(stage->session), 2);
-    cr_expect_eq(mcpx_session_participant_count(stage->session), 2);
-    cr_expect(mcpx_slice_equal(mcpx_session_id(stage->session), MCPX_SLICE("me")));
-    stage_hears(stage, "{'id':'r','from':'server','kind':'mcp/response:tools/call',"
-                       "'correlation_id':'@q','payload':" RESULT("7") "}");
-    stage_hears(stage, "{'id':'s','from':'bob','kind':'mcp/reject','correlation_id':'@p'}");
-    stage_hears(stage, "{'id':'t','from':'bob','kind':'mcp/withdraw',"
-                       "'correlation_id':'theirs'}");
-    stage_expect(stage, "response r from server; own q\n"
-                        "rejected s from bob; own p; proposal\n"
-                        "withdrawn t from bob; proposal theirs\n");
+    cr_expect_eq(mcpx_session_pending_count(stage.session), 2);
+    cr_expect_eq(mcpx_session_participant_count(stage.session), 2);
+    cr_expect(mcpx_slice_equal(mcpx_session_id(stage.session), MCPX_SLICE("me")));
+    stage_hears("{'id':'r','from':'server','kind':'mcp/response:tools/call',"
+                "'correlation_id':'@q','payload':" RESULT("7") "}");
+    stage_hears("{'id':'s','from':'bob','kind':'mcp/reject','correlation_id':'@p'}");
+    stage_hears("{'id':'t','from':'bob','kind':'mcp/withdraw',"
+                "'correlation_id':'theirs'}");
+    stage_expect("response r from server; own q\n"
+                 "rejected s from bob; own p; proposal\n"
+                 "withdrawn t from bob; proposal theirs\n");
 }
 
 Test(spoof, is_ignored_and_told)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct stage stage;
-
-        stage_set(&stage, NULL);
-        stage_joins(&stage);
-        cr_assert_eq(stage_sends(&stage, "q", "mcp/request", "server", CALL), MCPX_OK);
-        cr_assert_eq(stage_sends(&stage, "p", "mcp/proposal", "bob",
+        stage_begins();
+        cr_assert_eq(stage_sends("q", "mcp/request", "server", CALL), MCPX_OK);
+        cr_assert_eq(stage_sends("p", "mcp/proposal", "bob",
                                  "{'method':'tools/call','params':{'name':'x'}}"),
                      MCPX_OK);
-        stage_hears(&stage, "{'id':'theirs','from':'bob','kind':'mcp/proposal:ping',"
-                            "'payload':{'method':'ping'}}");
-        stage_skip(&stage);
-        cr_expect_eq(stage_hears(&stage, rows[i].text), MCPX_OK);
-        stage_expect(&stage, rows[i].transcript);
-        expect_still_waiting(&stage);
-        stage_clear(&stage);
+        stage_hears("{'id':'theirs','from':'bob','kind':'mcp/proposal:ping',"
+                    "'payload':{'method':'ping'}}");
+        stage_skip();
+        cr_expect_eq(stage_hears(rows[i].text), MCPX_OK);
+        stage_expect(rows[i].transcript);
+        expect_still_waiting();
     }
 }
 
 Test(spoof, does_not_become_true_by_standing_in_history)
 {
-    struct stage stage;
-
-    stage_set(&stage, NULL);
-    stage_joins(&stage);
-    stage_sends(&stage, "q", "mcp/request", "server", CALL);
-    stage_hears(&stage,
-                "{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
+    stage_sends("q", "mcp/request", "server", CALL);
+    stage_hears("{'id':'h','from':'system:gateway','kind':'system/history','payload':{"
                 "'complete':true,'envelopes':["
                 "{'protocol':'mcpx/v0.1','id':'1','from':'eve','to':['me'],"
                 "'kind':'mcp/response:tools/call:x','correlation_id':'@q','payload':" RESULT(
@@ -205,29 +198,24 @@ Test(spoof, does_not_become_true_by_standing_in_history)
                          "'kind':'system/error','correlation_id':'@q','payload':{}},"
                          "{'protocol':'mcpx/v0.1','id':'3','from':'bob','to':['me'],"
                          "'kind':'mcp/request:tools/call:x','payload':" CALL "}]}}");
-    stage_expect(&stage, "history 1 from eve\n"
-                         "history 2 from system:gateway\n"
-                         "history 3 from bob\n");
+    stage_expect("history 1 from eve\n"
+                 "history 2 from system:gateway\n"
+                 "history 3 from bob\n");
     cr_expect_eq(mcpx_session_pending_count(stage.session), 1);
-    stage_clear(&stage);
 }
 
 Test(spoof, gets_nowhere_before_the_welcome)
 {
-    struct stage stage;
-
-    stage_set(&stage, NULL);
-    stage_hears(&stage, STAGE_WELCOME); /* not connected: nothing is taken in */
-    mcpx_session_connected(stage.session, stage.now);
-    stage_hears(&stage, "{'id':'m','from':'bob','kind':'chat'}");
-    stage_hears(&stage, "{'id':'n','from':'system:gateway','kind':'system/presence'}");
-    stage_expect(&stage, "violation not_router m from bob\n"
-                         "violation not_router n from system:gateway\n");
+    stage_set(NULL);
+    stage_hears(STAGE_WELCOME); /* not connected: nothing is taken in */
+    stage_comes("{'id':'m','from':'bob','kind':'chat'}");
+    stage_hears("{'id':'n','from':'system:gateway','kind':'system/presence'}");
+    stage_expect("violation not_router m from bob\n"
+                 "violation not_router n from system:gateway\n");
     cr_expect_not(mcpx_session_is_joined(stage.session));
-    stage_clear(&stage);
 }
 
-static void hear_pair(struct stage *stage, const char *request, const char *from, bool past)
+static void hear_pair(const char *request, const char *from, bool past)
 {
     char text[1024];
     const char *before =
@@ -238,31 +226,27 @@ static void hear_pair(struct stage *stage, const char *request, const char *from
              "%s{'protocol':'mcpx/v0.1','id':'f',%s,'correlation_id':'@p',"
              "'kind':'mcp/request:tools/call:x','payload':%s}%s",
              past ? before : "", request, CALL, past ? "]}}" : "");
-    stage_hears(stage, text);
+    stage_hears(text);
     snprintf(text, sizeof text,
              "%s{'protocol':'mcpx/v0.1','id':'r','from':'%s','to':['me'],"
              "'correlation_id':'f','kind':'mcp/response:tools/call:x','payload':%s}%s",
              past ? before : "", from, RESULT("7"), past ? "]}}" : "");
-    stage_hears(stage, text);
+    stage_hears(text);
 }
 
 Test(spoof, does_not_fulfil_a_proposal_that_was_for_others)
 {
     for (size_t i = 0; i < sizeof fulfilments / sizeof *fulfilments; i++) {
-        struct stage stage;
-
         for (int past = 0; past < 2; past++) {
-            stage_set(&stage, NULL);
-            stage_joins(&stage);
-            stage_sends(&stage, "p", "mcp/proposal", "server",
+            stage_begins();
+            stage_sends("p", "mcp/proposal", "server",
                         "{'method':'tools/call','params':{'name':'x'}}");
-            hear_pair(&stage, fulfilments[i].request, fulfilments[i].from, past);
+            hear_pair(fulfilments[i].request, fulfilments[i].from, past);
             if (past)
-                stage_skip(&stage);
+                stage_skip();
             else
-                stage_expect(&stage, fulfilments[i].transcript);
+                stage_expect(fulfilments[i].transcript);
             cr_expect_eq(mcpx_session_pending_count(stage.session), 1, "row %zu", i);
-            stage_clear(&stage);
         }
     }
 }
