@@ -1,9 +1,15 @@
 /*
- * inbound.c - a hash table with a secret key, because others choose the ids, and for each sender
- * a list in order of arrival. When a sender floods us, its own oldest requests are forgotten,
- * never those of another sender. A ring was refused, because requests are answered in any order.
- * When something has to be forgotten, all senders that have anything are searched for the one
- * with most; a sorted structure was refused, because such senders are few.
+ * inbound.c - texts have a reference count and no single owner: an event may live longer than the
+ * message's place in the outbox, or shorter. A copy of what was asked has one allocation for all
+ * its strings, because ten thousand copies may wait at a time and none ever changes.
+ *
+ * Events keep texts, because a struct mcpx_envelope is large. Most events are told right after
+ * their message came, and then nothing is read twice. The reader holds a reference to the text,
+ * so that no other text can get the same address.
+ *
+ * What others asked has a hash table with a secret key, because others choose the ids, and a list
+ * in order of arrival. When a sender floods us, its own oldest requests are forgotten, never those
+ * of another sender. A ring was refused, because requests are answered in any order.
  *
  * Of what came lately there is a ring of digests and a set of them. The digests are keyed, so
  * nobody can make two envelopes look like one, and 64 bits make it unlikely that two do by
@@ -14,9 +20,203 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+struct mx_block *mx_block_new(struct mcpx_slice text)
+{
+    struct mx_block *block = malloc(sizeof *block + text.len + 1);
+
+    if (!block)
+        return NULL;
+    block->refs = 1;
+    block->len = text.len;
+    if (text.len)
+        memcpy(block->text, text.text, text.len);
+    block->text[text.len] = '\0';
+    return block;
+}
+
+struct mx_block *mx_block_ref(struct mx_block *block)
+{
+    if (block)
+        block->refs++;
+    return block;
+}
+
+void mx_block_unref(struct mx_block *block)
+{
+    if (block && --block->refs == 0)
+        free(block);
+}
+
+enum { STRINGS = 8 };
+
+static const size_t strings[STRINGS] = {
+    offsetof(struct mx_asked, id),       offsetof(struct mx_asked, from),
+    offsetof(struct mx_asked, proposer), offsetof(struct mx_asked, operation),
+    offsetof(struct mx_asked, method),   offsetof(struct mx_asked, context),
+    offsetof(struct mx_asked, rpc_id),   offsetof(struct mx_asked, params),
+};
+
+struct mx_asked mx_asked_of(const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc)
+{
+    const struct mcpx_kind *kind = &envelope->kind;
+    size_t skip = kind->type.len < kind->text.len ? kind->type.len + 1 : kind->text.len;
+
+    return (struct mx_asked){
+        .id = envelope->id,
+        .from = envelope->from,
+        .operation = {kind->text.text + skip, kind->text.len - skip},
+        .method = rpc->method,
+        .context = rpc->context,
+        .rpc_id = rpc->id,
+        .to = envelope->to,
+        .to_count = envelope->to_count,
+    };
+}
+
+static struct mcpx_slice *string_of(const struct mx_asked *asked, size_t index)
+{
+    return (struct mcpx_slice *)((char *)asked + strings[index]);
+}
+
+/* Copies a slice's bytes to `*at`, and moves `*at` behind them. */
+static void move_in(struct mcpx_slice *slice, char **at)
+{
+    if (!slice->text)
+        return;
+    if (slice->len)
+        memcpy(*at, slice->text, slice->len);
+    slice->text = *at;
+    *at += slice->len;
+}
+
+size_t mx_asked_size(const struct mx_asked *asked)
+{
+    size_t size = sizeof *asked + asked->to_count * sizeof *asked->to + 1;
+
+    for (size_t i = 0; i < STRINGS; i++)
+        size += string_of(asked, i)->len;
+    for (size_t i = 0; i < asked->to_count; i++)
+        size += asked->to[i].len;
+    return size;
+}
+
+struct mx_asked *mx_asked_copy(const struct mx_asked *view)
+{
+    struct mcpx_slice *to;
+    struct mx_asked *copy = malloc(mx_asked_size(view));
+    char *at;
+
+    if (!copy)
+        return NULL;
+    *copy = *view;
+    to = (struct mcpx_slice *)(copy + 1);
+    at = (char *)(to + view->to_count);
+    for (size_t i = 0; i < STRINGS; i++)
+        move_in(string_of(copy, i), &at);
+    for (size_t i = 0; i < view->to_count; i++) {
+        to[i] = view->to[i];
+        move_in(&to[i], &at);
+    }
+    copy->to = to;
+    return copy;
+}
+
+bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc)
+{
+    return mcpx_slice_equal(asked->method, rpc->method) &&
+           mcpx_slice_equal(asked->context, rpc->context);
+}
+
+bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participant)
+{
+    return asked->to_count == 0 || mx_id_is_among(participant, asked->to, asked->to_count);
+}
+
+/* ---- reading ---- */
+
+static void let_go(struct mx_reader *reader)
+{
+    mx_block_unref(reader->block);
+    reader->block = NULL;
+    reader->has_rpc = false;
+}
+
+void mx_reader_fini(struct mx_reader *reader)
+{
+    let_go(reader);
+    mcpx_envelope_fini(&reader->envelope);
+}
+
+enum mcpx_err mx_reader_read(struct mx_reader *reader, struct mx_block *block,
+                             struct mcpx_slice span, struct mcpx_fault *fault)
+{
+    enum mcpx_err err;
+
+    if (reader->block == block && reader->envelope.text.text == span.text)
+        return MCPX_OK;
+    let_go(reader);
+    err = mcpx_envelope_parse(span, MX_DEPTH_MAX, &reader->envelope, fault);
+    if (!err)
+        reader->block = mx_block_ref(block);
+    return err;
+}
+
+const struct mcpx_rpc *mx_reader_rpc(struct mx_reader *reader)
+{
+    if (!reader->has_rpc)
+        reader->has_rpc = !mcpx_rpc_read(reader->envelope.payload, &reader->rpc, NULL);
+    return reader->has_rpc ? &reader->rpc : NULL;
+}
+
+enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in,
+                             struct mcpx_fault *fault)
+{
+    enum mcpx_err err = mx_reader_read(reader, in->block, in->span, fault);
+
+    in->envelope = NULL;
+    in->rpc = NULL;
+    if (!err && !reader->envelope.from.text) {
+        *fault = (struct mcpx_fault){"expected to be told who sent it", "from", 0};
+        err = MCPX_EINVALID;
+    }
+    if (!err)
+        in->envelope = &reader->envelope;
+    return err;
+}
+
+/*
+ * The router guarantees `from` and that its grants cover the kind, but never reads a payload;
+ * here kind and payload are compared.
+ */
+static enum mcpx_violation compare(const struct mcpx_envelope *envelope, struct mcpx_rpc *rpc,
+                                   struct mcpx_fault *fault)
+{
+    if (mcpx_rpc_read(envelope->payload, rpc, fault))
+        return MCPX_VIOLATION_RPC;
+    if (rpc->form == MCPX_RPC_REQUEST && rpc->id.len > MX_RPC_ID_MAX) {
+        *fault = (struct mcpx_fault){"expected a JSON-RPC id of at most 1024 bytes", "id", 0};
+        return MCPX_VIOLATION_RPC;
+    }
+    if (mcpx_rpc_agrees(rpc, &envelope->kind, fault))
+        return MCPX_VIOLATION_KIND;
+    return MCPX_VIOLATION_NONE;
+}
+
+enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming *in,
+                                    struct mcpx_fault *fault)
+{
+    enum mcpx_violation violation = compare(in->envelope, &reader->rpc, fault);
+
+    reader->has_rpc = !violation;
+    in->rpc = reader->has_rpc ? &reader->rpc : NULL;
+    return violation;
+}
+
+/* ---- what others asked ---- */
+
 static struct mx_heard *find(const struct mx_inbound *inbound, struct mcpx_slice id)
 {
-    return mx_map_find(&inbound->ids, mx_map_hash(inbound->key, id),
+    return mx_map_find(&inbound->ids, mx_map_hash(inbound->senders.key, id),
                        offsetof(struct mx_heard, id), id);
 }
 
@@ -27,170 +227,100 @@ const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct 
     return heard ? heard->asked : NULL;
 }
 
-/* ---- senders ---- */
-
-/* The sender behind an id, all its instances together; NULL when memory ran out. */
-static struct mx_sender *sender_of(struct mx_inbound *inbound, struct mcpx_slice from)
+/* How much of both bounds so many bytes use. */
+static uint64_t weight_of(const struct mx_inbound *inbound, size_t size)
 {
-    struct mcpx_slice id = mcpx_identity_of(from);
-    uint64_t hash = mx_map_hash(inbound->key, id);
-    struct mx_sender *sender =
-        mx_map_find(&inbound->senders, hash, offsetof(struct mx_sender, id), id);
-
-    if (sender)
-        return sender;
-    if (!mx_map_reserve(&inbound->senders))
-        return NULL;
-    sender = calloc(1, sizeof *sender + id.len + 1);
-    if (!sender)
-        return NULL;
-    if (id.len)
-        memcpy(sender + 1, id.text, id.len);
-    sender->id = (struct mcpx_slice){(char *)(sender + 1), id.len};
-    mx_map_put(&inbound->senders, hash, (uintptr_t)sender);
-    return sender;
+    return size + MX_INBOUND_BYTES / (inbound->max + 1);
 }
 
-/* Removes a sender that has nothing any more. */
-static void release_sender(struct mx_inbound *inbound, struct mx_sender *sender)
+/* The oldest of the sender that has most: `from`, when no other has more than it will have. */
+static struct mx_heard *first_to_go(const struct mx_inbound *inbound, struct mcpx_slice from,
+                                    uint64_t weight)
 {
-    if (sender->count)
-        return;
-    mx_map_remove(&inbound->senders, mx_map_hash(inbound->key, sender->id), (uintptr_t)sender);
-    mx_map_fit(&inbound->senders);
-    free(sender);
+    struct mcpx_slice most = mx_holders_largest(&inbound->senders);
+    uint64_t mine = mx_holders_held(&inbound->senders, from);
+    struct mx_heard *heard = inbound->oldest;
+
+    if (mine && mine + weight >= mx_holders_held(&inbound->senders, most))
+        most = from;
+    while (heard && !mcpx_slice_equal(mcpx_identity_of(heard->asked->from), most))
+        heard = heard->newer;
+    return heard;
 }
 
-/* How much of both bounds a sender uses, as one number. */
-static size_t weight_of(const struct mx_inbound *inbound, const struct mx_sender *sender)
+static void forget(struct mx_inbound *inbound, struct mx_heard *heard)
 {
-    return sender->bytes + sender->count * (MX_INBOUND_BYTES / (inbound->max + 1));
-}
-
-/* The sender that has most; `first` when no other has more. NULL when nothing is kept. */
-static struct mx_sender *first_to_go(const struct mx_inbound *inbound, struct mx_sender *first)
-{
-    struct mx_sender *most = first->oldest ? first : NULL;
-
-    for (size_t at = 0; at < inbound->senders.size; at++) {
-        struct mx_sender *sender =
-            (struct mx_sender *)(uintptr_t)inbound->senders.slots[at].value;
-
-        if (sender && sender->oldest &&
-            (!most || weight_of(inbound, sender) > weight_of(inbound, most)))
-            most = sender;
-    }
-    return most;
-}
-
-/* ---- what they asked ---- */
-
-static void destroy(struct mx_inbound *inbound, struct mx_sender *sender,
-                    struct mx_heard *heard)
-{
-    mx_map_remove(&inbound->ids, mx_map_hash(inbound->key, heard->asked->id),
+    *(heard->older ? &heard->older->newer : &inbound->oldest) = heard->newer;
+    *(heard->newer ? &heard->newer->older : &inbound->newest) = heard->older;
+    mx_map_remove(&inbound->ids, mx_map_hash(inbound->senders.key, heard->id),
                   (uintptr_t)heard);
+    mx_holders_remove(&inbound->senders, mcpx_identity_of(heard->asked->from),
+                      weight_of(inbound, heard->size));
     inbound->bytes -= heard->size;
-    sender->bytes -= heard->size;
-    sender->count--;
     free(heard->asked);
     free(heard);
 }
 
-/* The sender is not removed, even when it has nothing any more. */
-static void forget_oldest(struct mx_inbound *inbound, struct mx_sender *sender)
+static void keep(struct mx_inbound *inbound, struct mx_heard *heard)
 {
-    struct mx_heard *heard = sender->oldest;
-
-    sender->oldest = heard->newer;
-    *(heard->newer ? &heard->newer->older : &sender->newest) = NULL;
-    destroy(inbound, sender, heard);
+    heard->older = inbound->newest;
+    *(heard->older ? &heard->older->newer : &inbound->oldest) = heard;
+    inbound->newest = heard;
+    inbound->bytes += heard->size;
+    mx_map_put(&inbound->ids, mx_map_hash(inbound->senders.key, heard->id), (uintptr_t)heard);
 }
 
-/* Likewise. */
-static void forget(struct mx_inbound *inbound, struct mx_sender *sender,
-                   struct mx_heard *heard)
+static struct mx_heard *make(const struct mx_asked *asked)
 {
-    if (heard == sender->oldest) {
-        forget_oldest(inbound, sender);
-        return;
-    }
-    heard->older->newer = heard->newer;
-    *(heard->newer ? &heard->newer->older : &sender->newest) = heard->older;
-    destroy(inbound, sender, heard);
-}
+    struct mx_heard *heard = malloc(sizeof *heard);
+    struct mx_asked *copy = heard ? mx_asked_copy(asked) : NULL;
 
-/* A copy, counted for its sender and not yet in its list. */
-static struct mx_heard *make(struct mx_inbound *inbound, const struct mx_asked *asked)
-{
-    struct mx_heard *heard = calloc(1, sizeof *heard);
-    struct mx_asked *copy = mx_asked_copy(asked);
-    struct mx_sender *sender = heard && copy ? sender_of(inbound, asked->from) : NULL;
-
-    if (!sender) {
-        free(copy);
+    if (!copy) {
         free(heard);
         return NULL;
     }
-    heard->size = mx_asked_size(asked);
-    heard->asked = copy;
-    heard->id = copy->id;
-    heard->sender = sender;
-    sender->count++;
-    sender->bytes += heard->size;
-    inbound->bytes += heard->size;
+    *heard = (struct mx_heard){.id = copy->id, .asked = copy, .size = mx_asked_size(asked)};
     return heard;
 }
 
 enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked)
 {
-    struct mx_heard *before = find(inbound, asked->id), *heard;
-    struct mx_sender *most;
+    struct mx_heard *before = find(inbound, asked->id), *heard, *gone;
+    struct mcpx_slice from = mcpx_identity_of(asked->from);
+    uint64_t weight = weight_of(inbound, mx_asked_size(asked));
 
     if (before && !mcpx_slice_equal(before->asked->from, asked->from))
         return MCPX_EDUPLICATE;
-    if (!mx_map_reserve(&inbound->ids))
-        return MCPX_ENOMEM;
-    heard = make(inbound, asked);
-    if (!heard)
+    if (!mx_map_reserve(&inbound->ids) || !(heard = make(asked)))
         return MCPX_ENOMEM;
     if (before)
-        forget(inbound, heard->sender, before);
-    while ((inbound->ids.count >= inbound->max || inbound->bytes > MX_INBOUND_BYTES) &&
-           (most = first_to_go(inbound, heard->sender)) != NULL) {
-        forget_oldest(inbound, most);
-        if (most != heard->sender)
-            release_sender(inbound, most);
+        forget(inbound, before);
+    while ((inbound->ids.count >= inbound->max ||
+            inbound->bytes + heard->size > MX_INBOUND_BYTES) &&
+           (gone = first_to_go(inbound, from, weight)) != NULL)
+        forget(inbound, gone);
+    if (!mx_holders_add(&inbound->senders, from, weight)) {
+        free(heard->asked);
+        free(heard);
+        return MCPX_ENOMEM;
     }
-    heard->older = heard->sender->newest;
-    *(heard->older ? &heard->older->newer : &heard->sender->oldest) = heard;
-    heard->sender->newest = heard;
-    mx_map_put(&inbound->ids, mx_map_hash(inbound->key, asked->id), (uintptr_t)heard);
+    keep(inbound, heard);
     return MCPX_OK;
 }
 
 void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id)
 {
     struct mx_heard *heard = find(inbound, id);
-    struct mx_sender *sender = heard ? heard->sender : NULL;
 
-    if (!heard)
-        return;
-    forget(inbound, sender, heard);
-    release_sender(inbound, sender);
+    if (heard)
+        forget(inbound, heard);
 }
 
 void mx_inbound_fini(struct mx_inbound *inbound)
 {
-    for (size_t at = 0; at < inbound->senders.size; at++) {
-        struct mx_sender *sender =
-            (struct mx_sender *)(uintptr_t)inbound->senders.slots[at].value;
-
-        while (sender && sender->oldest)
-            forget_oldest(inbound, sender);
-        free(sender);
-    }
-    mx_map_fini(&inbound->senders);
+    while (inbound->oldest)
+        forget(inbound, inbound->oldest);
+    mx_holders_fini(&inbound->senders);
     mx_map_fini(&inbound->ids);
 }
 

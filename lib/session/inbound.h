@@ -1,32 +1,156 @@
 /*
- * inbound.h - what others sent: their requests and proposals, by id, and the envelopes that came
- * lately, so that none is told twice.
+ * inbound.h - messages as a session holds them: a text with several holders; what a request or
+ * proposal asked, when its envelope is gone; a message that comes in, and the memory for reading
+ * one at a time. And what others sent: their requests and proposals, by id, and the envelopes that
+ * came lately, so that none is told twice.
  */
 #ifndef MX_INBOUND_H
 #define MX_INBOUND_H
 
-#include "lib/base/map.h"
-#include "lib/session/reader.h"
+#include "lib/base/holders.h"
+#include "lib/base/ident.h"
 
-struct mx_sender;
+#include <mcpx/envelope.h>
+#include <mcpx/rpc.h>
+#include <mcpx/session.h>
 
 /**
- * A request or proposal of another participant, the size of its copy, and its neighbours in its
- * sender's list.
+ * A text, immutable once made: a message from its arrival until the last event about it, an
+ * envelope of ours from its composition until its echo.
  */
+struct mx_block {
+    size_t refs;
+    size_t len;
+    char text[];
+};
+
+/** Copies a text. Returns a block with one reference, or NULL when memory runs out. */
+struct mx_block *mx_block_new(struct mcpx_slice text);
+
+/** Takes one more reference and returns the block; NULL is allowed. */
+struct mx_block *mx_block_ref(struct mx_block *block);
+
+/** Gives one reference back; the last one frees the block. NULL is allowed. */
+void mx_block_unref(struct mx_block *block);
+
+/** The text, lent as long as the block is held. */
+static inline struct mcpx_slice mx_block_text(const struct mx_block *block)
+{
+    return (struct mcpx_slice){block->text, block->len};
+}
+
+/**
+ * Longest JSON-RPC id of a request in bytes, as written. It has a limit because any participant
+ * may choose it, and we keep it.
+ */
+enum { MX_RPC_ID_MAX = 1024 };
+
+/**
+ * One request or proposal. A view when its slices belong to others, a copy when made by
+ * mx_asked_copy.
+ *
+ * from        its sender; absent for our own
+ * proposer    the sender of the proposal that the request fulfils; absent when it fulfils none
+ * operation   METHOD[:CONTEXT] of the kind as delivered
+ * method, context
+ *             as the payload says them
+ * rpc_id      raw; absent in proposals
+ * params      raw; kept for our own proposals only, because they are not needed for others
+ * to          addressees; none = everyone
+ */
+struct mx_asked {
+    struct mcpx_slice id, from, proposer, operation, method, context, rpc_id, params;
+    const struct mcpx_slice *to;
+    size_t to_count;
+};
+
+/** The view of a received envelope. Borrows both. No proposer, no params. */
+struct mx_asked mx_asked_of(const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc);
+
+/** The bytes of memory that a copy takes. */
+size_t mx_asked_size(const struct mx_asked *asked);
+
+/** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
+struct mx_asked *mx_asked_copy(const struct mx_asked *view);
+
+/** True when the payload asks for the same METHOD and CONTEXT. */
+bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc);
+
+/** True when it was addressed to everyone, or to this participant among others. */
+bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participant);
+
+/** Deepest nesting of a message that is read. */
+enum { MX_DEPTH_MAX = 65536 };
+
+/**
+ * A message that came, or one of a page of history. It travels with what was read of it.
+ *
+ * now        when it came
+ * block      the text it came in
+ * span       its extent in the block
+ * envelope   the envelope read from it; NULL when it cannot be read
+ * rpc        its payload as a JSON-RPC message that fits the kind; NULL when it is none, or was not
+ *            asked for. Like the envelope it is lent until the reader reads another message
+ */
+struct mx_incoming {
+    struct mcpx_now now;
+    struct mx_block *block;
+    struct mcpx_slice span;
+    const struct mcpx_envelope *envelope;
+    const struct mcpx_rpc *rpc;
+};
+
+/**
+ * The reader, zero-initialised. It keeps what it read until it reads another message. Its
+ * envelope's scratch only grows, so a message that was read once can be read again without
+ * failure.
+ *
+ * block      the text of the message read last, a reference; NULL = nothing was read
+ * has_rpc    `rpc` is the payload of `envelope`
+ */
+struct mx_reader {
+    struct mx_block *block;
+    struct mcpx_envelope envelope;
+    struct mcpx_rpc rpc;
+    bool has_rpc;
+};
+
+/** Frees its memory. */
+void mx_reader_fini(struct mx_reader *reader);
+
+/**
+ * Reads the message at `span` in `block` into `envelope`; as mcpx_envelope_parse. Does nothing when
+ * that is what it read last.
+ */
+enum mcpx_err mx_reader_read(struct mx_reader *reader, struct mx_block *block,
+                             struct mcpx_slice span, struct mcpx_fault *fault);
+
+/** The payload of what was read last; NULL when it is no JSON-RPC message. */
+const struct mcpx_rpc *mx_reader_rpc(struct mx_reader *reader);
+
+/**
+ * Reads a message, of which all but `envelope` and `rpc` is filled. Returns as mx_reader_read, and
+ * MCPX_EINVALID when it does not say who sent it.
+ */
+enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in,
+                             struct mcpx_fault *fault);
+
+/**
+ * Reads the payload of the message opened last into in->rpc and compares it with the kind. Returns
+ * MCPX_VIOLATION_NONE when they agree, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND with `fault`
+ * filled.
+ */
+enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming *in,
+                                    struct mcpx_fault *fault);
+
+/* ---- what others sent ---- */
+
+/** A request or proposal of another participant, its weight, and its neighbours by arrival. */
 struct mx_heard {
     struct mcpx_slice id; /* of `asked` */
     struct mx_asked *asked;
     size_t size;
-    struct mx_sender *sender;
     struct mx_heard *older, *newer;
-};
-
-/** A sender: all instances of one participant. */
-struct mx_sender {
-    struct mcpx_slice id;
-    size_t count, bytes;
-    struct mx_heard *oldest, *newest;
 };
 
 /** Most bytes kept. There is a limit because others choose the kinds, ids and names. */
@@ -34,13 +158,17 @@ enum { MX_INBOUND_BYTES = 64 * 1024 * 1024 };
 
 /**
  * Requests or proposals. Beyond their bounds, the oldest of the sender that has most is
- * forgotten. The caller sets `key` and `max`; the rest is zero.
+ * forgotten; all instances of one participant are one sender. The caller sets `senders.key` and
+ * `max`; the rest is zero.
+ *
+ * ids       to struct mx_heard
+ * senders   how much of both bounds each uses, as one number
  */
 struct mx_inbound {
-    struct mx_map_key key;
     size_t max, bytes;
-    struct mx_map ids;     /* to struct mx_heard */
-    struct mx_map senders; /* to struct mx_sender */
+    struct mx_map ids;
+    struct mx_holders senders;
+    struct mx_heard *oldest, *newest;
 };
 
 /** Forgets everything. */

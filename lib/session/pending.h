@@ -5,8 +5,7 @@
 #ifndef MX_PENDING_H
 #define MX_PENDING_H
 
-#include "lib/base/map.h"
-#include "lib/session/reader.h"
+#include "lib/session/inbound.h"
 
 struct mx_own;
 

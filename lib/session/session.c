@@ -16,8 +16,10 @@ enum { EVENTS_PER_MESSAGE = 3 };
 
 void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
 {
-    if (!mx_connection_move(&session->connection, MX_CONNECT))
+    if (session->connection == MX_ENDED)
         return;
+    session->connection = MX_CONNECTED;
+    session->starved = false;
     session->mono_ms = now.mono_ms;
     mx_outbox_rewind(&session->outbox);
 }
@@ -34,7 +36,7 @@ void mcpx_session_end(struct mcpx_session *session)
     struct mx_own *own;
     size_t at = 0;
 
-    mx_connection_move(&session->connection, MX_END);
+    session->connection = MX_ENDED;
     while ((own = mx_pending_any(&session->pending, &at)))
         expire(session, own);
 }
@@ -95,8 +97,9 @@ void mcpx_session_disconnected(struct mcpx_session *session, int code,
     bool was_joined = mcpx_session_is_joined(session);
     int64_t pause = -1, told;
 
-    if (!mx_connection_move(&session->connection, MX_DISCONNECT))
+    if (session->connection == MX_ENDED)
         return;
+    session->connection = MX_OFFLINE;
     mx_outbox_rewind(&session->outbox);
     if (was_joined && now.mono_ms - session->welcome_ms >= MX_BACKOFF_STEADY_MS)
         session->failures = 0;
@@ -213,7 +216,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
 
     if (session->connection == MX_OFFLINE || session->connection == MX_ENDED)
         return MCPX_OK;
-    if (session->connection != MX_CONNECTED && session->connection != MX_JOINED)
+    if (session->starved)
         return MCPX_ENOMEM;
     session->mono_ms = now.mono_ms;
     mx_outbox_end_pauses(&session->outbox, now.mono_ms);
@@ -223,8 +226,7 @@ enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_sli
         err = take(session, &in);
     }
     mx_block_unref(in.block);
-    if (err == MCPX_ENOMEM)
-        mx_connection_move(&session->connection, MX_NO_MEMORY);
+    session->starved = err == MCPX_ENOMEM;
     return err;
 }
 

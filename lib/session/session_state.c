@@ -1,42 +1,17 @@
 /*
- * session_state.c - what every part of a session uses. The states of the connection are a table:
- * a boolean for each question was refused, because most of their combinations would have no
- * meaning, and nothing would say which. Pauses grow, with jitter: when a router restarts, its
- * participants must not all connect again at the same instant. Events wait in a ring, which grows
- * before a change of state, never during one: callers make room first, so that no event is lost
- * and no change has to be undone. When something happens, the event notes its message; when the
+ * session_state.c - what every part of a session uses. Pauses grow, with jitter: when a router
+ * restarts, its participants must not all connect again at the same instant. Events wait in a ring,
+ * which grows before a change of state, never during one: callers make room first, so that no event
+ * is lost and no change has to be undone. When something happens, the event notes its message; when the
  * event is told, the message is read again. The event told last keeps everything that it lends.
  */
 #include "lib/session/session_state.h"
 
 #include <stdlib.h>
 
-/* The state after each move; 0 = there is no such move. */
-/* clang-format off */
-static const enum mx_connection after[MX_CONNECTION_COUNT][MX_MOVE_COUNT] = {
-    /*                          CONNECT       WELCOME    NO_MEMORY                DISCONNECT  END */
-    [MX_OFFLINE]             = {MX_CONNECTED, 0,         0,                       MX_OFFLINE, MX_ENDED},
-    [MX_CONNECTED]           = {MX_CONNECTED, MX_JOINED, MX_CONNECTED_NO_MEMORY,  MX_OFFLINE, MX_ENDED},
-    [MX_JOINED]              = {MX_CONNECTED, 0,         MX_JOINED_NO_MEMORY,     MX_OFFLINE, MX_ENDED},
-    [MX_CONNECTED_NO_MEMORY] = {MX_CONNECTED, 0,         0,                       MX_OFFLINE, MX_ENDED},
-    [MX_JOINED_NO_MEMORY]    = {MX_CONNECTED, 0,         0,                       MX_OFFLINE, MX_ENDED},
-    [MX_ENDED]               = {0,            0,         0,                       0,          0       },
-};
-/* clang-format on */
-
-bool mx_connection_move(enum mx_connection *state, enum mx_move move)
-{
-    enum mx_connection next = after[*state][move];
-
-    if (!next)
-        return false;
-    *state = next;
-    return true;
-}
-
 bool mcpx_session_is_joined(const struct mcpx_session *session)
 {
-    return session->connection == MX_JOINED || session->connection == MX_JOINED_NO_MEMORY;
+    return session->connection == MX_JOINED;
 }
 
 static void fill(const struct mcpx_session *session, void *bytes, size_t len)
@@ -306,14 +281,14 @@ enum mcpx_err mcpx_session_new(const struct mcpx_session_config *config,
     if (!session)
         return MCPX_ENOMEM;
     session->config = with_defaults(config);
-    session->connection = MX_OFFLINE;
     if (!mx_session_reserve(session, 0)) {
         free(session);
         return MCPX_ENOMEM;
     }
     fill(session, &key, sizeof key);
     session->pending.key = key;
-    session->requests = (struct mx_inbound){.key = key, .max = session->config.inbound_max};
+    session->requests =
+        (struct mx_inbound){.senders.key = key, .max = session->config.inbound_max};
     session->proposals = session->requests;
     session->recent = (struct mx_recent){.key = key, .max = session->config.inbound_max};
     mx_outbox_init(&session->outbox);

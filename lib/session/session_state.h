@@ -6,39 +6,14 @@
 #ifndef MX_SESSION_STATE_H
 #define MX_SESSION_STATE_H
 
-#include "lib/session/inbound.h"
 #include "lib/session/pending.h"
 #include "lib/session/roster.h"
 
 /**
- * The states. 0 is none of them.
- *
- * OFFLINE             there is no connection, and another attempt will be made
- * CONNECTED           there is one; its welcome has not come yet
- * JOINED              its welcome has come
- * CONNECTED_STARVED, JOINED_STARVED
- *                     the same, and memory ran out while a message came in. Nothing more is
- *                     read from this connection, so that resuming begins with that message
- * ENDED               there will be no other connection; nothing is sent any more
+ * The states of the connection: there is none, and another attempt will be made; there is one, its
+ * welcome has not come yet; its welcome has come; there will be no other, nothing is sent any more.
  */
-enum mx_connection {
-    MX_OFFLINE = 1,
-    MX_CONNECTED,
-    MX_JOINED,
-    MX_CONNECTED_NO_MEMORY,
-    MX_JOINED_NO_MEMORY,
-    MX_ENDED,
-    MX_CONNECTION_COUNT
-};
-
-/**
- * The moves: a connection is made, a welcome comes, memory runs out, the connection ends or
- * cannot be made, no other attempt will be made.
- */
-enum mx_move { MX_CONNECT, MX_WELCOME, MX_NO_MEMORY, MX_DISCONNECT, MX_END, MX_MOVE_COUNT };
-
-/** Makes a move. Returns false, and changes nothing, when there is no such move from this state. */
-bool mx_connection_move(enum mx_connection *state, enum mx_move move);
+enum mx_connection { MX_OFFLINE, MX_CONNECTED, MX_JOINED, MX_ENDED };
 
 /** The longest pause. */
 enum { MX_BACKOFF_MAX_MS = 30000 };
@@ -117,6 +92,8 @@ struct mx_id {
  * A session.
  *
  * connection    its state
+ * starved       memory ran out while a message came in. Nothing more is read from this
+ *               connection, so that resuming begins with that message
  * mono_ms       the time of the last call
  * connect_at    mono_ms of the next attempt; meaningless unless offline
  * welcome_ms    mono_ms of this connection's first welcome; meaningless unless joined
@@ -142,6 +119,7 @@ struct mx_id {
 struct mcpx_session {
     struct mcpx_session_config config;
     enum mx_connection connection;
+    bool starved;
     int64_t mono_ms;
     int64_t connect_at;
     int64_t welcome_ms;

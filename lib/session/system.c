@@ -230,11 +230,12 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
     struct mx_grants grants = session->grants;
     struct mx_roster others;
-    bool is_first = mx_connection_move(&session->connection, MX_WELCOME);
+    bool is_first = session->connection == MX_CONNECTED;
     bool is_known = session->id.len > 0;
     bool is_renamed = learn_id(session, welcome->you);
     struct mx_event *event;
 
+    session->connection = MX_JOINED;
     if (!is_known)
         find_echoless(session);
     mx_roster_remove(&welcome->others, welcome->you->id);

@@ -15,7 +15,7 @@ static struct mx_asked asked_by(const char *from, const char *id)
 
 Test(inbound, keeps_an_id_for_who_used_it_first)
 {
-    struct mx_inbound inbound = {.key = {{1, 2}}, .max = 10};
+    struct mx_inbound inbound = {.senders.key = {{1, 2}}, .max = 10};
     struct mx_asked first = asked_by("bob", "q"), again = asked_by("bob", "q");
     struct mx_asked other = asked_by("eve", "q");
 
@@ -34,7 +34,7 @@ Test(inbound, keeps_an_id_for_who_used_it_first)
 Test(inbound, is_bounded_in_memory_as_well)
 {
     enum { LARGE = 900000 };
-    struct mx_inbound inbound = {.key = {{1, 2}}, .max = 10000};
+    struct mx_inbound inbound = {.senders.key = {{1, 2}}, .max = 10000};
     struct mx_asked asked = asked_by("eve", "");
     char *large = calloc(1, LARGE);
     char id[8];
@@ -57,7 +57,7 @@ Test(inbound, is_bounded_in_memory_as_well)
 Test(inbound, a_flood_forgets_its_own_and_no_other)
 {
     enum { MAX = 100 };
-    struct mx_inbound inbound = {.key = {{1, 2}}, .max = MAX};
+    struct mx_inbound inbound = {.senders.key = {{1, 2}}, .max = MAX};
     struct mx_asked ann = asked_by("ann", "a1"), bob = asked_by("bob", "b1"), eve = ann;
     char id[16];
 
@@ -82,7 +82,7 @@ Test(inbound, a_flood_forgets_its_own_and_no_other)
 Test(inbound, the_bytes_of_one_push_out_no_other)
 {
     enum { LARGE = 900000 };
-    struct mx_inbound inbound = {.key = {{1, 2}}, .max = 10000};
+    struct mx_inbound inbound = {.senders.key = {{1, 2}}, .max = 10000};
     struct mx_asked ann = asked_by("ann", "a1"), eve = asked_by("eve", "");
     char *large = calloc(1, LARGE);
     char id[16];
