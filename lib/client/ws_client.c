@@ -7,7 +7,6 @@
 #include "lib/base/fault.h"
 #include "lib/wire/http_head.h"
 #include "lib/wire/pem.h"
-#include "lib/wire/ws_certificate.h"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>

@@ -7,7 +7,7 @@
 #include "lib/client/ws_wire_state.h"
 
 #include "lib/json/json_write.h"
-#include "lib/wire/ws_certificate.h"
+#include "lib/wire/pem.h"
 
 #include <mcpx/base.h>
 
@@ -17,15 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
-
-struct mx_lookup;
-
-/*
- * Told once, from the loop, unless dropped before; the lookup is gone then.
- *
- * found   given to be freed with uv_freeaddrinfo; NULL with `why` (static) on failure
- */
-typedef void (*mx_lookup_done)(void *user, struct addrinfo *found, const char *why);
 
 /*
  * Receive and service buffers below 16 KiB hang the loop under TLS. The packet size bounds one
@@ -155,58 +146,6 @@ static void wire_context_close(struct mx_wire *wire)
     uv_idle_start(&wire->linger, on_turn);
 }
 
-/*
- * libwebsockets asks the resolver from within the loop and everybody waits; libuv asks it on a
- * thread of its own. A question that was put cannot be taken back, so it lives by itself until it
- * is answered.
- */
-struct mx_lookup {
-    uv_getaddrinfo_t request;
-    mx_lookup_done done; /* NULL: dropped */
-    void *user;
-};
-
-static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
-{
-    struct mx_lookup *lookup = request->data;
-
-    if (!lookup->done)
-        uv_freeaddrinfo(found);
-    else if (status)
-        lookup->done(lookup->user, NULL, uv_strerror(status));
-    else
-        lookup->done(lookup->user, found, NULL);
-    free(lookup);
-}
-
-/* Starts a lookup. Returns NULL when it cannot; nothing is told then. */
-static struct mx_lookup *lookup_start(uv_loop_t *loop, const char *host, mx_lookup_done done,
-                                      void *user)
-{
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct mx_lookup *lookup = calloc(1, sizeof *lookup);
-
-    if (!lookup)
-        return NULL;
-    lookup->request.data = lookup;
-    lookup->done = done;
-    lookup->user = user;
-    if (uv_getaddrinfo(loop, &lookup->request, on_answer, host, NULL, &hints)) {
-        free(lookup);
-        return NULL;
-    }
-    return lookup;
-}
-
-/* Nothing is told any more. NULL is allowed. */
-static void lookup_drop(struct mx_lookup *lookup)
-{
-    if (!lookup)
-        return;
-    lookup->done = NULL;
-    uv_cancel((uv_req_t *)&lookup->request);
-}
-
 static const lws_retry_bo_t no_timers; /* those of libwebsockets: we count ourselves */
 
 static void try_next(void *user);
@@ -309,10 +248,9 @@ static void try_next(void *user)
         attempt(wire, address);
 }
 
-static void on_found(void *user, struct addrinfo *found, const char *why)
+/* `found` is NULL on failure, and `why` says why. */
+static void on_found(struct mx_wire *wire, struct addrinfo *found, const char *why)
 {
-    struct mx_wire *wire = user;
-
     wire->lookup = NULL;
     wire->found = wire->next = found;
     wire->status = wire->code = 0;
@@ -322,6 +260,54 @@ static void on_found(void *user, struct addrinfo *found, const char *why)
     }
     mx_wire_reason(wire, mcpx_slice_of(why));
     mx_wire_over(wire);
+}
+
+/*
+ * libwebsockets asks the resolver from within the loop and everybody waits; libuv asks it on a
+ * thread of its own. A question that was put cannot be taken back, so it lives by itself until it
+ * is answered.
+ */
+struct mx_lookup {
+    uv_getaddrinfo_t request;
+    struct mx_wire *wire; /* NULL: nobody wants to know any more */
+};
+
+static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+    struct mx_lookup *lookup = request->data;
+
+    if (lookup->wire)
+        on_found(lookup->wire, found, status ? uv_strerror(status) : NULL);
+    else
+        uv_freeaddrinfo(found);
+    free(lookup);
+}
+
+static void look_up(struct mx_wire *wire)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    struct mx_lookup *lookup = calloc(1, sizeof *lookup);
+
+    if (lookup) {
+        lookup->request.data = lookup;
+        lookup->wire = wire;
+    }
+    if (!lookup || uv_getaddrinfo(wire->loop, &lookup->request, on_answer, wire->address.host,
+                                  NULL, &hints)) {
+        free(lookup);
+        on_found(wire, NULL, "the resolver cannot be asked");
+        return;
+    }
+    wire->lookup = lookup;
+}
+
+static void drop_lookup(struct mx_wire *wire)
+{
+    if (!wire->lookup)
+        return;
+    wire->lookup->wire = NULL;
+    uv_cancel((uv_req_t *)&wire->lookup->request);
+    wire->lookup = NULL;
 }
 
 static bool is_numeric(const struct mx_address *address)
@@ -335,25 +321,19 @@ void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target)
 {
     mcpx_text_reset(&wire->target);
     mcpx_text_slice(&wire->target, target);
-    if (wire->target.failed) {
+    if (wire->target.failed)
         on_found(wire, NULL, "out of memory");
-        return;
-    }
-    if (is_numeric(&wire->address)) {
+    else if (is_numeric(&wire->address))
         attempt(wire, wire->address.host);
-        return;
-    }
-    wire->lookup = lookup_start(wire->loop, wire->address.host, on_found, wire);
-    if (!wire->lookup)
-        on_found(wire, NULL, "the resolver cannot be asked");
+    else
+        look_up(wire);
 }
 
 void mx_wire_drop(struct mx_wire *wire)
 {
     struct lws *wsi = wire->wsi;
 
-    lookup_drop(wire->lookup);
-    wire->lookup = NULL;
+    drop_lookup(wire);
     mx_alarm_stop(wire->again);
     mx_wire_forget_addresses(wire);
     mx_wire_detach(wire);
@@ -367,7 +347,7 @@ void mx_wire_free(struct mx_wire *wire)
 {
     if (!wire)
         return;
-    lookup_drop(wire->lookup);
+    drop_lookup(wire);
     mx_alarm_free(wire->again);
     mx_wire_forget_addresses(wire);
     mx_wire_detach(wire);

@@ -9,6 +9,7 @@
 #include "lib/wire/frame_head.h"
 #include <mcpx/json.h>
 #include <openssl/ssl.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 /* The most that limits.message_bytes can be, and what the router may add. Protocol: section 1. */
@@ -276,14 +277,10 @@ static int on_close_frame(struct mx_wire *wire, const unsigned char *in, size_t 
 /* What libwebsockets says about a failed handshake does not name the reason. */
 static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good)
 {
-    struct mcpx_text why = {0};
-
     if (good)
         return 0;
-    mx_format(&why, "the router's certificate is not trusted: %s",
-              X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
-    mx_wire_reason(wire, mcpx_text_view(&why));
-    mcpx_text_fini(&why);
+    snprintf(wire->reason, sizeof wire->reason, "the router's certificate is not trusted: %s",
+             X509_verify_cert_error_string(X509_STORE_CTX_get_error(store)));
     wire->distrusted = true;
     return 0;
 }
@@ -292,18 +289,15 @@ static int on_certificate(struct mx_wire *wire, X509_STORE_CTX *store, bool good
 static void on_tls_event(const SSL *ssl, int where, int alert)
 {
     struct mx_wire *wire = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
-    struct mcpx_text why = {0};
 
     if (where & (SSL_CB_HANDSHAKE_START | SSL_CB_HANDSHAKE_DONE))
         wire->shaking = where & SSL_CB_HANDSHAKE_START;
     if (!(where & SSL_CB_READ) || !(where & SSL_CB_ALERT) || alert >> 8 != SSL3_AL_FATAL ||
         wire->open)
         return;
-    mx_format(&why, "the router refuses %s: %s",
-              wire->cert_file.len ? "the certificate that it was shown" : "the TLS handshake",
-              SSL_alert_desc_string_long(alert));
-    mx_wire_reason(wire, mcpx_text_view(&why));
-    mcpx_text_fini(&why);
+    snprintf(wire->reason, sizeof wire->reason, "the router refuses %s: %s",
+             wire->cert_file.len ? "the certificate that it was shown" : "the TLS handshake",
+             SSL_alert_desc_string_long(alert));
     wire->distrusted = true;
 }
 
@@ -323,16 +317,16 @@ static int on_failure(struct mx_wire *wire, const char *in, size_t len)
 {
     int error = 0;
     socklen_t size = sizeof error;
+    struct mcpx_slice why = {in, in ? strnlen(in, len) : 0};
 
     getsockopt(lws_get_socket_fd(wire->wsi), SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error && !wire->status && !wire->distrusted)
-        mx_wire_reason(wire, mcpx_slice_of(uv_strerror(-error)));
-    else if (wire->shaking && !wire->status && !wire->distrusted)
-        mx_wire_reason(wire,
-                       mcpx_slice_of("the TLS handshake has failed; a port that speaks no "
-                                     "TLS wants ws://"));
-    else if (in && !wire->status && !wire->distrusted)
-        mx_wire_reason(wire, (struct mcpx_slice){in, strnlen(in, len)});
+    if (error)
+        why = mcpx_slice_of(uv_strerror(-error));
+    else if (wire->shaking)
+        why =
+            MCPX_SLICE("the TLS handshake has failed; a port that speaks no TLS wants ws://");
+    if (why.text && !wire->status && !wire->distrusted)
+        mx_wire_reason(wire, why);
     mx_wire_over(wire);
     return 0;
 }

@@ -5,7 +5,6 @@
  * entered, from the loop, and STOPPED and FAILED only when no handle is left on it.
  */
 #include "lib/edge/child_state.h"
-#include "lib/edge/child_warden.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -11,8 +11,6 @@
 #define _GNU_SOURCE /* _Fork, pipe2 */
 #include "lib/edge/child_state.h"
 
-#include "lib/edge/child_warden.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -20,15 +20,12 @@
  * libuv's handler closes some by their number.
  */
 #define _GNU_SOURCE /* _Fork, pipe2, syscall, SYS_getdents64, O_DIRECTORY, memmem */
-#include "lib/edge/child_warden.h"
+#include "lib/edge/child_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>

@@ -97,4 +97,30 @@ static inline enum mx_pair_fault mx_key_pair_take(SSL_CTX *context, const char *
     return taken ? MX_PAIR_SOUND : MX_PAIR_FOREIGN;
 }
 
+/* ---- the certificate that a client shows to its router (ws_certificate.c) ---- */
+
+/**
+ * Can these files be shown?
+ *
+ * cert_file, key_file   as mcpx_client_config has them
+ * field                 the name of the file that is at fault, "cert_file" or "key_file"
+ *
+ * Returns NULL when they can, else the reason, until the next call.
+ */
+const char *mx_certificate_fault(const char *cert_file, const char *key_file,
+                                 const char **field);
+
+/**
+ * Connections that begin with `context` show what the files hold now. Returns as
+ * mx_certificate_fault; then they show what they did before.
+ */
+const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file);
+
+/**
+ * Can these files be shown, and is their certificate another one than connections with `context`
+ * have shown? Returns as mx_certificate_fault; `field` is "cert_file" as well when both are so.
+ */
+const char *mx_certificate_renewal_fault(SSL_CTX *context, const char *cert_file,
+                                         const char *key_file, const char **field);
+
 #endif

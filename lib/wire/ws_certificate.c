@@ -3,11 +3,7 @@
  * for the passphrase of a key, say nothing of the reason when it fails, and show a certificate that
  * was renewed long ago.
  */
-#include "lib/wire/ws_certificate.h"
-
 #include "lib/wire/pem.h"
-
-#include <openssl/ssl.h>
 
 static const char *load(SSL_CTX *context, const char *cert_file, const char *key_file,
                         const char **field)

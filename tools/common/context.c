@@ -9,7 +9,7 @@
 
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
-#include "lib/wire/ws_certificate.h"
+#include "lib/wire/pem.h"
 #include "tools/common/command.h"
 #include "tools/common/input.h"
 #include "tools/common/nearest.h"

@@ -1,10 +1,16 @@
 /*
- * plain_x86_64.c - sixteen bytes at a time with SSE2, which every x86-64 has, and thirty-two with
- * AVX2, which most have; four times that while nothing is found, so that a long run costs one
- * branch. plain_other.c stands in its place on other architectures.
+ * plain_units.c - the units of this architecture. On x86-64: sixteen bytes at a time with SSE2,
+ * which each has, and thirty-two with AVX2, which most have; four times that while nothing is found,
+ * so that a long run costs one branch.
  */
 #include "lib/base/plain.h"
 
+static bool always(void)
+{
+    return true;
+}
+
+#ifdef __x86_64__
 #include <immintrin.h>
 
 /* All ones in every byte that is not plain. */
@@ -127,11 +133,6 @@ AVX2 const unsigned char *mx_nested_avx2(const unsigned char *at, const unsigned
     return mx_nested_run(at, end, nested_32);
 }
 
-static bool always(void)
-{
-    return true;
-}
-
 static bool has_avx2(void)
 {
     __builtin_cpu_init();
@@ -142,4 +143,8 @@ const struct mx_plain_unit mx_plain_units[] = {
     {"avx2", has_avx2, mx_plain_avx2, mx_nested_avx2},
     {"sse2", always, mx_plain_sse2, mx_nested_sse2},
     {"portable", always, mx_plain_portable, mx_nested_portable}};
+#else
+const struct mx_plain_unit mx_plain_units[] = {
+    {"portable", always, mx_plain_portable, mx_nested_portable}};
+#endif
 const size_t mx_plain_unit_count = sizeof mx_plain_units / sizeof *mx_plain_units;
