@@ -50,7 +50,7 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     list_init(&hub->idle);
     pendings_init(hub->pendings);
     openings_init(hub->openings);
-    pool_init(&hub->pool, config->log_bytes);
+    pool_init(&hub->pool, hub->key, config->log_bytes);
     hub->stats.log_bytes_max = config->log_bytes;
     mcpx_envelope_init(&hub->envelope);
     mcpx_envelope_init(&hub->loaded);
@@ -94,7 +94,9 @@ void hub_free(struct hub *hub)
     openings_fini(hub);
     pendings_fini(hub->pendings);
     mx_map_fini(&hub->names);
+    free(hub->by_name);
     mx_map_fini(&hub->tallies);
+    pool_fini(&hub->pool);
     mcpx_text_fini(&hub->scratch);
     mcpx_text_fini(&hub->derived);
     mcpx_text_fini(&hub->seats);

@@ -373,18 +373,18 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
                              const struct stored_topic *stored)
 {
     struct opening *opening = find_ticket(hub, ticket);
-    struct tally *nobody;
+    struct tally *maker;
 
     if (!opening)
         return MCPX_ENOTFOUND;
     if (opening->topic || !is_epoch(stored->epoch) || stored->first == 0)
         return MCPX_EINVALID;
-    nobody = tally_open(hub, &tally_nobody);
-    if (!nobody)
+    maker = tally_open_loaded(hub, opening->name);
+    if (!maker)
         return MCPX_ENOMEM;
-    opening->topic = topic_make(hub, opening->name, nobody, hub->now);
+    opening->topic = topic_make(hub, opening->name, maker, hub->now);
     if (!opening->topic) {
-        tally_close(hub, nobody);
+        tally_close(hub, maker);
         return MCPX_ENOMEM;
     }
     memcpy(opening->topic->epoch, stored->epoch.text, TOPIC_EPOCH_LEN);

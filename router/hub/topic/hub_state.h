@@ -26,7 +26,7 @@
  * slow         readers that lost their place in a log, until hub_condemn_slow condemns them
  * lag          see hub_lag
  * pool         the memory of all topics' logs
- * order        the topics by name
+ * by_name      the topics, sorted; room for by_name_size
  * tallies      by hash of the participant
  * scratch      a text being composed
  * pressed      see hub_is_pressed
@@ -54,7 +54,8 @@ struct hub {
     uint64_t round;
     struct link slow;
     struct mx_map names;
-    struct order order;
+    struct topic **by_name;
+    size_t by_name_size;
     struct mx_map tallies;
     struct mcpx_text scratch;
     struct mcpx_text derived;

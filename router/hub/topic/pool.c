@@ -1,18 +1,11 @@
 /*
  * pool.c - bounds per topic multiply with the number of topics, which whoever may create topics
- * chooses. So there is one bound on all of them, and an order in which they give back. The order is
- * the rule "whoever needs it least, then whoever has most", kept in lists that are right after
- * every change, because looking for the largest of ten thousand topics at each message would be
- * what an attacker wants. Exact order by size would need a heap; within a quarter is fair enough
- * and costs two list operations.
+ * chooses. So there is one bound on all of them, and the rule of all that is shared: of the largest
+ * holder, the participant for whom the topics came to be, the largest topic gives back. Its maker
+ * is found in a heap and the topic among the maker's, which has as many as one participant may.
  *
- * A topic that can give nothing leaves the lists until it changes. So no topic is looked at twice
+ * A topic that can give nothing leaves the lines until it changes. So no topic is looked at twice
  * in vain, however often room is wanted.
- *
- * By that rule alone, who makes many topics and stays in them would empty everybody else's. So
- * topics count for their makers as well, and who has more than a share gives back first. There can
- * be one such maker at a time; its topics stand in lines of their own. It has to hold a good deal
- * less to be like the others again, so that all its topics seldom change lines.
  *
  * Tallies count where things come and go, so asking for a share is one look at a number. Those
  * without anything on them go at once: a table of everybody who ever came would be memory that
@@ -26,33 +19,48 @@
 
 /* ---- tallies ---- */
 
-/* No participant has an empty name. */
-const struct grant tally_nobody = {.identity = {"", 0}};
+static struct tally *find(const struct hub *hub, struct mcpx_slice identity)
+{
+    return mx_map_find(&hub->tallies, mx_map_hash(hub->key, identity),
+                       offsetof(struct tally, identity), identity);
+}
 
 struct tally *tally_find(const struct hub *hub, const struct grant *grant)
 {
-    return mx_map_find(&hub->tallies, mx_map_hash(hub->key, grant->identity),
-                       offsetof(struct tally, identity), grant->identity);
+    return find(hub, grant->identity);
 }
 
-struct tally *tally_open(struct hub *hub, const struct grant *grant)
+/* The name of a tally is in two parts. */
+static struct tally *make(struct hub *hub, struct mcpx_slice sort, struct mcpx_slice name)
 {
-    struct tally *tally = tally_find(hub, grant);
-    size_t len = grant->identity.len;
+    size_t len = sort.len + name.len;
+    struct tally *tally = malloc(sizeof *tally + len);
 
-    if (tally)
-        return tally;
-    tally = malloc(sizeof *tally + len);
     if (!tally || !mx_map_reserve(&hub->tallies)) {
         free(tally);
         return NULL;
     }
     *tally = (struct tally){.identity = {(const char *)(tally + 1), len}};
-    list_init(&tally->made);
+    for (size_t i = 0; i < POOL_LINES; i++)
+        list_init(&tally->lines[i]);
     list_init(&tally->peers);
-    memcpy(tally + 1, grant->identity.text, len);
+    memcpy(tally + 1, sort.text, sort.len);
+    memcpy((char *)(tally + 1) + sort.len, name.text, name.len);
     mx_map_put(&hub->tallies, mx_map_hash(hub->key, tally->identity), (uintptr_t)tally);
     return tally;
+}
+
+struct tally *tally_open(struct hub *hub, const struct grant *grant)
+{
+    struct tally *tally = tally_find(hub, grant);
+
+    return tally ? tally : make(hub, MCPX_SLICE(""), grant->identity);
+}
+
+/* No participant has such a name. */
+struct tally *tally_open_loaded(struct hub *hub, struct mcpx_slice topic)
+{
+    return make(hub, MCPX_SLICE("\n"), topic);
 }
 
 void tally_close(struct hub *hub, struct tally *tally)
@@ -64,32 +72,17 @@ void tally_close(struct hub *hub, struct tally *tally)
     free(tally);
 }
 
-/* ---- topics ---- */
+/* ---- lines ---- */
 
-/* A maker has too much above so many eighths of the bound, and no longer below so many. */
-enum { GREEDY_ABOVE = 4, GREEDY_BELOW = 3, EIGHTHS = 8 };
-
-static void sizes_init(struct pool_sizes *sizes)
+void pool_init(struct pool *pool, struct mx_map_key key, size_t max)
 {
-    for (size_t i = 0; i < POOL_CLASSES; i++)
-        list_init(&sizes->classes[i]);
-    memset(sizes->taken, 0, sizeof sizes->taken);
-}
-
-static void lines_init(struct pool_lines *lines)
-{
-    list_init(&lines->empty);
-    sizes_init(&lines->occupied);
-    sizes_init(&lines->held);
-}
-
-void pool_init(struct pool *pool, size_t max)
-{
-    pool->max = max;
-    pool->used = 0;
+    *pool = (struct pool){.max = max, .makers = {.key = key}};
     list_init(&pool->waiting);
-    lines_init(&pool->greedy);
-    lines_init(&pool->others);
+}
+
+void pool_fini(struct pool *pool)
+{
+    mx_holders_fini(&pool->makers);
 }
 
 void pool_part_init(struct pool_part *part)
@@ -98,136 +91,62 @@ void pool_part_init(struct pool_part *part)
     list_init(&part->link);
 }
 
-/* The place of the highest bit, and the two bits behind it. */
-static unsigned char class_of(size_t memory)
+/* So much of what it holds counts as its maker's. False, and it is nothing, without memory. */
+static bool offer(struct topic *topic, size_t bytes)
 {
-    unsigned power = 0;
+    struct mx_holders *makers = &topic->hub->pool.makers;
+    struct mcpx_slice maker = topic->maker->identity;
+    struct pool_part *part = &topic->part;
 
-    for (size_t rest = memory; rest > 7; rest >>= 1)
-        power++;
-    return (unsigned char)(power * 4 + ((memory >> power) & 3) + (memory > 3 ? 4 : 0));
-}
-
-static struct pool_sizes *sizes_of(struct pool_lines *lines, enum pool_line line)
-{
-    return line == POOL_HELD ? &lines->held : &lines->occupied;
-}
-
-/* ---- lines ---- */
-
-static bool has_sizes(enum pool_line line)
-{
-    return line == POOL_OCCUPIED || line == POOL_HELD;
-}
-
-void pool_leave(struct pool_part *part)
-{
-    struct pool_sizes *sizes;
-
-    list_remove(&part->link);
-    if (has_sizes(part->line)) {
-        sizes = sizes_of(part->lines, part->line);
-        if (list_is_empty(&sizes->classes[part->class]))
-            sizes->taken[part->class / 64] &= ~(UINT64_C(1) << part->class % 64);
+    if (bytes > part->offered && !mx_holders_add(makers, maker, bytes - part->offered)) {
+        (void)offer(topic, 0);
+        return false;
     }
-    part->line = POOL_NOWHERE;
+    if (bytes < part->offered)
+        mx_holders_remove(makers, maker, part->offered - bytes);
+    part->offered = bytes;
+    return true;
 }
 
 void pool_enter(struct topic *topic, enum pool_line line)
 {
-    struct pool *pool = &topic->hub->pool;
     struct pool_part *part = &topic->part;
-    struct pool_lines *lines = topic->maker->greedy ? &pool->greedy : &pool->others;
-    struct pool_sizes *sizes = sizes_of(lines, line);
 
-    pool_leave(part);
-    part->line = (unsigned char)line;
-    part->lines = lines;
-    if (!has_sizes(line)) {
-        list_append(line == POOL_EMPTY ? &lines->empty : &pool->waiting, &part->link);
-        return;
-    }
-    part->class = class_of(part->memory);
-    list_append(&sizes->classes[part->class], &part->link);
-    sizes->taken[part->class / 64] |= UINT64_C(1) << part->class % 64;
-}
-
-static struct topic *first_of(struct link *line)
-{
-    return list_is_empty(line) ? NULL : LIST_ELEMENT(line->next, struct topic, part.link);
-}
-
-/* The highest bit; `word` has one. */
-static unsigned highest(uint64_t word)
-{
-    unsigned bit = 0;
-
-    for (unsigned step = 32; step > 0; step /= 2) {
-        if (word >> step) {
-            word >>= step;
-            bit += step;
-        }
-    }
-    return bit;
-}
-
-static struct topic *largest_of(struct pool_sizes *sizes)
-{
-    for (size_t i = POOL_CLASSES / 64; i > 0; i--) {
-        if (sizes->taken[i - 1])
-            return first_of(&sizes->classes[(i - 1) * 64 + highest(sizes->taken[i - 1])]);
-    }
-    return NULL;
+    if (!offer(topic, line < POOL_LINES ? part->memory : 0))
+        line = POOL_NOWHERE;
+    list_remove(&part->link);
+    part->line = line;
+    if (line < POOL_LINES)
+        list_append(&topic->maker->lines[line], &part->link);
+    else if (line == POOL_WAITING)
+        list_append(&topic->hub->pool.waiting, &part->link);
 }
 
 /* ---- counting ---- */
 
-/* All topics of a maker go to the other lines; those that stand in none know it when they do. */
-static void judge_maker(const struct pool *pool, struct tally *maker)
-{
-    size_t eighth = pool->max / EIGHTHS;
-    bool greedy = !tally_is_nobodys(maker) &&
-                  maker->bytes > eighth * (maker->greedy ? GREEDY_BELOW : GREEDY_ABOVE);
-
-    if (greedy == maker->greedy)
-        return;
-    maker->greedy = greedy;
-    for (struct link *link = maker->made.next; link != &maker->made; link = link->next) {
-        struct topic *topic = LIST_ELEMENT(link, struct topic, in_made);
-
-        if (topic->part.line == POOL_EMPTY || has_sizes(topic->part.line))
-            pool_enter(topic, topic->part.line);
-    }
-}
-
-/* A topic holds so much now. */
 static void note_memory(struct topic *topic, size_t memory)
 {
     struct pool *pool = &topic->hub->pool;
 
     pool->used += memory - topic->part.memory;
-    topic->maker->bytes += memory - topic->part.memory;
     topic->part.memory = memory;
     topic->hub->stats.log_bytes = pool->used;
-    if (pool->max != 0)
-        judge_maker(pool, topic->maker);
 }
 
 void pool_count(struct topic *topic)
 {
-    enum pool_line line = topic->peer_count ? POOL_OCCUPIED : POOL_EMPTY;
     size_t memory = topic_memory(topic);
 
-    if (memory == topic->part.memory && topic->part.line == line)
+    if (memory == topic->part.memory && topic->part.line == POOL_HISTORY)
         return;
     note_memory(topic, memory);
-    if (topic->hub->pool.max != 0 && (line == POOL_OCCUPIED || topic->part.line != POOL_EMPTY))
-        pool_enter(topic, line);
+    if (topic->hub->pool.max != 0)
+        pool_enter(topic, POOL_HISTORY);
 }
 
 void pool_forget(struct topic *topic)
 {
-    pool_leave(&topic->part);
+    pool_enter(topic, POOL_NOWHERE);
     note_memory(topic, 0);
 }
 
@@ -238,27 +157,34 @@ size_t pool_share(const struct hub *hub)
 
 /* ---- giving back ---- */
 
-static struct topic *first_in(struct pool_lines *lines)
+static struct topic *largest_of(const struct link *line)
 {
-    struct topic *topic = first_of(&lines->empty);
+    struct topic *largest = NULL;
 
-    if (!topic)
-        topic = largest_of(&lines->occupied);
-    return topic ? topic : largest_of(&lines->held);
+    for (struct link *link = line->next; link != line; link = link->next) {
+        struct topic *topic = LIST_ELEMENT(link, struct topic, part.link);
+
+        if (!largest || topic->part.memory > largest->part.memory)
+            largest = topic;
+    }
+    return largest;
 }
 
-struct topic *pool_first(struct pool *pool)
+struct topic *pool_first(const struct hub *hub)
 {
-    struct topic *topic = first_in(&pool->greedy);
+    const struct mx_holders *makers = &hub->pool.makers;
+    const struct tally *maker = makers->count ? find(hub, mx_holders_largest(makers)) : NULL;
+    struct topic *first = NULL;
 
-    return topic ? topic : first_in(&pool->others);
+    for (size_t i = 0; maker && !first && i < POOL_LINES; i++)
+        first = largest_of(&maker->lines[i]);
+    return first;
 }
 
 void pool_retry_waiting(struct hub *hub)
 {
-    struct pool *pool = &hub->pool;
-    struct topic *topic;
+    struct link *waiting = &hub->pool.waiting;
 
-    while ((topic = first_of(&pool->waiting)))
-        pool_enter(topic, POOL_OCCUPIED);
+    while (!list_is_empty(waiting))
+        pool_enter(LIST_ELEMENT(waiting->next, struct topic, part.link), POOL_HISTORY);
 }

@@ -1,23 +1,37 @@
 /*
- * pool.h - the memory that all topics' logs have together, and who is the next to give some back
- * when it is used up (topic.h). Protocol: section 5 (bounds).
+ * pool.h - what participants have in the hub, and the memory that all topics' logs have together:
+ * who is the next to give some back when it is used up (topic.h). Protocol: section 5 (bounds).
  */
 #ifndef HUB_POOL_H
 #define HUB_POOL_H
 
+#include "lib/base/holders.h"
 #include "router/hub/log/list.h"
 #include "router/policy/grants/grant.h"
 #include <mcpx/base.h>
 
 struct hub;
+struct topic;
 
 /**
- * One participant's tally. It is there as long as anything is on it.
+ * Where a topic stands.
+ *
+ * POOL_HISTORY   it may be able to give back history
+ * POOL_HELD      what it could give back is still to be read by somebody
+ * POOL_WAITING   by somebody who only waits for their turn: looked at again after the next round
+ * POOL_NOWHERE   it can give nothing back as far as is known: looked at again when it changes
+ */
+enum pool_line { POOL_HISTORY, POOL_HELD, POOL_WAITING, POOL_NOWHERE };
+
+/** Lines of topics that can give something back, in the order in which they do. */
+enum { POOL_LINES = POOL_HELD + 1 };
+
+/**
+ * One participant's tally. It is there as long as anything is on it. A topic that was loaded came
+ * to be for nobody who is known: it is on a tally of its own.
  *
  * topics        topics that came to be for it and are still there
- * made          the same as a list, oldest first
- * bytes         memory of their logs
- * greedy        that is more than its share (pool.h)
+ * lines         those of them that can give something back
  * connections   its peers, condemned ones included
  * peers         the same as a list, oldest first
  * openings      topics that are being opened because it asked for them
@@ -30,9 +44,7 @@ struct hub;
 struct tally {
     struct mcpx_slice identity;
     size_t topics;
-    struct link made;
-    size_t bytes;
-    bool greedy;
+    struct link lines[POOL_LINES];
     size_t connections;
     struct link peers;
     size_t openings;
@@ -42,106 +54,63 @@ struct tally {
     uint64_t round, written;
 };
 
-/** Topics that were loaded are on the tally of nobody, who is never greedy. */
-extern const struct grant tally_nobody;
-
-static inline bool tally_is_nobodys(const struct tally *tally)
-{
-    return tally->identity.len == 0;
-}
-
 /** The tally of who a grant belongs to, or NULL when nothing is on it. */
 struct tally *tally_find(const struct hub *hub, const struct grant *grant);
 
 /** The same, made when there is none; NULL when memory runs out. */
 struct tally *tally_open(struct hub *hub, const struct grant *grant);
 
+/** A tally for one topic that is loaded; NULL when memory runs out. */
+struct tally *tally_open_loaded(struct hub *hub, struct mcpx_slice topic);
+
 /** Frees it when nothing is on it. To be called when something was taken off. NULL is allowed. */
 void tally_close(struct hub *hub, struct tally *tally);
-
-struct topic;
-
-/** Four classes of size for each power of two. */
-enum { POOL_CLASSES = 256 };
-
-/**
- * Where a topic stands.
- *
- * POOL_NOWHERE   it can give nothing back as far as is known; looked at again when it changes, or
- *                at the next tick
- * POOL_EMPTY     nobody is in it
- * POOL_OCCUPIED  somebody is
- * POOL_HELD      what it could give back is still to be read by somebody
- * POOL_WAITING   by somebody who only waits for their turn: looked at again after the next round
- */
-enum pool_line { POOL_NOWHERE, POOL_EMPTY, POOL_OCCUPIED, POOL_HELD, POOL_WAITING };
-
-/** Topics by what they hold; a bit for each class that has any. */
-struct pool_sizes {
-    struct link classes[POOL_CLASSES];
-    uint64_t taken[POOL_CLASSES / 64];
-};
-
-/**
- * Topics that can give something back.
- *
- * empty     those without participants, those empty for longest first
- * occupied  the others
- * held      those of them whose readers lag
- */
-struct pool_lines {
-    struct link empty;
-    struct pool_sizes occupied, held;
-};
 
 /**
  * All logs' memory.
  *
  * max       bytes; 0 = no bound, and nothing below is kept
  * used      bytes that all topics hold
- * greedy    the topics of the maker that has more than its share, who is the only one then
- * others    those of all others
+ * makers    what the tallies have in their lines
  * waiting   topics whose readers have not had their turn
  */
 struct pool {
     size_t max;
     size_t used;
+    struct mx_holders makers;
     struct link waiting;
-    struct pool_lines greedy, others;
 };
 
-/** A topic's part of it: what it was last counted with, and where it stands in `lines`. */
+/** A topic's part: what it was last counted with, how much of that at its maker's, its line. */
 struct pool_part {
     struct link link;
-    struct pool_lines *lines;
-    size_t memory;
-    unsigned char line;
-    unsigned char class;
+    size_t memory, offered;
+    enum pool_line line;
 };
 
 /** Prepares an empty pool of so many bytes; 0 = no bound. */
-void pool_init(struct pool *pool, size_t max);
+void pool_init(struct pool *pool, struct mx_map_key key, size_t max);
+
+/** Frees it; there are no topics any more. */
+void pool_fini(struct pool *pool);
 
 /** Prepares a topic's part, which holds nothing. */
 void pool_part_init(struct pool_part *part);
 
 /**
- * Counts what a topic holds now (topic_memory) and puts it where it belongs. To be called whenever
- * that may have changed, or its first participant came, or its last one left.
+ * Counts what a topic holds now (topic_memory), and has it asked again for some of that. To be
+ * called whenever that may have changed, or its last participant has left.
  */
 void pool_count(struct topic *topic);
 
 /** A topic goes, with all it holds. Its maker is still there. */
 void pool_forget(struct topic *topic);
 
-/** The topic that gives something back next, or NULL; `part.line` says why it is that. */
-struct topic *pool_first(struct pool *pool);
+/** The topic that gives something back next, or NULL; `part.line` says what. */
+struct topic *pool_first(const struct hub *hub);
 
-/** Puts a topic at the end of another line; not POOL_NOWHERE. */
+/** Puts a topic into another line. */
 void pool_enter(struct topic *topic, enum pool_line line);
-
-/** Takes a topic's part out of its line: POOL_NOWHERE. */
-void pool_leave(struct pool_part *part);
 
 /** A round is over: who waited for it may have read what was in the way. */
 void pool_retry_waiting(struct hub *hub);

@@ -4,10 +4,9 @@
  */
 #include "router/hub/topic/query.h"
 
+#include "lib/base/rows.h"
 #include "lib/json/json_write.h"
 #include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/notice.h"
-#include "router/hub/topic/topic.h"
 
 struct topic *hub_topic(struct hub *hub, struct mcpx_slice name)
 {
@@ -20,34 +19,64 @@ const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name
                        name);
 }
 
+/* ---- topics by name: moving the tail for a new one costs less than sorting for each page ---- */
+
+/* The index of the first topic whose name is not before this one. */
+static size_t place_of(const struct hub *hub, struct mcpx_slice name)
+{
+    size_t low = 0, high = hub->stats.topics, row;
+
+    MX_SEARCH(low, high, row, mcpx_slice_compare(hub->by_name[row]->name, name) < 0);
+    return low;
+}
+
+bool by_name_reserve(struct hub *hub)
+{
+    struct topic **room =
+        mx_room(hub->by_name, hub->stats.topics, &hub->by_name_size, sizeof(struct topic *));
+
+    if (room)
+        hub->by_name = room;
+    return room != NULL;
+}
+
+void by_name_insert(struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+    size_t place = place_of(hub, topic->name);
+
+    memmove(hub->by_name + place + 1, hub->by_name + place,
+            (hub->stats.topics - place) * sizeof(struct topic *));
+    hub->by_name[place] = topic;
+}
+
+void by_name_remove(const struct topic *topic)
+{
+    struct hub *hub = topic->hub;
+    size_t place = place_of(hub, topic->name);
+
+    memmove(hub->by_name + place, hub->by_name + place + 1,
+            (hub->stats.topics - place - 1) * sizeof(struct topic *));
+}
+
 const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name)
 {
-    return name.text ? order_after(&hub->order, name) : hub->order.next[0];
+    size_t place = name.text ? place_of(hub, name) : 0;
+
+    if (name.text && place < hub->stats.topics &&
+        mcpx_slice_equal(hub->by_name[place]->name, name))
+        place++;
+    return place < hub->stats.topics ? hub->by_name[place] : NULL;
 }
 
 const struct topic *topic_following(const struct topic *topic)
 {
-    return topic->order.next[0];
+    return hub_topic_after(topic->hub, topic->name);
 }
 
 struct mcpx_slice topic_name(const struct topic *topic)
 {
     return topic->name;
-}
-
-struct mcpx_slice topic_write_participants(const struct topic *topic,
-                                           const struct name_page *page, size_t bytes_max,
-                                           struct mcpx_text *out)
-{
-    size_t begin = topic_place_behind(topic, page->after), end = begin;
-    size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
-
-    mx_json_begin_array(out, NULL);
-    for (; end < topic->peer_count && end - begin < page->limit && out->len <= limit_bytes;
-         end++)
-        notice_participant(topic->peers[end], out);
-    mx_json_end_array(out);
-    return end < topic->peer_count ? topic->peers[end - 1]->id : (struct mcpx_slice){0};
 }
 
 bool topic_rate(const struct topic *topic, struct mcpx_slice identity, struct mcpx_now now,

@@ -7,6 +7,7 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
+#include "lib/json/json_write.h"
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"
 
@@ -68,9 +69,7 @@ struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *
     delivery_init(&topic->delivery);
     list_init(&topic->in_hub);
     pool_part_init(&topic->part);
-    list_init(&topic->in_made);
     list_init(&topic->in_idle);
-    list_append(&maker->made, &topic->in_made);
     maker->topics++;
     return topic;
 }
@@ -78,14 +77,13 @@ struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *
 bool topic_enter(struct topic *topic)
 {
     struct hub *hub = topic->hub;
-    uint64_t hash = mx_map_hash(hub->key, topic->name);
 
-    if (!mx_map_reserve(&hub->names))
+    if (!mx_map_reserve(&hub->names) || !by_name_reserve(hub))
         return false;
     list_append(&hub->topics, &topic->in_hub);
     topic_set_rates(topic, hub->now); /* other settings may have come into force meanwhile */
-    mx_map_put(&hub->names, hash, (uintptr_t)topic);
-    order_insert(&hub->order, topic, hash);
+    mx_map_put(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
+    by_name_insert(topic);
     hub->stats.topics++;
     topic_settle(topic);
     return true;
@@ -94,8 +92,9 @@ bool topic_enter(struct topic *topic)
 struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
                         struct mcpx_now now)
 {
-    struct topic *topic =
-        mx_map_reserve(&hub->names) ? topic_make(hub, name, maker, now) : NULL;
+    struct topic *topic = mx_map_reserve(&hub->names) && by_name_reserve(hub)
+                              ? topic_make(hub, name, maker, now)
+                              : NULL;
 
     if (topic)
         (void)topic_enter(topic); /* there is room */
@@ -110,7 +109,7 @@ static void leave_hub(struct topic *topic)
         return;
     mx_map_remove(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
     list_remove(&topic->in_hub);
-    order_remove(&hub->order, topic);
+    by_name_remove(topic);
     hub->stats.topics--;
 }
 
@@ -124,7 +123,6 @@ void topic_empty(struct topic *topic)
     list_remove(&topic->in_unpublished);
     list_remove(&topic->delivery.in_written);
     pool_forget(topic);
-    list_remove(&topic->in_made);
     topic->maker->topics--;
     tally_close(hub, topic->maker);
     accounts_fini(&topic->accounts);
@@ -254,7 +252,6 @@ void topic_insert(struct topic *topic, struct peer *peer)
     mcpx_text_reset(&topic->listed);
     index_peer(topic, peer);
     seat(topic, peer);
-    pool_count(topic);
 }
 
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
@@ -475,4 +472,21 @@ void topic_tell_position(struct topic *topic)
         return;
     if (topic->peer_count > 0 && notice_position(topic, &text) && tell(topic, text) == MCPX_OK)
         topic->told = log->head;
+}
+
+/* ---- what the HTTP API asks ---- */
+
+struct mcpx_slice topic_write_participants(const struct topic *topic,
+                                           const struct name_page *page, size_t bytes_max,
+                                           struct mcpx_text *out)
+{
+    size_t begin = topic_place_behind(topic, page->after), end = begin;
+    size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
+
+    mx_json_begin_array(out, NULL);
+    for (; end < topic->peer_count && end - begin < page->limit && out->len <= limit_bytes;
+         end++)
+        notice_participant(topic->peers[end], out);
+    mx_json_end_array(out);
+    return end < topic->peer_count ? topic->peers[end - 1]->id : (struct mcpx_slice){0};
 }

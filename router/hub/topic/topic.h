@@ -123,12 +123,10 @@ void topic_trim(struct topic *topic);
 bool topic_drop_slow(struct topic *topic);
 
 /**
- * Makes room for so many bytes more: takes the oldest segment of history of the topic that has
- * been empty for longest, until none of those has any; then of the topic that holds most, within
- * a quarter; and only then takes readers off that lag with a full socket, likewise (they are left
- * to hub_condemn_slow). All that first among the topics of a maker whose topics hold more than half
- * of the bound together, until they hold less than three eighths, and only then among the others'.
- * Each step costs the same however many topics there are.
+ * Makes room for so many bytes more: of the participant whose topics (those that it joined first)
+ * hold most, the largest topic loses its oldest segment of history; when none of them has any to
+ * give, the largest loses readers that lag with a full socket (left to hub_condemn_slow). A topic
+ * that was loaded from a store counts by itself.
  *
  * From 15/16 of the bound on room is made before it is missed, so that readers who only wait for
  * their turn get it (hub_is_pressed) before anything is refused. False when there is no room.

@@ -2,8 +2,8 @@
  * topic_memory.c - how a topic takes less memory: what nobody needs is freed, and readers that hold
  * on to too much because they are slow lose their place.
  *
- * Room for a message is taken from who needs it least, a step at a time: the pool says from whom,
- * and the topic's log and readers say whether it has any.
+ * Room for a message is taken from who has most, a step at a time: the pool says from whom, and the
+ * topic's log and readers say whether it has any.
  */
 #include "router/hub/topic/topic.h"
 
@@ -139,7 +139,7 @@ bool topic_drop_slow(struct topic *topic)
     return true;
 }
 
-/* ---- room, taken from who needs it least ---- */
+/* ---- room, taken from who has most ---- */
 
 /* The part of the bound that is kept for what is on its way. */
 enum { SPARE_PART = 16 };
@@ -153,17 +153,13 @@ static bool shorten(struct topic *topic)
     return true;
 }
 
-/* The first topic gives back what it can, or goes where it is not asked again in vain. */
+/* A topic gives back what it can, or goes where it is not asked again in vain. */
 static void take_from(struct topic *topic)
 {
     if (topic->part.line == POOL_HELD)
-        pool_enter(topic, topic_drop_slow(topic) ? POOL_OCCUPIED : POOL_WAITING);
-    else if (shorten(topic))
-        return;
-    else if (topic->part.line == POOL_OCCUPIED)
-        pool_enter(topic, POOL_HELD);
-    else
-        pool_leave(&topic->part);
+        pool_enter(topic, topic_drop_slow(topic) ? POOL_HISTORY : POOL_WAITING);
+    else if (!shorten(topic))
+        pool_enter(topic, topic->peer_count > 0 ? POOL_HELD : POOL_NOWHERE);
 }
 
 static bool has_room(const struct pool *pool, size_t growth)
@@ -179,7 +175,7 @@ bool reclaim_room(struct hub *hub, size_t growth)
 
     if (pool->max == 0)
         return true;
-    while (!has_room(pool, growth + spare) && (topic = pool_first(pool)))
+    while (!has_room(pool, growth + spare) && (topic = pool_first(hub)))
         take_from(topic);
     return has_room(pool, growth);
 }

@@ -13,14 +13,6 @@
 /** An epoch is 128 random bits in hexadecimal. */
 enum { TOPIC_EPOCH_LEN = 32 };
 
-/** Levels of the list in which topics are sorted by name (order.c): enough for 4^10 topics. */
-enum { ORDER_LEVELS = 10 };
-
-/** The topics behind a topic, or behind the beginning: one on each level, NULL where none is. */
-struct order {
-    struct topic *next[ORDER_LEVELS];
-};
-
 /**
  * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
  *
@@ -41,7 +33,6 @@ struct delivery {
  * One room.
  *
  * in_hub          link among all topics; in none while the topic is loaded
- * order           the topics behind it, by name
  * in_dirty        link among the topics with entries that not every peer was offered yet
  * in_unpublished  link among the topics whose news waits to be published
  * publish_ms      mono_ms by which it has to be
@@ -64,14 +55,12 @@ struct delivery {
  * lost            memory had no room for what is stored: it ends, to be opened again
  * empty_ms        mono_ms since when it has no participant
  * maker           on whose tally it is
- * in_made         link among those of its maker
  * part            what it has of all logs' memory
  * accounts        what is remembered of its participants, and of those who left and still owe
  */
 struct topic {
     struct hub *hub;
     struct link in_hub;
-    struct order order;
     struct link in_dirty;
     struct link in_unpublished;
     int64_t publish_ms;
@@ -97,7 +86,6 @@ struct topic {
     bool lost;
     int64_t empty_ms;
     struct tally *maker;
-    struct link in_made;
     struct pool_part part;
     struct accounts accounts;
     struct log log;
@@ -119,13 +107,11 @@ void delivery_came_round(struct topic *topic);
 /** Everybody has had a turn since the last envelope was accepted. */
 void delivery_done(struct topic *topic);
 
-/** Puts a topic in its place. Its levels follow from the keyed hash of its name. */
-void order_insert(struct order *order, struct topic *topic, uint64_t hash);
+/** Makes sure that the next by_name_insert cannot fail; false when memory runs out. */
+bool by_name_reserve(struct hub *hub);
 
-/** Takes it out. */
-void order_remove(struct order *order, const struct topic *topic);
-
-/** The first topic whose name sorts behind this one; NULL when there is none. */
-struct topic *order_after(const struct order *order, struct mcpx_slice name);
+/** Puts a topic in its place among hub->by_name, or takes it out. */
+void by_name_insert(struct topic *topic);
+void by_name_remove(const struct topic *topic);
 
 #endif
