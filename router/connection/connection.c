@@ -5,7 +5,7 @@
  */
 #include "router/connection/connection.h"
 
-#include "router/connection/signatures.h"
+#include "router/connection/errand.h"
 #include "router/connection/turn.h"
 #include "router/tls/tls.h"
 
@@ -39,6 +39,27 @@ struct close_cause close_cause_of_router(enum mcpx_err err)
 /* The largest buffer that a connection keeps between messages. */
 enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };
 
+bool connection_take_place(struct connection *connection)
+{
+    struct edge *edge = connection->edge;
+    struct address network = address_network(connection->from);
+
+    if (!mx_holders_add(&edge->unauthenticated, address_slice(&network), 1))
+        return false;
+    list_append(&edge->strangers, &connection->in_strangers);
+    return true;
+}
+
+void connection_leave_place(struct connection *connection)
+{
+    struct address network = address_network(connection->from);
+
+    if (list_is_empty(&connection->in_strangers))
+        return;
+    list_remove(&connection->in_strangers);
+    mx_holders_remove(&connection->edge->unauthenticated, address_slice(&network), 1);
+}
+
 struct connection *connection_new(struct edge *edge, struct lws *wsi, struct address origin)
 {
     struct address from = address_shared(origin);
@@ -46,14 +67,15 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
 
     if (!connection)
         return NULL;
-    if (!holders_add(&edge->unauthenticated, from, &connection->holding)) {
+    connection->edge = edge;
+    connection->from = from;
+    list_init(&connection->in_strangers);
+    if (!connection_take_place(connection)) {
         free(connection);
         return NULL;
     }
-    connection->edge = edge;
     connection->generation = edge->generation;
     connection->number = ++edge->numbered;
-    connection->from = from;
     connection->origin = origin;
     connection->wsi = wsi;
     connection->fd = lws_get_socket_fd(wsi);
@@ -98,7 +120,7 @@ const char *connection_remote(const struct connection *connection, char text[REM
 static void set_state(struct connection *connection, enum connection_state state)
 {
     if (state != UNAUTHENTICATED && state != ANSWERED)
-        holders_remove(&connection->edge->unauthenticated, &connection->holding);
+        connection_leave_place(connection);
     list_remove(&connection->in_leaving);
     if (state == LEAVING)
         list_append(&connection->edge->leaving, &connection->in_leaving);
@@ -127,6 +149,7 @@ void connection_depart(struct connection *connection, struct close_cause cause)
         log_known("says", cause.says), log_left_out(connection));
     list_remove(&connection->in_welcoming);
     list_remove(&connection->in_joining);
+    unfinished_end(connection);
     connection->peer = NULL;
     hub_depart(connection->edge->hub, peer, MCPX_ECLOSED, edge_now(connection->edge));
 }

@@ -48,7 +48,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * wants_proxy_head   what comes next is a PROXY head; `proxy_head` has what has come of it
  * origin_told    `origin` is what a proxy has said
  * since_ms       wall clock at which it became a member
- * holding        its place among edge->unauthenticated
+ * in_strangers   link in edge->strangers while it is not upgraded
  * exchange       the HTTP request that is on its way; NULL else
  * waiter         while it waits for the hub; NULL else
  * signing        while the signature of its token is verified; NULL else
@@ -87,7 +87,7 @@ struct connection {
     struct address from, origin;
     struct mcpx_text proxy_head;
     int64_t since_ms;
-    struct holding holding;
+    struct link in_strangers;
     struct exchange *exchange;
     struct waiter *waiter;
     struct signing *signing;
@@ -181,6 +181,12 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
  */
 void connection_free(struct connection *connection);
 
+/** It has a place among those not upgraded yet. False when memory runs out. */
+bool connection_take_place(struct connection *connection);
+
+/** It has none any more; harmless when it had none. */
+void connection_leave_place(struct connection *connection);
+
 /** The connection of a libwebsockets socket; NULL for its internal ones. */
 struct connection *connection_of(struct lws *wsi);
 
@@ -251,7 +257,7 @@ void wire_drop(struct connection *connection);
 /**
  * More of a member's message has arrived: counts its memory, and from the first piece on its time.
  * When all of them together take more than bounds_buffers, the participant that holds most loses
- * its largest, and with it that connection (1008).
+ * the one that it began first, and with it that connection (1008).
  */
 void unfinished_count(struct connection *connection);
 

@@ -6,7 +6,6 @@
 
 #include "router/api/http_api.h"
 #include "router/connection/errand.h"
-#include "router/connection/signatures.h"
 #include "router/connection/tls_files.h"
 #include "router/http/gate.h"
 #include "router/process/log.h"
@@ -18,13 +17,11 @@
  * Participants that were upgraded and are not in their topic yet (guests.h).
  *
  * joining    their join is not stored yet; in the order in which it was accepted
- * parties    how many of one participant wait to be asked; all of them together
+ * waiting    how many of each participant wait to be let in
  */
 struct guests {
     struct link joining;
-    struct mx_map parties;
-    struct mx_map_key key;
-    size_t count;
+    struct mx_holders waiting;
 };
 
 /**
@@ -135,10 +132,11 @@ struct waiters {
  * all, count                every connection; how many there are
  * room                      how many there may be without taking the descriptors of all else
  * leaving                   those that are leaving, the longest first
- * unauthenticated           those not upgraded yet, by the address they come from
+ * strangers                 those not upgraded yet, the oldest first; in unauthenticated how many
+ *                           of each network
  * welcoming                 members whose welcome is held back, oldest first
- * unfinished                bytes of memory that unfinished messages take; in unfinished_all and
- *                           unfinished_count the connections they belong to
+ * unfinished                bytes of memory that unfinished messages take, by participant; in
+ *                           unfinished_all the connections they belong to, that began first first
  * unsent                    bytes of memory that sockets have not taken yet; in full the
  *                           connections they belong to, the one that took bytes last at the end
  * waiting, deferred         connections with something left of a read that waits for its turn,
@@ -187,10 +185,11 @@ struct edge {
     struct lws_vhost *vhost;
     struct listener *listeners;
     size_t listener_count;
-    struct link all, welcoming, leaving;
-    struct holders unauthenticated;
+    struct link all, welcoming, leaving, strangers;
+    struct mx_holders unauthenticated;
     size_t count, room;
-    size_t unfinished, unfinished_count, unsent;
+    struct mx_holders unfinished;
+    size_t unsent;
     struct link unfinished_all, full, waiting;
     size_t deferred;
     uint64_t turn, others_ns;

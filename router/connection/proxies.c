@@ -38,12 +38,12 @@ static bool take_origin(struct connection *connection, struct address whole)
     struct edge *edge = connection->edge;
     char remote[REMOTE_SIZE];
 
+    connection_leave_place(connection);
     connection->via_proxy = false;
     connection->origin_told = true;
     connection->origin = whole;
     connection->from = address_shared(whole);
-    holders_remove(&edge->unauthenticated, &connection->holding);
-    if (!holders_add(&edge->unauthenticated, connection->from, &connection->holding)) {
+    if (!connection_take_place(connection)) {
         connection_kill(connection);
         return false;
     }

@@ -299,12 +299,6 @@ static void record(struct edge *edge, struct audit_note *note)
     store_note(edge->store, note);
 }
 
-static const char *reason_of(const struct verdict *verdict)
-{
-    return verdict->err == MCPX_ECAPABILITY ? mcpx_refusal_wire(verdict->decision.refusal)
-                                            : mcpx_strerror(verdict->err);
-}
-
 void record_message(struct connection *connection, const struct verdict *verdict, size_t bytes)
 {
     const struct peer *peer = connection->peer;
@@ -320,7 +314,7 @@ void record_message(struct connection *connection, const struct verdict *verdict
     note.kind_sent = verdict->kind_sent;
     note.grant = verdict->decision.grant;
     note.error = mcpx_slice_of(mcpx_error_wire(verdict->err));
-    note.reason = mcpx_slice_of(reason_of(verdict));
+    note.reason = mcpx_slice_of(message_reason(verdict));
     record(connection->edge, &note);
 }
 

@@ -163,6 +163,11 @@ void waiters_remove(struct connection *connection)
     waiter->end(waiter);
 }
 
+void waiters_ask_all(struct edge *edge)
+{
+    edge->waiters.asking = edge->waiters.count;
+}
+
 /* Whose turn is it? All of those who wait now, when anything has ended, or a second has passed. */
 static void begin(struct edge *edge)
 {
@@ -173,7 +178,7 @@ static void begin(struct edge *edge)
     if (waits != waiters->waits || mono_ms >= waiters->asked_ms + ASK_AGAIN_MS) {
         waiters->waits = waits;
         waiters->asked_ms = mono_ms;
-        waiters->asking = waiters->count;
+        waiters_ask_all(edge);
     }
     if (waiters->asking > waiters->count)
         waiters->asking = waiters->count; /* somebody has left */

@@ -68,8 +68,8 @@ void turn_hold(struct connection *connection);
 void turn_release(struct connection *connection);
 
 /*
- * Connections that wait for the hub: for a topic to be opened, for a join or leave to be stored.
- * Nothing is read from them meanwhile, and nobody else waits for them.
+ * Connections that wait for the hub: for a topic to be opened, for a join or leave to be stored; or
+ * for a reload. Nothing is read from them meanwhile, and nobody else waits for them.
  */
 
 /**
@@ -99,6 +99,9 @@ void waiters_add(struct connection *connection, struct waiter *waiter);
 
 /** The connection waits no longer, if it did: its waiter is ended. It stays held. */
 void waiters_remove(struct connection *connection);
+
+/** What some of them wait for has ended: all are asked again. */
+void waiters_ask_all(struct edge *edge);
 
 /** Asks some of those whose turn it is. True when anybody has stopped waiting. */
 bool waiters_turn(struct edge *edge);

@@ -119,20 +119,11 @@ void http_server_bytes(struct connection *connection, const char *bytes, size_t 
 /** Frees the request that is on its way, if there is one. */
 void http_server_end(struct connection *connection);
 
-/** Answers those who have waited for a reload that has ended. */
-void http_server_tell_reloaded(struct edge *edge);
-
 /*
  * ---- between the 101 and the welcome. Where topics are loaded and joins are stored, that
  * takes a while: what a client sends meanwhile is read when it has its welcome, and a refusal
  * that is known only then is a close frame. Protocol: section 7.
  */
-
-/** Prepares; `key` is for names of participants. */
-void guests_init(struct guests *guests, struct mx_map_key key);
-
-/** Frees the table; nobody may wait any more. */
-void guests_fini(struct guests *guests);
 
 /**
  * May one more of this participant wait to be let in? They count as connections. Returns MCPX_OK,
@@ -234,8 +225,8 @@ void evict_greedy(struct connection *connection);
 void evict_late(struct edge *edge);
 
 /**
- * Cuts the oldest unauthenticated connection of the address that holds most of them, if there is
- * any.
+ * Cuts the oldest unauthenticated connection of the network (/48 for IPv6; an IPv4 address is its
+ * own) that has most of them, if there is any; of several such networks the oldest of all.
  */
 void evict_unauthenticated(struct edge *edge);
 
@@ -310,9 +301,6 @@ void reload_all(struct edge *edge);
 
 /** Has the reload of that number ended? What became of the last one is in edge->api.reloads. */
 bool reload_is_done(const struct edge *edge, uint64_t number);
-
-/** Has any ended since this was asked last? */
-bool reload_has_ended(struct edge *edge);
 
 /**
  * Begins what a signal has asked for, and frees some of the configuration that was in force before.

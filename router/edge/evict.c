@@ -86,20 +86,39 @@ void evict_late(struct edge *edge)
     }
 }
 
+/*
+ * "The oldest goes" lets whoever comes fastest push out all others. Here whoever has most makes
+ * room, so a crowd costs itself: by network, or 65,536 networks of 64 bits, which anybody can rent
+ * for nothing, would be as many people.
+ */
+static struct connection *find_crowding(const struct edge *edge)
+{
+    const struct mx_holders *networks = &edge->unauthenticated;
+    uint64_t most = mx_holders_held(networks, mx_holders_largest(networks));
+
+    for (struct link *link = edge->strangers.next; link != &edge->strangers;
+         link = link->next) {
+        struct connection *connection = LIST_ELEMENT(link, struct connection, in_strangers);
+        struct address network = address_network(connection->from);
+
+        if (mx_holders_held(networks, address_slice(&network)) == most)
+            return connection;
+    }
+    return NULL;
+}
+
 void evict_unauthenticated(struct edge *edge)
 {
-    struct holding *holding = holders_excess(&edge->unauthenticated);
-    struct connection *connection;
+    struct connection *connection = find_crowding(edge);
     char remote[REMOTE_SIZE];
 
-    if (!holding)
+    if (!connection)
         return;
-    connection = LIST_ELEMENT(holding, struct connection, holding);
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
         LOG(LOG_WARN, "unauthenticated_cut", log_connection(connection),
             log_string("remote", connection_remote(connection, remote)),
             log_string("reason", "too many connections wait to be upgraded, most of them from "
-                                 "this address"));
+                                 "this network"));
     connection_kill(connection);
 }
 

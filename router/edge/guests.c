@@ -14,68 +14,15 @@
 #include <libwebsockets.h>
 #include <stdlib.h>
 
-/* How many of one participant wait to be let in. */
-struct party {
-    struct mcpx_slice identity;
-    size_t count;
-};
-
 /* The connection's waiter is part of it. */
 struct guest {
     struct waiter waiter;
-    struct party *party;
     struct grant *grant;
     struct admission admission;
     struct mcpx_text scratch;
 };
 
-void guests_init(struct guests *guests, struct mx_map_key key)
-{
-    *guests = (struct guests){.key = key};
-    list_init(&guests->joining);
-}
-
-void guests_fini(struct guests *guests)
-{
-    mx_map_fini(&guests->parties);
-}
-
-/* ---- their shares ---- */
-
-static struct party *party_find(const struct guests *guests, struct mcpx_slice identity)
-{
-    return mx_map_find(&guests->parties, mx_map_hash(guests->key, identity),
-                       offsetof(struct party, identity), identity);
-}
-
-static struct party *party_open(struct guests *guests, struct mcpx_slice identity)
-{
-    struct party *party = party_find(guests, identity);
-
-    if (party)
-        return party;
-    party = malloc(sizeof *party + identity.len);
-    if (!party || !mx_map_reserve(&guests->parties)) {
-        free(party);
-        return NULL;
-    }
-    memcpy(party + 1, identity.text, identity.len);
-    *party = (struct party){.identity = {(const char *)(party + 1), identity.len}};
-    mx_map_put(&guests->parties, mx_map_hash(guests->key, identity), (uintptr_t)party);
-    return party;
-}
-
-static void party_leave(struct guests *guests, struct party *party)
-{
-    guests->count--;
-    if (--party->count > 0)
-        return;
-    mx_map_remove(&guests->parties, mx_map_hash(guests->key, party->identity),
-                  (uintptr_t)party);
-    free(party);
-}
-
-static bool is_full(size_t count, size_t max)
+static bool is_full(uint64_t count, size_t max)
 {
     return max != 0 && count >= max;
 }
@@ -83,11 +30,11 @@ static bool is_full(size_t count, size_t max)
 enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant)
 {
     const struct hub_config *config = &edge->config->hub;
-    const struct party *party = party_find(&edge->guests, grant->identity);
+    const struct mx_holders *waiting = &edge->guests.waiting;
 
-    if (is_full(hub_stats(edge->hub)->peers + edge->guests.count, config->connections_max))
+    if (is_full(hub_stats(edge->hub)->peers + waiting->held, config->connections_max))
         return MCPX_EFULL;
-    if (!party || !is_full(party->count, config->connections_each))
+    if (!is_full(mx_holders_held(waiting, grant->identity), config->connections_each))
         return MCPX_OK;
     hub_note_cap(edge->hub, CAP_CONNECTIONS);
     return MCPX_ESHARE;
@@ -99,7 +46,7 @@ static void end(struct waiter *waiter)
 {
     struct guest *guest = (struct guest *)waiter;
 
-    party_leave(&waiter->connection->edge->guests, guest->party);
+    mx_holders_remove(&waiter->connection->edge->guests.waiting, guest->grant->identity, 1);
     grant_unref(guest->grant);
     mcpx_text_fini(&guest->scratch);
     free(guest);
@@ -201,21 +148,13 @@ size_t guests_turn_away(void *edge, const struct removal *removal)
 bool guests_add(struct connection *connection, struct grant *grant,
                 const struct admission *admission, struct mcpx_text *scratch)
 {
-    struct guests *guests = &connection->edge->guests;
-    struct party *party = party_open(guests, grant->identity);
-    struct guest *guest = party ? malloc(sizeof *guest) : NULL;
+    struct guest *guest = malloc(sizeof *guest);
 
-    if (party) {
-        party->count++;
-        guests->count++;
-    }
-    if (!guest) {
-        if (party)
-            party_leave(guests, party);
+    if (!guest || !mx_holders_add(&connection->edge->guests.waiting, grant->identity, 1)) {
+        free(guest);
         return false;
     }
     *guest = (struct guest){.waiter = {.ask = ask, .end = end},
-                            .party = party,
                             .grant = grant_ref(grant),
                             .admission = *admission,
                             .scratch = *scratch};

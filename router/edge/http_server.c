@@ -84,7 +84,7 @@ static void answer(struct connection *connection)
     struct edge *edge = connection->edge;
     struct http_reply reply = {0};
 
-    hub_note_edge(edge->hub, edge->unsent, edge->unfinished);
+    hub_note_edge(edge->hub, edge->unsent, edge->unfinished.held);
     http_answer(&edge->api, request, edge_now(edge), &reply);
     if (reply.err == MCPX_EOPENING &&
         (waits_for_signature(connection, answer) || wait_for(connection, &reply))) {
@@ -171,19 +171,6 @@ static bool ask_reload(struct waiter *waiter, bool late)
     answer_send(connection, &reply);
     http_reply_fini(&reply);
     return true;
-}
-
-void http_server_tell_reloaded(struct edge *edge)
-{
-    struct link *all = &edge->waiters.all, *next;
-
-    for (struct link *link = all->next; link != all; link = next) {
-        struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
-
-        next = link->next;
-        if (waiter->ask == ask_reload)
-            (void)ask_reload(waiter, false);
-    }
 }
 
 /* False when it cannot, and `reply` says so. */

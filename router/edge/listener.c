@@ -169,7 +169,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
     if (looks == 0 || gate_looks(edge->gate, from, looks, edge_now(edge))) {
         evict_leaving(edge);
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
-        if (edge->unauthenticated.count >= UNAUTHENTICATED_MAX || edge->count >= edge->room)
+        if (edge->unauthenticated.held >= UNAUTHENTICATED_MAX || edge->count >= edge->room)
             evict_unauthenticated(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         ws_server_adopt(listener, fd, origin, looks);

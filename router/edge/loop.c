@@ -120,8 +120,6 @@ static void on_round(uv_prepare_t *prepare)
     more = rejudge_turn(edge) || more;
     if (edge->changes->to_look > 0 && !store_turn_is_blocked(edge))
         more = tick_changes(edge) || more;
-    if (reload_has_ended(edge))
-        http_server_tell_reloaded(edge);
     more = flush_round(edge) || waiters_have_turn(edge) || more;
     hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
     figure_add_time(&edge->turns, took_us);
@@ -254,10 +252,9 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
     manager_open(&edge->manager);
-    holders_init(&edge->unauthenticated, key);
+    edge->unauthenticated.key = edge->unfinished.key = edge->guests.waiting.key = key;
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
-    guests_init(&edge->guests, key);
     errands_init();
     signatures_init(&edge->signatures, key);
     key_watch_init(&edge->keys);
@@ -265,6 +262,8 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     list_init(&edge->all);
     list_init(&edge->welcoming);
     list_init(&edge->leaving);
+    list_init(&edge->strangers);
+    list_init(&edge->guests.joining);
     list_init(&edge->unfinished_all);
     list_init(&edge->full);
     list_init(&edge->waiting);
@@ -398,14 +397,15 @@ void edge_free(struct edge *edge)
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);
-    guests_fini(&edge->guests);
+    mx_holders_fini(&edge->guests.waiting);
+    mx_holders_fini(&edge->unfinished);
     hub_free(edge->hub);
     reload_free(edge->reload);
     mcpx_text_fini(&edge->api.reloads.text);
     tickets_free(edge->tickets);
     changes_free(edge->changes);
     gate_free(edge->gate);
-    holders_fini(&edge->unauthenticated);
+    mx_holders_fini(&edge->unauthenticated);
     free(edge->listeners);
     free(edge);
 }

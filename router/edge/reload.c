@@ -11,6 +11,7 @@
 #include "lib/json/json_write.h"
 #include "router/connection/edge.h"
 #include "router/connection/refusal.h"
+#include "router/connection/turn.h"
 #include "router/policy/identity/tokens.h"
 #include "router/process/process.h"
 #include "router/store/audit/audit_line.h"
@@ -173,7 +174,6 @@ enum { ANSWER_BYTES = 262144, WAIT_MS = 5000 };
  * errand      reads it
  * by_ms       when one begins at last that a signal asks for; 0 = none waits
  * asker       who has asked for the one under way; `next`: for the one after it
- * told        what errand.done was when it was asked for last
  * err, found  what the thread has found
  * retired     participants and keys of before, to be freed, some in each turn of the loop
  */
@@ -182,7 +182,6 @@ struct reload {
     struct errand errand;
     int64_t by_ms;
     struct reload_asker asker, next;
-    uint64_t told;
     enum mcpx_err err;
     struct reload_found found;
     struct tokens *retired;
@@ -302,6 +301,7 @@ static bool take(struct edge *edge)
         }
     }
     forget_found(&reload->found);
+    waiters_ask_all(edge);
     return false;
 }
 
@@ -373,15 +373,6 @@ static void ask_in_time(struct edge *edge)
 bool reload_is_done(const struct edge *edge, uint64_t number)
 {
     return errand_is_done(&edge->reload->errand, number);
-}
-
-bool reload_has_ended(struct edge *edge)
-{
-    struct reload *reload = edge->reload;
-    bool ended = reload->told != reload->errand.done;
-
-    reload->told = reload->errand.done;
-    return ended;
 }
 
 bool reload_turn(struct edge *edge)

@@ -196,8 +196,10 @@ static void turn(struct edge *edge)
 
 void store_turn_run(struct edge *edge)
 {
-    if (!edge->store)
+    if (!edge->store) {
+        (void)waiters_turn(edge); /* for a reload */
         return;
+    }
     turn(edge);
     if (waiters_turn(edge))
         turn(edge); /* their joins go on at once */

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(protocol, .fini = world_end);
+
 /* ---- section 2: the CONTEXT table ---- */
 
 /* Sets params.a.b, given as "params.a.b", in a message. */
@@ -187,7 +189,6 @@ static enum mcpx_err said(const char *field, json_t *instead)
     world_joins(w, "alice", "chat");
     err = world_says_bytes(w, "alice", text, strlen(text));
     free(text);
-    world_free(w);
     return err;
 }
 
@@ -324,7 +325,6 @@ static json_t *answer_to(const char *error)
         cr_expect_eq(json_object_get(answer, "correlation_id") != NULL,
                      provocations[i].has_correlation, "%s", error);
     }
-    world_free(w);
     return answer;
 }
 
@@ -406,7 +406,6 @@ Test(protocol, section_5_the_messages_of_the_table_tell_a_place)
         cr_expect_eq(json_string_length(json_object_get(topic, "epoch")), 32);
         cr_expect(json_is_integer(json_object_get(topic, "serial")));
         json_decref(told);
-        world_free(w);
     }
     cr_expect_eq(rows, sizeof ways / sizeof *ways);
 }

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(backpressure, .fini = world_end);
+
 enum { MESSAGE = 1000 };
 
 /* Says `count` messages of about MESSAGE bytes, each with an id of its own. */
@@ -81,7 +83,6 @@ Test(backpressure, who_stops_reading_loses_the_connection_and_nobody_else_loses_
     cr_expect_not_null(strstr(read.text, "slow < close 4003\n"), "%s", read.text);
     cr_expect_eq(lines_of(&read, "slow < chat"), 0, "nothing from behind the hole");
     mcpx_text_fini(&read);
-    world_free(w);
 }
 
 Test(backpressure, who_only_pauses_gets_everything_in_order)
@@ -100,7 +101,6 @@ Test(backpressure, who_only_pauses_gets_everything_in_order)
     cr_expect_eq(lines_of(&read, "slow < chat"), 200);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 0);
     mcpx_text_fini(&read);
-    world_free(w);
 }
 
 Test(backpressure, memory_is_given_back_once_everybody_has_read)
@@ -124,7 +124,6 @@ Test(backpressure, memory_is_given_back_once_everybody_has_read)
     talk(w, "alice", 1);
     cr_expect_leq(hub_stats(world_hub(w))->log_bytes, 65536u + 2 * 262144 + 4096,
                   "%llu bytes held", (unsigned long long)hub_stats(world_hub(w))->log_bytes);
-    world_free(w);
 }
 
 /* Leaving is told to the others, which may push the next one off: all fall, none hangs. */
@@ -145,7 +144,6 @@ Test(backpressure, many_readers_may_fall_at_once)
     world_skip(w);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 40);
     cr_expect_eq(hub_topic_find(world_hub(w), MCPX_SLICE("room"))->peer_count, 1);
-    world_free(w);
 }
 
 Test(backpressure, the_edge_is_asked_to_write_before_waiting_readers_fall)
@@ -162,7 +160,6 @@ Test(backpressure, the_edge_is_asked_to_write_before_waiting_readers_fall)
             world_skip(w);
     }
     cr_expect_eq(hub_stats(world_hub(w))->slow, 0);
-    world_free(w);
 }
 
 Test(backpressure, a_message_larger_than_everything_still_reaches_who_reads)
@@ -187,7 +184,6 @@ Test(backpressure, a_message_larger_than_everything_still_reaches_who_reads)
                     "carol < welcome carol [] with alice,bob; head null\n"
                     "carol < presence join carol\n");
     free(text);
-    world_free(w);
 }
 
 /* The most a log holds while somebody says `count` messages to `to` addressees each. */
@@ -212,7 +208,6 @@ static uint64_t most_held(const struct hub_config *config, int count, size_t siz
         if (hub_stats(world_hub(w))->log_bytes > most)
             most = hub_stats(world_hub(w))->log_bytes;
     }
-    world_free(w);
     free(text);
     return most;
 }
@@ -271,7 +266,6 @@ Test(backpressure, who_does_not_read_fills_no_memory_and_keeps_nobody_out)
     }
     world_skip(w);
     cr_expect_eq(hub_stats(world_hub(w))->outbox_bytes, 0);
-    world_free(w);
 }
 
 /* Presence is read as envelopes are: who stops reading it has to go. */
@@ -298,5 +292,4 @@ Test(backpressure, who_does_not_read_presence_falls_off_as_well)
     cr_expect_eq(lines_of(&read, "alice < presence update alice"), 1020);
     cr_expect_eq(lines_of(&read, "alice < presence leave slow (slow_consumer)"), 1);
     mcpx_text_fini(&read);
-    world_free(w);
 }

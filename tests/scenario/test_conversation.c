@@ -9,6 +9,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(conversation, .fini = world_end);
+
 static struct world *two(const char *alice, const char *bob)
 {
     struct world *w = world_new();
@@ -36,7 +38,6 @@ Test(conversation, a_call_and_its_answer_reach_everybody_with_their_tool_named)
                     "bob < mcp/response:tools/call:echo a1 from bob\n"
                     "carol < mcp/request:tools/call:echo q1 from alice\n"
                     "carol < mcp/response:tools/call:echo a1 from bob\n");
-    world_free(w);
 }
 
 Test(conversation, a_fulfilment_takes_the_context_of_its_proposal)
@@ -51,7 +52,6 @@ Test(conversation, a_fulfilment_takes_the_context_of_its_proposal)
                     "alice < mcp/request:tools/call:rm f1 from bob\n"
                     "bob < mcp/proposal:tools/call:rm p1 from alice\n"
                     "bob < mcp/request:tools/call:rm f1 from bob\n");
-    world_free(w);
 }
 
 Test(conversation, the_completed_kind_is_the_one_that_needs_a_grant)
@@ -72,7 +72,6 @@ Test(conversation, the_completed_kind_is_the_one_that_needs_a_grant)
                "\"correlation_id\":\"q2\"}");
     world_expect(w, "alice < mcp/response:tools/call:echo a2 from bob\n"
                     "bob < mcp/response:tools/call:echo a2 from bob\n");
-    world_free(w);
 }
 
 Test(conversation, only_the_two_rules_of_section_4_complete_a_kind)
@@ -119,7 +118,6 @@ Test(conversation, only_the_two_rules_of_section_4_complete_a_kind)
         snprintf(wanted, sizeof wanted, "\"kind\":\"%s\"", rows[i].delivered);
         cr_expect_not_null(strstr(world_last(w, "alice"), wanted), "%s: %s", rows[i].why,
                            world_last(w, "alice"));
-        world_free(w);
     }
 }
 
@@ -137,7 +135,6 @@ Test(conversation, nothing_is_derived_when_the_setting_is_off)
                "{\"id\":\"a\",\"kind\":\"mcp/response:tools/call\","
                "\"correlation_id\":\"q\"}");
     world_expect(w, "alice < mcp/response:tools/call a from alice\n");
-    world_free(w);
 }
 
 Test(conversation, a_forgotten_request_completes_nothing)
@@ -155,7 +152,6 @@ Test(conversation, a_forgotten_request_completes_nothing)
                "{\"id\":\"a\",\"kind\":\"mcp/response:tools/call\","
                "\"correlation_id\":\"q\"}");
     world_expect(w, "alice < mcp/response:tools/call a from alice\n");
-    world_free(w);
 }
 
 /* The longest request's kind has no room for the one byte that "response" is longer. */
@@ -177,7 +173,6 @@ Test(conversation, the_longest_kind_stays_short_rather_than_too_long)
                  MCPX_OK);
     world_expect(w, "alice < mcp/response:tools/call a from bob\n"
                     "bob < mcp/response:tools/call a from bob\n");
-    world_free(w);
 }
 
 Test(conversation, a_message_with_from_and_ts_arrives_byte_for_byte)
@@ -193,7 +188,6 @@ Test(conversation, a_message_with_from_and_ts_arrives_byte_for_byte)
     world_skip(w);
     cr_expect_str_eq(world_last(w, "bob"), text);
     cr_expect_str_eq(world_last(w, "alice"), text, "the echo is the same text");
-    world_free(w);
 }
 
 Test(conversation, what_the_sender_left_out_is_put_in_and_nothing_else_changes)
@@ -233,5 +227,4 @@ Test(conversation, what_the_sender_left_out_is_put_in_and_nothing_else_changes)
         world_skip(w);
         cr_expect_str_eq(world_last(w, "bob"), rows[i].delivered);
     }
-    world_free(w);
 }

@@ -10,6 +10,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(gate, .fini = vault_end);
+
 /* Alice and bob in a room that somebody audits. */
 static struct vault *two(struct hub_config config)
 {
@@ -45,7 +47,6 @@ Test(gate, nobody_reads_what_is_not_committed)
     world_expect(v->world, "alice < chat m2 from bob\n"
                            "bob < chat m2 from bob\n");
     cr_expect_eq(hub_pending(world_hub(v->world)), 0);
-    vault_free(v);
 }
 
 Test(gate, the_order_of_commits_is_the_order_of_the_log)
@@ -64,7 +65,6 @@ Test(gate, the_order_of_commits_is_the_order_of_the_log)
                            "bob < chat m2 from bob\n"
                            "bob < chat m3 from alice\n"
                            "bob < chat m1 from alice\n");
-    vault_free(v);
 }
 
 Test(gate, only_the_sender_hears_of_what_is_not_stored)
@@ -82,7 +82,6 @@ Test(gate, only_the_sender_hears_of_what_is_not_stored)
                  "alice < error unavailable re m2 outcome=unknown retry_after_ms=2000\n");
     cr_expect_eq(stats->accepted, accepted);
     cr_expect_eq(stats->refused[MCPX_EUNAVAILABLE], 2);
-    vault_free(v);
 }
 
 Test(gate, an_id_is_taken_while_it_is_pending_and_free_after_a_refusal)
@@ -100,7 +99,6 @@ Test(gate, an_id_is_taken_while_it_is_pending_and_free_after_a_refusal)
                   &(struct arrival){.grants = "*", .topic = "elsewhere", .history = -1});
     vault_commits_all(v);
     cr_expect_eq(chat(v, "carol", "m1"), MCPX_OK, "ids are a topic's own");
-    vault_free(v);
 }
 
 Test(gate, an_answer_is_completed_from_a_request_that_is_pending)
@@ -122,7 +120,6 @@ Test(gate, an_answer_is_completed_from_a_request_that_is_pending)
     world_skip(v->world);
     cr_expect_not_null(
         strstr(world_last(v->world, "bob"), "\"kind\":\"mcp/response:tools/call:echo\""));
-    vault_free(v);
 }
 
 Test(gate, a_submission_says_all_that_is_to_be_stored)
@@ -155,7 +152,6 @@ Test(gate, a_submission_says_all_that_is_to_be_stored)
                    "\"payload\":{\"n\": 1}}")));
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 Test(gate, too_much_pending_is_refused_at_once_and_only_that)
@@ -183,7 +179,6 @@ Test(gate, too_much_pending_is_refused_at_once_and_only_that)
     cr_expect_eq(hub_pending(world_hub(v->world)), number);
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* Else one who talks much while a disk is slow would silence everybody. */
@@ -207,7 +202,6 @@ Test(gate, one_sender_leaves_room_for_all_others)
     world_drops(v->world, "alice");
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 Test(gate, a_message_larger_than_what_may_be_pending_comes_through_alone)
@@ -225,7 +219,6 @@ Test(gate, a_message_larger_than_what_may_be_pending_comes_through_alone)
     vault_expect(v, "long-2\n");
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* Clients send what was refused again, for as long as the store is away. */
@@ -247,7 +240,6 @@ Test(gate, a_sender_is_not_ended_for_what_cannot_be_stored)
     vault_commits(v, "last");
     world_expect(v->world, "alice < chat last from alice\n"
                            "bob < chat last from alice\n");
-    vault_free(v);
 }
 
 /* Who writes and does not read would fill the router's memory with answers. */
@@ -270,7 +262,6 @@ Test(gate, answers_that_are_not_read_end_the_connection)
     cr_expect_gt(sent, 1000);
     cr_expect_lt(sent, 20000);
     cr_expect_eq(hub_stats(world_hub(v->world))->closed[MCPX_EFLOOD], 1);
-    vault_free(v);
 }
 
 Test(gate, what_somebody_said_is_read_though_it_has_gone)
@@ -286,7 +277,6 @@ Test(gate, what_somebody_said_is_read_though_it_has_gone)
     vault_commits(v, "leave alice");
     world_expect(v->world, "bob < chat m1 from alice\n"
                            "bob < presence leave alice\n");
-    vault_free(v);
 }
 
 Test(gate, a_ticket_is_answered_once)
@@ -303,7 +293,6 @@ Test(gate, a_ticket_is_answered_once)
     hub_reject(world_hub(v->world), 4711, &rejection, world_now(v->world));
     world_expect(v->world, "alice < chat m1 from alice\n"
                            "bob < chat m1 from alice\n");
-    vault_free(v);
 }
 
 /* Nothing is stored, so nothing is missing: its sender knows, and the room goes on. */
@@ -323,7 +312,6 @@ Test(gate, a_log_without_memory_for_what_was_audited_answers_the_sender)
     cr_expect_eq(chat(v, "bob", "m2"), MCPX_OK);
     vault_commits_all(v);
     world_expect(v->world, "bob < chat m2 from bob\n");
-    vault_free(v);
 }
 
 Test(gate, a_message_takes_one_allocation)
@@ -356,5 +344,4 @@ Test(gate, a_message_takes_one_allocation)
     cr_expect_geq(fault_alloc_count(), 20);
     cr_expect_leq(fault_alloc_count(), 21); /* the log began a piece of memory */
     world_skip(v->world);
-    vault_free(v);
 }

@@ -8,6 +8,8 @@
 
 #include <criterion/criterion.h>
 
+TestSuite(gate_presence, .fini = vault_end);
+
 static struct vault *with_alice(void)
 {
     struct vault *v = vault_new(hub_config_default());
@@ -49,7 +51,6 @@ Test(gate_presence, a_joiner_comes_in_when_its_join_is_committed)
     cr_expect_eq(chat(v, "bob", "{\"id\":\"b1\",\"kind\":\"chat\"}"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* Who resumes goes on where it was, though others talked while its join was stored. */
@@ -80,7 +81,6 @@ Test(gate_presence, a_joiner_that_comes_back_misses_and_repeats_nothing)
                            "bob < chat m2 from alice\n"
                            "bob < presence join bob\n"
                            "bob < chat m3 from alice\n");
-    vault_free(v);
 }
 
 Test(gate_presence, a_join_that_is_not_stored_is_known_to_nobody)
@@ -99,7 +99,6 @@ Test(gate_presence, a_join_that_is_not_stored_is_known_to_nobody)
                            "bob < presence join bob\n");
     cr_expect_eq(hub_stats(world_hub(v->world))->admitted, 2);
     cr_expect_eq(hub_stats(world_hub(v->world))->departed, 0);
-    vault_free(v);
 }
 
 /* How somebody that joins goes before its join is stored, and what the others are told of it. */
@@ -152,7 +151,6 @@ Test(gate_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
         cr_expect_eq(arrives(v, "bob"), MCPX_OK, "row %zu", i);
         vault_commits_all(v);
         world_skip(v->world);
-        vault_free(v);
     }
 }
 
@@ -166,7 +164,6 @@ Test(gate_presence, a_joiner_that_is_gone_and_refused_leaves_no_trace)
     vault_expect(v, "join bob\n");
     world_expect(v->world, "");
     cr_expect_eq(hub_pending(world_hub(v->world)), 0);
-    vault_free(v);
 }
 
 /* ---- takeovers ---- */
@@ -191,7 +188,6 @@ Test(gate_presence, the_old_connection_lives_until_the_join_is_committed)
                            "bob < welcome bob [*] with alice; head m1; history 1\n"
                            "bob < history m1 complete\n"
                            "bob < presence join bob (takeover)\n");
-    vault_free(v);
 }
 
 /* Bob is there, and comes again: the second join is not stored yet. */
@@ -215,7 +211,6 @@ Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alon
     world_expect(v->world, "alice < chat m1 from alice\n"
                            "bob < chat m1 from alice\n"
                            "bob < close 1013\n");
-    vault_free(v);
 }
 
 /* The join tells enough: a leave behind it would be that of the new connection. */
@@ -230,7 +225,6 @@ Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
     world_expect(v->world, "alice < presence join bob (takeover)\n"
                            "bob < welcome bob [*] with alice; head null\n"
                            "bob < presence join bob (takeover)\n");
-    vault_free(v);
 }
 
 Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_all)
@@ -243,7 +237,6 @@ Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_al
     vault_commits(v, "leave bob");
     world_expect(v->world, "alice < presence leave bob\n"
                            "bob < close 1013\n");
-    vault_free(v);
 }
 
 /* ---- waiting for each other ---- */
@@ -268,7 +261,6 @@ Test(gate_presence, the_same_participant_waits_until_its_last_coming_or_going_is
     cr_expect_eq(arrives(v, "bob"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* A window that comes twice has one place; two windows have two. */
@@ -290,7 +282,6 @@ Test(gate_presence, instances_that_join_at_once_get_numbers_of_their_own)
                            "bob < presence join bob\n"
                            "bob~2 < welcome bob~2 [*] with alice,bob; head null\n"
                            "bob~2 < presence join bob~2\n");
-    vault_free(v);
 }
 
 Test(gate_presence, a_crowd_that_joins_at_once_is_bounded)
@@ -307,7 +298,6 @@ Test(gate_presence, a_crowd_that_joins_at_once_is_bounded)
     cr_expect_eq(arrives(v, "carol"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* ---- what is never given up ---- */
@@ -336,7 +326,6 @@ Test(gate_presence, leaves_and_updates_are_submitted_until_they_are_stored)
                            "alice < presence update carol\n"
                            "carol < presence leave bob\n"
                            "carol < presence update carol\n");
-    vault_free(v);
 }
 
 Test(gate_presence, an_update_of_who_has_left_means_nothing)
@@ -353,7 +342,6 @@ Test(gate_presence, an_update_of_who_has_left_means_nothing)
     world_waits(v->world, 3000);
     vault_expect(v, "");
     world_expect(v->world, "alice < presence leave bob\n");
-    vault_free(v);
 }
 
 /* Grants that change while a join is pending are those it comes in with. */
@@ -368,7 +356,6 @@ Test(gate_presence, a_joiner_comes_in_with_the_grants_it_has_by_then)
     world_expect(v->world, "alice < presence join bob\n"
                            "bob < welcome bob [chat] with alice; head null\n"
                            "bob < presence join bob\n");
-    vault_free(v);
 }
 
 /* ---- ends ---- */
@@ -386,7 +373,6 @@ Test(gate_presence, a_router_that_goes_away_answers_nobody_twice)
     vault_commits(v, "join bob");
     world_expect(v->world, "alice < close 1001, again in 0\n"
                            "bob < close 1001, again in 1\n");
-    vault_free(v);
 }
 
 Test(gate_presence, a_hub_ends_whatever_is_pending)
@@ -404,5 +390,4 @@ Test(gate_presence, a_hub_ends_whatever_is_pending)
     arrives(v, "alice");
     world_drops(v->world, "carol");
     cr_expect_eq(hub_pending(world_hub(v->world)), 6);
-    vault_free(v);
 }

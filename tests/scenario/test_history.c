@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(history, .fini = world_end);
+
 static void chats(struct world *w, const char *name, int from, int to)
 {
     char text[64];
@@ -58,7 +60,6 @@ Test(history, a_late_joiner_gets_as_much_as_it_asks_for_then_live_traffic)
                  "bob < presence join bob\nbob < chat m4 from alice\n",
                  rows[i].read);
         world_expect(w, wanted);
-        world_free(w);
     }
 }
 
@@ -74,7 +75,6 @@ Test(history, the_default_length_is_a_setting)
                     "bob < welcome bob [] with alice; head m5; history 2\n"
                     "bob < history m4 m5 complete\n"
                     "bob < presence join bob\n");
-    world_free(w);
 }
 
 /* Old presence would tell a newcomer of people who are gone; its welcome tells who is there. */
@@ -93,7 +93,6 @@ Test(history, leaves_presence_out_and_what_is_addressed_to_others_in_directed_mo
                     "bob < welcome bob [] with alice; head m3; history 2\n"
                     "bob < history m1 m3 complete\n"
                     "bob < presence join bob\n");
-    world_free(w);
 }
 
 Test(history, pages_are_bounded_and_only_the_last_is_complete)
@@ -121,7 +120,6 @@ Test(history, pages_are_bounded_and_only_the_last_is_complete)
                     "bob < history m4 complete\n"
                     "bob < presence join bob\n");
     free(text);
-    world_free(w);
 }
 
 Test(history, forgets_by_count_by_bytes_and_by_age)
@@ -136,7 +134,6 @@ Test(history, forgets_by_count_by_bytes_and_by_age)
                     "bob < welcome bob [] with alice; head m5; history 2\n"
                     "bob < history m4 m5 complete\n"
                     "bob < presence join bob\n");
-    world_free(w);
 
     config = hub_config_default();
     config.history_bytes = 420; /* a frame of these is 123 bytes, bob's join 220 */
@@ -146,7 +143,6 @@ Test(history, forgets_by_count_by_bytes_and_by_age)
                     "bob < welcome bob [] with alice; head m5; history 3\n"
                     "bob < history m3 m4 m5 complete\n"
                     "bob < presence join bob\n");
-    world_free(w);
 
     config = hub_config_default();
     config.history_age_ms = 10000;
@@ -166,7 +162,6 @@ Test(history, forgets_by_count_by_bytes_and_by_age)
                     "bob < presence join carol\n"
                     "carol < welcome carol [] with alice,bob; head null\n"
                     "carol < presence join carol\n");
-    world_free(w);
 }
 
 /* Bob saw m1 and m2 as history; m3 and m4 were said while he was away. */
@@ -216,7 +211,6 @@ Test(history, a_resumed_connection_gets_exactly_what_it_missed)
                  rows[i].read ? rows[i].read
                               : "head m4; history 4\nbob < history m1 m2 m3 m4 complete\n");
         world_expect(w, wanted);
-        world_free(w);
     }
 }
 
@@ -243,7 +237,6 @@ Test(history, a_resumed_connection_that_breaks_goes_on_where_it_was)
                     "bob < chat m3 from alice\n"
                     "bob < chat m4 from alice\n"
                     "bob < presence join bob\n");
-    world_free(w);
 }
 
 Test(history, a_lone_client_that_comes_back_finds_its_topic_for_a_while)
@@ -266,7 +259,6 @@ Test(history, a_lone_client_that_comes_back_finds_its_topic_for_a_while)
     world_joins(w, "alice", "chat");
     world_expect(w, "alice < welcome alice [chat]; head null\n"
                     "alice < presence join alice\n");
-    world_free(w);
 }
 
 Test(history, the_api_shows_newest_first_between_two_ids)
@@ -312,7 +304,6 @@ Test(history, the_api_shows_newest_first_between_two_ids)
                  MCPX_ENOTFOUND);
     cr_expect_eq(out.len, 0);
     mcpx_text_fini(&out);
-    world_free(w);
 }
 
 /* What no page has room for costs nobody anything: copying it would be paid by all others. */
@@ -342,5 +333,4 @@ Test(history, a_page_does_not_touch_an_envelope_that_does_not_fit)
     cr_expect_gt(out.len, LARGE);
     cr_expect_not(end.more);
     mcpx_text_fini(&out);
-    world_free(w);
 }

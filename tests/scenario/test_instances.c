@@ -9,6 +9,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(instances, .fini = world_end);
+
 static enum mcpx_err opens(struct world *w, const char *who, unsigned instance,
                            const char *key)
 {
@@ -55,7 +57,6 @@ Test(instances, two_connections_with_one_token_both_stay)
         world_says(w, "desk", "{\"id\":\"m3\",\"kind\":\"chat\",\"from\":\"desk~2\"}"),
         MCPX_EAUTH);
     world_skip(w);
-    world_free(w);
 }
 
 Test(instances, are_shown_with_whose_they_are)
@@ -72,7 +73,6 @@ Test(instances, are_shown_with_whose_they_are)
         w, "[{\"id\":\"desk\",\"capabilities\":[\"chat\"]},"
            "{\"id\":\"desk~2\",\"identity\":\"desk\",\"capabilities\":[\"chat\",\"note\"]}]");
     world_skip(w);
-    world_free(w);
 }
 
 /* Each row: what is asked for, with which key, and who that is; dash = nobody new. */
@@ -125,7 +125,6 @@ Test(instances, get_the_lowest_free_number_or_their_own_again)
         if (rows[i].takes_over)
             world_drops(w, rows[i].id); /* finds the old one */
     }
-    world_free(w);
 }
 
 Test(instances, of_a_token_are_counted_by_its_own_number)
@@ -142,7 +141,6 @@ Test(instances, of_a_token_are_counted_by_its_own_number)
         in.topic = "attic";
         cr_expect_eq(world_arrives(w, "desk", &in), MCPX_OK, "another topic counts apart");
         world_skip(w);
-        world_free(w);
     }
 }
 
@@ -171,7 +169,6 @@ Test(instances, without_one_the_plain_id_is_taken_over_or_refused_as_ever)
                         "desk~2 < presence join desk~2 (takeover)\n");
         cr_expect_eq(opens(w, "desk", INSTANCE_AUTO, NULL), MCPX_OK);
         world_skip(w);
-        world_free(w);
     }
 }
 
@@ -190,7 +187,6 @@ Test(instances, are_counted_apart_when_they_flap)
     cr_expect_eq(opens(w, "desk", 3, "c"), MCPX_EFLAPPING);
     cr_expect_eq(opens(w, "desk", 4, "d"), MCPX_OK);
     world_skip(w);
-    world_free(w);
 }
 
 Test(instances, share_one_participants_rate_and_its_debts)
@@ -231,7 +227,6 @@ Test(instances, share_one_participants_rate_and_its_debts)
     world_waits(w, 60000);
     cr_expect_eq(world_says(w, "desk~5", "{\"id\":\"n6\",\"kind\":\"chat\"}"), MCPX_OK);
     world_skip(w);
-    world_free(w);
 }
 
 Test(instances, are_addressed_by_their_own_id_and_granted_by_their_participants)
@@ -263,7 +258,6 @@ Test(instances, are_addressed_by_their_own_id_and_granted_by_their_participants)
                     "desk < presence leave alice\n"
                     "desk~2 < note m1 from alice\n"
                     "desk~2 < presence leave alice\n");
-    world_free(w);
 }
 
 /* What was sent to an instance while it was away waits for it, not for its neighbour. */
@@ -294,7 +288,6 @@ Test(instances, resume_under_their_own_number)
     world_expect(w, "desk~2 < welcome desk~2 []; head m3; resumed\n"
                     "desk~2 < chat m3 from alice\n"
                     "desk~2 < presence join desk~2\n");
-    world_free(w);
 }
 
 Test(instances, do_not_fit_behind_an_identity_that_fills_an_id)
@@ -321,5 +314,4 @@ Test(instances, do_not_fit_behind_an_identity_that_fills_an_id)
         grant_unref(grant);
     }
     mcpx_capset_unref(set);
-    world_free(w);
 }

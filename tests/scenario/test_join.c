@@ -9,6 +9,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(join, .fini = world_end);
+
 Test(join, begins_with_the_welcome_and_goes_on_with_the_own_presence)
 {
     struct world *w = world_new();
@@ -27,7 +29,6 @@ Test(join, begins_with_the_welcome_and_goes_on_with_the_own_presence)
     world_drops(w, "alice");
     world_expect(w, "bob < presence leave alice\n"
                     "carol < presence leave alice\n");
-    world_free(w);
 }
 
 Test(join, every_message_has_one_order_for_all_and_the_sender_hears_its_echo)
@@ -46,7 +47,6 @@ Test(join, every_message_has_one_order_for_all_and_the_sender_hears_its_echo)
                     "bob < chat m1 from alice\n"
                     "bob < chat m2 from bob\n"
                     "bob < chat m3 from alice\n");
-    world_free(w);
 }
 
 Test(join, topics_do_not_hear_each_other)
@@ -60,7 +60,6 @@ Test(join, topics_do_not_hear_each_other)
     world_says(w, "bob", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     world_expect(w, "alice < chat m1 from alice\n"
                     "bob < chat m1 from bob\n");
-    world_free(w);
 }
 
 Test(join, directed_readers_are_spared_what_is_addressed_to_others)
@@ -107,7 +106,6 @@ Test(join, directed_readers_are_spared_what_is_addressed_to_others)
                                          "bob < chat m2 from alice\n"
                                          "bob < chat m3 from alice\n"
                                          "bob < chat m4 from alice\n");
-        world_free(w);
     }
 }
 
@@ -130,7 +128,6 @@ Test(join, a_takeover_closes_the_old_connection_and_keeps_the_new)
                     "bob < chat m1 from bob\n");
     world_drops(w, "bob");
     world_expect(w, "alice < presence leave bob\n");
-    world_free(w);
 }
 
 Test(join, the_fourth_takeover_within_a_minute_is_refused)
@@ -148,7 +145,6 @@ Test(join, the_fourth_takeover_within_a_minute_is_refused)
     cr_expect_eq(world_arrives(w, "bob", &again), MCPX_EFLAPPING, "59.999 s after the first");
     world_waits(w, 1);
     cr_expect_eq(world_arrives(w, "bob", &again), MCPX_OK, "a minute after the first");
-    world_free(w);
 }
 
 /* Leaving first is no way round it, and every instance counts. */
@@ -174,7 +170,6 @@ Test(join, coming_and_going_is_damped_for_one_and_nobody_else)
     world_waits(w, 1);
     cr_expect_eq(world_arrives(w, "bob", &again), MCPX_OK, "one every five seconds");
     cr_expect_eq(world_arrives(w, "bob", &again), MCPX_EFLAPPING, "a takeover counts as well");
-    world_free(w);
 }
 
 Test(join, a_second_connection_is_refused_where_takeover_is_off)
@@ -189,7 +184,6 @@ Test(join, a_second_connection_is_refused_where_takeover_is_off)
     world_skip(w);
     world_drops(w, "bob");
     cr_expect_eq(world_arrives(w, "bob", &(struct arrival){.history = -1}), MCPX_OK);
-    world_free(w);
 }
 
 Test(join, full_houses_say_so_but_a_takeover_needs_no_new_place)
@@ -212,7 +206,6 @@ Test(join, full_houses_say_so_but_a_takeover_needs_no_new_place)
     world_drops(w, "a");
     world_drops(w, "a");
     cr_expect_eq(world_arrives(w, "d", &third), MCPX_EFULL, "topics");
-    world_free(w);
 }
 
 Test(join, no_topic_comes_to_be_where_that_is_forbidden)
@@ -224,7 +217,6 @@ Test(join, no_topic_comes_to_be_where_that_is_forbidden)
     w = world_with(&config);
     cr_expect_eq(world_arrives(w, "a", &(struct arrival){.history = -1}), MCPX_ENOTOPIC);
     cr_expect_eq(hub_stats(world_hub(w))->topics, 0);
-    world_free(w);
 }
 
 Test(join, conditional_grants_are_shown_as_patterns_and_whole)
@@ -242,7 +234,6 @@ Test(join, conditional_grants_are_shown_as_patterns_and_whole)
         "\"grants\":[\"chat\",{\"kind\":\"mcp/request:tools/call:rm\",\"to\":[\"bob\"],"
         "\"expires\":\"2026-01-01T00:00:05.000Z\"}]}]");
     mcpx_text_fini(&text);
-    world_free(w);
 }
 
 Test(join, limits_that_are_none_read_null)
@@ -271,6 +262,5 @@ Test(join, limits_that_are_none_read_null)
                            : "{\"message_bytes\":null,\"messages_per_minute\":null,"
                              "\"bytes_per_minute\":null}"),
             "%s", text);
-        world_free(w);
     }
 }

@@ -12,6 +12,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(openings, .fini = vault_end);
+
 #define EPOCH "00112233445566778899aabbccddeeff"
 
 static struct hub_config stored(void)
@@ -90,7 +92,6 @@ Test(openings, however_many_wait_a_topic_is_loaded_once)
     world_expect(v->world, "bob < welcome bob [*]; head m3; history 3\n"
                            "bob < history m1 m2 m3 complete\n"
                            "bob < presence join bob\n");
-    vault_free(v);
 }
 
 Test(openings, who_comes_back_after_a_restart_goes_on_where_it_was)
@@ -127,7 +128,6 @@ Test(openings, who_comes_back_after_a_restart_goes_on_where_it_was)
                       &(struct arrival){.grants = "*", .history = -1, .place = &place});
         vault_commits_all(v);
         world_expect(v->world, rows[i].read);
-        vault_free(v);
     }
 }
 
@@ -157,7 +157,6 @@ Test(openings, a_refusal_is_known_while_topics_are_loaded)
     cr_expect(mcpx_slice_equal(verdict.kind_sent, MCPX_SLICE("file")));
     world_skip(v->world);
     vault_commits(v, "open hall");
-    vault_free(v);
 }
 
 Test(openings, serials_and_ids_go_on_where_the_store_ends)
@@ -184,7 +183,6 @@ Test(openings, serials_and_ids_go_on_where_the_store_ends)
     for (size_t i = 0; i <= STATS_BOUNDS; i++)
         delivered += hub_stats(world_hub(v->world))->delivery.counts[i];
     cr_expect_eq(delivered, 1, "what is loaded is not delivered again");
-    vault_free(v);
 }
 
 /* Retention keeps more rows than the log has room for. */
@@ -205,7 +203,6 @@ Test(openings, what_is_beyond_the_bounds_of_history_is_spent)
     cr_expect_eq(world_says(v->world, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}"),
                  MCPX_EDUPLICATE);
     world_skip(v->world);
-    vault_free(v);
 }
 
 Test(openings, a_topic_that_the_store_does_not_have_comes_to_be_or_not)
@@ -227,7 +224,6 @@ Test(openings, a_topic_that_the_store_does_not_have_comes_to_be_or_not)
         cr_expect_eq(opens(v, "room"), create ? MCPX_OK : MCPX_EOPENING, "asked anew");
         vault_commits_all(v);
         world_skip(v->world);
-        vault_free(v);
     }
 }
 
@@ -249,7 +245,6 @@ Test(openings, a_topic_that_cannot_be_opened_stays_so_for_a_second)
     cr_expect_eq(arrives(v, "alice", "room"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* Nobody waits longer than that, and a store that answers late has not worked in vain. */
@@ -276,7 +271,6 @@ Test(openings, who_waits_too_long_is_told_and_what_is_loaded_late_is_there)
     cr_expect_eq(opens(v, "room"), MCPX_OK);
     vault_joins(v, "alice", "*");
     world_skip(v->world);
-    vault_free(v);
 }
 
 Test(openings, a_task_that_nobody_took_in_time_is_not_handed_out)
@@ -287,7 +281,6 @@ Test(openings, a_task_that_nobody_took_in_time_is_not_handed_out)
     world_waits(v->world, 5000);
     cr_expect_eq(opens(v, "room"), MCPX_EUNAVAILABLE);
     vault_expect(v, "");
-    vault_free(v);
 }
 
 #define SENT(by, kind) "{\"protocol\":\"mcpx/v0.1\",\"id\":\"m\",\"payload\":{}" by kind "\"}"
@@ -320,7 +313,6 @@ Test(openings, what_is_no_stored_topic_is_not_loaded)
     }
     vault_refuses(v, "open room");
     cr_expect_not(is_open(v, "room"));
-    vault_free(v);
 }
 
 /* The clock was a year ahead, and was set back: what was stored then would stay for a year. */
@@ -364,7 +356,6 @@ Test(openings, what_was_stored_with_a_time_to_come_grows_old_from_now_on)
     room = hub_topic_find(world_hub(v->world), MCPX_SLICE("room"));
     cr_expect_eq(room->log.history, room->log.head,
                  "an hour is an hour, whatever the clock says");
-    vault_free(v);
 }
 
 /* ---- shares ---- */
@@ -387,7 +378,6 @@ Test(openings, of_each_participant_a_few_are_on_their_way)
     vault_refuses(v, "open a2");
     cr_expect_eq(asks(v, "alice", "a9"), MCPX_EOPENING);
     vault_expect(v, "open a9\n");
-    vault_free(v);
 }
 
 /* ---- closing ---- */
@@ -415,7 +405,6 @@ Test(openings, an_empty_topic_leaves_memory_when_nothing_of_it_is_pending)
     vault_expect(v, "m1\nleave alice\nclose room\n");
     cr_expect_eq(opens(v, "room"), MCPX_EOPENING);
     vault_expect(v, "open room\n");
-    vault_free(v);
 }
 
 Test(openings, the_topic_that_was_empty_for_longest_makes_room)
@@ -446,7 +435,6 @@ Test(openings, the_topic_that_was_empty_for_longest_makes_room)
     cr_expect_eq(opens(v, "four"), MCPX_EOPENING);
     vault_expect(v, "close one\nopen four\n");
     world_skip(v->world);
-    vault_free(v);
 }
 
 /* ---- no memory ---- */
@@ -480,5 +468,4 @@ Test(openings, a_topic_without_memory_for_what_is_stored_is_opened_again)
     vault_expect(v, "close room\n");
     cr_expect_eq(opens(v, "room"), MCPX_EOPENING);
     vault_expect(v, "open room\n");
-    vault_free(v);
 }

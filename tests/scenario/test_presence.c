@@ -11,6 +11,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(presence, .fini = world_end);
+
 Test(presence, who_may_say_nothing_pushes_nothing_out_of_history)
 {
     struct hub_config config = hub_config_default();
@@ -38,7 +40,6 @@ Test(presence, who_may_say_nothing_pushes_nothing_out_of_history)
                     "bob < welcome bob [] with alice; head m3; history 3\n"
                     "bob < history m1 m2 m3 complete\n"
                     "bob < presence join bob\n");
-    world_free(w);
 }
 
 Test(presence, stands_where_it_happened_between_the_messages)
@@ -73,7 +74,6 @@ Test(presence, stands_where_it_happened_between_the_messages)
                     "dave < presence join dave\n"
                     "dave < chat m3 from carol\n"
                     "dave < chat m4 from alice\n");
-    world_free(w);
 }
 
 /* ---- together ---- */
@@ -120,7 +120,6 @@ Test(presence, of_a_crowd_is_told_in_one_write_after_50_ms)
     hub_tick(hub, now);
     cr_expect_eq(writes(hub), 1,
                  "all twenty to alice; the others found them in their welcome");
-    world_free(w);
 }
 
 Test(presence, goes_with_the_next_message_if_that_is_sooner)
@@ -138,7 +137,6 @@ Test(presence, goes_with_the_next_message_if_that_is_sooner)
     cr_expect_eq(writes(hub), 21);
     cr_expect_eq(hub_stats(hub)->written - written, 20 + 21, "twenty joins, a message each");
     cr_expect_gt(hub_due(hub), world_now(w).mono_ms + 50, "nothing is left to be told");
-    world_free(w);
 }
 
 /* The welcome of one who reads late tells of all until then; they are not told again. */
@@ -159,7 +157,6 @@ Test(presence, begins_where_the_welcome_ends)
     world_drops(w, "carol");
     world_expect(w, "late < presence leave bob\n"
                     "late < presence leave carol\n");
-    world_free(w);
 }
 
 Test(presence, changes_until_it_reads_are_one_welcome)
@@ -178,7 +175,6 @@ Test(presence, changes_until_it_reads_are_one_welcome)
                     "bob < welcome again bob [chat,mcp/*] with alice; head null\n"
                     "bob < presence update bob\n"
                     "bob < presence update bob\n");
-    world_free(w);
 }
 
 /* ---- many at once ---- */

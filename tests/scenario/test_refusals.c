@@ -9,6 +9,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(refusals, .fini = world_end);
+
 /* Alice may chat and propose; bob is a bystander who must never notice anything. */
 static struct world *alice_and_bob(void)
 {
@@ -100,7 +102,6 @@ Test(refusals, each_fault_is_answered_and_nobody_else_notices)
         world_says(w, "alice", "{\"id\":\"after\",\"kind\":\"chat\"}");
         world_expect(w, "alice < chat after from alice\n"
                         "bob < chat after from alice\n");
-        world_free(w);
     }
 }
 
@@ -137,7 +138,6 @@ Test(refusals, the_first_fault_in_the_order_of_section_1_answers)
         cr_expect_not_null(strstr(lines.text, rows[i].answer), "%s: %s", rows[i].why,
                            lines.text);
         mcpx_text_fini(&lines);
-        world_free(w);
     }
 }
 
@@ -177,7 +177,6 @@ Test(refusals, what_is_too_big_or_binary_is_answered_with_a_reason_and_closed)
         world_read(w, &lines);
         cr_expect_str_eq(lines.text + strlen("alice < "), rows[i].answer, "%s", lines.text);
         mcpx_text_fini(&lines);
-        world_free(w);
     }
 }
 
@@ -193,7 +192,6 @@ Test(refusals, text_that_is_not_utf8_ends_the_connection_with_1007)
     cr_expect_not_null(strstr(lines.text, "alice < close 1007\n"));
     cr_expect_not_null(strstr(lines.text, "bob < presence leave alice (invalid_envelope)\n"));
     mcpx_text_fini(&lines);
-    world_free(w);
 }
 
 Test(refusals, a_refused_message_leaves_no_trace_and_its_id_is_free)
@@ -211,7 +209,6 @@ Test(refusals, a_refused_message_leaves_no_trace_and_its_id_is_free)
                     "carol < welcome carol [] with alice,bob; head x; history 2\n"
                     "carol < history taken x complete\n"
                     "carol < presence join carol\n");
-    world_free(w);
 }
 
 Test(refusals, conditions_of_a_grant_are_named_when_they_fail)
@@ -236,7 +233,6 @@ Test(refusals, conditions_of_a_grant_are_named_when_they_fail)
                     "alice < error capability_violation re 5 reason=grant_expired "
                     "would_allow=mcp/request:ping\n"
                     "alice < presence update alice\n");
-    world_free(w);
 }
 
 Test(refusals, a_denial_beats_every_grant)
@@ -251,7 +247,6 @@ Test(refusals, a_denial_beats_every_grant)
     world_skip(w);
     cr_expect_not_null(strstr(world_last(w, "alice"), "\"2\""));
     cr_expect_eq(hub_stats(world_hub(w))->refused[MCPX_ECAPABILITY], 1);
-    world_free(w);
 }
 
 Test(refusals, rates_say_when_to_come_back)
@@ -277,7 +272,6 @@ Test(refusals, rates_say_when_to_come_back)
     world_waits(w, 1);
     world_says(w, "alice", "{\"id\":\"late\",\"kind\":\"chat\"}");
     world_expect(w, "alice < chat late from alice\n");
-    world_free(w);
 }
 
 Test(refusals, a_new_connection_does_not_fill_the_participants_bucket)
@@ -295,7 +289,6 @@ Test(refusals, a_new_connection_does_not_fill_the_participants_bucket)
     world_skip(w);
     world_says(w, "alice", "{\"id\":\"3\",\"kind\":\"chat\"}");
     world_expect(w, "alice < error rate_limited re 3 retry_after_ms=29950\n");
-    world_free(w);
 }
 
 Test(refusals, bytes_have_a_rate_of_their_own)
@@ -311,7 +304,6 @@ Test(refusals, bytes_have_a_rate_of_their_own)
     world_skip(w);
     world_says(w, "alice", "{\"id\":\"2\",\"kind\":\"chat\"}");
     world_expect(w, "alice < error rate_limited re 2 retry_after_ms=12000\n");
-    world_free(w);
 }
 
 Test(refusals, who_floods_in_spite_of_warnings_is_shown_the_door)
@@ -326,7 +318,6 @@ Test(refusals, who_floods_in_spite_of_warnings_is_shown_the_door)
     world_says(w, "bob", "{\"id\":\"b\",\"kind\":\"chat\"}");
     world_expect(w, "bob < chat b from bob\n");
     cr_expect_eq(hub_stats(world_hub(w))->closed[MCPX_EFLOOD], 1);
-    world_free(w);
 }
 
 Test(refusals, what_is_refused_behind_the_rate_has_been_counted_and_before_it_has_not)
@@ -349,6 +340,5 @@ Test(refusals, what_is_refused_behind_the_rate_has_been_counted_and_before_it_ha
         cr_expect_eq(world_says(w, "alice", "{\"id\":\"y\",\"kind\":\"chat\"}"), rows[i].after,
                      "%s", rows[i].text);
         world_skip(w);
-        world_free(w);
     }
 }

@@ -9,6 +9,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(reuse, .fini = world_end);
+
 /* A room whose history holds ten envelopes; mallory may say anything. */
 static struct world *room(void)
 {
@@ -54,7 +56,6 @@ Test(reuse, an_id_that_was_pushed_out_of_history_stays_refused)
     cr_expect_eq(says(w, "mallory", "m1", "\"kind\":\"chat\""), MCPX_EDUPLICATE);
     cr_expect_eq(says(w, "alice", "m1", "\"kind\":\"chat\""), MCPX_EDUPLICATE);
     world_skip(w);
-    world_free(w);
 }
 
 /*
@@ -105,7 +106,6 @@ Test(reuse, nobody_resumes_behind_an_envelope_that_came_back)
         cr_expect_eq(strstr(read.text, "bob < chat missed from mallory\n") != NULL, i < 2,
                      "row %zu: %s", i, read.text);
         mcpx_text_fini(&read);
-        world_free(w);
     }
 }
 
@@ -118,7 +118,6 @@ Test(reuse, nobody_resumes_in_another_log)
     says(w, "mallory", "last", "\"kind\":\"chat\"");
     world_skip(w);
     place = world_place(w, "bob");
-    world_free(w);
     w = world_new();
     world_arrives(w, "mallory", &(struct arrival){.grants = "*", .topic = "other"});
     world_joins(w, "alice", "*"); /* chance has moved on: the same room, another log */
@@ -130,7 +129,6 @@ Test(reuse, nobody_resumes_in_another_log)
     world_expect(w, "alice < presence join bob\n"
                     "bob < welcome bob [] with alice; head last\n"
                     "bob < presence join bob\n");
-    world_free(w);
 }
 
 /* Bob only listens, in directed mode, and nobody comes or goes: he is told
@@ -169,7 +167,6 @@ Test(reuse, a_reader_whom_nothing_is_for_is_told_its_place_in_time)
                     "bob < chat for bob from alice\n"
                     "bob < presence join bob\n"
                     "mallory < presence join bob\n");
-    world_free(w);
 }
 
 /* Alice said so much since that even her share has forgotten the request. */
@@ -200,6 +197,5 @@ Test(reuse, an_answer_is_not_completed_from_another_request_under_the_same_id)
         world_skip(w);
         snprintf(wanted, sizeof wanted, "\"kind\":\"%s\"", rows[i].kind);
         cr_expect(strstr(world_last(w, "alice"), wanted), "%s", world_last(w, "alice"));
-        world_free(w);
     }
 }

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(shares, .fini = world_end);
+
 enum { MESSAGE = 1000, MIB = 1048576 };
 
 static void joins(struct world *w, const char *name, const char *topic)
@@ -83,7 +85,6 @@ Test(shares, the_largest_give_and_the_small_keep_everything)
                   held(w, "huge"));
     cr_expect_geq(held(w, "big") + held(w, "huge"), 6 * MIB, "%zu, %zu", held(w, "big"),
                   held(w, "huge"));
-    world_free(w);
 }
 
 /* Joins a topic as an instance of "crowd", whom the world knows as "crowd~NUMBER" then. */
@@ -117,7 +118,6 @@ Test(shares, only_then_its_readers_that_lag_are_taken_off)
     cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
     world_reads_on(w, "stops");
     world_skip(w);
-    world_free(w);
 }
 
 /*
@@ -154,7 +154,6 @@ Test(shares, who_has_most_gives_first)
     cr_expect_geq(retained(w, "peopled"), 1000);
     cr_expect_geq(retained(w, "empty"), 1000);
     cr_expect_geq(hub_stats(world_hub(w))->log_bytes, config.log_bytes / 2);
-    world_free(w);
 }
 
 /* Nobody stalls, and nobody has had a turn yet: nothing can be given back. */
@@ -186,7 +185,6 @@ Test(shares, only_then_messages_are_refused_and_not_for_long)
     cr_expect_eq(world_says(w, "talks", text), MCPX_OK, "they have been read");
     world_skip(w);
     cr_expect_leq(hub_stats(world_hub(w))->log_bytes, config.log_bytes);
-    world_free(w);
 }
 
 /* Who comes back is never told that nothing is missing. */
@@ -214,7 +212,6 @@ Test(shares, what_was_given_back_is_no_longer_retained)
     cr_expect_eq(world_says(w, "ann", "{\"id\":\"new\",\"kind\":\"chat\"}"), MCPX_OK);
     world_skip(w);
     mcpx_text_fini(&read);
-    world_free(w);
 }
 
 Test(shares, one_participant_makes_no_more_than_its_topics)
@@ -245,7 +242,6 @@ Test(shares, one_participant_makes_no_more_than_its_topics)
     arrival.topic = "t4";
     cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK);
     world_skip(w);
-    world_free(w);
 }
 
 Test(shares, one_participant_has_no_more_than_its_connections)
@@ -271,5 +267,4 @@ Test(shares, one_participant_has_no_more_than_its_connections)
     arrival.instance = 6;
     cr_expect_eq(world_arrives(w, "ann", &arrival), MCPX_OK, "who leaves makes room");
     world_skip(w);
-    world_free(w);
 }

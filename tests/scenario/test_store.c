@@ -58,7 +58,7 @@ static void stop(void)
     store = NULL;
     world_read(world, &rest);
     mcpx_text_fini(&rest);
-    world_free(world);
+    world_end();
     world = NULL;
 }
 

@@ -8,6 +8,8 @@
 
 #include <criterion/criterion.h>
 
+TestSuite(time, .fini = world_end);
+
 Test(time, who_answers_neither_of_two_pings_has_left)
 {
     struct world *w = world_new();
@@ -33,7 +35,6 @@ Test(time, who_answers_neither_of_two_pings_has_left)
     world_expect(w, "alice < ping\n"
                     "alice < presence leave bob (timeout)\n"
                     "bob < close 1001\n");
-    world_free(w);
 }
 
 Test(time, no_pings_where_they_are_switched_off)
@@ -47,7 +48,6 @@ Test(time, no_pings_where_they_are_switched_off)
     world_skip(w);
     world_waits(w, 200000);
     world_expect(w, "");
-    world_free(w);
 }
 
 /* A socket that takes nothing cannot be pinged; it is given the same time. */
@@ -69,7 +69,6 @@ Test(time, who_takes_no_bytes_is_given_up_as_well)
     world_waits(w, 1000);
     world_expect(w, "alice < ping\n"
                     "alice < presence leave bob (timeout)\n");
-    world_free(w);
 }
 
 Test(time, a_connection_ends_with_its_token)
@@ -84,7 +83,6 @@ Test(time, a_connection_ends_with_its_token)
     world_waits(w, 1000);
     world_expect(w, "alice < presence leave bob (token_expired)\n"
                     "bob < close 4005\n");
-    world_free(w);
 }
 
 Test(time, changed_grants_are_told_and_count_at_once)
@@ -105,7 +103,6 @@ Test(time, changed_grants_are_told_and_count_at_once)
                     "would_allow=chat\n"
                     "bob < presence update bob\n"
                     "bob < mcp/request:ping 3 from bob\n");
-    world_free(w);
 }
 
 Test(time, who_is_on_the_way_out_gets_no_other_grants)
@@ -123,7 +120,6 @@ Test(time, who_is_on_the_way_out_gets_no_other_grants)
                  MCPX_ECLOSED);
     world_expect(w, "alice < presence leave bob (kicked)\n"
                     "bob < close 4004\n");
-    world_free(w);
 }
 
 Test(time, who_is_kicked_is_told_with_4004)
@@ -138,7 +134,6 @@ Test(time, who_is_kicked_is_told_with_4004)
                     "bob < close 4004\n");
     cr_expect_eq(world_says(w, "bob", "{\"id\":\"1\",\"kind\":\"chat\"}"), MCPX_ECLOSED);
     world_expect(w, "");
-    world_free(w);
 }
 
 /* Everybody goes: telling each of every other's leaving would be n times n messages. */
@@ -156,5 +151,4 @@ Test(time, a_router_that_goes_away_says_1001_to_everybody_and_admits_nobody)
     cr_expect_eq(world_arrives(w, "carol", &(struct arrival){.history = -1}), MCPX_EGOING);
     world_expect(w, "alice < close 1001, again in 0\n"
                     "bob < close 1001, again in 1\n");
-    world_free(w);
 }

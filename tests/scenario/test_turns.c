@@ -10,6 +10,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+TestSuite(turns, .fini = world_end);
+
 /* Offers until nobody is offered; returns how often a peer was, with nothing to write. */
 static int idle_offers(struct hub *hub, int *offers)
 {
@@ -51,7 +53,6 @@ Test(turns, who_is_offered_has_bytes_to_write_and_is_offered_once)
     world_reads_on(w, "bob");
     cr_expect_eq(idle_offers(hub, &offers), 0);
     cr_expect_eq(offers, 0);
-    world_free(w);
 }
 
 enum { MANY = 8, LONG_BYTES = 1200000 };
@@ -89,7 +90,6 @@ Test(turns, who_has_many_connections_gets_no_more_than_who_has_one)
     world_says_long(w, "mallory", 2, 100);
     offers_in_order(hub, order, sizeof order);
     cr_expect_str_eq(order, "mmmmmmmmz", "short ones go to each as it comes");
-    world_free(w);
 }
 
 /* Its welcome was so large that its outbox was given back: the close frame needs memory. */
@@ -125,7 +125,6 @@ Test(turns, whatever_memory_is_missing_a_condemned_peer_is_closed)
         silent += output.len == 0;
         peer_pop(peer);
         cr_expect_not(peer_peek(peer, &output), "allocation %zu", nth);
-        world_free(w);
     } while (failed);
     cr_expect_eq(silent, 1, "only one of those allocations is for the close frame");
 }
@@ -151,7 +150,6 @@ Test(turns, what_is_written_is_counted)
     cr_expect_eq(hub_stats(hub)->runs, runs);
     cr_expect_eq(hub_stats(hub)->written, 3, "alice: her join, a message; bob: his join");
     cr_expect_eq(hub_stats(hub)->replayed, 1);
-    world_free(w);
 }
 
 enum { CROWD = 500, CHANGES_PER_TICK = 64, EXPIRES_MS = 10000 };
@@ -186,7 +184,6 @@ Test(turns, grants_that_end_at_the_same_time_end_a_few_in_a_turn)
     }
     cr_expect_eq(ticks, CROWD / CHANGES_PER_TICK + 1, "nobody waits longer than needed");
     world_skip(w);
-    world_free(w);
 }
 
 /*
@@ -219,5 +216,4 @@ Test(turns, those_who_came_together_are_pinged_a_few_in_a_turn)
     }
     cr_expect_eq(pinged, CROWD - 1, "nobody is pinged twice");
     cr_expect_eq(ticks, CROWD / CHANGES_PER_TICK + 1, "nobody waits longer than needed");
-    world_free(w);
 }

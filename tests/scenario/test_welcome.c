@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(welcome, .fini = world_end);
+
 enum { MESSAGE = 1000, MIB = 1048576 };
 
 /* The memory of all logs is `log_bytes`; that of one log is bounded by nothing else. */
@@ -128,7 +130,6 @@ Test(welcome, says_what_is_left_of_history_when_it_is_written)
         cr_expect_eq(bob.promised, bob.history, "%d, %d", bob.promised, bob.history);
         cr_expect_eq(bob.live, 1200, "%d", bob.live);
         cr_expect_eq(bob.last, 2400, "%d", bob.last);
-        world_free(w);
     }
 }
 
@@ -163,7 +164,6 @@ Test(welcome, says_resumed_only_when_nothing_of_what_was_missed_is_gone)
         cr_expect(bob.resumed ? bob.first == 11 : bob.history > 0, "%d", bob.first);
         cr_expect_eq(bob.last, 1200 + rows[i].later, "%d", bob.last);
         cr_expect_eq(hub_stats(world_hub(w))->resumed, rows[i].resumed);
-        world_free(w);
     }
 }
 
@@ -184,7 +184,6 @@ Test(welcome, that_is_held_back_costs_nobody_its_live_traffic)
     bob = reads_on(w);
     cr_expect_eq(bob.live, accepted, "%d of %d", bob.live, accepted);
     cr_expect_eq(talk(w, "ann", 4001, 4100), 100, "and are so no longer");
-    world_free(w);
 }
 
 /* A full socket may stay full: who is behind with live traffic is slow, welcomed or not. */
@@ -200,7 +199,6 @@ Test(welcome, that_no_socket_takes_holds_up_nobody_for_long)
     cr_expect_eq(hub_stats(world_hub(w))->slow, 1);
     world_reads_on(w, "bob");
     world_skip(w);
-    world_free(w);
 }
 
 /* One piece of memory with one message in it has to go whole. */
@@ -221,7 +219,6 @@ Test(welcome, of_whom_all_history_was_taken_promises_none)
                     "bob < welcome bob [chat] with ann; head null\n"
                     "bob < presence join bob\n"
                     "bob < chat long-2 from ann\n");
-    world_free(w);
 }
 
 /* The bound of one topic: history goes that has left the window
@@ -247,5 +244,4 @@ Test(welcome, waits_while_one_topic_has_more_said_than_its_backlog_holds)
     cr_expect_lt(bob.history, 50, "%d", bob.history);
     cr_expect_eq(bob.promised, bob.history, "%d, %d", bob.promised, bob.history);
     cr_expect_eq(bob.live, 400, "%d", bob.live);
-    world_free(w);
 }

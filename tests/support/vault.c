@@ -7,21 +7,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static struct vault *latest;
+
 struct vault *vault_new(struct hub_config config)
 {
     struct vault *vault = calloc(1, sizeof *vault);
 
     cr_assert_not_null(vault);
+    vault_end();
+    latest = vault;
     config.gated = true;
     vault->world = world_with(&config);
     return vault;
 }
 
-void vault_free(struct vault *vault)
+void vault_end(void)
 {
-    world_free(vault->world);
-    mcpx_text_fini(&vault->taken);
-    free(vault);
+    world_end();
+    if (latest)
+        mcpx_text_fini(&latest->taken);
+    free(latest);
+    latest = NULL;
 }
 
 static void name_task(struct vault_task *kept)
@@ -57,12 +63,12 @@ void vault_take(struct vault *vault)
     }
 }
 
-void vault_expect(struct vault *vault, const char *names)
+void vault_expect_at(struct vault *vault, const char *names, const char *file, int line)
 {
     vault_take(vault);
     mcpx_text_puts(&vault->taken, "");
-    cr_expect_str_eq(vault->taken.text, names, "taken:\n%s\nexpected:\n%s", vault->taken.text,
-                     names);
+    cr_expect_str_eq(vault->taken.text, names, "%s:%d taken:\n%s\nexpected:\n%s", file, line,
+                     vault->taken.text, names);
     mcpx_text_reset(&vault->taken);
 }
 

@@ -26,14 +26,15 @@ struct vault {
     struct mcpx_text taken;
 };
 
-/** Makes a gated world and its vault. `config` is changed to be gated. Ended by vault_free. */
+/** Makes a gated world and its vault. `config` is changed to be gated. */
 struct vault *vault_new(struct hub_config config);
 
-/** Ends both, whatever is pending. */
-void vault_free(struct vault *vault);
+/** Frees the last one that was made, whatever is pending: a suite's `.fini`. */
+void vault_end(void);
 
 /** Takes all tasks there are, and compares those taken since the last call: "join alice\nm1\n". */
-void vault_expect(struct vault *vault, const char *names);
+#define vault_expect(vault, names) vault_expect_at((vault), (names), __FILE__, __LINE__)
+void vault_expect_at(struct vault *vault, const char *names, const char *file, int line);
 
 /** Takes all tasks there are. */
 void vault_take(struct vault *vault);

@@ -49,11 +49,15 @@ static void chance_fill(void *context, void *bytes, size_t len)
     }
 }
 
+static struct world *latest;
+
 struct world *world_with(const struct hub_config *config)
 {
     struct world *world = calloc(1, sizeof *world);
 
     cr_assert_not_null(world);
+    world_end();
+    latest = world;
     world->now = (struct mcpx_now){1000, beginning_wall_ms};
     world->hub = hub_new(config, (struct chance){chance_fill, world});
     cr_assert_not_null(world->hub);
@@ -404,12 +408,13 @@ void world_read(struct world *world, struct mcpx_text *transcript)
     }
 }
 
-void world_expect(struct world *world, const char *transcript)
+void world_expect_at(struct world *world, const char *transcript, const char *file, int line)
 {
     struct mcpx_text all = {0};
 
     world_read(world, &all);
-    cr_expect_str_eq(all.text, transcript, "read:\n%s\nexpected:\n%s", all.text, transcript);
+    cr_expect_str_eq(all.text, transcript, "%s:%d read:\n%s\nexpected:\n%s", file, line,
+                     all.text, transcript);
     mcpx_text_fini(&all);
 }
 
@@ -452,15 +457,18 @@ const char *world_last_error(const struct world *world, const char *name)
     return or_nothing(find(world, name)->last_error);
 }
 
-void world_free(struct world *world)
+void world_end(void)
 {
-    for (size_t i = 0; i < world->count; i++) {
+    struct world *world = latest;
+
+    latest = NULL;
+    for (size_t i = 0; world && i < world->count; i++) {
         mcpx_text_fini(&world->somebodies[i].read);
         mcpx_text_fini(&world->somebodies[i].lines);
         free(world->somebodies[i].last);
         free(world->somebodies[i].last_error);
         free(world->somebodies[i].last_told);
     }
-    hub_free(world->hub);
+    hub_free(world ? world->hub : NULL);
     free(world);
 }

@@ -24,8 +24,8 @@ struct world *world_new(void);
 /** Makes one with other settings. */
 struct world *world_with(const struct hub_config *config);
 
-/** Checks that nothing unexpected is left to read, and frees it. */
-void world_free(struct world *world);
+/** Frees the last one that was made, as making another one does: a suite's `.fini`. */
+void world_end(void);
 
 /** The hub inside. */
 struct hub *world_hub(const struct world *world);
@@ -96,7 +96,9 @@ void world_waits(struct world *world, int64_t ms);
  * Reads everything that is ready and compares it with what was expected. When presence waits to be
  * told, up to 50 ms pass, and it is read as well; so for all functions that read.
  */
-void world_expect(struct world *world, const char *transcript);
+#define world_expect(world, transcript)                                                       \
+    world_expect_at((world), (transcript), __FILE__, __LINE__)
+void world_expect_at(struct world *world, const char *transcript, const char *file, int line);
 
 /** Reads everything that is ready and appends the transcript. */
 void world_read(struct world *world, struct mcpx_text *transcript);

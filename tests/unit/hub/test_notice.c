@@ -118,5 +118,5 @@ Test(notice, says_of_what_was_not_stored_when_to_send_it_again_and_who_may_have_
         json_decref(root);
     }
     world_skip(w);
-    world_free(w);
+    world_end();
 }
