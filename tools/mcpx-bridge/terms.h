@@ -84,7 +84,7 @@ void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_opti
                         struct mcpx_admission *out);
 
 /**
- * The second door: as mcpx_calls_answer. The time of `end` is filled in, and *admitted becomes NULL.
+ * The second door: as mcpx_calls_answer. The time of `end` is filled in, *admitted becomes NULL.
  */
 void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
                       struct mcpx_call_end *end, struct mcpx_call_answer *answer);

@@ -4,6 +4,8 @@
  */
 #include "tests/unit/tools/expose_world.h"
 
+#include "lib/json/json_write.h"
+
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,22 +86,27 @@ static void keep_draft(struct world *world, const struct mcpx_draft *draft,
     kept->expires_ms = draft->expires_ms;
     snprintf(kept->id, sizeof kept->id, "e%zu", ++world->draft_count);
     outcome->id = mcpx_slice_of(kept->id);
+    mx_format(&world->out, "send %s %s to=%s", kept->id, kept->type, kept->to);
+    if (kept->about[0])
+        mx_format(&world->out, " about=%s", kept->about);
+    if (kept->expires_ms)
+        mx_format(&world->out, " expires=%s", kept->expires_ms - world->now.wall_ms);
+    mx_format(&world->out, " %s\n", kept->payload);
 }
 
 static void keep_response(struct world *world, const struct bridge_action *action,
                           struct bridge_outcome *outcome)
 {
-    char *id = copy(action->about), *text = copy(action->text);
-    char *line = malloc(strlen(id) + strlen(text) + 2);
+    struct mcpx_text line = {0};
 
-    sprintf(line, "%s %s", id, text);
-    if (world->narrow && action->text.len > world->narrow)
+    mx_format(&line, "%s %s", action->about, action->text);
+    if (world->narrow && action->text.len > world->narrow) {
         outcome->err = MCPX_ETOOBIG;
-    else
-        append(&world->responses, line);
-    free(id);
-    free(text);
-    free(line);
+    } else {
+        append(&world->responses, line.text);
+        mx_format(&world->out, "respond %s\n", &line);
+    }
+    mcpx_text_fini(&line);
 }
 
 /* What each tool, and each resource, has to have, and no test speaks of. */
@@ -153,6 +160,7 @@ static void keep_text(struct world *world, const struct bridge_action *action)
     cr_expect_null(memchr(text, '\n', action->text.len), "one message, one line");
     if (action->type == BRIDGE_LOG) {
         append(&world->notes, text);
+        mx_format(&world->out, "log %s\n", text);
         free(text);
         return;
     }
@@ -160,6 +168,7 @@ static void keep_text(struct world *world, const struct bridge_action *action)
     take_out(text, usual_input);
     take_out(text, usual_name);
     world->lines[world->line_count++] = text;
+    mx_format(&world->out, "tell %s\n", text);
 }
 
 void world_fetch(struct world *world)
@@ -173,10 +182,9 @@ void world_fetch(struct world *world)
             keep_draft(world, &action->draft, &outcome);
         else if (action->type == BRIDGE_RESPOND)
             keep_response(world, action, &outcome);
-        else if (action->type == BRIDGE_FORGET)
-            world->forgotten++;
-        else if (action->type == BRIDGE_DROP)
-            world->dropped++;
+        else if (action->type == BRIDGE_FORGET || action->type == BRIDGE_DROP)
+            mx_format(&world->out, "%s %s\n", action->type == BRIDGE_DROP ? "drop" : "forget",
+                      action->about);
         else
             keep_text(world, action);
         expose_done(world->expose, &outcome, world->now);
@@ -226,6 +234,7 @@ void world_stop(struct world *world)
     for (size_t i = 0; i < world->line_count; i++)
         free(world->lines[i]);
     expose_free(world->expose);
+    mcpx_text_fini(&world->out);
     free(world->notes);
     free(world->responses);
     mcpx_capset_unref(world->grants);

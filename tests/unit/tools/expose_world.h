@@ -27,12 +27,11 @@ struct world {
     size_t line_count;
     size_t line_seen;
     char *notes;
+    struct mcpx_text out; /* all that was done, a line each, as a transcript has it */
     const char *seats[WORLD_SEATS]; /* other participants; all of them may answer anything */
     size_t seat_count;
     struct mcpx_capset *grants; /* ours */
-    size_t forgotten;
-    size_t dropped; /* requests of others that are not answered */
-    bool behind;    /* the client does not read */
+    bool behind;                /* the client does not read */
     enum mcpx_err send_fails;
     bool fails_once; /* only the next one */
     size_t narrow;   /* a longer response is too big; 0 = none is */

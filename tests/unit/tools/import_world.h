@@ -1,21 +1,9 @@
 /*
  * import_world.h - an import between a topic and a server that are both played by a transcript.
  *
- * A transcript (tests/unit/tools/import/NAME.txt) holds stories. A line that begins with "> " is
- * what happens; the lines after it are what the import then does, all of it and in this order:
- *
- *   story gives the id back            a new import
- *   with capabilities {}               its settings: capabilities or roots, ask,
- *                              request_ms, wait_bytes, answers_max, calls_max, protocol, once,
- *                              topics, isolate,
- *                              idle_ms, terms. Under terms ids are deterministic; mallory may
- *                              call no tool
- *   > ready
- *   > request ann e1 {@,"id":0,"method":"ping"}
- *   child {@,"id":3,"method":"ping"}
- *
- * "@" stands for "jsonrpc":"2.0", $NAME for what "let NAME text" said, and $VERSION, $CR, $LF, $ESC
- * for themselves. Empty lines and those that begin with "#" are not looked at.
+ * Its transcripts are tests/unit/tools/import/NAME.txt (player.h). The settings are capabilities,
+ * roots, ask, request_ms, wait_bytes, answers_max, calls_max, protocol, once, topics, isolate,
+ * idle_ms, terms. Under terms ids are deterministic; mallory may call no tool.
  *
  * What happens:
  * A verb may end with the number of a server or topic, where it is not 0: "request/1" is in

@@ -1,436 +1,290 @@
 /*
- * What breaks for whom: an unmodified MCP client sees a topic only through this server. What it
- * lists must be what the servers said, calls must reach the right one, and every request must be
- * answered once, whatever becomes of the participants.
+ * Holds an expose against its transcripts (player.h), which say what would break for whom.
+ *
+ * The settings are plain, only PATTERN, grants PATTERN..., and server ID LISTS: who is served.
+ *
+ * What happens:
+ *   join, resume              we are in the topic, again after a break
+ *   left CODE RETRY REASON    we are not, and try again in RETRY ms
+ *   serve                     join, and the client and all servers have greeted each other; what is
+ *                             done on the way is not compared
+ *   seat ID, nobody           who is in the topic before we hear of it
+ *   come ID, go ID            participants
+ *   say LINE, overlong TEXT   the client writes; too much
+ *   request WHO RPC, notify WHO RPC   a participant asks, notifies
+ *   answer DRAFT RESULT, response DRAFT RPC   what was sent is answered by whoever it was sent to
+ *   approved, altered, rejected DRAFT PAYLOAD   a person decides on a proposal
+ *   hurried, refused, proposable DRAFT PAYLOAD   the router refuses: too fast; no grant; no grant,
+ *                             but for a proposal
+ *   behind, reading           the client does not read, reads again
+ *   fails full|large|closed|no   what sending leads to from now on; "fails-once": the next time
+ *   narrow BYTES              a longer response is too large
+ *   abandon SENTENCE, leave   the topic will not come back; the client is gone
+ *   wait MS                   time passes
+ *   idle                      does the client wait at most for people?
+ *
+ * What is done: tell LINE to the client, log SENTENCE, respond ENVELOPE RPC, forget, drop ENVELOPE,
+ * send DRAFT KIND to=WHO about=ENVELOPE expires=MS PAYLOAD; parts that are absent are left out.
  */
 #include "tests/unit/tools/expose_world.h"
+#include "tests/unit/tools/player.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define INITIALIZE                                                                            \
-    "{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{"                    \
-    "\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},"                                 \
-    "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}"
-#define CAPABILITIES                                                                          \
-    "\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"listChanged\":true}" \
-    ","                                                                                       \
-    "\"prompts\":{\"listChanged\":true},\"logging\":{}}"
+enum { SERVERS = 4, WORDS = 24 };
 
-static const struct world_server s = {
-    "s", "{\"name\":\"t\",  \"x\":1e400}", "{\"uri\":\"demo://1\"}",
-    "{\"uriTemplate\":\"demo://dyn/{id}\"}", "{\"name\":\"p\"}"};
+struct story {
+    struct world_setup setup;
+    struct world_server servers[SERVERS];
+    size_t server_count;
+    char *kept[WORDS]; /* what settings point to */
+    size_t kept_count;
+    bool is_started;
+    struct world world;
+};
 
-static const char *request(int id, const char *method, const char *params)
+static void *begin(void)
 {
-    static char line[2048];
-
-    snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\"%s%s}", id,
-             method, params ? ",\"params\":" : "", params ? params : "");
-    return line;
+    return calloc(1, sizeof(struct story));
 }
 
-Test(expose, is_a_server_even_in_an_empty_topic)
+static void end(void *played)
 {
-    struct world world;
+    struct story *story = played;
 
-    world_start(&world, &(struct world_setup){0});
-    world_join(&world);
-    world_say(&world, INITIALIZE);
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":0,\"result\":{\"protocolVersion\":"
-                         "\"2025-06-18\"," CAPABILITIES
-                         ",\"serverInfo\":{\"name\":\"mcpx-bridge\",\"title\":\"room\","
-                         "\"version\":\"0.1.0\"}}}");
-    world_say(&world, request(1, "tools/list", NULL));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\"}");
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{}}");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    if (story->is_started)
+        world_stop(&story->world);
+    while (story->kept_count > 0)
+        free(story->kept[--story->kept_count]);
+    free(story);
 }
 
-Test(expose, asks_a_server_in_the_client_s_name_and_lists_what_it_said)
+static char *keep(struct story *story, struct mcpx_slice text)
 {
-    struct world world;
-    const struct world_draft *draft;
-
-    world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "s";
-    world.seats[world.seat_count++] = "-no-server";
-    world_join(&world);
-    cr_expect(world_is_quiet(&world), "before the client nobody is asked");
-    world_say(&world, INITIALIZE);
-    world_say(&world, request(1, "tools/list", NULL));
-    world_expect_draft(&world,
-                       "mcp/request s {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\","
-                       "\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-                       "\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}");
-    world_answer(&world, &world.drafts[0],
-                 "{\"capabilities\":{\"tools\":{}},\"instructions\":\"be \\u0041\"}");
-    world_expect_draft(&world, "mcp/request s {\"jsonrpc\":\"2.0\",\"method\":"
-                               "\"notifications/initialized\"}");
-    world_expect_draft(
-        &world, "mcp/request s {\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
-    cr_expect(world_is_quiet(&world), "it said nothing of other lists");
-    world_answer(&world, &world.drafts[2],
-                 "{\"tools\":[{\"name\":\"t\",  \"x\":1e400}],\"nextCursor\":\"c\\n\"}");
-    world_expect_draft(&world, "mcp/request s {\"jsonrpc\":\"2.0\",\"id\":3,\"method\":"
-                               "\"tools/list\",\"params\":{\"cursor\":\"c\\n\"}}");
-    draft = &world.drafts[3];
-    world_answer(&world, draft,
-                 "{\"tools\":[{\"y\":1.10,\"name\":\"u\"}, {\"no\":\"name\"}]}");
-    cr_expect_not_null(strstr(world_line(&world), "\"instructions\":\"be A\""));
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
-                 "{\"name\":\"s__t\",  \"x\":1e400},{\"y\":1.10,\"name\":\"s__u\"}]}}");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    cr_assert_lt(story->kept_count, WORDS);
+    return story->kept[story->kept_count++] = strndup(text.text, text.len);
 }
 
-Test(expose, does_not_wait_long_for_who_never_answers_but_hears_it_later)
+/* The entries of a list, without its brackets. NULL: there is no such list. */
+static const char *items_of(struct story *story, struct mcpx_slice lists, const char *member)
 {
-    struct world world;
+    struct mcpx_slice list = mcpx_json_get(lists, member);
 
-    world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "human";
-    world_join(&world);
-    world_say(&world, INITIALIZE);
-    cr_expect_eq(expose_deadline(world.expose), world.now.mono_ms + 2000);
-    world_wait(&world, 2000);
-    cr_expect_not_null(strstr(world_line(&world), "\"protocolVersion\""));
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    world_wait(&world, 200);
-    world_draft(&world);
-    world_answer(&world, &world.drafts[0], "{\"capabilities\":{\"tools\":{}}}");
-    world_draft(&world);
-    world_draft(&world);
-    world_answer(&world, &world.drafts[2], "{\"tools\":[{\"name\":\"t\"}]}");
-    cr_expect(world_is_quiet(&world), "changes are told together");
-    world_wait(&world, 1000);
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    if (!list.text)
+        return NULL;
+    return keep(story, (struct mcpx_slice){list.text + 1, list.len - 2});
 }
 
-Test(expose, asks_who_refuses_initialize_for_its_tools_and_then_no_more)
+static void add_server(struct story *story, const char *value)
 {
-    static const char refusal[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,"
-                                  "\"message\":\"no\"}}";
-    struct world world;
+    struct mcpx_slice id = {value, strcspn(value, " ")};
+    struct mcpx_slice lists = mcpx_slice_of(value + id.len + 1);
 
-    world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "agent";
-    world.seats[world.seat_count++] = "watcher";
-    world_join(&world);
-    world_say(&world, INITIALIZE);
-    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "agent", refusal);
-    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "watcher", refusal);
-    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
-    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "watcher", refusal);
-    for (size_t i = 0; i < 3; i++) {
-        const struct world_draft *draft = world_draft(&world);
+    cr_assert_lt(story->server_count, SERVERS);
+    story->servers[story->server_count++] = (struct world_server){
+        keep(story, id), items_of(story, lists, "tools"), items_of(story, lists, "resources"),
+        items_of(story, lists, "resourceTemplates"), items_of(story, lists, "prompts")};
+}
 
-        cr_expect_str_eq(draft->to, "agent");
-        world_event(&world, MCPX_EVENT_RESPONSE, draft, "agent", refusal);
+static void add_grants(struct story *story, const char *value)
+{
+    for (size_t i = 0; *value; i++) {
+        size_t len = strcspn(value, " ");
+
+        cr_assert_lt(i, WORLD_GRANTS);
+        story->setup.grants[i] = keep(story, (struct mcpx_slice){value, len});
+        value += len + (value[len] == ' ');
     }
-    cr_expect_not_null(strstr(world_line(&world), "\"protocolVersion\""), "all is known");
-    world_say(&world, request(1, "tools/call", "{\"name\":\"agent__t\"}"));
-    cr_expect_str_eq(world_draft(&world)->to, "agent");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
 }
 
-Test(expose, lists_without_initialize_where_the_router_refuses_that)
+static void configure(void *played, const char *name, const char *value)
 {
-    struct mcpx_event refused = {.type = MCPX_EVENT_REFUSED, .err = MCPX_ECAPABILITY};
-    struct world world;
+    struct story *story = played;
 
-    world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "s";
-    world_join(&world);
-    world_say(&world, INITIALIZE);
-    refused.tag = world_draft(&world)->tag;
-    world_event_with(&world, &refused, "system:gateway", "{}");
-    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
-    for (size_t i = 0; i < 3; i++)
-        world_answer(&world, world_draft(&world), "{}");
-    world_line(&world);
-    world_say(&world, request(1, "tools/list", NULL));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
-                         "{\"name\":\"s__t\"}]}}");
-    world_stop(&world);
+    if (strcmp(name, "plain") == 0)
+        story->setup.plain = true;
+    else if (strcmp(name, "only") == 0)
+        story->setup.only = keep(story, mcpx_slice_of(value));
+    else if (strcmp(name, "grants") == 0)
+        add_grants(story, value);
+    else if (strcmp(name, "server") == 0)
+        add_server(story, value);
+    else
+        cr_assert(false, "no such setting: %s", name);
 }
 
-Test(expose, tells_changes_that_are_changes_only)
+/* ---- what happens ---- */
+
+/* Events about a draft; `from` NULL: whoever it was sent to. */
+static const struct {
+    const char *verb, *from;
+    struct mcpx_event event;
+} events[] = {
+    {"response", NULL, {.type = MCPX_EVENT_RESPONSE}},
+    {"approved", "human", {.type = MCPX_EVENT_FULFILLING, .same = true}},
+    {"altered", "human", {.type = MCPX_EVENT_FULFILLING}},
+    {"rejected", "human", {.type = MCPX_EVENT_REJECTED}},
+    {"hurried", "system:gateway", {.type = MCPX_EVENT_REFUSED, .err = MCPX_ERATE}},
+    {"refused", "system:gateway", {.type = MCPX_EVENT_REFUSED, .err = MCPX_ECAPABILITY}},
+    {"proposable",
+     "system:gateway",
+     {.type = MCPX_EVENT_REFUSED,
+      .err = MCPX_ECAPABILITY,
+      .alternative = {"mcp/proposal", 12}}},
+};
+
+static bool try_event(struct world *world, const char *verb, const char *rest)
 {
-    struct world world;
-    static const char changed[] = "{\"jsonrpc\":\"2.0\",\"method\":"
-                                  "\"notifications/tools/list_changed\"}";
+    size_t number = strtoul(rest + (*rest == 'e'), NULL, 10);
+    const char *payload = rest + strcspn(rest, " ");
+    const struct world_draft *draft = &world->drafts[number ? number - 1 : 0];
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
-    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\",  \"x\":1e400}]}");
-    world_wait(&world, 1000);
-    cr_expect(world_is_quiet(&world), "the same again");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", changed);
-    world_answer(&world, world_draft(&world), "{\"tools\":[]}");
-    world_wait(&world, 1000);
-    world_expect(&world, changed);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "unknown", changed);
-    cr_expect(world_is_quiet(&world));
-    world_go(&world, "s");
-    world_wait(&world, 1000);
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
-                         "\"notifications/resources/list_changed\"}");
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
-                         "\"notifications/prompts/list_changed\"}");
-    cr_expect(world_is_quiet(&world), "it had no tools any more");
-    world_stop(&world);
-}
-
-Test(expose, tells_of_who_comes_right_behind_the_client_s_first_list)
-{
-    struct world world;
-
-    world_start(&world, &(struct world_setup){0});
-    world_join(&world);
-    world_say(&world, INITIALIZE);
-    world_line(&world);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    world_say(&world, request(1, "tools/list", NULL));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}");
-    world_come(&world, "s");
-    world_answer(&world, world_draft(&world), "{\"capabilities\":{\"tools\":{}}}");
-    world_draft(&world); /* notifications/initialized */
-    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
-    world_wait(&world, 200);
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
-                         "\"notifications/tools/list_changed\"}");
-    cr_expect(world_is_quiet(&world), "of the lists it never had it is told nothing");
-    world_stop(&world);
-}
-
-Test(expose, gives_each_call_to_its_owner_under_the_owner_s_name)
-{
-    static const struct {
-        const char *method, *params, *sent;
-    } rows[] = {
-        {"tools/call", "{\"name\":\"s__t\", \"arguments\":{\"a\":1e400}}",
-         "{\"name\":\"t\", \"arguments\":{\"a\":1e400}}"},
-        {"tools/call", "{\"arguments\":{},\"n\\u0061me\":\"s__t\"}",
-         "{\"arguments\":{},\"n\\u0061me\":\"t\"}"},
-        {"prompts/get", "{\"name\":\"s__p\"}", "{\"name\":\"p\"}"},
-        {"resources/read", "{\"uri\":\"demo://1\"}", "{\"uri\":\"demo://1\"}"},
-        {"resources/read", "{\"uri\":\"demo://dyn/5\"}", "{\"uri\":\"demo://dyn/5\"}"},
-        {"resources/read", "{\"uri\":\"other://x\"}", "{\"uri\":\"other://x\"}"},
-        {"resources/subscribe", "{\"uri\":\"demo://1\"}", "{\"uri\":\"demo://1\"}"},
-        {"completion/complete",
-         "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"s__p\"},\"argument\":{}}",
-         "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"p\"},\"argument\":{}}"},
-        {"completion/complete",
-         "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"demo://dyn/{id}\"}}",
-         "{\"ref\":{\"type\":\"ref/resource\",\"uri\":\"demo://dyn/{id}\"}}"},
-    };
-    struct world world;
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct world_draft *draft;
-        char expected[512];
-
-        world_say(&world, request(7, rows[i].method, rows[i].params));
-        draft = world_draft(&world);
-        snprintf(expected, sizeof expected, ",\"method\":\"%s\",\"params\":%s}",
-                 rows[i].method, rows[i].sent);
-        cr_expect_not_null(strstr(draft->payload, expected), "%s\nin %s", expected,
-                           draft->payload);
-        world_event(
-            &world, MCPX_EVENT_RESPONSE, draft, "s",
-            "{ \"id\":6 ,\n\"jsonrpc\":\"2.0\",\"result\": {\"big\":123456789012345678901}}");
-        world_expect(&world, "{ \"id\":7 , \"jsonrpc\":\"2.0\",\"result\": "
-                             "{\"big\":123456789012345678901}}");
+    payload += *payload == ' ';
+    if (strcmp(verb, "answer") == 0) {
+        world_answer(world, draft, payload);
+        return true;
     }
-    cr_expect(world_is_quiet(&world));
-    cr_expect(expose_is_idle(world.expose));
-    world_stop(&world);
-}
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        struct mcpx_event event = events[i].event;
 
-Test(expose, refuses_what_nobody_has)
-{
-    static const struct {
-        const char *line, *code, *says;
-    } rows[] = {
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
-         "call\",\"params\":{\"name\":\"x\"}}",
-         "-32602", "nobody in the topic has 'x'"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{}}", "-32602",
-         "params.name must be there once"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/"
-         "list\",\"params\":{\"cursor\":\"x\"}}",
-         "-32602", "no cursor was given out"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"rm\"}", "-32601", "no method 'rm'"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1}", "-32600", "not a request"},
-        {"{\"id\":1,\"method\":", "-32700", "not JSON"},
-        {"[]", "-32600", "not a request"},
-        {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"_meta\":{"
-         "\"io.modelcontextprotocol/protocolVersion\":\"2030-01-01\"}}}",
-         "-32022", "\"supported\":[\"2026-07-28\"],\"requested\":\"2030-01-01\""},
-    };
-    struct world world;
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *line;
-
-        world_say(&world, rows[i].line);
-        line = world_line(&world);
-        cr_expect_not_null(strstr(line, rows[i].code), "%s: %s", rows[i].line, line);
-        cr_expect_not_null(strstr(line, rows[i].says), "%s: %s", rows[i].line, line);
+        if (strcmp(verb, events[i].verb) != 0)
+            continue;
+        cr_assert(number > 0 && number <= world->draft_count, "no such draft: %s", rest);
+        event.tag = draft->tag;
+        event.own = mcpx_slice_of(draft->id);
+        world_event_with(world, &event, events[i].from ? events[i].from : draft->to, payload);
+        return true;
     }
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    return false;
 }
 
-Test(expose, leaves_it_to_an_only_server_to_refuse_what_it_lacks)
+static void speak(struct world *world, enum mcpx_event_type type, const char *rest)
 {
-    struct world world;
+    char who[64];
 
-    world_start(&world, &(struct world_setup){.plain = true});
-    world_serve(&world, &s, 1);
-    world_say(&world, request(1, "tools/call", "{\"name\":\"none\"}"));
-    cr_expect_not_null(strstr(world_draft(&world)->payload, "{\"name\":\"none\"}"));
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    snprintf(who, sizeof who, "%.*s", (int)strcspn(rest, " "), rest);
+    world_event(world, type, NULL, who, rest + strlen(who) + 1);
 }
 
-Test(expose, keeps_two_servers_with_the_same_uri_apart)
+static void leave_topic(struct world *world, const char *rest)
 {
-    static const struct world_server two[] = {
-        {"a", NULL, "{\"uri\":\"demo://1\"},{\"uri\":\"demo://1\"}", NULL, NULL},
-        {"b", NULL, "{\"uri\":\"demo://1\"}", "{\"uriTemplate\":\"only-b://{x}\"}", NULL}};
-    struct world world;
+    int code = 0, retry = 0, at = 0;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
-    world_say(&world, request(1, "resources/list", NULL));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resources\":["
-                         "{\"uri\":\"mcpx://a/demo%3A%2F%2F1\"},"
-                         "{\"uri\":\"mcpx://b/demo%3A%2F%2F1\"}]}}");
-    world_say(&world, request(2, "resources/read", "{\"uri\":\"mcpx://b/demo%3A%2F%2F1\"}"));
-    world_expect_draft(&world, "mcp/request b {\"jsonrpc\":\"2.0\",\"id\":11,\"method\":"
-                               "\"resources/read\",\"params\":{\"uri\":\"demo://1\"}}");
-    world_say(&world, request(3, "resources/read", "{\"uri\":\"only-b://7\"}"));
-    cr_expect_str_eq(world_draft(&world)->to, "b");
-    world_say(&world, request(4, "resources/read", "{\"uri\":\"mcpx://a/demo%3A%2F%2F1\"}"));
-    cr_expect_str_eq(world_draft(&world)->to, "a");
-    world_say(&world, request(5, "resources/read", "{\"uri\":\"demo://1\"}"));
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"id\":5,\"error\":{\"code\":-32602,\"message\":"
-                 "\"'demo://1' could be of 'a' or of 'b': ask for "
-                 "mcpx://a/demo%3A%2F%2F1 or mcpx://b/demo%3A%2F%2F1\"}}");
-    world_stop(&world);
+    sscanf(rest, "%d %d %n", &code, &retry, &at);
+    world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_LEFT,
+                                           .code = code,
+                                           .retry_ms = retry,
+                                           .reason = mcpx_slice_of(rest + at)});
 }
 
-Test(expose, passes_progress_of_the_call_under_the_client_s_token)
+static void fail(struct world *world, const char *how, bool once)
 {
-    struct world world;
-    const struct world_draft *draft;
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    world_say(&world, request(1, "tools/call",
-                              "{\"name\":\"s__t\",\"_meta\":{\"progressToken\":1,\"k\":2}}"));
-    draft = world_draft(&world);
-    cr_expect_not_null(strstr(draft->payload, "\"_meta\":{\"progressToken\":\"n-6\",\"k\":2}"),
-                       "%s", draft->payload);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s",
-                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-                "{\"progress\":0.50,\"progressToken\":\"n-6\"}}");
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-                 "{\"progress\":0.50,\"progressToken\":1}}");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "other",
-                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-                "{\"progress\":1,\"progressToken\":\"n-6\"}}");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s",
-                "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":"
-                "{\"progress\":1,\"progressToken\":1}}");
-    cr_expect(world_is_quiet(&world), "another's, and one that is not ours");
-    world_stop(&world);
+    world->send_fails = *how == 'f'   ? MCPX_ELIMIT
+                        : *how == 'l' ? MCPX_ETOOBIG
+                        : *how == 'c' ? MCPX_ECLOSED
+                                      : MCPX_OK;
+    world->fails_once = once;
 }
 
-Test(expose, passes_logging_and_watched_resources)
+static bool try_topic(struct story *story, const char *verb, const char *rest)
 {
-    static const char updated[] = "{\"jsonrpc\":\"2.0\",\"method\":"
-                                  "\"notifications/resources/updated\",\"params\":"
-                                  "{\"uri\":\"demo://1\"}}";
-    struct world world;
+    struct world *world = &story->world;
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &s, 1);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", updated);
-    cr_expect(world_is_quiet(&world), "not watched");
-    world_say(&world, request(1, "resources/subscribe", "{\"uri\":\"demo://1\"}"));
-    world_answer(&world, world_draft(&world), "{}");
-    world_line(&world);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s", updated);
-    world_expect(&world, updated);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "other", updated);
-    cr_expect(world_is_quiet(&world), "by its owner only");
-    world_say(&world, request(2, "logging/setLevel", "{\"level\":\"debug\"}"));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}");
-    cr_expect_not_null(strstr(world_draft(&world)->payload, "{\"level\":\"debug\"}"));
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "s",
-                "{\"method\":\"notifications/message\",\"params\":{\"data\":1.10}}");
-    world_expect(&world, "{\"method\":\"notifications/message\",\"params\":{\"data\":1.10},"
-                         "\"jsonrpc\":\"2.0\"}");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    if (strcmp(verb, "join") == 0)
+        world_join(world);
+    else if (strcmp(verb, "resume") == 0)
+        world_tell(world, &(struct mcpx_event){.type = MCPX_EVENT_JOINED, .resumed = true});
+    else if (strcmp(verb, "left") == 0)
+        leave_topic(world, rest);
+    else if (strcmp(verb, "seat") == 0)
+        world->seats[world->seat_count++] = keep(story, mcpx_slice_of(rest));
+    else if (strcmp(verb, "nobody") == 0)
+        world->seat_count = 0;
+    else if (strcmp(verb, "come") == 0)
+        world_come(world, keep(story, mcpx_slice_of(rest)));
+    else if (strcmp(verb, "go") == 0)
+        world_go(world, rest);
+    else if (strcmp(verb, "request") == 0)
+        speak(world, MCPX_EVENT_REQUEST, rest);
+    else if (strcmp(verb, "notify") == 0)
+        speak(world, MCPX_EVENT_NOTIFICATION, rest);
+    else if (strncmp(verb, "fails", 5) == 0)
+        fail(world, rest, verb[5] != '\0');
+    else if (strcmp(verb, "narrow") == 0)
+        world->narrow = strtoul(rest, NULL, 10);
+    else
+        return false;
+    return true;
 }
 
-#define MODERN "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\"}"
-
-Test(expose, speaks_2026_07_28_where_the_client_does)
+/* What becomes due without anything else has asked to be woken. */
+static void wait(struct world *world, long ms)
 {
-    struct world world;
+    int64_t due_ms = expose_deadline(world->expose);
 
-    world_start(&world, &(struct world_setup){0});
-    world.seats[world.seat_count++] = "s";
-    world_join(&world);
-    world_say(&world, request(0, "server/discover", "{" MODERN "}"));
-    world_answer(&world, world_draft(&world), "{\"capabilities\":{\"tools\":{}}}");
-    world_draft(&world);
-    world_answer(&world, world_draft(&world), "{\"tools\":[{\"name\":\"t\"}]}");
-    cr_expect_not_null(strstr(world_line(&world), "\"supportedVersions\":[\"2026-07-28\"]"));
-    world_wait(&world, 200);
-    world_say(&world, request(1, "tools/list", "{" MODERN "}"));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":["
-                         "{\"name\":\"s__t\"}],\"resultType\":\"complete\",\"ttlMs\":0,"
-                         "\"cacheScope\":\"private\"}}");
-    world_say(&world, request(2, "tools/call", "{\"name\":\"s__t\"," MODERN "}"));
-    world_answer(&world, world_draft(&world), "{\"content\":[]}");
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],"
-                         "\"resultType\":\"complete\"}}");
-    world_say(&world, request(3, "tools/call", "{\"name\":\"s__t\"," MODERN "}"));
-    world_answer(&world, world_draft(&world), "{\"resultType\":\"input_required\"}");
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":"
-                         "{\"resultType\":\"input_required\"}}");
-    world_say(&world, request(4, "subscriptions/listen",
-                              "{\"notifications\":{\"toolsListChanged\":true}," MODERN "}"));
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":"
-                         "\"notifications/subscriptions/acknowledged\",\"params\":"
-                         "{\"notifications\":{\"toolsListChanged\":true},\"_meta\":"
-                         "{\"io.modelcontextprotocol/subscriptionId\":4}}}");
-    world_go(&world, "s");
-    world_wait(&world, 1000);
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\","
-                 "\"params\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":4}}}");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
+    world_wait(world, ms);
+    cr_expect(world->out.len == 0 || due_ms <= world->now.mono_ms, "not woken for: %s",
+              world->out.text);
+    cr_expect_gt(expose_deadline(world->expose), world->now.mono_ms, "woken for ever after");
+}
+
+static bool try_client(struct world *world, const char *verb, const char *rest)
+{
+    if (strcmp(verb, "say") == 0)
+        world_say(world, rest);
+    else if (strcmp(verb, "wait") == 0)
+        wait(world, strtol(rest, NULL, 10));
+    else if (strcmp(verb, "overlong") == 0)
+        expose_overlong(world->expose, mcpx_slice_of(rest));
+    else if (strcmp(verb, "behind") == 0 || strcmp(verb, "reading") == 0)
+        world->behind = *verb == 'b';
+    else if (strcmp(verb, "abandon") == 0)
+        expose_abandon(world->expose, mcpx_slice_of(rest));
+    else if (strcmp(verb, "leave") == 0)
+        expose_leave(world->expose, world->now);
+    else if (strcmp(verb, "idle") == 0)
+        mcpx_text_puts(&world->out, expose_is_idle(world->expose) ? "idle\n" : "busy\n");
+    else
+        return false;
+    return true;
+}
+
+static const char *happen(void *played, const char *in)
+{
+    struct story *story = played;
+    struct world *world = &story->world;
+    char verb[16];
+    const char *rest = in + strcspn(in, " ");
+
+    snprintf(verb, sizeof verb, "%.*s", (int)(rest - in), in);
+    rest += *rest == ' ';
+    if (!story->is_started)
+        world_start(world, &story->setup);
+    story->is_started = true;
+    mcpx_text_reset(&world->out);
+    if (strcmp(verb, "serve") == 0) {
+        world_serve(world, story->servers, story->server_count);
+        mcpx_text_reset(&world->out);
+        return NULL;
+    }
+    cr_assert(try_client(world, verb, rest) || try_topic(story, verb, rest) ||
+                  try_event(world, verb, rest),
+              "no such step: %s", in);
+    world_fetch(world);
+    return world->out.len ? world->out.text : NULL;
+}
+
+static const struct player_side expose = {"expose", begin, configure, happen, end};
+
+static const struct {
+    const char *file;
+    size_t stories;
+} files[] = {{"room.txt", 14}, {"consent.txt", 13}, {"life.txt", 14}, {"others.txt", 9}};
+
+Test(expose, does_what_is_written)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        play(&expose, files[i].file, files[i].stories);
 }

@@ -13,204 +13,6 @@
 static const struct world_server two[] = {{.id = "a", .tools = "{\"name\":\"t\"}"},
                                           {.id = "b", .tools = "{\"name\":\"t\"}"}};
 
-static void call(struct world *world, const char *line, const char *result)
-{
-    world_say(world, line);
-    world_answer(world, world_draft(world), result);
-}
-
-/* Both servers say that they have a task "1". */
-static void begin_tasks(struct world *world)
-{
-    world_start(world, &(struct world_setup){0});
-    world_serve(world, two, 2);
-    call(world,
-         "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
-         "{\"name\":\"a__t\",\"task\":{}}}",
-         "{\"task\":{\"taskId\":\"1\",  \"status\":\"working\"}}");
-    world_expect(world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"task\":{\"taskId\":"
-                        "\"1\",  \"status\":\"working\"}}}");
-    call(world,
-         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
-         "{\"name\":\"b__t\",\"task\":{}}}",
-         "{\"task\":{\"taskId\":\"1\",  \"status\":\"working\"}}");
-    world_expect(world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"task\":{\"taskId\":"
-                        "\"mcpx://b/1\",  \"status\":\"working\"}}}");
-}
-
-Test(expose_others, have_tasks_of_their_own)
-{
-    static const struct {
-        const char *shown, *owner;
-    } rows[] = {{"1", "a"}, {"mcpx://b/1", "b"}};
-    struct world world;
-
-    begin_tasks(&world);
-    for (size_t i = 0; i < 2; i++) {
-        char text[400];
-
-        snprintf(text, sizeof text,
-                 "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tasks/cancel\",\"params\":"
-                 "{\"taskId\":\"%s\"}}",
-                 rows[i].shown);
-        world_say(&world, text);
-        cr_expect_str_eq(world.drafts[world.draft_seen].to, rows[i].owner);
-        cr_expect(strstr(world.drafts[world.draft_seen].payload, "{\"taskId\":\"1\"}"), "%s",
-                  world.drafts[world.draft_seen].payload);
-        world_answer(&world, world_draft(&world),
-                     "{\"taskId\":\"1\",\"_meta\":{\"io.modelcontextprotocol/related-task\":"
-                     "{\"taskId\":\"1\"}}}");
-        snprintf(text, sizeof text,
-                 "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"taskId\":\"%s\",\"_meta\":"
-                 "{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"%s\"}}}}",
-                 rows[i].shown, rows[i].shown);
-        world_expect(&world, text);
-    }
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
-}
-
-/* A client that ignores letter case would go on with the task of the other server. */
-Test(expose_others, name_a_task_in_oneway)
-{
-    static const char *const results[] = {
-        "{\"task\":{\"taskId\":\"2\"},\"Task\":{\"taskId\":\"mcpx://b/1\"}}",
-        "{\"task\":{\"taskId\":\"2\",\"taskID\":\"mcpx://b/1\"}}",
-        "{\"Ta\\u017fk\":{\"taskId\":\"mcpx://b/1\"}}",
-    };
-    struct world world;
-
-    begin_tasks(&world);
-    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
-        call(&world,
-             "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"tools/call\",\"params\":"
-             "{\"name\":\"a__t\",\"task\":{}}}",
-             results[i]);
-        world_expect(&world,
-                     "{\"jsonrpc\":\"2.0\",\"id\":4,\"error\":{\"code\":-32000,\"message\":"
-                     "\"the server's answer names its task in two ways\"}}");
-    }
-    world_stop(&world);
-}
-
-/* The client reads "Name", the grants were asked about "name". */
-Test(expose_others, list_no_thing_under_two_names)
-{
-    static const struct world_server forger = {
-        .id = "a",
-        .tools = "{\"name\":\"t\",\"Name\":\"b__t\"},{\"NAME\":\"b__t\"},{\"name\":\"u\"}"};
-    struct world world;
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, &forger, 1);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}");
-    world_expect(
-        &world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"a__u\"}]}}");
-    world_stop(&world);
-}
-
-Test(expose_others, are_not_called_in_two_ways)
-{
-    struct world world;
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
-                      "{\"name\":\"a__t\",\"Name\":\"b__t\"}}");
-    world_expect(
-        &world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"not a "
-                "request: name: a member is named like this one but for letter case: some "
-                "readers would take it for this one\"}}");
-    world_stop(&world);
-}
-
-Test(expose_others, speak_of_their_own_tasks_only)
-{
-    static const char status[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tasks/"
-                                 "status\",\"params\":{\"taskId\":\"%s\"}}";
-    struct world world;
-    char text[200];
-
-    begin_tasks(&world);
-    snprintf(text, sizeof text, status, "2");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
-    snprintf(text, sizeof text, status, "mcpx://b/1");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
-    cr_expect(world_is_quiet(&world), "nobody has such a task there");
-    snprintf(text, sizeof text, status, "1");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
-    world_expect(&world, text);
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", text);
-    snprintf(text, sizeof text, status, "mcpx://b/1");
-    world_expect(&world, text);
-    world_stop(&world);
-}
-
-Test(expose_others, complete_their_own_questions_only)
-{
-    static const char complete[] =
-        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/elicitation/complete\",\"params\":"
-        "{\"elicitationId\":\"%s\"}}";
-    struct world world;
-    char text[200];
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
-                      "{\"name\":\"a__t\"}}");
-    world_draft(&world);
-    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a",
-                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":"
-                "{\"mode\":\"url\",\"elicitationId\":\"e\"}}");
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":"
-                 "{\"mode\":\"url\",\"elicitationId\":\"e\"}}");
-    snprintf(text, sizeof text, complete, "e");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", text);
-    cr_expect(world_is_quiet(&world), "that question is another's");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "a", text);
-    world_expect(&world, text);
-
-    call(&world,
-         "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
-         "{\"name\":\"b__t\"}}",
-         "{}");
-    world_line(&world);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":"
-                      "{\"name\":\"b__t\"}}");
-    world_event(&world, MCPX_EVENT_RESPONSE, world_draft(&world), "b",
-                "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32042,\"message\":\"m\","
-                "\"data\":{\"elicitations\":[{\"elicitationId\":\"f\"}]}}}");
-    world_line(&world);
-    snprintf(text, sizeof text, complete, "f");
-    world_event(&world, MCPX_EVENT_NOTIFICATION, NULL, "b", text);
-    world_expect(&world, text);
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
-}
-
-Test(expose_others, hear_of_the_task_that_a_question_belongs_to)
-{
-    struct world world;
-
-    begin_tasks(&world);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tasks/result\",\"params\":"
-                      "{\"taskId\":\"mcpx://b/1\"}}");
-    world_draft(&world);
-    world_event(&world, MCPX_EVENT_REQUEST, NULL, "b",
-                "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"elicitation/create\",\"params\":"
-                "{\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":\"1\"}}}}");
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"elicitation/create\",\"params\":"
-                 "{\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":"
-                 "\"mcpx://b/1\"}}}}");
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"action\":\"accept\","
-                      "\"_meta\":{\"io.modelcontextprotocol/related-task\":{\"taskId\":"
-                      "\"mcpx://b/1\"}}}}");
-    cr_expect(strstr(world.responses, "{\"taskId\":\"1\"}"), "%s", world.responses);
-    world_stop(&world);
-}
-
 /* Of the processor: what else the machine does is none of ours. */
 static double seconds(void)
 {
@@ -312,42 +114,6 @@ Test(expose_others, keep_their_lists_short_enough)
     free(page);
 }
 
-static void read_uri(struct world *world, const char *uri)
-{
-    char line[300];
-
-    snprintf(line, sizeof line,
-             "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\",\"params\":"
-             "{\"uri\":\"%s\"}}",
-             uri);
-    world_say(world, line);
-}
-
-Test(expose_others, do_not_get_a_resource_by_a_template_that_fits_all)
-{
-    static const struct world_server servers[] = {
-        {.id = "aaa", .templates = "{\"uriTemplate\":\"{x}\"},{\"uriTemplate\":\"d:{y}\"}"},
-        {.id = "files", .templates = "{\"uriTemplate\":\"file:///{path}\"}"},
-        {.id = "more", .templates = "{\"uriTemplate\":\"d:{y}/{z}\"}"}};
-    struct world world;
-
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, servers, 3);
-    read_uri(&world, "file:///srv/a");
-    cr_expect_str_eq(world_draft(&world)->to, "files");
-    read_uri(&world, "d:1");
-    cr_expect_str_eq(world_draft(&world)->to, "aaa");
-    read_uri(&world, "d:1/2");
-    world_expect(&world,
-                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32602,\"message\":"
-                 "\"'d:1/2' could be of 'aaa' or of 'more': ask for mcpx://aaa/d%3A1%2F2 or "
-                 "mcpx://more/d%3A1%2F2\"}}");
-    read_uri(&world, "mcpx://more/d%3A1%2F2");
-    cr_expect_str_eq(world_draft(&world)->to, "more");
-    cr_expect(world_is_quiet(&world));
-    world_stop(&world);
-}
-
 #define CALL_A                                                                                \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a__t\"}}"
 #define QUESTION                                                                              \
@@ -390,30 +156,43 @@ Test(expose_others, ask_no_more_than_a_client_can_answer)
     world_stop(&world);
 }
 
-Test(expose_others, may_ask_while_any_of_their_calls_is_under_way)
+/* Whoever answers every ping has no rate left for what its client asks. */
+Test(expose_others, are_answered_by_the_bridge_itself_at_a_bounded_rate)
 {
-    struct world world;
-    const struct world_draft *first;
+    static const struct {
+        const char *who, *method;
+        size_t from, to; /* names who0, who1, ... */
+        int64_t pause_ms;
+        size_t each, answered; /* so many of each; so many answers in all */
+    } rows[] = {
+        {"mallory", "ping", 0, 1, 0, 100, 10},       /* a burst */
+        {"mallory", "tools/list", 0, 1, 0, 100, 10}, /* refusals are answers, too */
+        {"mallory", "ping", 0, 1, 100, 600, 69},     /* then one a second */
+        {"mallory~", "ping", 1, 9, 0, 20, 10},       /* instances are one participant */
+        {"many", "ping", 0, 30, 0, 20, 60},          /* and all together */
+    };
 
-    world_start(&world, &(struct world_setup){0});
-    world_serve(&world, two, 2);
-    world_say(&world, CALL_A);
-    first = world_draft(&world);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":"
-                      "{\"name\":\"a__t\"}}");
-    world_draft(&world);
-    world_event(&world, MCPX_EVENT_REQUEST, NULL, "a", QUESTION);
-    world_line(&world);
-    world_answer(&world, first, "{}");
-    world_line(&world);
-    cr_expect(world_is_quiet(&world), "the question is open still");
-    cr_expect_null(world.responses);
-    world_say(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
-                      "{\"requestId\":2}}");
-    world_expect(&world, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-                         "\"params\":{\"requestId\":1}}");
-    cr_expect_eq(count(world.responses, "-32000"), 1);
-    world_stop(&world);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct world world;
+        char who[32], payload[96];
+        size_t answered;
+
+        world_start(&world, &(struct world_setup){0});
+        world_serve(&world, two, 2);
+        snprintf(payload, sizeof payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\"}",
+                 rows[i].method);
+        for (size_t n = 0; n < rows[i].each; n++)
+            for (size_t one = rows[i].from; one < rows[i].to; one++) {
+                snprintf(who, sizeof who, "%s%zu", rows[i].who, one);
+                world_event(&world, MCPX_EVENT_REQUEST, NULL, who, payload);
+                world.now.mono_ms += rows[i].pause_ms;
+            }
+        answered = count(world.responses, "\n");
+        cr_expect_eq(answered, rows[i].answered, "%zu: %zu", i, answered);
+        cr_expect_eq(answered + count(world.out.text, "drop "),
+                     rows[i].each * (rows[i].to - rows[i].from), "%zu", i);
+        world_stop(&world);
+    }
 }
 
 /* What is answered is kept, what is only told is counted, and a changed list is told later. */

@@ -1,101 +1,35 @@
 /*
- * Holds an import against its transcripts, which say what would break for whom. All stories that
- * differ are shown, with file and line. Issue: participants; protocol sections 2 and 6.
+ * Holds an import against its transcripts, which say what would break for whom. Issue:
+ * participants; protocol sections 2 and 6.
  */
 #include "import_world.h"
+#include "player.h"
 
 #include <criterion/criterion.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { LETS_MAX = 16 };
-
-struct player {
-    const char *file;
-    char story[120];
-    size_t line, in_line, stories;
+struct story {
     struct import_config config;
-    struct world *world; /* NULL until something happens in the story */
-    struct mcpx_text in, expected, unfolded, config_text, terms;
-    struct {
-        char name[32];
-        struct mcpx_text text;
-    } lets[LETS_MAX];
-    size_t let_count;
+    struct mcpx_text roots, capabilities, terms;
+    struct world *world; /* NULL until something happens */
 };
 
-static void add_let(struct player *player, const char *name, struct mcpx_slice text)
+static void *begin(void)
 {
-    cr_assert_lt(player->let_count, LETS_MAX);
-    snprintf(player->lets[player->let_count].name, 32, "%s", name);
-    mcpx_text_slice(&player->lets[player->let_count++].text, text);
+    return calloc(1, sizeof(struct story));
 }
 
-/* What $NAME stands for; `at` points behind the dollar and is moved behind the name. */
-static struct mcpx_slice let_at(const struct player *player, const char **at)
+static void end(void *played)
 {
-    size_t len = 0;
+    struct story *story = played;
 
-    while (isupper((unsigned char)(*at)[len]) || isdigit((unsigned char)(*at)[len]) ||
-           (*at)[len] == '_')
-        len++;
-    for (size_t i = 0; i < player->let_count; i++)
-        if (strlen(player->lets[i].name) == len &&
-            memcmp(player->lets[i].name, *at, len) == 0) {
-            *at += len;
-            return mcpx_text_view(&player->lets[i].text);
-        }
-    cr_assert(false, "%s:%zu: no such name: %.*s", player->file, player->line, (int)len, *at);
-    return (struct mcpx_slice){0};
-}
-
-static const char *unfold(struct player *player, const char *text)
-{
-    mcpx_text_reset(&player->unfolded);
-    mcpx_text_puts(&player->unfolded, "");
-    while (*text) {
-        char byte = *text++;
-
-        if (byte == '@')
-            mcpx_text_puts(&player->unfolded, "\"jsonrpc\":\"2.0\"");
-        else if (byte == '$')
-            mcpx_text_slice(&player->unfolded, let_at(player, &text));
-        else
-            mcpx_text_add(&player->unfolded, &byte, 1);
-    }
-    return player->unfolded.text;
-}
-
-/* Lets the step that was read happen, now that all it should lead to has been read as well. */
-static void step(struct player *player)
-{
-    const char *out;
-
-    if (player->in.len == 0)
-        return;
-    if (!player->world)
-        player->world = world_new(&player->config, player->terms.text);
-    out = world_happen(player->world, player->in.text);
-    cr_expect_str_eq(out, player->expected.len ? player->expected.text : "",
-                     "%s:%zu: %s\n%s\n  should lead to\n%s  and led to\n%s", player->file,
-                     player->in_line, player->story, player->in.text,
-                     player->expected.len ? player->expected.text : "  nothing\n",
-                     *out ? out : "  nothing\n");
-    mcpx_text_reset(&player->in);
-    mcpx_text_reset(&player->expected);
-}
-
-static void begin(struct player *player, const char *story)
-{
-    step(player);
-    world_free(player->world);
-    player->world = NULL;
-    player->config = (struct import_config){0};
-    mcpx_text_fini(&player->terms);
-    player->stories++;
-    snprintf(player->story, sizeof player->story, "%.100s", story);
+    world_free(story->world);
+    mcpx_text_fini(&story->roots);
+    mcpx_text_fini(&story->capabilities);
+    mcpx_text_fini(&story->terms);
+    free(story);
 }
 
 static bool configure_number(struct import_config *config, const char *name, long value)
@@ -119,136 +53,57 @@ static bool configure_number(struct import_config *config, const char *name, lon
     return true;
 }
 
-static void configure(struct player *player, const char *name, const char *value)
+static void configure(void *played, const char *name, const char *value)
 {
-    if (configure_number(&player->config, name, strtol(value, NULL, 10)))
+    struct story *story = played;
+    struct import_config *config = &story->config;
+
+    if (configure_number(config, name, strtol(value, NULL, 10)))
         return;
-    if (strcmp(name, "protocol") == 0) {
-        player->config.protocol = strcmp(value, "2025-11-25") == 0   ? IMPORT_PROTOCOL_LEGACY
-                                  : strcmp(value, "2026-07-28") == 0 ? IMPORT_PROTOCOL_MODERN
-                                                                     : IMPORT_PROTOCOL_AUTO;
-        return;
-    }
-    if (strcmp(name, "once") == 0) {
-        player->config.once = true;
-        return;
-    }
-    if (strcmp(name, "ask") == 0) {
-        player->config.ask_newest = strcmp(value, "newest") == 0;
-        return;
-    }
-    if (strcmp(name, "terms") == 0) {
-        mcpx_text_puts(&player->terms, value);
-        return;
-    }
-    mcpx_text_reset(&player->config_text);
-    mcpx_text_puts(&player->config_text, value);
-    if (strcmp(name, "roots") == 0) {
-        player->config.roots = player->config_text.text;
-        return;
-    }
-    cr_assert_str_eq(name, "capabilities");
-    player->config.capabilities = player->config_text.text;
+    if (strcmp(name, "protocol") == 0)
+        config->protocol = strcmp(value, "2025-11-25") == 0   ? IMPORT_PROTOCOL_LEGACY
+                           : strcmp(value, "2026-07-28") == 0 ? IMPORT_PROTOCOL_MODERN
+                                                              : IMPORT_PROTOCOL_AUTO;
+    else if (strcmp(name, "once") == 0)
+        config->once = true;
+    else if (strcmp(name, "ask") == 0)
+        config->ask_newest = strcmp(value, "newest") == 0;
+    else if (strcmp(name, "terms") == 0)
+        mcpx_text_puts(&story->terms, value);
+    else if (strcmp(name, "roots") == 0)
+        mcpx_text_puts(&story->roots, value);
+    else if (strcmp(name, "capabilities") == 0)
+        mcpx_text_puts(&story->capabilities, value);
+    else
+        cr_assert(false, "no such setting: %s", name);
 }
 
-static void read_line(struct player *player, char *line)
+static const char *happen(void *played, const char *in)
 {
-    char name[32] = "";
-    int rest = 0;
+    struct story *story = played;
 
-    if (!*line || *line == '#')
-        return;
-    if (sscanf(line, "let %31s %n", name, &rest) == 1)
-        add_let(player, name, mcpx_slice_of(unfold(player, line + rest)));
-    else if (sscanf(line, "with %31s %n", name, &rest) == 1)
-        configure(player, name, unfold(player, line + rest));
-    else if (strncmp(line, "story ", 6) == 0)
-        begin(player, line + 6);
-    else if (strncmp(line, "> ", 2) == 0) {
-        step(player);
-        player->in_line = player->line;
-        mcpx_text_puts(&player->in, unfold(player, line + 2));
-    } else {
-        mcpx_text_puts(&player->expected, unfold(player, line));
-        mcpx_text_puts(&player->expected, "\n");
-    }
+    story->config.roots = story->roots.text;
+    story->config.capabilities = story->capabilities.text;
+    if (!story->world)
+        story->world = world_new(&story->config, story->terms.text);
+    return world_happen(story->world, in);
 }
 
-static void play(const char *file, size_t stories)
-{
-    struct player player = {.file = file};
-    char path[512], line[4096];
-    FILE *stream;
+static const struct player_side import = {"import", begin, configure, happen, end};
 
-    snprintf(path, sizeof path, "%s/tests/unit/tools/import/%s", getenv("MCPX_SOURCE_DIR"),
-             file);
-    stream = fopen(path, "r");
-    cr_assert(stream, "cannot read %s", path);
-    add_let(&player, "VERSION", mcpx_slice_of(mcpx_version()));
-    add_let(&player, "CR", MCPX_SLICE("\r"));
-    add_let(&player, "LF", MCPX_SLICE("\n"));
-    add_let(&player, "ESC", MCPX_SLICE("\x1b"));
-    while (fgets(line, sizeof line, stream)) {
-        player.line++;
-        line[strcspn(line, "\n")] = '\0';
-        read_line(&player, line);
-    }
-    fclose(stream);
-    step(&player);
-    world_free(player.world);
-    cr_expect_geq(player.stories, stories, "%s has %zu stories", file, player.stories);
-    for (size_t i = 0; i < player.let_count; i++)
-        mcpx_text_fini(&player.lets[i].text);
-    mcpx_text_fini(&player.in);
-    mcpx_text_fini(&player.expected);
-    mcpx_text_fini(&player.unfolded);
-    mcpx_text_fini(&player.config_text);
-    mcpx_text_fini(&player.terms);
-}
+static const struct {
+    const char *file;
+    size_t stories;
+} files[] = {
+    {"life.txt", 15},  {"questions.txt", 6}, {"eras.txt", 15},
+    {"almost.txt", 8}, {"shares.txt", 4},    {"turns.txt", 6},
+    {"topics.txt", 4}, {"places.txt", 9},    {"terms.txt", 15},
+};
 
-Test(import, serves_a_table_as_written)
+Test(import, does_what_is_written)
 {
-    play("life.txt", 15);
-}
-
-Test(import, asks_for_its_server_as_written)
-{
-    play("questions.txt", 6);
-}
-
-Test(import, meets_servers_of_both_eras_as_written)
-{
-    play("eras.txt", 15);
-}
-
-Test(import, reads_what_is_almost_json_as_written)
-{
-    play("almost.txt", 8);
-}
-
-Test(import, gives_everybody_a_share_as_written)
-{
-    play("shares.txt", 4);
-}
-
-Test(import, lets_receivers_take_turns_as_written)
-{
-    play("turns.txt", 6);
-}
-
-Test(import, sits_at_several_tables_as_written)
-{
-    play("topics.txt", 4);
-}
-
-Test(import, keeps_participants_apart_as_written)
-{
-    play("places.txt", 9);
-}
-
-Test(import, keeps_its_terms_as_written)
-{
-    play("terms.txt", 15);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        play(&import, files[i].file, files[i].stories);
 }
 
 /* Processor time of a step in milliseconds, after `count` subscriptions of mallory. */

@@ -1,6 +1,6 @@
 /*
- * subs.c - an array in the order of URIs, in which all subscriptions of a resource stand together. A
- * participant may have thousands, and who leaves ends all of them at once: so no step may look
+ * subs.c - an array in the order of URIs, in which all subscriptions of a resource stand together.
+ * A participant may have thousands, and who leaves ends all of them at once: so no step may look
  * through all of them for each.
  */
 #include "tools/mcpx-bridge/import/state.h"

@@ -1,7 +1,7 @@
 /*
- * shown.c - names with marks. With marks of 32 bits, whoever may choose the name of a tool found one
- * in seconds that was shown as the tool of somebody else, which a person had allowed. Rejected: a key of the bridge, because names would be
- * others in the next run or need a file.
+ * shown.c - names with marks. With marks of 32 bits, whoever may choose the name of a tool found
+ * one in seconds that was shown as the tool of somebody else, which a person had allowed.
+ * Rejected: a key of the bridge, because names would be others in the next run or need a file.
  *
  * Wrapping a URI is percent-encoding, so it can be undone for a URI that no list ever showed: one
  * expanded from a wrapped template. Matching a template is a glob, not RFC 6570 read backwards:
