@@ -119,7 +119,8 @@ void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,
 {
     mcpx_text_slice(&call->payload, payload);
     calls->held += call->payload.len;
-    call->holder->held += call->payload.len;
+    if (call->holder)
+        call->holder->held += call->payload.len;
 }
 
 void bridge_calls_release(struct bridge_calls *calls, struct bridge_call *call)

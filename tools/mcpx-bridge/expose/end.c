@@ -7,8 +7,6 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include <stdlib.h>
-
 /* ---- an answer ---- */
 
 /* A task's own answers name it, and so does the answer that begins it. */
@@ -134,57 +132,14 @@ void expose_fail(struct expose *x, struct bridge_call *call, int code,
 /* How long a router that is not there yet is waited for. */
 enum { REACH_MS = 20000 };
 
-void expose_hold(struct expose *x, struct mcpx_slice line)
+void expose_hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
 {
-    struct expose_held *held = calloc(1, sizeof *held);
-    struct expose_held **at = &x->held;
+    struct bridge_call *held = bridge_calls_add(&x->held, &(struct bridge_call){.id = id});
 
-    mcpx_text_slice(&held->line, line);
+    bridge_calls_hold(&x->held, held, line);
     if (!x->reach_ms)
         x->reach_ms = x->now.mono_ms + REACH_MS;
-    held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
-    if (!x->was_joined && held->until_ms < x->reach_ms)
-        held->until_ms = x->reach_ms;
-    while (*at)
-        at = &(*at)->next;
-    *at = held;
-}
-
-/* Gives the line of that one, which leaves the list. */
-static struct mcpx_text take(struct expose_held **at)
-{
-    struct expose_held *held = *at;
-    struct mcpx_text line = held->line;
-
-    *at = held->next;
-    free(held);
-    return line;
-}
-
-bool expose_held_take(struct expose *x, struct mcpx_text *line)
-{
-    if (!x->held)
-        return false;
-    *line = take(&x->held);
-    return true;
-}
-
-bool expose_unhold(struct expose *x, struct mcpx_slice id, struct mcpx_text *line)
-{
-    struct expose_held **at = &x->held;
-
-    while (*at && !mcpx_json_same(mcpx_json_get(mcpx_text_view(&(*at)->line), "id"), id))
-        at = &(*at)->next;
-    if (!*at)
-        return false;
-    *line = take(at);
-    return true;
-}
-
-void expose_held_fini(struct expose *x)
-{
-    struct mcpx_text line;
-
-    while (expose_held_take(x, &line))
-        mcpx_text_fini(&line);
+    held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
+    if (!x->was_joined && held->due_ms < x->reach_ms)
+        held->due_ms = x->reach_ms;
 }

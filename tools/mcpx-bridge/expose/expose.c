@@ -58,7 +58,7 @@ void expose_free(struct expose *x)
 {
     if (!x)
         return;
-    expose_held_fini(x);
+    bridge_calls_fini(&x->held);
     bridge_calls_fini(&x->asks);
     expose_watch_fini(x);
     bridge_calls_fini(&x->calls);
@@ -86,14 +86,14 @@ void expose_free(struct expose *x)
 /* Lines wait together: as soon as the first need not wait, or may not, all are tried again. */
 static void release(struct expose *x)
 {
-    struct mcpx_text line;
+    struct bridge_call *held = x->held.first;
 
-    if (!x->held ||
-        (!x->is_refused && !expose_is_settled(x, -1) && x->held->until_ms > x->now.mono_ms))
+    if (!held ||
+        (!x->is_refused && !expose_is_settled(x, -1) && held->due_ms > x->now.mono_ms))
         return;
-    while (expose_held_take(x, &line)) {
-        expose_serve(x, mcpx_text_view(&line), false);
-        mcpx_text_fini(&line);
+    for (; held; held = x->held.first) {
+        expose_serve(x, mcpx_text_view(&held->payload), false);
+        bridge_calls_drop(&x->held, held);
     }
 }
 
@@ -203,9 +203,9 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
 /* Who waited for the topic waits for its servers from here on. */
 static void shorten_held(struct expose *x)
 {
-    for (struct expose_held *held = x->held; held; held = held->next)
-        if (held->until_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
-            held->until_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
+    for (struct bridge_call *held = x->held.first; held; held = held->next)
+        if (held->due_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
+            held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
 }
 
 static void joined(struct expose *x, const struct mcpx_event *event)
@@ -342,7 +342,7 @@ int64_t expose_deadline(const struct expose *x)
     int64_t calls = expose_calls_deadline(x), probe = expose_settle_deadline(x);
     int64_t due = calls < probe ? calls : probe;
 
-    return x->held && x->held->until_ms < due ? x->held->until_ms : due;
+    return x->held.first && x->held.first->due_ms < due ? x->held.first->due_ms : due;
 }
 
 static void abandon_line(struct expose *x, struct mcpx_slice line, struct mcpx_slice sentence)
@@ -356,23 +356,19 @@ static void abandon_line(struct expose *x, struct mcpx_slice line, struct mcpx_s
 
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
 {
-    struct mcpx_text line;
-
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_fail(x, call, BRIDGE_UNAVAILABLE, sentence);
     }
-    while (expose_held_take(x, &line)) {
-        abandon_line(x, mcpx_text_view(&line), sentence);
-        mcpx_text_fini(&line);
+    for (struct bridge_call *held; (held = x->held.first);) {
+        abandon_line(x, mcpx_text_view(&held->payload), sentence);
+        bridge_calls_drop(&x->held, held);
     }
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
 {
-    struct mcpx_text line;
-
     x->now = now;
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
@@ -382,9 +378,9 @@ void expose_leave(struct expose *x, struct mcpx_now now)
         bridge_calls_drop(&x->calls, call);
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
-    while (expose_held_take(x, &line)) {
-        expose_terms_turn_away(x, mcpx_text_view(&line), false);
-        mcpx_text_fini(&line);
+    for (struct bridge_call *held; (held = x->held.first);) {
+        expose_terms_turn_away(x, mcpx_text_view(&held->payload), false);
+        bridge_calls_drop(&x->held, held);
     }
 }
 
@@ -393,5 +389,5 @@ bool expose_is_idle(const struct expose *x)
     for (const struct bridge_call *call = x->calls.first; call; call = call->next)
         if (call->purpose == EXPOSE_FOR_CLIENT && call->stage != EXPOSE_PROPOSED)
             return false;
-    return !x->held;
+    return !x->held.first;
 }

@@ -263,23 +263,30 @@ void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_sl
         expose_send_withdrawal(x, call->who.id, mcpx_text_view(&call->sent_in), NOBODY_WAITS);
 }
 
+/* The one with that id of the client's. */
+static struct bridge_call *find_id(const struct bridge_calls *calls, struct mcpx_slice id)
+{
+    struct bridge_call *call = calls->first;
+
+    while (call && (call->purpose != EXPOSE_FOR_CLIENT || !mcpx_json_same(call->id, id)))
+        call = call->next;
+    return call;
+}
+
 void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
     struct mcpx_slice reason = mcpx_json_get(rpc->params, "reason");
-    struct bridge_call *call;
-    struct mcpx_text line;
+    struct bridge_call *held = id.text ? find_id(&x->held, id) : NULL, *call;
 
-    if (id.text && expose_unhold(x, id, &line)) {
-        expose_terms_turn_away(x, mcpx_text_view(&line), false);
-        mcpx_text_fini(&line);
+    if (held) {
+        expose_terms_turn_away(x, mcpx_text_view(&held->payload), false);
+        bridge_calls_drop(&x->held, held);
         return;
     }
     if (!id.text || expose_listen_end(x, id))
         return;
-    call = x->calls.first;
-    while (call && (call->purpose != EXPOSE_FOR_CLIENT || !mcpx_json_same(call->id, id)))
-        call = call->next;
+    call = find_id(&x->calls, id);
     if (!call)
         return;
     expose_take_back(

@@ -171,7 +171,7 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
             break;
         request.list = methods[i].list;
         if (!serve_method(x, &methods[i], &request))
-            expose_hold(x, line);
+            expose_hold(x, line, rpc->id);
         return;
     }
     expose_tell_error_text(x, rpc->id, BRIDGE_NO_METHOD,

@@ -83,7 +83,7 @@ struct expose {
     struct mx_buckets reading; /* bytes of lists, per participant */
     struct bridge_calls calls;
     struct expose_client client;
-    struct expose_held *held;
+    struct bridge_calls held; /* lines of the client that wait for the topic's servers */
     struct bridge_doors doors;
     struct expose_shelf no_tools; /* of nobody */
     struct bridge_calls asks;     /* of servers */

@@ -82,14 +82,14 @@ static struct bridge_call *find_call(const struct bridge_calls *calls, bool any)
 
 static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
 {
-    if (!import->config.roots) {
+    if (!import->config->roots) {
         tell_server(import, rpc_id, BRIDGE_NO_METHOD,
                     "there are no roots here; the bridge's operator may state some (--root)");
         return;
     }
     mcpx_text_reset(&import->line);
     mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"roots\":%s}}",
-              rpc_id, import->config.roots);
+              rpc_id, import->config->roots);
     import_write(import, 0);
 }
 
@@ -103,7 +103,7 @@ static void put(struct import *import, struct bridge_call *call, struct mcpx_sli
                                .to_count = 1,
                                .correlation_id = call->came_in,
                                .payload = line,
-                               .timeout_ms = import->config.question_ms};
+                               .timeout_ms = import->config->question_ms};
 
     call->was_asked = true;
     draft.tag = (void *)(uintptr_t)row->number;
@@ -112,7 +112,7 @@ static void put(struct import *import, struct bridge_call *call, struct mcpx_sli
 
 void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
 {
-    struct bridge_call *call = find_call(&import->calls, import->config.ask_newest);
+    struct bridge_call *call = find_call(&import->calls, import->config->ask_newest);
 
     if (mcpx_slice_equal(rpc->method, MCPX_SLICE("roots/list")))
         tell_roots(import, rpc->id);

@@ -46,15 +46,15 @@ enum import_protocol {
 #define IMPORT_CAPABILITIES "{\"elicitation\":{},\"sampling\":{}}"
 
 /**
- * Settings; 0 and NULL mean the default.
+ * Settings; 0 and NULL mean the default. Texts are kept as long as the pool.
  *
  * topics         in how many topics we are; 1
  * isolate_max    how many processes of their own participants may have together; 0: none, one
  *                server serves all. One identity may have a quarter of them, one at least
  * isolate_idle_ms  how long such a process lives without anything to do; 600000
- * capabilities   the client capabilities declared to the server, a JSON object; copied.
+ * capabilities   the client capabilities declared to the server, a JSON object.
  *                IMPORT_CAPABILITIES
- * roots          what roots/list is answered with, a JSON array of roots; copied. It is then
+ * roots          what roots/list is answered with, a JSON array of roots. It is then
  *                declared to a server that is initialised. NULL: there are none, and no participant
  *                is ever asked, because what a server may touch is not a guest's to say
  * ask_newest     a question of the server goes to the newest call, also while several

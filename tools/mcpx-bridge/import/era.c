@@ -54,8 +54,8 @@ static void initialize(struct import *import)
     import->era = IMPORT_INITIALIZING;
     import->era_at = INT64_MAX;
     mcpx_text_puts(&params, "\"protocolVersion\":\"" LEGACY_VERSION "\",\"capabilities\":");
-    mcpx_json_add_changed(&params, mcpx_slice_of(import->config.capabilities), &roots,
-                          import->config.roots ? 1 : 0);
+    mcpx_json_add_changed(&params, mcpx_slice_of(import->config->capabilities), &roots,
+                          import->config->roots ? 1 : 0);
     mx_format(&params, ",\"clientInfo\":" IMPORT_CLIENT_INFO, mcpx_version());
     import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
     mcpx_text_fini(&params);
@@ -66,16 +66,16 @@ void import_era_start(struct import *import, struct mcpx_now now)
     import->retried = false;
     import->unready = true;
     import->again = false;
-    import->probed = import->config.protocol == IMPORT_PROTOCOL_MODERN ||
-                     (import->config.protocol == IMPORT_PROTOCOL_AUTO &&
+    import->probed = import->config->protocol == IMPORT_PROTOCOL_MODERN ||
+                     (import->config->protocol == IMPORT_PROTOCOL_AUTO &&
                       !import->setup.shared->probe.plain);
-    import->handshake_at = now.mono_ms + import->config.handshake_ms;
+    import->handshake_at = now.mono_ms + import->config->handshake_ms;
     if (!import->probed) {
         initialize(import);
         return;
     }
-    if (import->config.protocol == IMPORT_PROTOCOL_AUTO)
-        import->era_at = now.mono_ms + import->config.probe_ms;
+    if (import->config->protocol == IMPORT_PROTOCOL_AUTO)
+        import->era_at = now.mono_ms + import->config->probe_ms;
     discover(import, MODERN_VERSION);
 }
 
@@ -249,11 +249,6 @@ static bool is_of_new_era(const struct mcpx_rpc *rpc)
     return is_error(rpc, "-32020") || is_error(rpc, "-32021");
 }
 
-static int shown(struct mcpx_slice text)
-{
-    return (int)(text.len < 200 ? text.len : 200);
-}
-
 /* A server of the new era that speaks another version: asked once more, in that one. */
 static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
@@ -263,7 +258,7 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
     memcpy(version, import->version, sizeof version);
     if (import->retried || strcmp(version, MODERN_VERSION) < 0) {
         import_give_up(import, "the server speaks no protocol version that we do: %.*s",
-                       shown(rpc->error), rpc->error.text);
+                       import_shown(rpc->error), rpc->error.text);
         return;
     }
     import->retried = true;
@@ -274,15 +269,16 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
 {
     struct mcpx_slice said = rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error;
 
-    if (import->config.protocol != IMPORT_PROTOCOL_AUTO || is_of_new_era(rpc) ||
+    if (import->config->protocol != IMPORT_PROTOCOL_AUTO || is_of_new_era(rpc) ||
         !is_refused_otherwise(import)) {
-        import_give_up(import, "the server refuses %s: %.*s", what, shown(said), said.text);
+        import_give_up(import, "the server refuses %s: %.*s", what, import_shown(said),
+                       said.text);
         return;
     }
     import_say(import,
                "the server refuses %s %s server/discover (%.*s); it is started again "
                "and greeted the other way",
-               what, import->probed ? "after" : "without", shown(said), said.text);
+               what, import->probed ? "after" : "without", import_shown(said), said.text);
     import_era_down(import);
     import->again = true;
     import->unready = false;
@@ -302,7 +298,7 @@ void import_era_answered(struct import *import, struct bridge_call *call,
     else if (purpose == IMPORT_DISCOVER && is_discovery(rpc))
         discovered(import, rpc, now);
     else if (purpose == IMPORT_DISCOVER &&
-             (import->config.protocol == IMPORT_PROTOCOL_MODERN || is_of_new_era(rpc)))
+             (import->config->protocol == IMPORT_PROTOCOL_MODERN || is_of_new_era(rpc)))
         refused(import, "server/discover", rpc);
     else if (purpose == IMPORT_DISCOVER && import->era == IMPORT_PROBING)
         initialize(import);

@@ -71,11 +71,11 @@ void import_forward(struct import *import, struct bridge_call *call, struct mcpx
     mcpx_text_reset(&import->line);
     import_add_request(&import->line, payload, call->number,
                        import->era == IMPORT_MODERN ? import->version : NULL,
-                       import->config.capabilities);
+                       import->config->capabilities);
     import_write(import, call->number);
     call->written = true;
     bridge_calls_release(&import->calls, call);
-    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
 }
 
 bool import_takes(const struct import *import, struct mcpx_slice method)

@@ -11,45 +11,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What is usual. */
 enum {
     REQUEST_MS = 300000,
     QUESTION_MS = 3600000,
     PROBE_MS = 2000,
     HANDSHAKE_MS = 120000,
-    WAIT_MS = 30000
+    WAIT_MS = 30000,
+    IDLE_MS = 600000,
+    CALLS_MAX = 10000,
+    WAIT_BYTES = 64 << 20
 };
-enum { CALLS_MAX = 10000, WAIT_BYTES = 64 << 20 };
 
-static int64_t or_else(int64_t value, int64_t fallback)
+static int64_t or_else(int64_t value, int64_t usual)
 {
-    return value > 0 ? value : fallback;
+    return value > 0 ? value : usual;
+}
+
+struct import_config import_whole(struct import_config config)
+{
+    config.topics = config.topics ? config.topics : 1;
+    config.capabilities = config.capabilities ? config.capabilities : IMPORT_CAPABILITIES;
+    config.request_ms = or_else(config.request_ms, REQUEST_MS);
+    config.question_ms = or_else(config.question_ms, QUESTION_MS);
+    config.probe_ms = or_else(config.probe_ms, PROBE_MS);
+    config.handshake_ms = or_else(config.handshake_ms, HANDSHAKE_MS);
+    config.wait_ms = or_else(config.wait_ms, WAIT_MS);
+    config.isolate_idle_ms = or_else(config.isolate_idle_ms, IDLE_MS);
+    config.calls_max = config.calls_max ? config.calls_max : CALLS_MAX;
+    config.wait_bytes = config.wait_bytes ? config.wait_bytes : WAIT_BYTES;
+    return config;
 }
 
 struct import *import_new(const struct import_config *config, const struct import_setup *setup)
 {
-    const char *capabilities =
-        config->capabilities ? config->capabilities : IMPORT_CAPABILITIES;
     struct import *import = calloc(1, sizeof *import);
 
-    import->config = (struct import_config){
-        .topics = config->topics ? config->topics : 1,
-        .capabilities = strdup(capabilities),
-        .ask_newest = config->ask_newest,
-        .protocol = config->protocol,
-        .once = config->once,
-        .request_ms = or_else(config->request_ms, REQUEST_MS),
-        .question_ms = or_else(config->question_ms, QUESTION_MS),
-        .probe_ms = or_else(config->probe_ms, PROBE_MS),
-        .handshake_ms = or_else(config->handshake_ms, HANDSHAKE_MS),
-        .wait_ms = or_else(config->wait_ms, WAIT_MS),
-        .calls_max = config->calls_max ? config->calls_max : CALLS_MAX,
-        .wait_bytes = config->wait_bytes ? config->wait_bytes : WAIT_BYTES};
+    import->config = config;
     import->setup = *setup;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import_tools_init(&import->tools);
-    if (config->roots)
-        import->config.roots = strdup(config->roots);
     return import;
 }
 
@@ -66,8 +68,6 @@ void import_free(struct import *import)
     mcpx_text_fini(&import->outage_data);
     mcpx_text_fini(&import->line);
     mcpx_text_fini(&import->text);
-    free((void *)import->config.capabilities);
-    free((void *)import->config.roots);
     free(import);
 }
 
@@ -78,7 +78,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
     const char *fault = import_params_fault(params);
     struct bridge_call draft = {
         .purpose = IMPORT_PARTICIPANT,
-        .due_ms = now.mono_ms + import->config.wait_ms,
+        .due_ms = now.mono_ms + import->config->wait_ms,
         .came_in = event->envelope->id,
         .who = {topic, event->envelope->from},
         .id = event->rpc->id,
@@ -92,7 +92,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
     else if (!bridge_may_have(call->holder->calls, import->calls.count,
-                              import->config.calls_max))
+                              import->config->calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "you have as many requests under way as the bridge has room for",
                       (struct mcpx_slice){0});
@@ -101,7 +101,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
     else if (import->over)
         import_refuse_for_outage(import, call);
     else if (!bridge_may_have(call->holder->held, import->calls.held,
-                              import->config.wait_bytes))
+                              import->config->wait_bytes))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "the server is not ready, and too many bytes of yours wait for it",
                       (struct mcpx_slice){0});

@@ -162,7 +162,7 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
     mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{",
               call->number, method);
     if (modern)
-        import_add_meta(&import->line, import->version, import->config.capabilities);
+        import_add_meta(&import->line, import->version, import->config->capabilities);
     mx_format(&import->line, "%s%s}}", modern && params.len ? "," : "", params);
     import_write(import, call->number);
 }

@@ -15,7 +15,10 @@
  * go in; what it wants done is added to the list that its pool hands out (pool.h).
  */
 
-/** Makes an import. */
+/** Settings with what is usual where nothing is said. */
+struct import_config import_whole(struct import_config config);
+
+/** Makes an import. The settings, in which nothing is left out, are kept as long. */
 struct import *import_new(const struct import_config *config,
                           const struct import_setup *setup);
 
@@ -155,6 +158,12 @@ void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);
 /** Logs a sentence, cut at 500 bytes, control characters replaced. */
 void import_say(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** How many bytes of what a server wrote are said, for "%.*s". */
+static inline int import_shown(struct mcpx_slice text)
+{
+    return (int)(text.len < 200 ? text.len : 200);
+}
 
 /** Says a sentence in every topic as chat, where we may; not for a server with an owner. */
 void import_announce(struct import *import, const char *text);

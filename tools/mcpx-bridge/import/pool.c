@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { IDLE_MS = 600000, OF_ONE = 4 };
+/* Of all processes, one part of so many may be one participant's. */
+enum { OF_ONE = 4 };
 
 enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING, SLOT_OVER };
 
@@ -69,17 +70,13 @@ struct import_pool *import_pool_new(const struct import_config *config)
 {
     struct import_pool *pool = calloc(1, sizeof *pool);
 
-    pool->config = *config;
+    pool->config = import_whole(*config);
     pool->shared.view = config->view;
     pool->shared.doors = (struct bridge_doors){config->terms, config->view.user,
                                                config->view.now, config->view.chance, NULL};
     if (config->view.chance)
         config->view.chance(config->view.user, &pool->shared.key, sizeof pool->shared.key);
     pool->size = 1 + 2 * config->isolate_max;
-    if (config->isolate_idle_ms <= 0)
-        pool->config.isolate_idle_ms = IDLE_MS;
-    if (!config->topics)
-        pool->config.topics = 1;
     pool->slots = calloc(pool->size, sizeof *pool->slots);
     pool->shared.topics = calloc(pool->config.topics, sizeof *pool->shared.topics);
     import_turns_init(&pool->turns, pool->config.topics, config->answers_max, &pool->shared);
@@ -190,51 +187,51 @@ static void settle(struct import_pool *pool, size_t number, struct mcpx_now now)
     }
 }
 
+/* It has a process, or waits for one. */
+static bool is_alive(const struct slot *slot)
+{
+    return slot->phase == SLOT_WAITING || slot->phase == SLOT_RUNNING;
+}
+
 /* The slot of that participant; 0 when it has none. */
 static size_t slot_of(const struct import_pool *pool, struct bridge_who who)
 {
     for (size_t i = 1; i < pool->size; i++)
-        if ((pool->slots[i].phase == SLOT_WAITING || pool->slots[i].phase == SLOT_RUNNING) &&
-            bridge_who_is(pool->slots[i].owner, who))
+        if (is_alive(&pool->slots[i]) && bridge_who_is(pool->slots[i].owner, who))
             return i;
     return 0;
 }
 
-/**
- * What stands against one more slot for an identity, whatever the topic.
- *
- * all, own   slots that are not ending
- * idle       the own one that has been idle longest; 0 when all are in use
- * left       the same of those whose owners have left, whoever they are
- */
-struct census {
-    size_t all, own, idle, left;
-};
-
-static size_t longer_idle(const struct import_pool *pool, size_t one, size_t other)
+static bool is_of(const struct slot *slot, struct mcpx_slice identity)
 {
-    return !one || pool->slots[other].idle_at < pool->slots[one].idle_at ? other : one;
+    return mcpx_slice_equal(mcpx_identity_of(slot->owner.id), identity);
 }
 
-static struct census count_slots(const struct import_pool *pool, struct mcpx_slice identity)
+/* Slots that are not ending: of an identity, whatever the topic; `identity` absent: of all. */
+static size_t count_slots(const struct import_pool *pool, struct mcpx_slice identity)
 {
-    struct census census = {0};
+    size_t count = 0;
+
+    for (size_t i = 1; i < pool->size; i++)
+        count +=
+            is_alive(&pool->slots[i]) && (!identity.text || is_of(&pool->slots[i], identity));
+    return count;
+}
+
+/* The one of these that has been idle longest; absent: of those whose owners have left. 0: none. */
+static size_t longest_idle(const struct import_pool *pool, struct mcpx_slice identity)
+{
+    size_t longest = 0;
 
     for (size_t i = 1; i < pool->size; i++) {
         const struct slot *slot = &pool->slots[i];
 
-        if (slot->phase != SLOT_WAITING && slot->phase != SLOT_RUNNING)
-            continue;
-        census.all++;
-        if (slot->is_away && slot->idle_at < INT64_MAX)
-            census.left = longer_idle(pool, census.left, i);
-        if (!mcpx_slice_equal(mcpx_identity_of(slot->owner.id), identity))
-            continue;
-        census.own++;
-        if (slot->idle_at < INT64_MAX)
-            census.idle = longer_idle(pool, census.idle, i);
+        if (is_alive(slot) && slot->idle_at < INT64_MAX &&
+            (identity.text ? is_of(slot, identity) : slot->is_away) &&
+            (!longest || slot->idle_at < pool->slots[longest].idle_at))
+            longest = i;
     }
-    return census;
+    return longest;
 }
 
 static size_t share_of_one(const struct import_pool *pool)
@@ -254,12 +251,15 @@ static size_t free_slot(const struct import_pool *pool)
 /* A new slot; 0 when there is none, `why` then says why. */
 static size_t make_slot(struct import_pool *pool, struct bridge_who who, const char **why)
 {
-    struct census census = count_slots(pool, mcpx_identity_of(who.id));
-    bool is_full = census.all >= pool->config.isolate_max;
-    bool has_share = census.own < share_of_one(pool);
-    size_t victim = census.idle || !has_share ? census.idle : census.left;
+    struct mcpx_slice identity = mcpx_identity_of(who.id), nobody = {0};
+    bool is_full = count_slots(pool, nobody) >= pool->config.isolate_max;
+    bool has_share = count_slots(pool, identity) < share_of_one(pool);
+    size_t victim = longest_idle(pool, identity);
     size_t at = free_slot(pool);
     char *id;
+
+    if (!victim && has_share)
+        victim = longest_idle(pool, nobody);
 
     *why = is_full ? "all server processes that the bridge may have are taken (--isolate-max)"
                    : "all server processes that you may have at one time are in use "

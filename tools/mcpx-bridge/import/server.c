@@ -13,14 +13,6 @@
 #define OVERLONG                                                                              \
     "the server's answer is a line longer than the bridge reads (its option --line-max)"
 
-/* How much of a line that is not understood is shown. */
-enum { SHOWN = 120 };
-
-static int shown(struct mcpx_slice text)
-{
-    return (int)(text.len < SHOWN ? text.len : SHOWN);
-}
-
 /*
  * Subscriptions follow from what the server agreed to. Returns false when there is no room for one:
  * its requester must not take the server's word for ours.
@@ -119,13 +111,13 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         /* What was cancelled or timed out may still be answered; that is no news. */
         if (id < 1 || id > import->calls.last_number)
             import_say(import, "the server answered what was not asked: %.*s",
-                       shown(rpc->text), rpc->text.text);
+                       import_shown(rpc->text), rpc->text.text);
         return;
     }
     if (call->purpose == IMPORT_HOUSEKEEPING) {
         if (rpc->form == MCPX_RPC_ERROR)
             import_say(import, "the server refuses %.*s: %.*s", (int)call->method.len,
-                       call->method.text, shown(rpc->error), rpc->error.text);
+                       call->method.text, import_shown(rpc->error), rpc->error.text);
         bridge_calls_drop(&import->calls, call);
         return;
     }
@@ -147,7 +139,7 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
         call = bridge_calls_find(&import->calls, id);
     if (!call || !call->token.text)
         return;
-    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
     mcpx_text_reset(&import->text);
     import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
     draft.to = &call->who.id;
@@ -161,7 +153,7 @@ static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice readers[MCPX_TO_MAX];
 
-    for (size_t topic = 0; topic < import->config.topics; topic++) {
+    for (size_t topic = 0; topic < import->config->topics; topic++) {
         struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
         size_t count =
             import_subs_readers(&import->subs, rpc->context, topic, readers, MCPX_TO_MAX);
@@ -208,7 +200,7 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
     int64_t id;
 
     import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
-               reason, shown(value), value.text);
+               reason, import_shown(value), value.text);
     if (!mcpx_json_get(value, "method").text && bridge_number(mcpx_json_get(value, "id"), &id))
         call = bridge_calls_find(&import->calls, id);
     if (!call || call->purpose != IMPORT_PARTICIPANT)
@@ -239,7 +231,7 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
 void import_overlong(struct import *import, struct mcpx_slice beginning)
 {
     import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
-               shown(beginning), beginning.text);
+               import_shown(beginning), beginning.text);
     refuse_unread(import, beginning, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG);
 }
 
@@ -308,8 +300,8 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
         (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
         read_message(import, value, now);
     } else {
-        import_say(import, "the server wrote what is no JSON, ignored: %.*s", shown(line),
-                   line.text);
+        import_say(import, "the server wrote what is no JSON, ignored: %.*s",
+                   import_shown(line), line.text);
         refuse_unread(import, line, MCPX_CAUSE_FAILED, "the server's answer is no JSON");
     }
     mcpx_text_fini(&mended);
@@ -330,9 +322,9 @@ static void answer_all(struct import *import)
 /* It may have ended because of how it was greeted. */
 static bool is_greeted_otherwise(struct import *import)
 {
-    if (import->unready && import->config.protocol == IMPORT_PROTOCOL_AUTO)
+    if (import->unready && import->config->protocol == IMPORT_PROTOCOL_AUTO)
         import->again = import_era_ended(import) &&
-                        (!import->config.once || import->setup.shared->probe.changes == 1);
+                        (!import->config->once || import->setup.shared->probe.changes == 1);
     import->unready = false;
     return import->again;
 }
@@ -360,7 +352,7 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
     import_tools_down(import);
     import_ask_down(import);
     import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
-                   (import->config.once && !again);
+                   (import->config->once && !again);
     answer_all(import);
     if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
@@ -368,7 +360,7 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
                next_step(import, again));
     if (import->outage.text && (was_ready || import->over))
         import_announce(import, import->outage.text);
-    if (import->config.once && import->over)
+    if (import->config->once && import->over)
         import_give_up(import, "%s", report->text ? report->text : "the server is gone");
 }
 
@@ -421,7 +413,7 @@ void import_tick(struct import *import, struct mcpx_now now)
 
         call->was_asked = import_is_asking(import, call);
         if (was_asked)
-            bridge_calls_defer(&import->calls, call, now.mono_ms + import->config.request_ms);
+            bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
         else
             give_up_waiting(import, call);
     }

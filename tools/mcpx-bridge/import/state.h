@@ -213,7 +213,7 @@ enum import_era {
  * line, text     scratch: a line for the child, a text for the topic
  */
 struct import {
-    struct import_config config;
+    const struct import_config *config;
     struct bridge_calls calls;
     struct bridge_calls asks;
     struct import_subs subs;

@@ -69,7 +69,7 @@ void import_announce(struct import *import, const char *text)
     mcpx_text_reset(&import->text);
     mx_format(&import->text, "{\"text\":%q}", text);
     draft.payload = text_whole(&import->text);
-    for (size_t topic = 0; topic < import->config.topics; topic++)
+    for (size_t topic = 0; topic < import->config->topics; topic++)
         import_want_send(import, topic, &draft);
 }
 
@@ -120,7 +120,7 @@ void import_tell(struct import *import, struct mcpx_draft *draft)
         import_tell_topic(import, owner->topic, draft);
         return;
     }
-    for (size_t topic = 0; topic < import->config.topics; topic++)
+    for (size_t topic = 0; topic < import->config->topics; topic++)
         import_tell_topic(import, topic, draft);
 }
 

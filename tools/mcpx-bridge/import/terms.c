@@ -33,7 +33,7 @@ static struct mcpx_calls_options options_of(struct import *import)
 {
     struct import_shared *shared = import->setup.shared;
 
-    for (size_t i = 0; i < import->config.topics && !shared->edge.self_len; i++)
+    for (size_t i = 0; i < import->config->topics && !shared->edge.self_len; i++)
         shared->edge = shared->topics[i];
     return (struct mcpx_calls_options){
         .transport = "ws", .participant = {shared->edge.self, shared->edge.self_len}};

@@ -143,18 +143,13 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
     return false;
 }
 
-static int shown(struct mcpx_slice text)
-{
-    return (int)(text.len < 200 ? text.len : 200);
-}
-
 static bool fail(struct import *import, const char *why, struct mcpx_slice more,
                  struct mcpx_now now)
 {
     import_say(import,
                "the server's tools are not known, so whoever calls one is told that there is "
                "none: %s%s%.*s",
-               why, more.len ? ": " : "", shown(more), more.text ? more.text : "");
+               why, more.len ? ": " : "", import_shown(more), more.text ? more.text : "");
     return settle_for_none(import, now);
 }
 
