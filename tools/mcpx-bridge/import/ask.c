@@ -9,7 +9,7 @@
 
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 /* Most questions under way at one time. */
 enum { ASKS_MAX = 256 };

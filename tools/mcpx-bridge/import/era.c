@@ -11,7 +11,7 @@
  */
 
 #include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * some wait: until it is ready, or until its tools are known.
  */
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 bool import_is_shared(struct mcpx_slice method)
 {

@@ -5,8 +5,8 @@
  * imported to be shared; who wants them apart has a pool of them (pool.c).
  */
 
+#include "tools/mcpx-bridge/import/import.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/input.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  */
 #include "tools/mcpx-bridge/import/pool.h"
 
-#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,15 +1,19 @@
 /*
- * tell.c - what an import wants done, with the number of its server; and what it says that is no
- * answer: sentences for the log, chat for the topics, the server's notifications, and why there is
- * no server. What one participant's own server says is that participant's alone; its lists are not
- * told of, because everybody sees those of the shared one.
+ * tell.c - what an import says: to its server, line by line under numbers of ours, because every
+ * participant counts its requests and progress tokens from 0 for itself, and everything else keeps
+ * its bytes (a JSON library would round numbers and drop duplicates); to the log; to the topics,
+ * besides answers. What one participant's own server says is that participant's alone; its lists
+ * are not told of, because everybody sees those of the shared one.
  */
-#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 #include "lib/json/json_write.h"
+#include "tools/mcpx-bridge/bridge.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- wishes ---- */
 
@@ -158,4 +162,196 @@ const char *import_failure(const struct import *import)
 const char *import_outage(const struct import *import)
 {
     return import_is_ready(import) ? NULL : import->outage.text;
+}
+
+/* ---- messages for the server ---- */
+
+#define META "io.modelcontextprotocol/"
+
+static struct mcpx_slice number(char buf[24], int64_t value)
+{
+    int len = snprintf(buf, 24, "%" PRId64, value);
+
+    return (struct mcpx_slice){buf, (size_t)len};
+}
+
+const char *import_params_fault(struct mcpx_slice params)
+{
+    enum mcpx_json_type token =
+        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
+
+    if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
+        return "params._meta.progressToken is neither a string nor a number";
+    return NULL;
+}
+
+/* Appends the member _meta of our own requests as a server of 2026 wants it. */
+static void import_add_meta(struct mcpx_text *out, const char *version,
+                            const char *capabilities)
+{
+    mx_format(out,
+              "\"_meta\":{\"" META "protocolVersion\":%q,\"" META
+              "clientInfo\":" IMPORT_CLIENT_INFO ",\"" META "clientCapabilities\":%s}",
+              version, mcpx_version(), capabilities);
+}
+
+/* Appends `meta`, or a new one, with our token for theirs and what a server of 2026 wants. */
+static void add_changed_meta(struct mcpx_text *out, struct mcpx_slice meta, int64_t id,
+                             const char *version, const char *capabilities)
+{
+    struct mcpx_text quoted = {0}, info = {0};
+    struct mcpx_json_change changes[4];
+    size_t count = 0;
+    char token[24];
+
+    if (mcpx_json_get(meta, "progressToken").text)
+        changes[count++] = (struct mcpx_json_change){"progressToken", number(token, id)};
+    if (version && !mcpx_json_get(meta, META "protocolVersion").text) {
+        mcpx_json_add_string(&quoted, mcpx_slice_of(version));
+        changes[count++] =
+            (struct mcpx_json_change){META "protocolVersion", mcpx_text_view(&quoted)};
+    }
+    if (version && !mcpx_json_get(meta, META "clientInfo").text) {
+        mx_format(&info, IMPORT_CLIENT_INFO, mcpx_version());
+        changes[count++] = (struct mcpx_json_change){META "clientInfo", mcpx_text_view(&info)};
+    }
+    if (version && !mcpx_json_get(meta, META "clientCapabilities").text)
+        changes[count++] =
+            (struct mcpx_json_change){META "clientCapabilities", mcpx_slice_of(capabilities)};
+    mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
+    mcpx_text_fini(&quoted);
+    mcpx_text_fini(&info);
+}
+
+void import_add_request(struct mcpx_text *out, struct mcpx_slice payload, int64_t id,
+                        const char *version, const char *capabilities)
+{
+    struct mcpx_slice params = mcpx_json_get(payload, "params");
+    struct mcpx_slice meta = mcpx_json_get(params, "_meta");
+    enum mcpx_json_type meta_type = mcpx_json_type(meta);
+    bool usable = mcpx_json_type(params) != MCPX_JSON_ARRAY &&
+                  (meta_type == MCPX_JSON_ABSENT || meta_type == MCPX_JSON_OBJECT);
+    struct mcpx_text new_meta = {0}, new_params = {0};
+    struct mcpx_json_change changes[2];
+    char buf[24];
+
+    changes[0] = (struct mcpx_json_change){"id", number(buf, id)};
+    if (!usable || (!version && !mcpx_json_get(meta, "progressToken").text)) {
+        mcpx_json_add_changed(out, payload, changes, 1);
+        return;
+    }
+    add_changed_meta(&new_meta, meta, id, version, capabilities);
+    changes[1] = (struct mcpx_json_change){"_meta", mcpx_text_view(&new_meta)};
+    mcpx_json_add_changed(&new_params, params.text ? params : MCPX_SLICE("{}"), &changes[1],
+                          1);
+    changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
+    mcpx_json_add_changed(out, payload, changes, 2);
+    mcpx_text_fini(&new_meta);
+    mcpx_text_fini(&new_params);
+}
+
+void import_add_with_param(struct mcpx_text *out, struct mcpx_slice message,
+                           struct mcpx_slice params, const char *name, struct mcpx_slice value)
+{
+    struct mcpx_json_change changes[2] = {{name, value}};
+    struct mcpx_text new_params = {0};
+    size_t count = 1;
+
+    mcpx_json_add_changed(&new_params, params, changes, 1);
+    changes[0] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
+    if (!mcpx_json_get(message, "jsonrpc").text)
+        changes[count++] = (struct mcpx_json_change){"jsonrpc", MCPX_SLICE("\"2.0\"")};
+    mcpx_json_add_changed(out, message, changes, count);
+    mcpx_text_fini(&new_params);
+}
+
+void import_add_with_jsonrpc(struct mcpx_text *out, struct mcpx_slice message)
+{
+    struct mcpx_json_change change = {"jsonrpc", MCPX_SLICE("\"2.0\"")};
+
+    mcpx_json_add_changed(out, message, &change,
+                          mcpx_json_get(message, "jsonrpc").text ? 0 : 1);
+}
+
+/* ---- lines for the server ---- */
+
+/* Resources that a server is told of in one turn of the loop. */
+enum { AT_ONCE = 64 };
+
+static void blank(struct mcpx_text *line, char byte)
+{
+    char *at = line->text, *end = at + line->len;
+
+    while (at < end && (at = memchr(at, byte, (size_t)(end - at))) != NULL)
+        *at++ = ' ';
+}
+
+/* White space between tokens may hold newlines; on the pipe they would end the message. */
+static void flatten(struct mcpx_text *line)
+{
+    blank(line, '\n');
+    blank(line, '\r');
+}
+
+void import_write(struct import *import, int64_t call)
+{
+    struct bridge_action action = {.type = BRIDGE_WRITE};
+
+    flatten(&import->line);
+    action.text = text_whole(&import->line);
+    import_want(import, (struct bridge_row){.action = action, .call = call});
+}
+
+void import_request(struct import *import, enum import_purpose purpose, const char *method,
+                    struct mcpx_slice params)
+{
+    struct bridge_call draft = {
+        .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
+    struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
+    bool modern = import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
+
+    mcpx_text_reset(&import->line);
+    mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{",
+              call->number, method);
+    if (modern)
+        import_add_meta(&import->line, import->version, import->config->capabilities);
+    mx_format(&import->line, "%s%s}}", modern && params.len ? "," : "", params);
+    import_write(import, call->number);
+}
+
+void import_drop_own(struct import *import, enum import_purpose purpose)
+{
+    for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
+        next = call->next;
+        if (call->purpose == (int)purpose)
+            bridge_calls_drop(&import->calls, call);
+    }
+}
+
+void import_request_about(struct import *import, const char *method, struct mcpx_slice uri)
+{
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_member(&import->text, "uri", uri);
+    import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&import->text));
+}
+
+void import_unsubscribe_some(struct import *import)
+{
+    struct import_sub *sub;
+
+    for (int i = 0; i < AT_ONCE && (sub = import_subs_take_ended(&import->subs)); i++) {
+        if (import_is_ready(import) && !import_subs_are_of(&import->subs, sub->uri))
+            import_request_about(import, "resources/unsubscribe", sub->uri);
+        free(sub);
+    }
+}
+
+void import_cancel(struct import *import, const struct bridge_call *call, const char *reason)
+{
+    mcpx_text_reset(&import->line);
+    mx_format(&import->line,
+              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+              "\"params\":{\"requestId\":%s,\"reason\":%q}}",
+              call->number, reason);
+    import_write(import, 0);
 }

@@ -5,7 +5,7 @@
  */
 
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/input.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 #include <mcpx/json.h>
 

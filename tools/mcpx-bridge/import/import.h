@@ -1,10 +1,10 @@
 /*
- * input.h - what the parts of an import do for its pool and for each other; above all what the
+ * import.h - what the parts of an import do for its pool and for each other; above all what the
  * server is given to read: messages in which the few members are replaced that must be unique on a
  * pipe that many share.
  */
-#ifndef MCPX_BRIDGE_IMPORT_INPUT_H
-#define MCPX_BRIDGE_IMPORT_INPUT_H
+#ifndef MCPX_BRIDGE_IMPORT_IMPORT_H
+#define MCPX_BRIDGE_IMPORT_IMPORT_H
 
 #include "tools/mcpx-bridge/import/state.h"
 
