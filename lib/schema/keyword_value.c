@@ -1,7 +1,7 @@
 /*
  * keyword_value.c - checks of a value by itself. A type is no check but the mask of its subschema.
- * Few values of an `enum` are compared one by one, many are found by hash. Lengths count code points: n bytes are at most n and at least a quarter, so few are
- * counted. Bounds are decimals.
+ * Few values of an `enum` are compared one by one, many are found by hash. Lengths count code
+ * points: n bytes are at most n and at least a quarter, so few are counted. Bounds are decimals.
  */
 #include "lib/schema/build.h"
 

@@ -2,6 +2,7 @@
  * What breaks for whom: a schema that cannot be used lets everything pass, or takes down the tools
  * beside it; a file or an address that somebody names in a schema is opened.
  */
+#include "tests/unit/contract/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
 #include "lib/json/json_write.h"
@@ -14,135 +15,26 @@ TestSuite(schema, .init = stage_set_up, .fini = stage_tear_down);
 TestSuite(shelf, .init = stage_set_up, .fini = stage_tear_down);
 
 /* A schema that cannot be used, and why. */
-static const struct {
-    const char *schema;
-    const char *errors;
-} unusable[] = {
-    {"", " json text ends where a value was expected"},
-    {"{\"type\":", " json text ends where a value was expected"},
-    {"{\"type\":\"object\",\"type\":\"array\"}",
-     "/type ambiguous must not be readable in two ways"},
-    {"5", " type must be an object or a boolean"},
-    {"{\"minLength\":-1}", "/minLength minimum must be at least 0"},
-    {"{\"minLength\":1.5}", "/minLength type must be an integer"},
-    {"{\"properties\":{\"a\":{\"type\":\"text\"}}}",
-     "/properties/a/type anyOf must be valid in at least one of 2 ways"},
-    {"{\"$defs\":{\"unused\":{\"required\":[1]}}}",
-     "/$defs/unused/required/0 type must be a string"},
-    {"{\"required\":[\"a\",\"a\"]}", "/required uniqueItems must not hold an item twice"},
-    {"{\"multipleOf\":0}", "/multipleOf exclusiveMinimum must be more than 0"},
-    {"{\"allOf\":[]}", "/allOf minItems must have at least 1 item"},
-    {"{\"$id\":\"#a\"}", "/$id pattern must match ^[^#]*#?$"},
-    {"{\"properties\":{\"a\":5}}", "/properties/a type must be an object or a boolean"},
-    {"{\"properties\":{\"a\":{\"pattern\":\"(\"}}}",
-     "/properties/a/pattern pattern must be a regular expression that PCRE2 can match: "
-     "missing "
-     "closing parenthesis"},
-    {"{\"patternProperties\":{\"(?i)a\":true}}",
-     "/patternProperties/(?i)a pattern must not have a group that ECMA-262 does not have"},
-    {"{\"pattern\":\"a\\\\Z\"}",
-     "/pattern pattern must not have an escape that ECMA-262 does not have"},
-    {"{\"pattern\":\"a++\"}",
-     "/pattern pattern must not repeat what is not there, an assertion or a repetition"},
-    {"{\"$defs\":{\"u\":{\"pattern\":\"[\"}}}",
-     "/$defs/u/pattern pattern must be a regular expression that PCRE2 can match: missing "
-     "terminating ] for character class"},
-    {"{\"items\":{\"$ref\":\"#/nowhere\"}}",
-     "/items/$ref $ref must lead to a schema that is known here"},
-    {"{\"$ref\":\"#anchor\"}", "/$ref $ref must lead to a schema that is known here"},
-    {"{\"$ref\":\"file:///etc/passwd\"}",
-     "/$ref $ref must lead to a schema that is known here"},
-    {"{\"$ref\":\"https://example.com/s\"}",
-     "/$ref $ref must lead to a schema that is known here"},
-    {"{\"$ref\":\"#/title\",\"title\":\"x\"}",
-     "/$ref $ref must lead to a schema that is known here"},
-    {"{\"$ref\":\"#/x-parts/a\",\"x-parts\":{\"a\":{\"type\":\"text\"}}}",
-     "/x-parts/a/type anyOf must be valid in at least one of 2 ways"},
-    {"{\"$schema\":\"http://json-schema.org/draft-04/schema#\"}",
-     "/$schema $schema must be a dialect that is known here: 2020-12 or draft-07"},
-    {"{\"$defs\":{\"a\":{\"$id\":\"x:a\"},\"b\":{\"$id\":\"x:a\"}}}",
-     "/$defs/b $id must not be the name of another schema too"},
-    {"{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}",
-     "/$defs/b/$anchor $anchor must not be the name of another schema too"},
-    {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\",\"items\":[]}",
-     "/items anyOf must be valid in at least one of 2 ways"},
-};
+static void refuse(char *const row[])
+{
+    struct mcpx_schema *schema;
+
+    cr_expect_eq(stage_compile(mcpx_slice_of(row[0]), NULL, &schema), MCPX_EINVALID, "%s",
+                 row[0]);
+    cr_expect_null(schema, "%s", row[0]);
+    cr_expect_str_eq(stage_errors(), row[1], "%s", row[0]);
+    mcpx_schema_unref(schema);
+}
 
 Test(schema, is_refused_when_it_cannot_be_used)
 {
-    for (size_t i = 0; i < COUNT(unusable); i++) {
-        struct mcpx_schema *schema;
-        enum mcpx_err err = stage_compile(mcpx_slice_of(unusable[i].schema), NULL, &schema);
-
-        cr_expect_eq(err, MCPX_EINVALID, "%s", unusable[i].schema);
-        cr_expect_null(schema, "%s", unusable[i].schema);
-        cr_expect_str_eq(stage_errors(), unusable[i].errors, "%s", unusable[i].schema);
-        mcpx_schema_unref(schema);
-    }
+    rows_each("unusable", "unusable", refuse);
     cr_expect_eq(mcpx_shelf_count(shelf), 0);
 }
 
-/* What PCRE2 would take, or read in its own way. */
-static const char no_property[] = "/pattern pattern must have in \\p{} a property of "
-                                  "ECMA-262, spelt as there, that PCRE2 has too";
-static const char no_repetition[] =
-    "/pattern pattern must not repeat what is not there, an assertion or a repetition";
-static const char no_reference[] =
-    "/pattern pattern must not refer to a group that is repeated or looks around: PCRE2 reads "
-    "that otherwise than ECMA-262";
-static const char no_group[] = "/pattern pattern must refer to a group that is there";
-static const char no_octal[] = "/pattern pattern must not have a digit after \\0";
-static const char no_brace[] =
-    "/pattern pattern must have a backslash before ], { or } that stands for itself";
-static const char no_half[] =
-    "/pattern pattern must not have half a surrogate pair: no text that is judged has one";
-static const char no_character[] = "/pattern pattern must not have a character above 10ffff";
-
 Test(schema, with_a_pattern_that_only_PCRE2_understands_is_refused)
 {
-    static const struct {
-        const char *pattern;
-        const char *errors;
-    } rows[] = {
-        {"\\\\p{Han}", no_property},
-        {"\\\\p{L&}", no_property},
-        {"\\\\P{^Lu}", no_property},
-        {"\\\\p{script=Han}", no_property},
-        {"\\\\p{Script=han}", no_property},
-        {"\\\\pL", no_property},
-        {"\\\\p{Bidi_M}", no_property},
-        {"(?<=a)*", no_repetition},
-        {"(?=a)+", no_repetition},
-        {"^*", no_repetition},
-        {"a|?", no_repetition},
-        {"^(?:(a)|b)*\\\\1$", no_reference},
-        {"^(a*)*\\\\1$", no_reference},
-        {"(?<=(a)\\\\1)", no_reference},
-        {"(?:\\\\1(a))*", no_reference},
-        {"(?=(a|ab))\\\\1", no_reference},
-        {"(a)\\\\2", no_group},
-        {"(a)\\\\10", no_group},
-        {"\\\\k<a>", no_group},
-        {"\\\\07", no_octal},
-        {"[\\\\07]", no_octal},
-        {"a{,2}", no_brace},
-        {"a{1,2,3}", no_brace},
-        {"]", no_brace},
-        {"\\\\ud83d", no_half},
-        {"[\\\\udc00-\\\\udfff]", no_half},
-        {"\\\\u{110000}", no_character},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_schema *schema;
-
-        mcpx_text_reset(&draft);
-        mx_format(&draft, "{\"pattern\":\"%s\"}", rows[i].pattern);
-        cr_expect_eq(stage_compile(mcpx_text_view(&draft), NULL, &schema), MCPX_EINVALID, "%s",
-                     rows[i].pattern);
-        cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].pattern);
-        mcpx_schema_unref(schema);
-    }
+    rows_each("unusable", "what PCRE2 would take, or read in its own way", refuse);
 }
 
 /* Bounds of a schema: as much as is allowed, and one more. */
@@ -217,48 +109,24 @@ static bool find(void *context, struct mcpx_slice uri, struct mcpx_slice *text)
     return false;
 }
 
+static int asked;
+
+static void refer(char *const row[])
+{
+    struct mcpx_schema_options options = {.find = find, .context = &asked};
+    struct mcpx_schema *schema;
+    enum mcpx_err err = stage_compile(mcpx_slice_of(row[0]), &options, &schema);
+
+    cr_expect_eq(err == MCPX_OK, row[1] != NULL, "%s: %s", row[0], stage_errors());
+    if (!err)
+        mcpx_schema_validate(schema, mcpx_slice_of(row[1]), &report);
+    cr_expect_str_eq(stage_errors(), row[2], "%s", row[0]);
+    mcpx_schema_unref(schema);
+}
+
 Test(schema, refers_to_what_the_caller_has)
 {
-    static const struct {
-        const char *schema;
-        const char *document; /* NULL: the schema is unusable */
-        const char *errors;
-    } rows[] = {
-        {"{\"$ref\":\"x:whole\"}", "1.5", " type must be an integer"},
-        {"{\"$ref\":\"x:whole#q\"}", "1", " minimum must be at least 5"},
-        {"{\"$ref\":\"x:whole#/$defs/p\"}", "1", " minimum must be at least 5"},
-        {"{\"$ref\":\"x:broken\"}", NULL, "x:broken#/minimum type must be a number"},
-        {"{\"$ref\":\"x:absent\"}", NULL,
-         "/$ref $ref must lead to a schema that is known here"},
-        {"{\"$schema\":\"x:meta\",\"title\":\"t\",\"minimum\":5,\"properties\":{\"a\":false}}",
-         "{\"a\":1}", ""},
-        {"{\"$schema\":\"x:meta\",\"title\":\"t\",\"minimum\":5}", "1",
-         " minimum must be at least 5"},
-        {"{\"$schema\":\"x:meta\",\"title\":\"u\"}", NULL, "/title const must be \"t\""},
-        {"{\"$schema\":\"x:lacking\"}", NULL,
-         "/$schema $schema must not require a vocabulary that is not known here"},
-        {"{\"$schema\":\"x:circle\"}", NULL,
-         "/$schema $schema must be a dialect that is known here: 2020-12 or draft-07"},
-        {"{\"$ref\":\"https://json-schema.org/draft/2020-12/schema\"}", "{\"minLength\":-1}",
-         "/minLength minimum must be at least 0"},
-        {"{\"$ref\":\"http://json-schema.org/draft-07/schema#/definitions/"
-         "nonNegativeInteger\"}",
-         "-1", " minimum must be at least 0"},
-    };
-    int asked = 0;
-    struct mcpx_schema_options options = {.find = find, .context = &asked};
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_schema *schema;
-        enum mcpx_err err = stage_compile(mcpx_slice_of(rows[i].schema), &options, &schema);
-
-        cr_expect_eq(err == MCPX_OK, rows[i].document != NULL, "%s: %s", rows[i].schema,
-                     stage_errors());
-        if (!err)
-            mcpx_schema_validate(schema, mcpx_slice_of(rows[i].document), &report);
-        cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].schema);
-        mcpx_schema_unref(schema);
-    }
+    rows_each("unusable", "what the caller has", refer);
     cr_expect_gt(asked, 0);
     cr_expect_eq(mcpx_shelf_count(shelf), 0, "what others may change is compiled each time");
 }
@@ -279,52 +147,28 @@ Test(schema, may_be_a_part_of_a_text)
 
 /* A list of tools is used as it came: its icons are large, its descriptions cut in the middle of a
  * character, its `_meta` odd. One of that, and no tool of it could be called. */
+static void judge_part(char *const row[])
+{
+    struct mcpx_schema_options options = {.pointer = mcpx_slice_of(row[1])};
+    const char *icon = strchr(row[0], '#');
+    struct mcpx_schema *schema;
+    enum mcpx_err err;
+
+    mcpx_text_reset(&draft);
+    icon = icon && icon[1] == '"' ? icon : row[0];
+    mcpx_text_add(&draft, row[0], (size_t)(icon - row[0]));
+    repeat(&draft, "0123456789", icon > row[0] ? 30000 : 0);
+    mcpx_text_puts(&draft, icon > row[0] ? icon + 1 : icon);
+    err = stage_compile(mcpx_text_view(&draft), &options, &schema);
+    cr_expect_eq(err, row[2] ? MCPX_EINVALID : MCPX_OK, "%s", row[0]);
+    if (err)
+        cr_expect_str_eq(stage_errors(), row[2], "%s", row[0]);
+    mcpx_schema_unref(schema);
+}
+
 Test(schema, is_judged_without_what_stands_around)
 {
-#define PART "\"s\":{\"minimum\":5}"
-    static const struct {
-        const char *text; /* a # stands for 300 KB */
-        const char *pointer;
-        const char *errors;
-    } rows[] = {
-        {"{" PART ",\"icon\":\"#\"}", "/s", NULL},
-        {"{\"s\":{\"title\":\"#\"}}", "/s", " bounds must not be longer than 256 KiB"},
-        {"{" PART ",\"title\":\"cut \\ud83d\"}", "/s", NULL},
-        {"{" PART ",\"cut \\ud83d\":1}", "/s", NULL},
-        {"{" PART ",\"_meta\":{\"a\":1,\"a\":2}}", "/s", NULL},
-        {"{\"_meta\":1e9999999999,\"_meta\":2," PART "}", "/s", NULL},
-        {"[{\"a\":1,\"a\":2},{" PART "}]", "/1/s", NULL},
-        {"{\"s\":{}," PART "}", "/s", " json must have one value at the pointer"},
-        {"{\"s\":{}," PART "}", "", "/s ambiguous must not be readable in two ways"},
-        {"{\"a\":{" PART "},\"\\u0061\":{" PART "}}", "/a/s",
-         " json must have one value at the pointer"},
-        {"{" PART "}", "/t", " json must have one value at the pointer"},
-        {"{" PART, "/s", " json text ends inside an object"},
-        {"{\"s\":{\"title\":\"cut \\ud83d\"}}", "/s",
-         "/title ambiguous must not be readable in two ways"},
-        {"{\"s\":{\"$ref\":\"#/t\"},\"t\":true}", "/s",
-         "/$ref $ref must lead to a schema that is known here"},
-        {"{\"s\":{\"not\":{\"type\":7}}}", "/s",
-         "/not/type anyOf must be valid in at least one of 2 ways"},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_schema_options options = {.pointer = mcpx_slice_of(rows[i].pointer)};
-        const char *icon = strchr(rows[i].text, '#');
-        struct mcpx_schema *schema;
-        enum mcpx_err err;
-
-        mcpx_text_reset(&draft);
-        icon = icon && icon[1] == '"' ? icon : rows[i].text;
-        mcpx_text_add(&draft, rows[i].text, (size_t)(icon - rows[i].text));
-        repeat(&draft, "0123456789", icon > rows[i].text ? 30000 : 0);
-        mcpx_text_puts(&draft, icon > rows[i].text ? icon + 1 : icon);
-        err = stage_compile(mcpx_text_view(&draft), &options, &schema);
-        cr_expect_eq(err, rows[i].errors ? MCPX_EINVALID : MCPX_OK, "%s", rows[i].text);
-        if (err)
-            cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].text);
-        mcpx_schema_unref(schema);
-    }
+    rows_each("unusable", "what stands around", judge_part);
     cr_expect_eq(mcpx_shelf_count(shelf), 1, "they are one schema");
 }
 

@@ -2,6 +2,7 @@
  * What breaks for whom: terms with a slip in them start an edge that does not do what they say, or
  * lists show what a client cannot use.
  */
+#include "tests/unit/contract/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
 #include <mcpx/terms.h>
@@ -31,40 +32,19 @@ static struct mcpx_tools *tools_of(const char *result)
     return tools;
 }
 
+static void refuse(char *const row[])
+{
+    struct mcpx_terms *terms = NULL;
+
+    cr_expect_eq(mcpx_terms_read(contracts, mcpx_slice_of(row[0]), &report, &terms),
+                 MCPX_EINVALID);
+    cr_expect_null(terms);
+    cr_expect_str_eq(stage_errors(), row[1], "%s", row[0]);
+}
+
 Test(terms, R001_2_name_each_fault_with_its_path)
 {
-    static const struct {
-        const char *text, *errors;
-    } rows[] = {
-        {"", " json text ends where a value was expected"},
-        {"[]", " type must be an object"},
-        {"{\"tier\":\"Pro\"}",
-         "/tier enum must be one of \"community\", \"pro\", \"enterprise\""},
-        {"{\"valdiate\":\"off\"}", "/valdiate additionalProperties is not allowed"},
-        {"{\"limits\":{\"input_bytes\":-1}}",
-         "/limits/input_bytes minimum must be at least 0"},
-        {"{\"context\":{}}", "/context/policy required is missing"},
-        {"{\"context\":{\"policy\":\"default\",\"values\":{\"mode\":\"x\"}}}",
-         "/context/values/mode enum must be one of \"quick\", \"operator\", \"architect\""},
-        {"{\"tools\":{\"a\":{\"result\":1}}}",
-         "/tools/a/result enum must be one of \"as-is\", \"mcp.envelope.v0.1\", "
-         "\"response.v1\""},
-        {"{\"log\":{\"keep\":0}}", "/log/keep minimum must be at least 1"},
-        /* no path of a file: it would end there, and lead elsewhere */
-        {"{\"log\":{\"dir\":\"runs\\u0000/more\"}}",
-         "/log/dir pattern must match ^[^\\u0000]*$"},
-        {"{\"tier\":\"pro\",\"tier\":\"pro\"}",
-         "/tier ambiguous must not be readable in two ways"},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct mcpx_terms *terms = NULL;
-
-        cr_expect_eq(mcpx_terms_read(contracts, mcpx_slice_of(rows[i].text), &report, &terms),
-                     MCPX_EINVALID);
-        cr_expect_null(terms);
-        cr_expect_str_eq(stage_errors(), rows[i].errors, "%s", rows[i].text);
-    }
+    rows_each("terms", "faults", refuse);
 }
 
 Test(terms, say_where_calls_are_written_down)

@@ -2,6 +2,7 @@
  * What breaks for whom: a model or program gets an answer that it cannot read, or one that is not
  * what the tool has returned: a number rounded, an error that looks like a result.
  */
+#include "tests/unit/contract/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <mcpx/json.h>
@@ -19,26 +20,7 @@ TestSuite(wrap, .init = stage_set_up, .fini = stage_tear_down);
 
 Test(wrap, R000_1_any_value_is_wrapped)
 {
-    static const struct stage_row rows[] = {
-        {"{\"content\":[],\"structuredContent\":{\"ok\":true,\"count\":3}}",
-         HEAD "{\"ok\":true,\"count\":3}" TAIL},
-        {"{\"content\":[],\"structuredContent\":\"done\"}", HEAD "\"done\"" TAIL},
-        {"{\"structuredContent\":[1]}", HEAD "[1]" TAIL},
-        {"{\"structuredContent\":0}", HEAD "0" TAIL},
-        {"{\"structuredContent\":false}", HEAD "false" TAIL},
-        {"{\"structuredContent\":null}", HEAD "null" TAIL},
-        {"{\"content\":[{\"type\":\"text\",\"text\":\"done\"}]}", HEAD "\"done\"" TAIL},
-        {"{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"a\\\":1}\"}]}",
-         HEAD "\"{\\\"a\\\":1}\"" TAIL},
-        {"{\"content\":[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]"
-         "}",
-         HEAD "[{\"type\":\"text\",\"text\":\"a\"},{\"type\":\"text\",\"text\":\"b\"}]" TAIL},
-        {"{\"content\":[{\"type\":\"image\",\"data\":\"aa\"}]}",
-         HEAD "[{\"type\":\"image\",\"data\":\"aa\"}]" TAIL},
-        {"{\"content\":[]}", HEAD "[]" TAIL},
-    };
-
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_1_any_value_is_wrapped", stage_expect);
     cr_expect(!stage.outcome.is_error && !stage.outcome.is_warned && !stage.outcome.is_broken);
 }
 
@@ -60,37 +42,19 @@ Test(wrap, R000_2_bytes_of_the_result_are_not_touched)
     }
 }
 
+static void expect_answer(char *const row[])
+{
+    cr_expect_str_eq(stage_answer(row[0]), row[1]);
+}
+
 Test(wrap, R000_2_all_else_in_the_answer_is_the_servers)
 {
-    static const struct stage_row rows[] = {
-        {"{ \"_meta\" : {\"n\":1.10}, \"structuredContent\":1, "
-         "\"content\":[{\"type\":\"text\",\"text\":\"1\"},{\"type\":\"image\",\"data\":\"aa\"}"
-         "],\"resultType\":\"complete\"}",
-         "{ \"_meta\" : {\"n\":1.10}, \"structuredContent\":" HEAD "1" TAIL ", "
-         "\"content\":[{\"type\":\"text\",\"text\":\"{\\\"schema_version\\\":"
-         "\\\"mcp.envelope.v0.1\\\",\\\"result\\\":1,\\\"provenance\\\":null}\"},"
-         "{\"type\":\"image\",\"data\":\"aa\"}],\"resultType\":\"complete\"}"},
-        {"{\"isError\":false,\"structuredContent\":1}",
-         "{\"isError\":false,\"structuredContent\":" HEAD "1" TAIL
-         ",\"content\":[{\"type\":\"text\",\"text\":\"{\\\"schema_version\\\":"
-         "\\\"mcp.envelope.v0.1\\\",\\\"result\\\":1,\\\"provenance\\\":null}\"}]}"},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++)
-        cr_expect_str_eq(stage_answer(rows[i].result), rows[i].envelope);
+    rows_each("wrap", "R000_2_all_else_in_the_answer_is_the_servers", expect_answer);
 }
 
 Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 {
-    static const struct stage_row rows[] = {
-        {"{\"structuredContent\":{\"schema_version\":\"assist.response.v0.1\",\"plan\":[\"x\"]"
-         "}}",
-         HEAD "{\"schema_version\":\"assist.response.v0.1\",\"plan\":[\"x\"]}" TAIL},
-        {"{\"structuredContent\":{\"schema_version\":\"mcp.envelope.v0.2\",\"result\":1}}",
-         HEAD "{\"schema_version\":\"mcp.envelope.v0.2\",\"result\":1}" TAIL},
-    };
-
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_3_another_schema_version_is_a_value_like_any_other", stage_expect);
 }
 
 #define READY "{ \"schema_version\":\"mcp.envelope.v0.1\", \"result\":1.10 }"
@@ -99,19 +63,14 @@ Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 
 Test(wrap, R000_4_what_is_an_envelope_already_passes_with_its_bytes)
 {
-    static const struct stage_row rows[] = {
-        {"{\"structuredContent\":" READY "}", READY},
-        {"{\"content\":[{\"type\":\"text\",\"text\":\"\\n" READY_ESCAPED " \"}]}", READY},
-        {"{\"structuredContent\":{\"schema_version\":\"mcp.envelope.v0.1\",\"result\":1,"
-         "\"provenance\":null}}",
-         HEAD "1" TAIL},
-    };
-
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
+              stage_expect);
     stage.call.form = MCPX_FORM_RESPONSE;
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
+              stage_expect);
     stage.call.meta = MCPX_SLICE("{\"capture_provenance\":true}");
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
+              stage_expect);
 }
 
 Test(wrap, R000_4_an_envelope_that_reports_an_error_makes_the_answer_one)

@@ -2,11 +2,10 @@
  * What breaks for whom: a model is not told what to correct, a program cannot tell one failure from
  * another, or an error is so long that its envelope is refused.
  */
+#include "tests/unit/contract/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <criterion/criterion.h>
-
-#define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
 TestSuite(wrap_errors, .init = stage_set_up, .fini = stage_tear_down);
 
@@ -48,65 +47,26 @@ Test(wrap_errors, R000_6_a_program_that_failed_is_told_with_how_it_ended)
 
 Test(wrap_errors, R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept)
 {
-    static const struct stage_row rows[] = {
-        {"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no\\n  at f()\"}]}",
-         HEAD "\"no\\n  at f()\"" FAILED "\"no\"}]" TAIL},
-        {"{\"isError\":true,\"structuredContent\":{\"rows\":1.10},\"content\":[]}",
-         HEAD "{\"rows\":1.10}" FAILED "\"Tool execution failed.\"}]" TAIL},
-        {"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"\\nsecond\"}]}",
-         HEAD "\"\\nsecond\"" FAILED "\"unspecified error\"}]" TAIL},
-    };
-
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept",
+              stage_expect);
     cr_expect(stage.outcome.is_error && !stage.outcome.is_broken);
     cr_expect_eq(stage.outcome.cause, MCPX_CAUSE_FAILED);
 }
 
 Test(wrap_errors, R000_7_codes_of_the_tool_go_first)
 {
-    static const struct stage_row rows[] = {
-        {"{\"isError\":true,\"structuredContent\":{\"code\":\"PAYROLL.EXPORT.SFTP.AUTH\","
-         "\"message\":\"denied\"}}",
-         HEAD "{\"code\":\"PAYROLL.EXPORT.SFTP.AUTH\",\"message\":\"denied\"},\"errors\":[{"
-              "\"code\":\"PAYROLL.EXPORT.SFTP.AUTH\",\"message\":\"denied\"}]" TAIL},
-        {"{\"isError\":true,\"structuredContent\":{\"error\":{\"code\":\"A\",\"message\":"
-         "\"b\",\"retryable\":true}}}",
-         HEAD "{\"error\":{\"code\":\"A\",\"message\":\"b\",\"retryable\":true}},\"errors\":["
-              "{\"code\":\"A\",\"message\":\"b\",\"retryable\":true}]" TAIL},
-        {"{\"isError\":true,\"structuredContent\":{\"errors\":[7,{\"code\":\"A\",\"message\":"
-         "\"b\"},{\"code\":\"C\",\"message\":\"\"}]}}",
-         HEAD "{\"errors\":[7,{\"code\":\"A\",\"message\":\"b\"},{\"code\":\"C\","
-              "\"message\":\"\"}]},\"errors\":[{\"code\":\"A\",\"message\":\"b\"},"
-              "{\"code\":\"C\",\"message\":\"unspecified error\"}]" TAIL},
-        {"{\"isError\":true,\"structuredContent\":{\"code\":7,\"message\":\"b\"}}",
-         HEAD "{\"code\":7,\"message\":\"b\"}" FAILED "\"Tool execution failed.\"}]" TAIL},
-    };
     const struct mcpx_failure failure = {
         .cause = MCPX_CAUSE_FAILED,
         .error = MCPX_SLICE("{\"code\":-32000,\"message\":\"x\",\"data\":{\"stack\":\"s\"}}")};
 
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_7_codes_of_the_tool_go_first", stage_expect);
     cr_expect_str_eq(stage_failure(&failure),
                      HEAD "null" FAILED "\"x\",\"details\":{\"jsonrpc_code\":-32000}}]" TAIL);
 }
 
 Test(wrap_errors, R000_8_details_are_scalars)
 {
-    static const struct stage_row rows[] = {
-        {"{\"isError\":true,\"structuredContent\":{\"code\":\"A\",\"message\":\"b\","
-         "\"details\":{\"a\":{\"b\":1},\"c\":[ 1.10],\"d\":1e400,\"e\":null}}}",
-         HEAD "{\"code\":\"A\",\"message\":\"b\",\"details\":{\"a\":{\"b\":1},\"c\":[ 1.10],"
-              "\"d\":1e400,\"e\":null}},\"errors\":[{\"code\":\"A\",\"message\":\"b\","
-              "\"details\":{\"a\":\"{\\\"b\\\":1}\",\"c\":\"[ 1.10]\",\"d\":1e400,"
-              "\"e\":null}}]" TAIL},
-        {"{\"isError\":true,\"structuredContent\":{\"code\":\"A\",\"message\":\"b\","
-         "\"details\":{\"hint\":1},\"hint\":2}}",
-         HEAD "{\"code\":\"A\",\"message\":\"b\",\"details\":{\"hint\":1},\"hint\":2},"
-              "\"errors\":[{\"code\":\"A\",\"message\":\"b\",\"details\":{\"details\":"
-              "\"{\\\"hint\\\":1}\",\"hint\":2}}]" TAIL},
-    };
-
-    stage_expect_rows(rows, COUNT(rows));
+    rows_each("wrap", "R000_8_details_are_scalars", stage_expect);
 }
 
 /* Appends `count` times the same sign of four bytes. */

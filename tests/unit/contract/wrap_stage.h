@@ -43,14 +43,8 @@ const char *stage_failure(const struct mcpx_failure *failure);
 #define STAGE_ENVELOPE_FAILED                                                                 \
     ",\"errors\":[{\"code\":\"ADAPTER.EXECUTION.FAILED\",\"message\":"
 
-/** A server's result, and the envelope that is expected of it. */
-struct stage_row {
-    const char *result;
-    const char *envelope;
-};
-
-/** Wraps each result, and expects its envelope. */
-void stage_expect_rows(const struct stage_row *rows, size_t count);
+/** Wraps a result, row[0], and expects its envelope, row[1]: rows_each calls it. */
+void stage_expect(char *const row[]);
 
 /** Fails the test when an envelope of either form breaks its contract. */
 void stage_judge(struct mcpx_slice text);
