@@ -4,6 +4,7 @@
  */
 #include "tests/support/fault_alloc.h"
 #include "tests/support/random_json.h"
+#include "tests/support/rows.h"
 #include <mcpx/digest.h>
 #include <mcpx/json.h>
 
@@ -12,104 +13,39 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-struct pair {
-    const char *text;
-    const char *form;
-};
-
-static void expect_forms(const struct pair *rows, size_t count)
+static void expect_form(char *const row[])
 {
-    for (size_t i = 0; i < count; i++) {
-        struct mcpx_text form = {0};
-        struct mcpx_fault fault = {"", "", 0};
-        enum mcpx_err err = mcpx_canonical_add(&form, mcpx_slice_of(rows[i].text), &fault);
+    struct mcpx_text form = {0};
+    struct mcpx_fault fault = {"", "", 0};
 
-        cr_expect_eq(err, MCPX_OK, "%s: %s", rows[i].text, fault.reason);
-        cr_expect_str_eq(form.text ? form.text : "", rows[i].form, "%s", rows[i].text);
-        mcpx_text_fini(&form);
-    }
+    cr_expect_eq(mcpx_canonical_add(&form, mcpx_slice_of(row[0]), &fault), MCPX_OK, "%s: %s",
+                 row[0], fault.reason);
+    cr_expect_str_eq(form.text ? form.text : "", row[1], "%s", row[0]);
+    mcpx_text_fini(&form);
 }
 
 Test(canonical, R000_21_a_value_has_one_form)
 {
-    static const struct pair rows[] = {
-        {"{\"key\":\"value\",\"number\":42,\"nested\":{\"a\":1,\"b\":2}}",
-         "{\"key\":\"value\",\"nested\":{\"a\":1,\"b\":2},\"number\":42}"},
-        {" null ", "null"},
-        {"\ttrue\n", "true"},
-        {"false", "false"},
-        {"[ ]", "[]"},
-        {"{ }", "{}"},
-        {"[ 1 , [ ] , { } , \"\" ]", "[1,[],{},\"\"]"},
-        {"{\"b\":{\"d\":1,\"c\":[{\"f\":2,\"e\":3}]},\"a\":0}",
-         "{\"a\":0,\"b\":{\"c\":[{\"e\":3,\"f\":2}],\"d\":1}}"},
-        {"{\"\":1,\"aa\":2,\"a\":3,\"A\":4,\"_\":5,\"1\":6,\"10\":7,\"2\":8}",
-         "{\"\":1,\"1\":6,\"10\":7,\"2\":8,\"A\":4,\"_\":5,\"a\":3,\"aa\":2}"},
-        {"{\"\\u0062\":1,\"a\":2}", "{\"a\":2,\"b\":1}"},
-        {"{\"a\\u0000b\":1,\"a\":2,\"a\\u0000\":3}",
-         "{\"a\":2,\"a\\u0000\":3,\"a\\u0000b\":1}"},
-    };
-
-    expect_forms(rows, COUNT(rows));
+    rows_each("contract/rows/canonical", "R000_21_a_value_has_one_form", expect_form);
 }
 
 Test(canonical, strings_are_escaped_only_where_they_have_to_be)
 {
-    static const struct pair rows[] = {
-        {"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"", "\"\\\"\\\\/\\b\\f\\n\\r\\t\""},
-        {"\"\\u0022\\u005C\\u002f\\u0008\\u000C\\u000a\\u000D\\u0009\"",
-         "\"\\\"\\\\/\\b\\f\\n\\r\\t\""},
-        {"\"\\u0000\\u0001\\u000B\\u001F\\u0020\\u007f\"",
-         "\"\\u0000\\u0001\\u000b\\u001f \x7f\""},
-        {"\"\\u00e9\\u20AC\\uD83D\\ude00\\uFFFF\"",
-         "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xef\xbf\xbf\""},
-        {"\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
-         "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-        {"\"<>&'\\u2028\"", "\"<>&'\xe2\x80\xa8\""},
-    };
-
-    expect_forms(rows, COUNT(rows));
+    rows_each("contract/rows/canonical", "strings_are_escaped_only_where_they_have_to_be",
+              expect_form);
 }
 
 /* RFC 8785, section 3.2.2, and the numbers of its appendix B. */
 Test(canonical, agrees_with_RFC_8785)
 {
-    static const struct pair rows[] = {
-        {"{\"numbers\": [1E30, 4.50, 2e-3, 0.000000000000000000000000001],"
-         " \"string\": \"\\u20ac$\\u000F\\u000aA'\\u0042\\u0022\\u005c\\\\\\\"\\/\","
-         " \"literals\": [null, true, false]}",
-         "{\"literals\":[null,true,false],\"numbers\":[1e+30,4.5,0.002,1e-27],"
-         "\"string\":\"\xe2\x82\xac$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"},
-        {"[0,-0,5e-324,-5e-324,1.7976931348623157e308,-1.7976931348623157E+308]",
-         "[0,0,5e-324,-5e-324,1.7976931348623157e+308,-1.7976931348623157e+308]"},
-        {"[9007199254740992,-9007199254740992,295147905179352830000]",
-         "[9007199254740992,-9007199254740992,295147905179352830000]"},
-        {"[9.999999999999997e22,1e23,1.0000000000000001e23]",
-         "[9.999999999999997e+22,1e+23,1.0000000000000001e+23]"},
-        {"[999999999999999700000,999999999999999900000,1000000000000000000000]",
-         "[999999999999999700000,999999999999999900000,1e+21]"},
-        {"[9.999999999999997e-7,0.000001,333333333.3333332,-0.0000033333333333333333]",
-         "[9.999999999999997e-7,0.000001,333333333.3333332,-0.0000033333333333333333]"},
-        {"[1424953923781206.2]", "[1424953923781206.2]"},
-    };
-
-    expect_forms(rows, COUNT(rows));
+    rows_each("contract/rows/canonical", "agrees_with_RFC_8785", expect_form);
 }
 
 /* Where it differs: no number is rounded, and names are in the order of their UTF-8 bytes. */
 Test(canonical, R000_21_differs_from_RFC_8785_where_that_would_lose_a_value)
 {
-    static const struct pair rows[] = {
-        {"[333333333.33333329,12345678901234567890,1e400,1.10]",
-         "[333333333.33333329,12345678901234567890,1e+400,1.1]"},
-        {"[9007199254740993]", "[9007199254740993]"},
-        {"{\"\\u20ac\":1,\"\\r\":2,\"\\ufb33\":3,\"1\":4,\"\\ud83d\\ude00\":5,\"\\u0080\":6,"
-         "\"\\u00f6\":7}",
-         "{\"\\r\":2,\"1\":4,\"\xc2\x80\":6,\"\xc3\xb6\":7,\"\xe2\x82\xac\":1,"
-         "\"\xef\xac\xb3\":3,\"\xf0\x9f\x98\x80\":5}"},
-    };
-
-    expect_forms(rows, COUNT(rows));
+    rows_each("contract/rows/canonical",
+              "R000_21_differs_from_RFC_8785_where_that_would_lose_a_value", expect_form);
 }
 
 Test(canonical, R000_23_what_two_readers_could_read_differently_has_no_form)
@@ -164,7 +100,8 @@ Test(canonical, is_appended)
     struct mcpx_text form = {0};
 
     mcpx_text_puts(&form, "{\"arguments\":");
-    cr_expect_eq(mcpx_canonical_add(&form, mcpx_slice_of("{ \"a\" : 1.0 }"), NULL), MCPX_OK);
+    cr_expect_eq(mcpx_canonical_add(&form, mcpx_slice_of("\t{ \"a\" : 1.0 }\n"), NULL),
+                 MCPX_OK);
     cr_expect_str_eq(form.text, "{\"arguments\":{\"a\":1}");
     mcpx_text_fini(&form);
 }

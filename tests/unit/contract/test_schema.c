@@ -2,7 +2,7 @@
  * What breaks for whom: a model is told the wrong thing about its arguments, or two transports tell
  * it different things; a schema that cannot be used lets everything pass.
  */
-#include "tests/unit/contract/rows.h"
+#include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
 #include <criterion/criterion.h>
@@ -28,21 +28,21 @@ static void judge(char *const row[])
 
 Test(schema, says_where_and_what_is_expected)
 {
-    rows_each("schema", "what is expected", judge);
+    rows_each("contract/rows/schema", "what is expected", judge);
 }
 
 Test(schema, says_it_of_draft_07_too)
 {
     options.dialect = MCPX_DIALECT_DRAFT_07;
-    rows_each("schema", "draft-07", judge);
+    rows_each("contract/rows/schema", "draft-07", judge);
 }
 
 Test(schema, judges_numbers_as_they_are_written)
 {
-    rows_each("schema", "numbers", judge);
+    rows_each("contract/rows/schema", "numbers", judge);
 }
 
 Test(schema, reads_patterns_as_ECMA_262_does)
 {
-    rows_each("schema", "patterns", judge);
+    rows_each("contract/rows/schema", "patterns", judge);
 }

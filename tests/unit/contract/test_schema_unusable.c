@@ -2,7 +2,7 @@
  * What breaks for whom: a schema that cannot be used lets everything pass, or takes down the tools
  * beside it; a file or an address that somebody names in a schema is opened.
  */
-#include "tests/unit/contract/rows.h"
+#include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
 #include "lib/json/json_write.h"
@@ -28,13 +28,14 @@ static void refuse(char *const row[])
 
 Test(schema, is_refused_when_it_cannot_be_used)
 {
-    rows_each("unusable", "unusable", refuse);
+    rows_each("contract/rows/unusable", "unusable", refuse);
     cr_expect_eq(mcpx_shelf_count(shelf), 0);
 }
 
 Test(schema, with_a_pattern_that_only_PCRE2_understands_is_refused)
 {
-    rows_each("unusable", "what PCRE2 would take, or read in its own way", refuse);
+    rows_each("contract/rows/unusable", "what PCRE2 would take, or read in its own way",
+              refuse);
 }
 
 /* Bounds of a schema: as much as is allowed, and one more. */
@@ -126,7 +127,7 @@ static void refer(char *const row[])
 
 Test(schema, refers_to_what_the_caller_has)
 {
-    rows_each("unusable", "what the caller has", refer);
+    rows_each("contract/rows/unusable", "what the caller has", refer);
     cr_expect_gt(asked, 0);
     cr_expect_eq(mcpx_shelf_count(shelf), 0, "what others may change is compiled each time");
 }
@@ -168,7 +169,7 @@ static void judge_part(char *const row[])
 
 Test(schema, is_judged_without_what_stands_around)
 {
-    rows_each("unusable", "what stands around", judge_part);
+    rows_each("contract/rows/unusable", "what stands around", judge_part);
     cr_expect_eq(mcpx_shelf_count(shelf), 1, "they are one schema");
 }
 

@@ -2,7 +2,7 @@
  * What breaks for whom: terms with a slip in them start an edge that does not do what they say, or
  * lists show what a client cannot use.
  */
-#include "tests/unit/contract/rows.h"
+#include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
 
 #include <mcpx/terms.h>
@@ -44,7 +44,7 @@ static void refuse(char *const row[])
 
 Test(terms, R001_2_name_each_fault_with_its_path)
 {
-    rows_each("terms", "faults", refuse);
+    rows_each("contract/rows/terms", "faults", refuse);
 }
 
 Test(terms, say_where_calls_are_written_down)

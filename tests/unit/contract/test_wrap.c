@@ -2,7 +2,7 @@
  * What breaks for whom: a model or program gets an answer that it cannot read, or one that is not
  * what the tool has returned: a number rounded, an error that looks like a result.
  */
-#include "tests/unit/contract/rows.h"
+#include "tests/support/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <mcpx/json.h>
@@ -20,7 +20,7 @@ TestSuite(wrap, .init = stage_set_up, .fini = stage_tear_down);
 
 Test(wrap, R000_1_any_value_is_wrapped)
 {
-    rows_each("wrap", "R000_1_any_value_is_wrapped", stage_expect);
+    rows_each("contract/rows/wrap", "R000_1_any_value_is_wrapped", stage_expect);
     cr_expect(!stage.outcome.is_error && !stage.outcome.is_warned && !stage.outcome.is_broken);
 }
 
@@ -49,12 +49,14 @@ static void expect_answer(char *const row[])
 
 Test(wrap, R000_2_all_else_in_the_answer_is_the_servers)
 {
-    rows_each("wrap", "R000_2_all_else_in_the_answer_is_the_servers", expect_answer);
+    rows_each("contract/rows/wrap", "R000_2_all_else_in_the_answer_is_the_servers",
+              expect_answer);
 }
 
 Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 {
-    rows_each("wrap", "R000_3_another_schema_version_is_a_value_like_any_other", stage_expect);
+    rows_each("contract/rows/wrap", "R000_3_another_schema_version_is_a_value_like_any_other",
+              stage_expect);
 }
 
 #define READY "{ \"schema_version\":\"mcp.envelope.v0.1\", \"result\":1.10 }"
@@ -63,13 +65,13 @@ Test(wrap, R000_3_another_schema_version_is_a_value_like_any_other)
 
 Test(wrap, R000_4_what_is_an_envelope_already_passes_with_its_bytes)
 {
-    rows_each("wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
+    rows_each("contract/rows/wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
               stage_expect);
     stage.call.form = MCPX_FORM_RESPONSE;
-    rows_each("wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
+    rows_each("contract/rows/wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
               stage_expect);
     stage.call.meta = MCPX_SLICE("{\"capture_provenance\":true}");
-    rows_each("wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
+    rows_each("contract/rows/wrap", "R000_4_what_is_an_envelope_already_passes_with_its_bytes",
               stage_expect);
 }
 

@@ -2,7 +2,7 @@
  * What breaks for whom: a model is not told what to correct, a program cannot tell one failure from
  * another, or an error is so long that its envelope is refused.
  */
-#include "tests/unit/contract/rows.h"
+#include "tests/support/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <criterion/criterion.h>
@@ -47,8 +47,8 @@ Test(wrap_errors, R000_6_a_program_that_failed_is_told_with_how_it_ended)
 
 Test(wrap_errors, R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept)
 {
-    rows_each("wrap", "R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept",
-              stage_expect);
+    rows_each("contract/rows/wrap",
+              "R000_6_what_a_tool_returned_in_spite_of_its_failure_is_kept", stage_expect);
     cr_expect(stage.outcome.is_error && !stage.outcome.is_broken);
     cr_expect_eq(stage.outcome.cause, MCPX_CAUSE_FAILED);
 }
@@ -59,14 +59,14 @@ Test(wrap_errors, R000_7_codes_of_the_tool_go_first)
         .cause = MCPX_CAUSE_FAILED,
         .error = MCPX_SLICE("{\"code\":-32000,\"message\":\"x\",\"data\":{\"stack\":\"s\"}}")};
 
-    rows_each("wrap", "R000_7_codes_of_the_tool_go_first", stage_expect);
+    rows_each("contract/rows/wrap", "R000_7_codes_of_the_tool_go_first", stage_expect);
     cr_expect_str_eq(stage_failure(&failure),
                      HEAD "null" FAILED "\"x\",\"details\":{\"jsonrpc_code\":-32000}}]" TAIL);
 }
 
 Test(wrap_errors, R000_8_details_are_scalars)
 {
-    rows_each("wrap", "R000_8_details_are_scalars", stage_expect);
+    rows_each("contract/rows/wrap", "R000_8_details_are_scalars", stage_expect);
 }
 
 /* Appends `count` times the same sign of four bytes. */

@@ -1,7 +1,7 @@
 /*
  * rows.c - reads a file line by line; a row is judged when the next one begins.
  */
-#include "tests/unit/contract/rows.h"
+#include "tests/support/rows.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -42,8 +42,7 @@ void rows_each(const char *file, const char *group, row_judge *judge)
     bool is_here = false;
     FILE *in;
 
-    snprintf(path, sizeof path, "%s/tests/unit/contract/rows/%s.txt",
-             getenv("MCPX_SOURCE_DIR"), file);
+    snprintf(path, sizeof path, "%s/tests/unit/%s.txt", getenv("MCPX_SOURCE_DIR"), file);
     in = fopen(path, "r");
     cr_assert_not_null(in, "no rows: %s", path);
     while (getline(&line, &size, in) >= 0) {

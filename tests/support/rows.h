@@ -1,5 +1,5 @@
 /*
- * rows.h - rows of tests that are JSON, in files of rows/ where nothing has to be escaped:
+ * rows.h - rows of tests that are JSON, in files where nothing has to be escaped:
  *
  *     == the group of the rows that follow
  *     # a comment
@@ -16,7 +16,11 @@ enum { ROW_COLUMNS = 3 };
 /** Judges a row. Columns that it does not have are NULL. */
 typedef void row_judge(char *const columns[ROW_COLUMNS]);
 
-/** Lets all rows of a group be judged, in order. Fails the test when there are none. */
+/**
+ * Lets all rows of a group be judged, in order. Fails the test when there are none.
+ *
+ * file   such as "core/rows/rpc"
+ */
 void rows_each(const char *file, const char *group, row_judge *judge);
 
 #endif
