@@ -89,9 +89,6 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
                                 const struct mcpx_client_config *config)
 {
     struct mcpx_session_config session = config->session;
-    struct mx_wire_config wire = {
-        client->loop,      &client->address, config->token,     config->ca_file,
-        config->cert_file, config->key_file, &mx_client_events, client};
     enum mcpx_err err;
 
     if (!session.fill)
@@ -103,7 +100,9 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
     if (client->topic.failed || !client->alarm || !client->bell)
         return MCPX_ENOMEM;
     err = mcpx_session_new(&session, &client->session);
-    return err ? err : mx_wire_new(&wire, &client->wire);
+    return err ? err
+               : mx_wire_new(client->loop, &client->address, config, &mx_client_events, client,
+                             &client->wire);
 }
 
 enum mcpx_err mcpx_client_new(const struct mcpx_client_config *config,

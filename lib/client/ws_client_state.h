@@ -8,9 +8,6 @@
 #include "lib/client/ws_wire.h"
 #include "lib/edge/alarm.h"
 
-#include <mcpx/base.h>
-#include <mcpx/client.h>
-
 enum mx_input_type { MX_INPUT_OPENED, MX_INPUT_TEXT, MX_INPUT_ENDED };
 
 /** One thing that happened: `text` is a message or a reason, `code` belongs to ENDED. */

@@ -150,19 +150,22 @@ static const lws_retry_bo_t no_timers; /* those of libwebsockets: we count ourse
 
 static void try_next(void *user);
 
-enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **out)
+enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
+                          const struct mcpx_client_config *config,
+                          const struct mx_wire_events *events, void *user,
+                          struct mx_wire **out)
 {
     struct mx_wire *wire = calloc(1, sizeof *wire);
     bool whole;
 
     if (!wire)
         return MCPX_ENOMEM;
-    wire->loop = config->loop;
+    wire->loop = loop;
     wire->message_max = MX_MESSAGE_MAX;
-    wire->events = config->events;
-    wire->user = config->user;
-    wire->address = *config->address;
-    mx_url_add_host(&wire->host, config->address);
+    wire->events = events;
+    wire->user = user;
+    wire->address = *address;
+    mx_url_add_host(&wire->host, address);
     if (config->token)
         mx_format(&wire->token, "Bearer %s", config->token);
     mx_format(&wire->ca_file, "%s", config->ca_file);

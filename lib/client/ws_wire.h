@@ -5,7 +5,7 @@
 #ifndef EDGE_WS_WIRE_H
 #define EDGE_WS_WIRE_H
 
-#include <mcpx/session.h>
+#include <mcpx/client.h>
 #include <mcpx/text.h>
 
 #include <uv.h>
@@ -89,22 +89,14 @@ struct mx_wire_events {
 };
 
 /**
- * Settings, as mcpx_client_config has them. Everything is copied but `loop` and `events`, which are
- * borrowed until mx_wire_free.
+ * Makes one that connects to `address` with the token and the files of `config`. Everything is
+ * copied but `loop` and `events`, which are borrowed until mx_wire_free. Returns MCPX_OK,
+ * MCPX_ENOMEM, or MCPX_ESYSTEM when libwebsockets cannot be set up on libuv.
  */
-struct mx_wire_config {
-    uv_loop_t *loop;
-    const struct mx_address *address;
-    const char *token;
-    const char *ca_file;
-    const char *cert_file;
-    const char *key_file;
-    const struct mx_wire_events *events;
-    void *user;
-};
-
-/** Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESYSTEM when libwebsockets cannot be set up on libuv. */
-enum mcpx_err mx_wire_new(const struct mx_wire_config *config, struct mx_wire **out);
+enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
+                          const struct mcpx_client_config *config,
+                          const struct mx_wire_events *events, void *user,
+                          struct mx_wire **out);
 
 /**
  * Connects; `target` is copied. Names are looked up without holding up the loop, and each address

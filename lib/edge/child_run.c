@@ -27,7 +27,7 @@ extern char **environ;
 
 static const char mark_name[] = "MCPX_CHILD=";
 
-/* Ends by name: the owner's and the program's, in the order of enum mx_child_end. */
+/* The owner's and the program's, in the order of enum mx_child_end. */
 struct ends {
     int ours[MX_END_COUNT];
     int theirs[MX_END_COUNT];
@@ -124,34 +124,29 @@ static pid_t fork_warden(const struct mx_warden_task *task)
 
 /*
  * Starts a warden that starts the program; how that goes, the control socket tells. Returns
- * MCPX_OK with everything in `out` given; MCPX_ENOMEM; MCPX_ESYSTEM, errno tells.
+ * MCPX_OK with the child's ports and its run's warden and mark filled; MCPX_ENOMEM; MCPX_ESYSTEM,
+ * errno tells.
  */
-static enum mcpx_err child_spawn(char *const *argv, const char *cwd, bool discard,
-                                 struct mx_spawned *out)
+static enum mcpx_err child_spawn(struct mcpx_child *child)
 {
-    struct mx_spawned made = {0};
-    char **environment = make_environment(made.mark);
+    const struct mcpx_child_config *config = &child->config;
+    struct mx_child_run *run = &child->run;
+    char **environment = make_environment(run->mark);
     enum mcpx_err err = MCPX_ESYSTEM;
     struct mx_warden_task task;
     struct ends ends;
 
     if (!environment)
         return MCPX_ENOMEM;
-    if (!open_ends(&ends, discard) || !make_mark(made.mark))
+    if (!open_ends(&ends, !config->name) || !make_mark(run->mark))
         goto out;
-    task = (struct mx_warden_task){argv,
-                                   environment,
-                                   cwd,
-                                   ends.theirs[MX_END_INPUT],
-                                   ends.theirs[MX_END_OUTPUT],
-                                   ends.theirs[MX_END_ERRORS],
-                                   ends.theirs[MX_END_CONTROL],
-                                   getpid()};
-    made.warden = fork_warden(&task);
-    if (made.warden < 0)
+    task =
+        (struct mx_warden_task){config->argv, environment, config->cwd, ends.theirs, getpid()};
+    run->warden = fork_warden(&task);
+    if (run->warden < 0)
         goto out;
-    memcpy(made.fds, ends.ours, sizeof made.fds);
-    *out = made;
+    for (int end = 0; end < MX_END_COUNT; end++)
+        child->ports[end].fd = ends.ours[end];
     err = MCPX_OK;
 out:
     close_all(ends.theirs);
@@ -325,21 +320,14 @@ static void give_up(struct mcpx_child *child)
 
 enum mcpx_err mx_child_run_start(struct mcpx_child *child)
 {
-    const struct mcpx_child_config *config = &child->config;
-    struct mx_spawned spawned;
     enum mcpx_err err;
-    int end;
 
     child->run = (struct mx_child_run){0};
-    err = child_spawn(config->argv, config->cwd, !config->name, &spawned);
+    err = child_spawn(child);
     if (err) {
         child->run.fault = err == MCPX_ENOMEM ? ENOMEM : errno;
         return err;
     }
-    child->run.warden = spawned.warden;
-    memcpy(child->run.mark, spawned.mark, sizeof child->run.mark);
-    for (end = 0; end < MX_END_COUNT; end++)
-        child->ports[end].fd = spawned.fds[end];
     mx_child_output_init(child);
     if (open_ports(child))
         return MCPX_OK;

@@ -56,19 +56,24 @@ struct mx_warden_news {
     int detail;
 };
 
+/** The owner's ends and the program's, in the same order. */
+enum mx_child_end {
+    MX_END_CONTROL, /* to the warden: orders out, news in; a SOCK_SEQPACKET socket */
+    MX_END_INPUT,
+    MX_END_OUTPUT,
+    MX_END_ERRORS,
+    MX_END_COUNT
+};
+
 /**
- * in, out, err   descriptors that become 0, 1 and 2 of the program
- * control        a SOCK_SEQPACKET socket to the owner
- * owner          process id of the owner
+ * fds     the program's ends: they become its descriptors 0, 1 and 2, and the warden's own
+ * owner   process id of the owner
  */
 struct mx_warden_task {
     char *const *argv;
     char *const *envp;
     const char *cwd;
-    int in;
-    int out;
-    int err;
-    int control;
+    const int *fds;
     pid_t owner;
 };
 
@@ -81,26 +86,6 @@ _Noreturn void mx_warden_run(const struct mx_warden_task *task);
 
 /* ---- the child ---- */
 
-/** The owner's ends, in the order of struct mx_spawned's `fds`. */
-enum mx_child_end {
-    MX_END_CONTROL, /* to the warden: orders out, news in */
-    MX_END_INPUT,
-    MX_END_OUTPUT,
-    MX_END_ERRORS,
-    MX_END_COUNT
-};
-
-/**
- * warden   process id, to be waited for once the control socket has closed
- * fds      ours, close-on-exec; MX_END_ERRORS is -1 when that output is discarded
- * mark     entry of the environment that only this child's descendants have
- */
-struct mx_spawned {
-    pid_t warden;
-    int fds[MX_END_COUNT];
-    char mark[MX_REAP_MARK_SIZE];
-};
-
 enum { MX_CHILD_PIECE = 65536, MX_CHILD_TEXT = 320 };
 
 /** One of our ends on the loop. `poll.data` is the child; fd is -1 when it is closed. */
@@ -112,6 +97,7 @@ struct mx_child_port {
 /**
  * One process, from its start until nothing of it is left.
  *
+ * warden          process id, to be waited for once the control socket has closed
  * pid             0 until the warden has told
  * status          wait status, when `ended`
  * fault, step     errno and place of a start that failed; fault 0 = it did not
@@ -121,6 +107,7 @@ struct mx_child_port {
  * rounds          how often its owner has helped the warden, or looked for what is left without one
  * closed          it is killed because its output closed while it lived
  * executed_ms     when its program began to run, by uv_now; 0 = it did not
+ * mark            entry of the environment that only this child's descendants have
  */
 struct mx_child_run {
     pid_t warden;

@@ -263,7 +263,9 @@ static void close_from(unsigned first)
 /* 0, 1, 2 for the program, 3 for the owner, and nothing else open. */
 static bool arrange_descriptors(const struct mx_warden_task *task)
 {
-    int ours[] = {task->in, task->out, task->err, task->control};
+    const int *fds = task->fds;
+    int ours[] = {fds[MX_END_INPUT], fds[MX_END_OUTPUT], fds[MX_END_ERRORS],
+                  fds[MX_END_CONTROL]};
 
     for (int i = 0; i <= CONTROL; i++) {
         ours[i] = fcntl(ours[i], F_DUPFD_CLOEXEC, SAFE_FROM_DUP2);
@@ -460,7 +462,7 @@ static void destroy(struct warden *warden)
 _Noreturn void mx_warden_run(const struct mx_warden_task *task)
 {
     struct warden warden = {.signals = -1, .executed = -1, .owner = -1};
-    const int controls[] = {task->control, CONTROL};
+    const int controls[] = {task->fds[MX_END_CONTROL], CONTROL};
     bool settled = settle(task);
     struct mx_warden_news failure = {MX_WORD_REFUSED, errno, MX_STEP_PROCESS};
 
