@@ -68,6 +68,11 @@ bool dice_hits(struct dice *dice, size_t n)
     return dice_below(dice, n) == n - 1;
 }
 
+size_t dice_one_of(struct dice *dice, const size_t *values, size_t count)
+{
+    return values[dice_below(dice, count)];
+}
+
 bool dice_is_over(const struct dice *dice)
 {
     return dice->bytes.text && dice->bytes.len == 0;

@@ -39,6 +39,12 @@ size_t dice_below(struct dice *dice, size_t count);
 /** True once in `n` times. */
 bool dice_hits(struct dice *dice, size_t n);
 
+/** One of `count` values; DICE_ONE_OF names them. */
+size_t dice_one_of(struct dice *dice, const size_t *values, size_t count);
+#define DICE_ONE_OF(dice, ...)                                                                \
+    dice_one_of((dice), (const size_t[]){__VA_ARGS__},                                        \
+                sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
+
 /** True when the bytes are used up; never for a seed. */
 bool dice_is_over(const struct dice *dice);
 

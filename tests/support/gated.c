@@ -9,15 +9,6 @@
 
 /* ---- settings ---- */
 
-static size_t one_of(struct gated *sim, const size_t *values, size_t count)
-{
-    return values[dice_below(&sim->dice, count)];
-}
-
-#define ONE_OF(sim, ...)                                                                      \
-    one_of(sim, (const size_t[]){__VA_ARGS__},                                                \
-           sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
-
 static void draw_config(struct gated *sim)
 {
     struct hub_config *config = &sim->config;
@@ -26,13 +17,13 @@ static void draw_config(struct gated *sim)
     config->gated = true;
     config->stored = !dice_hits(&sim->dice, 4);
     config->audited = dice_hits(&sim->dice, 2);
-    config->pending_bytes = ONE_OF(sim, 1000000, 3000, 10000);
-    config->open_ms = (int64_t)ONE_OF(sim, 5000, 1000);
-    config->replay = ONE_OF(sim, 100, 5, 0);
-    config->linger_ms = (int64_t)ONE_OF(sim, 3000, 0, 20000);
-    config->topics_max = ONE_OF(sim, 4, 2, 3);
-    config->history_count = ONE_OF(sim, 20, 5, 200);
-    config->backlog_bytes = ONE_OF(sim, 1000000, 8192);
+    config->pending_bytes = DICE_ONE_OF(&sim->dice, 1000000, 3000, 10000);
+    config->open_ms = (int64_t)DICE_ONE_OF(&sim->dice, 5000, 1000);
+    config->replay = DICE_ONE_OF(&sim->dice, 100, 5, 0);
+    config->linger_ms = (int64_t)DICE_ONE_OF(&sim->dice, 3000, 0, 20000);
+    config->topics_max = DICE_ONE_OF(&sim->dice, 4, 2, 3);
+    config->history_count = DICE_ONE_OF(&sim->dice, 20, 5, 200);
+    config->backlog_bytes = DICE_ONE_OF(&sim->dice, 1000000, 8192);
     config->takeover = !dice_hits(&sim->dice, 6);
     config->instances = 3;
     config->messages_per_minute = config->bytes_per_minute = config->joins_per_minute = 0;
@@ -49,6 +40,7 @@ static void draw_visitors(struct gated *sim)
     for (size_t i = 0; i < VISITORS; i++) {
         struct visitor *visitor = &sim->visitors[i];
 
+        visitor->number = (int)i;
         visitor->identity = identities[dice_below(&sim->dice, 6)];
         visitor->directed = dice_hits(&sim->dice, 3);
         if (visitor->directed || dice_hits(&sim->dice, 2))
@@ -91,8 +83,7 @@ static void stall(struct gated *sim, struct visitor *visitor)
 {
     if (visitor->state != THERE || peer_is_joining(visitor->peer))
         return;
-    gated_say(sim, "v%d %s", gated_number(sim, visitor),
-              visitor->stalled ? "reads on" : "stalls");
+    gated_say(sim, "v%d %s", visitor->number, visitor->stalled ? "reads on" : "stalls");
     if (visitor->stalled)
         peer_unstall(visitor->peer, sim->now);
     else
@@ -111,7 +102,7 @@ static void read_some(struct gated *sim)
 
 static void pass_time(struct gated *sim)
 {
-    int64_t span = (int64_t)ONE_OF(sim, 1, 10, 10, 50, 50, 100, 1000, 6000);
+    int64_t span = (int64_t)DICE_ONE_OF(&sim->dice, 1, 10, 10, 50, 50, 100, 1000, 6000);
 
     sim->now.mono_ms += span;
     sim->now.wall_ms += span;

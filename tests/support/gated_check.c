@@ -1,11 +1,68 @@
 /*
- * gated_check.c - when the store works and everybody reads, nothing may be left: no submission, no
+ * gated_check.c - the transcript, and questions about rows that more than one part asks. When the
+ * store works and everybody reads, nothing may be left: no submission, no
  * waiting, no unread row, and everybody agrees on who is there.
  */
 #include "tests/support/gated_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+void gated_require(struct gated *sim, bool holds, const char *format, ...)
+{
+    const struct hub_config *config = &sim->config;
+    va_list arguments;
+
+    if (holds)
+        return;
+    fprintf(
+        stderr,
+        "\n%s\n%s; history %zu, replay %zu; backlog %zu; pending %zu; linger %d; topics %zu\n",
+        sim->name, config->stored ? "stored" : "audited", config->history_count,
+        config->replay, config->backlog_bytes, config->pending_bytes, (int)config->linger_ms,
+        config->topics_max);
+    va_start(arguments, format);
+    run_notes_end(&sim->notes, sim->step, sim->name, format, arguments);
+}
+
+size_t gated_topic_number(const struct gated *sim, const struct fake_topic *topic)
+{
+    return (size_t)(topic - sim->store.topics);
+}
+
+bool gated_wants(const struct visitor *visitor, size_t serial)
+{
+    const struct fake_row *row = &visitor->topic->rows[serial - 1];
+
+    for (size_t i = 0; visitor->directed && i < row->to_count; i++)
+        if (strcmp(row->to[i], visitor->id) == 0)
+            return true;
+    return !visitor->directed || row->to_count == 0;
+}
+
+size_t gated_next_wanted(const struct visitor *visitor, size_t serial)
+{
+    while (serial <= visitor->topic->committed && !gated_wants(visitor, serial))
+        serial++;
+    return serial;
+}
+
+size_t gated_oldest(const struct gated *sim, const struct fake_topic *topic, size_t newest)
+{
+    size_t oldest = topic->loaded_from;
+
+    if (sim->config.history_count && newest - oldest + 1 > sim->config.history_count)
+        oldest = newest + 1 - sim->config.history_count;
+    return oldest;
+}
+
+size_t gated_find(const struct fake_topic *topic, const char *id)
+{
+    for (size_t serial = topic->committed; serial > 0; serial--)
+        if (topic->rows[serial - 1].text && strcmp(topic->rows[serial - 1].id, id) == 0)
+            return serial;
+    return 0;
+}
 
 /* ---- history, as HTTP would show it ---- */
 
@@ -96,26 +153,26 @@ static bool knows(const struct visitor *visitor, const char *id)
 static void check_visitor(struct gated *sim, const struct visitor *visitor)
 {
     size_t others = 0;
-    int number = gated_number(sim, visitor);
 
-    gated_require(sim, visitor->state != WAITING, "v%d waits for ever", number);
+    gated_require(sim, visitor->state != WAITING, "v%d waits for ever", visitor->number);
     if (visitor->state == AWAY)
         return;
-    gated_require(sim, visitor->greeted && visitor->is_announced, "v%d never came in", number);
+    gated_require(sim, visitor->greeted && visitor->is_announced, "v%d never came in",
+                  visitor->number);
     gated_require(sim, gated_next_wanted(visitor, visitor->next) > visitor->topic->committed,
-                  "v%d never gets #%zu", number, visitor->next);
-    gated_require(sim, visitor->owed_count == 0, "v%d is never told of %s", number,
+                  "v%d never gets #%zu", visitor->number, visitor->next);
+    gated_require(sim, visitor->owed_count == 0, "v%d is never told of %s", visitor->number,
                   visitor->owed[0].id);
     for (size_t i = 0; i < VISITORS; i++) {
         if (!is_in(&sim->visitors[i], visitor->topic))
             continue;
         others++;
         gated_require(sim, knows(visitor, sim->visitors[i].id), "v%d does not know of v%d",
-                      number, (int)i);
+                      visitor->number, (int)i);
     }
     gated_require(sim, visitor->roster_count == others,
-                  "v%d believes %zu to be there, not %zu", number, visitor->roster_count,
-                  others);
+                  "v%d believes %zu to be there, not %zu", visitor->number,
+                  visitor->roster_count, others);
 }
 
 void gated_settle(struct gated *sim)

@@ -14,12 +14,12 @@ static void check_row(struct gated *sim, const struct visitor *visitor, size_t s
     const struct fake_row *row;
 
     gated_require(sim, serial <= visitor->topic->committed,
-                  "v%d gets more than is committed (%zu): %.*s", gated_number(sim, visitor),
+                  "v%d gets more than is committed (%zu): %.*s", visitor->number,
                   visitor->topic->committed, (int)text.len, text.text);
     row = &visitor->topic->rows[serial - 1];
     gated_require(sim, mcpx_slice_equal(text, (struct mcpx_slice){row->text, row->len}),
-                  "v%d gets %.*s\nexpected %.*s", gated_number(sim, visitor), (int)text.len,
-                  text.text, (int)row->len, row->text);
+                  "v%d gets %.*s\nexpected %.*s", visitor->number, (int)text.len, text.text,
+                  (int)row->len, row->text);
 }
 
 /* ---- live traffic ---- */
@@ -31,12 +31,12 @@ static void check_live(struct gated *sim, struct visitor *visitor, struct mcpx_s
     size_t serial = gated_next_wanted(visitor, visitor->next);
 
     gated_require(sim, visitor->greeted && visitor->replays == 0,
-                  "v%d gets live traffic too early", gated_number(sim, visitor));
+                  "v%d gets live traffic too early", visitor->number);
     gated_require(sim, visitor->is_announced || serial <= visitor->joined_at,
-                  "v%d gets #%zu before its own join", gated_number(sim, visitor), serial);
+                  "v%d gets #%zu before its own join", visitor->number, serial);
     check_row(sim, visitor, serial, text);
-    gated_say(sim, "    v%d < #%zu %s", gated_number(sim, visitor), serial,
-              gated_string(envelope, "id"));
+    gated_say(sim, "    v%d < #%zu %s", visitor->number, serial,
+              reader_string(envelope, "id"));
     visitor->next = serial + 1;
     memory->next = visitor->next;
     reader_place_note(&memory->place, envelope);
@@ -69,19 +69,19 @@ static void check_page(struct gated *sim, struct visitor *visitor, struct mcpx_s
     struct mcpx_slice body = page_body(text);
 
     gated_require(sim, count > 0 && count <= visitor->replays, "v%d: a page of %zu",
-                  gated_number(sim, visitor), count);
+                  visitor->number, count);
     for (size_t i = 0; i < count; i++) {
         size_t serial = gated_next_wanted(visitor, visitor->replay);
         size_t len = visitor->topic->rows[serial - 1].len;
 
         gated_require(sim, serial <= visitor->joined_at && body.len > len,
-                      "v%d: history beyond its join", gated_number(sim, visitor));
+                      "v%d: history beyond its join", visitor->number);
         check_row(sim, visitor, serial, (struct mcpx_slice){body.text, len});
         body = behind(body, len + 1); /* and a comma, or the end */
         visitor->replay = serial + 1;
     }
     visitor->replays -= count;
-    gated_say(sim, "    v%d < history of %zu", gated_number(sim, visitor), count);
+    gated_say(sim, "    v%d < history of %zu", visitor->number, count);
     gated_require(
         sim, json_is_true(json_object_get(payload, "complete")) == (visitor->replays == 0),
         "history is complete, or not");
@@ -95,9 +95,9 @@ static void read_text(struct gated *sim, struct visitor *visitor, struct mcpx_sl
     json_t *envelope = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
 
     gated_require(sim, envelope != NULL, "no JSON: %.*s", (int)text.len, text.text);
-    if (strcmp(gated_string(envelope, "from"), "system:gateway") != 0)
+    if (strcmp(reader_string(envelope, "from"), "system:gateway") != 0)
         check_live(sim, visitor, text, envelope);
-    else if (strcmp(gated_string(envelope, "kind"), "system/history") == 0)
+    else if (strcmp(reader_string(envelope, "kind"), "system/history") == 0)
         check_page(sim, visitor, text, envelope);
     else
         gated_told(sim, visitor, envelope);
@@ -111,7 +111,7 @@ static void read_output(struct gated *sim, struct visitor *visitor, struct outpu
 
     while (frame_cut(&stream, &frame)) {
         gated_require(sim, !visitor->closed, "v%d gets bytes behind its close frame",
-                      gated_number(sim, visitor));
+                      visitor->number);
         if (frame.opcode == 1)
             read_text(sim, visitor, frame.payload);
         else
@@ -129,7 +129,7 @@ bool gated_read(struct gated *sim, struct visitor *visitor, size_t runs)
         if (!peer_peek(visitor->peer, &output))
             return true;
         gated_require(sim, !peer_is_joining(visitor->peer), "v%d reads before it is in",
-                      gated_number(sim, visitor));
+                      visitor->number);
         read_output(sim, visitor, output);
         peer_pop(visitor->peer);
     }

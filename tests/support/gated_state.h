@@ -30,6 +30,7 @@ enum visitor_state { AWAY, WAITING, THERE };
 /**
  * Somebody who comes again and again, with one connection at a time.
  *
+ * number          by which transcripts name it
  * identity, instance, key, directed
  *                 how it comes, always
  * asked           the place it named this time
@@ -44,6 +45,7 @@ enum visitor_state { AWAY, WAITING, THERE };
  * was_stalled     it did not read for a while
  */
 struct visitor {
+    int number;
     const char *identity, *key;
     unsigned instance;
     bool directed;
@@ -104,7 +106,7 @@ struct gated {
     struct run_notes notes;
 };
 
-/* ---- gated_note.c: what is said about a run, and what everybody asks ---- */
+/* ---- gated_check.c: what is said about a run, and what everybody asks ---- */
 
 /** Notes a line of the transcript. */
 #define gated_say(sim, ...)                                                                   \
@@ -114,11 +116,7 @@ struct gated {
 void gated_require(struct gated *sim, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/** The member of an object if it is a string; "" else. */
-const char *gated_string(const json_t *object, const char *name);
-
-/** The number in a transcript that a visitor, or a topic, has. */
-int gated_number(const struct gated *sim, const struct visitor *visitor);
+/** Which topic it is. */
 size_t gated_topic_number(const struct gated *sim, const struct fake_topic *topic);
 
 /** True when the envelope with this serial is for this visitor. */

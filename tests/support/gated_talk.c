@@ -173,7 +173,7 @@ static void accept(struct gated *sim, const struct visitor *visitor, struct mess
 {
     message->state = PENDING;
     message->order = ++sim->orders;
-    message->visitor = (size_t)gated_number(sim, visitor);
+    message->visitor = (size_t)visitor->number;
     message->connection = visitor->connection;
     strcpy(message->from, visitor->id);
     sim->tally->accepted++;
@@ -192,9 +192,8 @@ static void say(struct gated *sim, struct visitor *visitor, size_t number)
     complete(sim, &message);
     expected = foresee(visitor, &message, id);
     hub_route(sim->hub, visitor->peer, (struct mcpx_slice){text, len}, sim->now, &verdict);
-    gated_say(sim, "v%d says m%zu %s (about %s, to %s): %s", gated_number(sim, visitor),
-              number, message.kind_sent, message.about, message.to,
-              mcpx_strerror(verdict.err));
+    gated_say(sim, "v%d says m%zu %s (about %s, to %s): %s", visitor->number, number,
+              message.kind_sent, message.about, message.to, mcpx_strerror(verdict.err));
     gated_require(sim,
                   verdict.err == expected || (!expected && verdict.err == MCPX_EUNAVAILABLE),
                   "expected: %s", mcpx_strerror(expected));

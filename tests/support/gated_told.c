@@ -25,22 +25,21 @@ static size_t seat_of(const struct visitor *visitor, const char *id)
 
 static void follow_roster(struct gated *sim, struct visitor *visitor, const json_t *payload)
 {
-    const char *event = gated_string(payload, "event");
-    const char *id = gated_string(json_object_get(payload, "participant"), "id");
-    bool takes_over = strcmp(gated_string(payload, "reason"), "takeover") == 0;
+    const char *event = reader_string(payload, "event");
+    const char *id = reader_string(json_object_get(payload, "participant"), "id");
+    bool takes_over = strcmp(reader_string(payload, "reason"), "takeover") == 0;
     size_t seat = seat_of(visitor, id);
     bool is_there = seat < visitor->roster_count;
 
     if (strcmp(event, "join") == 0) {
         gated_require(sim, !is_there || takes_over || strcmp(id, visitor->id) == 0,
-                      "v%d hears that %s joins", gated_number(sim, visitor), id);
+                      "v%d hears that %s joins", visitor->number, id);
         if (!is_there)
             snprintf(visitor->roster[visitor->roster_count++], FAKE_ID, "%s", id);
         return;
     }
     gated_require(sim, is_there || strcmp(event, "leave") == 0,
-                  "v%d hears %s of %s, who is not there", gated_number(sim, visitor), event,
-                  id);
+                  "v%d hears %s of %s, who is not there", visitor->number, event, id);
     if (!is_there)
         return;
     if (strcmp(event, "leave") == 0)
@@ -55,40 +54,38 @@ static void check_place(struct gated *sim, struct visitor *visitor, const json_t
     const json_t *place = json_object_get(payload, "topic");
     size_t serial = (size_t)json_integer_value(json_object_get(place, "serial"));
 
-    gated_require(sim, strcmp(gated_string(place, "epoch"), visitor->topic->epoch) == 0,
-                  "v%d: another epoch: %s", gated_number(sim, visitor),
-                  gated_string(place, "epoch"));
+    gated_require(sim, strcmp(reader_string(place, "epoch"), visitor->topic->epoch) == 0,
+                  "v%d: another epoch: %s", visitor->number, reader_string(place, "epoch"));
     gated_require(sim,
                   serial <= visitor->topic->committed && serial + 1 >= visitor->next &&
                       gated_next_wanted(visitor, visitor->next) > serial,
-                  "v%d is told to be at %zu, and is at %zu", gated_number(sim, visitor),
-                  serial, visitor->next);
+                  "v%d is told to be at %zu, and is at %zu", visitor->number, serial,
+                  visitor->next);
 }
 
 static void hear_presence(struct gated *sim, struct visitor *visitor, const json_t *envelope)
 {
     const json_t *payload = json_object_get(envelope, "payload");
     bool is_own =
-        !visitor->is_announced && strcmp(gated_string(payload, "event"), "join") == 0 &&
-        strcmp(gated_string(json_object_get(payload, "participant"), "id"), visitor->id) == 0;
+        !visitor->is_announced && strcmp(reader_string(payload, "event"), "join") == 0 &&
+        strcmp(reader_string(json_object_get(payload, "participant"), "id"), visitor->id) == 0;
 
     gated_say(
-        sim, "    v%d < %s %s %s at %d", gated_number(sim, visitor),
-        gated_string(payload, "event"),
-        gated_string(json_object_get(payload, "participant"), "id"),
-        gated_string(payload, "reason"),
+        sim, "    v%d < %s %s %s at %d", visitor->number, reader_string(payload, "event"),
+        reader_string(json_object_get(payload, "participant"), "id"),
+        reader_string(payload, "reason"),
         (int)json_integer_value(json_object_get(json_object_get(payload, "topic"), "serial")));
     gated_require(sim, visitor->greeted && visitor->replays == 0, "presence too early");
     gated_require(sim, visitor->is_announced || is_own, "v%d: no join of its own comes first",
-                  gated_number(sim, visitor));
+                  visitor->number);
     check_place(sim, visitor, payload);
     if (is_own)
         gated_require(sim,
                       (size_t)json_integer_value(json_object_get(
                           json_object_get(payload, "topic"), "serial")) == visitor->joined_at,
-                      "v%d joined at %zu", gated_number(sim, visitor), visitor->joined_at);
+                      "v%d joined at %zu", visitor->number, visitor->joined_at);
     visitor->is_announced = true;
-    if (strcmp(gated_string(envelope, "kind"), "system/presence") == 0)
+    if (strcmp(reader_string(envelope, "kind"), "system/presence") == 0)
         follow_roster(sim, visitor, payload);
     reader_place_note(&memory_of(sim, visitor)->place, envelope);
 }
@@ -117,10 +114,10 @@ static void check_resumed(struct gated *sim, struct visitor *visitor, size_t at)
 
     visitor->next = memory->next;
     gated_require(sim, strcmp(memory->epoch, visitor->topic->epoch) == 0, "a false resume");
-    gated_require(sim, at + 1 >= memory->next, "v%d hears #%zu again",
-                  gated_number(sim, visitor), at + 1);
+    gated_require(sim, at + 1 >= memory->next, "v%d hears #%zu again", visitor->number,
+                  at + 1);
     gated_require(sim, gated_next_wanted(visitor, memory->next) > at, "v%d never hears #%zu",
-                  gated_number(sim, visitor), gated_next_wanted(visitor, memory->next));
+                  visitor->number, gated_next_wanted(visitor, memory->next));
     visitor->next = at + 1;
     sim->tally->resumed++;
 }
@@ -157,8 +154,7 @@ static void check_history_count(struct gated *sim, struct visitor *visitor,
     size_t count = plan_history(sim, visitor);
 
     gated_require(sim, told == count || (told < count && may_lack(sim, visitor)),
-                  "v%d is told of %zu envelopes, not %zu", gated_number(sim, visitor), told,
-                  count);
+                  "v%d is told of %zu envelopes, not %zu", visitor->number, told, count);
     for (; count > told; count--)
         visitor->replay = gated_next_wanted(visitor, visitor->replay) + 1;
     visitor->replays = told;
@@ -172,10 +168,9 @@ static void be_greeted(struct gated *sim, struct visitor *visitor, const json_t 
     size_t at = resume_at(sim, visitor);
 
     gated_require(sim, visitor->joined, "v%d is welcome before its join is stored",
-                  gated_number(sim, visitor));
+                  visitor->number);
     gated_require(sim, resumed == (at != SIZE_MAX) || (!resumed && may_lack(sim, visitor)),
-                  "v%d resumes: %d, and could at %d", gated_number(sim, visitor), resumed,
-                  (int)at);
+                  "v%d resumes: %d, and could at %d", visitor->number, resumed, (int)at);
     if (resumed)
         check_resumed(sim, visitor, at);
     else
@@ -193,7 +188,7 @@ static void read_roster(struct visitor *visitor, const json_t *payload)
 
     visitor->roster_count = 0;
     json_array_foreach(json_object_get(payload, "participants"), index, other) snprintf(
-        visitor->roster[visitor->roster_count++], FAKE_ID, "%s", gated_string(other, "id"));
+        visitor->roster[visitor->roster_count++], FAKE_ID, "%s", reader_string(other, "id"));
     snprintf(visitor->roster[visitor->roster_count++], FAKE_ID, "%s", visitor->id);
 }
 
@@ -202,12 +197,12 @@ static void hear_welcome(struct gated *sim, struct visitor *visitor, const json_
     const json_t *payload = json_object_get(envelope, "payload");
     bool is_first = json_object_get(payload, "resumed") != NULL;
 
-    gated_say(sim, "    v%d < welcome", gated_number(sim, visitor));
+    gated_say(sim, "    v%d < welcome", visitor->number);
     gated_require(sim, is_first == !visitor->greeted, "v%d: a welcome of the wrong sort",
-                  gated_number(sim, visitor));
+                  visitor->number);
     gated_require(
-        sim, strcmp(gated_string(json_object_get(payload, "you"), "id"), visitor->id) == 0,
-        "v%d is welcome as another", gated_number(sim, visitor));
+        sim, strcmp(reader_string(json_object_get(payload, "you"), "id"), visitor->id) == 0,
+        "v%d is welcome as another", visitor->number);
     if (is_first) {
         be_greeted(sim, visitor, payload);
         read_roster(visitor, payload);
@@ -221,34 +216,34 @@ static void hear_welcome(struct gated *sim, struct visitor *visitor, const json_
 static void hear_error(struct gated *sim, struct visitor *visitor, const json_t *envelope)
 {
     const json_t *payload = json_object_get(envelope, "payload");
-    const char *error = gated_string(payload, "error");
+    const char *error = reader_string(payload, "error");
     struct owed owed = visitor->owed[0];
 
-    gated_say(sim, "    v%d < error %s for %s (%s)", gated_number(sim, visitor), error,
-              gated_string(envelope, "correlation_id"), gated_string(payload, "outcome"));
+    gated_say(sim, "    v%d < error %s for %s (%s)", visitor->number, error,
+              reader_string(envelope, "correlation_id"), reader_string(payload, "outcome"));
     if (strcmp(error, mcpx_error_wire(MCPX_ESLOW)) == 0)
         return; /* what is allowed of it shows at the close frame */
     gated_require(sim, visitor->owed_count > 0, "v%d gets an error that nobody owes",
-                  gated_number(sim, visitor));
+                  visitor->number);
     memmove(visitor->owed, visitor->owed + 1, --visitor->owed_count * sizeof *visitor->owed);
     gated_require(sim,
                   strcmp(error, mcpx_error_wire(owed.err)) == 0 &&
-                      strcmp(gated_string(envelope, "correlation_id"), owed.id) == 0,
-                  "v%d: error, expected %s for %s", gated_number(sim, visitor),
-                  mcpx_error_wire(owed.err), owed.id);
+                      strcmp(reader_string(envelope, "correlation_id"), owed.id) == 0,
+                  "v%d: error, expected %s for %s", visitor->number, mcpx_error_wire(owed.err),
+                  owed.id);
     if (owed.err != MCPX_EUNAVAILABLE)
         return;
-    gated_require(
-        sim,
-        strcmp(gated_string(payload, "outcome"), owed.is_certain ? "refused" : "unknown") == 0,
-        "outcome of %s is %s", owed.id, gated_string(payload, "outcome"));
+    gated_require(sim,
+                  strcmp(reader_string(payload, "outcome"),
+                         owed.is_certain ? "refused" : "unknown") == 0,
+                  "outcome of %s is %s", owed.id, reader_string(payload, "outcome"));
     gated_require(sim, json_integer_value(json_object_get(payload, "retry_after_ms")) > 0,
                   "nobody knows when to try %s again", owed.id);
 }
 
 void gated_told(struct gated *sim, struct visitor *visitor, const json_t *envelope)
 {
-    const char *kind = gated_string(envelope, "kind");
+    const char *kind = reader_string(envelope, "kind");
 
     if (strcmp(kind, "system/welcome") == 0)
         hear_welcome(sim, visitor, envelope);
@@ -257,22 +252,22 @@ void gated_told(struct gated *sim, struct visitor *visitor, const json_t *envelo
     else if (strcmp(kind, "system/presence") == 0 || strcmp(kind, "system/position") == 0)
         hear_presence(sim, visitor, envelope);
     else
-        gated_require(sim, false, "v%d is told %s", gated_number(sim, visitor), kind);
+        gated_require(sim, false, "v%d is told %s", visitor->number, kind);
 }
 
 void gated_told_close(struct gated *sim, struct visitor *visitor, int code)
 {
     bool is_meant = false;
 
-    gated_say(sim, "    v%d < close %d", gated_number(sim, visitor), code);
+    gated_say(sim, "    v%d < close %d", visitor->number, code);
     for (size_t i = 0; i < visitor->code_count; i++)
         is_meant |= visitor->codes[i] == code;
     if (code == mcpx_error_close(MCPX_ESLOW)) {
         is_meant = sim->config.backlog_bytes < 100000 && visitor->was_stalled;
         sim->tally->slow++;
     }
-    gated_require(sim, is_meant, "v%d is told %d", gated_number(sim, visitor), code);
-    gated_require(sim, visitor->owed_count == 0, "v%d is never told of %s",
-                  gated_number(sim, visitor), visitor->owed[0].id);
+    gated_require(sim, is_meant, "v%d is told %d", visitor->number, code);
+    gated_require(sim, visitor->owed_count == 0, "v%d is never told of %s", visitor->number,
+                  visitor->owed[0].id);
     visitor->closed = true;
 }

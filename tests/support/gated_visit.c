@@ -99,7 +99,7 @@ static void try_in(struct gated *sim, struct visitor *visitor)
         visitor->waits = hub_waits(sim->hub);
         return;
     }
-    gated_say(sim, "v%d (%s) comes in: %s", gated_number(sim, visitor), visitor->identity,
+    gated_say(sim, "v%d (%s) comes in: %s", visitor->number, visitor->identity,
               mcpx_strerror(err));
     if (!err) {
         enter(sim, visitor);
@@ -129,7 +129,7 @@ void gated_arrive(struct gated *sim, struct visitor *visitor, struct fake_topic 
     if (!dice_hits(&sim->dice, 6))
         visitor->asked = memory->place;
     reader_place_ask(&visitor->asked, &visitor->admission);
-    gated_say(sim, "v%d (%s) asks for %s, at %.4s %d after %s", gated_number(sim, visitor),
+    gated_say(sim, "v%d (%s) asks for %s, at %.4s %d after %s", visitor->number,
               visitor->identity, topic->name, visitor->asked.epoch, (int)visitor->asked.serial,
               visitor->asked.after);
     try_in(sim, visitor);
@@ -150,7 +150,7 @@ void gated_depart(struct gated *sim, struct visitor *visitor)
 {
     if (visitor->state == AWAY)
         return;
-    gated_say(sim, "v%d is gone from %s", gated_number(sim, visitor), visitor->topic->name);
+    gated_say(sim, "v%d is gone from %s", visitor->number, visitor->topic->name);
     if (visitor->state == THERE)
         hub_depart(sim->hub, visitor->peer, MCPX_ECLOSED, sim->now);
     go(visitor);
@@ -169,7 +169,7 @@ void gated_kick(struct gated *sim, struct visitor *visitor)
 {
     if (visitor->state != THERE || peer_is_condemned(visitor->peer))
         return;
-    gated_say(sim, "v%d is kicked", gated_number(sim, visitor));
+    gated_say(sim, "v%d is kicked", visitor->number);
     gated_may_close(visitor, MCPX_EKICKED);
     hub_condemn(sim->hub, visitor->peer, MCPX_EKICKED, sim->now);
 }
@@ -184,7 +184,7 @@ void gated_regrant(struct gated *sim, struct visitor *visitor)
         return;
     grant = draw_grant(sim, visitor);
     err = hub_regrant(sim->hub, visitor->peer, grant, sim->now);
-    gated_say(sim, "v%d is regranted: %s", gated_number(sim, visitor), mcpx_strerror(err));
+    gated_say(sim, "v%d is regranted: %s", visitor->number, mcpx_strerror(err));
     gated_require(sim, err == (peer_is_condemned(visitor->peer) ? MCPX_ECLOSED : MCPX_OK),
                   "regrant: %s", mcpx_strerror(err));
     grant_unref(grant);

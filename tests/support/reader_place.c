@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *string_of(const json_t *object, const char *name)
+const char *reader_string(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
 
@@ -16,10 +16,10 @@ static const char *string_of(const json_t *object, const char *name)
 void reader_place_note(struct reader_place *place, const json_t *envelope)
 {
     const json_t *topic = json_object_get(json_object_get(envelope, "payload"), "topic");
-    const char *epoch = string_of(topic, "epoch");
+    const char *epoch = reader_string(topic, "epoch");
 
-    if (strcmp(string_of(envelope, "from"), "system:gateway") != 0) {
-        snprintf(place->after, sizeof place->after, "%s", string_of(envelope, "id"));
+    if (strcmp(reader_string(envelope, "from"), "system:gateway") != 0) {
+        snprintf(place->after, sizeof place->after, "%s", reader_string(envelope, "id"));
     } else if (*epoch) {
         snprintf(place->epoch, sizeof place->epoch, "%s", epoch);
         place->serial = (uint64_t)json_integer_value(json_object_get(topic, "serial"));

@@ -17,6 +17,9 @@ struct reader_place {
     char after[MCPX_ID_MAX + 1];
 };
 
+/** The member of an object if it is a string; "" else. */
+const char *reader_string(const json_t *object, const char *name);
+
 /** A message came. */
 void reader_place_note(struct reader_place *place, const json_t *envelope);
 

@@ -11,38 +11,29 @@
 
 /* ---- settings ---- */
 
-static size_t one_of(struct sim *sim, const size_t *values, size_t count)
-{
-    return values[dice_below(&sim->dice, count)];
-}
-
-#define ONE_OF(sim, ...)                                                                      \
-    one_of(sim, (const size_t[]){__VA_ARGS__},                                                \
-           sizeof((const size_t[]){__VA_ARGS__}) / sizeof(size_t))
-
 static void draw_config(struct sim *sim)
 {
     struct hub_config *config = &sim->config;
 
     *config = hub_config_default();
     config->directed = dice_hits(&sim->dice, 2);
-    config->replay = ONE_OF(sim, 5, 0, 20, 100);
-    config->linger_ms = (int64_t)ONE_OF(sim, 3000, 0, 20000);
-    config->topics_max = ONE_OF(sim, 4, 3);
-    config->participants_max = ONE_OF(sim, 9, 5);
-    config->connections_max = ONE_OF(sim, 40, 20);
-    config->history_count = ONE_OF(sim, 20, 3, 0, 100);
-    config->history_bytes = ONE_OF(sim, 8192, 4096, 65536, 1000000);
-    config->history_age_ms = (int64_t)ONE_OF(sim, 0, 5000, 60000);
+    config->replay = DICE_ONE_OF(&sim->dice, 5, 0, 20, 100);
+    config->linger_ms = (int64_t)DICE_ONE_OF(&sim->dice, 3000, 0, 20000);
+    config->topics_max = DICE_ONE_OF(&sim->dice, 4, 3);
+    config->participants_max = DICE_ONE_OF(&sim->dice, 9, 5);
+    config->connections_max = DICE_ONE_OF(&sim->dice, 40, 20);
+    config->history_count = DICE_ONE_OF(&sim->dice, 20, 3, 0, 100);
+    config->history_bytes = DICE_ONE_OF(&sim->dice, 8192, 4096, 65536, 1000000);
+    config->history_age_ms = (int64_t)DICE_ONE_OF(&sim->dice, 0, 5000, 60000);
     config->takeover = !dice_hits(&sim->dice, 6);
     config->instances = 3;
     config->message_bytes = 100000;
     config->depth = 16;
-    config->backlog_bytes = ONE_OF(sim, 16384, 8192, 0, 100000, 400000);
-    config->messages_per_minute = ONE_OF(sim, 0, 20, 100);
-    config->bytes_per_minute = ONE_OF(sim, 0, 50000);
-    config->joins_per_minute = ONE_OF(sim, 0, 5, 20);
-    config->ping_ms = (int64_t)ONE_OF(sim, 0, 5000);
+    config->backlog_bytes = DICE_ONE_OF(&sim->dice, 16384, 8192, 0, 100000, 400000);
+    config->messages_per_minute = DICE_ONE_OF(&sim->dice, 0, 20, 100);
+    config->bytes_per_minute = DICE_ONE_OF(&sim->dice, 0, 50000);
+    config->joins_per_minute = DICE_ONE_OF(&sim->dice, 0, 5, 20);
+    config->ping_ms = (int64_t)DICE_ONE_OF(&sim->dice, 0, 5000);
     config->derive_kinds = !dice_hits(&sim->dice, 8);
     sim->faults = dice_hits(&sim->dice, 4);
     sim->is_bulky = config->history_bytes > 65536 && dice_hits(&sim->dice, 2);
@@ -198,8 +189,8 @@ static void tick(struct sim *sim)
 static void pass_time(struct sim *sim)
 {
     static const size_t spans[] = {10, 10, 10, 100, 300, 1000, 3000, 30000};
-    size_t span =
-        dice_below(&sim->dice, ONE_OF(sim, 10, 10, 10, 10, 100, 1000, 1000, 5000) + 1);
+    size_t span = dice_below(
+        &sim->dice, DICE_ONE_OF(&sim->dice, 10, 10, 10, 10, 100, 1000, 1000, 5000) + 1);
 
     if (dice_hits(&sim->dice, 40))
         span = spans[dice_below(&sim->dice, sizeof spans / sizeof *spans)];

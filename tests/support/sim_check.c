@@ -4,7 +4,75 @@
  */
 #include "tests/support/sim_state.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+
+/*
+ * Who may be there: six participants, two of which come in instances, and one who is only ever
+ * addressed. Sorted as the router sorts, so that bits stand in its order. Transcripts name them by
+ * their bit: p1 is "p0~2".
+ */
+static const struct {
+    const char *id;
+    int identity;
+    unsigned number;
+} names[SIM_WHO + 1] = {
+    {"p0", 0, 1}, {"p0~2", 0, 2}, {"p0~3", 0, 3}, {"p1", 3, 1}, {"p1~2", 3, 2},
+    {"p2", 5, 1}, {"p3", 6, 1},   {"p4", 7, 1},   {"p5", 8, 1}, {"p9", 9, 1},
+};
+
+const char *sim_id(int who)
+{
+    return names[who].id;
+}
+
+int sim_identity(int who)
+{
+    return names[who].identity;
+}
+
+int sim_who(const char *id)
+{
+    int who = 0;
+
+    while (who < SIM_WHO && strcmp(names[who].id, id) != 0)
+        who++;
+    return who;
+}
+
+int sim_instance(int identity, unsigned number)
+{
+    for (int who = 0; who < SIM_WHO; who++)
+        if (names[who].identity == identity && names[who].number == number)
+            return who;
+    return SIM_WHO;
+}
+
+/* ---- a failing run is only worth its transcript ---- */
+
+static void print_config(const struct hub_config *config)
+{
+    fprintf(stderr,
+            "history %zu envelopes, %zu bytes, %" PRId64 " ms; backlog %zu; message %zu; "
+            "%" PRIu64 " messages, %" PRIu64 " bytes per minute\n",
+            config->history_count, config->history_bytes, config->history_age_ms,
+            config->backlog_bytes, config->message_bytes, config->messages_per_minute,
+            config->bytes_per_minute);
+}
+
+void sim_require(struct sim *sim, bool holds, const char *format, ...)
+{
+    va_list arguments;
+
+    if (holds)
+        return;
+    fprintf(stderr, "\n%s\n", sim->name);
+    print_config(&sim->config);
+    va_start(arguments, format);
+    run_notes_end(&sim->notes, sim->step, sim->name, format, arguments);
+}
+
+/* ---- the whole ---- */
 
 /* All topics, each behind the one before. Returns how many. */
 static uint64_t check_order(struct sim *sim)

@@ -137,13 +137,6 @@ bool sim_wants(const struct sim_peer *peer, size_t index)
 
 /* ---- what was appended ---- */
 
-static const char *string_at(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-
-    return text ? text : "";
-}
-
 /* A grant that changed is told to its bearer, too: once for all changes until it reads. */
 static void note_update(struct sim *sim, struct sim_topic *topic, int who)
 {
@@ -161,14 +154,15 @@ static void note_update(struct sim *sim, struct sim_topic *topic, int who)
 
 static void follow_roster(struct sim *sim, struct sim_topic *topic, const json_t *payload)
 {
-    const char *event = string_at(payload, "event");
-    int who = sim_who(string_at(json_object_get(payload, "participant"), "id"));
+    const char *event = reader_string(payload, "event");
+    int who = sim_who(reader_string(json_object_get(payload, "participant"), "id"));
     unsigned bit = 1U << who;
     bool was_there = topic->roster & bit;
 
-    sim_say(sim, "    %s: %s p%d %s", topic->name, event, who, string_at(payload, "reason"));
+    sim_say(sim, "    %s: %s p%d %s", topic->name, event, who,
+            reader_string(payload, "reason"));
     if (strcmp(event, "join") == 0) {
-        bool takes_over = strcmp(string_at(payload, "reason"), "takeover") == 0;
+        bool takes_over = strcmp(reader_string(payload, "reason"), "takeover") == 0;
 
         sim_require(sim, was_there == takes_over || topic->vague, "join of p%d", who);
         topic->roster |= bit;
@@ -187,11 +181,12 @@ static struct sim_entry read_presence(struct sim *sim, struct sim_topic *topic,
     json_t *root = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
     const json_t *payload = json_object_get(root, "payload");
     struct sim_entry entry = {.len = text.len, .presence = true};
-    bool is_position = strcmp(string_at(root, "kind"), "system/position") == 0;
+    bool is_position = strcmp(reader_string(root, "kind"), "system/position") == 0;
 
-    sim_require(sim, is_position || strcmp(string_at(root, "kind"), "system/presence") == 0,
+    sim_require(sim,
+                is_position || strcmp(reader_string(root, "kind"), "system/presence") == 0,
                 "%s: told %.*s", topic->name, (int)text.len, text.text);
-    snprintf(entry.id, sizeof entry.id, "%s", string_at(root, "id"));
+    snprintf(entry.id, sizeof entry.id, "%s", reader_string(root, "id"));
     entry.text = malloc(text.len);
     memcpy(entry.text, text.text, text.len);
     topic->stands = sim_read_stand(sim, topic, payload);

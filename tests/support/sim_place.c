@@ -6,13 +6,6 @@
 
 #include <stdio.h>
 
-static const char *string_at(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-
-    return text ? text : "";
-}
-
 /* The first envelope with this serial, or behind it. */
 static size_t index_of(const struct sim_topic *topic, size_t serial)
 {
@@ -31,8 +24,8 @@ size_t sim_read_stand(struct sim *sim, const struct sim_topic *topic, const json
     const json_t *place = json_object_get(payload, "topic");
     size_t serial = (size_t)json_integer_value(json_object_get(place, "serial"));
 
-    sim_require(sim, strcmp(string_at(place, "epoch"), real->epoch) == 0, "epoch %s",
-                string_at(place, "epoch"));
+    sim_require(sim, strcmp(reader_string(place, "epoch"), real->epoch) == 0, "epoch %s",
+                reader_string(place, "epoch"));
     sim_require(sim, serial == topic->envelopes, "%s stands at %zu, not at %zu", topic->name,
                 topic->envelopes, serial);
     return serial;

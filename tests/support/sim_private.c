@@ -9,13 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *string_at(const json_t *object, const char *name)
-{
-    const char *text = json_string_value(json_object_get(object, name));
-
-    return text ? text : "";
-}
-
 static struct sim_note take_note(struct sim *sim, struct sim_peer *peer, const char *kind)
 {
     struct sim_note note;
@@ -31,18 +24,19 @@ static void check_error(struct sim *sim, struct sim_peer *peer, const json_t *ro
 {
     const json_t *payload = json_object_get(root, "payload");
 
-    sim_say(sim, "    p%d < error %s for %s", peer->who, string_at(payload, "error"),
-            string_at(root, "correlation_id"));
+    sim_say(sim, "    p%d < error %s for %s", peer->who, reader_string(payload, "error"),
+            reader_string(root, "correlation_id"));
     sim_require(sim, note->type == NOTE_ERROR, "p%d: unexpected error", peer->who);
-    sim_require(sim, strcmp(string_at(payload, "error"), mcpx_error_wire(note->err)) == 0,
-                "error %s, expected %s", string_at(payload, "error"),
+    sim_require(sim, strcmp(reader_string(payload, "error"), mcpx_error_wire(note->err)) == 0,
+                "error %s, expected %s", reader_string(payload, "error"),
                 mcpx_error_wire(note->err));
-    sim_require(sim, strcmp(string_at(root, "correlation_id"), note->id) == 0,
-                "correlation %s, expected %s", string_at(root, "correlation_id"), note->id);
-    sim_require(sim, *string_at(payload, "message"), "no message");
+    sim_require(sim, strcmp(reader_string(root, "correlation_id"), note->id) == 0,
+                "correlation %s, expected %s", reader_string(root, "correlation_id"),
+                note->id);
+    sim_require(sim, *reader_string(payload, "message"), "no message");
     if (note->err == MCPX_ECAPABILITY)
-        sim_require(sim, strcmp(string_at(payload, "attempted_kind"), note->kind) == 0,
-                    "attempted %s, expected %s", string_at(payload, "attempted_kind"),
+        sim_require(sim, strcmp(reader_string(payload, "attempted_kind"), note->kind) == 0,
+                    "attempted %s, expected %s", reader_string(payload, "attempted_kind"),
                     note->kind);
     if (note->err == MCPX_ERATE)
         sim_require(sim,
@@ -76,7 +70,7 @@ static unsigned others_in(struct sim *sim, const json_t *payload)
 
     json_array_foreach(json_object_get(payload, "participants"), index, value)
     {
-        unsigned bit = 1U << sim_who(string_at(value, "id"));
+        unsigned bit = 1U << sim_who(reader_string(value, "id"));
 
         sim_require(sim, bit > others, "participants are not sorted");
         others |= bit;
@@ -116,7 +110,7 @@ static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *
     sim_say(sim, "    p%d < welcome", peer->who);
     sim_require(sim, note->type == (is_first ? NOTE_WELCOME : NOTE_UPDATE),
                 "p%d: welcome of the wrong sort", peer->who);
-    sim_require(sim, sim_who(string_at(you, "id")) == peer->who, "welcome for another");
+    sim_require(sim, sim_who(reader_string(you, "id")) == peer->who, "welcome for another");
     check_capabilities(sim, you, peer->capabilities);
     peer->is_owed_welcome = false;
     sim_require(sim, others_in(sim, payload) == others_of(sim, peer),
@@ -131,8 +125,9 @@ static void check_welcome(struct sim *sim, struct sim_peer *peer, const json_t *
     sim->tally->resumed += note->resumed;
     peer->heard_from = peer->topic->count;
     sim_require(
-        sim, strcmp(string_at(json_object_get(payload, "topic"), "head"), head_of(peer)) == 0,
-        "head is %s, expected %s", string_at(json_object_get(payload, "topic"), "head"),
+        sim,
+        strcmp(reader_string(json_object_get(payload, "topic"), "head"), head_of(peer)) == 0,
+        "head is %s, expected %s", reader_string(json_object_get(payload, "topic"), "head"),
         head_of(peer));
     sim_require(sim, json_is_true(json_object_get(payload, "resumed")) == note->resumed,
                 "resumed is not %d", note->resumed);
@@ -146,7 +141,7 @@ void sim_read_private(struct sim *sim, struct sim_peer *peer, struct mcpx_slice 
 {
     json_t *root = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
     const json_t *to = json_object_get(root, "to");
-    const char *kind = string_at(root, "kind");
+    const char *kind = reader_string(root, "kind");
     struct sim_note note;
 
     sim_require(sim, root && json_array_size(to) == 1, "private: %.*s", (int)text.len,

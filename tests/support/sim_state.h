@@ -153,7 +153,7 @@ struct sim {
     struct run_notes notes;
 };
 
-/* ---- sim_name.c: who there may be ---- */
+/* ---- sim_check.c: who there may be, what is said about a run, the whole ---- */
 
 /** The id of an instance. */
 const char *sim_id(int who);
@@ -166,8 +166,6 @@ int sim_identity(int who);
 
 /** The instance of a participant with that number; SIM_WHO when it may have none. */
 int sim_instance(int identity, unsigned number);
-
-/* ---- sim_note.c: what is said about a run ---- */
 
 /** Notes a line of the transcript. */
 #define sim_say(sim, ...)                                                                     \
