@@ -130,7 +130,6 @@ Test(routing, a_message_may_be_cut_into_frames_anywhere)
     size_t at, len = sizeof cut - 1;
     char id[32], text[256];
     struct rude a = {0};
-    struct frame frame;
 
     rude_join(&a, &router, "a", "room", "");
     for (at = 0; at <= len; at++) {
@@ -144,7 +143,7 @@ Test(routing, a_message_may_be_cut_into_frames_anywhere)
         rude_frame(&a, CONTINUE_OPEN, "", 0);
         rude_frame(&a, CONTINUE_LAST, text + at, (size_t)size - at);
         snprintf(id, sizeof id, "\"id\":\"cut-%zu\"", at);
-        cr_assert(rude_expect(&a, id, &frame), "cut at %zu", at);
+        cr_assert(rude_expect(&a, id, NULL), "cut at %zu", at);
     }
     rude_shut(&a);
 }
@@ -154,13 +153,12 @@ Test(routing, a_frame_may_arrive_byte_by_byte)
     unsigned char bytes[256] = {TEXT, 0x80 | (sizeof cut - 1)};
     size_t i, len = 6 + sizeof cut - 1;
     struct rude a = {0};
-    struct frame frame;
 
     memcpy(bytes + 6, cut, sizeof cut - 1); /* the mask is zero */
     rude_join(&a, &router, "a", "room", "");
     for (i = 0; i < len; i++)
         rude_send(&a, bytes + i, 1);
-    cr_expect(rude_expect(&a, "\"id\":\"cut\"", &frame));
+    cr_expect(rude_expect(&a, "\"id\":\"cut\"", NULL));
     rude_shut(&a);
 }
 
@@ -247,11 +245,10 @@ static void publish(struct rude *publisher, const char *name, long *next)
 /* Drops what a publisher hears: it only must not clog. */
 static void listen_to(struct rude *publisher, const char *name, long sent)
 {
-    struct frame frame;
     char part[48];
 
     snprintf(part, sizeof part, "#%s%ld;", name, sent - 1);
-    cr_assert(rude_expect(publisher, part, &frame));
+    cr_assert(rude_expect(publisher, part, NULL));
 }
 
 static void follow_until(struct rude *joiner, long p_next, long q_next)

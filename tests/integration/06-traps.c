@@ -114,7 +114,6 @@ Test(traps, what_follows_a_close_is_ignored)
 Test(traps, every_way_to_leave_is_noticed)
 {
     struct rude witness = {0};
-    struct frame frame;
     int way;
 
     rude_join(&witness, &router, "witness", "room", "");
@@ -122,7 +121,7 @@ Test(traps, every_way_to_leave_is_noticed)
         struct rude a = {0};
 
         rude_join(&a, &router, "a", "room", "");
-        cr_assert(rude_expect(&a, "system/welcome", &frame));
+        cr_assert(rude_expect(&a, "system/welcome", NULL));
         if (way == 0)
             rude_frame(&a, CLOSE, "\x03\xe8", 2);
         if (way == 1)
@@ -133,7 +132,7 @@ Test(traps, every_way_to_leave_is_noticed)
             rude_reset(&a);
         else
             rude_shut(&a);
-        cr_expect(rude_expect(&witness, "\"event\":\"leave\"", &frame), "%d", way);
+        cr_expect(rude_expect(&witness, "\"event\":\"leave\"", NULL), "%d", way);
     }
     rude_shut(&witness);
 }

@@ -190,12 +190,11 @@ Test(store, a_refused_message_leaves_a_line_with_its_addressees, .timeout = 300)
     static const char text[] = "{\"protocol\":\"mcpx/v0.1\",\"id\":\"r\",\"from\":\"eve\","
                                "\"kind\":\"chat\",\"to\":[\"bob\",\"carol\"],\"payload\":{}}";
     struct rude ann = {0};
-    struct frame frame;
 
     talk_start(&router, NULL, "", "");
     talk_enter(&ann, &router, "ann", "", NULL);
     rude_frame(&ann, TEXT, text, strlen(text));
-    cr_assert(rude_expect(&ann, "auth_violation", &frame));
+    cr_assert(rude_expect(&ann, "auth_violation", NULL));
     rude_shut(&ann);
     cr_expect_eq(daemon_stop(&router.daemon), 0);
     cr_expect(store_place_holds(&router.place, "\"from\":\"ann\",\"to\":[\"bob\",\"carol\"],"
@@ -208,7 +207,6 @@ Test(store, no_secret_stands_in_any_file, .timeout = 300)
 {
     char token[8192], request[9000], ticket[256];
     struct rude ann = {0}, rude;
-    struct frame frame;
     const char *at;
 
     talk_start(&router, "", ",\"payloads\":true", "");
@@ -230,7 +228,7 @@ Test(store, no_secret_stands_in_any_file, .timeout = 300)
     talk_say(&ann, "m", 3);
     talk_expect(&ann, "m2");
     rude_frame(&ann, TEXT, "{}", 2);
-    cr_assert(rude_expect(&ann, "invalid_envelope", &frame));
+    cr_assert(rude_expect(&ann, "invalid_envelope", NULL));
     cr_expect_eq(rude_enter(&rude, &router.daemon, token, "/ws?topic=other"), 403);
     rude_shut(&rude);
     cr_expect_eq(rude_enter(&rude, &router.daemon, "a.b.c", "/ws?topic=room"), 401);

@@ -234,6 +234,9 @@ bool frame_holds(const struct frame *frame, const char *part)
 
 bool rude_expect(struct rude *rude, const char *part, struct frame *out)
 {
+    struct frame any;
+
+    out = out ? out : &any;
     while (rude_next(rude, out))
         if (out->first == TEXT && frame_holds(out, part))
             return true;

@@ -77,7 +77,7 @@ bool rude_next(struct rude *rude, struct frame *out);
 /** A whole frame that has been received already; false when there is none. Waits for nothing. */
 bool rude_take(struct rude *rude, struct frame *out);
 
-/** The next text frame that holds `part`, skipping others; false at the end. */
+/** The next text frame that holds `part`, skipping others; false at the end. `out` may be NULL. */
 bool rude_expect(struct rude *rude, const char *part, struct frame *out);
 
 /** Skips to a close frame and returns its code; 1006 when the connection ends without one. */

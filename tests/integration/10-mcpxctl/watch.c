@@ -23,7 +23,6 @@ Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
         "\"kind\":\"mcp/proposal:tools/call:read\",\"payload\":{\"method\":\"tools/call\","
         "\"params\":{\"name\":\"echo\"}}}";
     struct rude agent = {.fd = 0};
-    struct frame frame;
     char file[32];
     pid_t watch;
     int status;
@@ -32,7 +31,7 @@ Test(watch, a_lie_is_shown_with_a_warning_and_cannot_be_approved)
     watch = start_watch("--as eye --count 1", file);
     rude_join(&agent, &router, "agent", "plain", "&history=0");
     rude_frame(&agent, TEXT, lie, strlen(lie));
-    cr_assert(rude_expect(&agent, "\"lie\"", &frame));
+    cr_assert(rude_expect(&agent, "\"lie\"", NULL));
     expect("mcpxctl approve lie --yes --as ann 2>&1", 1,
            "it is ignored by all: the kind says something else than the payload");
     expect("mcpxctl watch --history 1 --count 1 --as ann 2>/dev/null", 0, "tools/call:read");

@@ -54,64 +54,61 @@ static void fill(struct log *log)
     put(log, "answer", "mcp/response:tools/call:read_file");
     put(log, "chat", "chat");
     put(log, "event", "system/presence");
+    put(log, "other type", "a/b:tools/call:d");
 }
 
+/* Sent by `from`, to whom `to` names. */
 static const struct row {
+    const char *to, *from;
     const char *kind;
     const char *correlation; /* NULL = absent */
     const char *completed;   /* NULL = stays as it was sent */
 } rows[] = {
-    {"mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"},
-    {"mcp/response:resources/read", "read", "mcp/response:resources/read:file:///a:b"},
-    {"mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"},
+    {NULL, "eve", "mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"},
+    {NULL, "eve", "mcp/response:resources/read", "read",
+     "mcp/response:resources/read:file:///a:b"},
+    {NULL, "eve", "mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"},
     /* nothing else is derived */
-    {"mcp/response:tools/call", NULL, NULL},
-    {"mcp/response:tools/call", "unknown", NULL},
-    {"mcp/response:tools/call:other", "call", NULL},
-    {"mcp/response:tools/list", "call", NULL},
-    {"mcp/response:tools", "call", NULL},
-    {"mcp/response:tools/callx", "call", NULL},
-    {"mcp/response:tools/list", "list", NULL},
-    {"mcp/response:tools/call", "offer", NULL},
-    {"mcp/response:tools/call", "answer", NULL},
-    {"mcp/response:tools/call", "chat", NULL},
-    {"mcp/response:tools/call", "event", NULL},
-    {"mcp/request:tools/call", "call", NULL},
-    {"mcp/request:tools/call", "answer", NULL},
-    {"mcp/request:tools/call:own", "offer", NULL},
-    {"mcp/proposal:tools/call", "offer", NULL},
-    {"mcp/proposal:tools/call", "call", NULL},
-    {"mcp/response", "call", NULL},
-    {"MCP/response:tools/call", "call", NULL},
-    {"mcp/responses:tools/call", "call", NULL},
-    {"chat:tools/call", "call", NULL},
-    {"chat", "call", NULL},
+    {NULL, "eve", "mcp/response:tools/call", NULL, NULL},
+    {NULL, "eve", "mcp/response:tools/call", "unknown", NULL},
+    {NULL, "eve", "mcp/response:tools/call:other", "call", NULL},
+    {NULL, "eve", "mcp/response:tools/list", "call", NULL},
+    {NULL, "eve", "mcp/response:tools", "call", NULL},
+    {NULL, "eve", "mcp/response:tools/callx", "call", NULL},
+    {NULL, "eve", "mcp/response:tools/list", "list", NULL},
+    {NULL, "eve", "mcp/response:tools/call", "offer", NULL},
+    {NULL, "eve", "mcp/response:tools/call", "answer", NULL},
+    {NULL, "eve", "mcp/response:tools/call", "chat", NULL},
+    {NULL, "eve", "mcp/response:tools/call", "event", NULL},
+    {NULL, "eve", "mcp/response:tools/call", "other type", NULL},
+    {NULL, "eve", "mcp/request:tools/call", "call", NULL},
+    {NULL, "eve", "mcp/request:tools/call", "answer", NULL},
+    {NULL, "eve", "mcp/request:tools/call:own", "offer", NULL},
+    {NULL, "eve", "mcp/proposal:tools/call", "offer", NULL},
+    {NULL, "eve", "mcp/proposal:tools/call", "call", NULL},
+    {NULL, "eve", "mcp/response", "call", NULL},
+    {NULL, "eve", "MCP/response:tools/call", "call", NULL},
+    {NULL, "eve", "mcp/responses:tools/call", "call", NULL},
+    {NULL, "eve", "chat:tools/call", "call", NULL},
+    {NULL, "eve", "chat", "call", NULL},
+    /* only from the request or proposal that was meant */
+    {"asker", "eve", "mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"},
+    {"bob asker", "eve", "mcp/response:tools/call", "call",
+     "mcp/response:tools/call:read_file"},
+    {"bob", "eve", "mcp/response:tools/call", "call", NULL},
+    {"bob aske askerx", "eve", "mcp/response:tools/call", "call", NULL},
+    {"bob", "asker", "mcp/response:tools/call", "call", NULL},
+    {"fs", "eve", "mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"},
+    {"disk fs", "eve", "mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"},
+    {NULL, "disk", "mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"},
+    {"bob", "fs", "mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"},
+    {"fs bob", "eve", "mcp/request:tools/call", "for two", NULL},
+    {"bob", "asker", "mcp/request:tools/call", "for two", NULL},
+    {NULL, "eve", "mcp/request:tools/call", "for two", NULL},
+    {"bob", "eve", "mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"},
 };
 
-/* Only from the request or proposal that was meant: rows are sent by `from`, to whom `to` names. */
-static const struct {
-    const char *to, *from;
-    struct row row;
-} aimed[] = {
-    {"asker", "eve", {"mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"}},
-    {"bob asker",
-     "eve",
-     {"mcp/response:tools/call", "call", "mcp/response:tools/call:read_file"}},
-    {"bob", "eve", {"mcp/response:tools/call", "call", NULL}},
-    {"bob aske askerx", "eve", {"mcp/response:tools/call", "call", NULL}},
-    {"bob", "asker", {"mcp/response:tools/call", "call", NULL}},
-    {"fs", "eve", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
-    {"disk fs", "eve", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
-    {NULL, "disk", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
-    {"bob", "fs", {"mcp/request:tools/call", "for two", "mcp/request:tools/call:rm"}},
-    {"fs bob", "eve", {"mcp/request:tools/call", "for two", NULL}},
-    {"bob", "asker", {"mcp/request:tools/call", "for two", NULL}},
-    {NULL, "eve", {"mcp/request:tools/call", "for two", NULL}},
-    {"bob", "eve", {"mcp/request:tools/call", "offer", "mcp/request:tools/call:write_file"}},
-};
-
-static void check_aimed(const struct topic *topic, const struct row *row, const char *to,
-                        const char *from)
+static void check(const struct topic *topic, const struct row *row)
 {
     static struct mcpx_envelope envelope;
     struct mcpx_kind *kind = &envelope.kind;
@@ -120,10 +117,10 @@ static void check_aimed(const struct topic *topic, const struct row *row, const 
 
     cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(row->kind), kind, NULL), MCPX_OK);
     envelope.correlation_id = mcpx_slice_of(row->correlation);
-    envelope.to_count = read_to(to, envelope.to);
-    is_completed = derive_kind(topic, mcpx_slice_of(from), &envelope, &text);
+    envelope.to_count = read_to(row->to, envelope.to);
+    is_completed = derive_kind(topic, mcpx_slice_of(row->from), &envelope, &text);
     cr_expect_eq(is_completed, row->completed != NULL, "%s about %s to %s", row->kind,
-                 row->correlation, to);
+                 row->correlation, row->to);
     cr_expect(mcpx_slice_equal(kind->text,
                                mcpx_slice_of(row->completed ? row->completed : row->kind)),
               "%s about %s: %.*s", row->kind, row->correlation, (int)kind->text.len,
@@ -131,11 +128,6 @@ static void check_aimed(const struct topic *topic, const struct row *row, const 
     cr_expect_eq(kind->context.text != NULL, row->completed || strstr(row->kind, ":o"), "%s",
                  row->kind);
     mcpx_text_fini(&text);
-}
-
-static void check(const struct topic *topic, const struct row *row)
-{
-    check_aimed(topic, row, NULL, "eve");
 }
 
 Test(derive, completes_what_section_4_names_and_nothing_else)
@@ -147,49 +139,6 @@ Test(derive, completes_what_section_4_names_and_nothing_else)
     fill(&topic.log);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&topic, &rows[i]);
-    log_fini(&topic.log);
-}
-
-Test(derive, takes_only_the_request_or_proposal_that_was_meant)
-{
-    struct log_bounds bounds = {.bytes = 1000000};
-    struct topic topic = {.pending = 0};
-
-    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
-    fill(&topic.log);
-    for (size_t i = 0; i < sizeof aimed / sizeof *aimed; i++)
-        check_aimed(&topic, &aimed[i].row, aimed[i].to, aimed[i].from);
-    log_fini(&topic.log);
-}
-
-Test(derive, looks_only_at_what_is_retained)
-{
-    struct log_bounds bounds = {.bytes = 1000000, .count = 2};
-    struct row gone = {"mcp/response:tools/call", "call", NULL};
-    struct topic topic = {.pending = 0};
-
-    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
-    put(&topic.log, "call", "mcp/request:tools/call:read_file");
-    put(&topic.log, "b", "chat");
-    put(&topic.log, "c", "chat");
-    check(&topic, &gone);
-    log_fini(&topic.log);
-}
-
-Test(derive, leaves_a_kind_short_that_would_become_too_long)
-{
-    static const char head[] = "mcp/request:tools/call:";
-    struct log_bounds bounds = {.bytes = 1000000};
-    char longest[MCPX_KIND_MAX + 1];
-    struct row row = {"mcp/response:tools/call", "call", NULL};
-    struct topic topic = {.pending = 0};
-
-    memset(longest, 'x', sizeof longest);
-    memcpy(longest, head, sizeof head - 1);
-    longest[MCPX_KIND_MAX] = '\0';
-    log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
-    put(&topic.log, "call", longest);
-    check(&topic, &row);
     log_fini(&topic.log);
 }
 

@@ -86,21 +86,6 @@ Test(ratelimit, who_waits_as_long_as_told_is_served_and_not_a_millisecond_earlie
     }
 }
 
-Test(ratelimit, never_lets_more_through_than_a_bucket_and_its_refill)
-{
-    struct dice dice = dice_of_seed(2);
-    struct bucket bucket = {.per_minute = 600};
-    uint64_t taken = 0;
-    int64_t now = 0;
-
-    while (now < 600000) {
-        now += (int64_t)dice_below(&dice, 30);
-        taken += bucket_take(&bucket, 1, at(now));
-    }
-    cr_expect_leq(taken, 600 + 6001);
-    cr_expect_geq(taken, 600 + 5990, "and not noticeably less: %" PRIu64, taken);
-}
-
 /* The largest rates that the configuration takes, and a few others. */
 static const uint64_t rates[] = {1, 7, 6000, 1000000000, 67108864, (UINT64_C(1) << 44) - 1};
 
@@ -124,26 +109,4 @@ Test(ratelimit, an_empty_bucket_fills_in_a_minute_and_evenly)
         }
         cr_expect_eq(bucket_left(&bucket, at(61000)), rates[i], "%llu", rate);
     }
-}
-
-Test(ratelimit, the_wait_is_the_shortest_after_which_tokens_can_be_taken)
-{
-    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-        for (uint64_t part = 1; part <= 4; part++) {
-            uint64_t tokens = rates[i] / part ? rates[i] / part : 1;
-            struct bucket bucket = {.per_minute = rates[i]}, early;
-            int64_t wait_ms;
-
-            bucket_take(&bucket, rates[i], at(0));
-            wait_ms = bucket_wait_ms(&bucket, tokens, at(0));
-            early = bucket;
-            cr_expect(wait_ms > 0 && wait_ms <= 60000, "%llu of %llu: %lld ms",
-                      (unsigned long long)tokens, (unsigned long long)rates[i],
-                      (long long)wait_ms);
-            cr_expect(bucket_take(&bucket, tokens, at(wait_ms)), "%llu of %llu after %lld ms",
-                      (unsigned long long)tokens, (unsigned long long)rates[i],
-                      (long long)wait_ms);
-            cr_expect_not(bucket_take(&early, tokens, at(wait_ms - 1)), "%llu of %llu",
-                          (unsigned long long)tokens, (unsigned long long)rates[i]);
-        }
 }
