@@ -14,9 +14,8 @@
 
 #include <stdlib.h>
 
-/* How long the end of an opening is remembered, and of how many. */
+/* How long the end of an opening is remembered: there are as many as the store answers in that. */
 static const int64_t remembered_ms = 1000;
-enum { REMEMBERED_MAX = 1024 };
 
 /* Topics that are opened for one participant at a time; for more it asks again. */
 enum { OPENINGS_EACH = 8 };
@@ -43,8 +42,10 @@ struct opening {
 void openings_init(struct openings *openings)
 {
     *openings = (struct openings){.active = 0};
-    for (size_t i = 0; i < OPENING_STATES; i++)
-        list_init(&openings->lists[i]);
+    list_init(&openings->waiting);
+    list_init(&openings->loading);
+    list_init(&openings->late);
+    list_init(&openings->ended);
     list_init(&openings->closed);
 }
 
@@ -56,11 +57,6 @@ static bool is_active(const struct opening *opening)
 static struct opening *first_of(const struct link *list)
 {
     return list_is_empty(list) ? NULL : LIST_ELEMENT(list->next, struct opening, in_list);
-}
-
-static void count(struct openings *openings, const struct opening *opening, size_t change)
-{
-    *(is_active(opening) ? &openings->active : &openings->ended) += change;
 }
 
 static void take_off(struct hub *hub, struct opening *opening)
@@ -79,7 +75,7 @@ static void forget(struct hub *hub, struct opening *opening)
 
     take_off(hub, opening);
     list_remove(&opening->in_list);
-    count(openings, opening, (size_t)-1);
+    openings->active -= is_active(opening);
     mx_map_remove(&openings->names, mx_map_hash(hub->key, opening->name), (uintptr_t)opening);
     if (opening->ticket)
         mx_map_remove(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
@@ -108,8 +104,10 @@ void openings_fini(struct hub *hub)
     struct openings *openings = hub->openings;
     struct task task;
 
-    for (size_t i = 0; i < OPENING_STATES; i++)
-        forget_until(hub, &openings->lists[i], INT64_MAX);
+    forget_until(hub, &openings->waiting, INT64_MAX);
+    forget_until(hub, &openings->loading, INT64_MAX);
+    forget_until(hub, &openings->late, INT64_MAX);
+    forget_until(hub, &openings->ended, INT64_MAX);
     while (opening_next_task(hub, &task))
         ;
     mx_map_fini(&openings->names);
@@ -130,18 +128,11 @@ static struct opening *find_ticket(const struct hub *hub, uint64_t ticket)
                                                     ticket_hash(ticket), &at);
 }
 
-/* Moves it on; `ms` = how long that lasts. */
-static void set_state(struct hub *hub, struct opening *opening, enum opening_state state,
-                      int64_t ms)
+static void set_state(struct opening *opening, enum opening_state state, struct link *list)
 {
-    struct openings *openings = hub->openings;
-
-    count(openings, opening, (size_t)-1);
     list_remove(&opening->in_list);
     opening->state = state;
-    opening->until_ms = hub->now.mono_ms + ms;
-    list_append(&openings->lists[state], &opening->in_list);
-    count(openings, opening, 1);
+    list_append(list, &opening->in_list);
 }
 
 /* Nobody waits for it any more. */
@@ -157,12 +148,9 @@ static void end(struct hub *hub, struct opening *opening, enum opening_state sta
     take_off(hub, opening);
     if (topic)
         topic_free(topic);
-    set_state(hub, opening, state, remembered_ms);
-    if (openings->ended > REMEMBERED_MAX) {
-        struct opening *oldest = first_of(&openings->lists[OPENING_FAILED]);
-
-        forget(hub, oldest ? oldest : first_of(&openings->lists[OPENING_ABSENT]));
-    }
+    openings->active--;
+    opening->until_ms = hub->now.mono_ms + remembered_ms;
+    set_state(opening, state, &openings->ended);
     hub->waits++;
 }
 
@@ -241,7 +229,7 @@ static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally
                                 .name = {(const char *)(opening + 1), name.len}};
     mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
     list_init(&opening->in_list);
-    list_append(&openings->lists[OPENING_WAITING], &opening->in_list);
+    list_append(&openings->waiting, &opening->in_list);
     openings->active++;
     return MCPX_EOPENING;
 }
@@ -301,16 +289,13 @@ bool opening_next_task(struct hub *hub, struct task *task)
 {
     struct openings *openings = hub->openings;
     struct opening *opening;
-    int64_t until_ms;
 
     if (next_closed(openings, task))
         return true;
-    opening = first_of(&openings->lists[OPENING_WAITING]);
+    opening = first_of(&openings->waiting);
     if (!opening || !mx_map_reserve(&openings->tickets))
         return false;
-    until_ms = opening->until_ms;
-    set_state(hub, opening, OPENING_LOADING, 0);
-    opening->until_ms = until_ms;
+    set_state(opening, OPENING_LOADING, &openings->loading);
     opening->ticket = ++hub->last_ticket;
     mx_map_put(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
     *task = (struct task){TASK_OPEN, opening->ticket, opening->name, NULL};
@@ -443,14 +428,11 @@ void openings_expire(struct hub *hub)
     int64_t now_ms = hub->now.mono_ms;
     struct opening *opening;
 
-    while ((opening = first_of(&openings->lists[OPENING_WAITING])) &&
-           opening->until_ms <= now_ms)
+    while ((opening = first_of(&openings->waiting)) && opening->until_ms <= now_ms)
         end(hub, opening, OPENING_FAILED);
-    while ((opening = first_of(&openings->lists[OPENING_LOADING])) &&
-           opening->until_ms <= now_ms) {
-        set_state(hub, opening, OPENING_LATE, 0);
+    while ((opening = first_of(&openings->loading)) && opening->until_ms <= now_ms) {
+        set_state(opening, OPENING_LATE, &openings->late);
         hub->waits++;
     }
-    for (int state = OPENING_FAILED; state < OPENING_STATES; state++)
-        forget_until(hub, &openings->lists[state], now_ms);
+    forget_until(hub, &openings->ended, now_ms);
 }

@@ -27,17 +27,16 @@ enum opening_state {
     OPENING_LOADING,
     OPENING_LATE,
     OPENING_FAILED,
-    OPENING_ABSENT,
-    OPENING_STATES
+    OPENING_ABSENT
 };
 
-/** All of a hub. */
+/** All of a hub. Lists are in order of `until_ms`. */
 struct openings {
-    struct link lists[OPENING_STATES]; /* each in order of `until_ms` */
+    struct link waiting, loading, late;
+    struct link ended; /* failed or absent */
     struct mx_map names;
     struct mx_map tickets;
     size_t active;      /* waiting, loading or late: they will be topics */
-    size_t ended;       /* failed or absent */
     struct link closed; /* topics that TASK_CLOSE has to tell of */
     struct topic *told; /* the last one it told of */
 };

@@ -201,31 +201,31 @@ void log_order_times(struct log *log)
     }
 }
 
+/* The index's value for an id, 0 when there is none; a spent one counts as any of its hash. */
+static uint64_t value_of(const struct log *log, struct mcpx_slice id, bool spent_too)
+{
+    uint64_t hash = mx_map_hash(log->key, id), value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&log->ids, hash, &at)))
+        if (value == SPENT_VALUE ? spent_too
+                                 : mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
+            return value;
+    return 0;
+}
+
 bool log_find(const struct log *log, struct mcpx_slice id, uint64_t *serial)
 {
-    uint64_t hash = mx_map_hash(log->key, id);
-    size_t at = 0;
-    uint64_t value;
+    uint64_t value = value_of(log, id, false);
 
-    while ((value = mx_map_next(&log->ids, hash, &at))) {
-        if (value == SPENT_VALUE || !mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
-            continue;
+    if (value)
         *serial = value - 1;
-        return true;
-    }
-    return false;
+    return value != 0;
 }
 
 bool log_knows(const struct log *log, struct mcpx_slice id)
 {
-    uint64_t hash = mx_map_hash(log->key, id);
-    size_t at = 0;
-    uint64_t value;
-
-    while ((value = mx_map_next(&log->ids, hash, &at)))
-        if (value == SPENT_VALUE || mcpx_slice_equal(entry_id(log_entry(log, value - 1)), id))
-            return true;
-    return false;
+    return value_of(log, id, true) != 0;
 }
 
 /* ---- appending ---- */
