@@ -10,20 +10,26 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-TestSuite(gate, .fini = vault_end);
+/* The vault of the test that runs. */
+static struct vault *v;
 
 /* Alice and bob in a room that somebody audits. */
-static struct vault *two(struct hub_config config)
+static void two(struct hub_config config)
 {
-    struct vault *v = vault_new(config);
-
+    v = vault_new(config);
     vault_joins(v, "alice", "* mcp/*");
     vault_joins(v, "bob", "*");
     world_skip(v->world);
-    return v;
 }
 
-static enum mcpx_err chat(struct vault *v, const char *name, const char *id)
+static void begin(void)
+{
+    two(hub_config_default());
+}
+
+TestSuite(gate, .init = begin, .fini = vault_end);
+
+static enum mcpx_err chat(const char *name, const char *id)
 {
     char text[128];
 
@@ -33,10 +39,8 @@ static enum mcpx_err chat(struct vault *v, const char *name, const char *id)
 
 Test(gate, nobody_reads_what_is_not_committed)
 {
-    struct vault *v = two(hub_config_default());
-
-    cr_expect_eq(chat(v, "alice", "m1"), MCPX_OK);
-    cr_expect_eq(chat(v, "bob", "m2"), MCPX_OK);
+    cr_expect_eq(chat("alice", "m1"), MCPX_OK);
+    cr_expect_eq(chat("bob", "m2"), MCPX_OK);
     world_expect(v->world, "");
     vault_expect(v, "m1\nm2\n");
     cr_expect_eq(hub_pending(world_hub(v->world)), 2);
@@ -51,11 +55,9 @@ Test(gate, nobody_reads_what_is_not_committed)
 
 Test(gate, the_order_of_commits_is_the_order_of_the_log)
 {
-    struct vault *v = two(hub_config_default());
-
-    chat(v, "alice", "m1");
-    chat(v, "bob", "m2");
-    chat(v, "alice", "m3");
+    chat("alice", "m1");
+    chat("bob", "m2");
+    chat("alice", "m3");
     vault_commits(v, "m2");
     vault_commits(v, "m3");
     vault_commits(v, "m1");
@@ -69,12 +71,11 @@ Test(gate, the_order_of_commits_is_the_order_of_the_log)
 
 Test(gate, only_the_sender_hears_of_what_is_not_stored)
 {
-    struct vault *v = two(hub_config_default());
     const struct stats *stats = hub_stats(world_hub(v->world));
     uint64_t accepted = stats->accepted;
 
-    chat(v, "alice", "m1");
-    chat(v, "alice", "m2");
+    chat("alice", "m1");
+    chat("alice", "m2");
     vault_refuses(v, "m1");
     vault_loses(v, "m2");
     world_expect(v->world,
@@ -86,24 +87,21 @@ Test(gate, only_the_sender_hears_of_what_is_not_stored)
 
 Test(gate, an_id_is_taken_while_it_is_pending_and_free_after_a_refusal)
 {
-    struct vault *v = two(hub_config_default());
-
-    cr_expect_eq(chat(v, "alice", "other"), MCPX_OK);
-    cr_expect_eq(chat(v, "alice", "m1"), MCPX_OK);
-    cr_expect_eq(chat(v, "bob", "m1"), MCPX_EDUPLICATE);
+    cr_expect_eq(chat("alice", "other"), MCPX_OK);
+    cr_expect_eq(chat("alice", "m1"), MCPX_OK);
+    cr_expect_eq(chat("bob", "m1"), MCPX_EDUPLICATE);
     vault_refuses(v, "m1");
-    cr_expect_eq(chat(v, "alice", "m1"), MCPX_OK, "it is sent again");
+    cr_expect_eq(chat("alice", "m1"), MCPX_OK, "it is sent again");
     vault_commits(v, "m1");
-    cr_expect_eq(chat(v, "bob", "m1"), MCPX_EDUPLICATE);
+    cr_expect_eq(chat("bob", "m1"), MCPX_EDUPLICATE);
     world_arrives(v->world, "carol",
                   &(struct arrival){.grants = "*", .topic = "elsewhere", .history = -1});
     vault_commits_all(v);
-    cr_expect_eq(chat(v, "carol", "m1"), MCPX_OK, "ids are a topic's own");
+    cr_expect_eq(chat("carol", "m1"), MCPX_OK, "ids are a topic's own");
 }
 
 Test(gate, an_answer_is_completed_from_a_request_that_is_pending)
 {
-    struct vault *v = two(hub_config_default());
     const struct submission *answer;
 
     world_says(v->world, "alice",
@@ -126,10 +124,9 @@ Test(gate, a_submission_says_all_that_is_to_be_stored)
 {
     struct hub_config config = hub_config_default();
     const struct submission *submission;
-    struct vault *v;
 
     config.audited = true;
-    v = two(config);
+    two(config);
     world_says(v->world, "alice",
                "{\"id\":\"m1\",\"ts\":\"2026-01-01T00:00:00Z\",\"from\":\"alice\","
                "\"to\":[\"bob\",\"c\\u0061rol\"],\"kind\":\"chat\",\"payload\":{\"n\": 1}}");
@@ -157,11 +154,10 @@ Test(gate, a_submission_says_all_that_is_to_be_stored)
 Test(gate, too_much_pending_is_refused_at_once_and_only_that)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
     unsigned number = 0;
 
     config.pending_bytes = 100000;
-    v = two(config);
+    two(config);
     do {
         world_says_long(v->world, "alice", ++number, 9000);
         cr_assert_lt(number, 12);
@@ -174,7 +170,7 @@ Test(gate, too_much_pending_is_refused_at_once_and_only_that)
     world_skip(v->world);
     cr_expect_str_eq(world_last_error(v->world, "bob"), "", "others are still heard");
     vault_commits(v, "long-1");
-    cr_expect_eq(chat(v, "alice", "small"), MCPX_OK);
+    cr_expect_eq(chat("alice", "small"), MCPX_OK);
     vault_task(v, "small");
     cr_expect_eq(hub_pending(world_hub(v->world)), number);
     vault_commits_all(v);
@@ -185,11 +181,10 @@ Test(gate, too_much_pending_is_refused_at_once_and_only_that)
 Test(gate, one_sender_leaves_room_for_all_others)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
     unsigned number = 0, first;
 
     config.pending_bytes = 100000;
-    v = two(config);
+    two(config);
     while (hub_stats(world_hub(v->world))->refused[MCPX_EUNAVAILABLE] == 0) {
         world_says_long(v->world, "alice", ++number, 9000);
         cr_assert_lt(number, 12);
@@ -198,7 +193,7 @@ Test(gate, one_sender_leaves_room_for_all_others)
         world_says_long(v->world, "bob", ++number, 9000);
     cr_expect_eq(number - first, 3);
     vault_joins(v, "carol", "*");
-    cr_expect_eq(chat(v, "carol", "small"), MCPX_OK);
+    cr_expect_eq(chat("carol", "small"), MCPX_OK);
     world_drops(v->world, "alice");
     vault_commits_all(v);
     world_skip(v->world);
@@ -207,11 +202,10 @@ Test(gate, one_sender_leaves_room_for_all_others)
 Test(gate, a_message_larger_than_what_may_be_pending_comes_through_alone)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
 
     config.pending_bytes = 10000;
-    v = two(config);
-    cr_expect_eq(chat(v, "bob", "small"), MCPX_OK);
+    two(config);
+    cr_expect_eq(chat("bob", "small"), MCPX_OK);
     world_says_long(v->world, "alice", 1, 20000);
     vault_expect(v, "small\n");
     vault_commits(v, "small");
@@ -225,18 +219,17 @@ Test(gate, a_message_larger_than_what_may_be_pending_comes_through_alone)
 Test(gate, a_sender_is_not_ended_for_what_cannot_be_stored)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
     char id[16];
 
     config.messages_per_minute = config.bytes_per_minute = 0;
-    v = two(config);
+    two(config);
     for (int i = 0; i < 700; i++) {
         snprintf(id, sizeof id, "m%d", i);
-        cr_assert_eq(chat(v, "alice", id), MCPX_OK);
+        cr_assert_eq(chat("alice", id), MCPX_OK);
         vault_refuses(v, id);
         world_skip(v->world);
     }
-    cr_assert_eq(chat(v, "alice", "last"), MCPX_OK);
+    cr_assert_eq(chat("alice", "last"), MCPX_OK);
     vault_commits(v, "last");
     world_expect(v->world, "alice < chat last from alice\n"
                            "bob < chat last from alice\n");
@@ -246,16 +239,15 @@ Test(gate, a_sender_is_not_ended_for_what_cannot_be_stored)
 Test(gate, answers_that_are_not_read_end_the_connection)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
     char id[16];
     int sent = 0;
 
     config.messages_per_minute = config.bytes_per_minute = 0;
-    v = two(config);
+    two(config);
     world_stalls(v->world, "alice");
     for (; sent < 20000; sent++) {
         snprintf(id, sizeof id, "m%d", sent);
-        if (chat(v, "alice", id) != MCPX_OK)
+        if (chat("alice", id) != MCPX_OK)
             break;
         vault_refuses(v, id);
     }
@@ -266,10 +258,8 @@ Test(gate, answers_that_are_not_read_end_the_connection)
 
 Test(gate, what_somebody_said_is_read_though_it_has_gone)
 {
-    struct vault *v = two(hub_config_default());
-
-    chat(v, "alice", "m1");
-    chat(v, "alice", "m2");
+    chat("alice", "m1");
+    chat("alice", "m2");
     world_drops(v->world, "alice");
     vault_expect(v, "m1\nm2\nleave alice\n");
     vault_commits(v, "m1");
@@ -281,11 +271,10 @@ Test(gate, what_somebody_said_is_read_though_it_has_gone)
 
 Test(gate, a_ticket_is_answered_once)
 {
-    struct vault *v = two(hub_config_default());
     struct rejection rejection = {MCPX_EUNAVAILABLE, 0, true};
     uint64_t ticket;
 
-    chat(v, "alice", "m1");
+    chat("alice", "m1");
     ticket = vault_task(v, "m1")->ticket;
     vault_commits(v, "m1");
     hub_commit(world_hub(v->world), ticket, world_now(v->world));
@@ -298,8 +287,6 @@ Test(gate, a_ticket_is_answered_once)
 /* Nothing is stored, so nothing is missing: its sender knows, and the room goes on. */
 Test(gate, a_log_without_memory_for_what_was_audited_answers_the_sender)
 {
-    struct vault *v = two(hub_config_default());
-
     world_says_long(v->world, "alice", 1, 100000);
     vault_take(v);
     fault_alloc_arm(1);
@@ -309,7 +296,7 @@ Test(gate, a_log_without_memory_for_what_was_audited_answers_the_sender)
                            "alice < close 1011\n");
     vault_commits_all(v);
     world_expect(v->world, "bob < presence leave alice (out_of_memory)\n");
-    cr_expect_eq(chat(v, "bob", "m2"), MCPX_OK);
+    cr_expect_eq(chat("bob", "m2"), MCPX_OK);
     vault_commits_all(v);
     world_expect(v->world, "bob < chat m2 from bob\n");
 }
@@ -317,7 +304,6 @@ Test(gate, a_log_without_memory_for_what_was_audited_answers_the_sender)
 Test(gate, a_message_takes_one_allocation)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
     struct hub *hub;
     struct peer *alice;
     struct verdict verdict;
@@ -325,7 +311,7 @@ Test(gate, a_message_takes_one_allocation)
     char text[128];
 
     config.messages_per_minute = 0;
-    v = two(config);
+    two(config);
     hub = world_hub(v->world);
     alice = topic_peer(hub_topic_find(hub, MCPX_SLICE("room")), MCPX_SLICE("alice"));
     for (int i = 0; i < 100; i++) { /* tables and the log grow at first */

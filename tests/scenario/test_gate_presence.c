@@ -8,36 +8,35 @@
 
 #include <criterion/criterion.h>
 
-TestSuite(gate_presence, .fini = vault_end);
+/* The vault of the test that runs, with alice in a room. */
+static struct vault *v;
 
-static struct vault *with_alice(void)
+static void with_alice(void)
 {
-    struct vault *v = vault_new(hub_config_default());
-
+    v = vault_new(hub_config_default());
     vault_joins(v, "alice", "*");
     world_skip(v->world);
-    return v;
 }
 
-static enum mcpx_err chat(struct vault *v, const char *name, const char *text)
+TestSuite(gate_presence, .init = with_alice, .fini = vault_end);
+
+static enum mcpx_err chat(const char *name, const char *text)
 {
     return world_says(v->world, name, text);
 }
 
-static enum mcpx_err arrives(struct vault *v, const char *name)
+static enum mcpx_err arrives(const char *name)
 {
     return world_arrives(v->world, name, &(struct arrival){.grants = "*", .history = -1});
 }
 
 Test(gate_presence, a_joiner_comes_in_when_its_join_is_committed)
 {
-    struct vault *v = with_alice();
-
-    chat(v, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     world_joins(v->world, "bob", "*");
-    chat(v, "alice", "{\"id\":\"m2\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m2\",\"kind\":\"chat\"}");
     vault_expect(v, "m1\njoin bob\nm2\n");
-    cr_expect_eq(chat(v, "bob", "{\"id\":\"b1\",\"kind\":\"chat\"}"), MCPX_EOPENING);
+    cr_expect_eq(chat("bob", "{\"id\":\"b1\",\"kind\":\"chat\"}"), MCPX_EOPENING);
     vault_commits(v, "m1");
     world_expect(v->world, "alice < chat m1 from alice\n");
     vault_commits(v, "join bob");
@@ -48,7 +47,7 @@ Test(gate_presence, a_joiner_comes_in_when_its_join_is_committed)
                            "bob < history m1 complete\n"
                            "bob < presence join bob\n"
                            "bob < chat m2 from alice\n");
-    cr_expect_eq(chat(v, "bob", "{\"id\":\"b1\",\"kind\":\"chat\"}"), MCPX_OK);
+    cr_expect_eq(chat("bob", "{\"id\":\"b1\",\"kind\":\"chat\"}"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
 }
@@ -56,20 +55,19 @@ Test(gate_presence, a_joiner_comes_in_when_its_join_is_committed)
 /* Who resumes goes on where it was, though others talked while its join was stored. */
 Test(gate_presence, a_joiner_that_comes_back_misses_and_repeats_nothing)
 {
-    struct vault *v = with_alice();
     struct reader_place place;
 
     vault_joins(v, "bob", "*");
-    chat(v, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     vault_commits_all(v);
     world_skip(v->world);
     place = world_place(v->world, "bob");
     world_drops(v->world, "bob");
     vault_commits_all(v);
-    chat(v, "alice", "{\"id\":\"m2\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m2\",\"kind\":\"chat\"}");
     world_arrives(v->world, "bob",
                   &(struct arrival){.grants = "*", .history = -1, .place = &place});
-    chat(v, "alice", "{\"id\":\"m3\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m3\",\"kind\":\"chat\"}");
     vault_commits(v, "m2");
     vault_commits(v, "join bob");
     vault_commits(v, "m3");
@@ -85,14 +83,12 @@ Test(gate_presence, a_joiner_that_comes_back_misses_and_repeats_nothing)
 
 Test(gate_presence, a_join_that_is_not_stored_is_known_to_nobody)
 {
-    struct vault *v = with_alice();
-
     world_joins(v->world, "bob", "*");
     vault_refuses(v, "join bob");
     world_expect(v->world, "bob < close 1013\n");
     world_drops(v->world, "bob");
     vault_expect(v, "join bob\n");
-    cr_expect_eq(arrives(v, "bob"), MCPX_OK);
+    cr_expect_eq(arrives("bob"), MCPX_OK);
     vault_commits_all(v);
     world_expect(v->world, "alice < presence join bob\n"
                            "bob < welcome bob [*] with alice; head null\n"
@@ -102,23 +98,23 @@ Test(gate_presence, a_join_that_is_not_stored_is_known_to_nobody)
 }
 
 /* How somebody that joins goes before its join is stored, and what the others are told of it. */
-static void goes(struct vault *v)
+static void goes(void)
 {
     world_drops(v->world, "bob");
 }
 
-static void is_kicked(struct vault *v)
+static void is_kicked(void)
 {
     world_kicks(v->world, "bob");
 }
 
-static void is_kicked_and_goes(struct vault *v)
+static void is_kicked_and_goes(void)
 {
-    is_kicked(v);
-    goes(v);
+    is_kicked();
+    goes();
 }
 
-static void expires(struct vault *v)
+static void expires(void)
 {
     world_waits(v->world, 2000);
 }
@@ -126,7 +122,7 @@ static void expires(struct vault *v)
 Test(gate_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
 {
     static const struct {
-        void (*end)(struct vault *);
+        void (*end)(void);
         const char *read;
     } rows[] = {
         {goes, "alice < presence join bob\nalice < presence leave bob\n"},
@@ -139,16 +135,15 @@ Test(gate_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct vault *v = with_alice();
-
+        with_alice();
         world_arrives(v->world, "bob",
                       &(struct arrival){.grants = "*", .history = -1, .expires_ms = 1500});
-        rows[i].end(v);
+        rows[i].end();
         vault_commits(v, "join bob");
         vault_expect(v, "join bob\nleave bob\n");
         vault_commits(v, "leave bob");
         world_expect(v->world, rows[i].read);
-        cr_expect_eq(arrives(v, "bob"), MCPX_OK, "row %zu", i);
+        cr_expect_eq(arrives("bob"), MCPX_OK, "row %zu", i);
         vault_commits_all(v);
         world_skip(v->world);
     }
@@ -156,8 +151,6 @@ Test(gate_presence, a_joiner_that_is_gone_is_told_all_the_same_and_leaves)
 
 Test(gate_presence, a_joiner_that_is_gone_and_refused_leaves_no_trace)
 {
-    struct vault *v = with_alice();
-
     world_joins(v->world, "bob", "*");
     world_drops(v->world, "bob");
     vault_refuses(v, "join bob");
@@ -170,12 +163,10 @@ Test(gate_presence, a_joiner_that_is_gone_and_refused_leaves_no_trace)
 
 Test(gate_presence, the_old_connection_lives_until_the_join_is_committed)
 {
-    struct vault *v = with_alice();
-
     vault_joins(v, "bob", "*");
     world_skip(v->world);
-    chat(v, "bob", "{\"id\":\"m1\",\"kind\":\"chat\"}");
-    cr_expect_eq(arrives(v, "bob"), MCPX_OK);
+    chat("bob", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+    cr_expect_eq(arrives("bob"), MCPX_OK);
     vault_expect(v, "m1\njoin bob\n");
     cr_expect(mcpx_slice_equal(vault_task(v, "join bob")->submission->reason,
                                MCPX_SLICE("takeover")));
@@ -191,22 +182,18 @@ Test(gate_presence, the_old_connection_lives_until_the_join_is_committed)
 }
 
 /* Bob is there, and comes again: the second join is not stored yet. */
-static struct vault *with_a_takeover(void)
+static void with_a_takeover(void)
 {
-    struct vault *v = with_alice();
-
     vault_joins(v, "bob", "*");
     world_skip(v->world);
-    arrives(v, "bob");
-    return v;
+    arrives("bob");
 }
 
 Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alone)
 {
-    struct vault *v = with_a_takeover();
-
+    with_a_takeover();
     vault_refuses(v, "join bob");
-    chat(v, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     vault_commits_all(v);
     world_expect(v->world, "alice < chat m1 from alice\n"
                            "bob < chat m1 from alice\n"
@@ -216,8 +203,7 @@ Test(gate_presence, a_takeover_that_is_not_stored_leaves_the_old_connection_alon
 /* The join tells enough: a leave behind it would be that of the new connection. */
 Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
 {
-    struct vault *v = with_a_takeover();
-
+    with_a_takeover();
     world_drops(v->world, "bob");
     vault_expect(v, "join bob\n");
     vault_commits(v, "join bob");
@@ -229,8 +215,7 @@ Test(gate_presence, the_old_connection_may_go_while_its_place_is_taken)
 
 Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_all)
 {
-    struct vault *v = with_a_takeover();
-
+    with_a_takeover();
     world_drops(v->world, "bob");
     vault_refuses(v, "join bob");
     vault_expect(v, "join bob\nleave bob\n");
@@ -243,22 +228,21 @@ Test(gate_presence, who_has_gone_is_told_of_when_nobody_takes_its_place_after_al
 
 Test(gate_presence, the_same_participant_waits_until_its_last_coming_or_going_is_stored)
 {
-    struct vault *v = with_alice();
     const struct hub *hub = world_hub(v->world);
     uint64_t waits;
 
-    cr_expect_eq(arrives(v, "bob"), MCPX_OK);
-    cr_expect_eq(arrives(v, "bob"), MCPX_EOPENING, "its join is pending");
-    cr_expect_eq(arrives(v, "carol"), MCPX_OK, "others need not wait");
+    cr_expect_eq(arrives("bob"), MCPX_OK);
+    cr_expect_eq(arrives("bob"), MCPX_EOPENING, "its join is pending");
+    cr_expect_eq(arrives("carol"), MCPX_OK, "others need not wait");
     waits = hub_waits(hub);
     vault_commits(v, "join bob");
     cr_expect_neq(hub_waits(hub), waits);
     world_drops(v->world, "bob");
-    cr_expect_eq(arrives(v, "bob"), MCPX_EOPENING, "its leave is pending");
+    cr_expect_eq(arrives("bob"), MCPX_EOPENING, "its leave is pending");
     waits = hub_waits(hub);
     vault_commits(v, "leave bob");
     cr_expect_neq(hub_waits(hub), waits);
-    cr_expect_eq(arrives(v, "bob"), MCPX_OK);
+    cr_expect_eq(arrives("bob"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
 }
@@ -266,7 +250,6 @@ Test(gate_presence, the_same_participant_waits_until_its_last_coming_or_going_is
 /* A window that comes twice has one place; two windows have two. */
 Test(gate_presence, instances_that_join_at_once_get_numbers_of_their_own)
 {
-    struct vault *v = with_alice();
     struct arrival window = {
         .grants = "*", .history = -1, .instance = INSTANCE_AUTO, .key = "first"};
 
@@ -287,15 +270,14 @@ Test(gate_presence, instances_that_join_at_once_get_numbers_of_their_own)
 Test(gate_presence, a_crowd_that_joins_at_once_is_bounded)
 {
     struct hub_config config = hub_config_default();
-    struct vault *v;
 
     config.participants_max = 2;
     v = vault_new(config);
-    cr_expect_eq(arrives(v, "alice"), MCPX_OK);
-    cr_expect_eq(arrives(v, "bob"), MCPX_OK);
-    cr_expect_eq(arrives(v, "carol"), MCPX_EFULL);
+    cr_expect_eq(arrives("alice"), MCPX_OK);
+    cr_expect_eq(arrives("bob"), MCPX_OK);
+    cr_expect_eq(arrives("carol"), MCPX_EFULL);
     vault_refuses(v, "join bob");
-    cr_expect_eq(arrives(v, "carol"), MCPX_OK);
+    cr_expect_eq(arrives("carol"), MCPX_OK);
     vault_commits_all(v);
     world_skip(v->world);
 }
@@ -304,8 +286,6 @@ Test(gate_presence, a_crowd_that_joins_at_once_is_bounded)
 
 Test(gate_presence, leaves_and_updates_are_submitted_until_they_are_stored)
 {
-    struct vault *v = with_alice();
-
     vault_joins(v, "bob", "*");
     vault_joins(v, "carol", "*");
     world_skip(v->world);
@@ -330,8 +310,6 @@ Test(gate_presence, leaves_and_updates_are_submitted_until_they_are_stored)
 
 Test(gate_presence, an_update_of_who_has_left_means_nothing)
 {
-    struct vault *v = with_alice();
-
     vault_joins(v, "bob", "*");
     world_skip(v->world);
     world_regrants(v->world, "bob", "chat");
@@ -347,8 +325,6 @@ Test(gate_presence, an_update_of_who_has_left_means_nothing)
 /* Grants that change while a join is pending are those it comes in with. */
 Test(gate_presence, a_joiner_comes_in_with_the_grants_it_has_by_then)
 {
-    struct vault *v = with_alice();
-
     world_joins(v->world, "bob", "*");
     world_regrants(v->world, "bob", "chat");
     vault_expect(v, "join bob\n");
@@ -362,13 +338,11 @@ Test(gate_presence, a_joiner_comes_in_with_the_grants_it_has_by_then)
 
 Test(gate_presence, a_router_that_goes_away_answers_nobody_twice)
 {
-    struct vault *v = with_alice();
-
-    chat(v, "alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+    chat("alice", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     world_joins(v->world, "bob", "*");
     vault_take(v);
     hub_drain(world_hub(v->world), world_now(v->world));
-    cr_expect_eq(arrives(v, "carol"), MCPX_EGOING);
+    cr_expect_eq(arrives("carol"), MCPX_EGOING);
     vault_commits(v, "m1");
     vault_commits(v, "join bob");
     world_expect(v->world, "alice < close 1001, again in 0\n"
@@ -377,17 +351,15 @@ Test(gate_presence, a_router_that_goes_away_answers_nobody_twice)
 
 Test(gate_presence, a_hub_ends_whatever_is_pending)
 {
-    struct vault *v = with_alice();
-
     vault_joins(v, "bob", "*");
     world_skip(v->world);
-    chat(v, "bob", "{\"id\":\"m1\",\"kind\":\"chat\"}");
+    chat("bob", "{\"id\":\"m1\",\"kind\":\"chat\"}");
     vault_take(v);
-    chat(v, "bob", "{\"id\":\"m2\",\"kind\":\"chat\"}");
+    chat("bob", "{\"id\":\"m2\",\"kind\":\"chat\"}");
     world_regrants(v->world, "bob", "chat");
     world_drops(v->world, "bob");
     world_joins(v->world, "carol", "*");
-    arrives(v, "alice");
+    arrives("alice");
     world_drops(v->world, "carol");
     cr_expect_eq(hub_pending(world_hub(v->world)), 6);
 }
