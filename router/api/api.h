@@ -7,14 +7,21 @@
 
 #include "router/api/http_api.h"
 #include "router/http/http_reply.h"
-#include <jansson.h>
+#include "router/policy/grants/grant_list.h"
+
+/**
+ * Bounds of a request: parameters of its query; patterns of one order, as `lifted` of an outcome
+ * has a bit for each.
+ */
+enum { API_QUERY_MAX = 3, API_PATTERNS_MAX = 64 };
 
 /**
  * A request that found its route and may pass. Everything is borrowed.
  *
- * query    still percent-encoded; absent when there is none
  * name     the variable part of the path, decoded; absent on routes without one. On routes that
  *          are about a topic: a valid topic name that the token is valid for
+ * query    the parameters that the route has, and
+ * body     an object whose members are of the types that the route says; NULL where it says none
  * claimant what it has shown, and
  * grant    what that earned; zeroed and NULL on open routes
  */
@@ -22,102 +29,53 @@ struct api_call {
     const struct http_api *api;
     const struct http_request *request;
     struct mcpx_now now;
-    struct mcpx_slice query;
     struct mcpx_slice name;
+    struct http_param query[API_QUERY_MAX];
+    json_t *body;
     struct claimant claimant;
     struct grant *grant;
 };
 
-/*
- * Every handler fills `reply`: its body, or a problem by http_reply_fail. What each answers is
- * docs/http-api.md.
- */
-
-/** GET /: says to people what this is, and where to look. */
-void api_root(const struct api_call *call, struct http_reply *reply);
-
-/** GET /health: for people and for clients of the original router. */
-void api_health(const struct api_call *call, struct http_reply *reply);
-
-/** GET /livez: the process answers. */
-void api_live(const struct api_call *call, struct http_reply *reply);
-
 /**
- * GET /readyz: connections are welcome; MCPX_EGOING while draining, MCPX_EUNAVAILABLE while
- * messages cannot be stored.
+ * A handler fills `reply`: its body, or a problem by http_reply_fail. Which one is for what is the
+ * table in http_api.c; what each answers is docs/http-api.md.
  */
-void api_ready(const struct api_call *call, struct http_reply *reply);
+typedef void api_handler(const struct api_call *call, struct http_reply *reply);
 
-/** GET /metrics: the statistics as Prometheus text, version 0.0.4. */
-void api_metrics(const struct api_call *call, struct http_reply *reply);
-
-/** GET /ws without an upgrade: says what to do. */
-void api_upgrade(const struct api_call *call, struct http_reply *reply);
-
-/** GET /v0.1/topics: names of the topics the token is valid for, sorted. */
-void api_topics(const struct api_call *call, struct http_reply *reply);
-
-/** GET /v0.1/topics/{topic}/participants: who is connected; nobody in an unknown topic. */
-void api_participants(const struct api_call *call, struct http_reply *reply);
-
-/** GET /v0.1/topics/{topic}/history: retained envelopes, newest first, byte-exact. */
-void api_history(const struct api_call *call, struct http_reply *reply);
-
-/** GET /v0.1/topics/{topic}/rate-limit: what the token's participant may still send. */
-void api_rate_limit(const struct api_call *call, struct http_reply *reply);
-
-/** POST /v0.1/auth/token: makes a token; the route exists in dev mode only. */
-void api_token(const struct api_call *call, struct http_reply *reply);
-
-/** POST /v0.1/tickets: single-use admission to one topic for a browser. */
-void api_ticket(const struct api_call *call, struct http_reply *reply);
-
-/** POST /v0.1/token: connections of the participant in a topic go on under this token. */
-void api_renew(const struct api_call *call, struct http_reply *reply);
-
-/** POST /v0.1/check: may somebody send a kind, and if not, why? */
-void api_check(const struct api_call *call, struct http_reply *reply);
-
-/** POST /admin/participants/{id}/capabilities: gives and takes away at run time. */
-void api_change(const struct api_call *call, struct http_reply *reply);
-
-/** DELETE /admin/participants/{id}: ends connections, and may keep their participant out. */
-void api_kick(const struct api_call *call, struct http_reply *reply);
-
-/** GET /admin/participants: who is configured, connected, or changed at run time. */
-void api_admin_participants(const struct api_call *call, struct http_reply *reply);
-
-/** GET /admin/topics: all topics, and how many participants are in each. */
-void api_admin_topics(const struct api_call *call, struct http_reply *reply);
-
-/** GET /admin/policy: the configuration's profiles and participants, without secrets. */
-void api_admin_policy(const struct api_call *call, struct http_reply *reply);
+api_handler api_root, api_health, api_live, api_ready, api_metrics, api_upgrade;
+api_handler api_topics, api_participants, api_history, api_rate_limit;
+api_handler api_token, api_ticket, api_renew, api_check;
+api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_admin_policy;
 
 /* ---- what handlers share ---- */
 
 /** True from the moment a shutdown begins. */
 bool api_is_going(const struct http_api *api);
 
+/**
+ * Reads a query into call->query, whose values are decoded into `scratch`, and a body into
+ * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a problem.
+ */
+bool api_read_query(struct api_call *call, const struct http_param *rows,
+                    struct mcpx_slice query, struct mcpx_text *scratch,
+                    struct http_reply *reply);
+bool api_read_body(struct api_call *call, const struct http_param *rows,
+                   struct http_reply *reply);
+
 /** Is it the name of a topic? Else the reply is a problem, MCPX_ETOPIC. */
 bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
 
-/**
- * Finds the parameters of the query, whose values are decoded into `scratch` (http_params_read).
- * False with a problem.
- */
-bool api_params_read(const struct api_call *call, struct http_param *params, size_t count,
-                     struct mcpx_text *scratch, struct http_reply *reply);
+/** A parameter of the route's query, which has to be one of its rows. */
+const struct http_param *api_param(const struct api_call *call, const char *name);
 
-/** A parameter that is a number from `least` to `most`; `out` stays where it is not given. */
-bool api_number_read(const struct http_param *param, size_t least, size_t most, size_t *out,
-                     struct http_reply *reply);
+/** A string of the body, lent; absent when the member is. */
+struct mcpx_slice api_string(const struct api_call *call, const char *name);
 
-/**
- * Reads the query of a list of names: `limit` and `after`, which is decoded into `scratch`. False
- * with a problem.
- */
-bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
-                   struct name_page *page, struct http_reply *reply);
+/** The number of a parameter; `otherwise` where it is not given. */
+size_t api_number(const struct api_call *call, const char *name, size_t otherwise);
+
+/** The page of a list of names that the query asks for: `limit` and `after`. */
+struct name_page api_page(const struct api_call *call);
 
 /**
  * Ends the object of a list: says that it is not complete when `next` is there, the name to go on
@@ -151,34 +109,6 @@ void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);
 
 /** Appends a member: the changes that hold now, as an array. */
 void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out);
-
-/* ---- a request's JSON body and its members, with answers for those who get it wrong. ---- */
-
-/**
- * Reads a body as one JSON object without duplicate members, whatever its Content-Type.
- *
- * Returns the object, owned by the caller (json_decref), or NULL: `reply` then says where and
- * why, with MCPX_EREQUEST.
- */
-json_t *api_body_read(struct mcpx_slice body, struct http_reply *reply);
-
-/**
- * Reads a string member. `out` borrows from `body`; it is absent when the member is. Returns
- * false, with MCPX_EREQUEST naming the member in `reply`, when it is not a string.
- */
-bool api_body_string(const json_t *body, const char *name, struct mcpx_slice *out,
-                     struct http_reply *reply);
-
-/**
- * Reads an array member as JSON text.
- *
- * out    filled with compact text that the caller frees with free(); NULL when there is no such
- *        member
- *
- * Returns false, with MCPX_EREQUEST or MCPX_ENOMEM in `reply`, when it is not an array.
- */
-bool api_body_array(const json_t *body, const char *name, char **out,
-                    struct http_reply *reply);
 
 /**
  * Answers that a text member was refused: "NAME: reason (field, byte OFFSET)".

@@ -239,59 +239,37 @@ static void end_page(const struct register_page *page, size_t told, struct http_
                  &reply->body);
 }
 
-static struct register_page *open_page(const struct api_call *call, struct mcpx_text *scratch,
-                                       struct http_reply *reply)
-{
-    struct register_page *page;
-
-    if (!api_may(call, call->grant, "admin/read", reply))
-        return NULL;
-    page = calloc(1, sizeof *page);
-    if (!page)
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    else if (api_page_read(call, scratch, &page->asked, reply))
-        return page;
-    free(page);
-    return NULL;
-}
-
 void api_admin_participants(const struct api_call *call, struct http_reply *reply)
 {
-    struct mcpx_text scratch = {0};
-    struct register_page *page = open_page(call, &scratch, reply);
+    struct register_page *page = calloc(1, sizeof *page);
 
-    if (!page)
-        goto out;
-    add_names(call, page);
-    if (!add_rows(call, page)) {
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-        goto out;
+    if (page) {
+        page->asked = api_page(call);
+        add_names(call, page);
     }
-    mx_json_begin_object(&reply->body, NULL);
-    mx_json_begin_array(&reply->body, "participants");
-    end_page(page, write_page(call, page, &reply->body), reply);
-    free(page->rows);
-out:
+    if (page && add_rows(call, page)) {
+        mx_json_begin_object(&reply->body, NULL);
+        mx_json_begin_array(&reply->body, "participants");
+        end_page(page, write_page(call, page, &reply->body), reply);
+        free(page->rows);
+    } else {
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    }
     free(page);
-    mcpx_text_fini(&scratch);
 }
 
 /* ---- topics ---- */
 
 void api_admin_topics(const struct api_call *call, struct http_reply *reply)
 {
-    struct mcpx_text scratch = {0}, *out = &reply->body;
+    const struct name_page page = api_page(call);
+    const struct topic *topic = hub_topic_after(call->api->hub, page.after);
+    struct mcpx_text *out = &reply->body;
     struct mcpx_slice last = {NULL, 0};
-    const struct topic *topic;
-    struct name_page page;
     size_t told = 0;
 
-    if (!api_may(call, call->grant, "admin/read", reply) ||
-        !api_page_read(call, &scratch, &page, reply))
-        goto out;
     mx_json_begin_object(out, NULL);
     mx_json_begin_array(out, "topics");
-    topic = hub_topic_after(call->api->hub, page.after);
     for (; topic && told < page.limit; topic = topic_following(topic), told++) {
         last = topic_name(topic);
         mx_json_begin_object(out, NULL);
@@ -301,8 +279,6 @@ void api_admin_topics(const struct api_call *call, struct http_reply *reply)
     }
     mx_json_end_array(out);
     api_page_end(topic ? last : (struct mcpx_slice){NULL, 0}, out);
-out:
-    mcpx_text_fini(&scratch);
 }
 
 /* ---- the policy ---- */
@@ -338,16 +314,13 @@ static void write_profiles(const struct api_call *call, struct mcpx_text *out)
 void api_admin_policy(const struct api_call *call, struct http_reply *reply)
 {
     const struct tokens *tokens = call->api->config->tokens;
-    struct mcpx_text scratch = {0}, *out = &reply->body;
-    struct name_page page;
+    const struct name_page page = api_page(call);
+    struct mcpx_text *out = &reply->body;
     struct mcpx_slice last = {NULL, 0};
     struct tokens_entry entry;
-    size_t begin, from, told = 0;
+    size_t begin = page.after.text ? tokens_participants_up_to(tokens, page.after) : 0;
+    size_t from, told = 0;
 
-    if (!api_may(call, call->grant, "admin/read", reply) ||
-        !api_page_read(call, &scratch, &page, reply))
-        goto out;
-    begin = page.after.text ? tokens_participants_up_to(tokens, page.after) : 0;
     mx_json_begin_object(out, NULL);
     mcpx_json_add_member(out, "rev", mcpx_slice_of(call->api->config->rev));
     if (!page.after.text)
@@ -367,6 +340,4 @@ void api_admin_policy(const struct api_call *call, struct http_reply *reply)
     if (!tokens_participant_at(tokens, begin + told, &entry))
         last = (struct mcpx_slice){NULL, 0};
     api_page_end(last, out);
-out:
-    mcpx_text_fini(&scratch);
 }

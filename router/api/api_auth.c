@@ -1,64 +1,38 @@
 /*
  * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
- * bear a token but cannot send it in a WebSocket handshake. Says what callers of the API may do.
+ * bear a token but cannot send it in a WebSocket handshake, renewals.
  */
 
 #include "lib/json/json_write.h"
 #include "router/api/api.h"
 #include "router/policy/grants/grant.h"
 
+#include <openssl/evp.h>
 #include <stdlib.h>
+
+/* ---- dev mode ---- */
 
 /* What a token request without `capabilities` gets. Protocol: section 8. */
 static const char *const default_capabilities = "[\"mcp/*\",\"chat\"]";
 
-/* What a token request asks for. Slices borrow from the body; `capabilities` is owned. */
-struct token_wish {
-    struct mcpx_slice participant;
-    struct mcpx_slice topic;
-    char *capabilities;
-};
-
-static bool read_wish(const json_t *body, struct token_wish *wish, struct http_reply *reply)
-{
-    if (!api_body_string(body, "participantId", &wish->participant, reply) ||
-        !api_body_string(body, "topic", &wish->topic, reply) ||
-        !api_body_array(body, "capabilities", &wish->capabilities, reply))
-        return false;
-    if (wish->participant.len == 0 || wish->topic.len == 0) {
-        http_reply_fail(reply, MCPX_EREQUEST, "participantId and topic are required");
-        return false;
-    }
-    if (!mcpx_identity_is_valid(wish->participant)) {
-        http_reply_fail(reply, MCPX_EREQUEST,
-                        "participantId must be 1 to 256 bytes without control characters, not "
-                        "'system', and not end in ~ and digits");
-        return false;
-    }
-    return api_is_topic(wish->topic, reply);
-}
-
-static void issue_token(const struct api_call *call, const struct token_wish *wish,
+static void issue_token(const struct api_call *call, const char *capabilities,
                         struct http_reply *reply)
 {
     struct mcpx_text token = {0};
     struct mcpx_fault fault = {0};
-    enum mcpx_err err =
-        tokens_issue(call->api->config->tokens, wish->participant, wish->topic,
-                     mcpx_slice_of(wish->capabilities), call->now, &fault, &token);
+    enum mcpx_err err = tokens_issue(
+        call->api->config->tokens, api_string(call, "participantId"),
+        api_string(call, "topic"), mcpx_slice_of(capabilities), call->now, &fault, &token);
 
-    if (err == MCPX_ENOTFOUND) {
+    if (err == MCPX_ENOTFOUND)
         http_reply_fail(reply, err, "no HMAC key is configured to sign tokens with");
-    } else if (err == MCPX_EREQUEST && fault.field &&
-               strcmp(fault.field, "participantId") == 0) {
+    else if (err == MCPX_EREQUEST && fault.field && strcmp(fault.field, "participantId") == 0)
         http_reply_fail(reply, err,
                         "participantId is configured and comes with its own token");
-    } else if (err) {
+    else if (err)
         api_body_fault(err, "capabilities", &fault, reply);
-    } else {
-        mx_format(&reply->body, "{\"token\":%q,\"capabilities\":%s}", &token,
-                  wish->capabilities ? wish->capabilities : default_capabilities);
-    }
+    else
+        mx_format(&reply->body, "{\"token\":%q,\"capabilities\":%s}", &token, capabilities);
     if (token.failed)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     mcpx_text_fini(&token);
@@ -66,14 +40,28 @@ static void issue_token(const struct api_call *call, const struct token_wish *wi
 
 void api_token(const struct api_call *call, struct http_reply *reply)
 {
-    struct token_wish wish = {0};
-    json_t *body = api_body_read(call->request->body, reply);
+    const json_t *list = json_object_get(call->body, "capabilities");
+    struct mcpx_slice participant = api_string(call, "participantId");
+    struct mcpx_slice topic = api_string(call, "topic");
+    char *capabilities = NULL;
 
-    if (body && read_wish(body, &wish, reply))
-        issue_token(call, &wish, reply);
-    free(wish.capabilities);
-    json_decref(body);
+    if (participant.len == 0 || topic.len == 0) {
+        http_reply_fail(reply, MCPX_EREQUEST, "participantId and topic are required");
+    } else if (!mcpx_identity_is_valid(participant)) {
+        http_reply_fail(reply, MCPX_EREQUEST,
+                        "participantId must be 1 to 256 bytes without control characters, not "
+                        "'system', and not end in ~ and digits");
+    } else if (api_is_topic(topic, reply)) {
+        capabilities = list ? json_dumps(list, JSON_COMPACT) : strdup(default_capabilities);
+        if (capabilities)
+            issue_token(call, capabilities, reply);
+        else
+            http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    }
+    free(capabilities);
 }
+
+/* ---- tickets ---- */
 
 /* A ticket that only a certificate was given ends with it. The grant itself is also that of the
  * participant's token. */
@@ -119,124 +107,111 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
 
 void api_ticket(const struct api_call *call, struct http_reply *reply)
 {
-    struct mcpx_slice topic;
-    json_t *body = api_body_read(call->request->body, reply);
-
-    if (!body || !api_body_string(body, "topic", &topic, reply))
-        goto out;
-    if (topic.len == 0)
-        http_reply_fail(reply, MCPX_ETOPIC, "topic is required");
-    else if (api_is_topic(topic, reply))
-        issue_ticket(call, topic, reply);
-out:
-    json_decref(body);
+    issue_ticket(call, api_string(call, "topic"), reply);
 }
 
-bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
-             struct http_reply *reply)
-{
-    if (authority_has(grant->capset, kind, call->now.wall_ms))
-        return true;
-    http_reply_fail(reply, MCPX_ECAPABILITY, "this needs a grant for ");
-    mcpx_text_puts(&reply->detail, kind);
-    return false;
-}
-
-struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
-                           struct http_reply *reply)
-{
-    const struct http_api *api = call->api;
-    struct grant *grant = NULL;
-    enum mcpx_err err =
-        tokens_rejudge(api->config->tokens, call->grant, topic, call->now, &grant);
-
-    if (!err)
-        err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
-    if (!err)
-        return grant;
-    http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
-    grant_unref(grant);
-    return NULL;
-}
+/* ---- renewals ---- */
 
 /*
- * Jansson reads the bodies of API calls: they are small, they are for the router itself, and
- * nobody gets them forwarded, so a value tree is what is wanted here. Its error texts were refused
- * as answers, because they quote the input.
+ * A fresh token for connections that are there. A participant may have several tokens, one of them
+ * narrowed for a helper. So a renewal names the token that it replaces, or a connection, and
+ * leaves the others as they are. Protocol: section 7.
+ *
+ * Rejected: all connections whose token claims the same but for its dates. A token that was
+ * narrowed to a few seconds would be renewed along with the one it was made from.
  */
 
-json_t *api_body_read(struct mcpx_slice body, struct http_reply *reply)
+/*
+ * What is to go on.
+ *
+ * id         of the only connection meant; absent = any of the participant in the topic
+ * replaces   the token that the connections came with; absent = the one that is sent, or any where
+ *            there is an id
+ * old        its digest
+ * grant      what the token that is sent gives
+ * found      ids of those that go on, items of a JSON array
+ */
+struct renewing {
+    struct mcpx_slice topic, id, replaces;
+    unsigned char old[32];
+    struct grant *grant;
+    struct mcpx_text found;
+};
+
+/* Those of the token that is sent are meant as well, so that a renewal can be sent again. */
+static bool is_meant(const struct renewing *renewing, const struct peer *peer)
 {
-    json_error_t error;
-    json_t *root;
+    const struct credential *held = peer_grant(peer)->credential;
+    const unsigned char *fresh = renewing->grant->credential->token;
 
-    if (body.len == 0) {
-        http_reply_fail(reply, MCPX_EREQUEST, "body is empty; expected a JSON object");
-        return NULL;
-    }
-    root = json_loadb(body.text, body.len, JSON_REJECT_DUPLICATES, &error);
-    if (json_is_object(root))
-        return root;
-    if (root) {
-        json_decref(root);
-        http_reply_fail(reply, MCPX_EREQUEST, "body must be a JSON object");
-        return NULL;
-    }
-    http_reply_fail(reply, MCPX_EREQUEST, NULL);
-    mx_format(&reply->detail, "body %s (line %s, column %s)",
-              json_error_code(&error) == json_error_duplicate_key ? "names a member twice"
-                                                                  : "is not valid JSON",
-              error.line, error.column);
-    return NULL;
-}
-
-static void fail_type(const char *name, const char *wanted, struct http_reply *reply)
-{
-    http_reply_fail(reply, MCPX_EREQUEST, name);
-    mx_format(&reply->detail, " must be %s", wanted);
-}
-
-bool api_body_string(const json_t *body, const char *name, struct mcpx_slice *out,
-                     struct http_reply *reply)
-{
-    const json_t *value = json_object_get(body, name);
-
-    if (value && !json_is_string(value)) {
-        fail_type(name, "a string", reply);
+    if (renewing->id.text && !mcpx_slice_equal(renewing->id, peer_id(peer)))
         return false;
-    }
-    *out = (struct mcpx_slice){json_string_value(value), json_string_length(value)};
-    return true;
-}
-
-bool api_body_array(const json_t *body, const char *name, char **out, struct http_reply *reply)
-{
-    const json_t *value = json_object_get(body, name);
-
-    *out = NULL;
-    if (!value)
+    if (renewing->id.text && !renewing->replaces.text)
         return true;
-    if (!json_is_array(value)) {
-        fail_type(name, "an array", reply);
-        return false;
-    }
-    *out = json_dumps(value, JSON_COMPACT);
-    if (!*out)
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    return *out != NULL;
+    return held && (memcmp(held->token, fresh, sizeof held->token) == 0 ||
+                    memcmp(held->token, renewing->old, sizeof held->token) == 0);
 }
 
-void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,
-                    struct http_reply *reply)
+static enum mcpx_err renew_all(const struct api_call *call, struct renewing *renewing)
 {
-    http_reply_fail(reply, err, err == MCPX_ENOMEM ? NULL : name);
-    if (err == MCPX_ENOMEM)
+    struct mcpx_slice identity = renewing->grant->identity, old = renewing->replaces;
+    struct peer *peer = NULL;
+    enum mcpx_err err = MCPX_OK;
+
+    memcpy(renewing->old, renewing->grant->credential->token, sizeof renewing->old);
+    if (old.text &&
+        EVP_Digest(old.text, old.len, renewing->old, NULL, EVP_sha256(), NULL) != 1)
+        return MCPX_ENOMEM;
+    while (!err && (peer = orders_next_peer(call->api->hub, identity, renewing->topic,
+                                            peer)) != NULL) {
+        if (!is_meant(renewing, peer))
+            continue;
+        err = hub_regrant_quietly(call->api->hub, peer, renewing->grant, call->now);
+        mx_json_add_item(&renewing->found, peer_id(peer));
+    }
+    return err || !renewing->found.failed ? err : MCPX_ENOMEM;
+}
+
+static void renew(const struct api_call *call, struct renewing *renewing,
+                  struct http_reply *reply)
+{
+    int64_t expires_ms = renewing->grant->expires_ms;
+    enum mcpx_err err = renew_all(call, renewing);
+
+    if (!err && renewing->found.len == 0)
+        err = MCPX_ENOTFOUND;
+    if (err) {
+        http_reply_fail(reply, err,
+                        err == MCPX_ENOTFOUND
+                            ? "the token's participant has no such connection in the topic: "
+                              "name it by id, or by the token it came with (replaces)"
+                            : NULL);
         return;
-    if (!fault->reason)
-        mx_format(&reply->detail, ": %s", mcpx_strerror(err));
-    else if (fault->field && *fault->field)
-        mx_format(&reply->detail, ": %s (%s, byte %s)", fault->reason, fault->field,
-                  fault->offset);
+    }
+    mcpx_text_puts(&reply->body, "{\"expires_in\":");
+    if (!expires_ms)
+        mcpx_text_puts(&reply->body, "null");
     else
-        mx_format(&reply->detail, ": %s (byte %s)", fault->reason, fault->offset);
+        mcpx_text_number(&reply->body, expires_ms > call->now.wall_ms
+                                           ? (expires_ms - call->now.wall_ms) / 1000
+                                           : 0);
+    mx_format(&reply->body, ",\"connections\":[%s]}", &renewing->found);
+}
+
+void api_renew(const struct api_call *call, struct http_reply *reply)
+{
+    struct renewing renewing = {.topic = api_string(call, "topic"),
+                                .id = api_string(call, "id"),
+                                .replaces = api_string(call, "replaces")};
+
+    /* A connection that shows no certificate would not end with that of the request. */
+    if (call->claimant.bearer.text)
+        renewing.grant = api_grant_in(call, renewing.topic, reply);
+    else
+        http_reply_fail(reply, MCPX_ETOKEN,
+                        "a certificate renews nothing: send a fresh token");
+    if (renewing.grant)
+        renew(call, &renewing, reply);
+    mcpx_text_fini(&renewing.found);
+    grant_unref(renewing.grant);
 }

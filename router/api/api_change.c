@@ -1,5 +1,5 @@
 /*
- * api_change.c - POST /admin/participants/{id}/capabilities: reads an order, has it decided
+ * api_change.c - POST and DELETE below /admin/participants/{id}: reads an order, has it decided
  * (router/policy/identity/orders.h), answers, and tells log and audit. A preview ends before it is
  * in force.
  */
@@ -10,9 +10,6 @@
 #include "router/policy/config/kind_typo.h"
 #include "router/policy/grants/grant_list.h"
 #include <mcpx/json.h>
-
-/* Patterns of one request: `lifted` of an outcome has a bit for each. */
-enum { PATTERNS_MAX = 64 };
 
 /* Seconds that `until` may say: a hundred years. */
 static const json_int_t until_most_s = INT64_C(3155760000);
@@ -42,21 +39,15 @@ static bool refuse_item(const char *member, size_t index, const struct mcpx_faul
 }
 
 static bool read_list(const json_t *body, const char *member, struct grant_list *list,
+                      enum mcpx_err (*add)(struct grant_list *list, const json_t *value,
+                                           struct mcpx_fault *fault),
                       struct http_reply *reply)
 {
     const json_t *array = json_object_get(body, member);
-    bool adds = strcmp(member, "add") == 0;
 
-    if (array && (!json_is_array(array) || json_array_size(array) > PATTERNS_MAX)) {
-        http_reply_fail(reply, MCPX_EREQUEST, member);
-        mcpx_text_puts(&reply->detail, " must be an array of at most 64 patterns");
-        return false;
-    }
     for (size_t i = 0; i < json_array_size(array); i++) {
-        const json_t *item = json_array_get(array, i);
         struct mcpx_fault fault = {0};
-        enum mcpx_err err =
-            adds ? grant_list_add(list, item, &fault) : grant_list_deny(list, item, &fault);
+        enum mcpx_err err = add(list, json_array_get(array, i), &fault);
 
         if (err)
             return refuse_item(member, i, &fault, err, reply);
@@ -78,68 +69,26 @@ static bool read_until(const json_t *value, int64_t wall_ms, int64_t *out,
     }
     if (json_is_string(value) && mx_time_parse(json_slice(value), out) && *out > 0)
         return true;
-    http_reply_fail(reply, MCPX_EREQUEST,
-                    "until must be a date like 2026-12-31T23:59:59Z, or seconds from now");
-    return false;
+    return http_reply_fail(
+        reply, MCPX_EREQUEST,
+        "until must be a date like 2026-12-31T23:59:59Z, or seconds from now");
 }
 
-/* ?dry_run=1 */
-static bool read_preview(const struct api_call *call, bool *preview, struct http_reply *reply)
+static bool read_wish(const struct api_call *call, struct wish *wish, struct http_reply *reply)
 {
-    struct http_param param = {.name = "dry_run"};
-    struct mcpx_text scratch = {0};
-    size_t value = 0;
-    bool reads = api_params_read(call, &param, 1, &scratch, reply) &&
-                 api_number_read(&param, 0, 1, &value, reply);
+    const json_t *body = call->body;
 
-    mcpx_text_fini(&scratch);
-    *preview = value == 1;
-    return reads;
-}
-
-static bool read_wish(const struct api_call *call, const json_t *body, struct wish *wish,
-                      struct http_reply *reply)
-{
-    if (!read_preview(call, &wish->preview, reply) ||
-        !api_body_string(body, "topic", &wish->act.topic, reply) ||
-        !api_is_topic(wish->act.topic, reply))
-        return false;
-    if (!read_list(body, "add", &wish->add, reply) ||
-        !read_list(body, "remove", &wish->remove, reply) ||
+    wish->preview = api_number(call, "dry_run", 0);
+    wish->act.topic = api_string(call, "topic");
+    if (!read_list(body, "add", &wish->add, grant_list_add, reply) ||
+        !read_list(body, "remove", &wish->remove, grant_list_deny, reply) ||
         !read_until(json_object_get(body, "until"), call->now.wall_ms, &wish->until_ms, reply))
         return false;
-    if (wish->add.count + wish->remove.deny_count == 0) {
-        http_reply_fail(reply, MCPX_EREQUEST, "add or remove must name a pattern");
-        return false;
-    }
-    return true;
-}
-
-bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply)
-{
-    if (!mcpx_participant_id_is_valid(call->name)) {
-        http_reply_fail(reply, MCPX_EREQUEST,
-                        "the participant must be 1 to 256 bytes without control characters, "
-                        "and not 'system'");
-        return false;
-    }
-    act->identity = mcpx_identity_of(call->name);
-    act->by = call->grant->identity;
-    act->wall_ms = call->now.wall_ms;
-    return true;
+    return wish->add.count + wish->remove.deny_count > 0 ||
+           http_reply_fail(reply, MCPX_EREQUEST, "add or remove must name a pattern");
 }
 
 /* ---- written ---- */
-
-void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
-{
-    char text[MX_TIME_LEN + 1];
-
-    if (!wall_ms)
-        return;
-    mx_time_format(wall_ms, text);
-    mcpx_json_add_member(out, name, mcpx_slice_of(text));
-}
 
 void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mcpx_text *out)
 {
@@ -316,16 +265,199 @@ void api_change(const struct api_call *call, struct http_reply *reply)
 {
     struct wish wish = {.until_ms = 0};
     struct grant *own = NULL;
-    json_t *body = api_body_read(call->request->body, reply);
 
-    if (!body || !api_target(call, &wish.act, reply) || !read_wish(call, body, &wish, reply))
-        goto out;
-    own = api_grant_in(call, wish.act.topic, reply);
+    if (api_target(call, &wish.act, reply) && read_wish(call, &wish, reply))
+        own = api_grant_in(call, wish.act.topic, reply);
     if (own && api_may(call, own, "admin/grant", reply))
         change(call, &wish, own, reply);
-out:
     grant_unref(own);
     grant_list_fini(&wish.add);
     grant_list_fini(&wish.remove);
-    json_decref(body);
+}
+
+/*
+ * Removals: connections end, those that wait to come in are turned away, tickets are void. A token
+ * stays as good as it was, so its bearer may come back, unless it is kept out for a while: taking a
+ * token away is the configuration's business.
+ */
+
+/*
+ * What is asked, and what was done.
+ *
+ * act       without a topic: in all topics that the caller reaches
+ * standing  as it was before anything was done, and the same in all topics
+ * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
+ * until_ms  until when it is kept out
+ */
+struct kick {
+    const struct api_call *call;
+    struct change_act act;
+    struct standing standing;
+    bool preview, has_for;
+    size_t for_s;
+    int64_t until_ms;
+    size_t connections, tickets, waiting;
+};
+
+static bool read_kick(struct kick *kick, struct http_reply *reply)
+{
+    kick->act.topic = api_param(kick->call, "topic")->value;
+    kick->has_for = api_param(kick->call, "for")->value.text;
+    kick->for_s = api_number(kick->call, "for", 0);
+    kick->preview = api_number(kick->call, "dry_run", 0);
+    return !kick->has_for || kick->act.topic.text ||
+           http_reply_fail(reply, MCPX_EREQUEST, "for needs topic: name where to keep it out");
+}
+
+static bool lets_in(const struct kick *kick)
+{
+    return kick->has_for && kick->for_s == 0;
+}
+
+/* Whoever may kick everywhere still does so only where its token is good. */
+static bool reaches(void *reach, struct mcpx_slice topic)
+{
+    const struct kick *kick = reach;
+    const struct api_call *call = kick->call;
+    struct http_reply ignored = {.err = MCPX_OK};
+    struct grant *own;
+    bool reached;
+
+    if (kick->act.topic.text)
+        return mcpx_slice_equal(kick->act.topic, topic);
+    own = api_grant_in(call, topic, &ignored);
+    reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
+              !orders_refuse(own->capset, kick->standing, call->now.wall_ms);
+    grant_unref(own);
+    http_reply_fini(&ignored);
+    return reached;
+}
+
+static void tell_kick(const struct kick *kick, struct mcpx_slice id, struct mcpx_slice topic)
+{
+    const struct change_act act = {.topic = topic, .by = kick->act.by};
+
+    api_tell(kick->call, &act,
+             &(struct audit_note){
+                 .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
+                 .from = id,
+                 .until = kick->for_s ? kick->act.wall_ms + (int64_t)kick->for_s * 1000 : 0});
+}
+
+/* It cannot come back before its connections have ended. False with a problem. */
+static bool keep_out(struct kick *kick, struct http_reply *reply)
+{
+    struct changes *changes = kick->call->api->changes;
+    int64_t wall_ms = kick->act.wall_ms;
+    const struct change_order order = {
+        .act = kick->act, .bars = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
+    struct changed *draft = NULL;
+    struct mcpx_text why = {0};
+    enum mcpx_err err;
+
+    if (!kick->has_for)
+        return true;
+    err = changes_draft(changes, &order, &why, &draft);
+    if (!err) {
+        kick->until_ms = changed_barred_until(draft, wall_ms);
+        err = kick->preview ? MCPX_OK : changes_commit(changes, draft);
+        changed_free(draft);
+    }
+    if (err)
+        http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
+    mcpx_text_fini(&why);
+    return !err;
+}
+
+static void end_connections(struct kick *kick)
+{
+    const struct http_api *api = kick->call->api;
+    struct peer *peer = NULL;
+
+    while ((peer = orders_next_peer(api->hub, kick->act.identity, kick->act.topic, peer)) !=
+           NULL) {
+        if (!reaches(kick, peer_topic_name(peer)))
+            continue;
+        kick->connections++;
+        if (kick->preview)
+            continue;
+        tell_kick(kick, peer_id(peer), peer_topic_name(peer));
+        hub_condemn(api->hub, peer, MCPX_EKICKED, kick->call->now);
+    }
+}
+
+static void end_others(struct kick *kick)
+{
+    const struct http_api *api = kick->call->api;
+    struct removal removal = {kick->act.identity, reaches, kick};
+
+    if (kick->preview)
+        return;
+    kick->tickets = tickets_void(api->tickets, kick->act.identity, reaches, kick);
+    if (api->turn_away)
+        kick->waiting = api->turn_away(api->context, &removal);
+    if (kick->connections == 0 && (kick->has_for || kick->tickets + kick->waiting > 0))
+        tell_kick(kick, kick->act.identity, kick->act.topic);
+    api->changes->kicked++;
+}
+
+static bool is_somebody(const struct kick *kick)
+{
+    struct tokens_entry entry;
+
+    return kick->has_for || kick->preview ||
+           kick->connections + kick->tickets + kick->waiting > 0 ||
+           tokens_entry(kick->call->api->config->tokens, kick->act.identity, &entry);
+}
+
+static void write_answer(const struct kick *kick, struct mcpx_text *out)
+{
+    mx_format(out, "{\"participantId\":%q", kick->act.identity);
+    mx_json_add_optional(out, "topic", kick->act.topic);
+    mx_json_add_number(out, "connections", (int64_t)(kick->connections + kick->waiting));
+    mx_json_add_number(out, "tickets", (int64_t)kick->tickets);
+    api_write_time(out, "barredUntil", kick->until_ms);
+    mcpx_json_add_member(out, "modifiedBy", kick->act.by);
+    api_write_time(out, "modifiedAt", kick->act.wall_ms);
+    mx_json_add_bool(out, "dryRun", kick->preview);
+    mx_json_end_object(out);
+}
+
+static bool may_kick(struct kick *kick, struct http_reply *reply)
+{
+    const struct api_call *call = kick->call;
+    const struct realm realm = api_realm(call->api);
+    struct grant *own = kick->act.topic.text ? api_grant_in(call, kick->act.topic, reply)
+                                             : grant_ref(call->grant);
+    const char *refusal = NULL;
+    bool may = own && api_may(call, own, "admin/kick", reply);
+
+    if (may) {
+        kick->standing = orders_standing(&realm, &kick->act);
+        refusal = orders_refuse(own->capset, kick->standing, call->now.wall_ms);
+    }
+    if (refusal)
+        http_reply_fail(reply, MCPX_ECAPABILITY, refusal);
+    grant_unref(own);
+    return may && !refusal;
+}
+
+void api_kick(const struct api_call *call, struct http_reply *reply)
+{
+    struct kick kick = {.call = call};
+
+    if (!api_target(call, &kick.act, reply) || !read_kick(&kick, reply) ||
+        !may_kick(&kick, reply) || !keep_out(&kick, reply))
+        return;
+    if (!lets_in(&kick)) {
+        end_connections(&kick);
+        end_others(&kick);
+    } else if (!kick.preview) {
+        tell_kick(&kick, kick.act.identity, kick.act.topic);
+    }
+    if (is_somebody(&kick))
+        write_answer(&kick, &reply->body);
+    else
+        http_reply_fail(reply, MCPX_ENOTFOUND,
+                        "nobody is configured or connected under that id");
 }

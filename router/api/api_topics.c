@@ -13,75 +13,11 @@
 #include <stdlib.h>
 
 enum {
-    NAMES_MAX = 1000,      /* in one answer */
     LOOKED_MAX = 16384,    /* topics looked at for one answer */
     BLOCK = 1024,          /* of them asked about at once */
     WORK_MAX = 1 << 20,    /* for one answer: struct token_topics */
     BYTES_MAX = 128 * 1024 /* of a list of participants */
 };
-
-bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply)
-{
-    if (mcpx_topic_name_is_valid(topic))
-        return true;
-    http_reply_fail(reply, MCPX_ETOPIC,
-                    "topic must be 1 to 256 bytes without control characters");
-    return false;
-}
-
-bool api_params_read(const struct api_call *call, struct http_param *params, size_t count,
-                     struct mcpx_text *scratch, struct http_reply *reply)
-{
-    enum http_param_fault fault;
-    size_t bad = 0;
-
-    if (!mcpx_text_reserve(scratch, call->query.len)) {
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-        return false;
-    }
-    fault = http_params_read(call->query, params, count, scratch, &bad);
-    if (!fault)
-        return true;
-    http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-    mcpx_text_puts(&reply->detail, fault == HTTP_PARAM_TWICE
-                                       ? " is given twice"
-                                       : " has malformed percent-encoding");
-    return false;
-}
-
-bool api_number_read(const struct http_param *param, size_t least, size_t most, size_t *out,
-                     struct http_reply *reply)
-{
-    size_t value = *out;
-
-    if (!param->value.text || (http_decimal(param->value, most, &value) && value >= least)) {
-        *out = value;
-        return true;
-    }
-    http_reply_fail(reply, MCPX_EREQUEST, param->name);
-    mx_format(&reply->detail, " must be a number from %s to %s", least, most);
-    return false;
-}
-
-bool api_page_read(const struct api_call *call, struct mcpx_text *scratch,
-                   struct name_page *page, struct http_reply *reply)
-{
-    struct http_param params[] = {{.name = "limit"}, {.name = "after"}};
-
-    if (!api_params_read(call, params, 2, scratch, reply))
-        return false;
-    *page = (struct name_page){NAMES_MAX, params[1].value};
-    return api_number_read(&params[0], 1, NAMES_MAX, &page->limit, reply);
-}
-
-/* Existing clients know no pages: nothing is added where everything was told. */
-void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
-{
-    if (next.text)
-        mx_json_add_bool(out, "complete", false);
-    mx_json_add_optional(out, "next", next);
-    mx_json_end_object(out);
-}
 
 /* A walk along the topics; `next` is the name to go on behind. */
 struct listing {
@@ -149,12 +85,9 @@ static enum mcpx_err list_topics(const struct api_call *call, struct listing *li
 void api_topics(const struct api_call *call, struct http_reply *reply)
 {
     struct listing *listing = malloc(sizeof *listing);
-    struct mcpx_text scratch = {0};
-    struct name_page page;
+    const struct name_page page = api_page(call);
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (!api_page_read(call, &scratch, &page, reply))
-        goto out;
     if (listing) {
         listing->at = hub_topic_after(call->api->hub, page.after);
         listing->looked = listing->told = 0;
@@ -163,27 +96,21 @@ void api_topics(const struct api_call *call, struct http_reply *reply)
     }
     if (err)
         http_reply_fail(reply, err, NULL);
-out:
-    mcpx_text_fini(&scratch);
     free(listing);
 }
 
 void api_participants(const struct api_call *call, struct http_reply *reply)
 {
     const struct topic *topic = hub_topic_find(call->api->hub, call->name);
+    const struct name_page page = api_page(call);
     struct mcpx_slice next = {0};
-    struct mcpx_text scratch = {0};
-    struct name_page page;
 
-    if (api_page_read(call, &scratch, &page, reply)) {
-        mcpx_text_puts(&reply->body, "{\"participants\":");
-        if (topic)
-            next = topic_write_participants(topic, &page, BYTES_MAX, &reply->body);
-        else
-            mcpx_text_puts(&reply->body, "[]");
-        api_page_end(next, &reply->body);
-    }
-    mcpx_text_fini(&scratch);
+    mcpx_text_puts(&reply->body, "{\"participants\":");
+    if (topic)
+        next = topic_write_participants(topic, &page, BYTES_MAX, &reply->body);
+    else
+        mcpx_text_puts(&reply->body, "[]");
+    api_page_end(next, &reply->body);
 }
 
 /* UINT64_MAX stands for "unlimited" and reads null. */
@@ -217,51 +144,9 @@ void api_rate_limit(const struct api_call *call, struct http_reply *reply)
  * Pages of a topic's history. Envelopes come from the hub as text and stay text: reading them into
  * values to write them again would change numbers and lose members that stand twice in a payload.
  * An answer is bounded, because it leaves in one write; what does not fit is not even copied,
- * because nobody would be charged for it.
+ * because nobody would be charged for it. The answer holds an array twice.
  */
-enum {
-    HISTORY_DEFAULT = 100,
-    HISTORY_MAX = 1000,
-    /* of one array of envelopes; the answer holds it twice, and leaves in one write */
-    HISTORY_BYTES_MAX = 128 * 1024
-};
-
-/* The query of a history request. `scratch` keeps the decoded ids. */
-static bool read_page(struct mcpx_slice query, struct mcpx_text *scratch, struct page *page,
-                      struct http_reply *reply)
-{
-    struct http_param params[] = {{.name = "limit"}, {.name = "before"}, {.name = "after"}};
-    enum http_param_fault fault;
-    size_t bad = 0;
-
-    if (!mcpx_text_reserve(scratch, query.len)) {
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-        return false;
-    }
-    fault = http_params_read(query, params, 3, scratch, &bad);
-    if (fault) {
-        http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-        mcpx_text_puts(&reply->detail, fault == HTTP_PARAM_TWICE
-                                           ? " is given twice"
-                                           : " has malformed percent-encoding");
-        return false;
-    }
-    *page = (struct page){HISTORY_DEFAULT, params[1].value, params[2].value};
-    if (params[0].value.text &&
-        (!http_decimal(params[0].value, HISTORY_MAX, &page->limit) || page->limit == 0)) {
-        http_reply_fail(reply, MCPX_EREQUEST, "limit must be a number from 1 to 1000");
-        return false;
-    }
-    for (bad = 1; bad < 3; bad++) {
-        if (params[bad].value.text &&
-            (params[bad].value.len == 0 || params[bad].value.len > MCPX_ID_MAX)) {
-            http_reply_fail(reply, MCPX_EREQUEST, params[bad].name);
-            mcpx_text_puts(&reply->detail, " must be an envelope id of 1 to 256 bytes");
-            return false;
-        }
-    }
-    return true;
-}
+enum { HISTORY_BYTES_MAX = 128 * 1024 };
 
 /*
  * Whoever reads on needs to know from where (`next`). Existing clients ignore members they do not
@@ -296,14 +181,15 @@ static bool open_topic(const struct api_call *call, struct http_reply *reply)
 
 void api_history(const struct api_call *call, struct http_reply *reply)
 {
-    struct mcpx_text scratch = {0}, array = {0};
+    const struct page page = {api_number(call, "limit", 100), api_param(call, "before")->value,
+                              api_param(call, "after")->value};
+    struct mcpx_text array = {0};
     const struct topic *topic;
-    struct page page;
     enum mcpx_err err = MCPX_OK;
     struct page_end end = {.count = 0};
 
-    if (!read_page(call->query, &scratch, &page, reply) || !open_topic(call, reply))
-        goto out;
+    if (!open_topic(call, reply))
+        return;
     topic = hub_topic_find(call->api->hub, call->name);
     if (topic)
         err = topic_write_history(topic, &page, HISTORY_BYTES_MAX, &array, &end);
@@ -311,16 +197,13 @@ void api_history(const struct api_call *call, struct http_reply *reply)
         err = MCPX_ENOTFOUND;
     else
         mcpx_text_puts(&array, "[]");
-    if (err) {
+    if (!err && array.failed)
+        err = MCPX_ENOMEM;
+    if (err)
         http_reply_fail(reply, err,
                         err == MCPX_ENOTFOUND ? "before or after names no retained envelope"
                                               : NULL);
-    } else if (array.failed) {
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    } else {
+    else
         write_history(&array, &page, &end, &reply->body);
-    }
-out:
     mcpx_text_fini(&array);
-    mcpx_text_fini(&scratch);
 }

@@ -69,12 +69,6 @@ bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origi
     return mx_glob_any_matches(config->origins, config->origin_count, origin);
 }
 
-enum { HISTORY_MAX = 1000000, INSTANCE_KEY_MAX = 64 };
-
-/* An epoch of ours is shorter; another router's may be longer, and names no topic here. */
-enum { EPOCH_MAX = 64 };
-
-/* In the order of `params_known`. */
 enum {
     PARAM_TOPIC,
     PARAM_ROUTING,
@@ -89,10 +83,22 @@ enum {
     PARAM_COUNT
 };
 
+/* An epoch of ours is shorter; another router's may be longer, and names no topic here. */
 static const struct http_param params_known[PARAM_COUNT] = {
-    {.name = "topic"},  {.name = "routing"}, {.name = "history"},  {.name = "after"},
-    {.name = "epoch"},  {.name = "serial"},  {.name = "instance"}, {.name = "instance_key"},
-    {.name = "ticket"}, {.name = "token"}};
+    [PARAM_TOPIC] = {.name = "topic"},
+    [PARAM_ROUTING] = {.name = "routing"},
+    [PARAM_HISTORY] = {"history", HTTP_NUMBER, .most = 1000000,
+                       .must = "history must be a number from 0 to 1000000"},
+    [PARAM_AFTER] = {"after", .least = 1, .most = MCPX_ID_MAX,
+                     .must = "after must be an envelope id of 1 to 256 bytes"},
+    [PARAM_EPOCH] = {"epoch", .least = 1, .most = 64, .must = "epoch must be 1 to 64 bytes"},
+    [PARAM_SERIAL] = {"serial", HTTP_NUMBER, .most = SIZE_MAX,
+                      .must = "serial must be a number of at most 18 digits"},
+    [PARAM_INSTANCE] = {.name = "instance"},
+    [PARAM_INSTANCE_KEY] = {"instance_key", .least = 1, .most = 64,
+                            .must = "instance_key must be 1 to 64 bytes"},
+    [PARAM_TICKET] = {.name = "ticket"},
+    [PARAM_TOKEN] = {.name = "token"}};
 
 static enum mcpx_err refuse_admission(enum mcpx_err err, const char *why, const char **detail)
 {
@@ -100,86 +106,41 @@ static enum mcpx_err refuse_admission(enum mcpx_err err, const char *why, const 
     return err;
 }
 
-static enum mcpx_err read_topic(struct mcpx_slice value, struct admission *admission,
-                                const char **detail)
-{
-    if (!value.text)
-        return refuse_admission(MCPX_ETOPIC, "the parameter topic is required", detail);
-    if (!mcpx_topic_name_is_valid(value))
-        return refuse_admission(
-            MCPX_ETOPIC, "topic must be 1 to 256 bytes of UTF-8 without control characters",
-            detail);
-    admission->topic = value;
-    return MCPX_OK;
-}
-
-/* Where to go on. An id alone is no place and asks for nothing. Protocol: section 5. */
-static enum mcpx_err read_place(const struct http_param *params, struct admission *admission,
-                                const char **detail)
-{
-    struct mcpx_slice after = params[PARAM_AFTER].value;
-    struct mcpx_slice epoch = params[PARAM_EPOCH].value;
-    struct mcpx_slice digits = params[PARAM_SERIAL].value;
-    size_t serial = 0;
-
-    if (after.text && (after.len == 0 || after.len > MCPX_ID_MAX))
-        return refuse_admission(MCPX_EREQUEST,
-                                "after must be an envelope id of 1 to 256 bytes", detail);
-    if (!epoch.text != !digits.text)
-        return refuse_admission(
-            MCPX_EREQUEST,
-            "epoch and serial belong together: give both as the router told them", detail);
-    if (epoch.text && (epoch.len == 0 || epoch.len > EPOCH_MAX))
-        return refuse_admission(MCPX_EREQUEST, "epoch must be 1 to 64 bytes", detail);
-    if (digits.text && !http_decimal(digits, SIZE_MAX, &serial))
-        return refuse_admission(MCPX_EREQUEST, "serial must be a number of at most 18 digits",
-                                detail);
-    admission->after = after;
-    admission->epoch = epoch;
-    admission->serial = serial;
-    return MCPX_OK;
-}
-
-static enum mcpx_err read_wishes(const struct http_param *params, struct admission *admission,
-                                 const char **detail)
-{
-    struct mcpx_slice routing = params[PARAM_ROUTING].value;
-    struct mcpx_slice history = params[PARAM_HISTORY].value;
-
-    if (mcpx_slice_equal(routing, MCPX_SLICE("all")))
-        admission->routing = ROUTING_ALL;
-    else if (mcpx_slice_equal(routing, MCPX_SLICE("directed")))
-        admission->routing = ROUTING_DIRECTED;
-    else if (routing.text)
-        return refuse_admission(MCPX_EREQUEST, "routing must be all or directed", detail);
-    admission->has_history = history.text;
-    if (history.text && !http_decimal(history, HISTORY_MAX, &admission->history))
-        return refuse_admission(MCPX_EREQUEST, "history must be a number from 0 to 1000000",
-                                detail);
-    return read_place(params, admission, detail);
-}
-
-static enum mcpx_err read_instance(const struct http_param *params,
-                                   struct admission *admission, const char **detail)
+static const char *read_instance(const struct http_param *params, struct admission *admission)
 {
     struct mcpx_slice instance = params[PARAM_INSTANCE].value;
     struct mcpx_slice key = params[PARAM_INSTANCE_KEY].value;
     size_t number = INSTANCE_AUTO;
 
     if (!instance.text)
-        return key.text
-                   ? refuse_admission(MCPX_EREQUEST,
-                                      "instance_key is for those who give instance", detail)
-                   : MCPX_OK;
+        return key.text ? "instance_key is for those who give instance" : NULL;
     if (!mcpx_slice_equal(instance, MCPX_SLICE("auto")) &&
         (!http_decimal(instance, INSTANCES_MAX, &number) || number == 0))
-        return refuse_admission(MCPX_EREQUEST,
-                                "instance must be auto or a number from 1 to 64", detail);
-    if (key.text && (key.len == 0 || key.len > INSTANCE_KEY_MAX))
-        return refuse_admission(MCPX_EREQUEST, "instance_key must be 1 to 64 bytes", detail);
+        return "instance must be auto or a number from 1 to 64";
     admission->instance = (unsigned)number;
     admission->instance_key = key;
-    return MCPX_OK;
+    return NULL;
+}
+
+/* What is wished besides the topic. An id alone is no place and asks for nothing: section 5. */
+static const char *read_wishes(const struct http_param *params, struct admission *admission)
+{
+    struct mcpx_slice routing = params[PARAM_ROUTING].value;
+
+    if (mcpx_slice_equal(routing, MCPX_SLICE("all")))
+        admission->routing = ROUTING_ALL;
+    else if (mcpx_slice_equal(routing, MCPX_SLICE("directed")))
+        admission->routing = ROUTING_DIRECTED;
+    else if (routing.text)
+        return "routing must be all or directed";
+    if (!params[PARAM_EPOCH].value.text != !params[PARAM_SERIAL].value.text)
+        return "epoch and serial belong together: give both as the router told them";
+    admission->has_history = params[PARAM_HISTORY].value.text;
+    admission->history = params[PARAM_HISTORY].number;
+    admission->after = params[PARAM_AFTER].value;
+    admission->epoch = params[PARAM_EPOCH].value;
+    admission->serial = params[PARAM_SERIAL].number;
+    return read_instance(params, admission);
 }
 
 /* The query, into `params` and `admission`. A second topic is never a matter of which one wins. */
@@ -187,26 +148,35 @@ static enum mcpx_err read_query(struct mcpx_slice query, struct http_param *para
                                 struct admission *admission, struct mcpx_text *scratch,
                                 const char **detail)
 {
-    size_t bad = 0;
-    enum http_param_fault fault;
-    enum mcpx_err err;
+    struct mcpx_slice *topic = &params[PARAM_TOPIC].value;
+    size_t bad = PARAM_TOPIC;
+    const char *why = NULL;
 
     mcpx_text_reset(scratch);
     if (!mcpx_text_reserve(scratch, query.len))
         return refuse_admission(MCPX_ENOMEM, mcpx_strerror(MCPX_ENOMEM), detail);
-    fault = http_params_read(query, params, PARAM_COUNT, scratch, &bad);
-    if (fault == HTTP_PARAM_TWICE)
-        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
-                                bad == PARAM_TOPIC ? "topic is given twice"
-                                                   : "a parameter is given twice",
-                                detail);
-    if (fault)
-        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
-                                "a parameter has malformed percent-encoding", detail);
-    err = read_topic(params[PARAM_TOPIC].value, admission, detail);
-    if (!err)
-        err = read_wishes(params, admission, detail);
-    return err ? err : read_instance(params, admission, detail);
+    switch (http_params_read(query, params, PARAM_COUNT, scratch, &bad)) {
+    case HTTP_PARAM_TWICE:
+        why = bad == PARAM_TOPIC ? "topic is given twice" : "a parameter is given twice";
+        break;
+    case HTTP_PARAM_MALFORMED:
+        why = "a parameter has malformed percent-encoding";
+        break;
+    case HTTP_PARAM_UNFIT:
+        why = params[bad].must;
+        break;
+    case HTTP_PARAM_OK:
+        bad = PARAM_TOPIC;
+        if (!topic->text)
+            why = "the parameter topic is required";
+        else if (!mcpx_topic_name_is_valid(*topic))
+            why = "topic must be 1 to 256 bytes of UTF-8 without control characters";
+    }
+    if (why)
+        return refuse_admission(bad == PARAM_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST, why, detail);
+    admission->topic = *topic;
+    why = read_wishes(params, admission);
+    return why ? refuse_admission(MCPX_EREQUEST, why, detail) : MCPX_OK;
 }
 
 /* A ticket is worth what the token or certificate it was issued for is worth now. */
@@ -277,46 +247,41 @@ static const char *token_detail(const struct http_api *api, const struct http_re
                : "tokens in the query are not accepted here; use Authorization or a ticket";
 }
 
-/* Names the cap that is reached, and counts. */
-static const char *share_detail(struct hub *hub, const struct grant *grant)
+/* A sentence for who is not let in; counts a cap that is reached. */
+static const char *admit_detail(struct hub *hub, const struct grant *grant, enum mcpx_err err)
 {
-    enum cap cap = hub_cap_of(hub, grant);
+    static const struct {
+        enum mcpx_err err;
+        const char *sentence;
+    } rows[] = {
+        {MCPX_ENOTOPIC, "topic does not exist and may not be created"},
+        {MCPX_EFULL, "topic or router is full; try again later"},
+        {MCPX_EPRESENT, "this participant is already connected to the topic"},
+        {MCPX_EFLAPPING,
+         "this participant was replaced more than three times within a minute, or came too "
+         "often; is it running twice? With instance=auto both may stay"},
+        {MCPX_EINSTANCES,
+         "this participant is connected to the topic as often as it may be; end one of its "
+         "connections, or raise auth.instances"},
+        {MCPX_EGOING, "the router is going away"},
+        {MCPX_ENOTNOW,
+         "the router cannot load or store anything of this topic now; try again later"},
+        {MCPX_EKICKED, "an administrator keeps this participant out of the topic for now"},
+        {MCPX_EREQUESTS,
+         "this participant connects and asks too often (limits.requests_per_minute); wait "
+         "before the next attempt"},
+    };
 
-    hub_note_cap(hub, cap);
-    if (cap == CAP_CONNECTIONS)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].err == err)
+            return rows[i].sentence;
+    if (err != MCPX_ESHARE)
+        return mcpx_strerror(err);
+    hub_note_cap(hub, hub_cap_of(hub, grant));
+    if (hub_cap_of(hub, grant) == CAP_CONNECTIONS)
         return "this participant has as many connections (limits.connections_per_participant) "
                "as one may have";
     return "this participant has as many topics (topics.max_per_participant) as one may have";
-}
-
-static const char *admit_detail(enum mcpx_err err)
-{
-    switch (err) {
-    case MCPX_ENOTOPIC:
-        return "topic does not exist and may not be created";
-    case MCPX_EFULL:
-        return "topic or router is full; try again later";
-    case MCPX_EPRESENT:
-        return "this participant is already connected to the topic";
-    case MCPX_EFLAPPING:
-        return "this participant was replaced more than three times within a minute, or came "
-               "too often; is it running twice? With instance=auto both may stay";
-    case MCPX_EINSTANCES:
-        return "this participant is connected to the topic as often as it may be; end one of "
-               "its connections, or raise auth.instances";
-    case MCPX_EGOING:
-        return "the router is going away";
-    case MCPX_ENOTNOW:
-        return "the router cannot load or store anything of this topic now; try again later";
-    case MCPX_EKICKED:
-        return "an administrator keeps this participant out of the topic for now";
-    case MCPX_EREQUESTS:
-        return "this participant connects and asks too often (limits.requests_per_minute); "
-               "wait "
-               "before the next attempt";
-    default:
-        return mcpx_strerror(err);
-    }
 }
 
 /* Path, method and origin: what can be refused without reading the query. */
@@ -384,11 +349,9 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
     if (!err)
         err = http_admission_ask(api->hub, found, &wish, now);
     if (err && err != MCPX_EOPENING) {
-        const char *text =
-            err == MCPX_ESHARE ? share_detail(api->hub, found) : admit_detail(err);
-
+        *detail = admit_detail(api->hub, found, err);
         grant_unref(found);
-        return refuse_admission(err, text, detail);
+        return err;
     }
     *admission = wish;
     *grant = found;

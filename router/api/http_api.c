@@ -1,7 +1,8 @@
 /*
  * http_api.c - finds out what a request wants and who may want it, then hands it to one handler.
- * The routes are one table: method, path, what access they need, handler. A chain of string
- * comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow from a table.
+ * The routes are one table: method, path, what access they need, what they may be asked, handler. A
+ * chain of string comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow
+ * from a table.
  */
 #include "router/api/api.h"
 #include "router/http/http_reply.h"
@@ -12,50 +13,105 @@ enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
 /*
  * path     literal text, with at most one "{...}" that stands for one or more bytes
  * access   see above; ACCESS_TOPIC means that "{...}" is a topic's name
+ * needs    a kind that a grant of the caller has to cover (api_may); NULL = none
+ * query    rows of its parameters, the last one without a name; NULL = it has none
+ * body     likewise of the members of its body; NULL = no body is looked at
  * dev      exists in dev mode only
  */
 struct route {
     enum http_method method;
     const char *path;
     enum access access;
+    const char *needs;
+    const struct http_param *query, *body;
     bool dev;
-    void (*handle)(const struct api_call *call, struct http_reply *reply);
+    api_handler *handle;
 };
 
 /* It takes its time: whoever has the connection answers when it is done. */
 static void api_reload(const struct api_call *call, struct http_reply *reply)
 {
-    if (!api_may(call, call->grant, "admin/reload", reply))
-        return;
     reply->err = MCPX_EOPENING;
     reply->reload = true;
     mcpx_text_slice(&reply->detail, call->grant->identity);
 }
 
+/* ---- the table ---- */
+
+/* In order: name, type, required, least, most. */
+#define TEXT(name) name, HTTP_TEXT, .must = NULL
+#define TOPIC "topic", HTTP_TOPIC, true, .must = NULL
+#define TOPIC_IF_ANY "topic", HTTP_TOPIC, .must = NULL
+#define NUMBER(name, least, most)                                                             \
+    name, HTTP_NUMBER, false, least, most,                                                    \
+        .must = name " must be a number from " #least " to " #most
+#define ENVELOPE_ID(name)                                                                     \
+    name, HTTP_TEXT, false, 1, MCPX_ID_MAX,                                                   \
+        .must = name " must be an envelope id of 1 to 256 bytes"
+#define PATTERNS(name)                                                                        \
+    name, HTTP_LIST, false, 0, API_PATTERNS_MAX,                                              \
+        .must = name " must be an array of at most 64 patterns"
+#define GRANTS "capabilities", HTTP_LIST, .must = NULL
+#define END .name = NULL
+
+static const struct http_param page[] = {{NUMBER("limit", 1, 1000)}, {TEXT("after")}, {END}};
+static const struct http_param history[] = {
+    {NUMBER("limit", 1, 1000)}, {ENVELOPE_ID("before")}, {ENVELOPE_ID("after")}, {END}};
+static const struct http_param dry_run[] = {{NUMBER("dry_run", 0, 1)}, {END}};
+/* Nobody is kept out for longer than a year without the configuration. */
+static const struct http_param kick[] = {
+    {TOPIC_IF_ANY}, {NUMBER("for", 0, 31536000)}, {NUMBER("dry_run", 0, 1)}, {END}};
+
+static const struct http_param ticket[] = {{TOPIC}, {END}};
+static const struct http_param renew[] = {{TOPIC}, {TEXT("id")}, {TEXT("replaces")}, {END}};
+static const struct http_param token[] = {
+    {TEXT("participantId")}, {TEXT("topic")}, {GRANTS}, {END}};
+static const struct http_param change[] = {{TOPIC},
+                                           {PATTERNS("add")},
+                                           {PATTERNS("remove")},
+                                           {"until", HTTP_ANY, .must = NULL},
+                                           {END}};
+static const struct http_param check[] = {
+    {"kind", HTTP_TEXT, true, .must = NULL},
+    {"to", HTTP_IDS, .most = MCPX_TO_MAX,
+     .must = "to must be an array of at most 256 participant ids"},
+    {TOPIC_IF_ANY},
+    {TEXT("participant")},
+    {GRANTS},
+    {END}};
+
 static const struct route routes[] = {
-    {HTTP_GET, "/", ACCESS_OPEN, false, api_root},
-    {HTTP_GET, "/health", ACCESS_OPEN, false, api_health},
-    {HTTP_GET, "/livez", ACCESS_OPEN, false, api_live},
-    {HTTP_GET, "/readyz", ACCESS_OPEN, false, api_ready},
-    {HTTP_GET, "/metrics", ACCESS_OPEN, false, api_metrics},
-    {HTTP_GET, "/ws", ACCESS_OPEN, false, api_upgrade},
-    {HTTP_GET, "/v0.1/ws", ACCESS_OPEN, false, api_upgrade},
-    {HTTP_GET, "/v0.1/topics", ACCESS_TOKEN, false, api_topics},
-    {HTTP_GET, "/v0.1/topics/{topic}/participants", ACCESS_TOPIC, false, api_participants},
-    {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, false, api_history},
-    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, false, api_rate_limit},
-    {HTTP_POST, "/admin/reload", ACCESS_TOKEN, false, api_reload},
-    {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, false, api_ticket},
-    {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, false, api_renew},
-    {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, false, api_check},
-    {HTTP_GET, "/admin/participants", ACCESS_TOKEN, false, api_admin_participants},
-    {HTTP_GET, "/admin/topics", ACCESS_TOKEN, false, api_admin_topics},
-    {HTTP_GET, "/admin/policy", ACCESS_TOKEN, false, api_admin_policy},
-    {HTTP_POST, "/admin/participants/{id}/capabilities", ACCESS_TOKEN, false, api_change},
-    {HTTP_DELETE, "/admin/participants/{id}", ACCESS_TOKEN, false, api_kick},
-    {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, true, api_token},
-    {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, true, api_token},
+    {HTTP_GET, "/", ACCESS_OPEN, .handle = api_root},
+    {HTTP_GET, "/health", ACCESS_OPEN, .handle = api_health},
+    {HTTP_GET, "/livez", ACCESS_OPEN, .handle = api_live},
+    {HTTP_GET, "/readyz", ACCESS_OPEN, .handle = api_ready},
+    {HTTP_GET, "/metrics", ACCESS_OPEN, .handle = api_metrics},
+    {HTTP_GET, "/ws", ACCESS_OPEN, .handle = api_upgrade},
+    {HTTP_GET, "/v0.1/ws", ACCESS_OPEN, .handle = api_upgrade},
+    {HTTP_GET, "/v0.1/topics", ACCESS_TOKEN, .query = page, .handle = api_topics},
+    {HTTP_GET, "/v0.1/topics/{topic}/participants", ACCESS_TOPIC, .query = page,
+     .handle = api_participants},
+    {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, .query = history,
+     .handle = api_history},
+    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, .handle = api_rate_limit},
+    {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, .body = ticket, .handle = api_ticket},
+    {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, .body = renew, .handle = api_renew},
+    {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, .body = check, .handle = api_check},
+    {HTTP_GET, "/admin/participants", ACCESS_TOKEN, "admin/read", page,
+     .handle = api_admin_participants},
+    {HTTP_GET, "/admin/topics", ACCESS_TOKEN, "admin/read", page, .handle = api_admin_topics},
+    {HTTP_GET, "/admin/policy", ACCESS_TOKEN, "admin/read", page, .handle = api_admin_policy},
+    {HTTP_POST, "/admin/reload", ACCESS_TOKEN, "admin/reload", .handle = api_reload},
+    {HTTP_POST, "/admin/participants/{id}/capabilities", ACCESS_TOKEN, .query = dry_run,
+     .body = change, .handle = api_change},
+    {HTTP_DELETE, "/admin/participants/{id}", ACCESS_TOKEN, .query = kick, .handle = api_kick},
+    {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, .body = token, .handle = api_token,
+     .dev = true},
+    {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, .body = token, .handle = api_token,
+     .dev = true},
 };
+
+/* ---- which one ---- */
 
 /*
  * Does the path fit? `name` is then what stands for "{...}", still encoded. A name may hold
@@ -127,23 +183,19 @@ static const struct route *find_route(const struct http_api *api,
     return NULL;
 }
 
-/* Decodes the path's variable part into `scratch`. */
+/* Decodes the path's variable part into `scratch`, which has room for the whole target. */
 static bool read_name(const struct route *route, struct mcpx_slice raw,
                       struct mcpx_text *scratch, struct api_call *call,
                       struct http_reply *reply)
 {
     if (!raw.text)
         return true;
-    if (!mcpx_text_reserve(scratch, raw.len)) {
-        http_reply_fail(reply, MCPX_ENOMEM, NULL);
-        return false;
-    }
-    if (!http_decode(raw, HTTP_PLUS_LITERAL, scratch, &call->name)) {
-        http_reply_fail(reply, MCPX_EREQUEST, "path has malformed percent-encoding");
-        return false;
-    }
+    if (!http_decode(raw, HTTP_PLUS_LITERAL, scratch, &call->name))
+        return http_reply_fail(reply, MCPX_EREQUEST, "path has malformed percent-encoding");
     return route->access != ACCESS_TOPIC || api_is_topic(call->name, reply);
 }
+
+/* ---- who asks ---- */
 
 /* Fills call->claimant and call->grant, a reference the caller owns, as the route demands. */
 static bool check_access(const struct route *route, struct api_call *call,
@@ -156,10 +208,8 @@ static bool check_access(const struct route *route, struct api_call *call,
     if (route->access == ACCESS_OPEN)
         return true;
     err = http_claimant(call->request, &call->claimant);
-    if (!err && !claimant->bearer.text && !claimant->named.text) {
-        http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
-        return false;
-    }
+    if (!err && !claimant->bearer.text && !claimant->named.text)
+        return http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
     if (!err)
         err = tokens_ask(call->api->config->tokens, claimant,
                          route->access == ACCESS_TOPIC ? call->name : any, call->now,
@@ -167,15 +217,15 @@ static bool check_access(const struct route *route, struct api_call *call,
     if (!err && route->access == ACCESS_TOPIC &&
         changes_bar(call->api->changes, call->grant->identity, call->name, call->now.wall_ms))
         err = MCPX_EKICKED;
-    if (err == MCPX_ETOKEN && claimant->named.text)
-        http_reply_fail(reply, err, "Invalid certificate, or a token of somebody else");
-    else if (err == MCPX_ETOKEN)
-        http_reply_fail(reply, err, "Invalid token");
-    else if (err == MCPX_EFORBIDDEN)
-        http_reply_fail(reply, err, "Access denied to topic");
-    else if (err)
-        http_reply_fail(reply, err, NULL);
-    return err == MCPX_OK;
+    if (err == MCPX_ETOKEN)
+        return http_reply_fail(reply, err,
+                               claimant->named.text
+                                   ? "Invalid certificate, or a token of somebody else"
+                                   : "Invalid token");
+    if (err)
+        return http_reply_fail(reply, err,
+                               err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    return !route->needs || api_may(call, call->grant, route->needs, reply);
 }
 
 /* Protocol: section 8. Its address has paid already, and has it back. */
@@ -191,6 +241,8 @@ static bool check_rate(const struct api_call *call, struct http_reply *reply)
     reply->wait_ms = wait_ms;
     return false;
 }
+
+/* ---- answered ---- */
 
 static uint64_t work_ns(const struct http_api *api)
 {
@@ -228,11 +280,13 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
         http_reply_fail(reply, MCPX_ETOOBIG, "body exceeds 65536 bytes");
         return;
     }
-    call->query = target.query;
-    if (!read_name(route, name, scratch, call, reply) || !check_access(route, call, reply) ||
-        !check_rate(call, reply))
-        return;
-    route->handle(call, reply);
+    if (!mcpx_text_reserve(scratch, request->target.len))
+        http_reply_fail(reply, MCPX_ENOMEM, NULL);
+    else if (read_name(route, name, scratch, call, reply) &&
+             check_access(route, call, reply) && check_rate(call, reply) &&
+             api_read_query(call, route->query, target.query, scratch, reply) &&
+             api_read_body(call, route->body, reply))
+        route->handle(call, reply);
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,
@@ -253,5 +307,6 @@ void http_answer(const struct http_api *api, const struct http_request *request,
         gate_charge(api->gate, call.grant->identity, (work_ns(api) - began_ns) / HTTP_WORK_NS,
                     now);
     grant_unref(call.grant);
+    json_decref(call.body);
     mcpx_text_fini(&scratch);
 }

@@ -21,7 +21,7 @@ void http_reply_fini(struct http_reply *reply)
     grant_unref(reply->grant);
 }
 
-void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail)
+bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail)
 {
     reply->err = err;
     reply->status = 0;
@@ -30,6 +30,7 @@ void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
     mcpx_text_reset(&reply->detail);
     if (detail)
         mcpx_text_puts(&reply->detail, detail);
+    return false;
 }
 
 /* RFC 9110 section 15. */
@@ -311,6 +312,16 @@ static struct http_param *find_param(struct mcpx_slice raw, struct http_param *p
     return NULL;
 }
 
+static bool param_fits(struct http_param *param)
+{
+    size_t len = param->value.len;
+
+    if (param->type == HTTP_NUMBER)
+        return http_decimal(param->value, param->most, &param->number) &&
+               param->number >= param->least;
+    return !param->most || (len >= param->least && len <= param->most);
+}
+
 enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
                                        size_t count, struct mcpx_text *scratch, size_t *bad)
 {
@@ -327,6 +338,9 @@ enum http_param_fault http_params_read(struct mcpx_slice query, struct http_para
         if (!http_decode(value, HTTP_PLUS_SPACE, scratch, &param->value))
             return HTTP_PARAM_MALFORMED;
     }
+    for (*bad = 0; *bad < count; ++*bad)
+        if (params[*bad].value.text && !param_fits(&params[*bad]))
+            return HTTP_PARAM_UNFIT;
     return HTTP_PARAM_OK;
 }
 

@@ -59,8 +59,10 @@ void http_reply_fini(struct http_reply *reply);
  *
  * detail   a sentence without a secret, copied. NULL: the caller appends one to `reply->detail`,
  *          or the error's own text stands there
+ *
+ * Returns false, for those who return whether all is well.
  */
-void http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail);
+bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *detail);
 
 /** The status it is answered with. */
 int http_reply_status(const struct http_reply *reply);
@@ -116,25 +118,49 @@ enum http_plus { HTTP_PLUS_LITERAL, HTTP_PLUS_SPACE };
 bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *scratch,
                  struct mcpx_slice *out);
 
-/** A parameter somebody understands. `value` is absent until it is found. */
+/**
+ * What a parameter of a query, or a member of a body, has to be. Lists and what is looked at
+ * elsewhere (HTTP_ANY) only bodies have.
+ */
+enum http_type { HTTP_TEXT, HTTP_NUMBER, HTTP_TOPIC, HTTP_LIST, HTTP_IDS, HTTP_ANY };
+
+/**
+ * A parameter somebody understands.
+ *
+ * required      a body without it is refused
+ * least, most   of a number; bytes of a text; members of a list; 0 = any
+ * must          a sentence for who gets that wrong
+ * value         absent until it is found
+ * number        filled where it is one
+ */
 struct http_param {
     const char *name;
+    enum http_type type;
+    bool required;
+    size_t least, most;
+    const char *must;
     struct mcpx_slice value;
+    size_t number;
 };
 
 /** What may be wrong with one. */
-enum http_param_fault { HTTP_PARAM_OK, HTTP_PARAM_TWICE, HTTP_PARAM_MALFORMED };
+enum http_param_fault {
+    HTTP_PARAM_OK,
+    HTTP_PARAM_TWICE,
+    HTTP_PARAM_MALFORMED,
+    HTTP_PARAM_UNFIT
+};
 
 /**
  * Finds and decodes the parameters somebody understands; others are passed over unread.
  *
  * query     as http_target_parse gives it
- * params    names filled by the caller (at most 16 bytes each); values are filled here
+ * params    rows filled by the caller (names of at most 16 bytes); values are filled here
  * scratch   values are appended; room for query.len bytes must have been reserved
  * bad       filled on a fault with the index of the parameter concerned
  *
  * Returns HTTP_PARAM_OK, or the first fault: a parameter of ours given twice, or with malformed
- * percent-encoding in its value.
+ * percent-encoding in its value; then one that is not what it must be.
  */
 enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
                                        size_t count, struct mcpx_text *scratch, size_t *bad);

@@ -266,30 +266,3 @@ struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_
     }
     return (struct mcpx_slice){NULL, 0};
 }
-
-enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
-                                     struct mcpx_slice capabilities_json,
-                                     struct mcpx_fault *fault, struct grant **out)
-{
-    struct mcpx_capset *set = NULL;
-    json_t *capabilities = NULL;
-    struct grant *grant;
-    enum mcpx_err err;
-
-    if (!mcpx_identity_is_valid(participant))
-        return refuse_token(
-            fault, "participant",
-            "expected 1..256 bytes without controls, not ending in ~ and digits");
-    err = read_array(capabilities_json, fault, &capabilities);
-    if (!err)
-        err = capset_compile(capabilities, fault, &set);
-    if (!err) {
-        grant = grant_new(participant, set, ROUTING_DEFAULT, 0);
-        err = grant ? MCPX_OK : MCPX_ENOMEM;
-        if (grant)
-            *out = grant;
-    }
-    json_decref(capabilities);
-    mcpx_capset_unref(set);
-    return err;
-}

@@ -188,17 +188,6 @@ bool tokens_entry(const struct tokens *tokens, struct mcpx_slice id, struct toke
 struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
                                        struct mcpx_slice topic);
 
-/**
- * A grant from a JSON array of patterns and grant objects that a request to /v0.1/check holds.
- * It is compiled each time and not remembered, so that such lists do not push the sets of real
- * tokens out of the cache. The caller limits the length of the list.
- *
- * Returns MCPX_OK, MCPX_EPATTERN or MCPX_EREQUEST with `fault` filled, MCPX_ENOMEM.
- */
-enum mcpx_err tokens_grant_from_json(struct mcpx_slice participant,
-                                     struct mcpx_slice capabilities_json,
-                                     struct mcpx_fault *fault, struct grant **out);
-
 /*
  * Who gains and loses what when one configuration takes the place of another.
  */

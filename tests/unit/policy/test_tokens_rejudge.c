@@ -308,12 +308,12 @@ Test(tokens_rejudge, knows_the_tokens_of_dev_mode)
 Test(tokens_rejudge, knows_nobody_without_a_credential)
 {
     struct settled settled = load("");
-    struct mcpx_fault fault;
-    struct grant *grant = NULL, *made;
+    struct mcpx_capset *set = NULL;
+    struct grant *grant, *made;
 
-    cr_assert_eq(
-        tokens_grant_from_json(MCPX_SLICE("a"), MCPX_SLICE("[\"chat\"]"), &fault, &grant),
-        MCPX_OK);
+    cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
+    grant = grant_new(MCPX_SLICE("a"), set, ROUTING_DEFAULT, 0);
+    mcpx_capset_unref(set);
     cr_expect_eq(rejudge(&settled, grant, &made), MCPX_ENOTFOUND);
     grant_unref(grant);
     settled_fini(&settled);

@@ -1,0 +1,295 @@
+/*
+ * api.c - what handlers share: a request's query and body read by the rows of its route, what its
+ * caller may do, pages; and the handlers of a few lines. Is it alive, is it ready? These are two
+ * questions: a draining router is alive but not ready, and must not be killed for it.
+ */
+#include "router/api/api.h"
+
+#include "lib/base/ident.h"
+#include "lib/json/json_write.h"
+#include <mcpx/json.h>
+
+enum { NAMES_MAX = 1000 }; /* in one answer */
+
+/* ---- what is asked ---- */
+
+bool api_read_query(struct api_call *call, const struct http_param *rows,
+                    struct mcpx_slice query, struct mcpx_text *scratch,
+                    struct http_reply *reply)
+{
+    static const char *const faults[] = {[HTTP_PARAM_TWICE] = " is given twice",
+                                         [HTTP_PARAM_MALFORMED] =
+                                             " has malformed percent-encoding"};
+    enum http_param_fault fault;
+    size_t count = 0, bad = 0;
+
+    for (; rows && rows[count].name; count++)
+        call->query[count] = rows[count];
+    fault = http_params_read(query, call->query, count, scratch, &bad);
+    if (fault == HTTP_PARAM_UNFIT)
+        return http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].must);
+    if (fault) {
+        http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].name);
+        mcpx_text_puts(&reply->detail, faults[fault]);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (call->query[i].type == HTTP_TOPIC && call->query[i].value.text &&
+            !api_is_topic(call->query[i].value, reply))
+            return false;
+    return true;
+}
+
+/*
+ * Jansson reads the bodies of API calls: they are small, they are for the router itself, and
+ * nobody gets them forwarded, so a value tree is what is wanted here. Its error texts were refused
+ * as answers, because they quote the input. False with a problem; the object is the caller's.
+ */
+static bool parse_body(struct mcpx_slice body, json_t **out, struct http_reply *reply)
+{
+    json_error_t error;
+
+    if (body.len == 0)
+        return http_reply_fail(reply, MCPX_EREQUEST, "body is empty; expected a JSON object");
+    *out = json_loadb(body.text, body.len, JSON_REJECT_DUPLICATES, &error);
+    if (*out)
+        return json_is_object(*out) ||
+               http_reply_fail(reply, MCPX_EREQUEST, "body must be a JSON object");
+    http_reply_fail(reply, MCPX_EREQUEST, NULL);
+    mx_format(&reply->detail, "body %s (line %s, column %s)",
+              json_error_code(&error) == json_error_duplicate_key ? "names a member twice"
+                                                                  : "is not valid JSON",
+              error.line, error.column);
+    return false;
+}
+
+static bool are_ids(const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!json_is_string(json_array_get(list, i)) ||
+            !mcpx_participant_id_is_valid(json_slice(json_array_get(list, i))))
+            return false;
+    return true;
+}
+
+/* Why a member that is there is refused, after its name; NULL when it is not. */
+static const char *member_fault(const struct http_param *member, const json_t *value)
+{
+    bool is_text = member->type == HTTP_TEXT || member->type == HTTP_TOPIC;
+
+    if (member->type == HTTP_ANY || (is_text && json_is_string(value)))
+        return NULL;
+    if (is_text)
+        return " must be a string";
+    if (json_is_array(value) && (!member->most || json_array_size(value) <= member->most) &&
+        (member->type != HTTP_IDS || are_ids(value)))
+        return NULL;
+    return " must be an array";
+}
+
+bool api_read_body(struct api_call *call, const struct http_param *member,
+                   struct http_reply *reply)
+{
+    if (!member)
+        return true;
+    if (!parse_body(call->request->body, &call->body, reply))
+        return false;
+    for (; member->name; member++) {
+        const json_t *value = json_object_get(call->body, member->name);
+        const char *fault = value ? member_fault(member, value) : NULL;
+
+        if (!value && member->required)
+            fault = " is required";
+        if (fault && value && member->must)
+            return http_reply_fail(reply, MCPX_EREQUEST, member->must);
+        if (fault) {
+            http_reply_fail(reply,
+                            !value && member->type == HTTP_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                            member->name);
+            mcpx_text_puts(&reply->detail, fault);
+            return false;
+        }
+        if (value && member->type == HTTP_TOPIC && !api_is_topic(json_slice(value), reply))
+            return false;
+    }
+    return true;
+}
+
+const struct http_param *api_param(const struct api_call *call, const char *name)
+{
+    const struct http_param *param = call->query;
+
+    while (strcmp(param->name, name) != 0)
+        param++;
+    return param;
+}
+
+size_t api_number(const struct api_call *call, const char *name, size_t otherwise)
+{
+    const struct http_param *param = api_param(call, name);
+
+    return param->value.text ? param->number : otherwise;
+}
+
+struct mcpx_slice api_string(const struct api_call *call, const char *name)
+{
+    return json_slice(json_object_get(call->body, name));
+}
+
+bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply)
+{
+    return mcpx_topic_name_is_valid(topic) ||
+           http_reply_fail(reply, MCPX_ETOPIC,
+                           "topic must be 1 to 256 bytes without control characters");
+}
+
+bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply)
+{
+    if (!mcpx_participant_id_is_valid(call->name))
+        return http_reply_fail(
+            reply, MCPX_EREQUEST,
+            "the participant must be 1 to 256 bytes without control characters, "
+            "and not 'system'");
+    act->identity = mcpx_identity_of(call->name);
+    act->by = call->grant->identity;
+    act->wall_ms = call->now.wall_ms;
+    return true;
+}
+
+/* ---- what callers may do ---- */
+
+bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
+             struct http_reply *reply)
+{
+    if (authority_has(grant->capset, kind, call->now.wall_ms))
+        return true;
+    http_reply_fail(reply, MCPX_ECAPABILITY, "this needs a grant for ");
+    mcpx_text_puts(&reply->detail, kind);
+    return false;
+}
+
+struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
+                           struct http_reply *reply)
+{
+    const struct http_api *api = call->api;
+    struct grant *grant = NULL;
+    enum mcpx_err err =
+        tokens_rejudge(api->config->tokens, call->grant, topic, call->now, &grant);
+
+    if (!err)
+        err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
+    if (!err)
+        return grant;
+    http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    grant_unref(grant);
+    return NULL;
+}
+
+/* ---- answers ---- */
+
+void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,
+                    struct http_reply *reply)
+{
+    http_reply_fail(reply, err, err == MCPX_ENOMEM ? NULL : name);
+    if (err == MCPX_ENOMEM)
+        return;
+    if (!fault->reason)
+        mx_format(&reply->detail, ": %s", mcpx_strerror(err));
+    else if (fault->field && *fault->field)
+        mx_format(&reply->detail, ": %s (%s, byte %s)", fault->reason, fault->field,
+                  fault->offset);
+    else
+        mx_format(&reply->detail, ": %s (byte %s)", fault->reason, fault->offset);
+}
+
+void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms)
+{
+    char text[MX_TIME_LEN + 1];
+
+    if (!wall_ms)
+        return;
+    mx_time_format(wall_ms, text);
+    mcpx_json_add_member(out, name, mcpx_slice_of(text));
+}
+
+struct name_page api_page(const struct api_call *call)
+{
+    return (struct name_page){api_number(call, "limit", NAMES_MAX),
+                              api_param(call, "after")->value};
+}
+
+/* Existing clients know no pages: nothing is added where everything was told. */
+void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
+{
+    if (next.text)
+        mx_json_add_bool(out, "complete", false);
+    mx_json_add_optional(out, "next", next);
+    mx_json_end_object(out);
+}
+
+/* ---- how it is ---- */
+
+static int64_t uptime_ms(const struct api_call *call)
+{
+    int64_t ms = call->now.mono_ms - call->api->started.mono_ms;
+
+    return ms > 0 ? ms : 0;
+}
+
+void api_root(const struct api_call *call, struct http_reply *reply)
+{
+    (void)call;
+    reply->type = "text/plain; charset=utf-8";
+    mx_format(&reply->body,
+              "This is mcpx-router %s, a router for messages of MCPx.\n\n"
+              "Programs connect with a WebSocket to /ws?topic=NAME, and need a token for it.\n"
+              "/health and /readyz say how the router is, /metrics has its figures.\n"
+              "\"man mcpx-router\" and \"mcpxctl --help\" say how to use it.\n",
+              mcpx_version());
+}
+
+void api_health(const struct api_call *call, struct http_reply *reply)
+{
+    int64_t ms = uptime_ms(call);
+    char now[MX_TIME_LEN + 1];
+
+    mx_time_format(call->now.wall_ms, now);
+    mx_format(&reply->body,
+              "{\"status\":\"healthy\",\"timestamp\":%q,\"uptime\":%s.%s%s%s,\"protocol\":%q}",
+              now, ms / 1000, ms / 100 % 10, ms / 10 % 10, ms % 10, MCPX_PROTOCOL);
+}
+
+void api_live(const struct api_call *call, struct http_reply *reply)
+{
+    (void)call;
+    mcpx_text_puts(&reply->body, "{\"status\":\"alive\"}");
+}
+
+bool api_is_going(const struct http_api *api)
+{
+    return api->going || hub_is_draining(api->hub);
+}
+
+void api_ready(const struct api_call *call, struct http_reply *reply)
+{
+    const struct http_api *api = call->api;
+    bool going = api_is_going(api);
+    size_t count = 0;
+
+    if (!going && !api->store_why) {
+        mcpx_text_puts(&reply->body, "{\"status\":\"ready\"}");
+        return;
+    }
+    http_reply_fail(reply, going ? MCPX_EGOING : MCPX_EUNAVAILABLE, NULL);
+    if (going)
+        reply->reasons[count++] = mcpx_error_wire(MCPX_EGOING);
+    if (api->store_why)
+        reply->reasons[count] = api->store_why;
+}
+
+void api_upgrade(const struct api_call *call, struct http_reply *reply)
+{
+    (void)call;
+    http_reply_fail(reply, MCPX_EREQUEST,
+                    "this path speaks WebSocket; ask for it with Upgrade: websocket");
+}
