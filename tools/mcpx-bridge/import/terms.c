@@ -62,44 +62,30 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
     return may;
 }
 
-/**
- * A call at the first door.
- *
- * payload   the request as it came
- * id        of the request
- * who       sent it
- * fault     why it is none; NULL: it is one
- */
-struct arrival {
-    struct mcpx_slice payload, id, envelope, fulfils;
-    struct bridge_who who;
-    const struct mcpx_fault *fault;
-};
-
 /* What the answer may have so that its message fits into an envelope. 0: not known. */
-static size_t answer_max(const struct import *import, const struct bridge_who *who,
-                         struct mcpx_slice id, struct mcpx_slice envelope)
+static size_t answer_max(const struct import *import, const struct bridge_call *call)
 {
-    size_t max = import->setup.shared->topics[who->topic].message_max;
-    size_t around = AROUND + id.len + envelope.len + who->id.len;
+    size_t max = import->setup.shared->topics[call->who.topic].message_max;
+    size_t around = AROUND + call->id.len + call->came_in.len + call->who.id.len;
 
     return max > around ? max - around : max;
 }
 
-static void admit(struct import *import, const struct arrival *arrival,
+/* `payload` is the request as it came; `fault` says why it is none, NULL: it is one. */
+static void admit(struct import *import, const struct bridge_call *call,
+                  struct mcpx_slice payload, const struct mcpx_fault *fault,
                   struct mcpx_admission *out)
 {
     struct mcpx_calls_options options = options_of(import);
-    struct caller caller = {import, arrival->who};
-    struct mcpx_call_request request = {
-        .payload = arrival->payload,
-        .fault = arrival->fault,
-        .tools = import->tools.known,
-        .envelope_id = arrival->envelope,
-        .fulfils = arrival->fulfils,
-        .may = may_call,
-        .context = &caller,
-        .answer_max = answer_max(import, &arrival->who, arrival->id, arrival->envelope)};
+    struct caller caller = {import, call->who};
+    struct mcpx_call_request request = {.payload = payload,
+                                        .fault = fault,
+                                        .tools = import->tools.known,
+                                        .envelope_id = call->came_in,
+                                        .fulfils = call->fulfils,
+                                        .may = may_call,
+                                        .context = &caller,
+                                        .answer_max = answer_max(import, call)};
 
     bridge_doors_admit(doors_of(import), &options, &request, mcpx_text_view(&import->greeting),
                        out);
@@ -108,13 +94,7 @@ static void admit(struct import *import, const struct arrival *arrival,
 static void admit_call(struct import *import, struct bridge_call *call,
                        struct mcpx_admission *out)
 {
-    const struct arrival arrival = {.payload = mcpx_text_view(&call->payload),
-                                    .id = call->id,
-                                    .envelope = call->came_in,
-                                    .fulfils = call->fulfils,
-                                    .who = call->who};
-
-    admit(import, &arrival, out);
+    admit(import, call, mcpx_text_view(&call->payload), NULL, out);
     call->admitted = out->call;
 }
 
@@ -176,8 +156,7 @@ void import_terms_answer(struct import *import, struct bridge_call *call,
     bool was_error = rpc->form == MCPX_RPC_ERROR;
     struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
                                 .text = was_error ? rpc->error : rpc->result,
-                                .answer_max =
-                                    answer_max(import, &call->who, call->id, call->came_in)};
+                                .answer_max = answer_max(import, call)};
     struct mcpx_call_answer answer = {0};
     struct mcpx_json_change changes[2] = {{"id", call->id}};
 
@@ -234,16 +213,15 @@ void import_terms_abandon(struct import *import, struct bridge_call *call)
 void import_terms_turn_away(struct import *import, size_t topic,
                             const struct mcpx_event *event, struct mcpx_slice message)
 {
-    const struct arrival arrival = {.payload = event->rpc->text,
-                                    .id = event->rpc->id,
-                                    .envelope = event->envelope->id,
-                                    .fulfils = event->proposal,
-                                    .who = {topic, event->envelope->from}};
+    const struct bridge_call arrival = {.id = event->rpc->id,
+                                        .came_in = event->envelope->id,
+                                        .fulfils = event->proposal,
+                                        .who = {topic, event->envelope->from}};
     struct mcpx_call_end end = {
         .type = MCPX_CALL_FAILED, .cause = MCPX_CAUSE_EXHAUSTED, .reason = message};
     struct mcpx_admission admission = {0};
 
-    admit(import, &arrival, &admission);
+    admit(import, &arrival, event->rpc->text, NULL, &admission);
     if (admission.call)
         bridge_doors_end(doors_of(import), &admission.call, &end, &admission.answer);
     bridge_add_answer(&import->text, event->rpc->id, &admission.answer);
@@ -253,15 +231,13 @@ void import_terms_note_broken(struct import *import, size_t topic,
                               const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;
-    const struct arrival arrival = {.payload = envelope->payload,
-                                    .envelope = envelope->id,
-                                    .who = {topic, envelope->from},
-                                    .fault = &event->fault};
+    const struct bridge_call arrival = {.came_in = envelope->id,
+                                        .who = {topic, envelope->from}};
     struct mcpx_admission admission = {0};
 
     if (event->violation == MCPX_VIOLATION_RPC &&
         import_is_under_terms(import, envelope->kind.method))
-        admit(import, &arrival, &admission);
+        admit(import, &arrival, envelope->payload, &event->fault, &admission);
 }
 
 /* The handshake is a tool, also where the server has none. */
