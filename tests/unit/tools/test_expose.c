@@ -22,6 +22,7 @@
  *   abandon SENTENCE, leave   the topic will not come back; the client is gone
  *   wait MS                   time passes
  *   idle                      does the client wait at most for people?
+ *   logged                    what was logged so far, by "serve" too?
  *
  * What is done: tell LINE to the client, log SENTENCE, respond ENVELOPE RPC, forget, drop ENVELOPE,
  * send DRAFT KIND to=WHO about=ENVELOPE expires=MS PAYLOAD; parts that are absent are left out.
@@ -244,6 +245,8 @@ static bool try_client(struct world *world, const char *verb, const char *rest)
         expose_abandon(world->expose, mcpx_slice_of(rest));
     else if (strcmp(verb, "leave") == 0)
         expose_leave(world->expose, world->now);
+    else if (strcmp(verb, "logged") == 0)
+        mcpx_text_puts(&world->out, world->notes ? world->notes : "");
     else if (strcmp(verb, "idle") == 0)
         mcpx_text_puts(&world->out, expose_is_idle(world->expose) ? "idle\n" : "busy\n");
     else
@@ -281,7 +284,11 @@ static const struct player_side expose = {"expose", begin, configure, happen, en
 static const struct {
     const char *file;
     size_t stories;
-} files[] = {{"room.txt", 14}, {"consent.txt", 13}, {"life.txt", 14}, {"others.txt", 9}};
+} files[] = {{"room.txt", 14},
+             {"consent.txt", 13},
+             {"life.txt", 14},
+             {"others.txt", 9},
+             {"only.txt", 5}};
 
 Test(expose, does_what_is_written)
 {
