@@ -142,14 +142,13 @@ Test(import, ends_every_subscription_of_who_leaves)
 
     world_happen(world, "ready");
     world_happen(world, "subscribe 128");
-    cr_expect_eq(count_unsubscribed(world_happen(world, "left mallory")), 64);
-    cr_expect_eq(count_unsubscribed(world_happen(world, "wait 1")), 64);
+    cr_expect_eq(count_unsubscribed(world_happen(world, "left mallory")), 128);
     cr_expect_eq(count_unsubscribed(world_happen(world, "wait 1")), 0);
     world_free(world);
 }
 
 /* One who leaves with thousands of subscriptions stops the bridge for everybody. */
-Test(import, ends_many_subscriptions_a_few_at_a_time)
+Test(import, ends_many_subscriptions_in_little_time)
 {
     double many = time_after(2450, "left mallory");
 

@@ -227,8 +227,14 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
 /* A participant that is gone hears no updates, and answers no question. */
 static void left(struct import *import, struct bridge_who who)
 {
-    import_subs_end(&import->subs, who);
-    import_unsubscribe_some(import);
+    struct import_sub *ended = import_subs_end(&import->subs, who), *next;
+
+    for (; ended; ended = next) {
+        next = ended->next;
+        if (import_is_ready(import) && !import_subs_are_of(&import->subs, ended->uri))
+            import_request_about(import, "resources/unsubscribe", ended->uri);
+        free(ended);
+    }
     import_ask_left(import, who);
 }
 

@@ -91,12 +91,6 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 /** Writes a request of our own about a resource, whose result is of no interest. */
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri);
 
-/**
- * Tells the server to watch no longer what nobody is subscribed to any more: some resources at
- * once, the others in later ticks.
- */
-void import_unsubscribe_some(struct import *import);
-
 /** Drops all requests of our own with that purpose. */
 void import_drop_own(struct import *import, enum import_purpose purpose);
 

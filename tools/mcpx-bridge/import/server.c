@@ -405,7 +405,6 @@ void import_tick(struct import *import, struct mcpx_now now)
     struct bridge_call *call;
 
     import_era_tick(import, now);
-    import_unsubscribe_some(import);
     if (import_tools_tick(import, now))
         import_forward_waiting(import, now);
     while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
@@ -423,8 +422,6 @@ int64_t import_deadline(const struct import *import)
 {
     int64_t first = import->calls.count ? import->calls.due_ms : INT64_MAX;
 
-    if (import->subs.ended)
-        return 0;
     if (import->era_at < first)
         first = import->era_at;
     if (import_tools_deadline(import) < first)

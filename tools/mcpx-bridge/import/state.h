@@ -27,7 +27,7 @@ struct import_sub {
 
 /** Subscriptions in the order of URIs. Zero-initialised is empty. */
 struct import_subs {
-    struct import_sub **rows, *ended;
+    struct import_sub **rows;
     size_t count, size;
 };
 
@@ -52,13 +52,10 @@ bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
 const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at);
 
 /**
- * Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. They are
- * ended at once, and wait to be handed out.
+ * Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. Returns
+ * them, one behind the other, each for free().
  */
-void import_subs_end(struct import_subs *subs, struct bridge_who who);
-
-/** Hands out one that was ended, NULL when there is none; for free(). */
-struct import_sub *import_subs_take_ended(struct import_subs *subs);
+struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who who);
 
 /** True when anybody has subscribed to the resource. */
 bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri);

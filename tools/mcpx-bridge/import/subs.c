@@ -15,10 +15,6 @@
 
 void import_subs_fini(struct import_subs *subs)
 {
-    struct import_sub *sub;
-
-    while ((sub = import_subs_take_ended(subs)) != NULL)
-        free(sub);
     for (size_t i = 0; i < subs->count; i++)
         free(subs->rows[i]);
     free(subs->rows);
@@ -112,13 +108,11 @@ const struct import_sub *import_subs_next(const struct import_subs *subs, size_t
     return sub;
 }
 
-void import_subs_end(struct import_subs *subs, struct bridge_who who)
+struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who who)
 {
-    struct import_sub **end = &subs->ended;
+    struct import_sub *ended = NULL, **end = &ended;
     size_t kept = 0;
 
-    while (*end)
-        end = &(*end)->next;
     for (size_t i = 0; i < subs->count; i++) {
         struct import_sub *sub = subs->rows[i];
 
@@ -131,15 +125,7 @@ void import_subs_end(struct import_subs *subs, struct bridge_who who)
         end = &sub->next;
     }
     subs->count = kept;
-}
-
-struct import_sub *import_subs_take_ended(struct import_subs *subs)
-{
-    struct import_sub *sub = subs->ended;
-
-    if (sub)
-        subs->ended = sub->next;
-    return sub;
+    return ended;
 }
 
 bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri)

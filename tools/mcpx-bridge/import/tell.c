@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- wishes ---- */
 
@@ -275,9 +274,6 @@ void import_add_with_jsonrpc(struct mcpx_text *out, struct mcpx_slice message)
 
 /* ---- lines for the server ---- */
 
-/* Resources that a server is told of in one turn of the loop. */
-enum { AT_ONCE = 64 };
-
 static void blank(struct mcpx_text *line, char byte)
 {
     char *at = line->text, *end = at + line->len;
@@ -333,17 +329,6 @@ void import_request_about(struct import *import, const char *method, struct mcpx
     mcpx_text_reset(&import->text);
     mcpx_json_add_member(&import->text, "uri", uri);
     import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&import->text));
-}
-
-void import_unsubscribe_some(struct import *import)
-{
-    struct import_sub *sub;
-
-    for (int i = 0; i < AT_ONCE && (sub = import_subs_take_ended(&import->subs)); i++) {
-        if (import_is_ready(import) && !import_subs_are_of(&import->subs, sub->uri))
-            import_request_about(import, "resources/unsubscribe", sub->uri);
-        free(sub);
-    }
 }
 
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason)
