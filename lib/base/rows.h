@@ -4,8 +4,10 @@
 #ifndef MX_ROWS_H
 #define MX_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /**
  * Makes room behind `count` rows of `of_one` bytes.
@@ -25,6 +27,18 @@ static inline void *mx_room(void *rows, size_t count, size_t *size, size_t of_on
     grown = realloc(rows, wanted * of_one);
     if (grown)
         *size = wanted;
+    return grown;
+}
+
+/** The same for the array whose address `rows` is. False when memory ran out: all is as it was. */
+static inline bool mx_make_room(void *rows, size_t count, size_t *size, size_t of_one)
+{
+    void *grown;
+
+    memcpy(&grown, rows, sizeof grown);
+    grown = mx_room(grown, count, size, of_one);
+    if (grown)
+        memcpy(rows, &grown, sizeof grown);
     return grown;
 }
 

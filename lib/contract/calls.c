@@ -141,14 +141,11 @@ void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call)
 /* A new record, empty; NULL when memory runs out. */
 static struct mcpx_text *lines_next(struct mx_lines *lines, enum mcpx_record which)
 {
-    struct mx_line *grown = (struct mx_line *)mx_room((void *)lines->lines, lines->count,
-                                                      &lines->room, sizeof *grown);
     struct mx_line *line;
 
-    if (!grown)
+    if (!mx_make_room(&lines->lines, lines->count, &lines->room, sizeof *line))
         return NULL;
-    lines->lines = grown;
-    line = &grown[lines->count];
+    line = &lines->lines[lines->count];
     if (lines->count == lines->made) {
         *line = (struct mx_line){0};
         lines->made++;

@@ -172,14 +172,10 @@ static struct tool *tool_new(const struct mx_tree *tree, uint32_t name)
 
 static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t name)
 {
-    struct tool **list =
-        (struct tool **)mx_room((void *)tools->list, tools->count, &tools->room, sizeof *list);
     struct tool *tool;
 
-    if (!list)
-        return false;
-    tools->list = list;
-    if (!mx_map_reserve(&tools->by_name))
+    if (!mx_make_room(&tools->list, tools->count, &tools->room, sizeof tool) ||
+        !mx_map_reserve(&tools->by_name))
         return false;
     tool = tool_new(tree, name);
     if (!tool)

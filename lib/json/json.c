@@ -22,7 +22,6 @@
 #include "lib/json/decisive.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "lib/json/scalar.h"
 #include "lib/json/scan.h"
 
 #include <stdlib.h>

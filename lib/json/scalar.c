@@ -3,7 +3,7 @@
  * converted, so a number may have any size and a string any length. Most of the bytes of real
  * messages lie inside strings, which is why plain.h passes over those in vectors.
  */
-#include "lib/json/scalar.h"
+#include "lib/json/scan.h"
 
 #include "lib/base/plain.h"
 #include "lib/json/escape.h"

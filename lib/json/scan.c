@@ -14,7 +14,6 @@
 #include "lib/json/scan.h"
 
 #include "lib/json/escape.h"
-#include "lib/json/scalar.h"
 
 /*
  * Open brackets. The lowest bit of `kinds` says of the innermost one whether it is a brace, the

@@ -20,7 +20,6 @@
 
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
-#include "lib/json/scalar.h"
 #include "lib/json/scan.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include <mcpx/envelope.h>
 
-#include "lib/json/scalar.h"
+#include "lib/json/scan.h"
 #include "lib/protocol/field.h"
 
 #include <stdlib.h>

@@ -49,17 +49,14 @@ struct mcpx_slice mx_build_text(struct mx_build *build, uint32_t node)
 uint32_t mx_build_unit_at(struct mx_build *build, struct mx_place place)
 {
     uint32_t *number = &build->library->documents[place.document].unit_of[place.node];
-    struct mx_place *wanted;
 
     if (*number != MX_NONE)
         return *number;
-    wanted = (struct mx_place *)mx_room(build->wanted, build->wanted_count,
-                                        &build->wanted_room, sizeof *wanted);
-    if (!wanted) {
+    if (!mx_make_room(&build->wanted, build->wanted_count, &build->wanted_room,
+                      sizeof place)) {
         mx_library_starve(build->library);
         return 0;
     }
-    build->wanted = wanted;
     *number = (uint32_t)build->wanted_count;
     build->wanted[build->wanted_count++] = place;
     return *number;
@@ -151,14 +148,11 @@ uint32_t mx_build_constant(struct mx_build *build, uint32_t node)
 
 void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target)
 {
-    struct mx_pending *pending = (struct mx_pending *)mx_room(
-        build->pending, build->pending_count, &build->pending_room, sizeof *pending);
-
-    if (!pending) {
+    if (!mx_make_room(&build->pending, build->pending_count, &build->pending_room,
+                      sizeof *build->pending)) {
         mx_library_starve(build->library);
         return;
     }
-    build->pending = pending;
     build->pending[build->pending_count++] =
         (struct mx_pending){build->at, mx_build_text(build, node), node, target, {NULL, 0}};
 }

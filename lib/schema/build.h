@@ -5,7 +5,6 @@
 #ifndef MX_BUILD_H
 #define MX_BUILD_H
 
-#include "lib/schema/keyword.h"
 #include "lib/schema/library.h"
 #include "lib/schema/program.h"
 

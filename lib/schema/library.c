@@ -10,7 +10,6 @@
 
 #include "lib/base/rows.h"
 #include "lib/json/tree.h"
-#include "lib/schema/keyword.h"
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
 {
@@ -297,17 +296,12 @@ uint32_t mx_library_find(const struct mx_library *library, struct mcpx_slice uri
 /* Two names of one resource are two resources at one place. */
 bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource)
 {
-    struct mx_resource *resources;
-
     if (mx_library_find(library, resource.uri) != MX_NONE)
         return mx_library_refuse(library, resource.place, "$id",
                                  "must not be the name of another schema too");
-    resources = (struct mx_resource *)mx_room(library->resources, library->resource_count,
-                                              &library->resource_room, sizeof *resources);
-    if (!resources)
-        return mx_library_starve(library);
-    library->resources = resources;
-    if (!mx_map_reserve(&library->resource_map))
+    if (!mx_make_room(&library->resources, library->resource_count, &library->resource_room,
+                      sizeof resource) ||
+        !mx_map_reserve(&library->resource_map))
         return mx_library_starve(library);
     library->resources[library->resource_count++] = resource;
     mx_map_put(&library->resource_map, mx_map_hash(library->key, resource.uri),
@@ -317,13 +311,10 @@ bool mx_library_add_resource(struct mx_library *library, struct mx_resource reso
 
 bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint32_t resource)
 {
-    struct mx_root *roots = (struct mx_root *)mx_room(library->roots, library->root_count,
-                                                      &library->root_room, sizeof *roots);
-
-    if (!roots)
+    if (!mx_make_room(&library->roots, library->root_count, &library->root_room,
+                      sizeof *library->roots))
         return mx_library_starve(library);
-    library->roots = roots;
-    roots[library->root_count++] = (struct mx_root){place, resource};
+    library->roots[library->root_count++] = (struct mx_root){place, resource};
     return true;
 }
 
@@ -351,18 +342,14 @@ const struct mx_anchor *mx_library_anchor(const struct mx_library *library, uint
 bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor, uint32_t value)
 {
     uint32_t document = library->resources[anchor.resource].place.document;
-    struct mx_anchor *anchors;
     const struct mx_anchor *known = mx_library_anchor(library, anchor.resource, anchor.name);
 
     if (known && known->node != anchor.node)
         return mx_library_refuse(library, (struct mx_place){document, value}, "$anchor",
                                  "must not be the name of another schema too");
-    anchors = (struct mx_anchor *)mx_room(library->anchors, library->anchor_count,
-                                          &library->anchor_room, sizeof *anchors);
-    if (!anchors)
-        return mx_library_starve(library);
-    library->anchors = anchors;
-    if (!mx_map_reserve(&library->anchor_map))
+    if (!mx_make_room(&library->anchors, library->anchor_count, &library->anchor_room,
+                      sizeof anchor) ||
+        !mx_map_reserve(&library->anchor_map))
         return mx_library_starve(library);
     library->anchors[library->anchor_count++] = anchor;
     mx_map_put(&library->anchor_map, anchor_hash(library, anchor.resource, anchor.name),

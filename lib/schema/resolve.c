@@ -237,16 +237,13 @@ static uint32_t *new_numbers(size_t count)
 /* Reads a text as the newest document. */
 static bool read_document(struct mx_library *library, struct mcpx_slice text)
 {
-    struct mx_document *documents =
-        (struct mx_document *)mx_room(library->documents, library->document_count,
-                                      &library->document_room, sizeof *documents);
     struct mx_document *document;
     enum mcpx_err err;
 
-    if (!documents)
+    if (!mx_make_room(&library->documents, library->document_count, &library->document_room,
+                      sizeof *document))
         return mx_library_starve(library);
-    library->documents = documents;
-    document = &documents[library->document_count++];
+    document = &library->documents[library->document_count++];
     memset(document, 0, sizeof *document);
     document->text = text;
     err = mx_tree_read(&document->tree, text, NULL);

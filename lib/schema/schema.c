@@ -8,6 +8,7 @@
  * first when there are too many bytes of them. What tools hold of them is shared by the rules of
  * lib/base/holders.h.
  */
+#include "lib/base/rows.h"
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 #include "lib/schema/build.h"
@@ -406,16 +407,8 @@ static struct mcpx_schema *take(struct mcpx_shelf *shelf, size_t place)
 /* Puts a schema on the shelf, which keeps one reference, unless there is no memory. */
 static void put(struct mcpx_shelf *shelf, struct mcpx_schema *schema)
 {
-    if (shelf->count == shelf->room) {
-        size_t room = shelf->room ? shelf->room * 2 : 16;
-        struct mcpx_schema **grown =
-            (struct mcpx_schema **)realloc(shelf->schemas, room * sizeof *grown);
-
-        if (!grown)
-            return;
-        shelf->schemas = grown;
-        shelf->room = room;
-    }
+    if (!mx_make_room(&shelf->schemas, shelf->count, &shelf->room, sizeof schema))
+        return;
     shelf->schemas[shelf->count++] = mcpx_schema_ref(schema);
     shelf->bytes += schema->bytes;
     while (shelf->bytes > SHELF_BYTES_MAX && shelf->count > 0)

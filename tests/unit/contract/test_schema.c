@@ -1,6 +1,6 @@
 /*
  * What breaks for whom: a model is told the wrong thing about its arguments, or two transports tell
- * it different things; a schema that cannot be used lets everything pass.
+ * it different things; what cannot be used lets everything pass. The rows hold R002-8 too.
  */
 #include "tests/support/rows.h"
 #include "tests/unit/contract/schema_stage.h"
