@@ -11,6 +11,7 @@
 
 #include "lib/json/json_write.h"
 #include "lib/schema/library.h"
+#include "lib/schema/program.h"
 
 #include <mcpx/json.h>
 #include <mcpx/wrap.h>
@@ -64,14 +65,12 @@ struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract)
 
 /*
  * schemas   compiled, by contract; NULL: not yet
- * inner     what was found in a tool's schema
- * texts     of the errors that are told of it, one behind the other
+ * inner     what was found in a tool's two schemas
  */
 struct mcpx_contracts {
     struct mcpx_shelf *shelf;
     struct mcpx_schema *schemas[MCPX_CONTRACT_COUNT];
-    struct mcpx_schema_report inner;
-    struct mcpx_text texts;
+    struct mcpx_schema_report inner[2];
 };
 
 struct mcpx_contracts *mcpx_contracts_new(struct mcpx_shelf *shelf)
@@ -89,76 +88,33 @@ void mcpx_contracts_free(struct mcpx_contracts *contracts)
         return;
     for (int contract = 0; contract < MCPX_CONTRACT_COUNT; contract++)
         mcpx_schema_unref(contracts->schemas[contract]);
-    mcpx_schema_report_fini(&contracts->inner);
-    mcpx_text_fini(&contracts->texts);
+    mcpx_schema_report_fini(&contracts->inner[0]);
+    mcpx_schema_report_fini(&contracts->inner[1]);
     free(contracts);
-}
-
-/* Errors of a tool's schema, added to those of the document: the path begins at the document.
-   Slices have their lengths at once and their places when all texts are there. */
-static void tell(struct mcpx_contracts *contracts, const char *member,
-                 struct mcpx_schema_report *report)
-{
-    struct mcpx_text *texts = &contracts->texts;
-
-    for (size_t i = 0; i < contracts->inner.count && report->count < MCPX_SCHEMA_ERRORS_MAX;
-         i++) {
-        const struct mcpx_schema_error *found = &contracts->inner.errors[i];
-        size_t before = texts->len;
-
-        mcpx_text_puts(texts, member);
-        mcpx_text_slice(texts, found->path);
-        report->errors[report->count++] = (struct mcpx_schema_error){
-            .path.len = texts->len - before,
-            .keyword.len = found->keyword.len,
-            .message.len = found->message.len,
-        };
-        mcpx_text_slice(texts, found->keyword);
-        mcpx_text_slice(texts, found->message);
-    }
-}
-
-static void place(const struct mcpx_text *texts, struct mcpx_schema_report *report)
-{
-    const char *at = texts->text;
-
-    for (size_t i = 0; i < report->count; i++) {
-        struct mcpx_schema_error *error = &report->errors[i];
-
-        error->path.text = at;
-        error->keyword.text = error->path.text + error->path.len;
-        error->message.text = error->keyword.text + error->keyword.len;
-        at = error->message.text + error->message.len;
-    }
 }
 
 /* Whether the schemas of a tool, whose document is valid, are usable. */
 static enum mcpx_err judge_tool(struct mcpx_contracts *contracts, struct mcpx_slice text,
                                 struct mcpx_schema_report *report)
 {
-    static const char *const members[] = {"/inputSchema", "/outputSchema"};
+    static const char *const paths[] = {"/inputSchema", "/outputSchema"};
+    bool is_broken = false;
 
-    mcpx_text_reset(&contracts->texts);
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        struct mcpx_slice schema = mcpx_json_get(text, members[i] + 1);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct mcpx_slice schema = mcpx_json_get(text, paths[i] + 1);
         struct mcpx_schema *compiled = NULL;
         enum mcpx_err err = schema.text ? mcpx_schema_compile(contracts->shelf, schema, NULL,
-                                                              &contracts->inner, &compiled)
+                                                              &contracts->inner[i], &compiled)
                                         : MCPX_OK;
 
         mcpx_schema_unref(compiled);
-        if (err == MCPX_EINVALID)
-            tell(contracts, members[i], report);
-        else if (err)
+        if (err && err != MCPX_EINVALID)
             return err;
+        is_broken = is_broken || err;
+        if (!err)
+            contracts->inner[i].count = 0;
     }
-    if (contracts->texts.failed)
-        return MCPX_ENOMEM;
-    if (report->count == 0)
-        return MCPX_OK;
-    place(&contracts->texts, report);
-    report->verdict = MCPX_VERDICT_INVALID;
-    return MCPX_EINVALID;
+    return is_broken ? mx_report_parts(report, contracts->inner, paths, 2) : MCPX_OK;
 }
 
 enum mcpx_err mcpx_contracts_validate(struct mcpx_contracts *contracts,

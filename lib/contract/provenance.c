@@ -352,11 +352,6 @@ enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 
     return MCPX_OK;
 }
 
-static bool is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
-}
-
 /* Appends what a string is without blanks around it; false when it is no string, or all blanks. */
 static bool add_trimmed(struct mcpx_text *out, struct mcpx_slice value)
 {
@@ -364,11 +359,7 @@ static bool add_trimmed(struct mcpx_text *out, struct mcpx_slice value)
     struct mcpx_slice rest = {0};
 
     if (mcpx_json_add_unescaped(&plain, value))
-        rest = mcpx_text_view(&plain);
-    while (rest.len > 0 && is_blank(rest.text[rest.len - 1]))
-        rest.len--;
-    for (; rest.len > 0 && is_blank(*rest.text); rest.len--)
-        rest.text++;
+        rest = mx_trim(mcpx_text_view(&plain), " \t\n\r");
     out->failed = out->failed || plain.failed;
     mcpx_text_slice(out, rest);
     mcpx_text_fini(&plain);

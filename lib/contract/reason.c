@@ -120,20 +120,22 @@ struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer
     return mcpx_text_view(&wrapper->line);
 }
 
-static bool is_blank(char byte)
+struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks)
 {
-    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\f' || byte == '\v';
+    size_t count = strlen(blanks);
+
+    while (text.len > 0 && memchr(blanks, text.text[text.len - 1], count))
+        text.len--;
+    for (; text.len > 0 && memchr(blanks, *text.text, count); text.len--)
+        text.text++;
+    return text;
 }
 
 /* The beginning of a line, without blanks around it unless too little would be left. */
 static struct mcpx_slice to_find(struct mcpx_slice line)
 {
-    struct mcpx_slice rest = line;
+    struct mcpx_slice rest = mx_trim(line, " \t\r\f\v");
 
-    while (rest.len > 0 && is_blank(rest.text[rest.len - 1]))
-        rest.len--;
-    for (; rest.len > 0 && is_blank(*rest.text); rest.len--)
-        rest.text++;
     if (rest.len < LINE_MIN)
         rest = line;
     rest.len = rest.len > LINE_MAX ? LINE_MAX : rest.len;

@@ -93,21 +93,41 @@ static enum mcpx_err fill(struct mcpx_schema_report *report, enum mcpx_verdict v
     return verdict == MCPX_VERDICT_UNKNOWN ? MCPX_ELIMIT : MCPX_EINVALID;
 }
 
-enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
-                              struct mcpx_slice keyword, struct mcpx_slice message)
+/* Adds an error; its path is in two parts. */
+static void add_error(struct mx_findings *findings, const char *before,
+                      const struct mcpx_schema_error *error)
+{
+    struct mx_finding *finding = mx_findings_next(findings);
+
+    mcpx_text_puts(&finding->path, before);
+    mcpx_text_slice(&finding->path, error->path);
+    mcpx_text_slice(&finding->keyword, error->keyword);
+    mcpx_text_slice(&finding->message, error->message);
+    mx_findings_keep(findings);
+}
+
+enum mcpx_err mx_report_parts(struct mcpx_schema_report *report,
+                              const struct mcpx_schema_report *parts, const char *const *paths,
+                              size_t count)
 {
     struct mx_workspace *workspace = workspace_of(report);
-    struct mx_finding *finding;
 
     if (!workspace)
         return MCPX_ENOMEM;
     mx_findings_start(&workspace->findings, NULL, (struct mcpx_slice){NULL, 0});
-    finding = mx_findings_next(&workspace->findings);
-    mcpx_text_slice(&finding->path, path);
-    mcpx_text_slice(&finding->keyword, keyword);
-    mcpx_text_slice(&finding->message, message);
-    mx_findings_keep(&workspace->findings);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < parts[i].count; j++)
+            add_error(&workspace->findings, paths[i], &parts[i].errors[j]);
     return fill(report, MCPX_VERDICT_INVALID);
+}
+
+enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
+                              struct mcpx_slice keyword, struct mcpx_slice message)
+{
+    struct mcpx_schema_report one = {.count = 1, .errors = {{path, keyword, message}}};
+    const char *none = "";
+
+    return mx_report_parts(report, &one, &none, 1);
 }
 
 static void run_start(struct mx_run *run, const struct mx_program *program,

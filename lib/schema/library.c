@@ -70,18 +70,16 @@ enum { BASES_MAX = 8 };
 
 #define VOCABULARY "https://json-schema.org/draft/2020-12/vocab/"
 static const struct {
-    struct mcpx_slice uri;
+    const char *uri;
     uint8_t bit;
 } vocabularies[] = {
-    {{VOCABULARY "core", sizeof VOCABULARY "core" - 1}, MX_VOCABULARY_CORE},
-    {{VOCABULARY "applicator", sizeof VOCABULARY "applicator" - 1}, MX_VOCABULARY_APPLICATOR},
-    {{VOCABULARY "unevaluated", sizeof VOCABULARY "unevaluated" - 1},
-     MX_VOCABULARY_UNEVALUATED},
-    {{VOCABULARY "validation", sizeof VOCABULARY "validation" - 1}, MX_VOCABULARY_VALIDATION},
-    {{VOCABULARY "meta-data", sizeof VOCABULARY "meta-data" - 1}, MX_VOCABULARY_OTHER},
-    {{VOCABULARY "format-annotation", sizeof VOCABULARY "format-annotation" - 1},
-     MX_VOCABULARY_OTHER},
-    {{VOCABULARY "content", sizeof VOCABULARY "content" - 1}, MX_VOCABULARY_OTHER},
+    {VOCABULARY "core", MX_VOCABULARY_CORE},
+    {VOCABULARY "applicator", MX_VOCABULARY_APPLICATOR},
+    {VOCABULARY "unevaluated", MX_VOCABULARY_UNEVALUATED},
+    {VOCABULARY "validation", MX_VOCABULARY_VALIDATION},
+    {VOCABULARY "meta-data", MX_VOCABULARY_OTHER},
+    {VOCABULARY "format-annotation", MX_VOCABULARY_OTHER},
+    {VOCABULARY "content", MX_VOCABULARY_OTHER},
 };
 
 struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect)
@@ -126,7 +124,7 @@ static bool find_builtin(struct mcpx_slice uri, struct mx_dialect *out)
 static uint8_t vocabulary_bit(const struct mx_tree *tree, uint32_t name)
 {
     for (size_t i = 0; i < sizeof vocabularies / sizeof *vocabularies; i++) {
-        if (mx_tree_is(tree, name, vocabularies[i].uri))
+        if (mx_tree_is(tree, name, mcpx_slice_of(vocabularies[i].uri)))
             return vocabularies[i].bit;
     }
     return 0;

@@ -194,6 +194,17 @@ enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_sli
                               struct mcpx_slice keyword, struct mcpx_slice message);
 
 /**
+ * Fills the report with what was found in parts of a document.
+ *
+ * paths   from the document to each part
+ *
+ * Returns as mx_report_error.
+ */
+enum mcpx_err mx_report_parts(struct mcpx_schema_report *report,
+                              const struct mcpx_schema_report *parts, const char *const *paths,
+                              size_t count);
+
+/**
  * Fills the report when a text is no JSON or ambiguous. Returns MCPX_OK when it is neither,
  * MCPX_EINVALID, or MCPX_ENOMEM.
  */
