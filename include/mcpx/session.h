@@ -53,9 +53,9 @@ struct mcpx_session_config {
     void *context;
 };
 
-/**
- * What the application is told. Brackets hold the members of struct mcpx_event that are filled.
- * `own` is the id of an envelope of ours, `tag` the tag of its draft.
+/*
+ * X(constant, name): what the application is told. Brackets hold the members of struct mcpx_event
+ * that are filled. `own` is the id of an envelope of ours, `tag` the tag of its draft.
  *
  *   JOINED        the router welcomed us: mcpx_session_id, roster and grants are known
  *                 [envelope: the system/welcome, resumed, renamed: our id is not the former one,
@@ -110,27 +110,29 @@ struct mcpx_session_config {
  *   VIOLATION     a message was ignored: it contradicts itself, or its sender may not send it
  *                 [envelope unless it could not be read, violation, fault]
  */
-enum mcpx_event_type {
-    MCPX_EVENT_JOINED,
-    MCPX_EVENT_LEFT,
-    MCPX_EVENT_PRESENCE,
-    MCPX_EVENT_GRANTS,
-    MCPX_EVENT_HISTORY,
-    MCPX_EVENT_REQUEST,
-    MCPX_EVENT_NOTIFICATION,
-    MCPX_EVENT_PROPOSAL,
-    MCPX_EVENT_WITHDRAWN,
-    MCPX_EVENT_REJECTED,
-    MCPX_EVENT_MESSAGE,
-    MCPX_EVENT_OBSERVED,
-    MCPX_EVENT_RESPONSE,
-    MCPX_EVENT_FULFILLING,
-    MCPX_EVENT_EXPIRED,
-    MCPX_EVENT_REFUSED,
-    MCPX_EVENT_DELIVERED,
-    MCPX_EVENT_VIOLATION,
-    MCPX_EVENT_COUNT
-};
+#define MCPX_EVENTS(X)                                                                        \
+    X(MCPX_EVENT_JOINED, "joined")                                                            \
+    X(MCPX_EVENT_LEFT, "left")                                                                \
+    X(MCPX_EVENT_PRESENCE, "presence")                                                        \
+    X(MCPX_EVENT_GRANTS, "grants")                                                            \
+    X(MCPX_EVENT_HISTORY, "history")                                                          \
+    X(MCPX_EVENT_REQUEST, "request")                                                          \
+    X(MCPX_EVENT_NOTIFICATION, "notification")                                                \
+    X(MCPX_EVENT_PROPOSAL, "proposal")                                                        \
+    X(MCPX_EVENT_WITHDRAWN, "withdrawn")                                                      \
+    X(MCPX_EVENT_REJECTED, "rejected")                                                        \
+    X(MCPX_EVENT_MESSAGE, "message")                                                          \
+    X(MCPX_EVENT_OBSERVED, "observed")                                                        \
+    X(MCPX_EVENT_RESPONSE, "response")                                                        \
+    X(MCPX_EVENT_FULFILLING, "fulfilling")                                                    \
+    X(MCPX_EVENT_EXPIRED, "expired")                                                          \
+    X(MCPX_EVENT_REFUSED, "refused")                                                          \
+    X(MCPX_EVENT_DELIVERED, "delivered")                                                      \
+    X(MCPX_EVENT_VIOLATION, "violation")
+
+#define MCPX_EVENT_CONSTANT(constant, name) constant,
+enum mcpx_event_type { MCPX_EVENTS(MCPX_EVENT_CONSTANT) MCPX_EVENT_COUNT };
+#undef MCPX_EVENT_CONSTANT
 
 /** "joined", "left", ... Static; "unknown" outside the table. */
 MCPX_API const char *mcpx_event_name(enum mcpx_event_type type);

@@ -34,34 +34,16 @@ int64_t mx_session_pause(const struct mcpx_session *session, unsigned *failures)
 
 /* ---- events ---- */
 
+#define EVENT(constant, name) [constant] = (name),
+#define NAME(constant, name, sentence) [constant] = (name),
+#define SENTENCE(constant, name, sentence) [constant] = (sentence),
+
 const char *mcpx_event_name(enum mcpx_event_type type)
 {
-    static const char *const names[MCPX_EVENT_COUNT] = {
-        [MCPX_EVENT_JOINED] = "joined",
-        [MCPX_EVENT_LEFT] = "left",
-        [MCPX_EVENT_PRESENCE] = "presence",
-        [MCPX_EVENT_GRANTS] = "grants",
-        [MCPX_EVENT_HISTORY] = "history",
-        [MCPX_EVENT_REQUEST] = "request",
-        [MCPX_EVENT_NOTIFICATION] = "notification",
-        [MCPX_EVENT_PROPOSAL] = "proposal",
-        [MCPX_EVENT_WITHDRAWN] = "withdrawn",
-        [MCPX_EVENT_REJECTED] = "rejected",
-        [MCPX_EVENT_MESSAGE] = "message",
-        [MCPX_EVENT_OBSERVED] = "observed",
-        [MCPX_EVENT_RESPONSE] = "response",
-        [MCPX_EVENT_FULFILLING] = "fulfilling",
-        [MCPX_EVENT_EXPIRED] = "expired",
-        [MCPX_EVENT_REFUSED] = "refused",
-        [MCPX_EVENT_DELIVERED] = "delivered",
-        [MCPX_EVENT_VIOLATION] = "violation",
-    };
+    static const char *const names[] = {MCPX_EVENTS(EVENT)};
 
     return (unsigned)type < MCPX_EVENT_COUNT ? names[type] : "unknown";
 }
-
-#define NAME(constant, name, sentence) [constant] = (name),
-#define SENTENCE(constant, name, sentence) [constant] = (sentence),
 
 const char *mcpx_violation_name(enum mcpx_violation violation)
 {

@@ -18,7 +18,7 @@
 
 struct stage stage;
 
-static void fill(void *context, void *bytes, size_t len)
+void stage_fill(void *context, void *bytes, size_t len)
 {
     (void)context;
     for (size_t i = 0; i < len; i++) {
@@ -29,7 +29,7 @@ static void fill(void *context, void *bytes, size_t len)
 
 struct mcpx_session_config stage_config(void)
 {
-    return (struct mcpx_session_config){.observe = true, .fill = fill};
+    return (struct mcpx_session_config){.observe = true, .fill = stage_fill};
 }
 
 void stage_set(const struct mcpx_session_config *config)
@@ -41,10 +41,15 @@ void stage_set(const struct mcpx_session_config *config)
     cr_assert_eq(mcpx_session_new(config ? config : &standard, &stage.session), MCPX_OK);
 }
 
+void stage_begins_with(const struct mcpx_session_config *config)
+{
+    stage_set(config);
+    stage_joins();
+}
+
 void stage_begins(void)
 {
-    stage_set(NULL);
-    stage_joins();
+    stage_begins_with(NULL);
 }
 
 void stage_joins(void)

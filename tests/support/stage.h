@@ -45,8 +45,15 @@ void stage_set(const struct mcpx_session_config *config);
 /** Checks that nothing untold is left, and clears the stage: a suite's `fini`. */
 void stage_clear(void);
 
-/** Sets the stage and joins: a suite's `init`. */
+/** Sets the stage and joins: a suite's `init`; the macro with some other settings. */
 void stage_begins(void);
+void stage_begins_with(const struct mcpx_session_config *config);
+#define STAGE_BEGINS(...)                                                                     \
+    stage_begins_with(                                                                        \
+        &(struct mcpx_session_config){.observe = true, .fill = stage_fill, __VA_ARGS__})
+
+/** The chance of a stage: what `fill` is. */
+void stage_fill(void *context, void *bytes, size_t len);
 
 /** A welcome of "me" with the grant `*`, and with "server" and "bob" present. */
 #define STAGE_WELCOME                                                                         \

@@ -261,11 +261,7 @@ Test(proposals, are_written_again_to_a_router_that_lost_them)
 
 Test(proposals, that_are_open_count_as_memory)
 {
-    struct mcpx_session_config config = stage_config();
-
-    config.unsent_bytes = 1000;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.unsent_bytes = 1000);
     for (size_t i = 0; i < 3; i++) {
         cr_expect_eq(stage_sends("p", "mcp/proposal", "server", WISH), MCPX_OK);
         stage_echoes();

@@ -300,11 +300,7 @@ Test(reconnect, lends_a_text_until_it_is_written_whatever_happens)
 
 Test(reconnect, counts_what_has_no_echo_as_delivered_when_written)
 {
-    struct mcpx_session_config config = stage_config();
-
-    config.directed = true;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.directed = true);
     stage_sends("q", "mcp/request", "server", CALL);
     stage_sends("s", "chat", "me,server", "{}");
     stage_sends("c", "chat", NULL, "{}");

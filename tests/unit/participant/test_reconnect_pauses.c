@@ -113,11 +113,7 @@ Test(reconnect_pauses, comes_back_at_once_with_another_token_but_only_once)
     static const int codes[] = {4005, 401, 1001}; /* the last is not about the token */
 
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        struct mcpx_session_config config = stage_config();
-
-        config.renews_token = true;
-        stage_set(&config);
-        stage_joins();
+        STAGE_BEGINS(.renews_token = true);
         stage_breaks(codes[i]);
         cr_expect_gt(mcpx_session_connect_at(stage.session), stage.now.mono_ms);
         mcpx_session_renews_token(stage.session, true);

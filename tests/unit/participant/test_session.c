@@ -156,11 +156,7 @@ Test(session, takes_json_rpc_ids_of_a_kibibyte_at_most)
 
 Test(session, forgets_the_oldest_request_when_nobody_answers)
 {
-    struct mcpx_session_config config = stage_config();
-
-    config.inbound_max = 2;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.inbound_max = 2);
     stage_hears("{'id':'q1','from':'bob'," CALLED);
     stage_hears("{'id':'q2','from':'bob'," CALLED);
     stage_hears("{'id':'q3','from':'bob'," CALLED);
@@ -172,11 +168,7 @@ Test(session, forgets_the_oldest_request_when_nobody_answers)
 
 Test(session, keeps_old_requests_when_newer_ones_are_dropped)
 {
-    struct mcpx_session_config config = stage_config();
-
-    config.inbound_max = 2;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.inbound_max = 2);
     stage_hears("{'id':'q1','from':'bob'," CALLED);
     stage_hears("{'id':'q2','from':'eve'," CALLED);
     cr_expect(mcpx_session_drop(stage.session, MCPX_SLICE("q2")));
@@ -216,14 +208,9 @@ Test(session, ties_notifications_to_a_request_when_they_come_from_its_addressee)
 
 Test(session, lets_deadlines_pass_in_their_order)
 {
-    struct mcpx_session_config config = stage_config();
     struct mcpx_slice payload = MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}");
     struct mcpx_draft draft = {.type = "mcp/request", .payload = payload, .tag = "never"};
-
-    config.request_ms = 500;
-    config.proposal_ms = 300;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.request_ms = 500, .proposal_ms = 300);
     cr_expect_eq(mcpx_session_deadline(stage.session), INT64_MAX);
     stage_sends("q", "mcp/request", NULL, PING);
     stage_sends("p", "mcp/proposal", NULL, "{'method':'ping'}");

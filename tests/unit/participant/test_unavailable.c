@@ -174,12 +174,7 @@ Test(unavailable, has_a_pause_with_bounds)
 
 Test(unavailable, waits_no_longer_for_what_nobody_waits_for)
 {
-    struct mcpx_session_config config;
-
-    config = stage_config();
-    config.request_ms = 1000;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.request_ms = 1000);
     stage_sends("q", "mcp/request", "server", CALL);
     stage_flushes();
     stage_hears(REFUSED("q"));
@@ -195,12 +190,7 @@ Test(unavailable, waits_no_longer_for_what_nobody_waits_for)
 /* What waits for the store is bounded, as what waits for a connection is. */
 Test(unavailable, keeps_no_more_than_may_wait)
 {
-    struct mcpx_session_config config;
-
-    config = stage_config();
-    config.unsent_bytes = 250;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.unsent_bytes = 250);
     stage_sends("a", "chat", NULL, "{}");
     stage_flushes();
     stage_hears(REFUSED("a"));
@@ -242,12 +232,7 @@ Test(unavailable, is_written_again_on_the_next_connection)
 /* Without an echo nobody knows what has arrived, so nothing is kept. */
 Test(unavailable, is_told_at_once_where_there_are_no_echoes)
 {
-    struct mcpx_session_config config;
-
-    config = stage_config();
-    config.directed = true;
-    stage_set(&config);
-    stage_joins();
+    STAGE_BEGINS(.directed = true);
     stage_sends("q", "mcp/request", "server", CALL);
     stage_flushes();
     stage_hears(REFUSED("q"));
