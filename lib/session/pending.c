@@ -203,30 +203,21 @@ static void heap_put(struct mx_pending *pending, size_t at, struct mx_own *own)
     own->heap_at = at + 1;
 }
 
-static void heap_rise(struct mx_pending *pending, size_t at)
+/* Moves one whose deadline has changed to its place. */
+static void heap_settle(struct mx_pending *pending, struct mx_own *own)
 {
-    struct mx_own *own = pending->heap[at];
+    struct mx_own **heap = pending->heap;
+    size_t at = own->heap_at - 1;
 
-    while (at > 0 && pending->heap[(at - 1) / 2]->deadline > own->deadline) {
-        heap_put(pending, at, pending->heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    heap_put(pending, at, own);
-}
-
-static void heap_sink(struct mx_pending *pending, size_t at)
-{
-    struct mx_own *own = pending->heap[at];
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-
+    for (; at > 0 && heap[(at - 1) / 2]->deadline > own->deadline; at = (at - 1) / 2)
+        heap_put(pending, at, heap[(at - 1) / 2]);
+    for (size_t child = 2 * at + 1; child < pending->heap_count; child = 2 * at + 1) {
         if (child + 1 < pending->heap_count &&
-            pending->heap[child + 1]->deadline < pending->heap[child]->deadline)
+            heap[child + 1]->deadline < heap[child]->deadline)
             child++;
-        if (child >= pending->heap_count || pending->heap[child]->deadline >= own->deadline)
+        if (heap[child]->deadline >= own->deadline)
             break;
-        heap_put(pending, at, pending->heap[child]);
+        heap_put(pending, at, heap[child]);
         at = child;
     }
     heap_put(pending, at, own);
@@ -241,8 +232,7 @@ static void heap_remove(struct mx_pending *pending, struct mx_own *own)
     if (last == own)
         return;
     heap_put(pending, at, last);
-    heap_rise(pending, at);
-    heap_sink(pending, last->heap_at - 1);
+    heap_settle(pending, last);
 }
 
 static bool heap_reserve(struct mx_pending *pending)
@@ -272,7 +262,7 @@ void mx_pending_add(struct mx_pending *pending, struct mx_own *own)
     if (own->deadline == INT64_MAX)
         return;
     heap_put(pending, pending->heap_count++, own);
-    heap_rise(pending, own->heap_at - 1);
+    heap_settle(pending, own);
 }
 
 struct mx_own *mx_pending_find(const struct mx_pending *pending, struct mcpx_slice id)
@@ -374,8 +364,7 @@ void mx_pending_defer(struct mx_pending *pending, struct mx_own *own, int64_t de
     if (!own->heap_at)
         return;
     own->deadline = deadline;
-    heap_rise(pending, own->heap_at - 1);
-    heap_sink(pending, own->heap_at - 1);
+    heap_settle(pending, own);
 }
 
 /* ---- fulfilments ---- */

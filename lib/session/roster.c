@@ -225,10 +225,8 @@ static void subtract(struct mx_roster *roster, const struct mx_roster *others)
 
     for (size_t i = 0; i < roster->count; i++) {
         struct mx_person *person = roster->people[i];
-        bool found;
 
-        place_of(others, person->id, &found);
-        if (found)
+        if (mx_roster_find(others, person->id))
             mx_person_free(person);
         else
             roster->people[kept++] = person;

@@ -57,11 +57,6 @@ static size_t read_size(struct mcpx_slice value)
     return mx_decimal_read(value, SIZE_MAX, &size) ? (size_t)size : 0;
 }
 
-static bool is_literal(struct mcpx_slice value, const char *literal)
-{
-    return value.text && mcpx_slice_equal(value, mcpx_slice_of(literal));
-}
-
 static void welcome_fini(struct welcome *welcome)
 {
     mx_person_free(welcome->you);
@@ -227,7 +222,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
 {
     struct mcpx_slice payload = in->envelope->payload;
     struct mcpx_slice limit = mcpx_json_get(mcpx_json_get(payload, "limits"), "message_bytes");
-    bool resumed = is_literal(mcpx_json_get(payload, "resumed"), "true");
+    bool resumed = mcpx_slice_equal(mcpx_json_get(payload, "resumed"), MCPX_SLICE("true"));
     struct mx_grants grants = session->grants;
     struct mx_roster others;
     bool is_first = session->connection == MX_CONNECTED;
