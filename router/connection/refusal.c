@@ -119,6 +119,42 @@ static const char *message_reason(const struct verdict *verdict)
                                             : mcpx_strerror(verdict->err);
 }
 
+/*
+ * ---- the audit. A refusal stands there behind all that was accepted before it: the store has its
+ * turn first.
+ */
+
+void record(struct edge *edge, struct audit_note *note)
+{
+    struct mcpx_now now = edge_now(edge);
+
+    if (!record_is_kept(edge))
+        return;
+    note->wall_ms = now.wall_ms;
+    store_turn(edge->store, edge->hub, now);
+    store_note(edge->store, note);
+}
+
+static void record_message(struct connection *connection, const struct verdict *verdict,
+                           size_t bytes)
+{
+    const struct peer *peer = connection->peer;
+    struct audit_note note = {.what = AUDIT_REFUSE, .bytes = bytes};
+
+    if (!record_is_kept(connection->edge) || !peer || verdict->err == MCPX_ECLOSED)
+        return;
+    note.topic = peer_topic_name(peer);
+    note.from = peer_id(peer);
+    note.to = verdict->to;
+    note.to_count = verdict->to_count;
+    note.id = verdict->id;
+    note.kind_sent = verdict->kind_sent;
+    note.grant = verdict->decision.grant;
+    note.error = mcpx_slice_of(mcpx_error_wire(verdict->err));
+    note.reason = mcpx_slice_of(message_reason(verdict));
+    record(connection->edge, &note);
+}
+
 static void log_message(struct connection *connection, const struct verdict *verdict)
 {
     const struct peer *peer = connection->peer;
@@ -285,39 +321,6 @@ void refusal_note_reply(struct connection *connection, const struct http_request
                                  reply->detail.len ? reply->detail.text : NULL);
 }
 
-/*
- * A refusal stands in the audit behind all that was accepted before it: the store has its turn
- * first.
- */
-
-static void record(struct edge *edge, struct audit_note *note)
-{
-    struct mcpx_now now = edge_now(edge);
-
-    note->wall_ms = now.wall_ms;
-    store_turn(edge->store, edge->hub, now);
-    store_note(edge->store, note);
-}
-
-void record_message(struct connection *connection, const struct verdict *verdict, size_t bytes)
-{
-    const struct peer *peer = connection->peer;
-    struct audit_note note = {.what = AUDIT_REFUSE, .bytes = bytes};
-
-    if (!record_is_kept(connection->edge) || !peer || verdict->err == MCPX_ECLOSED)
-        return;
-    note.topic = peer_topic_name(peer);
-    note.from = peer_id(peer);
-    note.to = verdict->to;
-    note.to_count = verdict->to_count;
-    note.id = verdict->id;
-    note.kind_sent = verdict->kind_sent;
-    note.grant = verdict->decision.grant;
-    note.error = mcpx_slice_of(mcpx_error_wire(verdict->err));
-    note.reason = mcpx_slice_of(message_reason(verdict));
-    record(connection->edge, &note);
-}
-
 void record_turned_away(struct edge *edge, const struct turned_away *who)
 {
     const char *reason = who->reason ? who->reason : mcpx_strerror(who->err);
@@ -336,10 +339,7 @@ void record_turned_away(struct edge *edge, const struct turned_away *who)
 
 void record_keys(struct edge *edge, const char *setting)
 {
-    struct audit_note note = {.what = AUDIT_KEYS, .reason = mcpx_slice_of(setting)};
-
-    if (record_is_kept(edge))
-        record(edge, &note);
+    record(edge, &(struct audit_note){.what = AUDIT_KEYS, .reason = mcpx_slice_of(setting)});
 }
 
 static void log_change(const struct audit_note *note)
@@ -360,19 +360,9 @@ static void log_change(const struct audit_note *note)
 
 void record_change(void *edge, const struct audit_note *note, struct mcpx_now now)
 {
-    struct edge *const own = edge;
     struct audit_note copy = *note;
 
+    (void)now; /* it is this turn's */
     log_change(note);
-    if (!record_is_kept(own))
-        return;
-    store_turn(own->store, own->hub, now);
-    copy.wall_ms = now.wall_ms;
-    store_note(own->store, &copy);
-}
-
-void record_reload(struct edge *edge, struct audit_note *note)
-{
-    if (record_is_kept(edge))
-        record(edge, note);
+    record(edge, &copy);
 }

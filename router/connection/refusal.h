@@ -48,10 +48,6 @@ void refusal_note_reply(struct connection *connection, const struct http_request
 
 struct audit_note; /* router/store/audit/audit_line.h */
 
-/** A member's message of `bytes` bytes was refused. */
-void record_message(struct connection *connection, const struct verdict *verdict,
-                    size_t bytes);
-
 /**
  * Somebody who is in no topic was refused.
  *
@@ -74,8 +70,8 @@ void record_keys(struct edge *edge, const char *setting);
 /** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */
 void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
 
-/** Another configuration is in force: the line says by which policy what follows is decided. */
-void record_reload(struct edge *edge, struct audit_note *note);
+/** Any other note; its time is filled in. */
+void record(struct edge *edge, struct audit_note *note);
 
 /** Is anything written down? Ask before working out costly fields. */
 static inline bool record_is_kept(const struct edge *edge)

@@ -138,7 +138,7 @@ static void audit(struct edge *edge, const struct reload_found *found, const cha
                               .by = mcpx_text_view(&asker->by),
                               .address = mcpx_slice_of(*asker->remote ? asker->remote : NULL)};
 
-    record_reload(edge, &note);
+    record(edge, &note);
     mcpx_text_fini(&reason);
 }
 
