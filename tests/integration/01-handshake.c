@@ -179,20 +179,15 @@ Test(handshake, what_is_wrong_is_refused_before_the_upgrade)
 Test(handshake, the_subprotocol_mcpx_is_accepted_and_named)
 {
     static const char *const offers[] = {"mcpx", "mcpx, chat", "chat, mcpx"};
-    char header[8400];
-    size_t i;
+    char more[128];
 
-    for (i = 0; i < sizeof offers / sizeof *offers; i++) {
-        struct rude rude;
+    for (size_t i = 0; i < sizeof offers / sizeof *offers; i++) {
+        struct rude rude = {0};
 
-        rude_open(&rude, &router, 0);
-        snprintf(header, sizeof header,
-                 "Authorization: Bearer %s\r\nSec-WebSocket-Protocol: %s\r\n",
-                 rude_token(&router, "a", "room", "[]"), offers[i]);
-        rude_ask_upgrade(&rude, "/ws?topic=room", header);
-        while (!(rude.in.len && strstr(rude.in.text, "\r\n\r\n")))
-            cr_assert(rude_receive(&rude));
-        cr_expect(strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0, "%s", offers[i]);
+        snprintf(more, sizeof more, "Sec-WebSocket-Protocol: %s\r\n", offers[i]);
+        rude_knock(&rude, &router, rude_token(&router, "a", "room", "[]"), "/ws?topic=room",
+                   more);
+        cr_expect_eq(rude_pass_head(&rude), 101, "%s", offers[i]);
         cr_expect(strstr(rude.in.text, "Sec-WebSocket-Protocol: mcpx\r\n") != NULL, "%s",
                   offers[i]);
         rude_shut(&rude);
@@ -202,17 +197,11 @@ Test(handshake, the_subprotocol_mcpx_is_accepted_and_named)
 /* T14: decoders of this release have memory errors; every browser and node client offers it. */
 Test(handshake, compression_is_not_negotiated)
 {
-    char header[8400];
-    struct rude rude;
+    struct rude rude = {0};
 
-    rude_open(&rude, &router, 0);
-    snprintf(header, sizeof header,
-             "Authorization: Bearer %s\r\nSec-WebSocket-Extensions: permessage-deflate\r\n",
-             rude_token(&router, "a", "room", "[]"));
-    rude_ask_upgrade(&rude, "/ws?topic=room", header);
-    while (!(rude.in.len && strstr(rude.in.text, "\r\n\r\n")))
-        cr_assert(rude_receive(&rude));
-    cr_expect(strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0);
+    rude_knock(&rude, &router, rude_token(&router, "a", "room", "[]"), "/ws?topic=room",
+               "Sec-WebSocket-Extensions: permessage-deflate\r\n");
+    cr_expect_eq(rude_pass_head(&rude), 101);
     cr_expect(strstr(rude.in.text, "Sec-WebSocket-Extensions") == NULL);
     rude_shut(&rude);
 }
@@ -225,24 +214,18 @@ Test(handshake, topic_names_survive_the_query)
                                             {"gr\xc3\xbc\xc3\x9f", "gr%C3%BC%C3%9F"},
                                             {"a/../b", "a/../b"},
                                             {"x+y", "x%2By"}};
-    char header[8400], target[256], part[256];
-    size_t i;
+    char target[256], part[256];
 
-    for (i = 0; i < sizeof topics / sizeof *topics; i++) {
-        struct rude rude;
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        struct rude rude = {0};
+        int status;
 
-        rude_open(&rude, &router, 0);
-        snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
-                 rude_token(&router, "a", topics[i][0], "[]"));
         snprintf(target, sizeof target, "/ws?history=0&topic=%s", topics[i][1]);
         snprintf(part, sizeof part, "\"topic\":{\"name\":\"%s\"", topics[i][0]);
-        rude_ask_upgrade(&rude, target, header);
-        while (!(rude.in.len && strstr(rude.in.text, "\r\n\r\n")))
-            cr_assert(rude_receive(&rude));
-        rude.at = (size_t)(strstr(rude.in.text, "\r\n\r\n") - rude.in.text) + 4;
-        cr_expect(strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0, "%s: %s", topics[i][0],
-                  rude.in.text);
-        if (strncmp(rude.in.text, "HTTP/1.1 101", 12) == 0)
+        status =
+            rude_enter(&rude, &router, rude_token(&router, "a", topics[i][0], "[]"), target);
+        cr_expect_eq(status, 101, "%s: %s", topics[i][0], rude.in.text);
+        if (status == 101)
             cr_expect(rude_expect(&rude, part, NULL), "%s", topics[i][0]);
         rude_shut(&rude);
     }

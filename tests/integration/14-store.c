@@ -72,7 +72,6 @@ Test(store, what_is_said_before_the_welcome_is_routed_in_order, .timeout = 300)
 {
     struct rude ann = {0};
     struct frame frame;
-    char header[9000];
 
     talk_start(&router, "", "", "");
     talk_enter(&ann, &router, "ann", "", NULL);
@@ -81,10 +80,8 @@ Test(store, what_is_said_before_the_welcome_is_routed_in_order, .timeout = 300)
     rude_shut(&ann);
     daemon_restart(&router.daemon, router.place.config, SIGTERM);
     ann = (struct rude){0};
-    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
-             rude_token(&router.daemon, "ann", "room", "[\"*\"]"));
-    rude_open(&ann, &router.daemon, 0);
-    rude_ask_upgrade(&ann, "/ws?topic=room", header);
+    rude_knock(&ann, &router.daemon, rude_token(&router.daemon, "ann", "room", "[\"*\"]"),
+               "/ws?topic=room", "");
     talk_say(&ann, "early", 200);
     cr_assert_eq(rude_pass_head(&ann), 101);
     cr_assert(rude_expect(&ann, "system/welcome", &frame));

@@ -28,14 +28,12 @@ static void start(const char *store, const char *more)
 
 static void ask(struct rude *rude, const char *participant, const char *topic)
 {
-    char header[9000], target[64];
+    char target[64];
 
     *rude = (struct rude){0};
-    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n",
-             rude_token(&router.daemon, participant, topic, "[\"*\"]"));
     snprintf(target, sizeof target, "/ws?topic=%s", topic);
-    rude_open(rude, &router.daemon, 0);
-    rude_ask_upgrade(rude, target, header);
+    rude_knock(rude, &router.daemon, rude_token(&router.daemon, participant, topic, "[\"*\"]"),
+               target, "");
 }
 
 /* The reason of the close frame. */

@@ -331,16 +331,22 @@ int rude_pass_head(struct rude *rude)
     return atoi(rude->in.text + 9);
 }
 
+bool rude_knock(struct rude *rude, const struct daemon *daemon, const char *token,
+                const char *target, const char *more)
+{
+    char header[8400];
+
+    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n%s", token, more);
+    if (rude->fd <= 0 && !rude_try_open(rude, daemon, 0))
+        return false;
+    rude_ask_upgrade(rude, target, header);
+    return true;
+}
+
 int rude_enter(struct rude *rude, const struct daemon *daemon, const char *token,
                const char *target)
 {
-    char header[8300];
-
-    snprintf(header, sizeof header, "Authorization: Bearer %s\r\n", token);
-    if (rude->fd <= 0 && !rude_try_open(rude, daemon, 0))
-        return 0;
-    rude_ask_upgrade(rude, target, header);
-    return rude_pass_head(rude);
+    return rude_knock(rude, daemon, token, target, "") ? rude_pass_head(rude) : 0;
 }
 
 void rude_join(struct rude *rude, const struct daemon *daemon, const char *participant,

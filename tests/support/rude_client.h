@@ -109,7 +109,14 @@ int rude_pass_head(struct rude *rude);
 void rude_join(struct rude *rude, const struct daemon *daemon, const char *participant,
                const char *topic, const char *query);
 
-/** Connects, asks for `target` with this token, and returns the status of the answer; 0 = none. */
+/**
+ * Connects, unless it is connected, and asks for `target` with this token and more header lines.
+ * False when nobody listens.
+ */
+bool rude_knock(struct rude *rude, const struct daemon *daemon, const char *token,
+                const char *target, const char *more);
+
+/** The same without more; returns the status of the answer, 0 = none. */
 int rude_enter(struct rude *rude, const struct daemon *daemon, const char *token,
                const char *target);
 
