@@ -54,7 +54,8 @@ bool api_is_going(const struct http_api *api);
 
 /**
  * Reads a query into call->query, whose values are decoded into `scratch`, and a body into
- * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a problem.
+ * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a
+ * problem.
  */
 bool api_read_query(struct api_call *call, const struct http_param *rows,
                     struct mcpx_slice query, struct mcpx_text *scratch,

@@ -7,7 +7,6 @@
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
 #include "router/api/api.h"
-#include "router/policy/config/kind_typo.h"
 #include "router/policy/grants/grant_list.h"
 #include <mcpx/json.h>
 

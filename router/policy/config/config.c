@@ -7,7 +7,7 @@
  */
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <mcpx/digest.h>

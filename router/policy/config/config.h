@@ -213,4 +213,23 @@ bool config_compare(const struct config *before, const struct config *after,
 /** Frees what config_load filled in. A zeroed config is allowed. */
 void config_fini(struct config *config);
 
+/**
+ * Appends a capability pattern with the typing errors in its type and method corrected: an
+ * extra letter, a missing one, a wrong one, two exchanged ones, or the wrong case. It is
+ * compared with the types of the protocol and the methods of MCP. A component that covers one
+ * of them is right. A component with another number of segments, or one that is not similar to
+ * any, is right too, because any kind is legal. In up to three letters only the case is
+ * corrected; in four, also two exchanged letters; in up to eleven, one error of any sort; in
+ * more, two. Components of more than 64 bytes are not changed.
+ *
+ * pattern   valid
+ *
+ * Returns whether what was appended differs from the pattern. Protocol: section 2.
+ */
+bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out);
+
+/** Appends a warning of a pattern with typing errors; `what` has it, "grant" or "denial". Returns
+ * false when there are none. */
+bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_text *out);
+
 #endif

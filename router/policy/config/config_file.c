@@ -8,7 +8,7 @@
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/json/scan.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -5,7 +5,7 @@
  * leave the keys as they were.
  */
 #include "lib/json/json_write.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 #include "router/policy/identity/key_file.h"
 #include "router/policy/identity/tokens_make.h"
 

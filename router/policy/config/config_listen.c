@@ -5,7 +5,7 @@
  */
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>

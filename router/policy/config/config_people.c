@@ -4,7 +4,7 @@
  * the first fault, or compile a part of the configuration.
  */
 #include "lib/json/json_write.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <mcpx/envelope.h>

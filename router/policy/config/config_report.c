@@ -5,7 +5,7 @@
  */
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 
 #include <mcpx/json.h>
 

@@ -6,8 +6,7 @@
 #include "lib/base/ident.h"
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
-#include "router/policy/config/kind_typo.h"
-#include "router/policy/config/loading.h"
+#include "router/policy/config/settings.h"
 #include "router/policy/identity/tokens_make.h"
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>

@@ -2,7 +2,7 @@
  * kind_typo.c - the names that the components of a pattern are compared with, and how many errors
  * are taken for typing (lib/base/match.h).
  */
-#include "router/policy/config/kind_typo.h"
+#include "router/policy/config/config.h"
 
 #include "lib/base/match.h"
 #include "lib/json/json_write.h"

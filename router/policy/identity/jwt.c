@@ -1,7 +1,9 @@
 /*
- * jwt.c - which keys a token is tried with. Only keys that were configured for the algorithm in the
- * token's header are, and only after the checks of jwt_check.c. So a token never chooses how it is
- * verified (RFC 8725 section 3.1).
+ * jwt.c - first the checks of a token that need no key: its outer form and header; of the header
+ * only alg, kid, typ, crit and b64 are looked at: a key or an address that a token brings along
+ * (jwk, jku, x5c, x5u) counts for nothing. Then it is tried only with keys that were configured for
+ * the algorithm in its header, so a token never chooses how it is verified (RFC 8725 section 3.1).
+ * Its dates, issuer and audience come last.
  */
 #include "router/policy/identity/jwt.h"
 
@@ -10,98 +12,213 @@
 
 #include <openssl/crypto.h>
 #include <stdlib.h>
+#include <strings.h>
 
-struct jwt_ring *jwt_ring_new(void)
+/* 9999-12-31T23:59:59Z; later dates count as this one. */
+static const int64_t date_max = 253402300799;
+
+/* ---- before a key is known ---- */
+
+/*
+ * A token taken apart, before anything in it is believed.
+ *
+ * covered     what the signature is of; borrowed from the token
+ * payload, signature   decoded, owned
+ * header      owned; `kid` (NULL = none) points into it
+ * known       borrowed: what is known of the signature; NULL = it is verified at once
+ */
+struct jwt_parts {
+    struct mcpx_slice covered;
+    struct mcpx_text payload, signature;
+    json_t *header;
+    const struct jwt_alg *alg;
+    const char *kid;
+    struct jwt_signature *known;
+};
+
+/* Cuts the part before the next dot off; the last part is what is left. */
+static struct mcpx_slice next_part(struct mcpx_slice *rest)
 {
-    return calloc(1, sizeof(struct jwt_ring));
+    const char *dot = rest->len ? memchr(rest->text, '.', rest->len) : NULL;
+    struct mcpx_slice part = {rest->text, dot ? (size_t)(dot - rest->text) : rest->len};
+    size_t used = part.len + (dot != NULL);
+
+    *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
+    return part;
 }
 
-void jwt_ring_free(struct jwt_ring *ring)
+static enum mcpx_err decode_part(struct mcpx_slice part, struct mcpx_text *out)
 {
-    if (!ring)
-        return;
-    for (size_t i = 0; i < ring->file_count; i++)
-        key_file_unref(ring->files[i]);
-    jwt_keys_fini(&ring->secrets);
-    free(ring->files);
-    free(ring->issuer);
-    free(ring->audience);
-    free(ring);
-}
+    bool valid = part.len > 0 && mx_base64url_decode(part, out);
 
-size_t jwt_ring_count(const struct jwt_ring *ring)
-{
-    size_t count = ring->secrets.count;
-
-    for (size_t i = 0; i < ring->file_count; i++)
-        count += ring->files[i]->keys.count;
-    return count;
-}
-
-const char *jwt_ring_issuer(const struct jwt_ring *ring)
-{
-    return ring->issuer ? ring->issuer : "";
-}
-
-const char *jwt_ring_audience(const struct jwt_ring *ring)
-{
-    return ring->audience ? ring->audience : "";
-}
-
-enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
-                           struct mcpx_slice secret, bool exp_optional)
-{
-    struct jwt_key key = {.kid = (char *)kid,
-                          .alg = jwt_alg_find(alg),
-                          .exp_optional = exp_optional,
-                          .key = jwt_alg_secret(secret)};
-
-    return jwt_keys_add(&ring->secrets, &key);
-}
-
-enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file)
-{
-    struct key_file **files =
-        realloc(ring->files, (ring->file_count + 1) * sizeof(struct key_file *));
-
-    if (!files)
+    if (out->failed)
         return MCPX_ENOMEM;
-    ring->files = files;
-    ring->files[ring->file_count++] = key_file_ref(file);
-    return MCPX_OK;
+    return valid ? MCPX_OK : MCPX_ETOKEN;
 }
 
-struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index)
+static bool is_text_or_absent(const json_t *value)
 {
-    return index < ring->file_count ? ring->files[index] : NULL;
+    return !value || json_is_string(value);
 }
 
-enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other)
+/*
+ * RFC 8725 section 3.11: what was signed for another purpose, such as a logout token, is none of
+ * ours. "application/" may stand before it (RFC 7515 section 4.1.9).
+ */
+static bool is_access_token(const json_t *typ)
 {
-    struct jwt_key key;
+    static const char prefix[] = "application/";
+    const char *text = json_string_value(typ);
 
-    if (other->secrets.count == 0)
-        return MCPX_ENOTFOUND;
-    key = other->secrets.rows[0];
-    return EVP_PKEY_up_ref(key.key) == 1 ? jwt_keys_add(&ring->secrets, &key) : MCPX_ENOMEM;
+    if (!typ)
+        return true;
+    if (text && strncasecmp(text, prefix, strlen(prefix)) == 0)
+        text += strlen(prefix);
+    return text && (strcasecmp(text, "JWT") == 0 || strcasecmp(text, "at+jwt") == 0);
 }
 
-enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
+/* NULL when the header is of a kind that this router understands completely. */
+static const char *read_header(struct jwt_parts *parts)
 {
-    char *iss = strdup(issuer ? issuer : "");
-    char *aud = strdup(audience ? audience : "");
+    const json_t *kid = json_object_get(parts->header, "kid");
+    const char *alg = json_string_value(json_object_get(parts->header, "alg"));
 
-    if (!iss || !aud) {
-        free(iss);
-        free(aud);
-        return MCPX_ENOMEM;
+    if (!is_text_or_absent(kid))
+        return "the kid in its header is no string";
+    if (!is_access_token(json_object_get(parts->header, "typ")))
+        return "the typ in its header is neither JWT nor at+jwt";
+    /*
+     * RFC 7515 section 4.1.11: a token with a critical header that we do not know is refused.
+     */
+    if (json_object_get(parts->header, "crit") || json_object_get(parts->header, "b64"))
+        return "its header has crit or b64";
+    parts->kid = json_string_value(kid);
+    parts->alg = alg ? jwt_alg_find(alg) : NULL;
+    return parts->alg ? NULL : "the alg in its header is none that is known";
+}
+
+/* Reads a JSON object in which no name stands twice. */
+static enum mcpx_err parse_object(struct mcpx_slice text, json_t **out)
+{
+    json_error_t fault;
+    json_t *json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, &fault);
+
+    if (json_is_object(json)) {
+        *out = json;
+        return MCPX_OK;
     }
-    free(ring->issuer);
-    free(ring->audience);
-    ring->issuer = iss;
-    ring->audience = aud;
-    return MCPX_OK;
+    if (!json && json_error_code(&fault) == json_error_out_of_memory)
+        return MCPX_ENOMEM;
+    json_decref(json);
+    return MCPX_ETOKEN;
 }
+
+/* Takes a token apart, and checks its outer form and its header. `why` is filled on MCPX_ETOKEN. */
+static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts,
+                                const char **why)
+{
+    struct mcpx_slice rest = token;
+    struct mcpx_slice header = next_part(&rest);
+    struct mcpx_slice payload = next_part(&rest);
+    struct mcpx_text text = {0};
+    enum mcpx_err err;
+
+    *why = "it is not three parts of base64url";
+    /* A fourth part would leave a dot in the signature, which is not base64url. */
+    err = decode_part(rest, &parts->signature);
+    if (!err)
+        err = decode_part(payload, &parts->payload);
+    if (!err)
+        err = decode_part(header, &text);
+    if (!err) {
+        *why = "its header is no JSON object in which every name stands once";
+        err = parse_object(mcpx_text_view(&text), &parts->header);
+    }
+    if (!err) {
+        *why = read_header(parts);
+        parts->covered = (struct mcpx_slice){token.text, header.len + 1 + payload.len};
+        err = *why ? MCPX_ETOKEN : MCPX_OK;
+    }
+    mcpx_text_fini(&text);
+    return err;
+}
+
+static void parts_fini(struct jwt_parts *parts)
+{
+    mcpx_text_fini(&parts->payload);
+    mcpx_text_fini(&parts->signature);
+    json_decref(parts->header);
+}
+
+bool jwt_date(const json_t *value, int64_t *wall_ms)
+{
+    double real = json_number_value(value);
+
+    if (!json_is_number(value))
+        return false;
+    if (real >= (double)date_max)
+        *wall_ms = date_max * 1000;
+    else if (real <= 0)
+        *wall_ms = 0;
+    else
+        *wall_ms = (int64_t)(real * 1000);
+    return true;
+}
+
+static const char *dates_fault(const json_t *claims, int64_t wall_ms)
+{
+    const json_t *exp = json_object_get(claims, "exp");
+    const json_t *nbf = json_object_get(claims, "nbf");
+    const json_t *iat = json_object_get(claims, "iat");
+    int64_t end = INT64_MAX - JWT_LEEWAY_MS, begin = 0, made = 0;
+
+    if ((exp && !jwt_date(exp, &end)) || (nbf && !jwt_date(nbf, &begin)) ||
+        (iat && !jwt_date(iat, &made)))
+        return "its exp, nbf or iat is no number";
+    if (wall_ms >= end + JWT_LEEWAY_MS)
+        return "expired";
+    if (wall_ms < begin - JWT_LEEWAY_MS || wall_ms < made - JWT_LEEWAY_MS)
+        return "not valid yet: nbf or iat is in the future";
+    return NULL;
+}
+
+/* `aud` is a string or an array of strings: RFC 7519 section 4.1.3. */
+static bool audience_holds(const json_t *aud, const char *expected)
+{
+    bool found = *expected == '\0';
+
+    if (json_is_string(aud))
+        return found || strcmp(json_string_value(aud), expected) == 0;
+    if (!aud)
+        return found;
+    if (!json_is_array(aud))
+        return false;
+    for (size_t i = 0; i < json_array_size(aud); i++) {
+        const char *one = json_string_value(json_array_get(aud, i));
+
+        if (!one)
+            return false;
+        found = found || strcmp(one, expected) == 0;
+    }
+    return found;
+}
+
+/* Checks exp, nbf, iat, and the expected iss and aud. NULL when they hold. */
+static const char *claims_fault(const struct jwt_ring *ring, const json_t *claims,
+                                struct mcpx_now now)
+{
+    const char *issuer = jwt_ring_issuer(ring), *audience = jwt_ring_audience(ring);
+    const json_t *iss = json_object_get(claims, "iss");
+
+    if (!is_text_or_absent(iss) ||
+        (*issuer && (!iss || strcmp(json_string_value(iss), issuer) != 0)))
+        return "its iss is not auth.jwt.issuer";
+    if (!audience_holds(json_object_get(claims, "aud"), audience))
+        return "its aud is not auth.jwt.audience";
+    return dates_fault(claims, now.wall_ms);
+}
+
+/* ---- by whom it was signed ---- */
 
 /*
  * A search for the key that has signed a token.
@@ -175,12 +292,6 @@ static bool lacks_exp(const struct jwt_key *key, const json_t *claims)
     return !key->exp_optional && !json_object_get(claims, "exp");
 }
 
-static const char *claims_fault(const struct jwt_ring *ring, const json_t *claims,
-                                struct mcpx_now now)
-{
-    return jwt_claims_fault(claims, jwt_ring_issuer(ring), jwt_ring_audience(ring), now);
-}
-
 void jwt_proof_fini(struct jwt_proof *proof)
 {
     json_decref(proof->claims);
@@ -188,17 +299,11 @@ void jwt_proof_fini(struct jwt_proof *proof)
     *proof = (struct jwt_proof){.claims = NULL};
 }
 
-/* What came of it: `proof` filled in part on failure, and then why. */
-struct verified {
-    struct jwt_proof proof;
-    const char *why;
-};
-
+/* Fills `proof` in part on failure, and then `why`. */
 static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *parts,
-                           struct mcpx_now now, struct verified *made)
+                           struct mcpx_now now, struct jwt_proof *proof, const char **why)
 {
-    const struct jwt_key *key = find_signer(ring, parts, &made->why);
-    struct jwt_proof *proof = &made->proof;
+    const struct jwt_key *key = find_signer(ring, parts, why);
     enum mcpx_err err;
 
     if (!key && parts->known && parts->known->count && !jwt_signature_is_known(parts->known))
@@ -206,14 +311,14 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
                                   mcpx_text_view(&parts->signature));
     if (!key)
         return MCPX_ETOKEN;
-    made->why = "its claims are no JSON object in which every name stands once";
-    err = jwt_parse(mcpx_text_view(&parts->payload), &proof->claims);
+    *why = "its claims are no JSON object in which every name stands once";
+    err = parse_object(mcpx_text_view(&parts->payload), &proof->claims);
     if (err)
         return err;
-    made->why = claims_fault(ring, proof->claims, now);
-    if (!made->why && lacks_exp(key, proof->claims))
-        made->why = "it has no exp, and its key wants one";
-    if (made->why)
+    *why = claims_fault(ring, proof->claims, now);
+    if (!*why && lacks_exp(key, proof->claims))
+        *why = "it has no exp, and its key wants one";
+    if (*why)
         return MCPX_ETOKEN;
     memcpy(proof->key, key->digest, sizeof proof->key);
     proof->header = json_pack("{s:s, s:s*}", "alg", parts->alg->name, "kid", parts->kid);
@@ -222,20 +327,23 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
 
 static enum mcpx_err verify(const struct jwt_ring *ring, struct mcpx_slice token,
                             struct jwt_signature *signature, struct mcpx_now now,
-                            struct verified *made)
+                            struct jwt_proof *proof, const char **why)
 {
     struct jwt_parts parts = {.known = signature};
+    struct jwt_proof made = {.claims = NULL};
     enum mcpx_err err;
 
-    made->why = "it is longer than 8192 bytes";
+    *why = "it is longer than 8192 bytes";
     if (token.len > JWT_BYTES_MAX)
         return MCPX_ETOKEN;
-    err = jwt_parts_read(token, &parts, &made->why);
+    err = parts_read(token, &parts, why);
     if (!err)
-        err = prove(ring, &parts, now, made);
-    jwt_parts_fini(&parts);
+        err = prove(ring, &parts, now, &made, why);
+    parts_fini(&parts);
     if (err)
-        jwt_proof_fini(&made->proof);
+        jwt_proof_fini(&made);
+    else
+        *proof = made;
     return err;
 }
 
@@ -243,23 +351,20 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
                          struct jwt_signature *signature, struct mcpx_now now,
                          struct jwt_proof *proof)
 {
-    struct verified made = {.why = NULL};
-    enum mcpx_err err = verify(ring, token, signature, now, &made);
+    const char *why;
 
-    if (!err)
-        *proof = made.proof;
-    return err;
+    return verify(ring, token, signature, now, proof, &why);
 }
 
 const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
                       struct jwt_signature *signature, struct mcpx_now now)
 {
-    struct verified made = {.why = NULL};
-    enum mcpx_err err = verify(ring, token, signature, now, &made);
+    struct jwt_proof proof = {.claims = NULL};
+    const char *why;
+    enum mcpx_err err = verify(ring, token, signature, now, &proof, &why);
 
-    if (!err)
-        jwt_proof_fini(&made.proof);
-    return err == MCPX_ETOKEN ? made.why : NULL;
+    jwt_proof_fini(&proof);
+    return err == MCPX_ETOKEN ? why : NULL;
 }
 
 /* The key that has signed it, as long as its name and algorithm fit; NULL when it is gone. */

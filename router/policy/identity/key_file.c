@@ -3,8 +3,6 @@
  */
 #include "router/policy/identity/key_file.h"
 
-#include "router/policy/identity/public_key.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,4 +106,98 @@ int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms)
     int64_t age = wall_ms - file->stamp.modified_ns / 1000000;
 
     return age > 0 ? age : 0;
+}
+
+/* ---- all of them ---- */
+
+struct jwt_ring *jwt_ring_new(void)
+{
+    return calloc(1, sizeof(struct jwt_ring));
+}
+
+void jwt_ring_free(struct jwt_ring *ring)
+{
+    if (!ring)
+        return;
+    for (size_t i = 0; i < ring->file_count; i++)
+        key_file_unref(ring->files[i]);
+    jwt_keys_fini(&ring->secrets);
+    free(ring->files);
+    free(ring->issuer);
+    free(ring->audience);
+    free(ring);
+}
+
+size_t jwt_ring_count(const struct jwt_ring *ring)
+{
+    size_t count = ring->secrets.count;
+
+    for (size_t i = 0; i < ring->file_count; i++)
+        count += ring->files[i]->keys.count;
+    return count;
+}
+
+const char *jwt_ring_issuer(const struct jwt_ring *ring)
+{
+    return ring->issuer ? ring->issuer : "";
+}
+
+const char *jwt_ring_audience(const struct jwt_ring *ring)
+{
+    return ring->audience ? ring->audience : "";
+}
+
+enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
+                           struct mcpx_slice secret, bool exp_optional)
+{
+    struct jwt_key key = {.kid = (char *)kid,
+                          .alg = jwt_alg_find(alg),
+                          .exp_optional = exp_optional,
+                          .key = jwt_alg_secret(secret)};
+
+    return jwt_keys_add(&ring->secrets, &key);
+}
+
+enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file)
+{
+    struct key_file **files =
+        realloc(ring->files, (ring->file_count + 1) * sizeof(struct key_file *));
+
+    if (!files)
+        return MCPX_ENOMEM;
+    ring->files = files;
+    ring->files[ring->file_count++] = key_file_ref(file);
+    return MCPX_OK;
+}
+
+struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index)
+{
+    return index < ring->file_count ? ring->files[index] : NULL;
+}
+
+enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other)
+{
+    struct jwt_key key;
+
+    if (other->secrets.count == 0)
+        return MCPX_ENOTFOUND;
+    key = other->secrets.rows[0];
+    return EVP_PKEY_up_ref(key.key) == 1 ? jwt_keys_add(&ring->secrets, &key) : MCPX_ENOMEM;
+}
+
+enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
+{
+    char *iss = strdup(issuer ? issuer : "");
+    char *aud = strdup(audience ? audience : "");
+
+    if (!iss || !aud) {
+        free(iss);
+        free(aud);
+        return MCPX_ENOMEM;
+    }
+    free(ring->issuer);
+    free(ring->audience);
+    ring->issuer = iss;
+    ring->audience = aud;
+    return MCPX_OK;
 }

@@ -82,4 +82,100 @@ void key_reading_fini(struct key_reading *reading);
 /** Since when the content that is in force is there, in milliseconds; never negative. */
 int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms);
 
+/*
+ * Public keys from text: PEM, a JSON Web Key, a set of them (RFC 7517).
+ */
+
+/** Bounds of a file: bytes, keys in a set, keys in a PEM file, bytes of a kid. */
+enum { KEY_FILE_BYTES = 262144, JWKS_KEYS_MAX = 64, PEM_KEYS_MAX = 4, KID_BYTES_MAX = 256 };
+
+/**
+ * Reads the public keys of a PEM file, old and new side by side, or one JSON Web Key.
+ *
+ * model   kid, algorithm and exp_optional of all keys; its `key` is not looked at. What a JSON Web
+ *         Key says of algorithm and use must agree; its kid counts for nothing
+ * why     a sentence is appended on failure: what was found, what would be right
+ *
+ * Returns MCPX_OK with keys in `out`, which was empty; MCPX_ECONFIG with `why`; MCPX_ENOMEM.
+ */
+enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *model,
+                               struct jwt_keys *out, struct mcpx_text *why);
+
+/**
+ * Reads a JSON Web Key Set. Keys for encryption, and those of a type, curve or algorithm that is
+ * not known, are passed over. A set with a secret or a private key is refused as a whole; so is one
+ * with a key that is too short or not sound, or whose algorithm does not fit its type, with the
+ * same kid and algorithm twice, or without one key to verify with. A key that names no algorithm
+ * has the one that its type implies: RS256, that of its curve, EdDSA.
+ *
+ * out           keys, all of which want `exp`
+ * passed_over   filled: how many were
+ *
+ * Returns and `why` as public_keys_read.
+ */
+enum mcpx_err jwks_read(struct mcpx_slice text, struct jwt_keys *out, size_t *passed_over,
+                        struct mcpx_text *why);
+
+/*
+ * All keys that tokens are verified with.
+ */
+
+/**
+ * Keys, and the expected `iss` and `aud`. Made by jwt_ring_new. `secrets` are of the configuration;
+ * `files` have their own keys.
+ */
+struct jwt_ring {
+    struct jwt_keys secrets;
+    struct key_file **files;
+    size_t file_count;
+    char *issuer;
+    char *audience;
+};
+
+/** An empty ring: verifies nothing. Returns NULL when memory runs out. */
+struct jwt_ring *jwt_ring_new(void);
+
+/** Wipes its secrets and frees it. NULL is allowed. */
+void jwt_ring_free(struct jwt_ring *ring);
+
+/** How many keys it holds, those of files counted. */
+size_t jwt_ring_count(const struct jwt_ring *ring);
+
+/**
+ * Adds a secret. It verifies tokens without `exp` only when `exp_optional` is set.
+ *
+ * kid      borrowed, copied; NULL or "" = none
+ * alg      one for secrets, which jwt_alg_find knows
+ * secret   borrowed, copied; 1.. bytes
+ *
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
+                           struct mcpx_slice secret, bool exp_optional);
+
+/** Adds a file with public keys; whatever it holds then and later. Keeps a reference. Returns
+ * MCPX_OK or MCPX_ENOMEM. */
+enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file);
+
+/** The file with that index, in the order they were added; NULL behind the last. Lent. */
+struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index);
+
+/**
+ * Sets the `iss` and `aud` that every token must have. Borrowed, copied; NULL or "" = any.
+ * Returns MCPX_OK or MCPX_ENOMEM.
+ */
+enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience);
+
+/**
+ * Adds the first secret of another ring, which keeps it too. Returns MCPX_OK, MCPX_ENOMEM, or
+ * MCPX_ENOTFOUND when it has none.
+ */
+enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other);
+
+/** The `iss` that tokens must have; "" when any is allowed. Lent until the ring is freed. */
+const char *jwt_ring_issuer(const struct jwt_ring *ring);
+
+/** Likewise for `aud`. */
+const char *jwt_ring_audience(const struct jwt_ring *ring);
+
 #endif

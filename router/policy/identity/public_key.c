@@ -4,13 +4,12 @@
  * a JSON Web Key says that it is for is asked first, so that a key for encryption is never looked
  * at; its numbers and points are put together by OpenSSL.
  */
-#include "router/policy/identity/public_key.h"
+#include "router/policy/identity/key_file.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
-#include "router/policy/identity/jwt_keys.h"
 #include <mcpx/error.h>
 
 #include <jansson.h>

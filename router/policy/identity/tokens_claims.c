@@ -271,21 +271,19 @@ static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *ba
     struct jwt_proof proof = {.claims = json_object_get(whole, claims_name),
                               .header = json_object_get(whole, header_name)};
     struct claimed claimed = {.claims = proof.claims, .set = base->capset};
-    struct grant *grant = NULL;
+    struct grant *grant;
     enum mcpx_err err = MCPX_ENOMEM; /* we wrote the text: it is JSON */
 
-    memcpy(proof.token, credential->token, sizeof proof.token);
     memcpy(proof.key, credential->key, sizeof proof.key);
     if (whole)
         err = jwt_holds(tokens->ring, &proof, now)
                   ? tokens_grant_of(tokens, &claimed, topic, now, &grant)
                   : MCPX_ETOKEN;
-    if (!err)
-        err = tokens_note_proof(tokens, &proof, grant);
-    if (err)
-        grant_unref(grant);
-    else
+    if (!err) {
+        grant->credential = credential_ref(base->credential);
+        grant->credential->of_entry = tokens_find_person(tokens, grant->identity) != NULL;
         *out = grant;
+    }
     json_decref(whole);
     return err;
 }

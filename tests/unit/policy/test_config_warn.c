@@ -3,7 +3,7 @@
  * copy of the example lets nobody in, looks for the fault everywhere else; and who is warned of
  * what is right stops reading warnings.
  */
-#include "router/policy/config/kind_typo.h"
+#include "router/policy/config/config.h"
 #include "tests/support/settled.h"
 
 #include <criterion/criterion.h>
