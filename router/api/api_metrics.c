@@ -30,17 +30,26 @@ struct metric_classes {
 };
 
 /* Appends the two lines that stand before the values of a metric. */
-static void metric_header(const char *name, const char *type, const char *help,
-                          struct mcpx_text *out)
+static void metric_typed(const char *name, const char *type, const char *help,
+                         struct mcpx_text *out)
 {
     mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
+/* Likewise of a counter, whose name ends in _total, or a gauge. */
+static void metric_header(const char *name, const char *help, struct mcpx_text *out)
+{
+    size_t len = strlen(name);
+
+    metric_typed(name, len > 6 && strcmp(name + len - 6, "_total") == 0 ? "counter" : "gauge",
+                 help, out);
+}
+
 /* Appends a counter or gauge that has no labels. */
-static void metric_value(const char *name, const char *type, const char *help, uint64_t value,
+static void metric_value(const char *name, const char *help, uint64_t value,
                          struct mcpx_text *out)
 {
-    metric_header(name, type, help, out);
+    metric_header(name, help, out);
     mx_format(out, "%s %s\n", name, value);
 }
 
@@ -76,7 +85,7 @@ static void metric_histogram(const char *name, const char *help,
 {
     uint64_t sum = 0;
 
-    metric_header(name, "histogram", help, out);
+    metric_typed(name, "histogram", help, out);
     for (size_t i = 0; i < classes->count; i++) {
         sum += classes->counts[i];
         mx_format(out, "%s_bucket{le=\"", name);
@@ -130,12 +139,11 @@ static void write_stored(const struct api_call *call, struct mcpx_text *out)
                  out);
     metric_times("mcpx_store_open_seconds", "From the wish for a topic until it is loaded",
                  &store->open, out);
-    metric_value("mcpx_store_file_bytes", "gauge", "Size of the database", store->sqlite.bytes,
-                 out);
-    metric_value("mcpx_store_file_bytes_max", "gauge",
-                 "Size that the database may have, 0 = no bound", settings->file_bytes, out);
+    metric_value("mcpx_store_file_bytes", "Size of the database", store->sqlite.bytes, out);
+    metric_value("mcpx_store_file_bytes_max", "Size that the database may have, 0 = no bound",
+                 settings->file_bytes, out);
     if (is_known(call, call->api->disks->store))
-        metric_value("mcpx_store_free_bytes", "gauge", "Room on the disk of the database",
+        metric_value("mcpx_store_free_bytes", "Room on the disk of the database",
                      (uint64_t)call->api->disks->store, out);
 }
 
@@ -144,18 +152,17 @@ static void write_audited(const struct api_call *call, struct mcpx_text *out)
     struct audit_counts counts;
 
     store_count_audit(call->api->store, &counts);
-    metric_value("mcpx_audit_lines_total", "counter", "Lines written to the audit",
-                 counts.lines, out);
-    metric_value("mcpx_audit_lost_total", "counter",
+    metric_value("mcpx_audit_lines_total", "Lines written to the audit", counts.lines, out);
+    metric_value("mcpx_audit_lost_total",
                  "Lines that could not be written; the audit tells how many, too", counts.lost,
                  out);
-    metric_value("mcpx_audit_checkpoints_total", "counter", "Signatures written to the audit",
+    metric_value("mcpx_audit_checkpoints_total", "Signatures written to the audit",
                  counts.checkpoints, out);
     metric_times("mcpx_audit_sync_seconds",
                  "From the begin of a batch until it is in the audit",
                  &store_figures(call->api->store)->audit.work, out);
     if (is_known(call, call->api->disks->audit))
-        metric_value("mcpx_audit_free_bytes", "gauge", "Room on the disk of the audit",
+        metric_value("mcpx_audit_free_bytes", "Room on the disk of the audit",
                      (uint64_t)call->api->disks->audit, out);
 }
 
@@ -167,10 +174,10 @@ static void write_about_store(const struct api_call *call, struct mcpx_text *out
     if (!api->store)
         return;
     store = store_figures(api->store);
-    metric_value("mcpx_store_pending_messages", "gauge",
+    metric_value("mcpx_store_pending_messages",
                  "Messages, comings and goings that are not stored yet", hub_pending(api->hub),
                  out);
-    metric_header("mcpx_store_rejected_total", "counter",
+    metric_header("mcpx_store_rejected_total",
                   "Messages, comings and goings that could not be stored", out);
     mx_format(out, "mcpx_store_rejected_total{reason=\"full\"} %s\n", store->refused_full);
     mx_format(out, "mcpx_store_rejected_total{reason=\"failed\"} %s\n", store->refused_failed);
@@ -182,60 +189,31 @@ static void write_about_store(const struct api_call *call, struct mcpx_text *out
 
 /* ---- keys and reloads ---- */
 
-static uint64_t count_keys(const struct key_file *file, int64_t wall_ms)
-{
-    (void)wall_ms;
-    return file->keys.count;
-}
-
-static uint64_t age_s(const struct key_file *file, int64_t wall_ms)
-{
-    return (uint64_t)key_file_age_ms(file, wall_ms) / 1000;
-}
-
-static uint64_t is_faulty(const struct key_file *file, int64_t wall_ms)
-{
-    (void)wall_ms;
-    return file->is_faulty;
-}
-
-static uint64_t reads(const struct key_file *file, int64_t wall_ms)
-{
-    (void)wall_ms;
-    return file->reads;
-}
-
-static uint64_t failures(const struct key_file *file, int64_t wall_ms)
-{
-    (void)wall_ms;
-    return file->failures;
-}
-
 static void write_about_keys(const struct api_call *call, struct mcpx_text *out)
 {
-    static const struct {
-        const char *name, *type, *help;
-        uint64_t (*ask)(const struct key_file *file, int64_t wall_ms);
-    } rows[] = {
-        {"mcpx_key_file_keys", "gauge", "Public keys of a file that are in force", count_keys},
-        {"mcpx_key_file_age_seconds", "gauge",
-         "Since when the content is there whose keys are in force", age_s},
-        {"mcpx_key_file_faulty", "gauge",
-         "1 when the file was not good when it was read last, and older keys are in force",
-         is_faulty},
-        {"mcpx_key_file_reads_total", "counter", "Readings of a file with public keys", reads},
-        {"mcpx_key_file_failures_total", "counter",
-         "Readings of such a file that gave no keys", failures},
+    static const char *const rows[][2] = {
+        {"mcpx_key_file_keys", "Public keys of a file that are in force"},
+        {"mcpx_key_file_age_seconds",
+         "Since when the content is there whose keys are in force"},
+        {"mcpx_key_file_faulty",
+         "1 when the file was not good when it was read last, and older keys are in force"},
+        {"mcpx_key_file_reads_total", "Readings of a file with public keys"},
+        {"mcpx_key_file_failures_total", "Readings of such a file that gave no keys"},
     };
     const struct tokens *tokens = call->api->config->tokens;
     const struct key_file *file;
 
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         if (tokens_key_file(tokens, 0))
-            metric_header(rows[row].name, rows[row].type, rows[row].help, out);
-        for (size_t i = 0; (file = tokens_key_file(tokens, i)) != NULL; i++)
-            mx_format(out, "%s{setting=\"%s\"} %s\n", rows[row].name, file->setting,
-                      rows[row].ask(file, call->now.wall_ms));
+            metric_header(rows[row][0], rows[row][1], out);
+        for (size_t i = 0; (file = tokens_key_file(tokens, i)) != NULL; i++) {
+            const uint64_t figures[] = {
+                file->keys.count, (uint64_t)key_file_age_ms(file, call->now.wall_ms) / 1000,
+                file->is_faulty, file->reads, file->failures};
+
+            mx_format(out, "%s{setting=\"%s\"} %s\n", rows[row][0], file->setting,
+                      figures[row]);
+        }
     }
 }
 
@@ -244,14 +222,14 @@ static void write_about_reload(const struct api_call *call, struct mcpx_text *ou
     const struct reload_report *reloads = &call->api->reloads;
     int64_t age_ms = call->now.mono_ms - reloads->since_ms;
 
-    metric_header("mcpx_policy_info", "gauge",
+    metric_header("mcpx_policy_info",
                   "Constant 1; the label names participants and profiles that are in force",
                   out);
     mx_format(out, "mcpx_policy_info{rev=\"%s\"} 1\n", call->api->config->rev);
-    metric_value("mcpx_config_age_seconds", "gauge",
+    metric_value("mcpx_config_age_seconds",
                  "Since when the configuration that is in force was read",
                  (uint64_t)(age_ms > 0 ? age_ms : 0) / 1000, out);
-    metric_header("mcpx_reloads_total", "counter",
+    metric_header("mcpx_reloads_total",
                   "Reloads of the configuration: come into force, or refused for a fault",
                   out);
     mx_format(out,
@@ -306,19 +284,19 @@ static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
 static void write_process(const struct process *process, struct mcpx_text *out)
 {
     const struct {
-        const char *name, *type, *help;
+        const char *name, *help;
         uint64_t value;
     } rows[] = {
-        {"process_resident_memory_bytes", "gauge", "Memory of the process that is in RAM",
+        {"process_resident_memory_bytes", "Memory of the process that is in RAM",
          process->resident_bytes},
-        {"process_open_fds", "gauge", "File descriptors that are open", process->open_fds},
-        {"process_max_fds", "gauge", "File descriptors that may be open", process->max_fds},
+        {"process_open_fds", "File descriptors that are open", process->open_fds},
+        {"process_max_fds", "File descriptors that may be open", process->max_fds},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].value > 0) /* else there is no /proc to ask */
-            metric_value(rows[i].name, rows[i].type, rows[i].help, rows[i].value, out);
-    metric_header("process_cpu_seconds_total", "counter",
+            metric_value(rows[i].name, rows[i].help, rows[i].value, out);
+    metric_header("process_cpu_seconds_total",
                   "Processor time the process has used, in seconds", out);
     metric_seconds("process_cpu_seconds_total ", process->cpu_ms, MS, "\n", out);
 }
@@ -326,17 +304,17 @@ static void write_process(const struct process *process, struct mcpx_text *out)
 /* Who is behind is nobody's business here, only how many are, and how far. */
 static void write_lag(const struct lag *lag, struct mcpx_text *out)
 {
-    metric_value("mcpx_reader_lag_max_envelopes", "gauge",
+    metric_value("mcpx_reader_lag_max_envelopes",
                  "Envelopes that the slowest reader was not handed yet", lag->max_envelopes,
                  out);
-    metric_value("mcpx_reader_lag_max_bytes", "gauge",
+    metric_value("mcpx_reader_lag_max_bytes",
                  "Bytes of envelopes that a reader was not handed yet, of the slowest one",
                  lag->max_bytes, out);
-    metric_header("mcpx_reader_lag_max_seconds", "gauge",
+    metric_header("mcpx_reader_lag_max_seconds",
                   "Since when the oldest envelope waits that a reader was not handed yet",
                   out);
     metric_seconds("mcpx_reader_lag_max_seconds ", (uint64_t)lag->max_ms, MS, "\n", out);
-    metric_header("mcpx_readers_lagging", "gauge",
+    metric_header("mcpx_readers_lagging",
                   "Participants that are at least so many envelopes behind", out);
     for (size_t i = 0; i < HUB_LAG_STEPS; i++)
         mx_format(out, "mcpx_readers_lagging{envelopes=\"%s\"} %s\n",
@@ -365,7 +343,7 @@ static void write_times(const struct stats *stats, struct mcpx_text *out)
 /* From the start all are there, as codes are. */
 static void write_reasons(const struct stats *stats, struct mcpx_text *out)
 {
-    metric_header("mcpx_capability_refused_total", "counter",
+    metric_header("mcpx_capability_refused_total",
                   "Messages whose kind was refused, by reason", out);
     for (size_t i = MCPX_ALLOWED + 1; i < STATS_REASONS; i++)
         mx_format(out, "mcpx_capability_refused_total{reason=\"%s\"} %s\n",
@@ -375,7 +353,7 @@ static void write_reasons(const struct stats *stats, struct mcpx_text *out)
 /* Of what one owner may have. Who that was is in the log. */
 static void write_caps(const struct stats *stats, struct mcpx_text *out)
 {
-    metric_header("mcpx_cap_refusals_total", "counter",
+    metric_header("mcpx_cap_refusals_total",
                   "What was refused or closed because its owner was over a cap, by setting",
                   out);
     for (size_t i = 0; i < CAP_COUNT; i++)
@@ -385,22 +363,22 @@ static void write_caps(const struct stats *stats, struct mcpx_text *out)
 
 static void write_tls(const struct tls_figures *tls, struct mcpx_text *out)
 {
-    metric_value("mcpx_tls_certificate_expiry_seconds", "gauge",
+    metric_value("mcpx_tls_certificate_expiry_seconds",
                  "When the certificate in force ends, in seconds since 1970",
                  tls->until_s > 0 ? (uint64_t)tls->until_s : 0, out);
     metric_value(
-        "mcpx_tls_files_unusable", "gauge",
+        "mcpx_tls_files_unusable",
         "1 while certificate and key on disk cannot be used, and older ones are in force",
         tls->stale, out);
     if (tls->crl_until_s)
-        metric_value("mcpx_tls_client_crl_expiry_seconds", "gauge",
+        metric_value("mcpx_tls_client_crl_expiry_seconds",
                      "When all revocation lists of the first authority of clients have ended, "
                      "in seconds "
                      "since 1970",
                      (uint64_t)tls->crl_until_s, out);
-    metric_value("mcpx_tls_handshakes_total", "counter", "TLS handshakes that succeeded",
-                 tls->handshakes, out);
-    metric_value("mcpx_tls_failed_total", "counter",
+    metric_value("mcpx_tls_handshakes_total", "TLS handshakes that succeeded", tls->handshakes,
+                 out);
+    metric_value("mcpx_tls_failed_total",
                  "TLS handshakes and connections that ended because of an error of TLS",
                  tls->failed, out);
 }
@@ -412,8 +390,7 @@ static void write_unready(const struct http_api *api, struct mcpx_text *out)
                                            "store locked", "audit full",   "audit failed",
                                            "audit slow"};
 
-    metric_header("mcpx_unready", "gauge",
-                  "1 while connections are not welcome for this reason", out);
+    metric_header("mcpx_unready", "1 while connections are not welcome for this reason", out);
     mx_format(out, "mcpx_unready{reason=\"%s\"} %s\n", mcpx_error_wire(MCPX_EGOING),
               (uint64_t)api_is_going(api));
     for (size_t i = 0; i < sizeof of_store / sizeof *of_store; i++) {
@@ -425,15 +402,14 @@ static void write_unready(const struct http_api *api, struct mcpx_text *out)
 
 static void write_changes(const struct changes *changes, struct mcpx_text *out)
 {
-    metric_value("mcpx_changes", "gauge",
+    metric_value("mcpx_changes",
                  "Changes made at run time that are kept, one for each KiB begun",
                  changes->makers.held, out);
-    metric_value("mcpx_granted_total", "counter", "Patterns granted at run time",
-                 changes->granted, out);
-    metric_value("mcpx_revoked_total", "counter", "Patterns taken away at run time",
-                 changes->revoked, out);
-    metric_value("mcpx_kicked_total", "counter", "Requests to remove a participant",
-                 changes->kicked, out);
+    metric_value("mcpx_granted_total", "Patterns granted at run time", changes->granted, out);
+    metric_value("mcpx_revoked_total", "Patterns taken away at run time", changes->revoked,
+                 out);
+    metric_value("mcpx_kicked_total", "Requests to remove a participant", changes->kicked,
+                 out);
 }
 
 void api_metrics(const struct api_call *call, struct http_reply *reply)
@@ -442,21 +418,17 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     struct mcpx_text *out = &reply->body;
 
     reply->type = "text/plain; version=0.0.4; charset=utf-8";
-#define WRITE_METRIC(member, name, type, help)                                                \
-    metric_value(name, type, help, stats->member, out);
+#define WRITE_METRIC(member, name, type, help) metric_value(name, help, stats->member, out);
     STATS_TABLE(WRITE_METRIC)
 #undef WRITE_METRIC
-    metric_value("mcpx_connections_max", "gauge",
-                 "Participants that may be connected, 0 = no bound",
+    metric_value("mcpx_connections_max", "Participants that may be connected, 0 = no bound",
                  call->api->config->hub.connections_max, out);
     write_unready(call->api, out);
-    metric_header("mcpx_refused_total", "counter", "Messages and attempts refused, by error",
-                  out);
+    metric_header("mcpx_refused_total", "Messages and attempts refused, by error", out);
     write_codes("mcpx_refused_total", stats->refused, out);
     write_reasons(stats, out);
     write_caps(stats, out);
-    metric_header("mcpx_closed_total", "counter", "Connections the router ended, by error",
-                  out);
+    metric_header("mcpx_closed_total", "Connections the router ended, by error", out);
     write_codes("mcpx_closed_total", stats->closed, out);
     write_lag(hub_lag(call->api->hub, call->now), out);
     write_times(stats, out);
@@ -469,7 +441,7 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_about_store(call, out);
     write_about_keys(call, out);
     write_about_reload(call, out);
-    metric_value("mcpx_log_lost_lines_total", "counter",
+    metric_value("mcpx_log_lost_lines_total",
                  "Lines of the log that standard error did not take", call->api->log_lost,
                  out);
     if (call->api->tls)
@@ -478,9 +450,8 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
         process_ask(call->api->process, call->now.mono_ms);
         write_process(call->api->process, out);
     }
-    metric_value("process_start_time_seconds", "gauge",
-                 "When the process began, in seconds since 1970",
+    metric_value("process_start_time_seconds", "When the process began, in seconds since 1970",
                  (uint64_t)call->api->started.wall_ms / 1000, out);
-    metric_header("mcpx_build_info", "gauge", "Constant 1; the version is in the label", out);
+    metric_header("mcpx_build_info", "Constant 1; the version is in the label", out);
     mx_format(out, "mcpx_build_info{version=\"%s\"} 1\n", mcpx_version());
 }

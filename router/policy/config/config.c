@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* ---- TLS ---- */
+/* ---- TLS, store and audit ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -69,28 +69,18 @@ static void take_names(struct loading *loading, const json_t *names)
         qsort(tls->names, tls->name_count, sizeof *tls->names, compare);
 }
 
-static void load_clients(struct loading *loading)
-{
-    const json_t *names = tree_at(loading, "tls", "client_names");
-    bool has_authorities = *loading->settings.config.tls.files[TLS_CLIENT_CA];
-    bool has_lists = *loading->settings.config.tls.files[TLS_CLIENT_CRL];
+/* What belongs together but is not there together: an error, or a warning. */
+struct mismatch {
+    bool is_so;
+    const char *pointer, *sentence;
+    void (*line)(struct loading *, const char *, const char *, const char *);
+};
 
-    if (json_object_size(names) > 0 && !has_authorities)
-        setting_line(loading, "/tls/client_ca_file",
-                     "is empty, expected the path of authorities in PEM, because there are "
-                     "tls.client_names",
-                     error_line);
-    if (has_lists && !has_authorities)
-        setting_line(loading, "/tls/client_crl_file",
-                     "is not used: tls.client_ca_file is empty, expected the path of the "
-                     "authorities that have signed the lists",
-                     error_line);
-    if (json_object_size(names) == 0 && has_authorities)
-        setting_line(loading, "/tls/client_ca_file",
-                     "tls.client_names is empty, so everybody who shows a certificate is "
-                     "refused",
-                     warning_line);
-    take_names(loading, names);
+static void report(struct loading *loading, const struct mismatch *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].is_so)
+            setting_line(loading, rows[i].pointer, rows[i].sentence, rows[i].line);
 }
 
 /*
@@ -100,64 +90,68 @@ static void load_clients(struct loading *loading)
 static void load_tls(struct loading *loading)
 {
     struct tls_settings *tls = &loading->settings.config.tls;
-    bool used = tls->wanted;
+    const json_t *names = tree_at(loading, "tls", "client_names");
+    const bool used = tls->wanted, has_names = json_object_size(names) > 0;
+    const bool certificate = *tls->files[TLS_CERTIFICATE], ca = *tls->files[TLS_CLIENT_CA];
+    const struct mismatch rows[] = {
+        {used && !certificate, "/tls/certificate_file",
+         "is empty, expected the path of a certificate in PEM, because an address of listen "
+         "begins with tls://",
+         error_line},
+        {used && !*tls->files[TLS_KEY], "/tls/key_file",
+         "is empty, expected the path of the certificate's key in PEM, because an address of "
+         "listen begins with tls://",
+         error_line},
+        {!used && certificate, "/tls/certificate_file",
+         "is not used: no address of listen begins with tls://", warning_line},
+        {has_names && !ca, "/tls/client_ca_file",
+         "is empty, expected the path of authorities in PEM, because there are "
+         "tls.client_names",
+         error_line},
+        {*tls->files[TLS_CLIENT_CRL] && !ca, "/tls/client_crl_file",
+         "is not used: tls.client_ca_file is empty, expected the path of the authorities that "
+         "have signed the lists",
+         error_line},
+        {!has_names && ca, "/tls/client_ca_file",
+         "tls.client_names is empty, so everybody who shows a certificate is refused",
+         warning_line}};
 
-    if (used && !*tls->files[TLS_CERTIFICATE])
-        setting_line(loading, "/tls/certificate_file",
-                     "is empty, expected the path of a certificate in PEM, because an address "
-                     "of listen begins with tls://",
-                     error_line);
-    if (used && !*tls->files[TLS_KEY])
-        setting_line(loading, "/tls/key_file",
-                     "is empty, expected the path of the certificate's key in PEM, because an "
-                     "address of listen begins with tls://",
-                     error_line);
-    if (!used && *tls->files[TLS_CERTIFICATE])
-        setting_line(loading, "/tls/certificate_file",
-                     "is not used: no address of listen begins with tls://", warning_line);
-    load_clients(loading);
+    report(loading, rows, sizeof rows / sizeof *rows);
+    take_names(loading, names);
     setting_resolve(loading, "/tls/client_ca_file", &tls->files[TLS_CLIENT_CA]);
     setting_resolve(loading, "/tls/client_crl_file", &tls->files[TLS_CLIENT_CRL]);
     setting_resolve(loading, "/tls/certificate_file", &tls->files[TLS_CERTIFICATE]);
     setting_resolve(loading, "/tls/key_file", &tls->files[TLS_KEY]);
 }
 
-/* ---- store and audit ---- */
-
-/*
- * Makes the paths of store and audit such as can be opened, and checks that what belongs together
- * is there together. Files are not looked at. Tells the hub's settings what they come to.
- */
+/* The same for store and audit. Tells the hub's settings what they come to. */
 static void load_store(struct loading *loading)
 {
     struct config *config = &loading->settings.config;
-    bool has_file = config->store.kind == STORE_KIND_SQLITE;
-    bool has_audit = *config->audit.folder;
+    const bool stored = config->store.kind == STORE_KIND_SQLITE;
+    const bool audited = *config->audit.folder, has_key = *config->audit.key_file;
+    const struct mismatch rows[] = {
+        {stored && !*config->store.file, "/store/file",
+         "is empty, expected the path of a file, because store.kind is \"sqlite\"",
+         error_line},
+        {audited && !has_key, "/audit/key_file",
+         "is empty, expected the path of an Ed25519 key in PEM, because audit.folder is set; "
+         "\"openssl genpkey -algorithm ed25519 -out FILE\" makes one",
+         error_line},
+        {!stored && *config->store.file, "/store/file",
+         "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
+         warning_line},
+        {!audited && has_key, "/audit/key_file",
+         "is not used: nothing is audited without audit.folder", warning_line}};
 
-    if (has_file && !*config->store.file)
-        setting_line(loading, "/store/file",
-                     "is empty, expected the path of a file, because store.kind is \"sqlite\"",
-                     error_line);
-    if (has_audit && !*config->audit.key_file)
-        setting_line(
-            loading, "/audit/key_file",
-            "is empty, expected the path of an Ed25519 key in PEM, because audit.folder "
-            "is set; \"openssl genpkey -algorithm ed25519 -out FILE\" makes one",
-            error_line);
-    if (!has_file && *config->store.file)
-        setting_line(loading, "/store/file",
-                     "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
-                     warning_line);
-    if (!has_audit && *config->audit.key_file)
-        setting_line(loading, "/audit/key_file",
-                     "is not used: nothing is audited without audit.folder", warning_line);
-    config->hub.stored = has_file;
-    config->hub.audited = has_audit;
-    config->hub.gated = has_file || has_audit;
+    report(loading, rows, sizeof rows / sizeof *rows);
+    config->hub.stored = stored;
+    config->hub.audited = audited;
+    config->hub.gated = stored || audited;
     setting_resolve(loading, "/store/file", &config->store.file);
     setting_resolve(loading, "/audit/folder", &config->audit.folder);
     setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
-    if (has_audit && mx_file_is_public(config->audit.key_file))
+    if (audited && mx_file_is_public(config->audit.key_file))
         setting_line(loading, "/audit/key_file",
                      "everybody on this machine may read the key; chmod o-r mends that",
                      warning_line);

@@ -107,46 +107,32 @@ static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
 }
 
 /*
- * row[j]: some name is covered by a up to its byte and by b up to the j-th. Fills the row of a's
- * next byte. Returns false when nothing is covered that far.
+ * Whether there is a name that both patterns cover. row[j]: there is one for what follows in a,
+ * from byte i on, and in b, from byte j on. A star takes nothing, or a byte that the other has.
  */
-static bool step(char a, struct mcpx_slice b, const bool *row, bool *next)
-{
-    bool any = false;
-
-    for (size_t j = 0; j <= b.len; j++) {
-        bool is_star = j < b.len && b.text[j] == '*';
-
-        next[j] |= row[j] && (a == '*' || is_star);
-        if (j < b.len)
-            next[j + 1] |= row[j] && !is_star && a == b.text[j];
-        any |= next[j];
-    }
-    return any;
-}
-
-/* Adds to a row what is covered by more of b: a star of a takes any byte, one of b takes none. */
-static void spread(bool a_is_star, struct mcpx_slice b, bool *row)
-{
-    for (size_t j = 0; j < b.len; j++)
-        row[j + 1] |= row[j] && (a_is_star || b.text[j] == '*');
-}
-
-/* Whether there is a name that both patterns cover. */
 static bool patterns_meet(struct mcpx_slice a, struct mcpx_slice b)
 {
-    bool rows[2][MCPX_ID_MAX + 1] = {{true}};
-    bool any = a.len <= MCPX_ID_MAX && b.len <= MCPX_ID_MAX;
+    bool row[MCPX_ID_MAX + 2] = {false};
 
-    for (size_t i = 0; any && i < a.len; i++) {
-        bool *row = rows[i % 2], *next = rows[(i + 1) % 2];
+    if (a.len > MCPX_ID_MAX || b.len > MCPX_ID_MAX)
+        return false;
+    for (size_t i = 0; i < a.len && i < b.len && a.text[i] != '*' && b.text[i] != '*'; i++)
+        if (a.text[i] != b.text[i])
+            return false; /* most do not need the rest */
+    for (size_t i = a.len + 1; i-- > 0;) {
+        bool both = false; /* row[j + 1] of the byte behind */
 
-        memset(next, 0, sizeof rows[0]);
-        spread(a.text[i] == '*', b, row);
-        any = step(a.text[i], b, row, next);
+        for (size_t j = b.len + 1; j-- > 0;) {
+            const bool behind = row[j], in_a = i < a.len, in_b = j < b.len;
+
+            if ((in_a && a.text[i] == '*') || (in_b && b.text[j] == '*'))
+                row[j] = (in_a && behind) || (in_b && row[j + 1]);
+            else
+                row[j] = in_a && in_b ? a.text[i] == b.text[j] && both : in_a == in_b;
+            both = behind;
+        }
     }
-    spread(false, b, rows[a.len % 2]);
-    return any && rows[a.len % 2][b.len];
+    return row[0];
 }
 
 /* A participant without topics has a warning already. */
@@ -315,22 +301,24 @@ static void warn_limits(struct loading *loading)
 {
     const struct hub_config *hub = &loading->settings.config.hub;
     const char *source = loading->sources->file ? loading->sources->file : "environment";
+    const struct {
+        bool is_so;
+        const char *pointer, *sentence;
+    } rows[] = {
+        {!hub->create, "/topics/create",
+         "is false, and a topic comes to be only when its first participant joins, so nobody "
+         "can enter any; expected true"},
+        {hub->message_bytes == 0, "/limits/message_bytes",
+         "without a limit one message may take all memory"},
+        {hub->message_bytes > hub->history_bytes, "/topics/history/bytes",
+         "is less than limits.message_bytes, so the largest messages are not retained"},
+        {hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes,
+         "/limits/backlog_bytes",
+         "is less than limits.message_bytes, so one message can end a connection"}};
 
-    if (!hub->create)
-        warning_line(
-            loading, source, "/topics/create",
-            "is false, and a topic comes to be only when its first participant joins, "
-            "so nobody can enter any; expected true");
-    if (hub->message_bytes == 0)
-        warning_line(loading, source, "/limits/message_bytes",
-                     "without a limit one message may take all memory");
-    else if (hub->message_bytes > hub->history_bytes)
-        warning_line(loading, source, "/topics/history/bytes",
-                     "is less than limits.message_bytes, so the largest messages are not "
-                     "retained");
-    if (hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes)
-        warning_line(loading, source, "/limits/backlog_bytes",
-                     "is less than limits.message_bytes, so one message can end a connection");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].is_so)
+            warning_line(loading, source, rows[i].pointer, rows[i].sentence);
 }
 
 /* Protocol: section 5 (routing mode). A single server sees no requests to other servers. */

@@ -30,6 +30,13 @@ static bool same_person(const struct person *one, const struct person *other)
            (one->grant == other->grant || grant_equals(one->grant, other->grant));
 }
 
+static enum difference_change change_of(const void *before, const void *after)
+{
+    if (before && after)
+        return DIFFERENCE_CHANGED;
+    return before ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED;
+}
+
 static bool add_row(struct difference *out, const struct difference_row *row)
 {
     struct difference_row *rows =
@@ -48,30 +55,18 @@ static bool add_row(struct difference *out, const struct difference_row *row)
 static bool add_person(struct difference *out, const struct person *before,
                        const struct person *after)
 {
-    struct difference_row row = {.change = DIFFERENCE_CHANGED, .person = {before, after}};
-
-    if (before && after && same_person(before, after))
-        return true;
-    if (!before)
-        row.change = DIFFERENCE_ADDED;
-    else if (!after)
-        row.change = DIFFERENCE_REMOVED;
-    return add_row(out, &row);
+    return (before && after && same_person(before, after)) ||
+           add_row(out, &(struct difference_row){.change = change_of(before, after),
+                                                 .person = {before, after}});
 }
 
 static bool add_profile(struct difference *out, const struct profile *before,
                         const struct profile *after)
 {
-    struct difference_row row = {.change = DIFFERENCE_CHANGED, .profile = {before, after}};
-
-    if (before && after && before->routing == after->routing &&
-        mx_capset_equals(before->set, after->set))
-        return true;
-    if (!before)
-        row.change = DIFFERENCE_ADDED;
-    else if (!after)
-        row.change = DIFFERENCE_REMOVED;
-    return add_row(out, &row);
+    return (before && after && before->routing == after->routing &&
+            mx_capset_equals(before->set, after->set)) ||
+           add_row(out, &(struct difference_row){.change = change_of(before, after),
+                                                 .profile = {before, after}});
 }
 
 enum mcpx_err difference_find(const struct tokens *before, const struct tokens *after,
