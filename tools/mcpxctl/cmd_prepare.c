@@ -13,7 +13,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/policy/identity/public_key.h"
+#include "router/policy/identity/key_file.h"
 #include "tools/common/connect.h"
 #include "tools/common/http.h"
 #include "tools/common/input.h"
