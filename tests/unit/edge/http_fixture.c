@@ -45,46 +45,62 @@ static void add_fs(struct tokens *tokens)
     json_decref(topics);
 }
 
-void fixture_init(struct fixture *fixture)
+struct fixture router;
+struct answer answer;
+
+void answer_forget(void)
+{
+    json_decref(answer.json);
+    mcpx_text_fini(&answer.text);
+    answer = (struct answer){.status = 0};
+}
+
+void fixture_init(void)
 {
     static char local[] = "http://localhost:*", remote[] = "https://*.example.org";
 
-    *fixture = (struct fixture){
+    router = (struct fixture){
         .config = {.hub = hub_config_default(), .origin_count = 2, .tokens = tokens_new()},
         .origins = {local, remote},
         .now = {.mono_ms = 70000, .wall_ms = 1795303080001},
     };
-    fixture->config.origins = fixture->origins;
-    fixture->config.hub.create = true;
-    cr_assert_eq(jwt_ring_add(tokens_ring(fixture->config.tokens), "k1", "HS256",
+    router.config.origins = router.origins;
+    router.config.hub.create = true;
+    cr_assert_eq(jwt_ring_add(tokens_ring(router.config.tokens), "k1", "HS256",
                               MCPX_SLICE("0123456789abcdef0123456789abcdef"), true),
                  MCPX_OK);
-    add_fs(fixture->config.tokens);
-    fixture->api = (struct http_api){.hub = hub_new(&fixture->config.hub, chance),
-                                     .config = &fixture->config,
-                                     .tickets = tickets_new(chance, 0),
-                                     .changes = changes_new(),
-                                     .started = {7766, 1795303017999}};
-    cr_assert(fixture->api.hub && fixture->api.tickets && fixture->api.changes);
+    add_fs(router.config.tokens);
+    router.api = (struct http_api){.hub = hub_new(&router.config.hub, chance),
+                                   .config = &router.config,
+                                   .tickets = tickets_new(chance, 0),
+                                   .changes = changes_new(),
+                                   .started = {7766, 1795303017999}};
+    cr_assert(router.api.hub && router.api.tickets && router.api.changes);
 }
 
-void fixture_remake_hub(struct fixture *fixture)
+void fixture_remake_hub(void)
 {
-    hub_free(fixture->api.hub);
-    fixture->api.hub = hub_new(&fixture->config.hub, chance);
-    cr_assert(fixture->api.hub);
+    hub_free(router.api.hub);
+    router.api.hub = hub_new(&router.config.hub, chance);
+    cr_assert(router.api.hub);
 }
 
-void fixture_fini(struct fixture *fixture)
+void fixture_fini(void)
 {
-    hub_free(fixture->api.hub);
-    tickets_free(fixture->api.tickets);
-    changes_free(fixture->api.changes);
-    tokens_free(fixture->config.tokens);
+    hub_free(router.api.hub);
+    tickets_free(router.api.tickets);
+    changes_free(router.api.changes);
+    tokens_free(router.config.tokens);
+    answer_forget();
 }
 
-char *fixture_bearer(struct fixture *fixture, const char *participant, const char *topic,
-                     const char *capabilities)
+void fixture_again(void)
+{
+    fixture_fini();
+    fixture_init();
+}
+
+char *fixture_bearer(const char *participant, const char *topic, const char *capabilities)
 {
     struct mcpx_text out = {0};
     struct mcpx_fault fault;
@@ -94,59 +110,59 @@ char *fixture_bearer(struct fixture *fixture, const char *participant, const cha
         return out.text;
     }
     mcpx_text_puts(&out, "Bearer ");
-    cr_assert_eq(tokens_issue(fixture->config.tokens, mcpx_slice_of(participant),
-                              mcpx_slice_of(topic), mcpx_slice_of(capabilities), fixture->now,
+    cr_assert_eq(tokens_issue(router.config.tokens, mcpx_slice_of(participant),
+                              mcpx_slice_of(topic), mcpx_slice_of(capabilities), router.now,
                               &fault, &out),
                  MCPX_OK, "no token for %s in %s", participant, topic);
     return out.text;
 }
 
-struct peer *fixture_join_as(struct fixture *fixture, const char *participant,
-                             const char *topic, const char *capabilities)
+struct peer *fixture_join_as(const char *participant, const char *topic,
+                             const char *capabilities)
 {
-    char *bearer = fixture_bearer(fixture, participant, topic, capabilities);
+    char *bearer = fixture_bearer(participant, topic, capabilities);
     struct admission admission = {.topic = mcpx_slice_of(topic)};
     struct grant *grant = NULL;
     struct peer *peer = NULL;
 
-    cr_assert_eq(tokens_verify(fixture->config.tokens, mcpx_slice_of(bearer + 7),
-                               admission.topic, fixture->now, &grant),
+    cr_assert_eq(tokens_verify(router.config.tokens, mcpx_slice_of(bearer + 7),
+                               admission.topic, router.now, &grant),
                  MCPX_OK);
-    cr_assert_eq(hub_admit(fixture->api.hub, grant, &admission, NULL, fixture->now, &peer),
+    cr_assert_eq(hub_admit(router.api.hub, grant, &admission, NULL, router.now, &peer),
                  MCPX_OK);
     grant_unref(grant);
     free(bearer);
     return peer;
 }
 
-struct peer *fixture_join(struct fixture *fixture, const char *participant, const char *topic)
+struct peer *fixture_join(const char *participant, const char *topic)
 {
-    return fixture_join_as(fixture, participant, topic, "[\"*\"]");
+    return fixture_join_as(participant, topic, "[\"*\"]");
 }
 
-void fixture_say(struct fixture *fixture, struct peer *peer, const char *text)
+void fixture_say(struct peer *peer, const char *text)
 {
     struct verdict verdict;
 
-    hub_route(fixture->api.hub, peer, mcpx_slice_of(text), fixture->now, &verdict);
+    hub_route(router.api.hub, peer, mcpx_slice_of(text), router.now, &verdict);
     cr_assert_eq(verdict.err, MCPX_OK, "%s: %s", text, mcpx_strerror(verdict.err));
 }
 
-bool answer_has(const struct answer *answer, const char *line)
+bool answer_has(const char *line)
 {
     size_t len = strlen(line);
 
-    for (const char *at = strstr(answer->text.text, line); at; at = strstr(at + 1, line)) {
-        if (at + len <= answer->head.text + answer->head.len && at[-1] == '\n' &&
+    for (const char *at = strstr(answer.text.text, line); at; at = strstr(at + 1, line)) {
+        if (at + len <= answer.head.text + answer.head.len && at[-1] == '\n' &&
             at[len] == '\r')
             return true;
     }
     return false;
 }
 
-const char *answer_string(const struct answer *answer, const char *name)
+const char *answer_string(const char *name)
 {
-    const char *value = json_string_value(json_object_get(answer->json, name));
+    const char *value = json_string_value(json_object_get(answer.json, name));
 
     return value ? value : "";
 }
@@ -160,68 +176,61 @@ bool json_equals(const json_t *value, const char *text)
     return equal;
 }
 
-static void take_apart(struct answer *answer)
+static void take_apart(void)
 {
     const char *end;
 
-    cr_assert_not(answer->text.failed);
-    cr_assert_eq(strncmp(answer->text.text, "HTTP/1.1 ", 9), 0, "%s", answer->text.text);
-    answer->status = atoi(answer->text.text + 9);
-    end = strstr(answer->text.text, "\r\n\r\n");
+    cr_assert_not(answer.text.failed);
+    cr_assert_eq(strncmp(answer.text.text, "HTTP/1.1 ", 9), 0, "%s", answer.text.text);
+    answer.status = atoi(answer.text.text + 9);
+    end = strstr(answer.text.text, "\r\n\r\n");
     cr_assert(end);
-    answer->head =
-        (struct mcpx_slice){answer->text.text, (size_t)(end + 4 - answer->text.text)};
-    answer->body = (struct mcpx_slice){end + 4, answer->text.len - answer->head.len};
-    answer->json = json_loadb(answer->body.text, answer->body.len, 0, NULL);
+    answer.head = (struct mcpx_slice){answer.text.text, (size_t)(end + 4 - answer.text.text)};
+    answer.body = (struct mcpx_slice){end + 4, answer.text.len - answer.head.len};
+    answer.json = json_loadb(answer.body.text, answer.body.len, 0, NULL);
 }
 
-static void check_manners(const struct ask *ask, const struct answer *answer)
+static void check_manners(const struct ask *ask)
 {
     char length[64];
 
-    snprintf(length, sizeof length, "Content-Length: %zu", answer->body.len);
-    cr_expect(answer_has(answer, "Connection: close"), "%s", ask->target);
-    cr_expect(answer_has(answer, "Cache-Control: no-store"), "%s", ask->target);
-    cr_expect(answer_has(answer, "X-Content-Type-Options: nosniff"), "%s", ask->target);
-    cr_expect(answer_has(answer, "Vary: Origin"), "%s", ask->target);
-    if (answer->status == 204)
-        cr_expect_not(strstr(answer->text.text, "Content-Length"), "%s", ask->target);
+    snprintf(length, sizeof length, "Content-Length: %zu", answer.body.len);
+    cr_expect(answer_has("Connection: close"), "%s", ask->target);
+    cr_expect(answer_has("Cache-Control: no-store"), "%s", ask->target);
+    cr_expect(answer_has("X-Content-Type-Options: nosniff"), "%s", ask->target);
+    cr_expect(answer_has("Vary: Origin"), "%s", ask->target);
+    if (answer.status == 204)
+        cr_expect_not(strstr(answer.text.text, "Content-Length"), "%s", ask->target);
     else if (strcmp(ask->method, "HEAD") != 0)
-        cr_expect(answer_has(answer, length), "%s: %s", ask->target, answer->text.text);
+        cr_expect(answer_has(length), "%s: %s", ask->target, answer.text.text);
     else
-        cr_expect_eq(answer->body.len, 0, "%s", ask->target);
-    if (answer->status == 401)
-        cr_expect(answer_has(answer, "WWW-Authenticate: Bearer"), "%s", ask->target);
-    if (answer->status < 400 || strcmp(ask->method, "HEAD") == 0)
+        cr_expect_eq(answer.body.len, 0, "%s", ask->target);
+    if (answer.status == 401)
+        cr_expect(answer_has("WWW-Authenticate: Bearer"), "%s", ask->target);
+    if (answer.status < 400 || strcmp(ask->method, "HEAD") == 0)
         return;
-    cr_expect(answer_has(answer, "Content-Type: application/problem+json"), "%s", ask->target);
-    cr_expect_str_eq(answer_string(answer, "type"), "about:blank", "%s", ask->target);
-    cr_expect_eq(json_integer_value(json_object_get(answer->json, "status")), answer->status);
-    cr_expect_str_neq(answer_string(answer, "title"), "", "%s", ask->target);
-    cr_expect_str_neq(answer_string(answer, "code"), "", "%s", ask->target);
-    cr_expect_str_neq(answer_string(answer, "error"), "", "%s", ask->target);
+    cr_expect(answer_has("Content-Type: application/problem+json"), "%s", ask->target);
+    cr_expect_str_eq(answer_string("type"), "about:blank", "%s", ask->target);
+    cr_expect_eq(json_integer_value(json_object_get(answer.json, "status")), answer.status);
+    cr_expect_str_neq(answer_string("title"), "", "%s", ask->target);
+    cr_expect_str_neq(answer_string("code"), "", "%s", ask->target);
+    cr_expect_str_neq(answer_string("error"), "", "%s", ask->target);
 }
 
-void fixture_ask(struct fixture *fixture, const struct ask *ask, struct answer *answer)
+void fixture_ask(const struct ask *ask)
 {
     struct http_request request = {.method = mcpx_slice_of(ask->method),
                                    .target = mcpx_slice_of(ask->target),
                                    .authorization = mcpx_slice_of(ask->authorization),
                                    .origin = mcpx_slice_of(ask->origin),
-                                   .named = fixture->named,
+                                   .named = router.named,
                                    .body = mcpx_slice_of(ask->body)};
     struct http_reply reply = {0};
 
-    *answer = (struct answer){0};
-    http_answer(&fixture->api, &request, fixture->now, &reply);
-    http_reply_write(&reply, &answer->text);
+    answer_forget();
+    http_answer(&router.api, &request, router.now, &reply);
+    http_reply_write(&reply, &answer.text);
     http_reply_fini(&reply);
-    take_apart(answer);
-    check_manners(ask, answer);
-}
-
-void answer_fini(struct answer *answer)
-{
-    json_decref(answer->json);
-    mcpx_text_fini(&answer->text);
+    take_apart();
+    check_manners(ask);
 }

@@ -22,35 +22,40 @@ struct fixture {
     struct mcpx_slice named;
 };
 
+/** The one of the test that runs. */
+extern struct fixture router;
+
 /** The static token of the configured participant "fs" (topics room-*, grants below). */
 #define FIXTURE_FS_BEARER "Bearer fs-static-token"
 #define FIXTURE_FS_GRANTS "[\"mcp/response:*\",\"chat\"]"
 
-/** Makes it: topics come to be by joining, dev mode is off. Fails the test on error. */
-void fixture_init(struct fixture *fixture);
+/** Makes it, before each test: topics come to be by joining, dev mode is off. */
+void fixture_init(void);
 
-/** Makes the hub anew from fixture->config.hub, which a test may have changed. */
-void fixture_remake_hub(struct fixture *fixture);
+/** Makes the hub anew from router.config.hub, which a test may have changed. */
+void fixture_remake_hub(void);
 
-/** Frees it. */
-void fixture_fini(struct fixture *fixture);
+/** Frees it and the last answer, after each test. */
+void fixture_fini(void);
+
+/** Both, for a test that needs a fresh one for each of its rows. */
+void fixture_again(void);
 
 /**
  * "Bearer TOKEN" for a participant in a topic, valid for a day. `capabilities` is a JSON array.
  * The caller frees it.
  */
-char *fixture_bearer(struct fixture *fixture, const char *participant, const char *topic,
-                     const char *capabilities);
+char *fixture_bearer(const char *participant, const char *topic, const char *capabilities);
 
 /** Joins a participant with these capabilities, as JSON text. */
-struct peer *fixture_join_as(struct fixture *fixture, const char *participant,
-                             const char *topic, const char *capabilities);
+struct peer *fixture_join_as(const char *participant, const char *topic,
+                             const char *capabilities);
 
 /** Joins a participant that may send everything. */
-struct peer *fixture_join(struct fixture *fixture, const char *participant, const char *topic);
+struct peer *fixture_join(const char *participant, const char *topic);
 
 /** Says a text and expects it to be accepted. */
-void fixture_say(struct fixture *fixture, struct peer *peer, const char *text);
+void fixture_say(struct peer *peer, const char *text);
 
 /** A request in C strings; NULL = absent. */
 struct ask {
@@ -77,20 +82,23 @@ struct answer {
     json_t *json;
 };
 
+/** The last one. */
+extern struct answer answer;
+
 /**
- * Asks and checks what every answer owes: its form, Content-Length, security headers, the
+ * Asks, takes the answer apart and checks what every answer owes: its form, Content-Length, security headers, the
  * members of a problem.
  */
-void fixture_ask(struct fixture *fixture, const struct ask *ask, struct answer *answer);
+void fixture_ask(const struct ask *ask);
 
-/** Frees the answer. */
-void answer_fini(struct answer *answer);
+/** Frees the last answer. */
+void answer_forget(void);
 
 /** True when the head holds this line, exactly. */
-bool answer_has(const struct answer *answer, const char *line);
+bool answer_has(const char *line);
 
 /** A string member of the JSON body; "" when there is none. */
-const char *answer_string(const struct answer *answer, const char *name);
+const char *answer_string(const char *name);
 
 /** True when the text of a JSON value equals another text's. */
 bool json_equals(const json_t *value, const char *text);

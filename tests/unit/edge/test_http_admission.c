@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(http_admission, .init = fixture_init, .fini = fixture_fini);
+
 /* What an attempt came to. */
 struct attempt {
     struct admission admission;
@@ -19,7 +21,7 @@ struct attempt {
     enum mcpx_err err;
 };
 
-static void attempt_to(struct fixture *fixture, const struct ask *ask, struct attempt *attempt)
+static void attempt_to(const struct ask *ask, struct attempt *attempt)
 {
     struct http_request request = {.method = mcpx_slice_of(ask->method),
                                    .target = mcpx_slice_of(ask->target),
@@ -27,7 +29,7 @@ static void attempt_to(struct fixture *fixture, const struct ask *ask, struct at
                                    .origin = mcpx_slice_of(ask->origin)};
 
     *attempt = (struct attempt){0};
-    attempt->err = http_admission(&fixture->api, &request, fixture->now, &attempt->admission,
+    attempt->err = http_admission(&router.api, &request, router.now, &attempt->admission,
                                   &attempt->scratch, &attempt->grant, &attempt->detail);
     cr_expect_eq(attempt->err == MCPX_OK, attempt->grant != NULL, "%s", ask->target);
     cr_expect_eq(attempt->err == MCPX_OK, attempt->detail == NULL, "%s", ask->target);
@@ -101,21 +103,17 @@ Test(http_admission, refuses_in_a_fixed_order)
         {"GET", "/ws?topic=other", fs, NULL, MCPX_EFORBIDDEN},
         {"GET", "/ws?topic=Room-1", fs, NULL, MCPX_EFORBIDDEN},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct attempt attempt;
 
-        attempt_to(&fixture,
-                   &(struct ask){rows[i].method, rows[i].target, rows[i].authorization,
+        attempt_to(&(struct ask){rows[i].method, rows[i].target, rows[i].authorization,
                                  rows[i].origin, NULL},
                    &attempt);
         cr_expect_eq(attempt.err, rows[i].err, "row %zu %s: %s (%s)", i, rows[i].target,
                      mcpx_strerror(attempt.err), attempt.detail);
         attempt_fini(&attempt);
     }
-    fixture_fini(&fixture);
 }
 
 /* Whoever is refused for what one may have is told which setting to ask the operator for. */
@@ -128,35 +126,29 @@ Test(http_admission, names_the_setting_that_somebody_has_used_up)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *setting = cap_setting(rows[i].cap);
-        struct fixture fixture;
         struct attempt attempt;
 
-        fixture_init(&fixture);
-        fixture.config.hub.connections_each = rows[i].connections;
-        fixture.config.hub.topics_each = rows[i].topics;
-        fixture_remake_hub(&fixture);
-        fixture_join(&fixture, "fs", "room-2");
-        attempt_to(&fixture,
-                   &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+        fixture_again();
+        router.config.hub.connections_each = rows[i].connections;
+        router.config.hub.topics_each = rows[i].topics;
+        fixture_remake_hub();
+        fixture_join("fs", "room-2");
+        attempt_to(&(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
                    &attempt);
         cr_expect_eq(attempt.err, MCPX_ESHARE, "%zu", i);
         cr_expect(attempt.detail && strstr(attempt.detail, setting), "%s", attempt.detail);
-        cr_expect_eq(hub_stats(fixture.api.hub)->caps[rows[i].cap], 1, "%s is counted",
+        cr_expect_eq(hub_stats(router.api.hub)->caps[rows[i].cap], 1, "%s is counted",
                      setting);
         attempt_fini(&attempt);
-        fixture_fini(&fixture);
     }
 }
 
 Test(http_admission, reads_how_somebody_wants_to_come_in)
 {
     char after[MCPX_ID_MAX + 2], target[MCPX_ID_MAX + 200];
-    struct fixture fixture;
     struct attempt attempt;
 
-    fixture_init(&fixture);
     attempt_to(
-        &fixture,
         &(struct ask){"GET",
                       "/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1"
                       "&serial=000999999999999999&epoch=5%65",
@@ -173,8 +165,7 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     cr_expect(mcpx_slice_equal(attempt.grant->identity, MCPX_SLICE("fs")));
     attempt_fini(&attempt);
 
-    attempt_to(&fixture,
-               &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+    attempt_to(&(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
                &attempt);
     cr_expect_eq(attempt.admission.routing, ROUTING_DEFAULT);
     cr_expect_not(attempt.admission.has_history);
@@ -183,8 +174,7 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     cr_expect_eq(attempt.admission.instance, 0);
     attempt_fini(&attempt);
 
-    attempt_to(&fixture,
-               &(struct ask){"GET", "/ws?topic=room-1&instance=auto&instance_key=%6b1",
+    attempt_to(&(struct ask){"GET", "/ws?topic=room-1&instance=auto&instance_key=%6b1",
                              FIXTURE_FS_BEARER, NULL, NULL},
                &attempt);
     cr_expect_eq(attempt.admission.instance, INSTANCE_AUTO);
@@ -194,101 +184,81 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     memset(after, 'a', sizeof after);
     after[MCPX_ID_MAX + 1] = '\0';
     snprintf(target, sizeof target, "/ws?topic=room-1&after=%s", after);
-    attempt_to(&fixture, &(struct ask){"GET", target, FIXTURE_FS_BEARER, NULL, NULL},
-               &attempt);
+    attempt_to(&(struct ask){"GET", target, FIXTURE_FS_BEARER, NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_EREQUEST);
     attempt_fini(&attempt);
-    fixture_fini(&fixture);
 }
 
 Test(http_admission, takes_a_ticket_once)
 {
-    struct fixture fixture;
     struct attempt attempt;
-    struct answer answer;
     char target[256];
 
-    fixture_init(&fixture);
-    fixture_ask(&fixture,
-                &(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
-                              "{\"topic\":\"room-1\"}"},
-                &answer);
-    snprintf(target, sizeof target, "/ws?topic=room-1&ticket=%s",
-             answer_string(&answer, "ticket"));
-    answer_fini(&answer);
+    fixture_ask(&(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
+                              "{\"topic\":\"room-1\"}"});
+    snprintf(target, sizeof target, "/ws?topic=room-1&ticket=%s", answer_string("ticket"));
     /* A proxy's own credentials are none of ours. */
-    attempt_to(&fixture, &(struct ask){"GET", target, "Basic YTpi", NULL, NULL}, &attempt);
+    attempt_to(&(struct ask){"GET", target, "Basic YTpi", NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
     attempt_fini(&attempt);
-    attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
     attempt_fini(&attempt);
-    fixture_fini(&fixture);
 }
 
 Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
 {
-    struct fixture fixture;
     struct attempt attempt;
     char target[256];
 
-    fixture_init(&fixture);
     snprintf(target, sizeof target, "/ws?topic=room-1&token=%s",
              strchr(FIXTURE_FS_BEARER, ' ') + 1);
-    attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
     attempt_fini(&attempt);
-    fixture.config.query_token = true;
-    attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    router.config.query_token = true;
+    attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
     attempt_fini(&attempt);
     /* A bad header is not rescued by a good query. */
-    attempt_to(&fixture, &(struct ask){"GET", target, "Bearer x", NULL, NULL}, &attempt);
+    attempt_to(&(struct ask){"GET", target, "Bearer x", NULL, NULL}, &attempt);
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
     attempt_fini(&attempt);
-    fixture_fini(&fixture);
 }
 
 /* A ticket says nothing of instances: its grant and the query do. */
 Test(http_admission, lets_browsers_be_instances_until_there_are_enough)
 {
     static const enum mcpx_err expected[] = {MCPX_OK, MCPX_OK, MCPX_EINSTANCES};
-    struct fixture fixture;
 
-    fixture_init(&fixture);
-    fixture.config.hub.instances = 2;
-    fixture_remake_hub(&fixture);
+    router.config.hub.instances = 2;
+    fixture_remake_hub();
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct attempt attempt;
-        struct answer answer;
         struct peer *peer;
         char target[256];
 
-        fixture_ask(&fixture,
-                    &(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
-                                  "{\"topic\":\"room-1\"}"},
-                    &answer);
+        fixture_ask(&(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
+                                  "{\"topic\":\"room-1\"}"});
         snprintf(target, sizeof target, "/ws?topic=room-1&instance=auto&ticket=%s",
-                 answer_string(&answer, "ticket"));
-        answer_fini(&answer);
-        attempt_to(&fixture, &(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+                 answer_string("ticket"));
+        attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
         cr_expect_eq(attempt.err, expected[i], "%s", mcpx_strerror(attempt.err));
         if (attempt.err)
             cr_expect(strstr(attempt.detail, "connected to the topic as often as it may be"));
         else
-            cr_expect_eq(hub_admit(fixture.api.hub, attempt.grant, &attempt.admission, NULL,
-                                   fixture.now, &peer),
+            cr_expect_eq(hub_admit(router.api.hub, attempt.grant, &attempt.admission, NULL,
+                                   router.now, &peer),
                          MCPX_OK);
         attempt_fini(&attempt);
     }
-    fixture_fini(&fixture);
 }
 
 /* Joins "fs" to room-1 and lets it be replaced `times` times. */
-static void join_again_and_again(struct fixture *fixture, int times)
+static void join_again_and_again(int times)
 {
     for (int i = 0; i <= times; i++)
-        fixture_join(fixture, "fs", "room-1");
+        fixture_join("fs", "room-1");
 }
 
 Test(http_admission, passes_on_what_the_hub_says)
@@ -309,27 +279,24 @@ Test(http_admission, passes_on_what_the_hub_says)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fixture fixture;
         struct attempt attempt;
 
-        fixture_init(&fixture);
-        fixture.config.hub.create = rows[i].create;
-        fixture.config.hub.takeover = rows[i].takeover;
-        fixture.config.hub.participants_max = rows[i].participants_max;
-        fixture_remake_hub(&fixture);
-        join_again_and_again(&fixture, rows[i].joins);
+        fixture_again();
+        router.config.hub.create = rows[i].create;
+        router.config.hub.takeover = rows[i].takeover;
+        router.config.hub.participants_max = rows[i].participants_max;
+        fixture_remake_hub();
+        join_again_and_again(rows[i].joins);
         if (rows[i].err == MCPX_EFULL)
-            fixture_join(&fixture, "ann", "room-1");
+            fixture_join("ann", "room-1");
         if (rows[i].drain)
-            hub_drain(fixture.api.hub, fixture.now);
-        attempt_to(&fixture,
-                   &(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
+            hub_drain(router.api.hub, router.now);
+        attempt_to(&(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
                    &attempt);
         cr_expect_eq(attempt.err, rows[i].err, "row %zu: %s", i, mcpx_strerror(attempt.err));
         if (attempt.detail)
             cr_expect_eq(strncmp(attempt.detail, rows[i].detail, strlen(rows[i].detail)), 0,
                          "row %zu: %s", i, attempt.detail);
         attempt_fini(&attempt);
-        fixture_fini(&fixture);
     }
 }

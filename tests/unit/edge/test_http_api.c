@@ -9,6 +9,8 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+TestSuite(http_api, .init = fixture_init, .fini = fixture_fini);
+
 Test(http_api, answers_known_and_unknown_paths)
 {
     static const struct {
@@ -49,63 +51,41 @@ Test(http_api, answers_known_and_unknown_paths)
         {"GET", "/v0.1/topics/%0a/history", 400, "Vary: Origin"},
         {"GET", "/v0.1/topics/%ff/history", 400, "Vary: Origin"},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer answer;
-
-        fixture_ask(&fixture, &(struct ask){rows[i].method, rows[i].target, NULL, NULL, NULL},
-                    &answer);
+        fixture_ask(&(struct ask){rows[i].method, rows[i].target, NULL, NULL, NULL});
         cr_expect_eq(answer.status, rows[i].status, "%s %s: %d", rows[i].method,
                      rows[i].target, answer.status);
-        cr_expect(answer_has(&answer, rows[i].line), "%s %s: %s", rows[i].method,
-                  rows[i].target, answer.text.text);
-        answer_fini(&answer);
+        cr_expect(answer_has(rows[i].line), "%s %s: %s", rows[i].method, rows[i].target,
+                  answer.text.text);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_api, says_how_long_it_has_been_well)
 {
-    struct fixture fixture;
-    struct answer answer;
-
-    fixture_init(&fixture);
-    fixture_ask(&fixture, &(struct ask){"GET", "/health", NULL, NULL, NULL}, &answer);
+    fixture_ask(&(struct ask){"GET", "/health", NULL, NULL, NULL});
     cr_expect(json_equals(answer.json, "{\"status\":\"healthy\",\"uptime\":62.234,"
                                        "\"timestamp\":\"2026-11-21T23:18:00.001Z\","
                                        "\"protocol\":\"mcpx/v0.1\"}"),
               "%s", answer.text.text);
-    answer_fini(&answer);
-    fixture_fini(&fixture);
 }
 
 Test(http_api, is_alive_but_not_ready_while_draining)
 {
-    struct fixture fixture;
-    struct answer answer;
-
-    fixture_init(&fixture);
-    hub_drain(fixture.api.hub, fixture.now);
-    fixture_ask(&fixture, &(struct ask){"GET", "/readyz", NULL, NULL, NULL}, &answer);
+    hub_drain(router.api.hub, router.now);
+    fixture_ask(&(struct ask){"GET", "/readyz", NULL, NULL, NULL});
     cr_expect_eq(answer.status, 503);
-    cr_expect_str_eq(answer_string(&answer, "code"), "draining");
-    cr_expect(answer_has(&answer, "Retry-After: 5"), "%s", answer.text.text);
-    answer_fini(&answer);
-    fixture_ask(&fixture, &(struct ask){"GET", "/livez", NULL, NULL, NULL}, &answer);
+    cr_expect_str_eq(answer_string("code"), "draining");
+    cr_expect(answer_has("Retry-After: 5"), "%s", answer.text.text);
+    fixture_ask(&(struct ask){"GET", "/livez", NULL, NULL, NULL});
     cr_expect_eq(answer.status, 200);
-    answer_fini(&answer);
-    fixture_fini(&fixture);
 }
 
 Test(http_api, asks_for_a_token_that_is_good_for_the_topic)
 {
-    struct fixture fixture;
     char *bearer, *lower;
 
-    fixture_init(&fixture);
-    bearer = fixture_bearer(&fixture, "ann", "room", "[]");
+    bearer = fixture_bearer("ann", "room", "[]");
     lower = strdup(bearer);
     memcpy(lower, "bEARER", 6);
     const struct {
@@ -133,18 +113,12 @@ Test(http_api, asks_for_a_token_that_is_good_for_the_topic)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer answer;
-
-        fixture_ask(&fixture,
-                    &(struct ask){"GET", rows[i].target, rows[i].authorization, NULL, NULL},
-                    &answer);
+        fixture_ask(&(struct ask){"GET", rows[i].target, rows[i].authorization, NULL, NULL});
         cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
-        cr_expect_str_eq(answer_string(&answer, "error"), rows[i].error, "row %zu", i);
-        answer_fini(&answer);
+        cr_expect_str_eq(answer_string("error"), rows[i].error, "row %zu", i);
     }
     free(lower);
     free(bearer);
-    fixture_fini(&fixture);
 }
 
 Test(http_api, names_topics_in_any_spelling)
@@ -161,19 +135,14 @@ Test(http_api, names_topics_in_any_spelling)
         {"1+1 %", "/v0.1/topics/1+1%20%25/participants"},
         {"..", "/v0.1/topics/../participants"},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *bearer = fixture_bearer(&fixture, "ann", rows[i].topic, "[]");
-        struct answer answer;
+        char *bearer = fixture_bearer("ann", rows[i].topic, "[]");
 
-        fixture_ask(&fixture, &(struct ask){"GET", rows[i].path, bearer, NULL, NULL}, &answer);
+        fixture_ask(&(struct ask){"GET", rows[i].path, bearer, NULL, NULL});
         cr_expect_eq(answer.status, 200, "%s: %s", rows[i].path, answer.text.text);
-        answer_fini(&answer);
         free(bearer);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_api, lets_pages_of_allowed_origins_read)
@@ -201,63 +170,41 @@ Test(http_api, lets_pages_of_allowed_origins_read)
         {"OPTIONS", "http://evil.example", 403, NULL},
         {"OPTIONS", NULL, 204, NULL},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer answer;
-
-        fixture_ask(&fixture,
-                    &(struct ask){rows[i].method, "/health", NULL, rows[i].origin, NULL},
-                    &answer);
+        fixture_ask(&(struct ask){rows[i].method, "/health", NULL, rows[i].origin, NULL});
         cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
         if (rows[i].line)
-            cr_expect(answer_has(&answer, rows[i].line), "row %zu: %s", i, answer.text.text);
+            cr_expect(answer_has(rows[i].line), "row %zu: %s", i, answer.text.text);
         else
             cr_expect_not(strstr(answer.text.text, "Access-Control"), "row %zu", i);
-        answer_fini(&answer);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_api, lets_pages_read_refusals_too)
 {
-    struct fixture fixture;
-    struct answer answer;
-
-    fixture_init(&fixture);
-    fixture_ask(&fixture,
-                &(struct ask){"GET", "/v0.1/topics", NULL, "http://localhost:1", NULL},
-                &answer);
+    fixture_ask(&(struct ask){"GET", "/v0.1/topics", NULL, "http://localhost:1", NULL});
     cr_expect_eq(answer.status, 401);
-    cr_expect(answer_has(&answer, "Access-Control-Allow-Origin: http://localhost:1"));
-    answer_fini(&answer);
-    fixture_fini(&fixture);
+    cr_expect(answer_has("Access-Control-Allow-Origin: http://localhost:1"));
 }
 
 Test(http_api, refuses_bodies_beyond_the_bound)
 {
-    struct fixture fixture;
-    struct answer answer;
     char *body = malloc(HTTP_BODY_MAX + 2);
 
     memset(body, ' ', HTTP_BODY_MAX + 1);
     body[HTTP_BODY_MAX + 1] = '\0';
-    fixture_init(&fixture);
-    fixture_ask(&fixture, &(struct ask){"POST", "/v0.1/check", FIXTURE_FS_BEARER, NULL, body},
-                &answer);
+    fixture_ask(&(struct ask){"POST", "/v0.1/check", FIXTURE_FS_BEARER, NULL, body});
     cr_expect_eq(answer.status, 413, "%s", answer.text.text);
-    answer_fini(&answer);
-    fixture_fini(&fixture);
     free(body);
 }
 
 Test(http_api, explains_every_error_that_has_a_status)
 {
     for (int err = 1; err < MCPX_ERR_COUNT; err++) {
-        struct answer answer = {0};
         int status = mcpx_error_status((enum mcpx_err)err);
 
+        answer_forget();
         http_problem((enum mcpx_err)err, err % 2 ? "a \"quoted\"\ndetail" : NULL,
                      &answer.text);
         cr_assert_eq(strncmp(answer.text.text, "HTTP/1.1 ", 9), 0);
@@ -265,13 +212,11 @@ Test(http_api, explains_every_error_that_has_a_status)
         cr_expect_eq(answer.status, status ? status : 500, "%s",
                      mcpx_strerror((enum mcpx_err)err));
         answer.json = json_loads(strstr(answer.text.text, "\r\n\r\n") + 4, 0, NULL);
-        cr_expect_str_eq(answer_string(&answer, "code"), mcpx_error_wire((enum mcpx_err)err));
+        cr_expect_str_eq(answer_string("code"), mcpx_error_wire((enum mcpx_err)err));
         if (err % 2)
-            cr_expect_str_eq(answer_string(&answer, "detail"), "a \"quoted\"\ndetail");
+            cr_expect_str_eq(answer_string("detail"), "a \"quoted\"\ndetail");
         else /* a setting may stand behind it */
-            cr_expect_eq(
-                strstr(answer_string(&answer, "detail"), mcpx_strerror((enum mcpx_err)err)),
-                answer_string(&answer, "detail"));
-        answer_fini(&answer);
+            cr_expect_eq(strstr(answer_string("detail"), mcpx_strerror((enum mcpx_err)err)),
+                         answer_string("detail"));
     }
 }

@@ -9,58 +9,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void post(struct fixture *fixture, const char *target, const char *bearer,
-                 const char *body, struct answer *answer)
+TestSuite(http_auth, .init = fixture_init, .fini = fixture_fini);
+
+static void post(const char *target, const char *bearer, const char *body)
 {
-    fixture_ask(fixture, &(struct ask){"POST", target, bearer, NULL, body}, answer);
+    fixture_ask(&(struct ask){"POST", target, bearer, NULL, body});
 }
 
 Test(http_auth, hands_out_tokens_in_dev_mode_only)
 {
     static const char *const paths[] = {"/v0.1/auth/token", "/v0/auth/token"};
     const char *body = "{\"participantId\":\"ann\",\"topic\":\"room\"}";
-    struct fixture fixture;
-    struct answer answer;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < 2; i++) {
-        fixture.config.dev = false;
-        post(&fixture, paths[i], NULL, body, &answer);
+        router.config.dev = false;
+        post(paths[i], NULL, body);
         cr_expect_eq(answer.status, 404, "%s", paths[i]);
-        answer_fini(&answer);
-        fixture.config.dev = true;
-        post(&fixture, paths[i], NULL, body, &answer);
+        router.config.dev = true;
+        post(paths[i], NULL, body);
         cr_expect_eq(answer.status, 200, "%s", answer.text.text);
         cr_expect(
             json_equals(json_object_get(answer.json, "capabilities"), "[\"mcp/*\",\"chat\"]"));
-        answer_fini(&answer);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_auth, hands_out_tokens_that_open_doors)
 {
-    struct fixture fixture;
-    struct answer answer;
     char bearer[4096];
 
-    fixture_init(&fixture);
-    fixture.config.dev = true;
-    post(&fixture, "/v0.1/auth/token", NULL,
+    router.config.dev = true;
+    post("/v0.1/auth/token", NULL,
          "{\"participantId\":\"ann\",\"topic\":\"a/b\",\"capabilities\":"
-         "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}],\"extra\":1}",
-         &answer);
+         "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}],\"extra\":1}");
     cr_assert_eq(answer.status, 200, "%s", answer.text.text);
     cr_expect(json_equals(json_object_get(answer.json, "capabilities"),
                           "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}]"));
-    snprintf(bearer, sizeof bearer, "Bearer %s", answer_string(&answer, "token"));
-    answer_fini(&answer);
-    fixture_ask(&fixture,
-                &(struct ask){"GET", "/v0.1/topics/a%2Fb/participants", bearer, NULL, NULL},
-                &answer);
+    snprintf(bearer, sizeof bearer, "Bearer %s", answer_string("token"));
+    fixture_ask(&(struct ask){"GET", "/v0.1/topics/a%2Fb/participants", bearer, NULL, NULL});
     cr_expect_eq(answer.status, 200, "%s", answer.text.text);
-    answer_fini(&answer);
-    fixture_fini(&fixture);
 }
 
 Test(http_auth, says_what_is_wrong_with_a_token_request)
@@ -100,22 +86,15 @@ Test(http_auth, says_what_is_wrong_with_a_token_request)
         {"7", "bad_request", "body is not valid JSON"},
         {"\xff", "bad_request", "body is not valid JSON"},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
-    fixture.config.dev = true;
+    router.config.dev = true;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer answer;
-
-        post(&fixture, "/v0.1/auth/token", NULL, rows[i].body, &answer);
+        post("/v0.1/auth/token", NULL, rows[i].body);
         cr_expect_eq(answer.status, 400, "%s: %s", rows[i].body, answer.text.text);
-        cr_expect_str_eq(answer_string(&answer, "code"), rows[i].code, "%s", rows[i].body);
-        cr_expect_eq(
-            strncmp(answer_string(&answer, "error"), rows[i].error, strlen(rows[i].error)), 0,
-            "%s: %s", rows[i].body, answer_string(&answer, "error"));
-        answer_fini(&answer);
+        cr_expect_str_eq(answer_string("code"), rows[i].code, "%s", rows[i].body);
+        cr_expect_eq(strncmp(answer_string("error"), rows[i].error, strlen(rows[i].error)), 0,
+                     "%s: %s", rows[i].body, answer_string("error"));
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_auth, issues_tickets_for_topics_the_token_is_good_for)
@@ -133,21 +112,15 @@ Test(http_auth, issues_tickets_for_topics_the_token_is_good_for)
         {FIXTURE_FS_BEARER, NULL, 400},
         {FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}", 200},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer answer;
-
-        post(&fixture, "/v0.1/tickets", rows[i].authorization, rows[i].body, &answer);
+        post("/v0.1/tickets", rows[i].authorization, rows[i].body);
         cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
         if (answer.status == 200) {
             cr_expect_eq(json_integer_value(json_object_get(answer.json, "expires_in")), 30);
-            cr_expect_eq(strlen(answer_string(&answer, "ticket")), 43);
+            cr_expect_eq(strlen(answer_string("ticket")), 43);
         }
-        answer_fini(&answer);
     }
-    fixture_fini(&fixture);
 }
 
 /* At the cap of one it is the participant who is refused, and that is counted. */
@@ -160,34 +133,29 @@ Test(http_auth, stops_issuing_tickets_nobody_uses)
     } rows[] = {{0, 503, TICKETS_MAX, 0}, {3, 429, 3, 1}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct fixture fixture;
-        struct answer answer;
         int status = 200, issued = -1;
 
-        fixture_init(&fixture);
-        tickets_set_each(fixture.api.tickets, rows[i].each);
+        fixture_again();
+        tickets_set_each(router.api.tickets, rows[i].each);
         while (status == 200 && issued <= TICKETS_MAX) {
-            post(&fixture, "/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}",
-                 &answer);
+            post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}");
             status = answer.status;
             issued++;
-            answer_fini(&answer);
         }
         cr_expect_eq(status, rows[i].status);
         cr_expect_eq(issued, rows[i].issued);
-        cr_expect_eq(hub_stats(fixture.api.hub)->caps[CAP_TICKETS], rows[i].counted);
-        fixture_fini(&fixture);
+        cr_expect_eq(hub_stats(router.api.hub)->caps[CAP_TICKETS], rows[i].counted);
     }
 }
 
 /* "Bearer TOKEN" of ann, with these capabilities, for `life_s`. The caller frees it. */
-static char *bearer_of_ann(const struct fixture *fixture, const char *can, int life_s)
+static char *bearer_of_ann(const char *can, int life_s)
 {
     char claims[256], *token, *bearer;
 
     snprintf(claims, sizeof claims,
              "{\"sub\":\"ann\",\"topic\":\"room-1\",\"capabilities\":[\"%s\"],\"exp\":%lld}",
-             can, (long long)(fixture->now.wall_ms / 1000 + life_s));
+             can, (long long)(router.now.wall_ms / 1000 + life_s));
     token = jwt_make("{\"alg\":\"HS256\",\"kid\":\"k1\"}", claims, "SHA256",
                      "0123456789abcdef0123456789abcdef");
     bearer = malloc(strlen(token) + 8);
@@ -197,8 +165,7 @@ static char *bearer_of_ann(const struct fixture *fixture, const char *can, int l
     return bearer;
 }
 
-static struct peer *come_in(struct fixture *fixture, struct mcpx_slice bearer,
-                            struct mcpx_slice named)
+static struct peer *come_in(struct mcpx_slice bearer, struct mcpx_slice named)
 {
     struct admission admission = {.topic = MCPX_SLICE("room-1"), .instance = INSTANCE_AUTO};
     const struct claimant claimant = {.bearer = bearer, .named = named};
@@ -206,17 +173,17 @@ static struct peer *come_in(struct fixture *fixture, struct mcpx_slice bearer,
     struct peer *peer = NULL;
 
     cr_assert_eq(
-        tokens_ask(fixture->config.tokens, &claimant, admission.topic, fixture->now, &grant),
+        tokens_ask(router.config.tokens, &claimant, admission.topic, router.now, &grant),
         MCPX_OK);
-    cr_assert_eq(hub_admit(fixture->api.hub, grant, &admission, NULL, fixture->now, &peer),
+    cr_assert_eq(hub_admit(router.api.hub, grant, &admission, NULL, router.now, &peer),
                  MCPX_OK);
     grant_unref(grant);
     return peer;
 }
 
-static int64_t left_s(const struct fixture *fixture, const struct peer *peer)
+static int64_t left_s(const struct peer *peer)
 {
-    return (peer_grant(peer)->expires_ms - fixture->now.wall_ms + 500) / 1000;
+    return (peer_grant(peer)->expires_ms - router.now.wall_ms + 500) / 1000;
 }
 
 /*
@@ -243,39 +210,34 @@ Test(http_auth, renews_what_came_with_the_same_token_and_widens_no_other)
     const struct mcpx_slice none = {NULL, 0};
     char *tokens[4], *fresh, body[1024];
     struct peer *peers[4];
-    struct fixture fixture;
-    struct answer answer;
 
-    fixture_init(&fixture);
-    fixture.config.hub.instances = 8;
-    fixture_remake_hub(&fixture);
-    tokens[0] = tokens[2] = bearer_of_ann(&fixture, "*", 3600);
-    tokens[1] = bearer_of_ann(&fixture, "chat", 5);
-    tokens[3] = bearer_of_ann(&fixture, "*", 5);
-    fresh = bearer_of_ann(&fixture, "*", 7200);
+    router.config.hub.instances = 8;
+    fixture_remake_hub();
+    tokens[0] = tokens[2] = bearer_of_ann("*", 3600);
+    tokens[1] = bearer_of_ann("chat", 5);
+    tokens[3] = bearer_of_ann("*", 5);
+    fresh = bearer_of_ann("*", 7200);
     for (size_t i = 0; i < 4; i++)
-        peers[i] = come_in(&fixture, mcpx_slice_of(tokens[i] + 7), none);
+        peers[i] = come_in(mcpx_slice_of(tokens[i] + 7), none);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(body, sizeof body, "{\"topic\":\"room-1\"%s%s%s%s}", rows[i].rest,
                  rows[i].replaces ? ",\"replaces\":\"" : "",
                  rows[i].replaces ? tokens[0] + 7 : "", rows[i].replaces ? "\"" : "");
-        post(&fixture, "/v0.1/token", fresh, body, &answer);
+        post("/v0.1/token", fresh, body);
         cr_expect_eq(answer.status, rows[i].status, "%s: %s", rows[i].what, answer.text.text);
         if (rows[i].connections)
             cr_expect(
                 json_equals(json_object_get(answer.json, "connections"), rows[i].connections),
                 "%s: %s", rows[i].what, answer.text.text);
-        answer_fini(&answer);
     }
-    cr_expect_eq(left_s(&fixture, peers[0]), 7200);
-    cr_expect_eq(left_s(&fixture, peers[1]), 5, "a helper is renewed");
+    cr_expect_eq(left_s(peers[0]), 7200);
+    cr_expect_eq(left_s(peers[1]), 5, "a helper is renewed");
     cr_expect_str_eq(peer_grant(peers[1])->capabilities.text, "[\"chat\"]");
-    cr_expect_eq(left_s(&fixture, peers[3]), 5, "a helper is renewed");
+    cr_expect_eq(left_s(peers[3]), 5, "a helper is renewed");
     free(tokens[0]);
     free(tokens[1]);
     free(tokens[3]);
     free(fresh);
-    fixture_fini(&fixture);
 }
 
 /* Nothing would end its connections that show no certificate: neither exp nor a revocation. */
@@ -284,21 +246,15 @@ Test(http_auth, renews_nothing_by_a_certificate_alone)
     static const char *const bodies[] = {"{\"topic\":\"room-1\"}",
                                          "{\"topic\":\"room-1\",\"id\":\"fs\"}"};
     const struct mcpx_slice none = {NULL, 0};
-    struct fixture fixture;
-    struct answer answer;
 
-    fixture_init(&fixture);
-    come_in(&fixture, mcpx_slice_of(strchr(FIXTURE_FS_BEARER, ' ') + 1), none);
-    fixture.named = MCPX_SLICE("fs");
+    come_in(mcpx_slice_of(strchr(FIXTURE_FS_BEARER, ' ') + 1), none);
+    router.named = MCPX_SLICE("fs");
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        post(&fixture, "/v0.1/token", NULL, bodies[i], &answer);
+        post("/v0.1/token", NULL, bodies[i]);
         cr_expect_eq(answer.status, 401, "%s", answer.text.text);
-        answer_fini(&answer);
-        post(&fixture, "/v0.1/token", FIXTURE_FS_BEARER, bodies[i], &answer);
+        post("/v0.1/token", FIXTURE_FS_BEARER, bodies[i]);
         cr_expect_eq(answer.status, 200, "%s", answer.text.text);
-        answer_fini(&answer);
     }
-    fixture_fini(&fixture);
 }
 
 /* An administrator keeps fs out of room-1: every door is shut, and the others stay open. */
@@ -316,36 +272,25 @@ Test(http_auth, opens_no_door_to_who_is_kept_out)
          "{\"topic\":\"room-1\",\"add\":[\"chat\"]}"},
         {"DELETE", "/admin/participants/fs?topic=room-1&for=0", FIXTURE_FS_BEARER, NULL, NULL},
     };
-    struct fixture fixture;
-    struct answer answer;
     char *root;
 
-    fixture_init(&fixture);
-    root = fixture_bearer(&fixture, "root", "room-1", "[\"admin/*\"]");
-    fixture_join(&fixture, "root", "room-1");
-    fixture_join(&fixture, "root", "room-2");
-    fixture_ask(&fixture,
-                &(struct ask){"DELETE", "/admin/participants/fs?topic=room-1&for=60", root,
-                              NULL, NULL},
-                &answer);
+    root = fixture_bearer("root", "room-1", "[\"admin/*\"]");
+    fixture_join("root", "room-1");
+    fixture_join("root", "room-2");
+    fixture_ask(&(struct ask){"DELETE", "/admin/participants/fs?topic=room-1&for=60", root,
+                              NULL, NULL});
     cr_assert_eq(answer.status, 200, "%s", answer.text.text);
-    answer_fini(&answer);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        fixture_ask(&fixture, &rows[i], &answer);
+        fixture_ask(&rows[i]);
         cr_expect_eq(answer.status, 403, "%s: %s", rows[i].target, answer.text.text);
-        cr_expect_str_eq(answer_string(&answer, "code"), "kicked", "%s", rows[i].target);
-        answer_fini(&answer);
+        cr_expect_str_eq(answer_string("code"), "kicked", "%s", rows[i].target);
     }
-    fixture_ask(&fixture, &(struct ask){"GET", "/v0.1/topics", FIXTURE_FS_BEARER, NULL, NULL},
-                &answer);
+    fixture_ask(&(struct ask){"GET", "/v0.1/topics", FIXTURE_FS_BEARER, NULL, NULL});
     cr_expect(json_equals(json_object_get(answer.json, "topics"), "[\"room-2\"]"), "%s",
               answer.text.text);
-    answer_fini(&answer);
-    post(&fixture, "/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-2\"}", &answer);
+    post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-2\"}");
     cr_expect_eq(answer.status, 200, "%s", answer.text.text);
-    answer_fini(&answer);
     free(root);
-    fixture_fini(&fixture);
 }
 
 /* An administrator grants what no message will ever ask for, and believes that it was granted. */
@@ -363,19 +308,14 @@ Test(http_auth, tells_an_administrator_of_a_typing_error)
          "error, \\\"mcp/request:tools/call:x\\\" is meant\"]"},
         {"{\"topic\":\"room-1\",\"add\":[\"mcp/request:tools/call:x\"]}", "[]"},
     };
-    struct fixture fixture;
-    struct answer answer;
     char *root;
 
-    fixture_init(&fixture);
-    root = fixture_bearer(&fixture, "root", "room-1", "[\"admin/*\"]");
+    root = fixture_bearer("root", "room-1", "[\"admin/*\"]");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        post(&fixture, "/admin/participants/fs/capabilities", root, rows[i].body, &answer);
+        post("/admin/participants/fs/capabilities", root, rows[i].body);
         cr_expect_eq(answer.status, 200, "%s", answer.text.text);
         cr_expect(json_equals(json_object_get(answer.json, "warnings"), rows[i].warnings),
                   "%s", answer.text.text);
-        answer_fini(&answer);
     }
     free(root);
-    fixture_fini(&fixture);
 }

@@ -7,10 +7,11 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static void check(struct fixture *fixture, const char *bearer, const char *body,
-                  struct answer *answer)
+TestSuite(http_check, .init = fixture_init, .fini = fixture_fini);
+
+static void check(const char *bearer, const char *body)
 {
-    fixture_ask(fixture, &(struct ask){"POST", "/v0.1/check", bearer, NULL, body}, answer);
+    fixture_ask(&(struct ask){"POST", "/v0.1/check", bearer, NULL, body});
 }
 
 Test(http_check, decides_and_says_why)
@@ -50,24 +51,19 @@ Test(http_check, decides_and_says_why)
          "[{\"kind\":\"chat\",\"expires\":\"2026-11-21T23:18:00Z\"}]}",
          "{\"allowed\":false,\"reason\":\"grant_expired\"}"},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *expected = json_loads(rows[i].decision, 0, NULL);
-        struct answer answer;
         const char *name;
         json_t *value;
 
-        check(&fixture, FIXTURE_FS_BEARER, rows[i].body, &answer);
+        check(FIXTURE_FS_BEARER, rows[i].body);
         cr_expect_eq(answer.status, 200, "%s: %s", rows[i].body, answer.text.text);
         json_object_foreach(expected, name, value)
             cr_expect(json_equal(json_object_get(answer.json, name), value), "%s: %s",
                       rows[i].body, answer.text.text);
-        answer_fini(&answer);
         json_decref(expected);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_check, says_what_is_wrong_with_a_question)
@@ -91,21 +87,14 @@ Test(http_check, says_what_is_wrong_with_a_question)
         {"{\"kind\":\"chat\",\"capabilities\":[],\"participant\":\"fs\"}", "bad_request",
          "give participant or capabilities, but not both"},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct answer answer;
-
-        check(&fixture, FIXTURE_FS_BEARER, rows[i].body, &answer);
+        check(FIXTURE_FS_BEARER, rows[i].body);
         cr_expect_eq(answer.status, 400, "%s: %s", rows[i].body, answer.text.text);
-        cr_expect_str_eq(answer_string(&answer, "code"), rows[i].code, "%s", rows[i].body);
-        cr_expect_eq(
-            strncmp(answer_string(&answer, "detail"), rows[i].detail, strlen(rows[i].detail)),
-            0, "%s: %s", rows[i].body, answer.text.text);
-        answer_fini(&answer);
+        cr_expect_str_eq(answer_string("code"), rows[i].code, "%s", rows[i].body);
+        cr_expect_eq(strncmp(answer_string("detail"), rows[i].detail, strlen(rows[i].detail)),
+                     0, "%s: %s", rows[i].body, answer.text.text);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_check, tells_about_others_only_to_those_who_may_ask)
@@ -125,63 +114,46 @@ Test(http_check, tells_about_others_only_to_those_who_may_ask)
         {"[{\"kind\":\"admin/*\",\"to\":[\"fs\"]}]",
          "{\"kind\":\"chat\",\"participant\":\"fs\"}", 403},
     };
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *bearer = fixture_bearer(&fixture, "ann", "room", rows[i].capabilities);
-        struct answer answer;
+        char *bearer = fixture_bearer("ann", "room", rows[i].capabilities);
 
-        check(&fixture, bearer, rows[i].body, &answer);
+        check(bearer, rows[i].body);
         cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
-        answer_fini(&answer);
         free(bearer);
     }
-    fixture_fini(&fixture);
 }
 
 /* Compiling patterns takes time that everybody else waits for. */
 Test(http_check, bounds_the_list_of_grants)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
     for (int count = 64; count <= 65; count++) {
         struct mcpx_text body = {0};
-        struct answer answer;
 
         mcpx_text_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat\"");
         for (int i = 1; i < count; i++)
             mcpx_text_puts(&body, ",\"chat\"");
         mcpx_text_puts(&body, "]}");
-        check(&fixture, FIXTURE_FS_BEARER, body.text, &answer);
+        check(FIXTURE_FS_BEARER, body.text);
         cr_expect_eq(answer.status, count == 64 ? 200 : 400, "%d: %s", count,
                      answer.text.text);
         if (count > 64)
-            cr_expect_str_eq(answer_string(&answer, "detail"),
+            cr_expect_str_eq(answer_string("detail"),
                              "capabilities must hold at most 64 grants");
-        answer_fini(&answer);
         mcpx_text_fini(&body);
     }
-    fixture_fini(&fixture);
 }
 
 Test(http_check, bounds_the_bytes_of_the_list)
 {
-    struct fixture fixture;
     struct mcpx_text body = {0};
-    struct answer answer;
 
-    fixture_init(&fixture);
     mcpx_text_puts(&body, "{\"kind\":\"chat\",\"capabilities\":[\"chat:");
     for (int i = 0; i < 8192; i++)
         mcpx_text_puts(&body, "x");
     mcpx_text_puts(&body, "\"]}");
-    check(&fixture, FIXTURE_FS_BEARER, body.text, &answer);
+    check(FIXTURE_FS_BEARER, body.text);
     cr_expect_eq(answer.status, 400, "%s", answer.text.text);
-    cr_expect_str_eq(answer_string(&answer, "detail"),
-                     "capabilities must be at most 8192 bytes");
-    answer_fini(&answer);
+    cr_expect_str_eq(answer_string("detail"), "capabilities must be at most 8192 bytes");
     mcpx_text_fini(&body);
-    fixture_fini(&fixture);
 }

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+TestSuite(http_kick, .init = fixture_init, .fini = fixture_fini);
+
 enum { TOPICS = 40 };
 
 static int verified, looked;
@@ -71,29 +73,22 @@ Test(http_kick, everywhere_verifies_the_token_and_looks_at_grants_once)
         {"[\"room-1\"]", 200, 1},
         {"[\"room-1\",\"room-2\",\"room-3\",\"room-30\"]", 200, 3},
     };
-    struct fixture fixture;
-    struct answer answer;
     char topic[16];
 
-    fixture_init(&fixture);
     for (int i = 0; i < TOPICS; i++) {
         snprintf(topic, sizeof topic, "room-%d", i);
-        fixture_join_as(&fixture, "ann", topic, "[\"chat\"]"); /* no admin: looked at */
+        fixture_join_as("ann", topic, "[\"chat\"]"); /* no admin: looked at */
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *bearer = bearer_for(rows[i].topics);
 
         verified = looked = 0;
-        fixture_ask(&fixture,
-                    &(struct ask){"DELETE", "/admin/participants/ann", bearer, NULL, NULL},
-                    &answer);
+        fixture_ask(&(struct ask){"DELETE", "/admin/participants/ann", bearer, NULL, NULL});
         cr_expect_eq(answer.status, rows[i].status, "%s", answer.text.text);
         cr_expect_eq(json_integer_value(json_object_get(answer.json, "connections")),
                      rows[i].ended, "%s", answer.text.text);
         cr_expect_eq(verified, 1, "row %zu: %d times", i, verified);
         cr_expect_leq(looked, 2 * TOPICS, "row %zu: %d times", i, looked);
-        answer_fini(&answer);
         free(bearer);
     }
-    fixture_fini(&fixture);
 }

@@ -9,6 +9,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+TestSuite(http_metrics, .init = fixture_init, .fini = fixture_fini);
+
 /* Every line is a comment or `name{labels} number`, and no series stands twice. */
 static void check_exposition(char *text)
 {
@@ -35,18 +37,15 @@ static size_t occurrences(const char *text, const char *what)
 
 Test(http_metrics, exports_every_counter_once)
 {
-    struct fixture fixture;
-    struct answer answer;
     struct peer *peer;
     struct verdict verdict;
 
-    fixture_init(&fixture);
-    peer = fixture_join(&fixture, "secret-agent", "secret-room");
-    fixture_say(&fixture, peer,
+    peer = fixture_join("secret-agent", "secret-room");
+    fixture_say(peer,
                 "{\"protocol\":\"mcpx/v0.1\",\"id\":\"1\",\"kind\":\"chat\",\"payload\":{}}");
-    hub_route(fixture.api.hub, peer, MCPX_SLICE("nonsense"), fixture.now, &verdict);
-    fixture.now.wall_ms += 7200000; /* somebody has set the clock */
-    fixture_ask(&fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+    hub_route(router.api.hub, peer, MCPX_SLICE("nonsense"), router.now, &verdict);
+    router.now.wall_ms += 7200000; /* somebody has set the clock */
+    fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
 #define EXPECT_METRIC(member, name, type, help)                                               \
     cr_expect_eq(occurrences(answer.text.text, "\n" name " "), 1, "%s", name);
     STATS_TABLE(EXPECT_METRIC)
@@ -63,8 +62,6 @@ Test(http_metrics, exports_every_counter_once)
     cr_expect(strstr(answer.text.text, "\nmcpx_build_info{version=\""));
     cr_expect_not(strstr(answer.text.text, "secret"));
     check_exposition(answer.text.text + answer.head.len);
-    answer_fini(&answer);
-    fixture_fini(&fixture);
 }
 
 /* A hardened container may hide /proc: an alert at 0 bytes or 0 descriptors would be false. */
@@ -73,25 +70,21 @@ Test(http_metrics, what_cannot_be_asked_is_absent)
     static const struct process rows[] = {{70000, 1, 2, 3, 4}, {70000, 0, 0, 3, 4}};
 
     for (int i = 0; i < 2; i++) {
-        struct fixture fixture;
-        struct answer answer;
         struct process process = rows[i];
         const char *text;
 
-        fixture_init(&fixture);
-        fixture.api.process = &process;
-        fixture_ask(&fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+        fixture_again();
+        router.api.process = &process;
+        fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
         text = answer.text.text;
         cr_expect_eq(occurrences(text, "\nprocess_resident_memory_bytes "), i == 0);
         cr_expect_eq(occurrences(text, "\nprocess_open_fds "), i == 0);
         cr_expect_eq(occurrences(text, "\nprocess_max_fds 3\n"), 1);
-        answer_fini(&answer);
-        fixture_fini(&fixture);
     }
 }
 
 /* Says so many messages; `said` counts on, as ids are good for one. */
-static void say(struct fixture *fixture, struct peer *peer, int count)
+static void say(struct peer *peer, int count)
 {
     static int said;
 
@@ -102,33 +95,31 @@ static void say(struct fixture *fixture, struct peer *peer, int count)
             text, sizeof text,
             "{\"protocol\":\"mcpx/v0.1\",\"id\":\"s%d\",\"kind\":\"chat\",\"payload\":{}}",
             said++);
-        fixture_say(fixture, peer, text);
+        fixture_say(peer, text);
     }
 }
 
 /* Offers `most` peers what they have to read, as a flush does; all of it when that is -1. */
-static void flush(struct fixture *fixture, int most)
+static void flush(int most)
 {
     struct peer *peer;
     struct output output;
 
-    while (most-- != 0 && (peer = hub_next_ready(fixture->api.hub)))
+    while (most-- != 0 && (peer = hub_next_ready(router.api.hub)))
         while (peer_peek(peer, &output))
             peer_pop(peer);
 }
 
-static void wait_ms(struct fixture *fixture, int64_t ms)
+static void wait_ms(int64_t ms)
 {
-    fixture->now.mono_ms += ms;
-    fixture->now.wall_ms += ms;
+    router.now.mono_ms += ms;
+    router.now.wall_ms += ms;
 }
 
 /* Asks, and expects each of these lines, the last one NULL. */
-static void expect_lines(struct fixture *fixture, const char *const *lines)
+static void expect_lines(const char *const *lines)
 {
-    struct answer answer;
-
-    fixture_ask(fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+    fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
     for (; *lines; lines++) {
         char line[120];
 
@@ -136,7 +127,6 @@ static void expect_lines(struct fixture *fixture, const char *const *lines)
         cr_expect_eq(occurrences(answer.text.text, line), 1, "%s in %s", *lines,
                      answer.text.text);
     }
-    answer_fini(&answer);
 }
 
 /* An operator has to see that somebody falls behind before that one is cut for it. */
@@ -152,32 +142,29 @@ Test(http_metrics, tells_how_far_readers_are_behind)
                                       "mcpx_readers_lagging{envelopes=\"10\"} 1",
                                       "mcpx_readers_lagging{envelopes=\"100\"} 0",
                                       NULL};
-    struct fixture fixture;
     struct peer *talks, *slow, *slower;
 
-    fixture_init(&fixture);
-    talks = fixture_join(&fixture, "talks", "room-1");
-    slow = fixture_join(&fixture, "slow", "room-1");
-    say(&fixture, talks, 5);
-    slower = fixture_join(&fixture, "slower", "room-1"); /* is not behind with its history */
-    flush(&fixture, -1);
-    expect_lines(&fixture, nobody);
+    talks = fixture_join("talks", "room-1");
+    slow = fixture_join("slow", "room-1");
+    say(talks, 5);
+    slower = fixture_join("slower", "room-1"); /* is not behind with its history */
+    flush(-1);
+    expect_lines(nobody);
     peer_stall(slower);
-    say(&fixture, talks, 3);
-    wait_ms(&fixture, 500);
-    expect_lines(&fixture, nobody); /* counted half a second ago */
-    flush(&fixture, -1);
+    say(talks, 3);
+    wait_ms(500);
+    expect_lines(nobody); /* counted half a second ago */
+    flush(-1);
     peer_stall(slow);
-    say(&fixture, talks, 9);
-    flush(&fixture, -1);
-    wait_ms(&fixture, 3000);
-    expect_lines(&fixture, two);
-    peer_unstall(slow, fixture.now);
-    peer_unstall(slower, fixture.now);
-    flush(&fixture, -1);
-    wait_ms(&fixture, 1000);
-    expect_lines(&fixture, nobody);
-    fixture_fini(&fixture);
+    say(talks, 9);
+    flush(-1);
+    wait_ms(3000);
+    expect_lines(two);
+    peer_unstall(slow, router.now);
+    peer_unstall(slower, router.now);
+    flush(-1);
+    wait_ms(1000);
+    expect_lines(nobody);
 }
 
 /* What comes within 20 ms is told from what comes within a second, and nothing counts twice. */
@@ -197,24 +184,21 @@ Test(http_metrics, tells_how_long_deliveries_take)
         int count;
         int64_t ms;
     } rows[] = {{3, 20}, {2, 300}, {1, 9000}};
-    struct fixture fixture;
     struct peer *talks, *stops;
 
-    fixture_init(&fixture);
-    talks = fixture_join(&fixture, "talks", "room-1");
-    stops = fixture_join(&fixture, "stops", "room-1");
-    (void)fixture_join(&fixture, "reads", "room-1");
-    flush(&fixture, -1);
+    talks = fixture_join("talks", "room-1");
+    stops = fixture_join("stops", "room-1");
+    (void)fixture_join("reads", "room-1");
+    flush(-1);
     peer_stall(stops); /* is not waited for */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        say(&fixture, talks, rows[i].count);
-        wait_ms(&fixture, rows[i].ms);
-        flush(&fixture, -1);
-        hub_note_written(fixture.api.hub, fixture.now);
-        hub_note_written(fixture.api.hub, fixture.now);
+        say(talks, rows[i].count);
+        wait_ms(rows[i].ms);
+        flush(-1);
+        hub_note_written(router.api.hub, router.now);
+        hub_note_written(router.api.hub, router.now);
     }
-    expect_lines(&fixture, lines);
-    fixture_fini(&fixture);
+    expect_lines(lines);
 }
 
 /* Each time it is asked, more time has passed: 80 ns, then 160 ns, and so on. */
@@ -240,19 +224,16 @@ Test(http_metrics, times_the_matches_of_some_messages)
                                       "mcpx_match_seconds_sum 0.000000480",
                                       "mcpx_match_seconds_count 2",
                                       NULL};
-    struct fixture fixture;
     struct peer *talks;
 
-    fixture_init(&fixture);
-    talks = fixture_join(&fixture, "talks", "room-1");
-    say(&fixture, talks, HUB_MATCH_SAMPLE);
-    expect_lines(&fixture, none); /* without a clock */
-    hub_time_matches(fixture.api.hub, slowing_ns);
-    say(&fixture, talks, HUB_MATCH_SAMPLE);
-    expect_lines(&fixture, one);
-    say(&fixture, talks, 1);
-    expect_lines(&fixture, two);
-    fixture_fini(&fixture);
+    talks = fixture_join("talks", "room-1");
+    say(talks, HUB_MATCH_SAMPLE);
+    expect_lines(none); /* without a clock */
+    hub_time_matches(router.api.hub, slowing_ns);
+    say(talks, HUB_MATCH_SAMPLE);
+    expect_lines(one);
+    say(talks, 1);
+    expect_lines(two);
 }
 
 /* Nobody needs a log to see that it is a denial that refuses, or a grant that has ended. */
@@ -267,15 +248,12 @@ Test(http_metrics, counts_refused_kinds_by_reason)
         "mcpx_capability_refused_total{reason=\"reserved_namespace\"} 1",
         NULL};
     struct verdict verdict;
-    struct fixture fixture;
 
-    fixture_init(&fixture);
-    hub_route(fixture.api.hub, fixture_join(&fixture, "talks", "room-1"),
+    hub_route(router.api.hub, fixture_join("talks", "room-1"),
               MCPX_SLICE("{\"protocol\":\"mcpx/v0.1\",\"id\":\"1\",\"kind\":\"system/x\","
                          "\"payload\":{}}"),
-              fixture.now, &verdict);
-    expect_lines(&fixture, lines);
-    fixture_fini(&fixture);
+              router.now, &verdict);
+    expect_lines(lines);
 }
 
 /* Which cap somebody runs into is seen without a log; each is there before the first refusal. */
@@ -283,51 +261,45 @@ Test(http_metrics, counts_what_was_over_a_cap_by_its_setting)
 {
     char lines[CAP_COUNT][100];
     const char *expected[CAP_COUNT + 1] = {NULL};
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     for (int cap = 0; cap < CAP_COUNT; cap++) {
         snprintf(lines[cap], sizeof lines[cap], "mcpx_cap_refusals_total{cap=\"%s\"} %d",
                  cap_setting((enum cap)cap), (cap + 1) % 3);
         expected[cap] = lines[cap];
         for (int i = 0; i < (cap + 1) % 3; i++)
-            hub_note_cap(fixture.api.hub, (enum cap)cap);
+            hub_note_cap(router.api.hub, (enum cap)cap);
     }
-    expect_lines(&fixture, expected);
-    fixture_fini(&fixture);
+    expect_lines(expected);
 }
 
 /* With more messages coming in each turn than it has time to write a round of, no round ends. */
 Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
 {
     enum { READERS = 8, TURNS = 40, OFFERED = 4 };
-    struct fixture fixture;
     struct peer *peers[READERS];
     const struct times *times;
     uint64_t count = 0;
 
-    fixture_init(&fixture);
     for (int i = 0; i < READERS; i++) {
         char name[16];
 
         snprintf(name, sizeof name, "p%d", i);
-        peers[i] = fixture_join(&fixture, name, "room-1");
+        peers[i] = fixture_join(name, "room-1");
     }
-    flush(&fixture, -1);
+    flush(-1);
     for (int i = 0; i < TURNS; i++) {
-        say(&fixture, peers[0], 1);
-        wait_ms(&fixture, 10);
-        flush(&fixture, OFFERED);
-        hub_note_written(fixture.api.hub, fixture.now);
+        say(peers[0], 1);
+        wait_ms(10);
+        flush(OFFERED);
+        hub_note_written(router.api.hub, router.now);
     }
-    times = &hub_stats(fixture.api.hub)->delivery;
+    times = &hub_stats(router.api.hub)->delivery;
     for (size_t i = 0; i <= STATS_BOUNDS; i++)
         count += times->counts[i];
     cr_expect_geq(count, TURNS - 2 * READERS / OFFERED - 1, "%d", (int)count);
     cr_expect_leq(times->sum / count, 2 * 10 * READERS / OFFERED, "%d ms each",
                   (int)(times->sum / count));
     cr_expect_geq(times->sum / count, 10, "%d ms each", (int)(times->sum / count));
-    fixture_fini(&fixture);
 }
 
 /* Whom an alert is to wake has to be told why. */
@@ -336,23 +308,19 @@ Test(http_metrics, tells_why_connections_are_not_welcome)
     static const char *const reasons[] = {"store full",   "store failed", "store slow",
                                           "store locked", "audit full",   "audit failed",
                                           "audit slow"};
-    struct fixture fixture;
     char line[64];
 
-    fixture_init(&fixture);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         snprintf(line, sizeof line, "mcpx_unready{reason=\"%s\"} 0", reasons[i]);
-        expect_lines(&fixture, (const char *[]){line, NULL});
-        fixture.api.store_why = reasons[i];
+        expect_lines((const char *[]){line, NULL});
+        router.api.store_why = reasons[i];
         snprintf(line, sizeof line, "mcpx_unready{reason=\"%s\"} 1", reasons[i]);
-        expect_lines(&fixture,
-                     (const char *[]){line, "mcpx_unready{reason=\"draining\"} 0", NULL});
-        fixture.api.store_why = NULL;
+        expect_lines((const char *[]){line, "mcpx_unready{reason=\"draining\"} 0", NULL});
+        router.api.store_why = NULL;
     }
-    fixture.api.going = true;
-    expect_lines(&fixture, (const char *[]){"mcpx_unready{reason=\"draining\"} 1",
-                                            "mcpx_unready{reason=\"store full\"} 0", NULL});
-    fixture_fini(&fixture);
+    router.api.going = true;
+    expect_lines((const char *[]){"mcpx_unready{reason=\"draining\"} 1",
+                                  "mcpx_unready{reason=\"store full\"} 0", NULL});
 }
 
 /* A turn of 3 ms is slow for everybody who waits, and has to be seen. */
@@ -363,14 +331,11 @@ Test(http_metrics, tells_how_long_turns_of_the_loop_take)
                                         "mcpx_loop_turn_seconds_sum 0.003040",
                                         "mcpx_loop_turn_seconds_count 2", NULL};
     struct figure turns = {0};
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     figure_add_time(&turns, 40);
     figure_add_time(&turns, 3000);
-    fixture.api.turns = &turns;
-    expect_lines(&fixture, lines);
-    fixture_fini(&fixture);
+    router.api.turns = &turns;
+    expect_lines(lines);
 }
 
 static void wake_nobody(void *context)
@@ -378,14 +343,11 @@ static void wake_nobody(void *context)
     (void)context;
 }
 
-static void expect_no_room(struct fixture *fixture)
+static void expect_no_room(void)
 {
-    struct answer answer;
-
-    fixture_ask(fixture, &(struct ask){"GET", "/metrics", NULL, NULL, NULL}, &answer);
+    fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
     cr_expect_eq(occurrences(answer.text.text, "_free_bytes"), 0);
     cr_expect_eq(occurrences(answer.text.text, "\nmcpx_audit_lines_total 0\n"), 1);
-    answer_fini(&answer);
 }
 
 /* An alert on room that is an hour old is silent about a disk that has gone away since. */
@@ -395,20 +357,17 @@ Test(http_metrics, leaves_out_the_room_of_a_disk_that_does_not_tell_it)
     struct disk_figures disks = {.store = 0, .audit = -1, .asked_ms = 70000};
     struct store *store = NULL;
     struct mcpx_text errors = {0};
-    struct fixture fixture;
 
-    fixture_init(&fixture);
     cr_assert_eq(store_new(&(struct store_config){0}, wake_nobody, NULL, &errors, &store),
                  MCPX_OK);
-    fixture.api.store = store;
-    fixture.api.disks = &disks;
-    fixture.config.hub.stored = fixture.config.hub.audited = true;
-    wait_ms(&fixture, DISK_KNOWN_MS - 1);
-    expect_lines(&fixture, line);
-    wait_ms(&fixture, 1);
-    expect_no_room(&fixture);
-    disks = (struct disk_figures){-1, -1, fixture.now.mono_ms};
-    expect_no_room(&fixture);
+    router.api.store = store;
+    router.api.disks = &disks;
+    router.config.hub.stored = router.config.hub.audited = true;
+    wait_ms(DISK_KNOWN_MS - 1);
+    expect_lines(line);
+    wait_ms(1);
+    expect_no_room();
+    disks = (struct disk_figures){-1, -1, router.now.mono_ms};
+    expect_no_room();
     store_free(store);
-    fixture_fini(&fixture);
 }
