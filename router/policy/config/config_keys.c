@@ -13,57 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a file with public keys: source, pointer, path as written; `beside` as in mx_path_resolve. */
-struct key_place {
-    const char *source;
-    const char *pointer;
-    const char *path;
-    const char *beside;
-};
-
-static void read_first(struct loading *loading, const struct key_place *where,
-                       struct key_file *file, struct tokens *tokens)
-{
-    struct key_reading reading;
-
-    key_file_read(file, &reading);
-    if (reading.err == MCPX_ENOMEM || reading.why.failed)
-        loading->no_memory = true;
-    else if (reading.err)
-        mx_format(error_begin(loading, where->source, where->pointer), "the file %s: %s\n",
-                  file->path, &reading.why);
-    else if (mx_file_is_anybodys(file->path))
-        warning_line(loading, where->source, where->pointer,
-                     "everybody on this machine may change the keys, and so come in as "
-                     "anybody; chmod o-w mends that");
-    (void)key_file_take(file, &reading);
-    key_reading_fini(&reading);
-    if (jwt_ring_add_file(tokens_ring(tokens), file))
-        loading->no_memory = true;
-}
-
-/* Adds the keys of a file, after reading it; `model` as key_file_new wants it. */
-static void load_key_file(struct loading *loading, const struct key_place *where,
-                          const struct jwt_key *model, struct tokens *tokens)
-{
-    const char *setting = *where->pointer ? where->pointer : "/auth/jwt/jwks_file";
-    struct mcpx_text path = {0};
-    struct key_file *file = NULL;
-
-    if (model && model->exp_optional)
-        warning_line(loading, where->source, where->pointer,
-                     "tokens of this key need no \"exp\"; those without are good for ever");
-    mx_path_resolve(where->path, where->beside, &path);
-    if (!path.failed)
-        file = key_file_new(path.text, setting, model);
-    if (file)
-        read_first(loading, where, file, tokens);
-    else
-        loading->no_memory = true;
-    key_file_unref(file);
-    mcpx_text_fini(&path);
-}
-
 enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
 
 /*
@@ -71,6 +20,7 @@ enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
  *
  * source, pointer   for lines about it
  * was_checked       its length is known to be in range, or was reported with the file's values
+ * kid, alg          NULL for those of a key set
  * exp_optional      it may sign tokens that never end
  * secret            owned, wiped in the end
  */
@@ -83,6 +33,57 @@ struct key_draft {
     bool exp_optional;
     struct mcpx_text secret;
 };
+
+static void warn_endless(struct loading *loading, const struct key_draft *draft)
+{
+    if (draft->exp_optional)
+        warning_line(loading, draft->source, draft->pointer,
+                     "tokens of this key need no \"exp\"; those without are good for ever");
+}
+
+static void read_first(struct loading *loading, const struct key_draft *draft,
+                       struct key_file *file, struct tokens *tokens)
+{
+    struct key_reading reading;
+
+    key_file_read(file, &reading);
+    if (reading.err == MCPX_ENOMEM || reading.why.failed)
+        loading->no_memory = true;
+    else if (reading.err)
+        mx_format(error_begin(loading, draft->source, draft->pointer), "the file %s: %s\n",
+                  file->path, &reading.why);
+    else if (mx_file_is_anybodys(file->path))
+        warning_line(loading, draft->source, draft->pointer,
+                     "everybody on this machine may change the keys, and so come in as "
+                     "anybody; chmod o-w mends that");
+    (void)key_file_take(file, &reading);
+    key_reading_fini(&reading);
+    if (jwt_ring_add_file(tokens_ring(tokens), file))
+        loading->no_memory = true;
+}
+
+/* Adds the public keys of a file, after reading it; `path` and `beside` as in mx_path_resolve. */
+static void add_public(struct loading *loading, const struct key_draft *draft,
+                       const char *path, const char *beside, struct tokens *tokens)
+{
+    const char *setting = *draft->pointer ? draft->pointer : "/auth/jwt/jwks_file";
+    struct jwt_key model = {.kid = (char *)draft->kid, .exp_optional = draft->exp_optional};
+    struct mcpx_text resolved = {0};
+    struct key_file *file = NULL;
+
+    warn_endless(loading, draft);
+    if (draft->alg)
+        model.alg = jwt_alg_find(draft->alg);
+    mx_path_resolve(path, beside, &resolved);
+    if (!resolved.failed)
+        file = key_file_new(resolved.text, setting, draft->alg ? &model : NULL);
+    if (file)
+        read_first(loading, draft, file, tokens);
+    else
+        loading->no_memory = true;
+    key_file_unref(file);
+    mcpx_text_fini(&resolved);
+}
 
 static void wipe(struct mcpx_text *secret)
 {
@@ -111,9 +112,7 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
                   "a secret for %s should have at least %s bytes\n", draft->alg,
                   jwt_alg_find(draft->alg)->bytes);
     }
-    if (draft->exp_optional)
-        warning_line(loading, draft->source, draft->pointer,
-                     "tokens of this key need no \"exp\"; those without are good for ever");
+    warn_endless(loading, draft);
     if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg, secret, draft->exp_optional))
         loading->no_memory = true;
 }
@@ -265,17 +264,6 @@ static void add_secret(struct loading *loading, const json_t *key, struct key_dr
     wipe(&draft->secret);
 }
 
-static void add_public(struct loading *loading, const char *path,
-                       const struct key_draft *draft, struct tokens *tokens)
-{
-    struct key_place place = {draft->source, draft->pointer, path, loading->sources->file};
-    struct jwt_key model = {.kid = (char *)draft->kid,
-                            .alg = jwt_alg_find(draft->alg),
-                            .exp_optional = draft->exp_optional};
-
-    load_key_file(loading, &place, &model, tokens);
-}
-
 static void add_listed(struct loading *loading, const json_t *keys, size_t index,
                        struct tokens *tokens)
 {
@@ -303,7 +291,7 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     if (!alg || !is_placed)
         return;
     if (public_key)
-        add_public(loading, public_key, &draft, tokens);
+        add_public(loading, &draft, public_key, loading->sources->file, tokens);
     else
         add_secret(loading, key, &draft, tokens);
 }
@@ -313,12 +301,11 @@ static void add_set(struct loading *loading, struct tokens *tokens)
     const struct settings *settings = &loading->settings;
     const char *pointer = "/auth/jwt/jwks_file", *file = loading->sources->file;
     bool environment = settings_source(settings, pointer) == FROM_ENVIRONMENT;
-    struct key_place place = {environment ? "MCPX_AUTH_JWT_JWKS_FILE" : file,
-                              environment ? "" : pointer, settings->jwks_file,
-                              environment ? NULL : file};
+    const struct key_draft draft = {.source = environment ? "MCPX_AUTH_JWT_JWKS_FILE" : file,
+                                    .pointer = environment ? "" : pointer};
 
     if (*settings->jwks_file)
-        load_key_file(loading, &place, NULL, tokens);
+        add_public(loading, &draft, settings->jwks_file, environment ? NULL : file, tokens);
 }
 
 void load_keys(struct loading *loading, struct tokens *tokens)
