@@ -24,6 +24,8 @@ struct scene {
     struct mcpx_text why;
 };
 
+static struct scene scene;
+
 static struct mcpx_capset *set_of(const char *pattern, const char *deny)
 {
     struct mcpx_grant grant = {.pattern = mcpx_slice_of(pattern)};
@@ -37,99 +39,99 @@ static struct mcpx_capset *set_of(const char *pattern, const char *deny)
 }
 
 /* The next orders are by somebody with these rights. */
-static void act_as(struct scene *scene, const char *by, const char *pattern, const char *deny)
+static void act_as(const char *by, const char *pattern, const char *deny)
 {
-    mcpx_capset_unref(scene->giver);
-    scene->giver = set_of(pattern, deny);
-    scene->by = by;
+    mcpx_capset_unref(scene.giver);
+    scene.giver = set_of(pattern, deny);
+    scene.by = by;
 }
 
-static struct scene scene_new(const char *base, const char *deny)
+static void scene_fini(void)
 {
-    struct scene scene = {.changes = changes_new(), .now_ms = start_ms, .longest_ms = HOUR_MS};
+    grant_unref(scene.base);
+    mcpx_capset_unref(scene.giver);
+    changes_free(scene.changes);
+    mcpx_text_fini(&scene.why);
+    scene = (struct scene){.changes = NULL};
+}
+
+TestSuite(changes, .fini = scene_fini);
+
+static void scene_begin(const char *base, const char *deny)
+{
     struct mcpx_capset *set = set_of(base, deny);
 
+    scene_fini();
+    scene.changes = changes_new();
+    scene.now_ms = start_ms;
+    scene.longest_ms = HOUR_MS;
     scene.base = grant_new(MCPX_SLICE("bob"), set, ROUTING_DEFAULT, 0);
     mcpx_capset_unref(set);
     cr_assert(scene.changes && scene.base);
-    act_as(&scene, "root", "*", NULL);
-    return scene;
-}
-
-static void scene_fini(struct scene *scene)
-{
-    grant_unref(scene->base);
-    mcpx_capset_unref(scene->giver);
-    changes_free(scene->changes);
-    mcpx_text_fini(&scene->why);
+    act_as("root", "*", NULL);
 }
 
 /* Somebody orders something for bob in a topic. */
-static enum mcpx_err carry_out(struct scene *scene, struct change_order order)
+static enum mcpx_err carry_out(struct change_order order)
 {
     struct changed *draft = NULL;
     enum mcpx_err err;
 
     order.act.identity = MCPX_SLICE("bob");
-    order.act.by = mcpx_slice_of(scene->by);
-    order.act.wall_ms = scene->now_ms;
-    order.longest_ms = scene->longest_ms;
-    order.giver = scene->giver;
-    order.base = scene->base->capset;
-    mcpx_text_reset(&scene->why);
-    err = changes_draft(scene->changes, &order, &scene->why, &draft);
+    order.act.by = mcpx_slice_of(scene.by);
+    order.act.wall_ms = scene.now_ms;
+    order.longest_ms = scene.longest_ms;
+    order.giver = scene.giver;
+    order.base = scene.base->capset;
+    mcpx_text_reset(&scene.why);
+    err = changes_draft(scene.changes, &order, &scene.why, &draft);
     if (!err)
-        err = changes_commit(scene->changes, draft);
+        err = changes_commit(scene.changes, draft);
     changed_free(draft);
     return err;
 }
 
-static enum mcpx_err bar(struct scene *scene, int64_t for_ms)
+static enum mcpx_err bar(int64_t for_ms)
 {
-    return carry_out(scene, (struct change_order){.act.topic = MCPX_SLICE("work"),
-                                                  .bars = true,
-                                                  .until_ms = scene->now_ms + for_ms});
+    return carry_out((struct change_order){
+        .act.topic = MCPX_SLICE("work"), .bars = true, .until_ms = scene.now_ms + for_ms});
 }
 
-static bool is_barred(const struct scene *scene, int64_t in_ms)
+static bool is_barred(int64_t in_ms)
 {
-    return changes_bar(scene->changes, MCPX_SLICE("bob"), MCPX_SLICE("work"),
-                       scene->now_ms + in_ms);
+    return changes_bar(scene.changes, MCPX_SLICE("bob"), MCPX_SLICE("work"),
+                       scene.now_ms + in_ms);
 }
 
 /* A grant is added, or one pattern removed ("" = none), until so many milliseconds from now (0 =
  * not said). */
-static enum mcpx_err order_grant(struct scene *scene, struct mcpx_grant grant,
-                                 const char *remove, int64_t for_ms)
+static enum mcpx_err order_grant(struct mcpx_grant grant, const char *remove, int64_t for_ms)
 {
     struct mcpx_slice denial = mcpx_slice_of(remove);
 
-    return carry_out(scene,
-                     (struct change_order){.act.topic = MCPX_SLICE("work"),
+    return carry_out((struct change_order){.act.topic = MCPX_SLICE("work"),
                                            .add = &grant,
                                            .add_count = grant.pattern.len > 0,
                                            .remove = &denial,
                                            .remove_count = *remove != 0,
-                                           .until_ms = for_ms ? scene->now_ms + for_ms : 0});
+                                           .until_ms = for_ms ? scene.now_ms + for_ms : 0});
 }
 
-static enum mcpx_err order(struct scene *scene, const char *add, const char *remove,
-                           int64_t for_ms)
+static enum mcpx_err order(const char *add, const char *remove, int64_t for_ms)
 {
-    return order_grant(scene, (struct mcpx_grant){.pattern = mcpx_slice_of(add)}, remove,
-                       for_ms);
+    return order_grant((struct mcpx_grant){.pattern = mcpx_slice_of(add)}, remove, for_ms);
 }
 
-static bool may(struct scene *scene, const char *text)
+static bool may(const char *text)
 {
     struct mcpx_kind kind;
-    struct mcpx_question question = {.kind = &kind, .wall_ms = scene->now_ms};
+    struct mcpx_question question = {.kind = &kind, .wall_ms = scene.now_ms};
     struct grant *grant = NULL;
     bool may;
 
     cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(text), &kind, NULL), MCPX_OK);
     cr_assert_eq(
-        changes_apply(scene->changes, scene->base, MCPX_SLICE("work"), scene->now_ms, &grant),
+        changes_apply(scene.changes, scene.base, MCPX_SLICE("work"), scene.now_ms, &grant),
         MCPX_OK);
     may = mcpx_capset_allows(grant->capset, &question);
     grant_unref(grant);
@@ -138,67 +140,62 @@ static bool may(struct scene *scene, const char *text)
 
 Test(changes, a_grant_lasts_as_long_as_it_was_given)
 {
-    struct scene scene = scene_new("chat", NULL);
-
-    cr_expect_eq(order(&scene, "x:*", "", 1000), MCPX_OK);
-    cr_expect(may(&scene, "x:y"));
+    scene_begin("chat", NULL);
+    cr_expect_eq(order("x:*", "", 1000), MCPX_OK);
+    cr_expect(may("x:y"));
     scene.now_ms += 999;
-    cr_expect(may(&scene, "x:y"));
+    cr_expect(may("x:y"));
     scene.now_ms += 1;
-    cr_expect_not(may(&scene, "x:y"));
-    cr_expect(may(&scene, "chat"));
+    cr_expect_not(may("x:y"));
+    cr_expect(may("chat"));
     scene.longest_ms = 0;
-    cr_expect_eq(order(&scene, "z", "", 0), MCPX_OK);
+    cr_expect_eq(order("z", "", 0), MCPX_OK);
     scene.now_ms += INT64_C(1000) * HOUR_MS;
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
-    cr_expect(may(&scene, "z"), "without a limit it may last");
-    scene_fini(&scene);
+    cr_expect(may("z"), "without a limit it may last");
 }
 
 Test(changes, denials_win)
 {
-    struct scene scene = scene_new("mcp/*", "mcp/request:ping");
-
-    cr_expect_eq(order(&scene, "mcp/request:ping", "", 0), MCPX_ECAPABILITY);
-    cr_expect_eq(order(&scene, "mcp/request:*", "", 0), MCPX_OK);
-    cr_expect_not(may(&scene, "mcp/request:ping"));
-    cr_expect_eq(order(&scene, "", "mcp/request:rm", 0), MCPX_OK);
-    cr_expect_not(may(&scene, "mcp/request:rm"));
-    cr_expect_eq(order(&scene, "mcp/request:rm:x", "", 0), MCPX_ECAPABILITY);
-    cr_expect_eq(order(&scene, "mcp/request:rm", "", 10), MCPX_ECAPABILITY,
+    scene_begin("mcp/*", "mcp/request:ping");
+    cr_expect_eq(order("mcp/request:ping", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(order("mcp/request:*", "", 0), MCPX_OK);
+    cr_expect_not(may("mcp/request:ping"));
+    cr_expect_eq(order("", "mcp/request:rm", 0), MCPX_OK);
+    cr_expect_not(may("mcp/request:rm"));
+    cr_expect_eq(order("mcp/request:rm:x", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(order("mcp/request:rm", "", 10), MCPX_ECAPABILITY,
                  "what comes back comes back for good");
-    cr_expect_eq(order(&scene, "mcp/request:rm", "", 0), MCPX_OK);
-    cr_expect(may(&scene, "mcp/request:rm"));
-    scene_fini(&scene);
+    cr_expect_eq(order("mcp/request:rm", "", 0), MCPX_OK);
+    cr_expect(may("mcp/request:rm"));
 }
 
 Test(changes, a_removal_ends_when_it_was_said_to_and_not_before)
 {
-    struct scene scene = scene_new("mcp/*", NULL);
     const struct changed *ended;
 
-    cr_expect_eq(order(&scene, "", "mcp/a", 1000), MCPX_OK);
-    cr_expect_eq(order(&scene, "", "mcp/a", 500), MCPX_OK);
+    scene_begin("mcp/*", NULL);
+    cr_expect_eq(order("", "mcp/a", 1000), MCPX_OK);
+    cr_expect_eq(order("", "mcp/a", 500), MCPX_OK);
     scene.now_ms += 999;
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
-    cr_expect_not(may(&scene, "mcp/a"));
+    cr_expect_not(may("mcp/a"));
     scene.now_ms += 1;
-    cr_expect(may(&scene, "mcp/a"), "whether or not there was a tick");
+    cr_expect(may("mcp/a"), "whether or not there was a tick");
     ended = changes_tick(scene.changes, scene.now_ms);
     cr_assert(ended);
     cr_expect(mcpx_slice_equal(ended->identity, MCPX_SLICE("bob")));
     cr_expect(mcpx_slice_equal(ended->topic, MCPX_SLICE("work")));
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
     cr_expect_null(changes_find(scene.changes, MCPX_SLICE("bob"), MCPX_SLICE("work")));
-    scene_fini(&scene);
 }
 
 Test(changes, one_set_for_all_connections)
 {
-    struct scene scene = scene_new("chat", NULL);
     struct grant *one = NULL, *other = NULL;
 
-    cr_expect_eq(order(&scene, "x", "", 0), MCPX_OK);
+    scene_begin("chat", NULL);
+    cr_expect_eq(order("x", "", 0), MCPX_OK);
     cr_expect_eq(
         changes_apply(scene.changes, scene.base, MCPX_SLICE("work"), scene.now_ms, &one),
         MCPX_OK);
@@ -208,75 +205,67 @@ Test(changes, one_set_for_all_connections)
     cr_expect_eq(grant_base(other), scene.base, "a change is never laid over a change");
     grant_unref(one);
     grant_unref(other);
-    scene_fini(&scene);
 }
 
 Test(changes, a_bar_keeps_out_until_it_ends)
 {
-    struct scene scene = scene_new("chat", NULL);
-
-    cr_expect_eq(bar(&scene, 0), MCPX_ENOTFOUND, "there is none");
-    cr_expect_eq(bar(&scene, 10), MCPX_OK);
-    cr_expect(is_barred(&scene, 9));
+    scene_begin("chat", NULL);
+    cr_expect_eq(bar(0), MCPX_ENOTFOUND, "there is none");
+    cr_expect_eq(bar(10), MCPX_OK);
+    cr_expect(is_barred(9));
     cr_expect_not(changes_bar(scene.changes, MCPX_SLICE("bob"), MCPX_SLICE("play"), start_ms));
-    cr_expect_not(is_barred(&scene, 10));
-    cr_expect(may(&scene, "chat"), "who is kept out loses nothing else");
+    cr_expect_not(is_barred(10));
+    cr_expect(may("chat"), "who is kept out loses nothing else");
     scene.by = "helper"; /* the last who says something decides */
-    cr_expect_eq(bar(&scene, 20), MCPX_OK);
-    cr_expect(is_barred(&scene, 19));
-    cr_expect_eq(bar(&scene, 5), MCPX_OK);
-    cr_expect_not(is_barred(&scene, 5));
-    cr_expect_eq(bar(&scene, 0), MCPX_OK);
-    cr_expect_not(is_barred(&scene, 0));
-    scene_fini(&scene);
+    cr_expect_eq(bar(20), MCPX_OK);
+    cr_expect(is_barred(19));
+    cr_expect_eq(bar(5), MCPX_OK);
+    cr_expect_not(is_barred(5));
+    cr_expect_eq(bar(0), MCPX_OK);
+    cr_expect_not(is_barred(0));
 }
 
 Test(changes, the_same_grant_keeps_its_start_while_it_holds)
 {
-    struct scene scene = scene_new("chat", NULL);
-
-    cr_expect_eq(order(&scene, "x:*", "", 0), MCPX_OK);
+    scene_begin("chat", NULL);
+    cr_expect_eq(order("x:*", "", 0), MCPX_OK);
     scene.now_ms += HOUR_MS - 1000;
-    cr_expect_eq(order(&scene, "x:*", "", 2000), MCPX_ECAPABILITY);
+    cr_expect_eq(order("x:*", "", 2000), MCPX_ECAPABILITY);
     cr_expect(strstr(scene.why.text, "admin.grant_max_s"), "%s", scene.why.text);
-    cr_expect_eq(order(&scene, "x:*", "", 1000), MCPX_OK);
-    cr_expect_eq(order(&scene, "x:y", "", 2000), MCPX_OK, "a similar one has its own start");
-    cr_expect_eq(order_grant(&scene, to_ann, "", 2000), MCPX_OK, "so has another addressee");
+    cr_expect_eq(order("x:*", "", 1000), MCPX_OK);
+    cr_expect_eq(order("x:y", "", 2000), MCPX_OK, "a similar one has its own start");
+    cr_expect_eq(order_grant(to_ann, "", 2000), MCPX_OK, "so has another addressee");
     scene.now_ms += 2000;
-    cr_expect_not(may(&scene, "x:y"));
-    cr_expect_eq(order(&scene, "x:*", "", HOUR_MS), MCPX_OK, "it has ended, and begins anew");
-    scene_fini(&scene);
+    cr_expect_not(may("x:y"));
+    cr_expect_eq(order("x:*", "", HOUR_MS), MCPX_OK, "it has ended, and begins anew");
 }
 
 Test(changes, what_is_left_when_others_end_stays_as_it_was)
 {
-    struct scene scene = scene_new("chat", NULL);
     const struct changed *left;
 
-    cr_expect_eq(order(&scene, "y:*", "", 1000), MCPX_OK);
-    cr_expect_eq(order_grant(&scene, to_ann, "chat:z", 0), MCPX_OK);
+    scene_begin("chat", NULL);
+    cr_expect_eq(order("y:*", "", 1000), MCPX_OK);
+    cr_expect_eq(order_grant(to_ann, "chat:z", 0), MCPX_OK);
     scene.now_ms += 1000;
     cr_expect_null(changes_tick(scene.changes, scene.now_ms));
     left = changes_find(scene.changes, MCPX_SLICE("bob"), MCPX_SLICE("work"));
     cr_expect_eq(left->count, 2);
     cr_expect_not_null(changed_held(left, CHANGE_GRANT, &to_ann, scene.now_ms));
-    cr_expect_not(may(&scene, "chat:z"));
-    scene_fini(&scene);
+    cr_expect_not(may("chat:z"));
 }
 
 /* Or an administrator makes the table grow for ever, a topic name at a time, past every bound. */
 Test(changes, of_whom_nothing_is_left_is_forgotten)
 {
-    struct scene scene = scene_new("chat", NULL);
-
-    cr_expect_eq(order(&scene, "", "chat", 0), MCPX_OK);
+    scene_begin("chat", NULL);
+    cr_expect_eq(order("", "chat", 0), MCPX_OK);
     cr_expect_null(changes_tick(scene.changes, start_ms));
     cr_expect_not_null(changes_at(scene.changes, 0));
-    cr_expect_eq(order(&scene, "chat", "", 0), MCPX_OK, "what was taken away comes back");
+    cr_expect_eq(order("chat", "", 0), MCPX_OK, "what was taken away comes back");
     cr_expect_null(changes_tick(scene.changes, start_ms));
     cr_expect_null(changes_at(scene.changes, 0));
     cr_expect_eq(scene.changes->makers.count, (size_t)0);
-    scene_fini(&scene);
 }
 
 /* An incident at night: who finds a removal that was a mistake need not wake up who made it. */
@@ -294,47 +283,43 @@ Test(changes, who_may_remove_may_take_any_removal_back)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct scene scene = scene_new("mcp/*", NULL);
-
-        cr_expect_eq(order(&scene, "", rows[i].removed, 0), MCPX_OK);
-        act_as(&scene, rows[i].by, rows[i].has, rows[i].denied);
-        cr_expect_eq(order(&scene, rows[i].removed, "", 0),
+        scene_begin("mcp/*", NULL);
+        cr_expect_eq(order("", rows[i].removed, 0), MCPX_OK);
+        act_as(rows[i].by, rows[i].has, rows[i].denied);
+        cr_expect_eq(order(rows[i].removed, "", 0),
                      rows[i].comes_back ? MCPX_OK : MCPX_ECAPABILITY, "%s", rows[i].by);
-        cr_expect_eq(may(&scene, rows[i].removed), rows[i].passes, "%s", rows[i].by);
-        scene_fini(&scene);
+        cr_expect_eq(may(rows[i].removed), rows[i].passes, "%s", rows[i].by);
     }
 }
 
 Test(changes, nobody_gives_what_they_do_not_have)
 {
-    struct scene scene = scene_new("chat", NULL);
-
-    act_as(&scene, "helper", "x/*", "x/b");
-    cr_expect_eq(order(&scene, "x/a", "", 0), MCPX_OK);
-    cr_expect_eq(order(&scene, "y", "", 0), MCPX_ECAPABILITY);
+    scene_begin("chat", NULL);
+    act_as("helper", "x/*", "x/b");
+    cr_expect_eq(order("x/a", "", 0), MCPX_OK);
+    cr_expect_eq(order("y", "", 0), MCPX_ECAPABILITY);
     cr_expect(strstr(scene.why.text, "your grants do not cover 'y'"), "%s", scene.why.text);
-    cr_expect_eq(order(&scene, "x/*", "", 0), MCPX_ECAPABILITY);
+    cr_expect_eq(order("x/*", "", 0), MCPX_ECAPABILITY);
     cr_expect(strstr(scene.why.text, "denies you"), "%s", scene.why.text);
-    scene_fini(&scene);
 }
 
 /* Each is told once, wherever the caller pauses; then nothing is left. */
 Test(changes, many_removals_that_end_together_are_told_one_by_one)
 {
     enum { MANY = 1000 };
-    struct scene scene = scene_new("", NULL);
     const struct mcpx_slice pattern = MCPX_SLICE("x");
     const struct changed *ended;
     bool told[MANY] = {false};
     char name[16];
     int count = 0;
 
+    scene_begin("", NULL);
     for (int i = 0; i < MANY; i++) {
         snprintf(name, sizeof name, "%d", i);
-        cr_assert_eq(carry_out(&scene, (struct change_order){.act.topic = mcpx_slice_of(name),
-                                                             .remove = &pattern,
-                                                             .remove_count = 1,
-                                                             .until_ms = start_ms + 10}),
+        cr_assert_eq(carry_out((struct change_order){.act.topic = mcpx_slice_of(name),
+                                                     .remove = &pattern,
+                                                     .remove_count = 1,
+                                                     .until_ms = start_ms + 10}),
                      MCPX_OK);
     }
     cr_expect_eq(scene.changes->to_look, (size_t)0);
@@ -349,13 +334,12 @@ Test(changes, many_removals_that_end_together_are_told_one_by_one)
     cr_expect_eq(scene.changes->to_look, (size_t)0);
     cr_expect_eq(scene.changes->makers.held, 0);
     cr_expect_null(changes_at(scene.changes, 0));
-    scene_fini(&scene);
 }
 
 /* ---- bounds ---- */
 
 /* Removes `count` patterns of `length` bytes from bob in the topic of this number. */
-static enum mcpx_err remove_many(struct scene *scene, int topic, int count, int length)
+static enum mcpx_err remove_many(int topic, int count, int length)
 {
     static char patterns[CHANGES_EACH + 1][MCPX_KIND_MAX];
     struct mcpx_slice denials[CHANGES_EACH + 1];
@@ -366,59 +350,54 @@ static enum mcpx_err remove_many(struct scene *scene, int topic, int count, int 
         snprintf(patterns[i], sizeof *patterns, "x:%0*d", length - 2, i);
         denials[i] = mcpx_slice_of(patterns[i]);
     }
-    return carry_out(scene, (struct change_order){.act.topic = mcpx_slice_of(name),
-                                                  .remove = denials,
-                                                  .remove_count = (size_t)count});
+    return carry_out((struct change_order){
+        .act.topic = mcpx_slice_of(name), .remove = denials, .remove_count = (size_t)count});
 }
 
 Test(changes, each_bound_is_named_and_nothing_gives_way)
 {
-    struct scene scene = scene_new("chat", NULL);
     char by[8];
     int topic = 0;
 
-    cr_expect_eq(remove_many(&scene, 0, CHANGES_EACH + 1, 8), MCPX_ESHARE);
+    scene_begin("chat", NULL);
+    cr_expect_eq(remove_many(0, CHANGES_EACH + 1, 8), MCPX_ESHARE);
     cr_expect(strstr(scene.why.text, "for 'bob' in 't0' 128 removals with 16384 bytes"), "%s",
               scene.why.text);
-    cr_expect_eq(remove_many(&scene, 0, 17, 1000), MCPX_ESHARE, "bytes of patterns");
+    cr_expect_eq(remove_many(0, 17, 1000), MCPX_ESHARE, "bytes of patterns");
     for (int i = 0; i < CHANGES_MAX / CHANGES_OWN; i++) {
         snprintf(by, sizeof by, "%d", i);
         scene.by = by;
         for (int j = 0; j < CHANGES_OWN / CHANGES_EACH; j++)
-            cr_assert_eq(remove_many(&scene, topic++, CHANGES_EACH, 8), MCPX_OK, "%s %d", by,
-                         j);
+            cr_assert_eq(remove_many(topic++, CHANGES_EACH, 8), MCPX_OK, "%s %d", by, j);
         if (i == 0) {
-            cr_expect_eq(remove_many(&scene, topic, 1, 8), MCPX_ESHARE);
+            cr_expect_eq(remove_many(topic, 1, 8), MCPX_ESHARE);
             cr_expect(strstr(scene.why.text, "2048 changes"), "%s", scene.why.text);
         }
     }
     scene.by = "newcomer";
-    cr_expect_eq(remove_many(&scene, topic, 1, 8), MCPX_EFULL);
+    cr_expect_eq(remove_many(topic, 1, 8), MCPX_EFULL);
     cr_expect(strstr(scene.why.text, "16384 changes of all"), "%s", scene.why.text);
-    cr_expect_eq(remove_many(&scene, 0, CHANGES_EACH, 8), MCPX_OK, "what is there already");
+    cr_expect_eq(remove_many(0, CHANGES_EACH, 8), MCPX_OK, "what is there already");
     cr_expect_eq(scene.changes->makers.held, (uint64_t)CHANGES_MAX);
-    scene_fini(&scene);
 }
 
 Test(changes, a_long_one_counts_for_each_kib_of_it)
 {
-    struct scene scene = scene_new("chat", NULL);
-
-    cr_expect_eq(remove_many(&scene, 0, 3, 1000), MCPX_OK);
+    scene_begin("chat", NULL);
+    cr_expect_eq(remove_many(0, 3, 1000), MCPX_OK);
     cr_expect_eq(scene.changes->makers.held, (uint64_t)6);
-    scene_fini(&scene);
 }
 
 /* Or one removal in each of many topics takes a megabyte of memory each time. */
 Test(changes, few_sets_are_kept_and_those_in_use_stay)
 {
-    struct scene scene = scene_new("*", NULL);
     struct grant *first = NULL, *grant = NULL;
     size_t kept = 0;
     char name[16];
 
+    scene_begin("*", NULL);
     for (int i = 0; i < 3 * CHANGES_SETS; i++) {
-        cr_assert_eq(remove_many(&scene, i, 1, 8), MCPX_OK);
+        cr_assert_eq(remove_many(i, 1, 8), MCPX_OK);
         snprintf(name, sizeof name, "t%d", i);
         cr_assert_eq(
             changes_apply(scene.changes, scene.base, mcpx_slice_of(name), start_ms, &grant),
@@ -433,5 +412,4 @@ Test(changes, few_sets_are_kept_and_those_in_use_stay)
     cr_expect_gt(kept, (size_t)0, "the next who comes needs no new one");
     cr_expect_eq(first->capset->deny_count, 1);
     grant_unref(first);
-    scene_fini(&scene);
 }
