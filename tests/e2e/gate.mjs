@@ -21,8 +21,6 @@ try {
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   process.exitCode = status;
-} catch (error) {
-  console.error(error.message);
-  process.exitCode = 1;
+} finally {
+  for (const action of cleanups) await action();
 }
-for (const action of cleanups) await action();

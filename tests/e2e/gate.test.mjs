@@ -19,9 +19,8 @@ function ask({ folder, telemetry, run }, ...more) {
     '--sbom', bill, '--evidence', join(folder, 'evidence'), ...more);
   assert.equal(stderr, '');
   const lines = stdout.trimEnd().split('\n').map(JSON.parse);
-  return { status, items: lines.map(({ item }) => item),
-    verdicts: Object.fromEntries(lines.map(({ item, verdict }) => [item, verdict])),
-    details: Object.fromEntries(lines.map(({ item, detail }) => [item, detail])) };
+  const each = (member) => Object.fromEntries(lines.map((line) => [line.item, line[member]]));
+  return { status, verdicts: each('verdict'), details: each('detail') };
 }
 
 /** Exactly these items say no, and the detail of the first is as it should be. */
@@ -33,22 +32,32 @@ function expectRed(answer, red, detail) {
 }
 
 const edit = (path, change) => writeFileSync(path, change(readFileSync(path, 'utf8')));
-const editJson = (path, change) => edit(path, (text) => JSON.stringify(change(JSON.parse(text))));
+const editJson = (path, change) => edit(path, (text) => {
+  const value = JSON.parse(text);
+  return JSON.stringify(change(value) ?? value);
+});
 
 test('R004-22: a server that is as it was written down may be released', async (t) => {
   const release = await startRelease(t);
   const answer = ask(release, '--release');
-  assert.deepEqual(answer.items, ITEMS);
+  assert.deepEqual(Object.keys(answer.verdicts), ITEMS);
   assert.deepEqual([...new Set(Object.values(answer.verdicts))], ['pass'], JSON.stringify(answer.details));
   assert.equal(answer.status, 0);
 
   const evidence = join(release.folder, 'evidence');
   const sums = readFileSync(join(evidence, 'SHA256SUMS'), 'utf8').trimEnd().split('\n').map((line) => line.split('  '));
   assert.deepEqual(sums.map(([, name]) => name).sort(), readdirSync(evidence).filter((name) => name !== 'SHA256SUMS').sort());
-  for (const [sum, name] of sums) {
-    assert.equal(createHash('sha256').update(readFileSync(join(evidence, name))).digest('hex'), sum, name);
-  }
+  const sha256 = (name) => createHash('sha256').update(readFileSync(join(evidence, name))).digest('hex');
+  assert.deepEqual(sums.map(([, name]) => sha256(name)), sums.map(([sum]) => sum));
   assert.match(readFileSync(join(evidence, 'report.jsonl'), 'utf8'), /"item":"aliases","verdict":"pass"/);
+  // Its script gets no token, and without python3 it says what to install.
+  const path = process.env.PATH;
+  t.after(() => { process.env.PATH = path; });
+  process.env.PATH = release.folder;
+  assert.match(release.run('gate', release.folder, '--to', 'billing').stderr, /python3 is not there: install python3/);
+  writeFileSync(join(release.folder, 'python3'), '#!/bin/sh\nexport -p > "${0%/*}/environment"\n', { mode: 0o755 });
+  release.run('gate', release.folder, '--to', 'billing');
+  assert.doesNotMatch(readFileSync(join(release.folder, 'environment'), 'utf8'), /MCPX_TOKEN/);
 });
 
 test('each careless change of files turns one item red', async (t) => {
@@ -57,7 +66,6 @@ test('each careless change of files turns one item red', async (t) => {
   const original = join(folder, '..', `${folder.split('/').pop()}-kept`);
   cpSync(folder, original, { recursive: true });
   t.after(() => rmSync(original, { recursive: true }));
-  const restore = (name) => cpSync(join(original, name), join(folder, name), { recursive: true });
 
   const rows = [
     ['aliases.json', 'aliases', /stands twice/, (path) => editJson(path, (rows) => [...rows, rows[0]])],
@@ -72,15 +80,9 @@ test('each careless change of files turns one item red', async (t) => {
     ['context', 'context', /^context\/invalid\/more.json: keeps the contract/,
       (path) => cpSync(join(path, 'valid/more.json'), join(path, 'invalid/more.json'))],
     ['capabilities.json', 'handshake', /at \/toolNamespaces\/0\/ownerTeam/,
-      (path) => editJson(path, (document) => {
-        document.toolNamespaces[0].ownerTeam = 'somebody';
-        return document;
-      })],
+      (path) => editJson(path, (document) => { document.toolNamespaces[0].ownerTeam = 'somebody'; })],
     ['schemas.json', 'drift', /^billing.aws.ingest: its output schema changed$/,
-      (path) => editJson(path, (tools) => {
-        tools['billing.aws.ingest'].output = tools['billing.aws.ingest'].input;
-        return tools;
-      })],
+      (path) => editJson(path, (tools) => { tools['billing.aws.ingest'].output = null; })],
     ['sbom.json', 'sbom', /its packages are no list with an item/,
       (path) => editJson(path, (bill) => ({ ...bill, packages: [] }))],
   ];
@@ -90,7 +92,7 @@ test('each careless change of files turns one item red', async (t) => {
     change(join(folder, name));
     expectRed(ask(release), [item], detail);
     rmSync(join(folder, 'context'), { recursive: true });
-    for (const kept of [name, 'context', 'fixtures']) restore(kept);
+    for (const kept of [name, 'context', 'fixtures']) cpSync(join(original, kept), join(folder, kept), { recursive: true });
   }
 
   const called = run('call', 'billing.aws.ingest', '{"period":"2026-10"}', '--to', 'billing', '--meta',

@@ -1,125 +1,305 @@
 /*
- * cmd_gate.c - asks the items of a release gate in turn and reports each as soon as it is known.
+ * cmd_gate.c - may a server be released? The items of the release gate are a script, gate.py, which
+ * this verb runs and works for: it has the connection, the contracts and canonical JSON, and it
+ * prints. So no token reaches the script. gate.py says which requests there are.
  */
+#define _GNU_SOURCE /* environ, pipe2 */
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
+#include "tools/common/context.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/gate/gate.h"
+#include "tools/mcpxctl/core/live.h"
+#include <mcpx/contract.h>
+#include <mcpx/digest.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 60000, LAYOUT_WORDS = 5 };
 
 static const char verb[] = "gate";
 
-/* The order matters: an edge's log has the calls of items before, evidence has their report. */
-static const struct item {
-    const char *name;
-    enum gate_verdict (*ask)(struct gate *gate, struct mcpx_text *detail);
-} items[] = {
-    {"handshake", gate_item_handshake}, {"context", gate_item_context},
-    {"aliases", gate_item_aliases},     {"telemetry", gate_item_telemetry},
-    {"drift", gate_item_drift},         {"sbom", gate_item_sbom},
-    {"evidence", gate_item_evidence},
+/*
+ * A gate at work.
+ *
+ * to, from   the script's standard input and output
+ * refused    an item failed, or with --release was skipped
+ * status     why the gate cannot go on, having complained; STATUS_OK: it can
+ */
+struct gate {
+    const struct arguments *arguments;
+    struct live live;
+    struct mcpx_shelf *shelf;
+    struct mcpx_contracts *contracts;
+    struct mcpx_schema_report judged;
+    FILE *to, *from;
+    pid_t script;
+    bool refused;
+    int status;
 };
 
-static bool is_asked_for(const struct arguments *arguments, const char *item)
-{
-    const struct option_word *word;
-    bool only = false, named = false;
+/* ---- what the script asks for; each appends the answer's members ---- */
 
-    for (size_t at = 0; (word = arguments_next(arguments, "--only", &at));) {
-        only = true;
-        named = named || strcmp(word->value, item) == 0;
+/* Appends a text of a request. What is no UTF-8 in a file arrives as half a surrogate pair. */
+static void add_text(struct mcpx_text *out, struct mcpx_slice request, const char *name)
+{
+    if (mcpx_json_add_unescaped(out, mcpx_json_get(request, name)))
+        return;
+    mcpx_text_reset(out);
+    mcpx_text_puts(out, "\xff");
+}
+
+/* Sends a request to the server and waits for the response. */
+static void ask(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
+{
+    struct mcpx_slice to = mcpx_slice_of(arguments_value(gate->arguments, "--to"));
+    int64_t timeout = arguments_ms(gate->arguments, "--timeout", ANSWER_MS);
+    struct mcpx_text params = {0}, payload = {0}, response = {0};
+    struct mcpx_draft draft = {
+        .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1};
+
+    add_text(&params, request, "params");
+    mx_format(&payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%s,\"params\":%s}",
+              mcpx_json_get(request, "method"), &params);
+    draft.payload = mcpx_text_view(&payload);
+    gate->status = live_send(&gate->live, &draft);
+    gate->live.waiting_for = to.text;
+    if (gate->status == STATUS_OK)
+        gate->status = live_response(&gate->live, &draft, timeout, &response);
+    mx_format(out, "\"text\":%q", &response);
+    mcpx_text_fini(&params);
+    mcpx_text_fini(&payload);
+    mcpx_text_fini(&response);
+}
+
+/* Judges a text by a contract. */
+static void judge(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
+{
+    const struct mcpx_schema_error *error;
+    struct mcpx_text name = {0}, text = {0}, fault = {0};
+    enum mcpx_contract contract = MCPX_CONTRACT_EVENT;
+
+    add_text(&name, request, "contract");
+    add_text(&text, request, "text");
+    mcpx_contract_find(mcpx_text_view(&name), &contract);
+    if (memory_checked(mcpx_contracts_validate(gate->contracts, contract,
+                                               mcpx_text_view(&text), &gate->judged))) {
+        error = gate->judged.errors;
+        mx_format(&fault, "breaks the contract %s at %s: %s", &name,
+                  error->path.len > 0 ? error->path : MCPX_SLICE("its root"), error->message);
+        mx_format(out, "\"fault\":%q", &fault);
+    } else {
+        mcpx_text_puts(out, "\"fault\":null");
     }
-    return named || !only;
+    mcpx_text_fini(&name);
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&fault);
+}
+
+/* Tells of a JSON document what can be compared. */
+static void read_document(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
+{
+    struct mcpx_text text = {0}, fault_text = {0}, canonical = {0}, pretty = {0};
+    struct mcpx_fault fault = {"", "", 0};
+    char sum[MCPX_SHA256_LEN + 1];
+    struct mcpx_slice value;
+
+    (void)gate;
+    add_text(&text, request, "text");
+    if (mcpx_json_check(mcpx_text_view(&text), 0, &value, &fault) != MCPX_OK) {
+        mx_format(&fault_text, "byte %s: %s", fault.offset, fault.reason);
+        mx_format(out, "\"fault\":%q", &fault_text);
+    } else {
+        text_pretty(&pretty, value, 0);
+        mx_format(out, "\"fault\":null,\"pretty\":%q", &pretty);
+        if (memory_checked(mcpx_canonical_add(&canonical, value, NULL)) == MCPX_OK &&
+            memory_checked(mcpx_digest_json(value, sum, NULL)) == MCPX_OK)
+            mx_format(out, ",\"canonical\":%q,\"digest\":%q", &canonical, sum);
+        else
+            mcpx_text_puts(out, ",\"canonical\":null,\"digest\":null");
+    }
+    mcpx_text_fini(&text);
+    mcpx_text_fini(&fault_text);
+    mcpx_text_fini(&canonical);
+    mcpx_text_fini(&pretty);
 }
 
 /* Prints what an item came to. */
-static void report(struct gate *gate, const char *item, enum gate_verdict verdict,
-                   const struct mcpx_text *detail)
+static void report(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
-    static const char *const words[] = {
-        [GATE_PASS] = "pass", [GATE_FAIL] = "fail", [GATE_SKIP] = "skip"};
-    struct mcpx_text line = {0}, out = {0};
+    struct mcpx_text item = {0}, verdict = {0}, detail = {0}, line = {0}, shown = {0};
 
-    mx_format(&line, "{\"item\":%q,\"verdict\":%q,\"detail\":%q}\n", item, words[verdict],
-              detail);
-    mx_format(&gate->report, "%s", &line);
+    add_text(&item, request, "item");
+    add_text(&verdict, request, "verdict");
+    add_text(&detail, request, "detail");
+    mx_format(&line, "{\"item\":%q,\"verdict\":%q,\"detail\":%q}\n", &item, &verdict, &detail);
     if (arguments_have(gate->arguments, "--json")) {
-        mx_format(&out, "%s", &line);
+        mx_format(&shown, "%s", &line);
     } else {
-        mx_format(&out, "%s  %s", words[verdict], item);
-        for (size_t i = strlen(item); i < strlen("handshake"); i++)
-            mcpx_text_puts(&out, " ");
-        text_format(&out, "  %s\n", detail);
+        mx_format(&shown, "%s  %s", &verdict, &item);
+        for (size_t i = item.len; i < strlen("handshake"); i++)
+            mcpx_text_puts(&shown, " ");
+        text_format(&shown, "  %s\n", &detail);
     }
-    mcpx_text_fini(&line);
-    output_print(&out, STATUS_OK);
+    output_print(&shown, STATUS_OK);
     fflush(stdout);
+    gate->refused =
+        gate->refused || strcmp(verdict.text, "fail") == 0 ||
+        (strcmp(verdict.text, "skip") == 0 && arguments_have(gate->arguments, "--release"));
+    mx_format(out, "\"line\":%q", &line);
+    mcpx_text_fini(&item);
+    mcpx_text_fini(&verdict);
+    mcpx_text_fini(&detail);
+    mcpx_text_fini(&line);
 }
 
-/* Asks every item that is wanted. Returns STATUS_FAILED when one of them says no. */
-static int ask_items(struct gate *gate)
+/* Does what a line asks for, and answers. */
+static void serve(struct gate *gate, struct mcpx_slice request)
 {
-    bool release = arguments_have(gate->arguments, "--release");
-    bool refused = false;
+    static const struct {
+        const char *name;
+        void (*run)(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out);
+    } requests[] = {
+        {"ask", ask}, {"judge", judge}, {"read", read_document}, {"report", report}};
+    struct mcpx_text answer = {0};
 
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        struct mcpx_text detail = {0};
-        enum gate_verdict verdict;
+    mcpx_text_puts(&answer, "{");
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        if (mcpx_json_equals(mcpx_json_get(request, "do"), mcpx_slice_of(requests[i].name)))
+            requests[i].run(gate, request, &answer);
+    mcpx_text_puts(&answer, "}\n");
+    if (gate->status == STATUS_OK)
+        fwrite(answer.text, 1, text_whole(&answer).len, gate->to);
+    fflush(gate->to);
+    mcpx_text_fini(&answer);
+}
 
-        if (!is_asked_for(gate->arguments, items[i].name))
-            continue;
-        verdict = items[i].ask(gate, &detail);
-        if (gate->status == STATUS_OK)
-            report(gate, items[i].name, verdict, &detail);
-        mcpx_text_fini(&detail);
-        if (gate->status != STATUS_OK)
-            return gate->status;
-        refused = refused || verdict == GATE_FAIL || (release && verdict == GATE_SKIP);
+/* ---- the script ---- */
+
+/* Where it is: beside the folder of this program, wherever that was moved to. */
+static void find_script(char path[PATH_MAX])
+{
+    char own[PATH_MAX];
+    ssize_t len = readlink("/proc/self/exe", own, sizeof own - 1);
+
+    own[len < 0 ? 0 : len] = '\0';
+    snprintf(path, PATH_MAX, "%s/%s", dirname(own), MCPXCTL_GATE);
+}
+
+/* Appends the words of the command line that are for the script. Returns how many. */
+static size_t add_words(const struct arguments *arguments, char **words)
+{
+    static const char *const passed[] = {"--only", "--update", "--telemetry", "--sbom",
+                                         "--evidence"};
+    const struct option_word *word;
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof passed / sizeof *passed; i++)
+        for (size_t at = 0; (word = arguments_next(arguments, passed[i], &at));)
+            words[count++] = word->value ? mx_formatted("%s=%s", passed[i], word->value).text
+                                         : strdup(passed[i]);
+    words[count++] = strdup("--");
+    words[count++] = strdup(arguments->operands[0]);
+    return count;
+}
+
+/* Runs it with the ends of two pipes. Returns the error, or 0. */
+static int spawn(struct gate *gate, char **words, const int to[2], const int from[2])
+{
+    posix_spawn_file_actions_t actions;
+    int error;
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
+    error = posix_spawnp(&gate->script, words[0], &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static int start(struct gate *gate)
+{
+    char path[PATH_MAX];
+    char *words[LAYOUT_WORDS + WORDS_MAX + 3] = {"python3", "-I", "-X", "utf8", path};
+    size_t count = LAYOUT_WORDS + add_words(gate->arguments, words + LAYOUT_WORDS);
+    int to[2] = {-1, -1}, from[2] = {-1, -1}, error;
+
+    find_script(path);
+    /* A token in the environment is not for the script. */
+    unsetenv("MCPX_TOKEN");
+    secret_drop_others("MCPX_TOKEN");
+    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
+        error = errno;
+    else
+        error = spawn(gate, words, to, from);
+    while (count > LAYOUT_WORDS)
+        free(words[--count]);
+    if (error == ENOENT)
+        return fail_with(STATUS_FAILED, verb, "python3 is not there: install python3");
+    if (error)
+        return fail_with(STATUS_FAILED, verb, "cannot run python3: %s", strerror(error));
+    close(to[0]);
+    close(from[1]);
+    gate->to = fdopen(to[1], "w");
+    gate->from = fdopen(from[0], "r");
+    return STATUS_OK;
+}
+
+/* Serves the script until it ends. */
+static int run(struct gate *gate)
+{
+    struct mcpx_slice request;
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t len;
+    int end = 0;
+
+    while (gate->status == STATUS_OK && (len = getline(&line, &room, gate->from)) > 0) {
+        request = (struct mcpx_slice){line, (size_t)len};
+        if (mcpx_json_check(request, 0, &request, NULL) == MCPX_OK)
+            serve(gate, request);
+        else
+            gate->status = STATUS_FAILED;
     }
-    return refused ? STATUS_FAILED : STATUS_OK;
+    free(line);
+    fclose(gate->to);
+    fclose(gate->from);
+    while (waitpid(gate->script, &end, 0) < 0 && errno == EINTR) {}
+    if (gate->status == STATUS_OK && live_is_interrupted())
+        return STATUS_INTERRUPTED;
+    if (gate->status == STATUS_OK && end != 0)
+        return fail_with(STATUS_FAILED, verb, "its script has failed");
+    return gate->status == STATUS_OK && gate->refused ? STATUS_FAILED : gate->status;
 }
 
-/* Joins, and makes sure that the server is there. */
-static int prepare(struct gate *gate)
-{
-    struct mcpx_slice to = mcpx_slice_of(arguments_value(gate->arguments, "--to"));
-    int status;
-
-    gate->shelf = mcpx_shelf_new();
-    gate->contracts = mcpx_contracts_new(gate->shelf);
-    status = gate_read_context(gate);
-    if (status == STATUS_OK)
-        status = live_join(gate->arguments, 0, &gate->live);
-    if (status == STATUS_OK && !live_has_all(&gate->live, &to, 1, "mcpxctl who tells who is"))
-        status = STATUS_ABSENT;
-    return status;
-}
-
-static void gate_fini(struct gate *gate)
-{
-    live_leave(&gate->live);
-    mcpx_schema_report_fini(&gate->judged);
-    mcpx_contracts_free(gate->contracts);
-    mcpx_shelf_free(gate->shelf);
-    mcpx_text_fini(&gate->handshake);
-    mcpx_text_fini(&gate->context);
-    mcpx_text_fini(&gate->tools);
-    mcpx_text_fini(&gate->called);
-    mcpx_text_fini(&gate->report);
-}
+/* ---- the verb ---- */
 
 int cmd_gate(const struct arguments *arguments)
 {
-    struct gate gate = {.arguments = arguments,
-                        .folder = arguments->operands[0],
-                        .live = {.verb = verb},
-                        .status = STATUS_OK};
-    int status = prepare(&gate);
+    struct gate gate = {.arguments = arguments, .live = {.verb = verb}, .status = STATUS_OK};
+    struct mcpx_slice to = mcpx_slice_of(arguments_value(arguments, "--to"));
+    int status = live_join(arguments, 0, &gate.live);
 
+    gate.shelf = mcpx_shelf_new();
+    gate.contracts = mcpx_contracts_new(gate.shelf);
+    if (status == STATUS_OK && !live_has_all(&gate.live, &to, 1, "mcpxctl who tells who is"))
+        status = STATUS_ABSENT;
     if (status == STATUS_OK)
-        status = ask_items(&gate);
-    gate_fini(&gate);
+        status = start(&gate);
+    if (status == STATUS_OK)
+        status = run(&gate);
+    live_leave(&gate.live);
+    mcpx_schema_report_fini(&gate.judged);
+    mcpx_contracts_free(gate.contracts);
+    mcpx_shelf_free(gate.shelf);
     return status;
 }
