@@ -90,29 +90,28 @@ static size_t take_data(struct mx_http_chunks *chunks, struct mcpx_slice bytes,
 }
 
 const struct mx_http_fault *mx_http_chunks_take(struct mx_http_chunks *chunks,
-                                                struct mcpx_slice bytes,
+                                                struct mcpx_slice *bytes,
                                                 struct mcpx_text *body)
 {
     static const struct mx_http_fault
         bad =
-            {400, "Bad Request",
+            {400,
              "a chunk of the body has to be its size in at most 8 hexadecimal digits, CR LF, "
              "that many bytes, and CR LF"},
-        slow = {
-            413, "Content Too Large",
-            "more than 16384 bytes of the body are sizes of chunks, extensions and trailers; "
-            "send larger chunks"};
+        slow = {413, "sizes of chunks, extensions and trailers are 16384 bytes more than the "
+                     "body itself; "
+                     "send larger chunks"};
 
-    while (bytes.len && !chunks->is_done) {
+    while (bytes->len && !chunks->is_done) {
         size_t taken = 1;
 
         if (chunks->at == DATA)
-            taken = take_data(chunks, bytes, body);
-        else if (!step(chunks, *bytes.text))
+            taken = take_data(chunks, *bytes, body);
+        else if (!step(chunks, *bytes->text))
             return &bad;
-        else if (++chunks->around > MX_HTTP_HEAD_MAX)
+        else if (++chunks->around > MX_HTTP_HEAD_MAX + body->len)
             return &slow;
-        bytes = (struct mcpx_slice){bytes.text + taken, bytes.len - taken};
+        *bytes = (struct mcpx_slice){bytes->text + taken, bytes->len - taken};
     }
     return NULL;
 }

@@ -15,39 +15,70 @@
 #include <strings.h>
 
 static const struct mx_http_fault bad_line_end = {
-    400, "Bad Request",
-    "a line of the head has to end with CR and LF, and neither stands alone"};
-static const struct mx_http_fault bad_control = {400, "Bad Request",
-                                                 "the head holds a control character"};
+    400, "a line of the head has to end with CR and LF, and neither stands alone"};
+static const struct mx_http_fault bad_control = {400, "the head holds a control character"};
 static const struct mx_http_fault long_target = {
-    414, "URI Too Long", "the request line is longer than 16384 bytes"};
-static const struct mx_http_fault long_head = {431, "Request Header Fields Too Large",
-                                               "the head is longer than 16384 bytes"};
-static const struct mx_http_fault many_fields = {431, "Request Header Fields Too Large",
-                                                 "the head has more than 100 fields"};
+    414, "the request line is longer than 16384 bytes"};
+static const struct mx_http_fault long_head = {431, "the head is longer than 16384 bytes"};
+static const struct mx_http_fault many_fields = {431, "the head has more than 100 fields"};
 static const struct mx_http_fault bad_field = {
-    400, "Bad Request",
+    400,
     "a header field has to be a name, a colon right behind it, and a value on the same line"};
-static const struct mx_http_fault no_host = {400, "Bad Request", "Host is missing"};
-static const struct mx_http_fault bad_host = {400, "Bad Request",
+static const struct mx_http_fault no_host = {400, "Host is missing"};
+static const struct mx_http_fault bad_host = {400,
                                               "Host has to stand there once and name a host"};
-static const struct mx_http_fault bad_length = {400, "Bad Request",
+static const struct mx_http_fault bad_length = {400,
                                                 "Content-Length has to be one decimal number"};
 static const struct mx_http_fault no_coding = {
-    501, "Not Implemented", "Transfer-Encoding has to be chunked, once and alone"};
+    501, "Transfer-Encoding has to be chunked, once and alone"};
 static const struct mx_http_fault bad_coding = {
-    400, "Bad Request", "Transfer-Encoding does not exist in HTTP/1.0"};
+    400, "Transfer-Encoding does not exist in HTTP/1.0"};
 static const struct mx_http_fault two_lengths = {
-    400, "Bad Request", "a body has Content-Length or Transfer-Encoding, not both"};
+    400, "a body has Content-Length or Transfer-Encoding, not both"};
 static const struct mx_http_fault bad_request_line = {
-    400, "Bad Request", "the first line has to be METHOD SP TARGET SP HTTP/1.1"};
+    400, "the first line has to be METHOD SP TARGET SP HTTP/1.1"};
 static const struct mx_http_fault bad_target = {
-    400, "Bad Request",
-    "the request target has to be a path, or http:// with a host and a path"};
-static const struct mx_http_fault bad_version = {505, "HTTP Version Not Supported",
+    400, "the request target has to be a path, or http:// with a host and a path"};
+static const struct mx_http_fault bad_version = {505,
                                                  "only HTTP/1.1 and HTTP/1.0 are spoken here"};
-static const struct mx_http_fault bad_status_line = {502, "Bad Gateway",
+static const struct mx_http_fault bad_status_line = {502,
                                                      "the router's answer is not HTTP/1.1"};
+
+/* ---- statuses ---- */
+
+/* RFC 9110 section 15, RFC 6585. */
+const char *mx_http_phrase(int status)
+{
+    static const struct {
+        int status;
+        const char *phrase;
+    } rows[] = {
+        {200, "OK"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {409, "Conflict"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {501, "Not Implemented"},
+        {502, "Bad Gateway"},
+        {503, "Service Unavailable"},
+        {505, "HTTP Version Not Supported"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].status == status)
+            return rows[i].phrase;
+    return "Internal Server Error";
+}
 
 /* ---- where the head ends ---- */
 

@@ -14,9 +14,11 @@ enum { MX_HTTP_HEAD_MAX = 16384, MX_HTTP_FIELDS_MAX = 100 };
 /** What is wrong with a head: the status to answer with, and a sentence for people. Static. */
 struct mx_http_fault {
     int status;
-    const char *title;
     const char *detail;
 };
+
+/** What a status means, in the words of its standard; of one that is unknown here, as of 500. */
+const char *mx_http_phrase(int status);
 
 /** How far the end of a head was looked for. Zero-initialised is the beginning. */
 struct mx_http_scan {
@@ -116,7 +118,7 @@ bool mx_http_is_visible(struct mcpx_slice text);
  *
  * at      private
  * digits  private: of the size at hand
- * around  private: bytes that are not of the body; no more than MX_HTTP_HEAD_MAX
+ * around  private: bytes that are not of the body; no more than it has, and MX_HTTP_HEAD_MAX
  * left    bytes of the chunk at hand that are still to come, at most 2^32 - 1
  * is_done the whole body was read; what follows is not looked at
  */
@@ -129,13 +131,13 @@ struct mx_http_chunks {
 };
 
 /**
- * Takes the next bytes of a body, and adds what is content to `body`. Who calls it bounds
- * `body->len + left`, and looks at `body->failed`.
+ * Takes the next bytes of a body, and adds what is content to `body`. What stands behind the body
+ * stays in `bytes`. Who calls it bounds `body->len + left`, and looks at `body->failed`.
  *
  * Returns NULL, or what is wrong; then no more may be taken.
  */
 const struct mx_http_fault *mx_http_chunks_take(struct mx_http_chunks *chunks,
-                                                struct mcpx_slice bytes,
+                                                struct mcpx_slice *bytes,
                                                 struct mcpx_text *body);
 
 #endif

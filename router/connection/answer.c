@@ -129,7 +129,7 @@ void answer_refuse(struct connection *connection, const struct answer_status *wh
 
 void answer_fault(struct connection *connection, const struct mx_http_fault *fault)
 {
-    struct answer_status why = {fault->status, fault->title, NULL, fault->detail};
+    struct answer_status why = {fault->status, NULL, NULL, fault->detail};
 
     answer_refuse(connection, &why);
 }

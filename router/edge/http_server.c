@@ -213,7 +213,7 @@ static bool take_chunks(struct connection *connection, struct mcpx_slice bytes)
 {
     struct exchange *exchange = connection->exchange;
     const struct mx_http_fault *fault =
-        mx_http_chunks_take(&exchange->chunks, bytes, &exchange->body);
+        mx_http_chunks_take(&exchange->chunks, &bytes, &exchange->body);
 
     if (is_too_big(connection, exchange->body.len + exchange->chunks.left))
         return false;

@@ -8,6 +8,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
+#include "lib/wire/http_head.h"
 #include "router/hub/topic/stats.h"
 #include "router/policy/grants/grant.h"
 
@@ -33,37 +34,9 @@ bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
     return false;
 }
 
-/* RFC 9110 section 15. */
-static const char *status_phrase(int status)
-{
-    static const struct {
-        int status;
-        const char *phrase;
-    } rows[] = {
-        {200, "OK"},
-        {204, "No Content"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {409, "Conflict"},
-        {413, "Content Too Large"},
-        {422, "Unprocessable Content"},
-        {429, "Too Many Requests"},
-        {503, "Service Unavailable"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (rows[i].status == status)
-            return rows[i].phrase;
-    }
-    return "Internal Server Error";
-}
-
 static const char *title_of(const struct http_reply *reply, int status)
 {
-    return reply->title ? reply->title : status_phrase(status);
+    return reply->title ? reply->title : mx_http_phrase(status);
 }
 
 static void write_reasons(const struct http_reply *reply, struct mcpx_text *body)

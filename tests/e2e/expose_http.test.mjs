@@ -24,6 +24,7 @@ import { serverProgram } from './lib/room.mjs';
 import { inTime, Router } from './lib/router.mjs';
 
 const lib = join(dirname(fileURLToPath(import.meta.url)), 'lib');
+const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 const EVENTS = { accept: 'application/json, text/event-stream' };
 
 let router;
@@ -138,9 +139,7 @@ test('a client that goes away takes its call back', async (t) => {
   const leave = new AbortController();
   const left = post(bridge, callOf(1, 'wait'), { signal: leave.signal });
   const raw = await RawClient.open(bridge);
-  const body = callOf(1, 'wait');
-  raw.say(`POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
-    + `Content-Length: ${body.length}\r\n\r\n${body}`);
+  raw.post(callOf(1, 'wait'));
   assert.equal(await ask(bridge, 'cancelled'), 0);
   raw.close();
   await cancelled(bridge, 1);
@@ -188,40 +187,24 @@ test('heads that another reader could take for something else are refused', asyn
     ['POST /mcp', ['Host: 127.0.0.1\0.evil.example', type, length], 400],
     ['POST /mcp', ['Host: 127.0.0.1\0', type, length], 400],
     ['POST /mcp', [...good, 'Origin:\0http://evil.example'], 400],
-    ['POST /mcp', [host, 'Content-Type: application/json\0x', length], 400],
     ['POST /mcp', [...good, 'X-Last: 1\0x'], 400],
-    ['POST /mcp\0x', good, 404],
-    ['POST /mcp?\0x', good, 404],
-    ['POST /mcp?a=b', good, 404],
+    ['POST /mcp\0x', good, 400],
     ['POST\0X /mcp', good, 400],
-    ['POST /mcp%00x', good, 404],
-    ['POST /%6dcp', good, 404],
     ['POST /mcp', ['Host: rebound.example', type, length], 403],
-    ['POST /mcp', ['Host: 127.0.0.1.example', type, length], 403],
-    ['POST /mcp', ['Host: localhost@evil', type, length], 403],
-    ['POST /mcp', ['Host: 0.0.0.0', type, length], 403],
-    ['POST /mcp', ['Host: 127.1', type, length], 403],
     ['POST /mcp', ['Host:', type, length], 403],
     ['POST /mcp', [host, 'Host: evil.example', type, length], 400],
     ['POST /mcp', [type, length], 400],
     ['POST /mcp', [...good, 'Origin: http://evil.example'], 403],
-    ['POST /mcp', [...good, 'Origin: null'], 403],
-    ['POST /mcp', [...good, 'Origin: http://localhost.evil.example'], 403],
     ['POST /mcp', [...good, 'Origin: http://localhost', 'Origin: http://evil.example'], 400],
-    ['POST /', good, 404],
-    ['POST /mcp/', good, 404],
     ['POST http://evil.example/mcp', good, 404],
     ['GET /mcp', [host], 405],
-    ['DELETE /mcp', [host], 405],
     ['OPTIONS /mcp', [host, 'Origin: http://localhost:1'], 405],
-    ['PUT /mcp', good, 405],
     ['POST /mcp', [host, 'Content-Type: text/plain', length], 415],
-    ['POST /mcp', [host, length], 415],
-    ['POST /mcp', [host, 'Content-Type: application/jsonp', length], 415],
     ['POST /mcp', [...good, 'Content-Length: 3'], 400],
-    ['POST /mcp', [...good, length], 400],
     ['POST /mcp', [...good, 'Transfer-Encoding: chunked'], 400],
-    ['POST /mcp', [host, type, 'Transfer-Encoding: gzip'], 400],
+    ['POST /mcp', [host, type, 'Transfer-Encoding: gzip'], 501],
+    ['POST /mcp', [...good, `X-Long: ${'x'.repeat(16384)}`], 431],
+    ['HEAD /mcp', [host], 405],
     ['POST /mcp', [host, type, 'Content-Length: -1'], 400],
     ['POST /mcp', [host, type, 'Content-Length: 999999999999'], 413],
     ['POST /mcp', [host, type, 'Content-Length: 999999999999', 'Expect: 100-continue'], 413],
@@ -230,17 +213,16 @@ test('heads that another reader could take for something else are refused', asyn
     const raw = await RawClient.open(bridge);
     raw.say(`${line} HTTP/1.1\r\n${fields.join('\r\n')}\r\nConnection: close\r\n\r\n${body}`);
     const heard = await raw.statusAtEnd(line + fields);
-    // libmicrohttpd 1.0 (Debian 13) has no answer to a NUL in the request line: it closes.
-    assert.ok(heard === status || (line.includes('\0') && !heard), `${line} ${fields.join(' | ')}: ${heard}, not ${status}: ${raw.heard}`);
+    assert.equal(heard, status, `${line} ${fields.join(' | ')}: ${raw.heard}`);
     assert.doesNotMatch(raw.heard, /access-control/i);
     if (status !== 200) assert.doesNotMatch(raw.heard, /"result"/);
+    assert.equal(/"jsonrpc"/.test(raw.heard), !line.startsWith('HEAD'), raw.heard);
   }
 });
 
 test('bodies come whole, in chunks, after 100-continue and one behind the other', async (t) => {
   const { bridge } = await roomOf(t, echo());
   const ping = (id) => requestText(id, 'ping');
-  const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
   const whole = (text) => `${head}Content-Length: ${text.length}\r\n\r\n${text}`;
   const raw = await RawClient.open(bridge);
   raw.say(whole(ping('"a"')) + whole(ping('"b"')) + whole(ping('"c"')));
@@ -251,8 +233,8 @@ test('bodies come whole, in chunks, after 100-continue and one behind the other'
   await raw.until(/"id":4,"result":\{\}\}$/);
   raw.say(`${head}Transfer-Encoding: chunked\r\n\r\n`);
   for (const byte of ping(5)) raw.say(`1\r\n${byte}\r\n`);
-  raw.say('0\r\n\r\n');
-  await raw.until(/"id":5,"result":\{\}\}$/);
+  raw.say(`0\r\n\r\n${whole(ping('"behind"'))}`);
+  await raw.until(/"id":5,"result":\{\}\}.*"id":"behind","result":\{\}\}$/s);
   raw.say(`${head}Transfer-Encoding: chunked\r\n\r\nnonsense\r\n`);
   assert.ok(await raw.statusAtEnd() === 200 && !/"id":6/.test(raw.heard));
 });
@@ -263,8 +245,7 @@ test('a body of any size up to the longest line is heard, and a longer one is no
   assert.equal(status, 200);
   const raw = await RawClient.open(bridge);
   const chunk = `100000\r\n${' '.repeat(0x100000)}\r\n`;
-  raw.say('POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n'
-    + 'Transfer-Encoding: chunked\r\n\r\n');
+  raw.say(`${head}Transfer-Encoding: chunked\r\n\r\n`);
   for (let i = 0; i < 66; i += 1) raw.say(chunk);
   raw.say('0\r\n\r\n');
   assert.equal(await raw.statusAtEnd(), 413);
@@ -281,12 +262,30 @@ test('nobody keeps others out by opening connections and saying nothing', async 
     silent.push(raw);
   }
   const raw = await RawClient.open(bridge);
-  const body = callOf(2, 'release');
-  raw.post(body);
+  raw.post(callOf(2, 'release'));
   await raw.until(/"id":2,"result":true/);
   assert.equal((await waiting).text, '{"jsonrpc":"2.0","id":1,"result":"released"}');
   await inTime(silent[0].closed, 'the one that was silent longest is still there');
   for (const one of [raw, ...silent]) one.close();
+});
+
+test('what does not go on within 30 seconds ends, but not a call that waits', async (t) => {
+  const { bridge } = await roomOf(t, patient(), plain);
+  await ask(bridge, 'cancelled');
+  const [silent, slowHead, slowBody, kept, waiting] =
+    await Promise.all([1, 2, 3, 4, 5].map(() => RawClient.open(bridge)));
+  const drip = setInterval(() => [slowHead, slowBody].forEach((raw) => raw.say(' ')), 1000);
+  t.after(() => { clearInterval(drip); waiting.close(); });
+  slowHead.say('POST /mcp HTTP/1.1\r\nX: ');
+  slowBody.say(`${head}Content-Length: 99\r\n\r\n`);
+  kept.post(requestText(1, 'ping'));
+  waiting.post(callOf(2, 'wait'));
+  await new Promise((done) => { setTimeout(done, 28000); });
+  const owing = [silent, slowHead, slowBody, kept];
+  assert.ok(!owing.some((raw) => raw.isClosed));
+  for (const raw of owing) await inTime(raw.closed, 'it is still there');
+  assert.equal(await ask(bridge, 'release'), true);
+  await waiting.until(/"id":2,"result":"released"/);
 });
 
 test('nobody keeps others out by letting calls wait', async (t) => {
@@ -326,7 +325,7 @@ test('nobody keeps others out by bodies that never end: who holds most gives way
   const open = await Promise.all([1, 2, 3, 4].map(() => RawClient.open(bridge, '127.0.0.4')));
   t.after(() => open.forEach((raw) => raw.close()));
   for (const raw of open) {
-    raw.say(`POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`);
+    raw.say(`${head}Content-Length: ${size}\r\n\r\n`);
     await raw.say(' '.repeat(size - rest));
   }
   for (let i = 0; i < 5; i += 1) {

@@ -3,7 +3,7 @@
 # what is not ours stays where FOREIGN says. Run: cmake -D ROOT=<source dir> -P layers.cmake
 set(FOREIGN libwebsockets.h=/edge/|^lib/client/|^router/process/log.c$|^router/connection/
     uv.h=/edge/|^lib/client/|^router/connection/
-    sqlite3.h=^router/store/sqlite/ microhttpd.h=^tools/mcpx-bridge/expose/edge/
+    sqlite3.h=^router/store/sqlite/
     "pcre2.h=^lib/(protocol/capability|schema/regex).c$"
     jansson.h=^router/policy/|^router/api/|/edge/|^router/main.c$|^tools/)
 file(STRINGS ${ROOT}/docs/layers.txt table REGEX "^[0-9]")

@@ -3,6 +3,7 @@
  */
 #include "tools/mcpx-bridge/verbs.h"
 
+#include "tools/mcpx-bridge/expose/edge/http.h"
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
 #include <string.h>
@@ -81,7 +82,7 @@ static int read_options(const struct arguments *arguments, struct sockaddr_stora
     job->expose.heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
     if (job->expose.heartbeat_ms < HEARTBEAT_MIN_MS)
         return fail_with(STATUS_USAGE, "expose", "--heartbeat must be 0.1 or more");
-    if (http && !expose_listen_read(http, address))
+    if (http && !expose_http_address(http, address))
         return fail_with(STATUS_USAGE, "expose",
                          "--http wants an address of this machine, such as 127.0.0.1:8808, "
                          "localhost:0 or [::1]:8808: everybody who reaches it acts as the "

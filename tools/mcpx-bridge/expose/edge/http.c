@@ -1,57 +1,53 @@
 /*
  * http.c - the server as its owner sees it: it begins and ends, and lines go to those who wait for
- * them. What MHD does when is told by http_link.c and http_exchange.c.
+ * them. An address is read, not looked up: what a name leads to can change, and everybody who
+ * reaches the socket acts as the participant.
  */
 #include "tools/mcpx-bridge/expose/edge/http.h"
-#include "tools/mcpx-bridge/bridge.h"
 
+#include "lib/base/digits.h"
+#include "lib/json/json_write.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-/* More sockets than connections: one that has to go leaves after the one it goes for has come. */
-enum { SOCKETS_MAX = 320, HEAD_MAX = 32768 };
+enum { BACKLOG = 128, HOST_MAX = 16 };
 
 /* ---- answers ---- */
-
-static struct expose_http_exchange *find(const struct expose_http *http, int64_t number)
-{
-    struct expose_http_exchange *exchange = http->exchanges;
-
-    while (exchange && exchange->number != number)
-        exchange = exchange->next;
-    return exchange;
-}
 
 /*
  * What is no message has no number of ours, and perhaps a number of its own that somebody else has
  * here. It is refused before anything else is said, so the first answer is its.
  */
-static struct expose_http_exchange *asker_of(const struct expose_http *http,
-                                             struct mcpx_slice line)
+static struct http_client *asker_of(const struct expose_http *http, struct mcpx_slice line)
 {
-    struct expose_http_exchange *current = http->current;
-    int64_t number;
+    struct http_client *current = http->current;
+    int64_t number = expose_post_number(line);
 
     if (!expose_post_is_answer(line))
         return NULL;
-    if (current && !current->is_said && !current->number)
+    if (current && current->stage == HTTP_WAITING && !current->number)
         return current;
-    number = expose_post_number(line);
-    return number > 0 ? find(http, number) : NULL;
+    for (size_t i = 0; i < http->count && number > 0; i++)
+        if (http->clients[i]->stage == HTTP_WAITING && http->clients[i]->number == number)
+            return http->clients[i];
+    return NULL;
 }
 
 void expose_http_write(struct expose_http *http, struct mcpx_slice line)
 {
-    struct expose_http_exchange *exchange = asker_of(http, line);
+    struct http_client *client = asker_of(http, line);
     struct mcpx_text answer = {0};
 
-    if (!exchange)
+    if (!client)
         return;
-    if (exchange->number)
-        answer = expose_post_answer(line, mcpx_text_view(&exchange->id));
+    if (client->number)
+        answer = expose_post_answer(line, mcpx_text_view(&client->id));
     else
         mcpx_text_slice(&answer, line);
-    expose_http_say(exchange, expose_post_status(line, exchange->wants_events), answer);
+    http_client_answer(client, expose_post_status(line, client->wants_events), &answer);
 }
 
 void expose_http_end(struct expose_http *http)
@@ -59,65 +55,87 @@ void expose_http_end(struct expose_http *http)
     if (!http)
         return;
     http->is_ending = true;
-    for (struct expose_http_exchange *exchange = http->exchanges; exchange;
-         exchange = exchange->next) {
-        struct mcpx_text answer = {0};
-
-        if (!exchange->is_asked || exchange->is_said || exchange->is_gone)
-            continue;
-        bridge_add_error(&answer, mcpx_text_view(&exchange->id), BRIDGE_UNAVAILABLE,
-                         MCPX_SLICE("the bridge is ending"), (struct mcpx_slice){0});
-        expose_http_say(exchange, MHD_HTTP_SERVICE_UNAVAILABLE, answer);
-    }
+    for (size_t i = http->count; i-- > 0;)
+        if (http->clients[i]->stage == HTTP_WAITING)
+            http_client_refuse(http->clients[i], 503, "the bridge is ending");
 }
 
 size_t expose_http_unwritten(const struct expose_http *http)
 {
-    size_t count = http ? http->unwritten : 0;
+    size_t count = 0;
 
-    for (const struct expose_http_exchange *exchange = http ? http->exchanges : NULL; exchange;
-         exchange = exchange->next)
-        count += exchange->is_said && !exchange->is_sent && !exchange->is_gone ? 1 : 0;
+    for (size_t i = 0; http && i < http->count; i++)
+        count += http->clients[i]->stage == HTTP_ANSWERING ? 1 : 0;
     return count;
+}
+
+/* ---- addresses ---- */
+
+bool expose_http_address(const char *text, struct sockaddr_storage *out)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)out;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
+    const char *colon = strrchr(text, ':');
+    char host[HOST_MAX] = "";
+    uint64_t port;
+
+    memset(out, 0, sizeof *out);
+    if (!colon || !expose_post_is_loopback(mcpx_slice_of(text)) || colon[-1] == ':' ||
+        !mx_decimal_read(mcpx_slice_of(colon + 1), UINT16_MAX, &port))
+        return false;
+    if (*text == '[') {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons((uint16_t)port);
+        six->sin6_addr = in6addr_loopback;
+        return true;
+    }
+    memcpy(host, text, (size_t)(colon - text));
+    four->sin_family = AF_INET;
+    four->sin_port = htons((uint16_t)port);
+    if (inet_pton(AF_INET, host, &four->sin_addr) != 1)
+        four->sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* localhost */
+    return true;
+}
+
+void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out)
+{
+    struct sockaddr_storage name = {0};
+    const struct sockaddr_in *four = (const struct sockaddr_in *)&name;
+    char host[INET_ADDRSTRLEN] = "[::1]";
+    int len = sizeof name;
+
+    uv_tcp_getsockname(&http->listener, (struct sockaddr *)&name, &len);
+    if (name.ss_family == AF_INET)
+        inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
+    /* The port has the same place in both. */
+    mx_format(out, "http://%s:%s/mcp", host, (int)ntohs(four->sin_port));
 }
 
 /* ---- from beginning to end ---- */
 
-static struct MHD_Daemon *start(struct expose_http *http)
+static void on_connection(uv_stream_t *listener, int status)
 {
-    return MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, expose_http_request, http,
-        MHD_OPTION_LISTEN_SOCKET, http->config.socket, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)SOCKETS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_MAX,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, expose_http_over, http,
-        MHD_OPTION_NOTIFY_CONNECTION, expose_http_connection, http, MHD_OPTION_END);
+    if (status == 0)
+        http_client_accept(listener->data);
 }
 
-enum mcpx_err expose_http_new(const struct expose_http_config *config,
-                              struct expose_http **out)
+int expose_http_new(const struct expose_http_config *config, struct expose_http **out)
 {
     struct expose_http *http = calloc(1, sizeof *http);
-    const union MHD_DaemonInfo *info;
+    int err;
 
     http->config = *config;
-    http->daemon = start(http);
-    if (!http->daemon) {
-        close(config->socket);
-        free(http);
-        return MCPX_ESYSTEM;
-    }
-    info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    if (!info || uv_poll_init(config->loop, &http->poll, info->epoll_fd) < 0) {
-        MHD_stop_daemon(http->daemon);
-        free(http);
-        return MCPX_ESYSTEM;
-    }
-    uv_timer_init(config->loop, &http->timer);
-    http->poll.data = http->timer.data = http;
-    http->open = 2;
-    uv_poll_start(&http->poll, UV_READABLE, expose_http_polled);
-    *out = http;
-    return MCPX_OK;
+    http->open = 1;
+    uv_tcp_init(config->loop, &http->listener);
+    http->listener.data = http;
+    err = uv_tcp_bind(&http->listener, (const struct sockaddr *)config->address, 0);
+    if (!err)
+        err = uv_listen((uv_stream_t *)&http->listener, BACKLOG, on_connection);
+    if (err)
+        expose_http_close(http);
+    else
+        *out = http;
+    return err;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -125,17 +143,12 @@ static void on_closed(uv_handle_t *handle)
     expose_http_release(handle->data);
 }
 
-/* MHD stops only when nothing is suspended. */
 void expose_http_close(struct expose_http *http)
 {
     if (!http)
         return;
     expose_http_end(http);
-    uv_poll_stop(&http->poll);
-    http->is_running = true;
-    MHD_run(http->daemon);
-    MHD_stop_daemon(http->daemon);
-    http->is_closing = true;
-    uv_close((uv_handle_t *)&http->poll, on_closed);
-    uv_close((uv_handle_t *)&http->timer, on_closed);
+    while (http->count)
+        http_client_cut(http->clients[0]);
+    uv_close((uv_handle_t *)&http->listener, on_closed);
 }

@@ -5,34 +5,40 @@
 #ifndef MCPX_BRIDGE_EXPOSE_EDGE_HTTP_H
 #define MCPX_BRIDGE_EXPOSE_EDGE_HTTP_H
 
-#include "tools/mcpx-bridge/expose/edge/post.h"
-#include <mcpx/error.h>
-#include <mcpx/text.h>
-#include <microhttpd.h>
-#include <uv.h>
+#include "lib/wire/http_head.h"
+#include "tools/mcpx-bridge/edge/stream.h"
 
-struct uv_loop_s;
+#include <sys/socket.h>
+
 struct expose_http;
 
 /**
  * Where to listen, and what is told.
  *
- * socket    listening; taken, also on failure
+ * address   where to listen; lent to expose_http_new
  * body_max  bytes of the longest body
  * on_line   one line, as a client on a pipe would have written it; lent during the call. What
  *           answers it may be given to expose_http_write from within
  */
 struct expose_http_config {
-    struct uv_loop_s *loop;
-    int socket;
+    uv_loop_t *loop;
+    const struct sockaddr_storage *address;
     size_t body_max;
     void (*on_line)(void *user, struct mcpx_slice line);
     void *user;
 };
 
-/** Starts to serve. Returns MCPX_OK or MCPX_ESYSTEM. */
-enum mcpx_err expose_http_new(const struct expose_http_config *config,
-                              struct expose_http **out);
+/**
+ * Reads HOST:PORT, where HOST is localhost, 127.x.y.z or [::1]. Returns false when it is something
+ * else: nothing is looked up.
+ */
+bool expose_http_address(const char *text, struct sockaddr_storage *out);
+
+/** Starts to serve. Returns 0, or an error of libuv. */
+int expose_http_new(const struct expose_http_config *config, struct expose_http **out);
+
+/** Appends http://HOST:PORT/mcp, with the port that the system gave. */
+void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out);
 
 /** One line of the server: an answer goes to whoever waits for it, anything else to nobody. */
 void expose_http_write(struct expose_http *http, struct mcpx_slice line);
@@ -48,92 +54,68 @@ void expose_http_close(struct expose_http *http);
 
 /* ---- the state that the parts of the HTTP server share. ---- */
 
-struct expose_http_watch;
+enum { HTTP_CLIENTS_MAX = 256 };
+
+/** Of a request. LEAVING: the last one was answered; what still comes is dropped. */
+enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVING };
 
 /**
- * A connection. It stands in a list, the one first that was quiet longest, while it owes us bytes
- * or takes ours; not while we owe it an answer.
- */
-struct expose_http_link {
-    struct expose_http_link *previous, *next;
-    int socket;
-    bool is_listed;
-    int64_t due_ms; /* when it has been quiet for too long */
-};
-
-/**
- * A request and its answer.
+ * A connection, and the request at hand.
  *
- * fault      its head did not pass; the body is read and dropped
- * drops      its body is too long, or there is no room for it
- * dropped    bytes of it that were
- * number     its id in the server; 0 = it has none, or none any more
- * id         the client's own, raw
- * held       bytes of body and answer that count as held
- * is_asked   its body was handed on
- * is_said    there is an answer: status and text
- * watch      sees that its client leaves; NULL = it is not suspended
- * is_gone    the client left
+ * quiet      rings when it owed something for too long
+ * touched_ms when it last gave a sign of life
+ * from       the client's address, without its port
+ * in         what came and was not read yet
+ * length     of the body, unless it comes in chunks
+ * held       bytes of body or answer that count as held
+ * dropped    bytes that came after the last answer
+ * is_last    the connection ends with the answer
+ * is_bare    the answer has no body: the method is HEAD
+ * number     the request's id in the server; 0 = it has none
+ * id         the client's own, raw; empty = not known
  */
-struct expose_http_exchange {
-    struct expose_http_exchange *previous, *next;
+struct http_client {
     struct expose_http *http;
-    struct MHD_Connection *connection;
-    const struct expose_post_fault *fault;
-    bool wants_events, is_ready, drops, is_asked, is_said, is_sent, is_gone;
-    size_t dropped, held;
-    struct mcpx_text body, answer, id;
-    int status;
+    struct stream stream;
+    struct mx_alarm *quiet;
+    int64_t touched_ms;
+    struct sockaddr_storage address;
+    struct mcpx_slice from;
+    enum http_stage stage;
+    struct mcpx_text in, body, id;
+    struct mx_http_scan scan;
+    struct mx_http_chunks chunks;
+    uint64_t length;
+    size_t held, dropped;
+    bool is_chunked, is_last, is_bare, wants_events;
     int64_t number;
-    struct expose_http_watch *watch;
 };
 
 /** The server. `current`: the request whose line is being handled. */
 struct expose_http {
     struct expose_http_config config;
-    struct MHD_Daemon *daemon;
-    uv_poll_t poll;
-    uv_timer_t timer;
-    struct expose_http_link *first_link, *last_link;
-    size_t link_count;
-    struct expose_http_exchange *exchanges, *current;
+    uv_tcp_t listener;
+    struct http_client *clients[HTTP_CLIENTS_MAX + 1];
+    size_t count, held;
+    struct http_client *current;
     int64_t last_number;
-    size_t held, unwritten;
-    bool is_running, is_ending, is_closing;
+    bool is_ending;
     size_t open; /* handles that keep this alive */
 };
 
-/** What MHD calls for every step of a request. `user` is the server, `*context` the exchange. */
-enum MHD_Result expose_http_request(void *user, struct MHD_Connection *connection,
-                                    const char *url, const char *method, const char *version,
-                                    const char *bytes, size_t *len, void **context);
+/** Accepts the connection that waits at the listener. */
+void http_client_accept(struct expose_http *http);
 
-/** What MHD calls when a request is over, whatever became of it. */
-void expose_http_over(void *user, struct MHD_Connection *connection, void **context,
-                      enum MHD_RequestTerminationCode why);
+/** Answers its request with JSON, or with nothing; `body` is taken. */
+void http_client_answer(struct http_client *client, int status, struct mcpx_text *body);
 
-/** Gives the exchange its answer, which is taken, and goes on with it when it waits. */
-void expose_http_say(struct expose_http_exchange *exchange, int status,
-                     struct mcpx_text answer);
+/** Answers it with an error. */
+void http_client_refuse(struct http_client *client, int status, const char *sentence);
 
-/** Something was resumed or is due: the server runs in the loop's next turn. */
-void expose_http_soon(struct expose_http *http);
-
-/** What libuv calls when MHD has something to do. */
-void expose_http_polled(uv_poll_t *poll, int status, int events);
+/** Breaks the connection off, and takes its request back. */
+void http_client_cut(struct http_client *client);
 
 /** One handle less. Frees the server after the last one. */
 void expose_http_release(struct expose_http *http);
-
-/** What MHD calls when a connection begins and ends. */
-void expose_http_connection(void *user, struct MHD_Connection *connection, void **context,
-                            enum MHD_ConnectionNotificationCode what);
-
-/** True when both connections come from one address: as far as can be seen, from one client. */
-bool expose_http_same_client(struct MHD_Connection *one, struct MHD_Connection *other);
-
-/** The connection has given a sign of life; from now on it owes something, or (false) we do. */
-void expose_http_touch(struct expose_http *http, struct MHD_Connection *connection,
-                       bool it_owes);
 
 #endif

@@ -6,40 +6,21 @@
 #ifndef MCPX_BRIDGE_EXPOSE_POST_H
 #define MCPX_BRIDGE_EXPOSE_POST_H
 
-#include <mcpx/text.h>
+#include "lib/wire/http_head.h"
 
 /**
- * The head of a request. Slices are absent where there is no such field.
- *
- * is_twice   one of these fields stands there more than once
- * has_nul    what stands in these texts is not all that came: they end at a NUL
- */
-struct expose_post_head {
-    struct mcpx_slice method, path;
-    struct mcpx_slice host, origin, type, length, encoding;
-    bool is_twice, has_nul;
-};
-
-/** Why a head does not pass: the status, and a sentence for people. Static. */
-struct expose_post_fault {
-    int status;
-    const char *sentence;
-};
-
-/**
- * Judges a head. `body_max`: bytes of the longest body. Returns NULL when it passes.
+ * Judges a head. Returns NULL when it passes, or what is wrong with it.
  *
  * A page of the web that a browser shows can reach this machine, under a name of its own that leads
  * here. So host and origin have to name this machine, before anything else is looked at.
  */
-const struct expose_post_fault *expose_post_judge(const struct expose_post_head *head,
-                                                  uint64_t body_max);
+const struct mx_http_fault *expose_post_judge(const struct mx_http_head *head);
 
 /** True for localhost, 127.x.y.z and [::1], with or without a port: HOST[:PORT]. */
 bool expose_post_is_loopback(struct mcpx_slice authority);
 
-/** True when the value of an Accept names text/event-stream: a client of MCP's. */
-bool expose_post_wants_events(struct mcpx_slice accept);
+/** True when an Accept names text/event-stream: a client of MCP's. */
+bool expose_post_wants_events(const struct mx_http_head *head);
 
 /**
  *   REQUEST   gets an answer

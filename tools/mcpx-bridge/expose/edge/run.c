@@ -353,30 +353,26 @@ static int start_stdio(struct edge *edge)
 static int start_http(struct edge *edge, const struct expose_job *job)
 {
     struct expose_http_config config = {.loop = &edge->loop,
-                                        .socket = expose_listen_open(job->http),
+                                        .address = job->http,
                                         .body_max = LINE_MAX_BYTES,
                                         .on_line = on_line,
                                         .user = edge};
     struct mcpx_text url = {0};
-    enum mcpx_err err;
+    int err = expose_http_new(&config, &edge->http);
 
-    if (config.socket < 0) {
+    if (err) {
         complain("expose", "cannot listen on port %d: %s%s",
-                 ntohs(((const struct sockaddr_in *)job->http)->sin_port),
-                 strerror(-config.socket),
-                 config.socket == -EADDRINUSE
+                 ntohs(((const struct sockaddr_in *)job->http)->sin_port), uv_strerror(err),
+                 err == UV_EADDRINUSE
                      ? "; end the program that does, or give --http another port, 0 for any"
                      : "");
         return STATUS_FAILED;
     }
-    expose_listen_add_url(config.socket, &url);
-    err = expose_http_new(&config, &edge->http);
-    if (err)
-        complain("expose", "cannot serve HTTP: %s", mcpx_strerror(err));
-    else if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
+    expose_http_add_url(edge->http, &url);
+    if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
         complain("expose", "cannot write to standard output: %s", strerror(errno));
     mcpx_text_fini(&url);
-    return err ? STATUS_FAILED : STATUS_OK;
+    return STATUS_OK;
 }
 
 static void start_handles(struct edge *edge)

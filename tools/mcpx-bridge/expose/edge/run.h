@@ -31,18 +31,6 @@ struct expose_job {
  */
 int expose_run(const struct expose_job *job);
 
-/**
- * Reads HOST:PORT, where HOST is localhost, 127.x.y.z or [::1]. Returns false when it is something
- * else: nothing is looked up.
- */
-bool expose_listen_read(const char *text, struct sockaddr_storage *out);
-
-/** Listens there. Returns the socket, or a negative errno. */
-int expose_listen_open(const struct sockaddr_storage *address);
-
-/** Appends http://HOST:PORT/mcp, with the port that the system gave. */
-void expose_listen_add_url(int listener, struct mcpx_text *out);
-
 /*
  * ---- lines on standard input and output, whatever these are: pipes, sockets, terminals,
  * files.

@@ -6,8 +6,10 @@
  * memory with the topic.
  */
 
+#include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
+#include "tools/mcpx-bridge/edge/stream.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 #include "tools/mcpx-bridge/guard/passage.h"
 
@@ -16,36 +18,17 @@
 
 enum { QUEUE_MAX = 262144, LINGER_MS = 5000 };
 
-/*
- * connected   it can be written to
- * reading     it is being read
- * ended       it sends nothing more
- * shut        it will be told that nothing more comes
- * down        it was told so
- */
-struct side {
-    uv_tcp_t tcp;
-    uv_shutdown_t shutdown;
-    bool connected, reading, ended, shut, down;
-};
-
 struct guard_link {
     struct guard_server *server;
     struct guard_link *next, **back;
-    struct side agent, router;
+    struct stream agent, router;
     struct guard_passage *passage;
     uv_getaddrinfo_t resolve;
     struct addrinfo *addresses, *candidate;
     uv_connect_t connect;
-    uv_timer_t timer; /* ends the waiting for an answer, later the lingering */
+    struct mx_alarm *alarm; /* ends the waiting for an answer, later the lingering */
     bool resolving, replacing, lingering, noted, broken;
     int open; /* handles and requests not finished */
-};
-
-/* A text on its way out. */
-struct parcel {
-    uv_write_t write;
-    struct mcpx_text text;
 };
 
 static void settle(struct guard_link *link);
@@ -61,11 +44,6 @@ static void release(struct guard_link *link)
     free(link);
 }
 
-static void on_closed(uv_handle_t *handle)
-{
-    release(handle->data);
-}
-
 void guard_link_break(struct guard_link *link)
 {
     link->broken = true;
@@ -74,140 +52,58 @@ void guard_link_break(struct guard_link *link)
         link->next->back = link->back;
     if (link->resolving)
         uv_cancel((uv_req_t *)&link->resolve);
-    uv_close((uv_handle_t *)&link->agent.tcp, on_closed);
+    stream_close(&link->agent);
     if (!link->replacing)
-        uv_close((uv_handle_t *)&link->router.tcp, on_closed);
-    uv_close((uv_handle_t *)&link->timer, on_closed);
+        stream_close(&link->router);
+    mx_alarm_free(link->alarm);
 }
 
-static void on_linger(uv_timer_t *timer)
+/* The router or the agent hangs: without this both sides would stay open without end. */
+static void on_late(void *user)
 {
-    guard_link_break(timer->data);
-}
+    struct guard_link *link = user;
 
-/* The router or the agent hangs: without this timer both sides would stay open without end. */
-static void on_late(uv_timer_t *timer)
-{
-    struct guard_link *link = timer->data;
-
+    if (link->lingering) {
+        guard_link_break(link);
+        return;
+    }
     guard_passage_give_up(link->passage);
     settle(link);
 }
 
-/* ---- writing ---- */
+/* ---- the sockets ---- */
 
-static void on_written(uv_write_t *write, int status)
+static void on_bytes(struct stream *stream, struct mcpx_slice bytes)
 {
-    struct parcel *parcel = (struct parcel *)write;
-    struct guard_link *link = write->handle->data;
+    struct guard_link *link = stream->owner;
 
-    mcpx_text_fini(&parcel->text);
-    free(parcel);
-    if (link->broken)
-        return;
-    if (status < 0)
-        guard_link_break(link);
-    else
-        settle(link);
-}
-
-/* Writes the text to the side. Returns false when the connection cannot go on. */
-static bool put(struct side *side, struct mcpx_text *text)
-{
-    struct parcel *parcel;
-    uv_buf_t buf;
-
-    if (!text->len || !side->connected || side->shut)
-        return true;
-    if (text_whole(text).len > UINT32_MAX)
-        return false;
-    parcel = malloc(sizeof *parcel);
-    parcel->text = *text;
-    *text = (struct mcpx_text){0};
-    buf = uv_buf_init(parcel->text.text, (unsigned)parcel->text.len);
-    if (uv_write(&parcel->write, (uv_stream_t *)&side->tcp, &buf, 1, on_written) < 0) {
-        mcpx_text_fini(&parcel->text);
-        free(parcel);
-        return false;
-    }
-    return true;
-}
-
-static void on_shut(uv_shutdown_t *request, int status)
-{
-    struct guard_link *link = request->handle->data;
-    struct side *side = request == &link->agent.shutdown ? &link->agent : &link->router;
-
-    (void)status;
-    side->down = true;
-    if (!link->broken)
-        settle(link);
-}
-
-/* What was written before this still arrives. */
-static void shut(struct side *side)
-{
-    if (side->shut)
-        return;
-    side->shut = true;
-    side->down = !side->connected ||
-                 uv_shutdown(&side->shutdown, (uv_stream_t *)&side->tcp, on_shut) < 0;
-}
-
-/* ---- reading ---- */
-
-static void on_alloc(uv_handle_t *handle, size_t wanted, uv_buf_t *buf)
-{
-    struct guard_link *link = handle->data;
-
-    (void)wanted;
-    *buf = uv_buf_init(link->server->buffer, sizeof link->server->buffer);
-}
-
-static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
-{
-    struct guard_link *link = stream->data;
-    struct side *side =
-        stream == (uv_stream_t *)&link->agent.tcp ? &link->agent : &link->router;
-    struct mcpx_slice bytes = {buf->base, len > 0 ? (size_t)len : 0};
-
-    if (len < 0 && len != UV_EOF) {
-        guard_link_break(link);
-        return;
-    }
-    if (len == UV_EOF) {
-        side->ended = true;
-        side->reading = false;
-    } else if (side == &link->agent) {
+    if (bytes.len && stream == &link->agent)
         guard_passage_from_agent(link->passage, bytes);
-    } else {
+    else if (bytes.len)
         guard_passage_from_router(link->passage, bytes);
-    }
     settle(link);
 }
 
-static bool has_room(const struct side *side)
+static void on_written(struct stream *stream)
 {
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&side->tcp) < QUEUE_MAX;
+    settle(stream->owner);
 }
 
-static void read_or_not(struct side *side, bool wanted)
+static void on_broken(struct stream *stream)
 {
-    wanted = wanted && side->connected && !side->ended;
-    if (wanted == side->reading)
-        return;
-    side->reading = wanted;
-    if (wanted)
-        uv_read_start((uv_stream_t *)&side->tcp, on_alloc, on_read);
-    else
-        uv_read_stop((uv_stream_t *)&side->tcp);
+    guard_link_break(stream->owner);
+}
+
+static bool has_room(const struct stream *stream)
+{
+    return stream_unwritten(stream) < QUEUE_MAX;
 }
 
 /* ---- the whole ---- */
 
 static bool is_over(const struct guard_link *link)
 {
-    return link->router.ended || guard_passage_end(link->passage);
+    return link->router.has_ended || guard_passage_end(link->passage);
 }
 
 /*
@@ -221,10 +117,10 @@ static void start_lingering(struct guard_link *link)
     if (why && !link->noted)
         guard_note(link->server, "broken_off", "connection broken off: %s", why);
     link->noted = true;
-    shut(&link->agent);
-    shut(&link->router);
+    stream_shut(&link->agent);
+    stream_shut(&link->router);
     if (!link->lingering)
-        uv_timer_start(&link->timer, on_linger, LINGER_MS, 0);
+        mx_alarm_set(link->alarm, LINGER_MS);
     link->lingering = true;
 }
 
@@ -232,8 +128,8 @@ static void settle(struct guard_link *link)
 {
     bool over;
 
-    if (!put(&link->agent, guard_passage_to_agent(link->passage)) ||
-        !put(&link->router, guard_passage_to_router(link->passage))) {
+    if (!stream_write(&link->agent, guard_passage_to_agent(link->passage)) ||
+        !stream_write(&link->router, guard_passage_to_router(link->passage))) {
         guard_link_break(link);
         return;
     }
@@ -241,18 +137,18 @@ static void settle(struct guard_link *link)
     if (over)
         start_lingering(link);
     else if (!guard_passage_is_waiting(link->passage))
-        uv_timer_stop(&link->timer);
-    if (link->agent.ended &&
-        (over ? link->agent.down : guard_passage_needs_agent(link->passage))) {
+        mx_alarm_stop(link->alarm);
+    if (link->agent.has_ended &&
+        (over ? link->agent.is_down : guard_passage_needs_agent(link->passage))) {
         guard_link_break(link);
         return;
     }
-    if (!over && link->agent.ended && link->router.connected)
-        shut(&link->router);
-    read_or_not(&link->agent,
+    if (!over && link->agent.has_ended && link->router.is_connected)
+        stream_shut(&link->router);
+    stream_read(&link->agent,
                 over || (guard_passage_wants_agent(link->passage) && has_room(&link->router) &&
                          guard_passage_to_router(link->passage)->len < QUEUE_MAX));
-    read_or_not(&link->router, !over && has_room(&link->agent));
+    stream_read(&link->router, !over && has_room(&link->agent));
 }
 
 /* ---- the beginning ---- */
@@ -274,7 +170,7 @@ static void fail_to_connect(struct guard_link *link, int err)
     mcpx_text_fini(&body);
     guard_note(link->server, "unreachable", "cannot connect to %s port %d: %s", router->host,
                router->port, uv_strerror(err));
-    link->router.ended = true;
+    link->router.has_ended = true;
     settle(link);
 }
 
@@ -290,38 +186,41 @@ static void try_candidate(struct guard_link *link)
         fail_to_connect(link, err);
 }
 
-static void on_replaced(uv_handle_t *handle)
-{
-    struct guard_link *link = handle->data;
+static void on_closed(struct stream *stream);
 
-    link->replacing = false;
+static const struct stream_calls calls = {on_bytes, on_written, on_broken, on_closed};
+
+static void on_closed(struct stream *stream)
+{
+    struct guard_link *link = stream->owner;
+
     if (link->broken) {
         release(link);
         return;
     }
-    uv_tcp_init(&link->server->loop, &link->router.tcp);
-    link->router.tcp.data = link;
+    link->replacing = false;
+    stream_init(&link->router, &link->server->loop, &calls, link);
     try_candidate(link);
 }
 
 static void on_connected(uv_connect_t *connect, int status)
 {
-    struct guard_link *link = connect->handle->data;
+    struct stream *stream = connect->handle->data;
+    struct guard_link *link = stream->owner;
 
     if (link->broken)
         return;
     if (status < 0 && link->candidate->ai_next) {
         link->candidate = link->candidate->ai_next;
         link->replacing = true;
-        uv_close((uv_handle_t *)&link->router.tcp, on_replaced);
+        stream_close(&link->router);
         return;
     }
     if (status < 0) {
         fail_to_connect(link, status);
         return;
     }
-    link->router.connected = true;
-    uv_tcp_nodelay(&link->router.tcp, 1);
+    stream_open(&link->router);
     settle(link);
 }
 
@@ -344,13 +243,10 @@ static int start(struct guard_link *link)
     const struct guard_address *router = &link->server->options->router;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     char port[8];
-    int err =
-        uv_accept((uv_stream_t *)&link->server->listener, (uv_stream_t *)&link->agent.tcp);
+    int err = stream_accept(&link->agent, &link->server->listener);
 
     if (err < 0)
         return err;
-    link->agent.connected = true;
-    uv_tcp_nodelay(&link->agent.tcp, 1);
     snprintf(port, sizeof port, "%d", router->port);
     link->resolve.data = link;
     err = uv_getaddrinfo(&link->server->loop, &link->resolve, on_resolved, router->host, port,
@@ -366,18 +262,17 @@ static void enter(struct guard_link *link)
 {
     struct guard_server *server = link->server;
 
-    uv_tcp_init(&server->loop, &link->agent.tcp);
-    uv_tcp_init(&server->loop, &link->router.tcp);
-    uv_timer_init(&server->loop, &link->timer);
-    link->agent.tcp.data = link->router.tcp.data = link->timer.data = link;
-    link->open = 3;
+    stream_init(&link->agent, &server->loop, &calls, link);
+    stream_init(&link->router, &server->loop, &calls, link);
+    link->alarm = mx_alarm_new(&server->loop, on_late, link);
+    link->open = 2;
     link->next = server->links;
     link->back = &server->links;
     if (link->next)
         link->next->back = &link->next;
     server->links = link;
     if (server->options->timeout_ms)
-        uv_timer_start(&link->timer, on_late, server->options->timeout_ms, 0);
+        mx_alarm_set(link->alarm, (int64_t)server->options->timeout_ms);
 }
 
 enum mcpx_err guard_link_accept(struct guard_server *server)

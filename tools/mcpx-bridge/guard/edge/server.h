@@ -13,7 +13,7 @@
 
 #include <uv.h>
 
-enum { GUARD_SIGNALS = 4, GUARD_BUFFER = 65536 };
+enum { GUARD_SIGNALS = 4 };
 
 struct guard_link;
 
@@ -45,7 +45,6 @@ struct guard_options {
  * asked    the agent's open requests, of all of them
  * counts   verdicts so far
  * status   exit code to be
- * buffer   the buffer that sockets are read into, one at a time
  */
 struct guard_server {
     const struct guard_options *options;
@@ -62,7 +61,6 @@ struct guard_server {
     struct guard_asked *asked;
     struct guard_counts counts;
     int status;
-    char buffer[GUARD_BUFFER];
 };
 
 struct guard_server;

@@ -1,0 +1,468 @@
+/*
+ * http_client.c - a connection and its requests, one answered after the other: a head is judged,
+ * its body collected and handed on as a line, and the answer waited for. Meanwhile what comes
+ * behind is read only so far that a client that leaves is noticed; one that has ended its side
+ * counts as gone, because that is all that can be seen of one that closed.
+ *
+ * Whoever opens a connection and says nothing, or says it byte by byte, or does not read, is cut
+ * after a while; and when there are too many, the one that was quiet longest has to go, so that
+ * nobody can keep others out by opening all there are. A connection that waits for an answer of
+ * ours owes nothing and is never cut. Time that every byte starts anew was refused.
+ */
+#include "tools/mcpx-bridge/expose/edge/http.h"
+
+#include "lib/edge/alarm.h"
+#include "lib/json/json_write.h"
+#include "tools/common/command.h"
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/expose/edge/post.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+
+/* HELD_MAX: bytes of all bodies and answers; the rest is refused. WAITING_MAX: requests that wait
+ * for an answer; fewer than there may be connections, so that there is always one on which somebody
+ * can be told. */
+enum { QUIET_MS = 30000, HELD_MAX = 192 << 20, WAITING_MAX = 240 };
+
+static const struct mx_http_fault too_long = {413,
+                                              "the body is longer than this bridge reads"},
+                                  too_much = {503,
+                                              "too many bodies and answers are on their way"};
+
+/* ---- connections ---- */
+
+/* From here on the next thing is waited for. */
+static void touch(struct http_client *client)
+{
+    client->touched_ms = mx_clock_now().mono_ms;
+    mx_alarm_set(client->quiet, QUIET_MS);
+}
+
+static void let_go(struct http_client *client)
+{
+    client->http->held -= client->held;
+    client->held = 0;
+}
+
+static void remove_client(struct http_client *client)
+{
+    struct expose_http *http = client->http;
+    size_t i = 0;
+
+    while (http->clients[i] != client)
+        i++;
+    http->clients[i] = http->clients[--http->count];
+}
+
+void http_client_cut(struct http_client *client)
+{
+    struct expose_http *http = client->http;
+    struct mcpx_text line;
+
+    if (client->stream.is_closed)
+        return;
+    let_go(client);
+    remove_client(client);
+    mx_alarm_stop(client->quiet);
+    stream_close(&client->stream);
+    if (client->stage != HTTP_WAITING || !client->number)
+        return;
+    line = expose_post_cancel(client->number);
+    http->config.on_line(http->config.user, mcpx_text_view(&line));
+    mcpx_text_fini(&line);
+}
+
+static bool is_same_client(const struct http_client *one, const struct http_client *other)
+{
+    return mcpx_slice_equal(one->from, other->from);
+}
+
+/* ---- what is held ---- */
+
+/* All that the address of a connection holds. */
+static size_t held_by_client(const struct http_client *client)
+{
+    const struct expose_http *http = client->http;
+    size_t sum = 0;
+
+    for (size_t i = 0; i < http->count; i++)
+        if (is_same_client(http->clients[i], client))
+            sum += http->clients[i]->held;
+    return sum;
+}
+
+static void refuse_body(struct http_client *client, const struct mx_http_fault *fault)
+{
+    mcpx_text_fini(&client->body);
+    let_go(client);
+    client->is_last = true;
+    http_client_refuse(client, fault->status, fault->detail);
+}
+
+/* The largest unfinished body of the address that holds most gives way, to one that holds less. */
+static bool make_room(const struct http_client *client, size_t bytes)
+{
+    struct expose_http *http = client->http;
+    struct http_client *victim = NULL;
+    size_t most = held_by_client(client) + bytes;
+
+    for (size_t i = 0; i < http->count; i++) {
+        struct http_client *other = http->clients[i];
+        size_t held = other->stage == HTTP_BODY && other->held ? held_by_client(other) : 0;
+
+        if (held > most || (victim && held == most && other->held > victim->held)) {
+            most = held;
+            victim = other;
+        }
+    }
+    if (victim)
+        refuse_body(victim, &too_much);
+    return victim;
+}
+
+static bool hold(struct http_client *client, size_t bytes)
+{
+    while (bytes > HELD_MAX - client->http->held)
+        if (!make_room(client, bytes))
+            return false;
+    client->held += bytes;
+    client->http->held += bytes;
+    return true;
+}
+
+/* ---- the answer ---- */
+
+/* The field that belongs to a status. */
+static const char *field_of(int status)
+{
+    if (status == 405)
+        return "Allow: POST\r\n";
+    return status == 429 || status == 503 ? "Retry-After: 5\r\n" : "";
+}
+
+static void send_answer(struct http_client *client, int status, struct mcpx_slice body)
+{
+    struct mcpx_text out = {0};
+
+    mx_format(&out,
+              "HTTP/1.1 %s %s\r\nContent-Length: %s\r\nCache-Control: no-store\r\n"
+              "X-Content-Type-Options: nosniff\r\n%s%s%s\r\n",
+              status, mx_http_phrase(status), body.len,
+              body.len ? "Content-Type: application/json\r\n" : "", field_of(status),
+              client->is_last ? "Connection: close\r\n" : "");
+    if (!client->is_bare)
+        mcpx_text_slice(&out, body);
+    client->stage = HTTP_ANSWERING;
+    touch(client);
+    if (!stream_write(&client->stream, &out))
+        http_client_cut(client);
+}
+
+void http_client_refuse(struct http_client *client, int status, const char *sentence)
+{
+    bool is_busy = status == 429 || status == 503;
+    struct mcpx_text body = {0};
+
+    bridge_add_error(&body, mcpx_text_view(&client->id),
+                     is_busy ? BRIDGE_UNAVAILABLE : BRIDGE_BAD_REQUEST,
+                     mcpx_slice_of(sentence), (struct mcpx_slice){0});
+    send_answer(client, status, text_whole(&body));
+    mcpx_text_fini(&body);
+}
+
+void http_client_answer(struct http_client *client, int status, struct mcpx_text *body)
+{
+    if (hold(client, body->len))
+        send_answer(client, status, text_whole(body));
+    else
+        http_client_refuse(client, too_much.status, too_much.detail);
+    mcpx_text_fini(body);
+}
+
+/* ---- the request ---- */
+
+/* Refuses one more request that may not wait. Returns false when it may. */
+static bool refuse_to_wait(struct http_client *client)
+{
+    const struct expose_http *http = client->http;
+    size_t own = 0, all = 0;
+
+    for (size_t i = 0; i < http->count; i++) {
+        const struct http_client *other = http->clients[i];
+
+        if (other == client || other->stage != HTTP_WAITING)
+            continue;
+        all++;
+        own += is_same_client(other, client);
+    }
+    if (own < WAITING_MAX / 2 && all < WAITING_MAX)
+        return false;
+    http_client_refuse(
+        client, own ? 429 : 503,
+        own ? "as many requests from your address wait for answers as there is room for"
+            : "too many requests wait for answers");
+    return true;
+}
+
+/* The line is handled at once; its answer may come from within, or later. */
+static void hand_on(struct http_client *client, struct mcpx_slice body)
+{
+    struct expose_http *http = client->http;
+    struct mcpx_text line = {0};
+    struct mcpx_slice id;
+    int64_t number = ++http->last_number;
+    enum expose_post_form form = expose_post_read(body, number, &line, &id);
+
+    mcpx_text_slice(&client->id, id);
+    if (http->is_ending) {
+        http_client_refuse(client, 503, "the bridge is ending");
+    } else if (form == EXPOSE_POST_NOTICE) {
+        http_client_answer(client, 202, &(struct mcpx_text){0});
+    } else if (form != EXPOSE_POST_REQUEST || !refuse_to_wait(client)) {
+        client->number = form == EXPOSE_POST_REQUEST ? number : 0;
+        http->current = client;
+        http->config.on_line(http->config.user, mcpx_text_view(&line));
+        http->current = NULL;
+    }
+    mcpx_text_fini(&line);
+}
+
+static void end_body(struct http_client *client)
+{
+    client->stage = HTTP_WAITING;
+    mx_alarm_stop(client->quiet);
+    let_go(client);
+    hand_on(client, mcpx_text_view(&client->body));
+    mcpx_text_fini(&client->body);
+}
+
+/* Bytes that were read. */
+static void consume(struct http_client *client, size_t len)
+{
+    struct mcpx_text *in = &client->in;
+
+    if (len == in->len) {
+        mcpx_text_fini(in);
+        return;
+    }
+    in->len -= len;
+    memmove(in->text, in->text + len, in->len);
+}
+
+static void take_body(struct http_client *client)
+{
+    struct mcpx_slice bytes = mcpx_text_view(&client->in);
+    struct mcpx_text *body = &client->body;
+    const struct mx_http_fault *fault = NULL;
+    size_t had = body->len, left = (size_t)client->length - had;
+
+    if (client->is_chunked) {
+        fault = mx_http_chunks_take(&client->chunks, &bytes, body);
+    } else {
+        mcpx_text_add(body, bytes.text, bytes.len < left ? bytes.len : left);
+        bytes.len -= body->len - had;
+    }
+    consume(client, client->in.len - bytes.len);
+    if (!fault && body->len + client->chunks.left > client->http->config.body_max)
+        fault = &too_long;
+    if (!fault && !hold(client, body->len - had))
+        fault = &too_much;
+    if (fault)
+        refuse_body(client, fault);
+    else if (client->is_chunked ? client->chunks.is_done : body->len == client->length)
+        end_body(client);
+}
+
+/* Who waits for it is told to go on. RFC 9110 section 10.1.1. */
+static void send_continue(struct http_client *client)
+{
+    struct mcpx_text out = {0};
+
+    mcpx_text_puts(&out, "HTTP/1.1 100 Continue\r\n\r\n");
+    (void)stream_write(&client->stream, &out); /* if it cannot go on, nor can the answer */
+}
+
+/* Returns NULL, or what is wrong with it. */
+static const struct mx_http_fault *read_head(struct http_client *client,
+                                             struct mcpx_slice bytes)
+{
+    struct mx_http_head head;
+    const struct mx_http_fault *fault = mx_http_request_read(bytes, &head);
+
+    if (!fault)
+        fault = expose_post_judge(&head);
+    if (!fault && head.length > client->http->config.body_max)
+        fault = &too_long;
+    if (fault)
+        return fault;
+    client->wants_events = expose_post_wants_events(&head);
+    client->length = head.length;
+    client->is_chunked = head.is_chunked;
+    client->is_last = head.minor == 0 || mx_http_lists(&head, "connection", "close");
+    client->stage = HTTP_BODY;
+    if (client->in.len == bytes.len && mx_http_is(&head, "expect", "100-continue"))
+        send_continue(client);
+    return NULL;
+}
+
+static void take_head(struct http_client *client)
+{
+    struct mcpx_slice bytes = mcpx_text_view(&client->in);
+    const struct mx_http_fault *fault;
+    size_t len;
+
+    fault = mx_http_scan(&client->scan, bytes, &len);
+    if (!fault && !len)
+        return;
+    touch(client);
+    client->is_bare = bytes.len > 5 && memcmp(bytes.text, "HEAD ", 5) == 0;
+    if (!fault)
+        fault = read_head(client, (struct mcpx_slice){bytes.text, len});
+    if (fault)
+        refuse_body(client, fault);
+    else
+        consume(client, len);
+}
+
+/* ---- the connection ---- */
+
+/* Reads on what has come. */
+static void go_on(struct http_client *client)
+{
+    if (client->stage == HTTP_HEAD)
+        take_head(client);
+    if (client->stage == HTTP_BODY)
+        take_body(client);
+    stream_read(&client->stream,
+                client->stage == HTTP_LEAVING || client->in.len < MX_HTTP_HEAD_MAX);
+}
+
+static void on_bytes(struct stream *stream, struct mcpx_slice bytes)
+{
+    struct http_client *client = stream->owner;
+
+    if (client->stage == HTTP_LEAVING)
+        client->dropped += bytes.len;
+    else
+        mcpx_text_slice(&client->in, bytes);
+    if (stream->has_ended && client->stage != HTTP_ANSWERING)
+        http_client_cut(client);
+    else if (client->dropped > client->http->config.body_max)
+        http_client_cut(client);
+    else
+        go_on(client);
+}
+
+/* Closing with bytes unread could destroy what the client has not read yet. */
+static void leave(struct http_client *client)
+{
+    client->stage = HTTP_LEAVING;
+    mcpx_text_fini(&client->in);
+    stream_shut(&client->stream);
+}
+
+static void begin_request(struct http_client *client)
+{
+    client->stage = HTTP_HEAD;
+    client->scan = (struct mx_http_scan){0};
+    client->chunks = (struct mx_http_chunks){0};
+    client->number = 0;
+    mcpx_text_fini(&client->id);
+    touch(client);
+}
+
+static void on_written(struct stream *stream)
+{
+    struct http_client *client = stream->owner;
+
+    if (client->stage != HTTP_ANSWERING || stream_unwritten(stream))
+        return;
+    let_go(client);
+    if (stream->has_ended)
+        http_client_cut(client);
+    else if (client->is_last)
+        leave(client);
+    else
+        begin_request(client);
+    go_on(client);
+}
+
+static void on_broken(struct stream *stream)
+{
+    http_client_cut(stream->owner);
+}
+
+static void on_quiet(void *user)
+{
+    http_client_cut(user);
+}
+
+void expose_http_release(struct expose_http *http)
+{
+    if (!--http->open)
+        free(http);
+}
+
+static void on_closed(struct stream *stream)
+{
+    struct http_client *client = stream->owner;
+
+    expose_http_release(client->http);
+    mx_alarm_free(client->quiet);
+    mcpx_text_fini(&client->in);
+    mcpx_text_fini(&client->body);
+    mcpx_text_fini(&client->id);
+    free(client);
+}
+
+/* ---- the beginning ---- */
+
+/* The address without its port. */
+static struct mcpx_slice address_of(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *four = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+
+    if (address->ss_family == AF_INET)
+        return (struct mcpx_slice){(const char *)&four->sin_addr, sizeof four->sin_addr};
+    return (struct mcpx_slice){(const char *)&six->sin6_addr, sizeof six->sin6_addr};
+}
+
+static struct http_client *quietest(const struct expose_http *http)
+{
+    struct http_client *found = NULL;
+
+    for (size_t i = 0; i < http->count; i++) {
+        struct http_client *client = http->clients[i];
+
+        if (client->stage != HTTP_WAITING &&
+            (!found || client->touched_ms < found->touched_ms))
+            found = client;
+    }
+    return found;
+}
+
+void http_client_accept(struct expose_http *http)
+{
+    static const struct stream_calls calls = {on_bytes, on_written, on_broken, on_closed};
+    struct http_client *client = calloc(1, sizeof *client);
+    struct sockaddr *address = (struct sockaddr *)&client->address;
+    int len = sizeof client->address;
+
+    client->http = http;
+    client->quiet = mx_alarm_new(http->config.loop, on_quiet, client);
+    stream_init(&client->stream, http->config.loop, &calls, client);
+    http->open++;
+    http->clients[http->count++] = client;
+    touch(client);
+    if (stream_accept(&client->stream, &http->listener) != 0 ||
+        uv_tcp_getpeername(&client->stream.tcp, address, &len) != 0) {
+        http_client_cut(client);
+        return;
+    }
+    client->from = address_of(&client->address);
+    go_on(client);
+    if (http->count > HTTP_CLIENTS_MAX)
+        http_client_cut(quietest(http));
+}
