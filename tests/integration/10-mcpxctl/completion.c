@@ -215,8 +215,8 @@ Test(completion, ids_and_contexts_are_offered)
     cr_assert_eq(run("mcpxctl context add room --url $MCPX_URL --topic 'a room/1' --as ann; "
                      "mcpxctl context add other --topic other --as ann"),
                  0);
-    run_for_id("mcpxctl say hello", said);
-    run_for_id("mcpxctl propose echo '{}' --to fs", id);
+    run_for_id(said, "mcpxctl say hello");
+    run_for_id(id, "mcpxctl propose echo '{}' --to fs");
     find_listed("mcpxctl proposals", id, word);
     snprintf(full, sizeof full, "%s%s", id, strchr(word, '@'));
     expect("mcpxctl completion bash -- context use ''", 0, "room\nother\n");
@@ -231,7 +231,6 @@ Test(completion, ids_and_contexts_are_offered)
     expect("mcpxctl completion bash -- approve '' --yes --context nowhere --to '' 2>&1", 0,
            "");
     cr_expect_str_eq(output, "", "it is silent: %s", output);
-    snprintf(line, sizeof line, "mcpxctl reject %s --reason no", full);
-    run_for_id(line, id);
+    run_for_id(id, "mcpxctl reject %s --reason no", full);
     expect("mcpxctl completion bash -- approve 0 1 2 3", 0, "");
 }

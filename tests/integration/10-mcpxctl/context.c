@@ -145,14 +145,12 @@ Test(context, what_is_wrong_with_the_file_is_said_with_its_place)
         {"{}", "line 1, column 1: expected \"contexts\""},
         {"[]", "line 1, column 1: expected an object"},
     };
-    char line[512];
 
     name_file();
     cr_assert_eq(run("mkdir $XDG_CONFIG_HOME/mcpx"), 0);
     for (size_t i = 0; i < LENGTH(rows); i++) {
-        snprintf(line, sizeof line, "printf '%s' > $F; mcpxctl who --as ann 2>&1",
-                 rows[i].text);
-        expect(line, 2, rows[i].says);
+        expect_of(2, rows[i].says, "printf '%s' > $F; mcpxctl who --as ann 2>&1",
+                  rows[i].text);
         cr_expect_null(strstr(output, "secret"), "%s", output);
     }
     expect("rm $F; mcpxctl context add a --topic t; mcpxctl context list", 0,

@@ -16,7 +16,7 @@ Test(decide, an_approval_does_what_was_proposed)
     char id[64], word[128], line[512];
 
     run_for_id(
-        "mcpxctl propose echo '{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}' --to fs --as agent", id);
+        id, "mcpxctl propose echo '{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}' --to fs --as agent");
     find_listed("mcpxctl proposals --as ann", id, word);
     snprintf(line, sizeof line, "%s  agent -> fs  mcp/proposal:tools/call:echo  ", word);
     expect("mcpxctl proposals --as ann", 0, line);
@@ -25,58 +25,51 @@ Test(decide, an_approval_does_what_was_proposed)
     expect("mcpxctl proposals --as ann --json", 0, line);
     cr_expect_not_null(strstr(output, "\"kind\":\"mcp/proposal:tools/call:echo\""), "%s",
                        output);
-    snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann 2>&1 </dev/null", id);
-    expect(line, 2, "nobody can be asked here");
+    expect_of(2, "nobody can be asked here", "mcpxctl approve %.8s --as ann 2>&1 </dev/null",
+              id);
     cr_expect_not_null(strstr(output, "\"n\": 1.10,\n"), "%s", output);
     cr_expect_not_null(strstr(output, "\"\\u202e\""), "%s", output);
-    snprintf(line, sizeof line, "mcpxctl approve %s --as ann --yes 2>/dev/null", word);
-    expect(line, 0, "{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}\n");
-    snprintf(line, sizeof line, "mcpxctl chain %.8s --as ann", id);
-    expect(line, 0, "[as proposed]");
-    expect(line, 0, "state: done\n");
-    snprintf(line, sizeof line, "mcpxctl chain %.8s --as ann --json", id);
-    expect(line, 0, "\"same_params\":true");
-    snprintf(line, sizeof line, "mcpxctl approve %.8s --as ann --yes 2>&1", id);
-    expect(line, 1, "no longer open (done)");
+    expect_of(0, "{\"n\":1.10, \"s\":\"\xe2\x80\xae\"}\n",
+              "mcpxctl approve %s --as ann --yes 2>/dev/null", word);
+    expect_of(0, "[as proposed]", "mcpxctl chain %.8s --as ann", id);
+    cr_expect_not_null(strstr(output, "state: done\n"), "%s", output);
+    expect_of(0, "\"same_params\":true", "mcpxctl chain %.8s --as ann --json", id);
+    expect_of(1, "no longer open (done)", "mcpxctl approve %.8s --as ann --yes 2>&1", id);
     cr_assert_eq(run("mcpxctl proposals --as ann"), 0);
     cr_expect_str_eq(output, "");
 }
 
 Test(decide, a_terminal_is_asked)
 {
-    char id[64], line[512];
+    char id[64];
 
     if (run("command -v script") != 0)
         cr_skip_test("no `script` to make a terminal with");
-    run_for_id("mcpxctl propose echo '{\"n\":1}' --to fs --as agent", id);
-    snprintf(line, sizeof line,
-             "echo n | script -qec \"'%s/bin/mcpxctl' approve %s --as ann\" /dev/null 2>&1",
-             getenv("MCPX_BINARY_DIR"), id);
-    expect(line, 3, "not approved");
-    snprintf(line, sizeof line,
-             "echo y | script -qec \"'%s/bin/mcpxctl' approve %s --as ann\" /dev/null 2>&1",
-             getenv("MCPX_BINARY_DIR"), id);
-    expect(line, 0, "{\"n\":1}");
+    run_for_id(id, "mcpxctl propose echo '{\"n\":1}' --to fs --as agent");
+    expect_of(3, "not approved",
+              "echo n | script -qec \"'%s/bin/mcpxctl' approve %s --as ann\" /dev/null 2>&1",
+              getenv("MCPX_BINARY_DIR"), id);
+    expect_of(0, "{\"n\":1}",
+              "echo y | script -qec \"'%s/bin/mcpxctl' approve %s --as ann\" /dev/null 2>&1",
+              getenv("MCPX_BINARY_DIR"), id);
 }
 
 Test(decide, who_is_to_do_it_is_said_once)
 {
-    char id[64], word[128], line[512];
+    char id[64], word[128];
 
-    run_for_id("mcpxctl propose echo '{}' --as agent", id);
+    run_for_id(id, "mcpxctl propose echo '{}' --as agent");
     find_listed("mcpxctl proposals --as ann", id, word);
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", word);
-    expect(line, 2, "--to ID says who is to do it");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to nobody --as ann 2>&1", word);
-    expect(line, 4, "not in the topic");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>/dev/null", word);
-    expect(line, 0, "{}\n");
-    run_for_id("mcpxctl propose echo '{}' --to other --as agent", id);
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>&1", id);
-    expect(line, 2, "not proposed to that participant");
-    run_for_id("mcpxctl say hello --as ann", id);
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
-    expect(line, 2, "is no proposal");
+    expect_of(2, "--to ID says who is to do it", "mcpxctl approve %s --yes --as ann 2>&1",
+              word);
+    expect_of(4, "not in the topic", "mcpxctl approve %s --yes --to nobody --as ann 2>&1",
+              word);
+    expect_of(0, "{}\n", "mcpxctl approve %s --yes --to fs --as ann 2>/dev/null", word);
+    run_for_id(id, "mcpxctl propose echo '{}' --to other --as agent");
+    expect_of(2, "not proposed to that participant",
+              "mcpxctl approve %s --yes --to fs --as ann 2>&1", id);
+    run_for_id(id, "mcpxctl say hello --as ann");
+    expect_of(2, "is no proposal", "mcpxctl approve %s --yes --as ann 2>&1", id);
 }
 
 /* The wrong words for it are refused before anything is sent. */
@@ -85,58 +78,48 @@ Test(decide, a_yes_is_bound_to_what_was_listed)
     static const char zeros[] = "00000000000000000000000000000000";
     char id[64], word[128], line[512];
 
-    run_for_id("mcpxctl propose echo '{\"n\":1}' --to fs --as agent", id);
+    run_for_id(id, "mcpxctl propose echo '{\"n\":1}' --to fs --as agent");
     find_listed("mcpxctl proposals --as ann", id, word);
-    snprintf(line, sizeof line, "mcpxctl approve %.8s --yes --as ann 2>&1", id);
-    expect(line, 2, "--yes wants ID@DIGEST");
+    expect_of(2, "--yes wants ID@DIGEST", "mcpxctl approve %.8s --yes --as ann 2>&1", id);
     snprintf(line, sizeof line, "mcpxctl approve %s@%s --yes\n", id, strchr(word, '@') + 1);
     cr_expect_not_null(strstr(output, line), "it says what to type: %s", output);
     for (size_t i = 0; i < 3; i++) {
         static const char *const verbs[] = {"approve --yes", "reject", "withdraw"};
 
-        snprintf(line, sizeof line, "mcpxctl %s %.8s@%s --as agent 2>&1", verbs[i], id, zeros);
-        expect(line, 1, "something else than what was listed");
+        expect_of(1, "something else than what was listed",
+                  "mcpxctl %s %.8s@%s --as agent 2>&1", verbs[i], id, zeros);
     }
-    snprintf(line, sizeof line, "mcpxctl approve nothing@%s --yes --as ann 2>&1", zeros);
-    expect(line, 4, "no retained envelope");
+    expect_of(4, "no retained envelope", "mcpxctl approve nothing@%s --yes --as ann 2>&1",
+              zeros);
     find_listed("mcpxctl proposals --as ann", id, word);
-    snprintf(line, sizeof line, "mcpxctl reject %s --as ann", word);
-    run_for_id(line, id);
+    run_for_id(id, "mcpxctl reject %s --as ann", word);
 }
 
 Test(decide, a_rejection_ends_a_proposal)
 {
-    char id[64], no[64], line[512];
+    char id[64], no[64];
 
-    run_for_id("mcpxctl propose echo '{}' --to fs --as agent", id);
-    snprintf(line, sizeof line, "mcpxctl reject %.8s --reason 'too much' --as ann", id);
-    run_for_id(line, no);
+    run_for_id(id, "mcpxctl propose echo '{}' --to fs --as agent");
+    run_for_id(no, "mcpxctl reject %.8s --reason 'too much' --as ann", id);
     expect("mcpxctl history --limit 1 --as ann", 0,
            "ann -> agent, fs  mcp/reject  too much\n");
-    snprintf(line, sizeof line, "mcpxctl chain %s --as ann", no);
-    expect(line, 0, "state: rejected\n");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
-    expect(line, 1, "no longer open (rejected)");
+    expect_of(0, "state: rejected\n", "mcpxctl chain %s --as ann", no);
+    expect_of(1, "no longer open (rejected)", "mcpxctl approve %s --yes --as ann 2>&1", id);
 }
 
 Test(decide, only_its_proposer_takes_a_proposal_back)
 {
-    char id[64], back[64], line[512];
+    char id[64], back[64];
 
-    run_for_id("mcpxctl propose echo '{}' --to fs --as agent", id);
-    snprintf(line, sizeof line, "mcpxctl withdraw %.8s --as ann 2>&1", id);
-    expect(line, 3, "mcpxctl withdraw: only agent may, who made it");
+    run_for_id(id, "mcpxctl propose echo '{}' --to fs --as agent");
+    expect_of(3, "mcpxctl withdraw: only agent may, who made it",
+              "mcpxctl withdraw %.8s --as ann 2>&1", id);
     expect("mcpxctl history --limit 1 --as ann", 0, "mcp/proposal:tools/call:echo");
-    snprintf(line, sizeof line, "mcpxctl withdraw %.8s --reason 'done by hand' --as agent",
-             id);
-    run_for_id(line, back);
+    run_for_id(back, "mcpxctl withdraw %.8s --reason 'done by hand' --as agent", id);
     expect("mcpxctl history --limit 1 --as ann", 0,
            "agent -> fs  mcp/withdraw  done by hand\n");
-    snprintf(line, sizeof line, "mcpxctl chain %s --as ann", back);
-    expect(line, 0, "state: withdrawn\n");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", id);
-    expect(line, 1, "no longer open (withdrawn)");
-    snprintf(line, sizeof line, "mcpxctl withdraw %s --as agent 2>&1", id);
-    expect(line, 1, "no longer open (withdrawn)");
+    expect_of(0, "state: withdrawn\n", "mcpxctl chain %s --as ann", back);
+    expect_of(1, "no longer open (withdrawn)", "mcpxctl approve %s --yes --as ann 2>&1", id);
+    expect_of(1, "no longer open (withdrawn)", "mcpxctl withdraw %s --as agent 2>&1", id);
     expect("mcpxctl withdraw nothing --as agent 2>&1", 4, "no retained envelope");
 }

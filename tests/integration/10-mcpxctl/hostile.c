@@ -101,8 +101,8 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
     cr_expect_not_null(strstr(output, "[ignored: the payload is no JSON-RPC"), "%s", output);
     expect("mcpxctl approve lie --yes --as ann 2>&1", 1, "it is ignored by all");
     expect("mcpxctl approve two --yes --as ann 2>&1", 1, "it is ignored by all");
-    run_for_id("mcpxctl reject lie --as ann", id);
-    run_for_id("mcpxctl withdraw two --as eve", id);
+    run_for_id(id, "mcpxctl reject lie --as ann");
+    run_for_id(id, "mcpxctl withdraw two --as eve");
     cr_assert_eq(run("mcpxctl proposals --as ann"), 0);
     cr_expect_str_eq(output, "");
 }
@@ -111,7 +111,7 @@ Test(hostile, a_lie_is_marked_refused_and_can_be_swept_away)
 Test(hostile, what_its_proposer_has_given_up_is_not_approved)
 {
 #define UNTIL(time) CALL("echo") ",\"expires\":\"" time "\""
-    char word[128], line[300];
+    char word[128];
 
     say("late", NULL, "mcp/proposal:tools/call:echo", UNTIL("2020-01-01T00:00:00Z"));
     say("soon", NULL, "mcp/proposal:tools/call:echo", UNTIL("2999-01-01T00:00:00Z"));
@@ -120,27 +120,26 @@ Test(hostile, what_its_proposer_has_given_up_is_not_approved)
     expect("mcpxctl proposals --as ann", 0, "mcp/proposal:tools/call:echo  [until ");
     cr_expect_null(strstr(output, "late"), "%s", output);
     find_listed("mcpxctl proposals --as ann", "soon", word);
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --to fs --as ann 2>&1", word);
-    expect(line, 4, "proposal   soon\n");
+    expect_of(4, "proposal   soon\n", "mcpxctl approve %s --yes --to fs --as ann 2>&1", word);
 }
 
 Test(hostile, an_id_like_the_beginning_of_another_is_not_approved_in_its_place)
 {
-    char word[128], line[300];
+    char word[128];
 
     say("0123456789abcdef", NULL, "mcp/proposal:tools/call:echo", CALL("echo"));
     find_listed("mcpxctl proposals --as ann", "01234567", word);
     say("01234567", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
     expect("mcpxctl approve 0123 --as ann 2>&1", 2, "several ids begin so");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", word);
-    expect(line, 4, "proposal   0123456789abcdef\n");
+    expect_of(4, "proposal   0123456789abcdef\n", "mcpxctl approve %s --yes --as ann 2>&1",
+              word);
     cr_expect_not_null(strstr(output, "\"name\": \"echo\""), "%s", output);
 }
 
 /* Short of 256 envelopes of its own the router remembers an id; its sender may say so many. */
 Test(hostile, what_was_sent_again_under_an_id_is_not_approved)
 {
-    char word[128], line[300], id[32];
+    char word[128], id[32];
 
     rude_shut(&eve);
     daemon_restart(&router,
@@ -156,8 +155,8 @@ Test(hostile, what_was_sent_again_under_an_id_is_not_approved)
     }
     say("deal", NULL, "mcp/proposal:tools/call:fail", CALL("fail"));
     expect("mcpxctl approve deal --yes --as ann 2>&1", 2, "--yes wants ID@DIGEST");
-    snprintf(line, sizeof line, "mcpxctl approve %s --yes --as ann 2>&1", word);
-    expect(line, 1, "something else than what was listed");
+    expect_of(1, "something else than what was listed",
+              "mcpxctl approve %s --yes --as ann 2>&1", word);
     cr_expect_null(strstr(output, "to be done"), "%s", output);
 }
 
@@ -244,7 +243,7 @@ Test(hostile, ten_thousand_proposals_are_listed_and_one_is_found)
         "{\"limits\":{\"messages_per_minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
         "\"drain_s\":1},\"topics\":{\"history\":{\"count\":20000}}}";
     enum { MANY = 10000 };
-    char id[32], about[32], word[128], line[300];
+    char id[32], about[32], word[128];
 
     rude_shut(&eve);
     daemon_restart(&router, roomy, SIGTERM);
@@ -260,8 +259,7 @@ Test(hostile, ten_thousand_proposals_are_listed_and_one_is_found)
     expect("mcpxctl chain p09999 --as ann | tail -n 1", 0, "state: open\n");
     expect("mcpxctl approve p05000 --yes --as ann 2>&1", 2, "--yes wants ID@DIGEST");
     snprintf(word, sizeof word, "%.*s", 64, strstr(output, "p05000@"));
-    snprintf(line, sizeof line, "mcpxctl approve %.39s --yes --as ann 2>&1", word);
-    expect(line, 4, "not in the topic");
+    expect_of(4, "not in the topic", "mcpxctl approve %.39s --yes --as ann 2>&1", word);
     cr_expect_not_null(strstr(output, "proposal   p05000\n"), "%s", output);
 }
 

@@ -108,7 +108,7 @@ Test(restart, what_was_approved_is_seen_to_its_end)
     char id[64], word[128], line[256];
     int status;
 
-    run_for_id("mcpxctl propose late --to fs", id);
+    run_for_id(id, "mcpxctl propose late --to fs");
     find_listed("mcpxctl proposals", id, word);
     snprintf(line, sizeof line, "mcpxctl approve %s --yes", word);
     status = run_through_restart(line, "mcp/request:tools/call:late", SIGTERM);

@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,25 @@ void expect_rows(const struct row *rows, size_t count)
         expect(rows[i].line, rows[i].status, rows[i].says);
 }
 
-void run_for_id(const char *line, char id[64])
+void expect_of(int status, const char *says, const char *format, ...)
 {
+    char line[1024];
+    va_list words;
+
+    va_start(words, format);
+    vsnprintf(line, sizeof line, format, words);
+    va_end(words);
+    expect(line, status, says);
+}
+
+void run_for_id(char id[64], const char *format, ...)
+{
+    char line[1024];
+    va_list words;
+
+    va_start(words, format);
+    vsnprintf(line, sizeof line, format, words);
+    va_end(words);
     cr_assert_eq(run(line), 0, "%s", line);
     cr_assert_eq(strlen(output), 37, "%s", output);
     snprintf(id, 64, "%.36s", output);

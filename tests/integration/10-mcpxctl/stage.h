@@ -36,8 +36,12 @@ struct row {
 /** The same for each row. */
 void expect_rows(const struct row *rows, size_t count);
 
-/** Runs a line that prints an id, and keeps it. */
-void run_for_id(const char *line, char id[64]);
+/** Runs a line that is composed as by printf, and expects the same of it. */
+void expect_of(int status, const char *says, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Runs such a line, which prints an id, and keeps that. */
+void run_for_id(char id[64], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** ID@DIGEST of the open proposal whose id begins so, as `line` ("mcpxctl proposals") lists it. */
 void find_listed(const char *line, const char *id, char word[128]);

@@ -20,7 +20,7 @@ Test(talk, what_is_said_is_in_the_history)
 {
     char first[64], line[256];
 
-    run_for_id("mcpxctl say 'one \033[2J' --as ann", first);
+    run_for_id(first, "mcpxctl say 'one \033[2J' --as ann");
     cr_assert_eq(run("mcpxctl say two --to bob --json --as ann"), 0);
     cr_expect_eq(strncmp(output, "{\"id\":\"", 7), 0, "%s", output);
     cr_assert_eq(run("mcpxctl history --as bob"), 0);
@@ -169,27 +169,25 @@ Test(talk, a_list_without_end_is_given_up)
 Test(talk, tokens_come_from_files_and_are_never_shown)
 {
     const char *token = rude_token(&router, "ann", "a room/1", "[\"chat\"]");
-    char file[] = "/tmp/mcpxctl-token-XXXXXX", line[512], good[1024];
+    char file[] = "/tmp/mcpxctl-token-XXXXXX", good[1024];
     int fd = mkstemp(file);
 
     snprintf(good, sizeof good, "%s", token);
     cr_assert(fd >= 0 && write(fd, good, strlen(good)) == (ssize_t)strlen(good));
     cr_assert_eq(write(fd, "\n", 1), 1);
-    snprintf(line, sizeof line, "mcpxctl who --token-file %s 2>&1", file);
-    expect(line, 0, "fs  mcp/*\n");
+    expect_of(0, "fs  mcp/*\n", "mcpxctl who --token-file %s 2>&1", file);
     cr_expect_null(strstr(output, "warning"), "%s", output);
     fchmod(fd, 0644);
-    expect(line, 0, "warning: others may read");
+    expect_of(0, "warning: others may read", "mcpxctl who --token-file %s 2>&1", file);
     cr_expect_null(strstr(output, good), "%s", output);
-    snprintf(line, sizeof line, "mcpxctl call echo --to fs --token-file %s 2>&1", file);
-    expect(line, 3,
-           "mcpxctl call: refused: no grant of ours covers mcp/request:tools/call:echo to fs; "
-           "mcpxctl can tells more, mcpxctl propose may be open\n");
-    snprintf(line, sizeof line, "mcpxctl propose echo --token-file %s 2>&1", file);
-    expect(line, 3,
-           "covers mcp/proposal:tools/call:echo to everyone; mcpxctl can tells more\n");
-    snprintf(line, sizeof line, "mcpxctl who --token-file %s --as ann 2>&1", file);
-    expect(line, 2, "give one of them");
+    expect_of(
+        3,
+        "mcpxctl call: refused: no grant of ours covers mcp/request:tools/call:echo to fs; "
+        "mcpxctl can tells more, mcpxctl propose may be open\n",
+        "mcpxctl call echo --to fs --token-file %s 2>&1", file);
+    expect_of(3, "covers mcp/proposal:tools/call:echo to everyone; mcpxctl can tells more\n",
+              "mcpxctl propose echo --token-file %s 2>&1", file);
+    expect_of(2, "give one of them", "mcpxctl who --token-file %s --as ann 2>&1", file);
     close(fd);
     unlink(file);
     expect("MCPX_TOKEN=secret-token mcpxctl who 2>&1", 5, "the router answers 401");

@@ -54,12 +54,11 @@ Test(tell, a_complaint_names_what_and_where)
         {"mcpxctl say x --as ann --ca-file /nonexistent/x 2>&1", 2,
          "say: /nonexistent/x: No such file"},
     };
-    char id[64], line[256];
+    char id[64];
 
     expect_rows(rows, LENGTH(rows));
-    run_for_id("mcpxctl say x --as ann", id);
-    snprintf(line, sizeof line, "mcpxctl withdraw %.8s --as ann 2>&1", id);
-    expect(line, 2, " is no proposal");
+    run_for_id(id, "mcpxctl say x --as ann");
+    expect_of(2, " is no proposal", "mcpxctl withdraw %.8s --as ann 2>&1", id);
     cr_expect_not_null(strstr(output, id), "%s", output);
 }
 

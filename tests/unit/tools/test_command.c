@@ -167,20 +167,22 @@ Test(command, says_what_does_not_fit_and_repeats_no_word, .init = cr_redirect_st
 
 Test(command, numbers_keep_their_bounds)
 {
+    static const struct {
+        const char *line;
+        int64_t wait_ms;
+    } rows[] = {
+        {"one w --wait 0.001", 1},      {"one w --wait 3.", 3000},
+        {"one w --wait 45s", 45000},    {"one w --wait 5m", 300000},
+        {"one w --wait 1.5h", 5400000}, {"one w --wait 2d", 172800000},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        cr_expect(read_words(rows[i].line), "%s", rows[i].line);
+        cr_expect_eq(arguments_ms(&arguments, "--wait", 0), rows[i].wait_ms, "%s",
+                     rows[i].line);
+    }
     cr_expect(read_words("one w --limit 1000000000"));
     cr_expect_eq(arguments_number(&arguments, "--limit", 0), NUMBER_MAX);
-    cr_expect(read_words("one w --wait 0.001"));
-    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 1);
-    cr_expect(read_words("one w --wait 3."));
-    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 3000);
-    cr_expect(read_words("one w --wait 45s"));
-    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 45000);
-    cr_expect(read_words("one w --wait 5m"));
-    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 300000);
-    cr_expect(read_words("one w --wait 1.5h"));
-    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 5400000);
-    cr_expect(read_words("one w --wait 2d"));
-    cr_expect_eq(arguments_ms(&arguments, "--wait", 0), 172800000);
     cr_expect(read_words("one -"));
     cr_expect_str_eq(arguments.operands[0], "-");
 }

@@ -112,30 +112,10 @@ Test(ledger, an_empty_one_answers)
     ledger_fini(&ledger);
 }
 
-Test(entry, reads_times_of_any_offset)
+/* The forms of times: test_ident. */
+Test(entry, a_time_before_1970_is_none)
 {
-    static const struct {
-        const char *text;
-        int64_t ms;
-    } rows[] = {
-        {"1970-01-01T00:00:00Z", 0},
-        {"2026-11-22T03:10:00.125Z", 1795317000125},
-        {"2026-11-22t03:10:00z", 1795317000000},
-        {"2026-11-22T05:10:00+02:00", 1795317000000},
-        {"2026-11-21T21:40:00.5-05:30", 1795317000500},
-        {"2024-02-29T12:00:00.123456Z", 1709208000123},
-        {"", -1},
-        {"yesterday", -1},
-        {"2026-11-22", -1},
-        {"2026-11-22T03:10:00", -1},
-        {"2026-13-22T03:10:00Z", -1},
-        {"2026-11-22T03:10:00.125", -1},
-        {"2026-11-22T03:10:00Z ", -1},
-        {"2026-11-22T25:10:00Z", -1},
-        {"1969-12-31T23:59:59Z", -1},
-    };
-
-    for (size_t i = 0; i < LENGTH(rows); i++)
-        cr_expect_eq(time_read(mcpx_slice_of(rows[i].text)), rows[i].ms, "%s: %lld",
-                     rows[i].text, (long long)time_read(mcpx_slice_of(rows[i].text)));
+    cr_expect_eq(time_read(MCPX_SLICE("2026-11-22T05:10:00.125+02:00")), 1795317000125);
+    cr_expect_eq(time_read(MCPX_SLICE("1969-12-31T23:59:59Z")), -1);
+    cr_expect_eq(time_read(MCPX_SLICE("yesterday")), -1);
 }
