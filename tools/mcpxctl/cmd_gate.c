@@ -3,7 +3,7 @@
  * this verb runs and works for: it has the connection, the contracts and canonical JSON, and it
  * prints. So no token reaches the script. gate.py says which requests there are.
  */
-#define _GNU_SOURCE /* environ, pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
@@ -17,14 +17,13 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ANSWER_MS = 60000, LAYOUT_WORDS = 5 };
+enum { ANSWER_MS = 60000, PYTHON_WORDS = 5, NO_PYTHON = 127 };
 
 static const char verb[] = "gate";
 
@@ -212,41 +211,38 @@ static size_t add_words(const struct arguments *arguments, char **words)
     return count;
 }
 
-/* Runs it with the ends of two pipes. Returns the error, or 0. */
-static int spawn(struct gate *gate, char **words, const int to[2], const int from[2])
+/* Runs it with the ends of two pipes, or ends with NO_PYTHON. */
+static pid_t spawn(char **words, const int to[2], const int from[2])
 {
-    posix_spawn_file_actions_t actions;
-    int error;
+    pid_t script = fork();
 
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-    error = posix_spawnp(&gate->script, words[0], &actions, NULL, words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
+    if (script == 0) {
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        execvp(words[0], words);
+        _exit(NO_PYTHON);
+    }
+    return script;
 }
 
 static int start(struct gate *gate)
 {
     char path[PATH_MAX];
-    char *words[LAYOUT_WORDS + WORDS_MAX + 3] = {"python3", "-I", "-X", "utf8", path};
-    size_t count = LAYOUT_WORDS + add_words(gate->arguments, words + LAYOUT_WORDS);
-    int to[2] = {-1, -1}, from[2] = {-1, -1}, error;
+    char *words[PYTHON_WORDS + WORDS_MAX + 3] = {"python3", "-I", "-X", "utf8", path};
+    size_t count = PYTHON_WORDS + add_words(gate->arguments, words + PYTHON_WORDS);
+    int to[2] = {-1, -1}, from[2] = {-1, -1};
 
     find_script(path);
     /* A token in the environment is not for the script. */
     unsetenv("MCPX_TOKEN");
     secret_drop_others("MCPX_TOKEN");
-    if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0)
-        error = errno;
-    else
-        error = spawn(gate, words, to, from);
-    while (count > LAYOUT_WORDS)
+    gate->script = -1;
+    if (pipe2(to, O_CLOEXEC) == 0 && pipe2(from, O_CLOEXEC) == 0)
+        gate->script = spawn(words, to, from);
+    while (count > PYTHON_WORDS)
         free(words[--count]);
-    if (error == ENOENT)
-        return fail_with(STATUS_FAILED, verb, "python3 is not there: install python3");
-    if (error)
-        return fail_with(STATUS_FAILED, verb, "cannot run python3: %s", strerror(error));
+    if (gate->script < 0)
+        return fail_with(STATUS_FAILED, verb, "cannot run python3: %s", strerror(errno));
     close(to[0]);
     close(from[1]);
     gate->to = fdopen(to[1], "w");
@@ -276,6 +272,8 @@ static int run(struct gate *gate)
     while (waitpid(gate->script, &end, 0) < 0 && errno == EINTR) {}
     if (gate->status == STATUS_OK && live_is_interrupted())
         return STATUS_INTERRUPTED;
+    if (gate->status == STATUS_OK && WIFEXITED(end) && WEXITSTATUS(end) == NO_PYTHON)
+        return fail_with(STATUS_FAILED, verb, "python3 is not there: install python3");
     if (gate->status == STATUS_OK && end != 0)
         return fail_with(STATUS_FAILED, verb, "its script has failed");
     return gate->status == STATUS_OK && gate->refused ? STATUS_FAILED : gate->status;
