@@ -294,12 +294,6 @@ static int open_socket(const struct addrinfo *address)
     return fd;
 }
 
-static void say_why(const struct config_listen *where, const char *why,
-                    struct mcpx_text *errors)
-{
-    mx_format(errors, "cannot listen on %s port %s: %s\n", where->host, where->port, why);
-}
-
 /* What to do about it; "" where the reason says it. */
 static const char *advice_for(int error)
 {
@@ -328,7 +322,8 @@ static struct addrinfo *resolve(const struct config_listen *where, struct mcpx_t
     hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     err = getaddrinfo(any ? NULL : where->host, where->port, &hints, &found);
     if (err)
-        say_why(where, gai_strerror(err), errors);
+        mx_format(errors, "cannot listen on %s port %s: %s\n", where->host, where->port,
+                  gai_strerror(err));
     return err ? NULL : found;
 }
 

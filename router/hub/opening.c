@@ -102,14 +102,17 @@ static void forget_until(struct hub *hub, struct link *list, int64_t until_ms)
 void openings_fini(struct hub *hub)
 {
     struct openings *openings = hub->openings;
-    struct task task;
+    struct link *next;
 
     forget_until(hub, &openings->waiting, INT64_MAX);
     forget_until(hub, &openings->loading, INT64_MAX);
     forget_until(hub, &openings->late, INT64_MAX);
     forget_until(hub, &openings->ended, INT64_MAX);
-    while (opening_next_task(hub, &task))
-        ;
+    for (struct link *link = openings->closed.next; link != &openings->closed; link = next) {
+        next = link->next;
+        free(LIST_ELEMENT(link, struct topic, in_hub));
+    }
+    free(openings->told);
     mx_map_fini(&openings->names);
     mx_map_fini(&openings->tickets);
 }

@@ -176,7 +176,7 @@ size_t topic_place_behind(const struct topic *topic, struct mcpx_slice id)
 {
     size_t place = id.text ? place_of(topic, id) : 0;
 
-    return place + is_at(topic, place, id);
+    return id.text && is_at(topic, place, id) ? place + 1 : place;
 }
 
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id)
