@@ -106,16 +106,15 @@ static void write_decision(struct grant *grant, const struct check *check, int64
                            struct mcpx_text *out)
 {
     const struct mcpx_question question = {&check->kind, check->to, check->to_count, wall_ms};
-    struct mcpx_decision found = {0};
-    const struct mcpx_decision *decision = &found;
+    struct mcpx_decision decision = {0};
 
-    mcpx_capset_explain(grant->capset, &question, &found);
-    mx_json_add_bool(out, "allowed", decision->refusal == MCPX_ALLOWED);
-    mx_json_add_optional(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision->refusal)));
-    mx_json_add_optional(out, "grant", decision->grant);
-    mx_json_add_optional(out, "nearest", decision->nearest);
-    mx_json_add_optional(out, "would_allow", decision->would_allow);
-    mx_json_add_optional(out, "alternative", decision->alternative);
+    mcpx_capset_explain(grant->capset, &question, &decision);
+    mx_json_add_bool(out, "allowed", decision.refusal == MCPX_ALLOWED);
+    mx_json_add_optional(out, "reason", mcpx_slice_of(mcpx_refusal_wire(decision.refusal)));
+    mx_json_add_optional(out, "grant", decision.grant);
+    mx_json_add_optional(out, "nearest", decision.nearest);
+    mx_json_add_optional(out, "would_allow", decision.would_allow);
+    mx_json_add_optional(out, "alternative", decision.alternative);
 }
 
 /* Is the caller's token good in the topic that it names, if any? Else there is a problem. */

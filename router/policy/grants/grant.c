@@ -178,8 +178,9 @@ void credential_unref(struct credential *credential)
 
 /*
  * Who may give what: what is given is compared with what the giver has, pattern with pattern.
- * Trying all kinds that a pattern covers is not possible, and trying some would miss the one that matters.
- * Several grants that cover something only together do not count: the giver can give it in pieces.
+ * Trying all kinds that a pattern covers is not possible; trying some would miss the one that
+ * matters. Several grants that cover something only together do not count: the giver can give it
+ * in pieces.
  */
 
 bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms)

@@ -86,8 +86,8 @@ struct answer {
 extern struct answer answer;
 
 /**
- * Asks, takes the answer apart and checks what every answer owes: its form, Content-Length, security headers, the
- * members of a problem.
+ * Asks, takes the answer apart and checks what every answer owes: its form, Content-Length,
+ * security headers, the members of a problem.
  */
 void fixture_ask(const struct ask *ask);
 
