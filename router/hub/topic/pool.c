@@ -112,11 +112,11 @@ void pool_enter(struct topic *topic, enum pool_line line)
 {
     struct pool_part *part = &topic->part;
 
-    if (!offer(topic, line < POOL_LINES ? part->memory : 0))
+    if (!offer(topic, line <= POOL_HELD ? part->memory : 0))
         line = POOL_NOWHERE;
     list_remove(&part->link);
     part->line = line;
-    if (line < POOL_LINES)
+    if (line <= POOL_HELD)
         list_append(&topic->maker->lines[line], &part->link);
     else if (line == POOL_WAITING)
         list_append(&topic->hub->pool.waiting, &part->link);
