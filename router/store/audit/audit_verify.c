@@ -1,8 +1,7 @@
 /*
  * audit_verify.c - reads a chain once, in constant memory, up to the first line that does not fit.
  * A line fits when its number is the next one and it names the line before. What was done to a line
- * that does not fit is seen only from what follows it, so the line behind is read, too; the rest is
- * audit_diagnose.c.
+ * that does not fit is seen only from what follows it, so the line behind is read, too.
  */
 #include "router/store/audit/audit_verify.h"
 
@@ -17,6 +16,211 @@ const char *audit_damage_name(enum audit_damage damage)
 {
     return names[damage];
 }
+
+/* ---- links: what is kept of a line while a chain is verified, until the next line ---- */
+
+/*
+ * A line without its text.
+ *
+ * at        how many lines are before it; its place
+ * file, row as in struct audit_row
+ * readable  it is a line at all; if not, seq and prev mean nothing
+ * ended     it has a line feed
+ * what      its sort
+ * is_signed it is a checkpoint with a good signature
+ * sum       its own SHA-256
+ */
+struct audit_link {
+    uint64_t at;
+    size_t file;
+    uint64_t row, named, seq;
+    bool readable, ended, is_signed;
+    enum audit_what what;
+    char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1];
+};
+
+/* True when `next` names `link` as the line before it. */
+static bool joins(const struct audit_link *link, const struct audit_link *next)
+{
+    return next->readable && memcmp(next->prev, link->sum, MCPX_SHA256_LEN) == 0;
+}
+
+/* Reads a line; `scratch` is for the digest. Signatures are not looked at. False: no memory. */
+static bool read_link(const struct audit_row *row, struct mcpx_text *scratch,
+                      struct audit_link *out)
+{
+    struct audit_line line = {0};
+
+    *out = (struct audit_link){.file = row->file,
+                               .row = row->row,
+                               .named = row->named,
+                               .ended = row->ended,
+                               .readable = audit_line_read(row->text, &line)};
+    if (out->readable) {
+        out->seq = line.seq;
+        out->what = line.what;
+        memcpy(out->prev, line.prev.text, MCPX_SHA256_LEN);
+    }
+    mcpx_text_reset(scratch);
+    mcpx_text_slice(scratch, row->text);
+    mcpx_text_puts(scratch, row->ended ? "\n" : "");
+    return !scratch->failed && mcpx_digest_bytes(mcpx_text_view(scratch), out->sum) == MCPX_OK;
+}
+
+/* ---- what was done ---- */
+
+/*
+ * It is told from where the chain breaks: `before` (A) is the last line that fits, `broken` (B) the
+ * first that does not, `next` (C) the one behind.
+ *
+ *     C names A, so B stands between them                           misplaced, at B
+ *     B has the right number and names another line than A
+ *         C names B, so B is what it was                            edit, at A
+ *         C does not                                                edit, at B
+ *     B names A and has the wrong number                            edit, at B
+ *     B has A's number, and C names B                               misplaced, at A
+ *     B has a higher number, and C names B                          deletion, at B
+ *     none of these                                                 misplaced, at B
+ *
+ * A checkpoint that fits can be B, too, because of its signature.
+ */
+
+/*
+ * Where the chain breaks.
+ *
+ * before       the last line that is good; has_before = there is one
+ * broken       the first that is not
+ * next         the one behind it; has_next = there is one
+ * signature    what is wrong with that of `broken`, which fits; AUDIT_WHOLE: it does not fit
+ */
+struct audit_break {
+    bool has_before, has_next;
+    struct audit_link before, broken, next;
+    enum audit_damage signature;
+};
+
+/* The seq that the broken line should have. */
+static uint64_t break_seq(const struct audit_break *at)
+{
+    return at->has_before ? at->before.seq + 1 : at->broken.named;
+}
+
+static void say(struct audit_verdict *out, enum audit_damage damage,
+                const struct audit_link *link, const char *reason)
+{
+    out->damage = damage;
+    out->file = link->file;
+    out->row = link->row;
+    out->reason = reason;
+}
+
+/* B, or a line that was never followed by another, has no place in the chain. */
+static void say_misplaced(struct audit_verdict *out, const struct audit_link *link)
+{
+    say(out, AUDIT_MISPLACED, link,
+        "the chain does not go on with this line: it was inserted or moved");
+}
+
+/* Nothing shows that B was changed: what follows goes on behind it. */
+static bool goes_on(const struct audit_break *at)
+{
+    return at->has_next ? joins(&at->broken, &at->next)
+                        : at->broken.what != AUDIT_CHECKPOINT || at->broken.is_signed;
+}
+
+/* B names A's place but another line: one of the two was changed. */
+static void judge_neighbours(const struct audit_break *at, struct audit_verdict *out)
+{
+    bool broken_holds = goes_on(at);
+
+    if (!at->has_before && broken_holds && at->broken.what != AUDIT_BEGIN) {
+        say(out, AUDIT_DELETION, &at->broken,
+            "a file begins with \"begin\", and this one does not");
+        return;
+    }
+    if (!at->has_before || at->before.is_signed || !broken_holds) {
+        say(out, AUDIT_EDIT, &at->broken, "this line does not name the line before it");
+        return;
+    }
+    say(out, AUDIT_EDIT, &at->before, "this line is not the one that the next line names");
+    out->seq = at->before.seq;
+    out->lines--;
+}
+
+/* Lines are missing before B. Those at the end of a file are told from whole files. */
+static void judge_gap(const struct audit_break *at, struct audit_verdict *out)
+{
+    struct audit_link end = at->before;
+
+    out->count = at->broken.seq - break_seq(at);
+    if (!at->has_before || at->broken.what != AUDIT_BEGIN || at->before.is_signed) {
+        say(out, AUDIT_DELETION, &at->broken, "lines are missing before this one");
+        return;
+    }
+    end.row++;
+    say(out, AUDIT_TRUNCATION, &end, "the end of this file is missing");
+}
+
+/* B is not where it says it is. */
+static void judge_stranger(const struct audit_break *at, struct audit_verdict *out)
+{
+    if (goes_on(at) && at->broken.seq > break_seq(at))
+        judge_gap(at, out);
+    else if (at->has_before && at->broken.seq == at->before.seq && goes_on(at)) {
+        say_misplaced(out, &at->before);
+        out->seq = at->before.seq;
+        out->lines--;
+    } else
+        say_misplaced(out, &at->broken);
+}
+
+/* True when B fits, and if there is a line behind it, that one fits, too. */
+static bool is_linked(const struct audit_break *at)
+{
+    return at->signature &&
+           (!at->has_next || !at->next.readable || joins(&at->broken, &at->next));
+}
+
+/* B fits, and its signature is not good. If the line behind it names other bytes, B was changed. */
+static void judge_checkpoint(const struct audit_break *at, struct audit_verdict *out)
+{
+    if (!is_linked(at))
+        say(out, AUDIT_EDIT, &at->broken,
+            "this checkpoint is not the one that the next line names");
+    else if (at->signature == AUDIT_UNKNOWN_KEY)
+        say(out, at->signature, &at->broken,
+            "none of the given keys has the id that this line names: give its public half "
+            "with "
+            "--key, too; if nobody has it, the line is forged");
+    else
+        say(out, at->signature, &at->broken,
+            "the signature is not of these lines: they were written by somebody without the "
+            "key");
+}
+
+/* Says what was done. Fills in damage, place and reason. */
+static void diagnose(const struct audit_break *at, struct audit_verdict *out)
+{
+    const struct audit_link *broken = &at->broken;
+
+    out->seq = break_seq(at);
+    if (!broken->ended)
+        say(out, AUDIT_TRUNCATION, broken, "this line is cut off");
+    else if (at->has_before && at->has_next && joins(&at->before, &at->next))
+        say_misplaced(out, broken);
+    else if (!broken->readable)
+        say(out, AUDIT_EDIT, broken, "this is no line of an audit");
+    else if (at->signature)
+        judge_checkpoint(at, out);
+    else if (at->has_before && joins(&at->before, broken))
+        say(out, AUDIT_EDIT, broken, "its number is not the next one");
+    else if (broken->seq == break_seq(at))
+        judge_neighbours(at, out);
+    else
+        judge_stranger(at, out);
+}
+
+/* ---- the pass ---- */
 
 /* One pass over the lines. */
 struct pass {
@@ -38,7 +242,7 @@ static enum step take(struct pass *pass)
 
     if (!pass->rows->next(pass->rows->context, &pass->row))
         return STEP_END;
-    if (!audit_link_read(&pass->row, &pass->scratch, &pass->link))
+    if (!read_link(&pass->row, &pass->scratch, &pass->link))
         return STEP_NO_MEMORY;
     pass->link.at = at;
     return STEP_LINE;
@@ -51,7 +255,7 @@ static bool fits(const struct pass *pass)
     if (!link->readable || !link->ended)
         return false;
     if (link->at > 0)
-        return link->seq == pass->before.seq + 1 && audit_link_joins(&pass->before, link);
+        return link->seq == pass->before.seq + 1 && joins(&pass->before, link);
     return link->seq == link->named && link->what == AUDIT_BEGIN &&
            (link->seq > 1 || memcmp(link->prev, audit_prev_none, MCPX_SHA256_LEN) == 0);
 }
@@ -152,7 +356,7 @@ static enum mcpx_err blame_break(struct pass *pass, enum audit_damage signature)
         return MCPX_ENOMEM;
     at.has_next = step == STEP_LINE;
     at.next = pass->link;
-    audit_diagnose(&at, pass->verdict);
+    diagnose(&at, pass->verdict);
     return MCPX_OK;
 }
 
