@@ -5,6 +5,7 @@
 #include "http_fixture.h"
 #include "tests/support/bearer.h"
 #include "tests/support/hub_defaults.h"
+#include "tests/support/jwt.h"
 
 #include "router/policy/identity/tokens_make.h"
 
@@ -45,8 +46,20 @@ static void add_fs(struct tokens *tokens)
     json_decref(topics);
 }
 
+#define SECRET "0123456789abcdef0123456789abcdef"
+
 struct fixture router;
 struct answer answer;
+
+/* Until the end of a test. */
+static char *kept[32];
+static size_t kept_count;
+
+static const char *keep(char *bearer)
+{
+    cr_assert(bearer && kept_count < sizeof kept / sizeof *kept);
+    return kept[kept_count++] = bearer;
+}
 
 void answer_forget(void)
 {
@@ -67,7 +80,7 @@ void fixture_init(void)
     router.config.origins = router.origins;
     router.config.hub.create = true;
     cr_assert_eq(jwt_ring_add(tokens_ring(router.config.tokens), "k1", "HS256",
-                              MCPX_SLICE("0123456789abcdef0123456789abcdef"), true),
+                              MCPX_SLICE(SECRET), true),
                  MCPX_OK);
     add_fs(router.config.tokens);
     router.api = (struct http_api){.hub = hub_new(&router.config.hub, chance),
@@ -91,6 +104,8 @@ void fixture_fini(void)
     tickets_free(router.api.tickets);
     changes_free(router.api.changes);
     tokens_free(router.config.tokens);
+    while (kept_count > 0)
+        free(kept[--kept_count]);
     answer_forget();
 }
 
@@ -100,7 +115,7 @@ void fixture_again(void)
     fixture_init();
 }
 
-char *fixture_bearer(const char *participant, const char *topic, const char *capabilities)
+static char *issue(const char *participant, const char *topic, const char *capabilities)
 {
     struct mcpx_text out = {0};
     struct mcpx_fault fault;
@@ -117,10 +132,27 @@ char *fixture_bearer(const char *participant, const char *topic, const char *cap
     return out.text;
 }
 
+const char *fixture_bearer(const char *participant, const char *topic,
+                           const char *capabilities)
+{
+    return keep(issue(participant, topic, capabilities));
+}
+
+const char *fixture_signed(const char *claims)
+{
+    struct mcpx_text out = {0};
+    char *token = jwt_make("{\"alg\":\"HS256\",\"kid\":\"k1\"}", claims, "SHA256", SECRET);
+
+    mcpx_text_puts(&out, "Bearer ");
+    mcpx_text_puts(&out, token);
+    free(token);
+    return keep(out.text);
+}
+
 struct peer *fixture_join_as(const char *participant, const char *topic,
                              const char *capabilities)
 {
-    char *bearer = fixture_bearer(participant, topic, capabilities);
+    char *bearer = issue(participant, topic, capabilities);
     struct admission admission = {.topic = mcpx_slice_of(topic)};
     struct grant *grant = NULL;
     struct peer *peer = NULL;
@@ -233,4 +265,14 @@ void fixture_ask(const struct ask *ask)
     http_reply_fini(&reply);
     take_apart();
     check_manners(ask);
+}
+
+void fixture_get(const char *target, const char *authorization)
+{
+    fixture_ask(&(struct ask){"GET", target, authorization, NULL, NULL});
+}
+
+void fixture_post(const char *target, const char *authorization, const char *body)
+{
+    fixture_ask(&(struct ask){"POST", target, authorization, NULL, body});
 }

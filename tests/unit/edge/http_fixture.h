@@ -43,9 +43,13 @@ void fixture_again(void);
 
 /**
  * "Bearer TOKEN" for a participant in a topic, valid for a day. `capabilities` is a JSON array.
- * The caller frees it.
+ * Kept until fixture_fini.
  */
-char *fixture_bearer(const char *participant, const char *topic, const char *capabilities);
+const char *fixture_bearer(const char *participant, const char *topic,
+                           const char *capabilities);
+
+/** "Bearer TOKEN" with these claims, signed with the router's key. Likewise kept. */
+const char *fixture_signed(const char *claims);
 
 /** Joins a participant with these capabilities, as JSON text. */
 struct peer *fixture_join_as(const char *participant, const char *topic,
@@ -91,6 +95,10 @@ extern struct answer answer;
  */
 void fixture_ask(const struct ask *ask);
 
+/** The same for a GET, and for a POST. */
+void fixture_get(const char *target, const char *authorization);
+void fixture_post(const char *target, const char *authorization, const char *body);
+
 /** Frees the last answer. */
 void answer_forget(void);
 
@@ -102,5 +110,12 @@ const char *answer_string(const char *name);
 
 /** True when the text of a JSON value equals another text's. */
 bool json_equals(const json_t *value, const char *text);
+
+/** The body of the last answer, or a member of it, equals this text. */
+#define EXPECT_ANSWER(expected)                                                               \
+    cr_expect(json_equals(answer.json, expected), "%s", answer.text.text)
+#define EXPECT_MEMBER(name, expected)                                                         \
+    cr_expect(json_equals(json_object_get(answer.json, name), expected), "%s",                \
+              answer.text.text)
 
 #endif

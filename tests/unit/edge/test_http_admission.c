@@ -10,35 +10,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-TestSuite(http_admission, .init = fixture_init, .fini = fixture_fini);
-
 /* What an attempt came to. */
-struct attempt {
+static struct attempt {
     struct admission admission;
     struct mcpx_text scratch;
     struct grant *grant;
     const char *detail;
     enum mcpx_err err;
-};
+} attempt;
 
-static void attempt_to(const struct ask *ask, struct attempt *attempt)
+static void forget(void)
+{
+    mcpx_text_fini(&attempt.scratch);
+    grant_unref(attempt.grant);
+    attempt = (struct attempt){.err = MCPX_OK};
+}
+
+static void fini(void)
+{
+    forget();
+    fixture_fini();
+}
+
+TestSuite(http_admission, .init = fixture_init, .fini = fini);
+
+static void attempt_to(const struct ask *ask)
 {
     struct http_request request = {.method = mcpx_slice_of(ask->method),
                                    .target = mcpx_slice_of(ask->target),
                                    .authorization = mcpx_slice_of(ask->authorization),
                                    .origin = mcpx_slice_of(ask->origin)};
 
-    *attempt = (struct attempt){0};
-    attempt->err = http_admission(&router.api, &request, router.now, &attempt->admission,
-                                  &attempt->scratch, &attempt->grant, &attempt->detail);
-    cr_expect_eq(attempt->err == MCPX_OK, attempt->grant != NULL, "%s", ask->target);
-    cr_expect_eq(attempt->err == MCPX_OK, attempt->detail == NULL, "%s", ask->target);
+    forget();
+    attempt.err = http_admission(&router.api, &request, router.now, &attempt.admission,
+                                 &attempt.scratch, &attempt.grant, &attempt.detail);
+    cr_expect_eq(attempt.err == MCPX_OK, attempt.grant != NULL, "%s", ask->target);
+    cr_expect_eq(attempt.err == MCPX_OK, attempt.detail == NULL, "%s", ask->target);
 }
 
-static void attempt_fini(struct attempt *attempt)
+static void attempt_get(const char *target, const char *authorization)
 {
-    mcpx_text_fini(&attempt->scratch);
-    grant_unref(attempt->grant);
+    attempt_to(&(struct ask){"GET", target, authorization, NULL, NULL});
 }
 
 Test(http_admission, refuses_in_a_fixed_order)
@@ -105,14 +117,10 @@ Test(http_admission, refuses_in_a_fixed_order)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct attempt attempt;
-
         attempt_to(&(struct ask){rows[i].method, rows[i].target, rows[i].authorization,
-                                 rows[i].origin, NULL},
-                   &attempt);
+                                 rows[i].origin, NULL});
         cr_expect_eq(attempt.err, rows[i].err, "row %zu %s: %s (%s)", i, rows[i].target,
                      mcpx_strerror(attempt.err), attempt.detail);
-        attempt_fini(&attempt);
     }
 }
 
@@ -126,34 +134,25 @@ Test(http_admission, names_the_setting_that_somebody_has_used_up)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *setting = cap_setting(rows[i].cap);
-        struct attempt attempt;
-
         fixture_again();
         router.config.hub.connections_each = rows[i].connections;
         router.config.hub.topics_each = rows[i].topics;
         fixture_remake_hub();
         fixture_join("fs", "room-2");
-        attempt_to(&(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
-                   &attempt);
+        attempt_get("/ws?topic=room-1", FIXTURE_FS_BEARER);
         cr_expect_eq(attempt.err, MCPX_ESHARE, "%zu", i);
         cr_expect(attempt.detail && strstr(attempt.detail, setting), "%s", attempt.detail);
         cr_expect_eq(hub_stats(router.api.hub)->caps[rows[i].cap], 1, "%s is counted",
                      setting);
-        attempt_fini(&attempt);
     }
 }
 
 Test(http_admission, reads_how_somebody_wants_to_come_in)
 {
     char after[MCPX_ID_MAX + 2], target[MCPX_ID_MAX + 200];
-    struct attempt attempt;
-
-    attempt_to(
-        &(struct ask){"GET",
-                      "/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1"
-                      "&serial=000999999999999999&epoch=5%65",
-                      FIXTURE_FS_BEARER, NULL, NULL},
-        &attempt);
+    attempt_get("/ws?history=0012&after=m%2F1&routing=directed&topic=room-%C3%BC+1"
+                "&serial=000999999999999999&epoch=5%65",
+                FIXTURE_FS_BEARER);
     cr_expect_eq(attempt.err, MCPX_OK);
     cr_expect(mcpx_slice_equal(attempt.admission.topic, MCPX_SLICE("room-\xc3\xbc 1")));
     cr_expect(mcpx_slice_equal(attempt.admission.after, MCPX_SLICE("m/1")));
@@ -163,67 +162,52 @@ Test(http_admission, reads_how_somebody_wants_to_come_in)
     cr_expect(attempt.admission.has_history);
     cr_expect_eq(attempt.admission.history, 12);
     cr_expect(mcpx_slice_equal(attempt.grant->identity, MCPX_SLICE("fs")));
-    attempt_fini(&attempt);
 
-    attempt_to(&(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
-               &attempt);
+    attempt_get("/ws?topic=room-1", FIXTURE_FS_BEARER);
     cr_expect_eq(attempt.admission.routing, ROUTING_DEFAULT);
     cr_expect_not(attempt.admission.has_history);
     cr_expect_null(attempt.admission.after.text);
     cr_expect_null(attempt.admission.epoch.text);
     cr_expect_eq(attempt.admission.instance, 0);
-    attempt_fini(&attempt);
 
-    attempt_to(&(struct ask){"GET", "/ws?topic=room-1&instance=auto&instance_key=%6b1",
-                             FIXTURE_FS_BEARER, NULL, NULL},
-               &attempt);
+    attempt_get("/ws?topic=room-1&instance=auto&instance_key=%6b1", FIXTURE_FS_BEARER);
     cr_expect_eq(attempt.admission.instance, INSTANCE_AUTO);
     cr_expect(mcpx_slice_equal(attempt.admission.instance_key, MCPX_SLICE("k1")));
-    attempt_fini(&attempt);
 
     memset(after, 'a', sizeof after);
     after[MCPX_ID_MAX + 1] = '\0';
     snprintf(target, sizeof target, "/ws?topic=room-1&after=%s", after);
-    attempt_to(&(struct ask){"GET", target, FIXTURE_FS_BEARER, NULL, NULL}, &attempt);
+    attempt_get(target, FIXTURE_FS_BEARER);
     cr_expect_eq(attempt.err, MCPX_EREQUEST);
-    attempt_fini(&attempt);
 }
 
 Test(http_admission, takes_a_ticket_once)
 {
-    struct attempt attempt;
     char target[256];
 
-    fixture_ask(&(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
-                              "{\"topic\":\"room-1\"}"});
+    fixture_post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}");
     snprintf(target, sizeof target, "/ws?topic=room-1&ticket=%s", answer_string("ticket"));
     /* A proxy's own credentials are none of ours. */
-    attempt_to(&(struct ask){"GET", target, "Basic YTpi", NULL, NULL}, &attempt);
+    attempt_get(target, "Basic YTpi");
     cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
-    attempt_fini(&attempt);
-    attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    attempt_get(target, NULL);
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
-    attempt_fini(&attempt);
 }
 
 Test(http_admission, takes_tokens_in_the_query_only_when_told_to)
 {
-    struct attempt attempt;
     char target[256];
 
     snprintf(target, sizeof target, "/ws?topic=room-1&token=%s",
              strchr(FIXTURE_FS_BEARER, ' ') + 1);
-    attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    attempt_get(target, NULL);
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
-    attempt_fini(&attempt);
     router.config.query_token = true;
-    attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+    attempt_get(target, NULL);
     cr_expect_eq(attempt.err, MCPX_OK, "%s", attempt.detail);
-    attempt_fini(&attempt);
     /* A bad header is not rescued by a good query. */
-    attempt_to(&(struct ask){"GET", target, "Bearer x", NULL, NULL}, &attempt);
+    attempt_get(target, "Bearer x");
     cr_expect_eq(attempt.err, MCPX_ETOKEN);
-    attempt_fini(&attempt);
 }
 
 /* A ticket says nothing of instances: its grant and the query do. */
@@ -234,15 +218,13 @@ Test(http_admission, lets_browsers_be_instances_until_there_are_enough)
     router.config.hub.instances = 2;
     fixture_remake_hub();
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        struct attempt attempt;
         struct peer *peer;
         char target[256];
 
-        fixture_ask(&(struct ask){"POST", "/v0.1/tickets", FIXTURE_FS_BEARER, NULL,
-                                  "{\"topic\":\"room-1\"}"});
+        fixture_post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}");
         snprintf(target, sizeof target, "/ws?topic=room-1&instance=auto&ticket=%s",
                  answer_string("ticket"));
-        attempt_to(&(struct ask){"GET", target, NULL, NULL, NULL}, &attempt);
+        attempt_get(target, NULL);
         cr_expect_eq(attempt.err, expected[i], "%s", mcpx_strerror(attempt.err));
         if (attempt.err)
             cr_expect(strstr(attempt.detail, "connected to the topic as often as it may be"));
@@ -250,7 +232,6 @@ Test(http_admission, lets_browsers_be_instances_until_there_are_enough)
             cr_expect_eq(hub_admit(router.api.hub, attempt.grant, &attempt.admission, NULL,
                                    router.now, &peer),
                          MCPX_OK);
-        attempt_fini(&attempt);
     }
 }
 
@@ -279,8 +260,6 @@ Test(http_admission, passes_on_what_the_hub_says)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct attempt attempt;
-
         fixture_again();
         router.config.hub.create = rows[i].create;
         router.config.hub.takeover = rows[i].takeover;
@@ -291,12 +270,10 @@ Test(http_admission, passes_on_what_the_hub_says)
             fixture_join("ann", "room-1");
         if (rows[i].drain)
             hub_drain(router.api.hub, router.now);
-        attempt_to(&(struct ask){"GET", "/ws?topic=room-1", FIXTURE_FS_BEARER, NULL, NULL},
-                   &attempt);
+        attempt_get("/ws?topic=room-1", FIXTURE_FS_BEARER);
         cr_expect_eq(attempt.err, rows[i].err, "row %zu: %s", i, mcpx_strerror(attempt.err));
         if (attempt.detail)
             cr_expect_eq(strncmp(attempt.detail, rows[i].detail, strlen(rows[i].detail)), 0,
                          "row %zu: %s", i, attempt.detail);
-        attempt_fini(&attempt);
     }
 }

@@ -63,30 +63,28 @@ Test(http_api, answers_known_and_unknown_paths)
 
 Test(http_api, says_how_long_it_has_been_well)
 {
-    fixture_ask(&(struct ask){"GET", "/health", NULL, NULL, NULL});
-    cr_expect(json_equals(answer.json, "{\"status\":\"healthy\",\"uptime\":62.234,"
-                                       "\"timestamp\":\"2026-11-21T23:18:00.001Z\","
-                                       "\"protocol\":\"mcpx/v0.1\"}"),
-              "%s", answer.text.text);
+    fixture_get("/health", NULL);
+    EXPECT_ANSWER("{\"status\":\"healthy\",\"uptime\":62.234,"
+                  "\"timestamp\":\"2026-11-21T23:18:00.001Z\","
+                  "\"protocol\":\"mcpx/v0.1\"}");
 }
 
 Test(http_api, is_alive_but_not_ready_while_draining)
 {
     hub_drain(router.api.hub, router.now);
-    fixture_ask(&(struct ask){"GET", "/readyz", NULL, NULL, NULL});
+    fixture_get("/readyz", NULL);
     cr_expect_eq(answer.status, 503);
     cr_expect_str_eq(answer_string("code"), "draining");
     cr_expect(answer_has("Retry-After: 5"), "%s", answer.text.text);
-    fixture_ask(&(struct ask){"GET", "/livez", NULL, NULL, NULL});
+    fixture_get("/livez", NULL);
     cr_expect_eq(answer.status, 200);
 }
 
 Test(http_api, asks_for_a_token_that_is_good_for_the_topic)
 {
-    char *bearer, *lower;
+    const char *bearer = fixture_bearer("ann", "room", "[]");
+    char *lower = strdup(bearer);
 
-    bearer = fixture_bearer("ann", "room", "[]");
-    lower = strdup(bearer);
     memcpy(lower, "bEARER", 6);
     const struct {
         const char *authorization, *target;
@@ -118,7 +116,6 @@ Test(http_api, asks_for_a_token_that_is_good_for_the_topic)
         cr_expect_str_eq(answer_string("error"), rows[i].error, "row %zu", i);
     }
     free(lower);
-    free(bearer);
 }
 
 Test(http_api, names_topics_in_any_spelling)
@@ -137,11 +134,10 @@ Test(http_api, names_topics_in_any_spelling)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *bearer = fixture_bearer("ann", rows[i].topic, "[]");
+        const char *bearer = fixture_bearer("ann", rows[i].topic, "[]");
 
-        fixture_ask(&(struct ask){"GET", rows[i].path, bearer, NULL, NULL});
+        fixture_get(rows[i].path, bearer);
         cr_expect_eq(answer.status, 200, "%s: %s", rows[i].path, answer.text.text);
-        free(bearer);
     }
 }
 
@@ -194,7 +190,7 @@ Test(http_api, refuses_bodies_beyond_the_bound)
 
     memset(body, ' ', HTTP_BODY_MAX + 1);
     body[HTTP_BODY_MAX + 1] = '\0';
-    fixture_ask(&(struct ask){"POST", "/v0.1/check", FIXTURE_FS_BEARER, NULL, body});
+    fixture_post("/v0.1/check", FIXTURE_FS_BEARER, body);
     cr_expect_eq(answer.status, 413, "%s", answer.text.text);
     free(body);
 }

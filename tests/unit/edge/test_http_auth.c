@@ -3,18 +3,12 @@
  * get none from one on their own desk, a browser's ticket lets two in. Protocol: sections 7, 8.
  */
 #include "http_fixture.h"
-#include "tests/support/jwt.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 TestSuite(http_auth, .init = fixture_init, .fini = fixture_fini);
-
-static void post(const char *target, const char *bearer, const char *body)
-{
-    fixture_ask(&(struct ask){"POST", target, bearer, NULL, body});
-}
 
 Test(http_auth, hands_out_tokens_in_dev_mode_only)
 {
@@ -23,13 +17,12 @@ Test(http_auth, hands_out_tokens_in_dev_mode_only)
 
     for (size_t i = 0; i < 2; i++) {
         router.config.dev = false;
-        post(paths[i], NULL, body);
+        fixture_post(paths[i], NULL, body);
         cr_expect_eq(answer.status, 404, "%s", paths[i]);
         router.config.dev = true;
-        post(paths[i], NULL, body);
+        fixture_post(paths[i], NULL, body);
         cr_expect_eq(answer.status, 200, "%s", answer.text.text);
-        cr_expect(
-            json_equals(json_object_get(answer.json, "capabilities"), "[\"mcp/*\",\"chat\"]"));
+        EXPECT_MEMBER("capabilities", "[\"mcp/*\",\"chat\"]");
     }
 }
 
@@ -38,14 +31,13 @@ Test(http_auth, hands_out_tokens_that_open_doors)
     char bearer[4096];
 
     router.config.dev = true;
-    post("/v0.1/auth/token", NULL,
-         "{\"participantId\":\"ann\",\"topic\":\"a/b\",\"capabilities\":"
-         "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}],\"extra\":1}");
+    fixture_post("/v0.1/auth/token", NULL,
+                 "{\"participantId\":\"ann\",\"topic\":\"a/b\",\"capabilities\":"
+                 "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}],\"extra\":1}");
     cr_assert_eq(answer.status, 200, "%s", answer.text.text);
-    cr_expect(json_equals(json_object_get(answer.json, "capabilities"),
-                          "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}]"));
+    EXPECT_MEMBER("capabilities", "[\"chat\",{\"kind\":\"mcp/*\",\"to\":[\"fs\"]}]");
     snprintf(bearer, sizeof bearer, "Bearer %s", answer_string("token"));
-    fixture_ask(&(struct ask){"GET", "/v0.1/topics/a%2Fb/participants", bearer, NULL, NULL});
+    fixture_get("/v0.1/topics/a%2Fb/participants", bearer);
     cr_expect_eq(answer.status, 200, "%s", answer.text.text);
 }
 
@@ -89,7 +81,7 @@ Test(http_auth, says_what_is_wrong_with_a_token_request)
 
     router.config.dev = true;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        post("/v0.1/auth/token", NULL, rows[i].body);
+        fixture_post("/v0.1/auth/token", NULL, rows[i].body);
         cr_expect_eq(answer.status, 400, "%s: %s", rows[i].body, answer.text.text);
         cr_expect_str_eq(answer_string("code"), rows[i].code, "%s", rows[i].body);
         cr_expect_eq(strncmp(answer_string("error"), rows[i].error, strlen(rows[i].error)), 0,
@@ -114,7 +106,7 @@ Test(http_auth, issues_tickets_for_topics_the_token_is_good_for)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        post("/v0.1/tickets", rows[i].authorization, rows[i].body);
+        fixture_post("/v0.1/tickets", rows[i].authorization, rows[i].body);
         cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
         if (answer.status == 200) {
             cr_expect_eq(json_integer_value(json_object_get(answer.json, "expires_in")), 30);
@@ -138,7 +130,7 @@ Test(http_auth, stops_issuing_tickets_nobody_uses)
         fixture_again();
         tickets_set_each(router.api.tickets, rows[i].each);
         while (status == 200 && issued <= TICKETS_MAX) {
-            post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}");
+            fixture_post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-1\"}");
             status = answer.status;
             issued++;
         }
@@ -148,21 +140,15 @@ Test(http_auth, stops_issuing_tickets_nobody_uses)
     }
 }
 
-/* "Bearer TOKEN" of ann, with these capabilities, for `life_s`. The caller frees it. */
-static char *bearer_of_ann(const char *can, int life_s)
+/* A token of ann, with these capabilities, for `life_s`. */
+static const char *bearer_of_ann(const char *can, int life_s)
 {
-    char claims[256], *token, *bearer;
+    char claims[256];
 
     snprintf(claims, sizeof claims,
              "{\"sub\":\"ann\",\"topic\":\"room-1\",\"capabilities\":[\"%s\"],\"exp\":%lld}",
              can, (long long)(router.now.wall_ms / 1000 + life_s));
-    token = jwt_make("{\"alg\":\"HS256\",\"kid\":\"k1\"}", claims, "SHA256",
-                     "0123456789abcdef0123456789abcdef");
-    bearer = malloc(strlen(token) + 8);
-    cr_assert(bearer);
-    sprintf(bearer, "Bearer %s", token);
-    free(token);
-    return bearer;
+    return fixture_signed(claims);
 }
 
 static struct peer *come_in(struct mcpx_slice bearer, struct mcpx_slice named)
@@ -208,7 +194,8 @@ Test(http_auth, renews_what_came_with_the_same_token_and_widens_no_other)
         {"those under it already", "", false, 200, "[\"ann\",\"ann~3\"]"},
     };
     const struct mcpx_slice none = {NULL, 0};
-    char *tokens[4], *fresh, body[1024];
+    const char *tokens[4], *fresh;
+    char body[1024];
     struct peer *peers[4];
 
     router.config.hub.instances = 8;
@@ -223,7 +210,7 @@ Test(http_auth, renews_what_came_with_the_same_token_and_widens_no_other)
         snprintf(body, sizeof body, "{\"topic\":\"room-1\"%s%s%s%s}", rows[i].rest,
                  rows[i].replaces ? ",\"replaces\":\"" : "",
                  rows[i].replaces ? tokens[0] + 7 : "", rows[i].replaces ? "\"" : "");
-        post("/v0.1/token", fresh, body);
+        fixture_post("/v0.1/token", fresh, body);
         cr_expect_eq(answer.status, rows[i].status, "%s: %s", rows[i].what, answer.text.text);
         if (rows[i].connections)
             cr_expect(
@@ -234,10 +221,6 @@ Test(http_auth, renews_what_came_with_the_same_token_and_widens_no_other)
     cr_expect_eq(left_s(peers[1]), 5, "a helper is renewed");
     cr_expect_str_eq(peer_grant(peers[1])->capabilities.text, "[\"chat\"]");
     cr_expect_eq(left_s(peers[3]), 5, "a helper is renewed");
-    free(tokens[0]);
-    free(tokens[1]);
-    free(tokens[3]);
-    free(fresh);
 }
 
 /* Nothing would end its connections that show no certificate: neither exp nor a revocation. */
@@ -250,9 +233,9 @@ Test(http_auth, renews_nothing_by_a_certificate_alone)
     come_in(mcpx_slice_of(strchr(FIXTURE_FS_BEARER, ' ') + 1), none);
     router.named = MCPX_SLICE("fs");
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
-        post("/v0.1/token", NULL, bodies[i]);
+        fixture_post("/v0.1/token", NULL, bodies[i]);
         cr_expect_eq(answer.status, 401, "%s", answer.text.text);
-        post("/v0.1/token", FIXTURE_FS_BEARER, bodies[i]);
+        fixture_post("/v0.1/token", FIXTURE_FS_BEARER, bodies[i]);
         cr_expect_eq(answer.status, 200, "%s", answer.text.text);
     }
 }
@@ -272,9 +255,8 @@ Test(http_auth, opens_no_door_to_who_is_kept_out)
          "{\"topic\":\"room-1\",\"add\":[\"chat\"]}"},
         {"DELETE", "/admin/participants/fs?topic=room-1&for=0", FIXTURE_FS_BEARER, NULL, NULL},
     };
-    char *root;
+    const char *root = fixture_bearer("root", "room-1", "[\"admin/*\"]");
 
-    root = fixture_bearer("root", "room-1", "[\"admin/*\"]");
     fixture_join("root", "room-1");
     fixture_join("root", "room-2");
     fixture_ask(&(struct ask){"DELETE", "/admin/participants/fs?topic=room-1&for=60", root,
@@ -285,12 +267,10 @@ Test(http_auth, opens_no_door_to_who_is_kept_out)
         cr_expect_eq(answer.status, 403, "%s: %s", rows[i].target, answer.text.text);
         cr_expect_str_eq(answer_string("code"), "kicked", "%s", rows[i].target);
     }
-    fixture_ask(&(struct ask){"GET", "/v0.1/topics", FIXTURE_FS_BEARER, NULL, NULL});
-    cr_expect(json_equals(json_object_get(answer.json, "topics"), "[\"room-2\"]"), "%s",
-              answer.text.text);
-    post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-2\"}");
+    fixture_get("/v0.1/topics", FIXTURE_FS_BEARER);
+    EXPECT_MEMBER("topics", "[\"room-2\"]");
+    fixture_post("/v0.1/tickets", FIXTURE_FS_BEARER, "{\"topic\":\"room-2\"}");
     cr_expect_eq(answer.status, 200, "%s", answer.text.text);
-    free(root);
 }
 
 /* An administrator grants what no message will ever ask for, and believes that it was granted. */
@@ -308,14 +288,11 @@ Test(http_auth, tells_an_administrator_of_a_typing_error)
          "error, \\\"mcp/request:tools/call:x\\\" is meant\"]"},
         {"{\"topic\":\"room-1\",\"add\":[\"mcp/request:tools/call:x\"]}", "[]"},
     };
-    char *root;
+    const char *root = fixture_bearer("root", "room-1", "[\"admin/*\"]");
 
-    root = fixture_bearer("root", "room-1", "[\"admin/*\"]");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        post("/admin/participants/fs/capabilities", root, rows[i].body);
+        fixture_post("/admin/participants/fs/capabilities", root, rows[i].body);
         cr_expect_eq(answer.status, 200, "%s", answer.text.text);
-        cr_expect(json_equals(json_object_get(answer.json, "warnings"), rows[i].warnings),
-                  "%s", answer.text.text);
+        EXPECT_MEMBER("warnings", rows[i].warnings);
     }
-    free(root);
 }

@@ -9,11 +9,6 @@
 
 TestSuite(http_check, .init = fixture_init, .fini = fixture_fini);
 
-static void check(const char *bearer, const char *body)
-{
-    fixture_ask(&(struct ask){"POST", "/v0.1/check", bearer, NULL, body});
-}
-
 Test(http_check, decides_and_says_why)
 {
     static const struct {
@@ -57,7 +52,7 @@ Test(http_check, decides_and_says_why)
         const char *name;
         json_t *value;
 
-        check(FIXTURE_FS_BEARER, rows[i].body);
+        fixture_post("/v0.1/check", FIXTURE_FS_BEARER, rows[i].body);
         cr_expect_eq(answer.status, 200, "%s: %s", rows[i].body, answer.text.text);
         json_object_foreach(expected, name, value)
             cr_expect(json_equal(json_object_get(answer.json, name), value), "%s: %s",
@@ -89,7 +84,7 @@ Test(http_check, says_what_is_wrong_with_a_question)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        check(FIXTURE_FS_BEARER, rows[i].body);
+        fixture_post("/v0.1/check", FIXTURE_FS_BEARER, rows[i].body);
         cr_expect_eq(answer.status, 400, "%s: %s", rows[i].body, answer.text.text);
         cr_expect_str_eq(answer_string("code"), rows[i].code, "%s", rows[i].body);
         cr_expect_eq(strncmp(answer_string("detail"), rows[i].detail, strlen(rows[i].detail)),
@@ -116,11 +111,10 @@ Test(http_check, tells_about_others_only_to_those_who_may_ask)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *bearer = fixture_bearer("ann", "room", rows[i].capabilities);
+        const char *bearer = fixture_bearer("ann", "room", rows[i].capabilities);
 
-        check(bearer, rows[i].body);
+        fixture_post("/v0.1/check", bearer, rows[i].body);
         cr_expect_eq(answer.status, rows[i].status, "row %zu: %s", i, answer.text.text);
-        free(bearer);
     }
 }
 
@@ -134,7 +128,7 @@ Test(http_check, bounds_the_list_of_grants)
         for (int i = 1; i < count; i++)
             mcpx_text_puts(&body, ",\"chat\"");
         mcpx_text_puts(&body, "]}");
-        check(FIXTURE_FS_BEARER, body.text);
+        fixture_post("/v0.1/check", FIXTURE_FS_BEARER, body.text);
         cr_expect_eq(answer.status, count == 64 ? 200 : 400, "%d: %s", count,
                      answer.text.text);
         if (count > 64)
@@ -152,7 +146,7 @@ Test(http_check, bounds_the_bytes_of_the_list)
     for (int i = 0; i < 8192; i++)
         mcpx_text_puts(&body, "x");
     mcpx_text_puts(&body, "\"]}");
-    check(FIXTURE_FS_BEARER, body.text);
+    fixture_post("/v0.1/check", FIXTURE_FS_BEARER, body.text);
     cr_expect_eq(answer.status, 400, "%s", answer.text.text);
     cr_expect_str_eq(answer_string("detail"), "capabilities must be at most 8192 bytes");
     mcpx_text_fini(&body);

@@ -4,7 +4,6 @@
  * looked at once for each topic. Protocol: section 8.
  */
 #include "http_fixture.h"
-#include "tests/support/jwt.h"
 
 #include "router/policy/grants/grant.h"
 #include "router/policy/identity/jwt.h"
@@ -45,22 +44,16 @@ bool __wrap_authority_is_guarded(const struct mcpx_capset *set, int64_t wall_ms)
     return __real_authority_is_guarded(set, wall_ms);
 }
 
-/* "Bearer TOKEN" of an administrator of topics. The caller frees it. */
-static char *bearer_for(const char *topics)
+/* A token of an administrator of topics. */
+static const char *bearer_for(const char *topics)
 {
-    char claims[512], *token, *bearer;
+    char claims[512];
 
     snprintf(claims, sizeof claims,
              "{\"participantId\":\"root\",\"topic\":%s,\"capabilities\":[\"admin/*\"],"
              "\"exp\":1895303080}",
              topics);
-    token = jwt_make("{\"alg\":\"HS256\",\"kid\":\"k1\"}", claims, "SHA256",
-                     "0123456789abcdef0123456789abcdef");
-    bearer = malloc(strlen(token) + 8);
-    cr_assert(bearer);
-    sprintf(bearer, "Bearer %s", token);
-    free(token);
-    return bearer;
+    return fixture_signed(claims);
 }
 
 Test(http_kick, everywhere_verifies_the_token_and_looks_at_grants_once)
@@ -80,7 +73,7 @@ Test(http_kick, everywhere_verifies_the_token_and_looks_at_grants_once)
         fixture_join_as("ann", topic, "[\"chat\"]"); /* no admin: looked at */
     }
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *bearer = bearer_for(rows[i].topics);
+        const char *bearer = bearer_for(rows[i].topics);
 
         verified = looked = 0;
         fixture_ask(&(struct ask){"DELETE", "/admin/participants/ann", bearer, NULL, NULL});
@@ -89,6 +82,5 @@ Test(http_kick, everywhere_verifies_the_token_and_looks_at_grants_once)
                      rows[i].ended, "%s", answer.text.text);
         cr_expect_eq(verified, 1, "row %zu: %d times", i, verified);
         cr_expect_leq(looked, 2 * TOPICS, "row %zu: %d times", i, looked);
-        free(bearer);
     }
 }

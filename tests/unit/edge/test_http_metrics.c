@@ -45,7 +45,7 @@ Test(http_metrics, exports_every_counter_once)
                 "{\"protocol\":\"mcpx/v0.1\",\"id\":\"1\",\"kind\":\"chat\",\"payload\":{}}");
     hub_route(router.api.hub, peer, MCPX_SLICE("nonsense"), router.now, &verdict);
     router.now.wall_ms += 7200000; /* somebody has set the clock */
-    fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
+    fixture_get("/metrics", NULL);
 #define EXPECT_METRIC(member, name, type, help)                                               \
     cr_expect_eq(occurrences(answer.text.text, "\n" name " "), 1, "%s", name);
     STATS_TABLE(EXPECT_METRIC)
@@ -75,7 +75,7 @@ Test(http_metrics, what_cannot_be_asked_is_absent)
 
         fixture_again();
         router.api.process = &process;
-        fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
+        fixture_get("/metrics", NULL);
         text = answer.text.text;
         cr_expect_eq(occurrences(text, "\nprocess_resident_memory_bytes "), i == 0);
         cr_expect_eq(occurrences(text, "\nprocess_open_fds "), i == 0);
@@ -119,7 +119,7 @@ static void wait_ms(int64_t ms)
 /* Asks, and expects each of these lines, the last one NULL. */
 static void expect_lines(const char *const *lines)
 {
-    fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
+    fixture_get("/metrics", NULL);
     for (; *lines; lines++) {
         char line[120];
 
@@ -345,7 +345,7 @@ static void wake_nobody(void *context)
 
 static void expect_no_room(void)
 {
-    fixture_ask(&(struct ask){"GET", "/metrics", NULL, NULL, NULL});
+    fixture_get("/metrics", NULL);
     cr_expect_eq(occurrences(answer.text.text, "_free_bytes"), 0);
     cr_expect_eq(occurrences(answer.text.text, "\nmcpx_audit_lines_total 0\n"), 1);
 }

@@ -11,11 +11,6 @@
 
 TestSuite(http_topics, .init = fixture_init, .fini = fixture_fini);
 
-static void get(const char *target, const char *bearer)
-{
-    fixture_ask(&(struct ask){"GET", target, bearer, NULL, NULL});
-}
-
 /* Ids of the envelopes under `key`, joined by spaces. */
 static const char *ids_of(const char *key)
 {
@@ -45,42 +40,35 @@ static void say_numbered(struct peer *peer, int number, size_t filler)
 
 Test(http_topics, lists_only_what_the_token_is_good_for)
 {
-    char *bearer;
+    const char *bearer;
 
     fixture_join("ann", "room-2");
     fixture_join("ann", "private");
     fixture_join("bob", "room-1");
-    get("/v0.1/topics", FIXTURE_FS_BEARER);
-    cr_expect(json_equals(answer.json, "{\"topics\":[\"room-1\",\"room-2\"]}"), "%s",
-              answer.text.text);
+    fixture_get("/v0.1/topics", FIXTURE_FS_BEARER);
+    EXPECT_ANSWER("{\"topics\":[\"room-1\",\"room-2\"]}");
 
     bearer = fixture_bearer("eve", "private", "[]");
-    get("/v0.1/topics", bearer);
-    cr_expect(json_equals(answer.json, "{\"topics\":[\"private\"]}"), "%s", answer.text.text);
-    free(bearer);
+    fixture_get("/v0.1/topics", bearer);
+    EXPECT_ANSWER("{\"topics\":[\"private\"]}");
 
     bearer = fixture_bearer("eve", "elsewhere", "[]");
-    get("/v0.1/topics", bearer);
-    cr_expect(json_equals(answer.json, "{\"topics\":[]}"), "%s", answer.text.text);
-    free(bearer);
+    fixture_get("/v0.1/topics", bearer);
+    EXPECT_ANSWER("{\"topics\":[]}");
 }
 
 Test(http_topics, tells_who_is_connected)
 {
-    char *bearer;
+    const char *bearer = fixture_bearer("eve", "room", "[]");
 
-    bearer = fixture_bearer("eve", "room", "[]");
-    get("/v0.1/topics/room/participants", bearer);
-    cr_expect(json_equals(answer.json, "{\"participants\":[]}"), "%s", answer.text.text);
+    fixture_get("/v0.1/topics/room/participants", bearer);
+    EXPECT_ANSWER("{\"participants\":[]}");
 
     fixture_join("bob", "room");
     fixture_join("ann", "room");
-    get("/v0.1/topics/room/participants", bearer);
-    cr_expect(json_equals(answer.json,
-                          "{\"participants\":[{\"id\":\"ann\",\"capabilities\":[\"*\"]},"
-                          "{\"id\":\"bob\",\"capabilities\":[\"*\"]}]}"),
-              "%s", answer.text.text);
-    free(bearer);
+    fixture_get("/v0.1/topics/room/participants", bearer);
+    EXPECT_ANSWER("{\"participants\":[{\"id\":\"ann\",\"capabilities\":[\"*\"]},"
+                  "{\"id\":\"bob\",\"capabilities\":[\"*\"]}]}");
 }
 
 Test(http_topics, pages_through_history_newest_first)
@@ -115,18 +103,16 @@ Test(http_topics, pages_through_history_newest_first)
         {"?after=%4", 400, "after has malformed percent-encoding", NULL},
         {"?unknown=%4", 200, "m5 m4 m3 m2 m1", NULL},
     };
-    struct peer *peer;
-    char *bearer;
+    const char *bearer = fixture_bearer("eve", "room", "[]");
+    struct peer *peer = fixture_join("ann", "room");
 
-    bearer = fixture_bearer("eve", "room", "[]");
-    peer = fixture_join("ann", "room");
     for (int i = 1; i <= 5; i++)
         say_numbered(peer, i, 1);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char target[128];
 
         snprintf(target, sizeof target, "/v0.1/topics/room/history%s", rows[i].query);
-        get(target, bearer);
+        fixture_get(target, bearer);
         cr_expect_eq(answer.status, rows[i].status, "%s: %s", target, answer.text.text);
         if (rows[i].status == 200) {
             cr_expect_str_eq(ids_of("history"), rows[i].ids, "%s", target);
@@ -140,20 +126,16 @@ Test(http_topics, pages_through_history_newest_first)
             cr_expect_str_eq(answer_string("detail"), rows[i].ids, "%s", target);
         }
     }
-    free(bearer);
 }
 
 Test(http_topics, treats_an_unknown_topic_like_an_empty_one)
 {
-    char *bearer;
+    const char *bearer = fixture_bearer("eve", "room", "[]");
 
-    bearer = fixture_bearer("eve", "room", "[]");
-    get("/v0.1/topics/room/history", bearer);
-    cr_expect(json_equals(answer.json, "{\"history\":[],\"messages\":[],\"complete\":true}"),
-              "%s", answer.text.text);
-    get("/v0.1/topics/room/history?after=m1", bearer);
+    fixture_get("/v0.1/topics/room/history", bearer);
+    EXPECT_ANSWER("{\"history\":[],\"messages\":[],\"complete\":true}");
+    fixture_get("/v0.1/topics/room/history?after=m1", bearer);
     cr_expect_eq(answer.status, 404);
-    free(bearer);
 }
 
 Test(http_topics, gives_history_back_byte_for_byte)
@@ -169,39 +151,34 @@ Test(http_topics, gives_history_back_byte_for_byte)
         ("{\"protocol\":\"mcpx\\/v0.1\",\"id\":\"\\u0063\",\"ts\":\"x\",\"from\":\"ann\","
          "\"kind\":\"chat\",\"payload\":{\"b\xc3\xbcro\":\"\xf0\x9f\x98\x80\"}}"),
     };
-    struct peer *peer;
+    const char *bearer = fixture_bearer("eve", "room", "[]");
+    struct peer *peer = fixture_join("ann", "room");
     char expected[4096];
-    char *bearer;
 
-    bearer = fixture_bearer("eve", "room", "[]");
-    peer = fixture_join("ann", "room");
     for (size_t i = 0; i < 3; i++)
         fixture_say(peer, rows[i]);
     snprintf(expected, sizeof expected,
              "{\"history\":[%s,%s,%s],\"messages\":[%s,%s,%s],\"complete\":true}", rows[2],
              rows[1], rows[0], rows[2], rows[1], rows[0]);
-    get("/v0.1/topics/room/history", bearer);
+    fixture_get("/v0.1/topics/room/history", bearer);
     cr_expect(mcpx_slice_equal(answer.body, mcpx_slice_of(expected)), "%s\n%s",
               answer.body.text, expected);
-    free(bearer);
 }
 
 Test(http_topics, cuts_long_history_at_a_whole_envelope_and_says_so)
 {
-    struct peer *peer;
-    char *bearer;
+    const char *bearer = fixture_bearer("eve", "room", "[]");
+    struct peer *peer = fixture_join("ann", "room");
     char target[128] = "/v0.1/topics/room/history";
     int next = 20;
 
-    bearer = fixture_bearer("eve", "room", "[]");
-    peer = fixture_join("ann", "room");
     /* 20 KiB each, but the 10th larger than a whole page. */
     for (int i = 1; i <= next; i++)
         say_numbered(peer, i, i == 10 ? 300 * 1024 : 20 * 1024);
     for (bool complete = false; !complete;) {
         const json_t *page;
 
-        get(target, bearer);
+        fixture_get(target, bearer);
         cr_assert_eq(answer.status, 200);
         page = json_object_get(answer.json, "history");
         complete = json_is_true(json_object_get(answer.json, "complete"));
@@ -219,44 +196,39 @@ Test(http_topics, cuts_long_history_at_a_whole_envelope_and_says_so)
                      answer_string("next"));
     }
     cr_expect_eq(next, 0, "paging lost m%d", next);
-    free(bearer);
 }
 
 Test(http_topics, tells_what_may_still_be_sent)
 {
     struct peer *peer;
-    char *bearer;
+    const char *bearer = fixture_bearer("ann", "room", "[]");
 
-    bearer = fixture_bearer("ann", "room", "[]");
-    get("/v0.1/topics/room/rate-limit", bearer);
+    fixture_get("/v0.1/topics/room/rate-limit", bearer);
     cr_expect_eq(answer.status, 404);
     cr_expect_str_eq(answer_string("error"), "Participant not found in topic");
 
     peer = fixture_join("ann", "room");
     say_numbered(peer, 1, 1);
-    get("/v0.1/topics/room/rate-limit", bearer);
+    fixture_get("/v0.1/topics/room/rate-limit", bearer);
     cr_expect_eq(answer.status, 200);
     cr_expect_eq(json_integer_value(json_object_get(answer.json, "messages")), 5999, "%s",
                  answer.text.text);
     cr_expect(json_is_integer(json_object_get(answer.json, "bytes")));
     cr_expect_str_eq(answer_string("resetTime"), "2026-11-21T23:18:00.011Z");
-    free(bearer);
 }
 
 Test(http_topics, says_null_where_nothing_is_limited)
 {
-    char *bearer;
+    const char *bearer;
 
     router.config.hub.messages_per_minute = 0;
     router.config.hub.bytes_per_minute = 0;
     fixture_remake_hub();
     bearer = fixture_bearer("ann", "room", "[]");
     fixture_join("ann", "room");
-    get("/v0.1/topics/room/rate-limit", bearer);
-    cr_expect(json_equals(answer.json, "{\"messages\":null,\"bytes\":null,"
-                                       "\"resetTime\":\"2026-11-21T23:18:00.001Z\"}"),
-              "%s", answer.text.text);
-    free(bearer);
+    fixture_get("/v0.1/topics/room/rate-limit", bearer);
+    EXPECT_ANSWER("{\"messages\":null,\"bytes\":null,"
+                  "\"resetTime\":\"2026-11-21T23:18:00.001Z\"}");
 }
 
 /* Topics of a router that has many, made in an order that is not the one they are told in. */
@@ -296,7 +268,7 @@ static size_t follow(const char *path, const char *key, size_t limit)
     do {
         snprintf(target, sizeof target, "%s?limit=%zu%s%s", path, limit,
                  *next ? "&after=" : "", next);
-        get(target, FIXTURE_FS_BEARER);
+        fixture_get(target, FIXTURE_FS_BEARER);
         cr_assert_eq(answer.status, 200, "%s: %s", target, answer.text.text);
         count = read_page(key, last);
         cr_expect_leq(count, limit);
@@ -310,7 +282,7 @@ static size_t follow(const char *path, const char *key, size_t limit)
 Test(http_topics, lists_many_topics_in_pages)
 {
     join_many(2500);
-    get("/v0.1/topics", FIXTURE_FS_BEARER);
+    fixture_get("/v0.1/topics", FIXTURE_FS_BEARER);
     cr_expect_eq(json_array_size(json_object_get(answer.json, "topics")), 1000);
     cr_expect_str_eq(answer_string("next"), "room-00999");
     cr_expect_eq(follow("/v0.1/topics", "topics", 1000), 2500);
@@ -326,11 +298,11 @@ Test(http_topics, lists_many_participants_in_pages)
         snprintf(name, sizeof name, "p%05d", (i * 7919) % 2500);
         fixture_join(name, "room-1");
     }
-    get(path, FIXTURE_FS_BEARER);
+    fixture_get(path, FIXTURE_FS_BEARER);
     cr_expect_eq(json_array_size(json_object_get(answer.json, "participants")), 1000);
     cr_expect_str_eq(answer_string("next"), "p00999");
     cr_expect_eq(follow(path, "participants", 300), 2500);
-    get("/v0.1/topics/room-1/participants?limit=0", FIXTURE_FS_BEARER);
+    fixture_get("/v0.1/topics/room-1/participants?limit=0", FIXTURE_FS_BEARER);
     cr_expect_eq(answer.status, 400);
 }
 
@@ -339,11 +311,11 @@ Test(http_topics, a_name_that_is_gone_is_still_a_place_to_go_on_from)
 {
     fixture_join("ann", "room-1");
     fixture_join("ann", "room-3");
-    get("/v0.1/topics?after=room-2", FIXTURE_FS_BEARER);
-    cr_expect(json_equals(answer.json, "{\"topics\":[\"room-3\"]}"), "%s", answer.text.text);
-    get("/v0.1/topics?after=room-3", FIXTURE_FS_BEARER);
-    cr_expect(json_equals(answer.json, "{\"topics\":[]}"), "%s", answer.text.text);
-    get("/v0.1/topics?after=a&after=b", FIXTURE_FS_BEARER);
+    fixture_get("/v0.1/topics?after=room-2", FIXTURE_FS_BEARER);
+    EXPECT_ANSWER("{\"topics\":[\"room-3\"]}");
+    fixture_get("/v0.1/topics?after=room-3", FIXTURE_FS_BEARER);
+    EXPECT_ANSWER("{\"topics\":[]}");
+    fixture_get("/v0.1/topics?after=a&after=b", FIXTURE_FS_BEARER);
     cr_expect_eq(answer.status, 400);
 }
 
@@ -365,18 +337,17 @@ Test(http_topics, a_request_counts_for_the_work_it_makes)
 {
     static const char *const targets[] = {"/v0.1/topics", "/v0.1/topics/room/participants",
                                           "/v0.1/topics/room/history"};
-    char *bearer;
+    const char *bearer;
 
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         bearer = fixture_bearer("ann", "room", "[]");
         router.api.gate = gate_new((struct chance){fill_with_ones, NULL}, 0, 60);
         router.api.work_ns = slow_work_ns;
         for (int request = 0; request < 2; request++) {
-            get(targets[i], bearer);
+            fixture_get(targets[i], bearer);
             cr_expect_eq(answer.status, request == 0 ? 200 : 429, "%s", targets[i]);
         }
         gate_free(router.api.gate);
         router.api.gate = NULL;
-        free(bearer);
     }
 }
