@@ -18,15 +18,15 @@
  */
 enum { SOME = 4, TOO_MANY = 200, KEY_RECORDS = 50, READ_MAX = 98304 };
 
-/* Both ends of a connection. */
-struct ends {
+/* Both ends of the connection of a test. */
+static struct {
     SSL_CTX *server, *client;
     struct tls_room *room;
     struct tls *tls;
     SSL *ssl;
     BIO *in, *out;
     struct tls_opened opened;
-};
+} ends;
 
 static char bytes[READ_MAX];
 
@@ -48,140 +48,131 @@ static void certify(SSL_CTX *context)
 }
 
 /* The router reads all that the client has written, and the client what is answered. */
-static void deliver(struct ends *ends)
+static void deliver(void)
 {
-    int len = BIO_read(ends->out, bytes, sizeof bytes);
+    int len = BIO_read(ends.out, bytes, sizeof bytes);
 
-    tls_open(ends->tls, bytes, len > 0 ? (size_t)len : 0, &ends->opened);
-    if (ends->opened.sealed.len)
-        BIO_write(ends->in, ends->opened.sealed.text, (int)ends->opened.sealed.len);
+    tls_open(ends.tls, bytes, len > 0 ? (size_t)len : 0, &ends.opened);
+    if (ends.opened.sealed.len)
+        BIO_write(ends.in, ends.opened.sealed.text, (int)ends.opened.sealed.len);
 }
 
-static void connect_ends(struct ends *ends, int version)
+static void connect_ends(int version)
 {
-    ends->server = SSL_CTX_new(TLS_server_method());
-    if (!ends->client)
-        ends->client = SSL_CTX_new(TLS_client_method());
-    certify(ends->server);
-    SSL_CTX_set_max_proto_version(ends->client, version);
-    ends->room = tls_room_new(KEY_RECORDS);
-    ends->tls = tls_new(ends->room, ends->server);
-    ends->ssl = SSL_new(ends->client);
-    ends->in = BIO_new(BIO_s_mem());
-    ends->out = BIO_new(BIO_s_mem());
-    SSL_set_bio(ends->ssl, ends->in, ends->out);
-    SSL_set_connect_state(ends->ssl);
-    while (SSL_do_handshake(ends->ssl) != 1)
-        deliver(ends);
-    deliver(ends);
-    cr_assert(tls_is_open(ends->tls));
-    cr_assert_null(ends->opened.failed);
+    ends.server = SSL_CTX_new(TLS_server_method());
+    if (!ends.client)
+        ends.client = SSL_CTX_new(TLS_client_method());
+    certify(ends.server);
+    SSL_CTX_set_max_proto_version(ends.client, version);
+    ends.room = tls_room_new(KEY_RECORDS);
+    ends.tls = tls_new(ends.room, ends.server);
+    ends.ssl = SSL_new(ends.client);
+    ends.in = BIO_new(BIO_s_mem());
+    ends.out = BIO_new(BIO_s_mem());
+    SSL_set_bio(ends.ssl, ends.in, ends.out);
+    SSL_set_connect_state(ends.ssl);
+    while (SSL_do_handshake(ends.ssl) != 1)
+        deliver();
+    deliver();
+    cr_assert(tls_is_open(ends.tls));
+    cr_assert_null(ends.opened.failed);
 }
 
-static void free_ends(struct ends *ends)
+static void free_ends(void)
 {
-    SSL_free(ends->ssl);
-    tls_free(ends->tls);
-    tls_room_free(ends->room);
-    SSL_CTX_free(ends->client);
-    SSL_CTX_free(ends->server);
+    SSL_free(ends.ssl);
+    tls_free(ends.tls);
+    tls_room_free(ends.room);
+    SSL_CTX_free(ends.client);
+    SSL_CTX_free(ends.server);
+    memset(&ends, 0, sizeof ends);
 }
 
-static void change_keys(struct ends *ends, int times)
+TestSuite(tls, .fini = free_ends);
+
+static void change_keys(int times)
 {
     for (int i = 0; i < times; i++) {
-        cr_assert(SSL_key_update(ends->ssl, SSL_KEY_UPDATE_REQUESTED));
-        cr_assert_eq(SSL_do_handshake(ends->ssl), 1);
+        cr_assert(SSL_key_update(ends.ssl, SSL_KEY_UPDATE_REQUESTED));
+        cr_assert_eq(SSL_do_handshake(ends.ssl), 1);
     }
 }
 
-static void say(struct ends *ends, size_t len)
+static void say(size_t len)
 {
     static const char text[16384];
     size_t written;
 
     for (; len > 0; len -= written) {
         cr_assert(
-            SSL_write_ex(ends->ssl, text, len < sizeof text ? len : sizeof text, &written));
-        deliver(ends);
-        cr_assert_null(ends->opened.failed);
+            SSL_write_ex(ends.ssl, text, len < sizeof text ? len : sizeof text, &written));
+        deliver();
+        cr_assert_null(ends.opened.failed);
     }
 }
 
 /* Answers would fill what nobody reads. */
-static void read_answers(struct ends *ends)
+static void read_answers(void)
 {
     char byte;
 
-    cr_assert_leq(SSL_read(ends->ssl, &byte, 1), 0);
+    cr_assert_leq(SSL_read(ends.ssl, &byte, 1), 0);
 }
 
 Test(tls, keys_are_changed_for_who_says_something)
 {
-    struct ends ends = {0};
-
-    connect_ends(&ends, TLS1_3_VERSION);
+    connect_ends(TLS1_3_VERSION);
     for (int i = 0; i < TOO_MANY; i++) {
-        change_keys(&ends, 1);
-        say(&ends, 65536);
-        read_answers(&ends);
+        change_keys(1);
+        say(65536);
+        read_answers();
     }
-    free_ends(&ends);
 }
 
 Test(tls, keys_are_not_changed_all_day)
 {
-    struct ends ends = {0};
-
-    connect_ends(&ends, TLS1_3_VERSION);
-    change_keys(&ends, SOME);
-    deliver(&ends);
+    connect_ends(TLS1_3_VERSION);
+    change_keys(SOME);
+    deliver();
     cr_expect_eq(ends.opened.renewals, SOME);
     cr_assert_null(ends.opened.failed);
-    change_keys(&ends, TOO_MANY);
-    deliver(&ends);
+    change_keys(TOO_MANY);
+    deliver();
     cr_assert_str_eq(ends.opened.failed, "the client changes its keys too often");
     cr_expect_lt(ends.opened.renewals, TOO_MANY / 4, "%zu were computed",
                  ends.opened.renewals);
-    free_ends(&ends);
 }
 
 Test(tls, nor_in_many_small_reads)
 {
-    struct ends ends = {0};
     int times = 0;
 
-    connect_ends(&ends, TLS1_3_VERSION);
+    connect_ends(TLS1_3_VERSION);
     while (!ends.opened.failed && times < TOO_MANY) {
-        change_keys(&ends, 1);
-        deliver(&ends);
+        change_keys(1);
+        deliver();
         times++;
     }
     cr_expect_gt(times, SOME);
     cr_expect_lt(times, TOO_MANY / 4);
-    free_ends(&ends);
 }
 
 Test(tls, a_wish_to_renegotiate_counts_as_well)
 {
-    struct ends ends = {0};
-
-    connect_ends(&ends, TLS1_2_VERSION);
+    connect_ends(TLS1_2_VERSION);
     cr_assert(SSL_renegotiate(ends.ssl));
     (void)SSL_do_handshake(ends.ssl);
-    deliver(&ends);
+    deliver();
     cr_assert_null(ends.opened.failed);
     cr_expect_eq(ends.opened.renewals, 1);
-    free_ends(&ends);
 }
 
 Test(tls, of_many_records_some_are_opened_at_once)
 {
-    struct ends ends = {0};
     enum { SMALL = 4000 };
     size_t written, len, said = 0, calls = 0;
 
-    connect_ends(&ends, TLS1_3_VERSION);
+    connect_ends(TLS1_3_VERSION);
     for (size_t i = 0; i < SMALL; i++)
         cr_assert(SSL_write_ex(ends.ssl, (char[]){(char)i}, 1, &written));
     len = (size_t)BIO_read(ends.out, bytes, sizeof bytes);
@@ -196,7 +187,6 @@ Test(tls, of_many_records_some_are_opened_at_once)
     }
     cr_expect_eq(said, SMALL);
     cr_expect_geq(calls, SMALL / TLS_RECORDS);
-    free_ends(&ends);
 }
 
 /* ---- records that no client of good will writes ---- */
@@ -264,18 +254,18 @@ static size_t seal_record(uint64_t number, const char *said, unsigned char *out)
 }
 
 /* The router reads `bytes` until nothing is left of them. Returns what was said. */
-static size_t open_in_turns(struct ends *ends, size_t len, size_t *records)
+static size_t open_in_turns(size_t len, size_t *records)
 {
     size_t said = 0;
 
     *records = 0;
-    ends->opened.left = (struct mcpx_slice){bytes, len};
-    while (ends->opened.left.len > 0) {
-        tls_open(ends->tls, ends->opened.left.text, ends->opened.left.len, &ends->opened);
-        cr_assert_null(ends->opened.failed, "%s", ends->opened.failed);
-        cr_assert_leq(ends->opened.records, TLS_RECORDS + 1);
-        said += ends->opened.plain_len;
-        *records += ends->opened.records;
+    ends.opened.left = (struct mcpx_slice){bytes, len};
+    while (ends.opened.left.len > 0) {
+        tls_open(ends.tls, ends.opened.left.text, ends.opened.left.len, &ends.opened);
+        cr_assert_null(ends.opened.failed, "%s", ends.opened.failed);
+        cr_assert_leq(ends.opened.records, TLS_RECORDS + 1);
+        said += ends.opened.plain_len;
+        *records += ends.opened.records;
     }
     return said;
 }
@@ -283,28 +273,25 @@ static size_t open_in_turns(struct ends *ends, size_t len, size_t *records)
 /* OpenSSL bears 32 of them in a row. */
 Test(tls, of_empty_records_some_are_opened_at_once)
 {
-    struct ends ends = {0};
     enum { MANY = 3200, EACH = 32 };
     size_t len = 0, records;
 
     ends.client = SSL_CTX_new(TLS_client_method());
     cr_assert(SSL_CTX_set_ciphersuites(ends.client, "TLS_AES_128_GCM_SHA256"));
     SSL_CTX_set_keylog_callback(ends.client, keep_secret);
-    connect_ends(&ends, TLS1_3_VERSION);
+    connect_ends(TLS1_3_VERSION);
     for (size_t i = 0; i < MANY; i++)
         len += seal_record(i, i % EACH ? "" : "x", (unsigned char *)bytes + len);
-    cr_expect_eq(open_in_turns(&ends, len, &records), MANY / EACH);
+    cr_expect_eq(open_in_turns(len, &records), MANY / EACH);
     cr_expect_eq(records, MANY, "whoever opens them pays for %zu", records);
-    free_ends(&ends);
 }
 
 Test(tls, of_a_handshake_in_small_pieces_some_are_read_at_once)
 {
-    struct ends ends = {0};
     static char hello[READ_MAX];
     size_t len, records;
 
-    connect_ends(&ends, TLS1_3_VERSION);
+    connect_ends(TLS1_3_VERSION);
     SSL_clear(ends.ssl);
     (void)SSL_do_handshake(ends.ssl);
     len = (size_t)BIO_read(ends.out, hello, sizeof hello);
@@ -315,20 +302,18 @@ Test(tls, of_a_handshake_in_small_pieces_some_are_read_at_once)
     }
     tls_free(ends.tls);
     ends.tls = tls_new(ends.room, ends.server);
-    (void)open_in_turns(&ends, (len - HEAD) * (HEAD + 1), &records);
+    (void)open_in_turns((len - HEAD) * (HEAD + 1), &records);
     cr_expect_eq(records, len - HEAD);
     cr_expect_gt(ends.opened.sealed.len, 0, "it is answered");
-    free_ends(&ends);
 }
 
 /* All sessions read from the same place. */
 Test(tls, what_one_has_sent_is_not_read_by_another)
 {
-    struct ends ends = {0};
     struct tls *other;
     size_t len = 5; /* the head of a record */
 
-    connect_ends(&ends, TLS1_3_VERSION);
+    connect_ends(TLS1_3_VERSION);
     SSL_clear(ends.ssl);
     (void)SSL_do_handshake(ends.ssl);
     memset(bytes, 'x', len);
@@ -342,30 +327,29 @@ Test(tls, what_one_has_sent_is_not_read_by_another)
     cr_expect_null(ends.opened.failed, "%s", ends.opened.failed);
     cr_expect_gt(ends.opened.sealed.len, 0);
     tls_free(other);
-    free_ends(&ends);
 }
 
 /* ---- what is sent ---- */
 
-static void expect(struct ends *ends, const char *text, size_t len)
+static void expect(const char *text, size_t len)
 {
     size_t got;
 
     for (; len > 0; text += got, len -= got) {
         static char found[READ_MAX];
 
-        cr_assert(SSL_read_ex(ends->ssl, found, len, &got));
+        cr_assert(SSL_read_ex(ends.ssl, found, len, &got));
         cr_assert_arr_eq(found, text, got);
     }
 }
 
-static void send_text(struct ends *ends, const char *text, size_t len)
+static void send_text(const char *text, size_t len)
 {
-    struct mcpx_slice sealed = tls_seal(ends->tls, text, len);
+    struct mcpx_slice sealed = tls_seal(ends.tls, text, len);
 
     cr_assert_not_null(sealed.text);
-    BIO_write(ends->in, sealed.text, (int)sealed.len);
-    expect(ends, text, len);
+    BIO_write(ends.in, sealed.text, (int)sealed.len);
+    expect(text, len);
 }
 
 /* Each change of the router's keys, as its client sees them. */
@@ -385,25 +369,24 @@ Test(tls, a_key_seals_so_many_records_and_then_another_one_does)
     static char text[READ_MAX];
 
     for (int version = TLS1_2_VERSION; version <= TLS1_3_VERSION; version++) {
-        struct ends ends = {0};
         struct mcpx_slice end;
         int changes = 0;
 
-        connect_ends(&ends, version);
+        connect_ends(version);
         SSL_set_msg_callback(ends.ssl, count_changes);
         SSL_set_msg_callback_arg(ends.ssl, &changes);
         for (int i = 0; i < 4 * KEY_RECORDS; i++) {
             memset(text, i, sizeof text);
-            send_text(&ends, text, 1 + (size_t)i * 50);
+            send_text(text, 1 + (size_t)i * 50);
         }
         cr_expect_eq(changes, version == TLS1_2_VERSION ? 0 : 4, "%d changes", changes);
-        send_text(&ends, text, sizeof text);
+        send_text(text, sizeof text);
         end = tls_end(ends.tls);
         BIO_write(ends.in, end.text, (int)end.len);
         cr_expect_eq(SSL_get_error(ends.ssl, SSL_read(ends.ssl, text, 1)),
                      SSL_ERROR_ZERO_RETURN);
         cr_expect_null(tls_seal(ends.tls, "x", 1).text, "the end was said");
-        free_ends(&ends);
+        free_ends();
     }
 }
 
@@ -413,19 +396,17 @@ Test(tls, a_reader_is_told_what_is_wrong)
     char junk[] = "\x17\x03\x03\x00\x20 this cannot have been sealed by it", byte;
 
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        struct ends ends = {0};
-
-        connect_ends(&ends, versions[i]);
-        send_text(&ends, "first", 5);
-        send_text(&ends, "second", 6);
+        connect_ends(versions[i]);
+        send_text("first", 5);
+        send_text("second", 6);
         BIO_write(ends.out, junk, sizeof junk);
-        deliver(&ends);
+        deliver();
         cr_assert_not_null(ends.opened.failed);
         cr_expect_null(tls_seal(ends.tls, "x", 1).text, "nothing follows an alert");
         ERR_clear_error();
         cr_assert_leq(SSL_read(ends.ssl, &byte, 1), 0);
         cr_expect_eq(ERR_GET_REASON(ERR_peek_error()), SSL_R_SSLV3_ALERT_BAD_RECORD_MAC);
-        free_ends(&ends);
+        free_ends();
     }
 }
 
@@ -436,14 +417,13 @@ Test(tls, who_has_little_memory_gets_small_records)
     static char text[READ_MAX];
 
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        struct ends ends = {.client = SSL_CTX_new(TLS_client_method())};
-
+        ends.client = SSL_CTX_new(TLS_client_method());
         cr_assert(SSL_CTX_set_tlsext_max_fragment_length(ends.client,
                                                          TLSEXT_max_fragment_length_512));
-        connect_ends(&ends, versions[i]);
-        send_text(&ends, "first", 5);
-        send_text(&ends, text, sizeof text);
-        free_ends(&ends);
+        connect_ends(versions[i]);
+        send_text("first", 5);
+        send_text(text, sizeof text);
+        free_ends();
     }
 }
 
@@ -452,31 +432,25 @@ Test(tls, who_has_failed_is_not_heard_again)
 {
     /* OpenSSL 3.5 calls it by another name than 3.0. */
     unsigned long alert = ERR_PACK(ERR_LIB_SSL, 0, SSL_R_SSLV3_ALERT_BAD_RECORD_MAC);
-    struct ends ends = {0};
-
-    connect_ends(&ends, TLS1_3_VERSION);
-    send_text(&ends, "first", 5);
-    send_text(&ends, "second", 6);
+    connect_ends(TLS1_3_VERSION);
+    send_text("first", 5);
+    send_text("second", 6);
     BIO_write(ends.in, "\x17\x03\x03\x00\x20 this cannot have been sealed by it", 37);
-    read_answers(&ends);
+    read_answers();
     for (int i = 0; i < 3; i++) {
-        deliver(&ends);
+        deliver();
         cr_assert_str_eq(ends.opened.failed, ERR_reason_error_string(alert));
         cr_expect_null(tls_seal(ends.tls, "x", 1).text);
     }
-    free_ends(&ends);
 }
 
 /* A client may go on when the router has said its end. */
 Test(tls, nothing_is_said_behind_the_end)
 {
-    struct ends ends = {0};
-
-    connect_ends(&ends, TLS1_3_VERSION);
-    send_text(&ends, "first", 5);
-    send_text(&ends, "second", 6);
+    connect_ends(TLS1_3_VERSION);
+    send_text("first", 5);
+    send_text("second", 6);
     cr_assert_gt(tls_end(ends.tls).len, 0);
-    say(&ends, 1);
+    say(1);
     cr_expect_null(tls_seal(ends.tls, "x", 1).text);
-    free_ends(&ends);
 }
