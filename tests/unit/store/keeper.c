@@ -15,18 +15,20 @@
 
 enum { DEADLINE_S = 120 };
 
-void keeper_init(struct keeper *keeper)
+struct keeper keeper;
+
+void keeper_init(struct keeper *one)
 {
-    *keeper = (struct keeper){.ticket = 0};
-    strcpy(keeper->folder, "/tmp/mcpx-store-XXXXXX");
-    cr_assert_not_null(mkdtemp(keeper->folder));
-    (void)snprintf(keeper->file, sizeof keeper->file, "%s/messages.db", keeper->folder);
-    keeper->config = (struct store_config){.file = keeper->file,
-                                           .full = true,
-                                           .history_count = 1000,
-                                           .history_bytes = 32 << 20,
-                                           .history_age_ms = 86400000};
-    cr_assert_eq(sem_init(&keeper->woken, 0, 0), 0);
+    *one = (struct keeper){.ticket = 0};
+    strcpy(one->folder, "/tmp/mcpx-store-XXXXXX");
+    cr_assert_not_null(mkdtemp(one->folder));
+    (void)snprintf(one->file, sizeof one->file, "%s/messages.db", one->folder);
+    one->config = (struct store_config){.file = one->file,
+                                        .full = true,
+                                        .history_count = 1000,
+                                        .history_bytes = 32 << 20,
+                                        .history_age_ms = 86400000};
+    cr_assert_eq(sem_init(&one->woken, 0, 0), 0);
 }
 
 static void wake(void *context)
@@ -34,44 +36,46 @@ static void wake(void *context)
     (void)sem_post(context);
 }
 
-static void wait_for_wake(struct keeper *keeper)
+static void wait_for_wake(struct keeper *one)
 {
     struct timespec until;
 
     (void)clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += DEADLINE_S;
-    while (sem_timedwait(&keeper->woken, &until) != 0)
+    while (sem_timedwait(&one->woken, &until) != 0)
         cr_assert_eq(errno, EINTR, "nothing was answered in time");
 }
 
-enum mcpx_err keeper_open(struct keeper *keeper)
+enum mcpx_err keeper_open(struct keeper *one)
 {
-    mcpx_text_reset(&keeper->errors);
-    return sqlite_new(&keeper->config, wake, &keeper->woken, &keeper->errors, &keeper->sqlite);
+    mcpx_text_reset(&one->errors);
+    return sqlite_new(&one->config, wake, &one->woken, &one->errors, &one->sqlite);
 }
 
-void keeper_close(struct keeper *keeper)
+void keeper_close(struct keeper *one)
 {
-    sqlite_free(keeper->sqlite);
-    keeper->sqlite = NULL;
+    sqlite_free(one->sqlite);
+    one->sqlite = NULL;
 }
 
-void keeper_fini(struct keeper *keeper)
+void keeper_fini(struct keeper *one)
 {
-    keeper_close(keeper);
-    mcpx_text_fini(&keeper->errors);
-    (void)sem_destroy(&keeper->woken);
-    folder_remove(keeper->folder);
+    keeper_close(one);
+    stored_opening_free(one->opening);
+    mcpx_text_fini(&one->texts);
+    mcpx_text_fini(&one->errors);
+    (void)sem_destroy(&one->woken);
+    folder_remove(one->folder);
 }
 
-struct submission keeper_message(struct keeper *keeper, const char *topic, const char *text)
+struct submission keeper_message(struct keeper *one, const char *topic, const char *text)
 {
     struct timespec at;
 
     (void)clock_gettime(CLOCK_REALTIME, &at);
     return (struct submission){
         .what = SUBMIT_MESSAGE,
-        .ticket = ++keeper->ticket,
+        .ticket = ++one->ticket,
         .topic = mcpx_slice_of(topic),
         .epoch = MCPX_SLICE("0123456789abcdef0123456789abcdef"),
         .text = mcpx_slice_of(text),
@@ -79,7 +83,7 @@ struct submission keeper_message(struct keeper *keeper, const char *topic, const
     };
 }
 
-void keeper_put(struct keeper *keeper, struct submission *submissions, size_t count)
+void keeper_put(struct keeper *one, struct submission *submissions, size_t count)
 {
     struct link out;
     struct link answers;
@@ -91,11 +95,11 @@ void keeper_put(struct keeper *keeper, struct submission *submissions, size_t co
         list_init(&submissions[i].link);
         list_append(&out, &submissions[i].link);
     }
-    sqlite_put(keeper->sqlite, &out, count);
+    sqlite_put(one->sqlite, &out, count);
     while (answered < count) {
-        sqlite_answers(keeper->sqlite, &answers, &keeper->report);
+        sqlite_answers(one->sqlite, &answers, &one->report);
         if (list_is_empty(&answers))
-            wait_for_wake(keeper);
+            wait_for_wake(one);
         while (!list_is_empty(&answers)) {
             struct link *first = answers.next;
 
@@ -106,79 +110,80 @@ void keeper_put(struct keeper *keeper, struct submission *submissions, size_t co
     }
 }
 
-struct rejection keeper_store(struct keeper *keeper, const char *topic, const char *text)
+struct rejection keeper_store(struct keeper *one, const char *topic, const char *text)
 {
-    struct submission submission = keeper_message(keeper, topic, text);
+    struct submission submission = keeper_message(one, topic, text);
 
-    keeper_put(keeper, &submission, 1);
+    keeper_put(one, &submission, 1);
     return submission.rejection;
 }
 
-void keeper_wait_for(struct keeper *keeper, enum stage_state state)
+void keeper_wait_for(struct keeper *one, enum stage_state state)
 {
     struct link none;
 
     list_init(&none);
     for (;;) {
-        sqlite_answers(keeper->sqlite, &none, &keeper->report);
-        if (keeper->report.state == state)
+        sqlite_answers(one->sqlite, &none, &one->report);
+        if (one->report.state == state)
             return;
-        wait_for_wake(keeper);
+        wait_for_wake(one);
     }
 }
 
-struct stored_opening *keeper_load(struct keeper *keeper, const char *topic)
+struct stored_opening *keeper_load(struct keeper *one, const char *topic)
 {
-    struct task task = {TASK_OPEN, ++keeper->ticket, mcpx_slice_of(topic), NULL};
+    struct task task = {TASK_OPEN, ++one->ticket, mcpx_slice_of(topic), NULL};
     struct link openings;
 
     list_init(&openings);
-    cr_assert_eq(sqlite_pass(keeper->sqlite, &task), MCPX_OK);
+    cr_assert_eq(sqlite_pass(one->sqlite, &task), MCPX_OK);
     for (;;) {
-        sqlite_openings(keeper->sqlite, &openings);
+        sqlite_openings(one->sqlite, &openings);
         if (!list_is_empty(&openings))
             break;
-        wait_for_wake(keeper);
+        wait_for_wake(one);
     }
-    return LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
-                        struct stored_opening, oneway);
+    stored_opening_free(one->opening);
+    one->opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
+                                struct stored_opening, oneway);
+    return one->opening;
 }
 
-char *keeper_texts(struct keeper *keeper, const char *topic)
+const char *keeper_texts(struct keeper *one, const char *topic)
 {
-    struct stored_opening *opening = keeper_load(keeper, topic);
-    struct mcpx_text texts = {0};
+    struct stored_opening *opening = keeper_load(one, topic);
 
     cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
-    mcpx_text_puts(&texts, "");
+    mcpx_text_reset(&one->texts);
+    mcpx_text_puts(&one->texts, "");
     for (size_t i = 0; i < opening->count; i++) {
         if (i > 0)
-            mcpx_text_puts(&texts, " ");
-        mcpx_text_slice(&texts, opening->envelopes[i].text);
+            mcpx_text_puts(&one->texts, " ");
+        mcpx_text_slice(&one->texts, opening->envelopes[i].text);
     }
-    stored_opening_free(opening);
-    return texts.text;
+    return one->texts.text;
 }
 
-void keeper_let_go(struct keeper *keeper, const char *topic)
+void keeper_let_go(struct keeper *one, const char *topic)
 {
     struct task task = {TASK_CLOSE, 0, mcpx_slice_of(topic), NULL};
 
-    cr_assert_eq(sqlite_pass(keeper->sqlite, &task), MCPX_OK);
+    cr_assert_eq(sqlite_pass(one->sqlite, &task), MCPX_OK);
 }
 
-static sqlite3 *connect_to(const struct keeper *keeper)
+static sqlite3 *connect_to(const struct keeper *one)
 {
     sqlite3 *db = NULL;
 
-    cr_assert_eq(sqlite3_open_v2(keeper->file, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    cr_assert_eq(sqlite3_open_v2(one->file, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     cr_assert_eq(sqlite3_busy_timeout(db, DEADLINE_S * 1000), SQLITE_OK);
     return db;
 }
 
-long long keeper_ask(const struct keeper *keeper, const char *question)
+long long keeper_ask(const struct keeper *one, const char *question)
 {
-    sqlite3 *db = connect_to(keeper);
+    sqlite3 *db = connect_to(one);
     sqlite3_stmt *statement = NULL;
     long long answer;
 
@@ -191,20 +196,56 @@ long long keeper_ask(const struct keeper *keeper, const char *question)
     return answer;
 }
 
-void keeper_run(const struct keeper *keeper, const char *statements)
+void keeper_run(const struct keeper *one, const char *statements)
 {
-    sqlite3 *db = connect_to(keeper);
+    sqlite3 *db = connect_to(one);
 
     cr_assert_eq(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK, "%s",
                  sqlite3_errmsg(db));
     (void)sqlite3_close(db);
 }
 
-long long keeper_size(const struct keeper *keeper, const char *behind)
+long long keeper_size(const struct keeper *one, const char *behind)
 {
     struct stat about;
     char path[128];
 
-    (void)snprintf(path, sizeof path, "%s%s", keeper->file, behind);
+    (void)snprintf(path, sizeof path, "%s%s", one->file, behind);
     return stat(path, &about) == 0 ? (long long)about.st_size : -1;
+}
+
+/* ---- the one of the suite ---- */
+
+void keeper_begin(void)
+{
+    keeper_init(&keeper);
+}
+
+void keeper_end(void)
+{
+    keeper_fini(&keeper);
+}
+
+void keeper_start(void)
+{
+    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
+}
+
+void keeper_expect_refusal(const char *words)
+{
+    cr_expect_neq(keeper_open(&keeper), MCPX_OK, "%s", words);
+    cr_assert_not_null(keeper.errors.text, "%s", words);
+    cr_expect_not_null(strstr(keeper.errors.text, words), "%s", keeper.errors.text);
+}
+
+void keeper_says(const char *topic, const char *text)
+{
+    cr_assert_eq(keeper_store(&keeper, topic, text).err, MCPX_OK, "%s", keeper.report.reason);
+}
+
+void keeper_expect(const char *topic, const char *expected, const char *name)
+{
+    const char *texts = keeper_texts(&keeper, topic);
+
+    cr_expect_str_eq(texts, expected, "%s: %.200s", name, texts);
 }

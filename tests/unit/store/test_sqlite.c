@@ -9,60 +9,33 @@
 #include <stdlib.h>
 #include <time.h>
 
-static struct keeper keeper;
-
-static void open_it(void)
-{
-    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
-}
-
-static void begin(void)
-{
-    keeper_init(&keeper);
-}
-
-static void end(void)
-{
-    keeper_fini(&keeper);
-}
-
-TestSuite(sqlite, .init = begin, .fini = end);
-
-static void expect_texts(const char *topic, const char *expected)
-{
-    char *texts = keeper_texts(&keeper, topic);
-
-    cr_expect_str_eq(texts, expected, "%s: %.200s", topic, texts);
-    free(texts);
-}
+TestSuite(sqlite, .init = keeper_begin, .fini = keeper_end);
 
 Test(sqlite, what_was_stored_is_there_after_a_restart)
 {
     for (int full = 1; full >= 0; full--) {
         keeper.config.full = full;
         for (int round = 0; round < 3; round++) {
-            open_it();
-            cr_expect_eq(keeper_store(&keeper, "a", round ? "{\"a\":2}" : "{\"a\":1}").err,
-                         MCPX_OK);
-            cr_expect_eq(keeper_store(&keeper, "b", "{\"b\":1}").err, MCPX_OK);
+            keeper_start();
+            keeper_says("a", round ? "{\"a\":2}" : "{\"a\":1}");
+            keeper_says("b", "{\"b\":1}");
             keeper_close(&keeper);
         }
     }
-    open_it();
-    expect_texts("a", "{\"a\":1} {\"a\":2} {\"a\":2} {\"a\":1} {\"a\":2} {\"a\":2}");
-    expect_texts("b", "{\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1}");
+    keeper_start();
+    keeper_expect("a", "{\"a\":1} {\"a\":2} {\"a\":2} {\"a\":1} {\"a\":2} {\"a\":2}", "a");
+    keeper_expect("b", "{\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1} {\"b\":1}", "b");
 }
 
 Test(sqlite, a_topic_that_nobody_used_is_not_known)
 {
     struct stored_opening *opening;
 
-    open_it();
+    keeper_start();
     opening = keeper_load(&keeper, "nowhere");
     cr_expect_eq(opening->rejection.err, MCPX_OK);
     cr_expect_not(opening->is_known);
     cr_expect_eq(opening->count, 0);
-    stored_opening_free(opening);
 }
 
 Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
@@ -71,17 +44,16 @@ Test(sqlite, a_topic_is_told_with_its_epoch_and_the_serial_of_its_first_entry)
     struct submission message;
 
     keeper.config.history_count = 4;
-    open_it();
+    keeper_start();
     message = keeper_message(&keeper, "a", "one");
     keeper_put(&keeper, &message, 1);
     for (int i = 0; i < 5; i++)
-        cr_expect_eq(keeper_store(&keeper, "a", "more").err, MCPX_OK);
+        keeper_says("a", "more");
     opening = keeper_load(&keeper, "a");
     cr_expect(opening->is_known);
     cr_expect(mcpx_slice_equal(opening->topic.epoch, message.epoch));
     cr_expect_eq(opening->topic.first, 3, "%llu", (unsigned long long)opening->topic.first);
     cr_expect_eq(opening->count, 4);
-    stored_opening_free(opening);
 }
 
 Test(sqlite, times_and_bytes_come_back_as_they_were)
@@ -93,7 +65,7 @@ Test(sqlite, times_and_bytes_come_back_as_they_were)
     char *large = malloc(len);
 
     memset(large, 'x', len);
-    open_it();
+    keeper_start();
     messages[0] = keeper_message(&keeper, "b\xc3\xa4r/1", odd);
     messages[0].wall_ms += 5;
     messages[1] = keeper_message(&keeper, "b\xc3\xa4r/1", "");
@@ -104,7 +76,6 @@ Test(sqlite, times_and_bytes_come_back_as_they_were)
     cr_expect(mcpx_slice_equal(opening->envelopes[0].text, messages[0].text));
     cr_expect(mcpx_slice_equal(opening->envelopes[1].text, messages[1].text));
     cr_expect_eq(opening->envelopes[0].wall_ms, messages[0].wall_ms);
-    stored_opening_free(opening);
     free(large);
 }
 
@@ -115,7 +86,7 @@ Test(sqlite, a_batch_of_many_topics_keeps_the_order_of_each)
     char(*texts)[16] = calloc(COUNT, sizeof *texts);
     char(*topics)[16] = calloc(TOPICS, sizeof *topics);
 
-    open_it();
+    keeper_start();
     for (int i = 0; i < COUNT; i++) {
         (void)snprintf(texts[i], sizeof texts[i], "%d", i);
         (void)snprintf(topics[i % TOPICS], sizeof topics[0], "t%d", i % TOPICS);
@@ -131,7 +102,6 @@ Test(sqlite, a_batch_of_many_topics_keeps_the_order_of_each)
         for (int i = 0; i < COUNT / TOPICS; i++)
             cr_expect(mcpx_slice_equal(opening->envelopes[i].text,
                                        mcpx_slice_of(texts[topic + i * TOPICS])));
-        stored_opening_free(opening);
     }
     cr_expect_eq(keeper.report.sizes.sum, COUNT, "the report counts messages");
     free(messages);
@@ -143,7 +113,7 @@ Test(sqlite, presence_is_answered_in_order_and_not_stored)
 {
     struct submission row[4];
 
-    open_it();
+    keeper_start();
     row[0] = keeper_message(&keeper, "a", "");
     row[0].what = SUBMIT_JOIN;
     row[1] = keeper_message(&keeper, "a", "hello");
@@ -154,7 +124,7 @@ Test(sqlite, presence_is_answered_in_order_and_not_stored)
     keeper_put(&keeper, row, 4);
     for (int i = 0; i < 4; i++)
         cr_expect_eq(row[i].rejection.err, MCPX_OK);
-    expect_texts("a", "hello");
+    keeper_expect("a", "hello", "a");
     cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM entry"), 1);
 }
 
@@ -162,7 +132,7 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
 {
     enum { ROUNDS = 200 };
 
-    open_it();
+    keeper_start();
     for (int round = 0; round < ROUNDS; round++) {
         struct submission message = keeper_message(&keeper, "a", "x");
         struct task task = {TASK_OPEN, ++keeper.ticket, MCPX_SLICE("a"), NULL};
@@ -181,7 +151,6 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         opening = LIST_ELEMENT(LIST_ELEMENT(openings.next, struct oneway, link),
                                struct stored_opening, oneway);
         cr_assert_eq(opening->count, (size_t)round + 1);
-        stored_opening_free(opening);
         while (list_is_empty(&list))
             sqlite_answers(keeper.sqlite, &list, &keeper.report);
     }
@@ -211,7 +180,7 @@ Test(sqlite, a_topic_keeps_its_newest_entries)
         (void)snprintf(topic, sizeof topic, "t%zu", i);
         keeper.config.history_count = rows[i].count;
         keeper.config.history_bytes = rows[i].bytes;
-        open_it();
+        keeper_start();
         for (int n = 0; n < rows[i].stored; n += 20) {
             struct submission messages[20];
 

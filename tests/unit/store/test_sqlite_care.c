@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct keeper keeper;
 static struct mcpx_text told, errors;
 static int stored;
 
@@ -36,11 +35,6 @@ static void end(void)
 
 TestSuite(sqlite_care, .init = begin, .fini = end);
 
-static void open_it(void)
-{
-    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
-}
-
 /* Texts "0", "1" ... of this size, in turn for two topics. */
 static void store_some(int count, size_t size)
 {
@@ -48,7 +42,7 @@ static void store_some(int count, size_t size)
 
     for (int i = 0; i < count; i++, stored++) {
         (void)snprintf(text, size + 1, "%d%0*d", stored, (int)size - 12, 0);
-        cr_assert_eq(keeper_store(&keeper, stored % 2 ? "odd" : "even", text).err, MCPX_OK);
+        keeper_says(stored % 2 ? "odd" : "even", text);
     }
     free(text);
 }
@@ -117,7 +111,7 @@ Test(sqlite_care, a_backup_is_the_database_of_one_moment)
     struct stored_opening *after;
 
     keeper_init(&restored);
-    open_it();
+    keeper_start();
     store_some(600, 8000);
     care = care_for(keeper.file, false, &progress);
     cr_assert_eq(care_backup(care, restored.file, &errors), MCPX_OK, "%s", errors.text);
@@ -136,8 +130,6 @@ Test(sqlite_care, a_backup_is_the_database_of_one_moment)
                   "nobody is told that nothing is missing");
     for (size_t i = 0; i < after->count; i++)
         cr_expect(mcpx_slice_equal(before->envelopes[i].text, after->envelopes[i].text));
-    stored_opening_free(before);
-    stored_opening_free(after);
     keeper_fini(&restored);
 }
 
@@ -146,7 +138,7 @@ Test(sqlite_care, a_backup_replaces_nothing)
     struct care *care;
     char copy[128];
 
-    open_it();
+    keeper_start();
     store_some(2, 20);
     (void)snprintf(copy, sizeof copy, "%s.lock", keeper.file);
     care = care_for(keeper.file, false, NULL);
@@ -163,7 +155,7 @@ static void die_with_some(void)
     pid_t child = fork();
 
     if (child == 0) {
-        open_it();
+        keeper_start();
         store_some(10, 100);
         _exit(0);
     }
@@ -183,24 +175,20 @@ static void begin_with_backup(char copy[128])
 {
     struct care *care;
 
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "early").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "early");
     (void)snprintf(copy, 128, "%s.copy", keeper.file);
     care = care_for(keeper.file, false, NULL);
     cr_assert_eq(care_backup(care, copy, &errors), MCPX_OK, "%s", errors.text);
     care_close(care);
-    cr_assert_eq(keeper_store(&keeper, "a", "late").err, MCPX_OK);
+    keeper_says("a", "late");
     keeper_close(&keeper);
 }
 
 static void expect_early(const char *name)
 {
-    char *texts;
-
     cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s: %s", name, keeper.errors.text);
-    texts = keeper_texts(&keeper, "a");
-    cr_expect_str_eq(texts, "early", "%s: %s", name, texts);
-    free(texts);
+    keeper_expect("a", "early", name);
     keeper_close(&keeper);
 }
 
@@ -277,7 +265,7 @@ Test(sqlite_care, restore_is_refused_while_a_router_runs_and_replaces_nothing_it
     child = fork();
     if (child == 0) {
         (void)close(ends[1]);
-        open_it();
+        keeper_start();
         (void)!write(ends[0], "y", 1);
         (void)!read(ends[0], &byte, 1);
         _exit(0);
@@ -331,7 +319,7 @@ Test(sqlite_care, check_names_what_is_damaged)
 
         keeper_fini(&keeper);
         begin();
-        open_it();
+        keeper_start();
         stored = 0;
         store_some(20, 30);
         keeper_close(&keeper);
@@ -354,7 +342,7 @@ Test(sqlite_care, check_names_a_file_that_is_cut_off)
     struct care_sums sums = {0};
     enum mcpx_err err;
 
-    open_it();
+    keeper_start();
     store_some(200, 400);
     keeper_close(&keeper);
     cut_file(keeper.file);
@@ -371,9 +359,9 @@ Test(sqlite_care, export_tells_the_messages_of_one_topic_or_of_all)
     struct care *care;
     struct care_sums sums = {0};
 
-    open_it();
+    keeper_start();
     for (int i = 0; i < 3; i++)
-        cr_assert_eq(keeper_store(&keeper, i == 1 ? "b" : "a", "text").err, MCPX_OK);
+        keeper_says(i == 1 ? "b" : "a", "text");
     care = care_for(keeper.file, false, NULL);
     mcpx_text_reset(&told);
     cr_expect_eq(care_walk(care, NULL, &reader, &sums, &errors), MCPX_OK);
@@ -423,11 +411,10 @@ Test(sqlite_care, what_is_erased_is_in_the_file_no_more)
     struct stored_opening *opening;
     struct care *care;
     uint64_t messages = 0;
-    char *texts;
 
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "confidential").err, MCPX_OK);
-    cr_assert_eq(keeper_store(&keeper, "b", "ordinary").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "confidential");
+    keeper_says("b", "ordinary");
     keeper_close(&keeper);
     cr_assert(file_holds("confidential"));
     care = care_for(keeper.file, true, NULL);
@@ -437,13 +424,10 @@ Test(sqlite_care, what_is_erased_is_in_the_file_no_more)
     cr_expect_eq(messages, 1);
     cr_expect_not(file_holds("confidential"));
     cr_expect_eq(check(keeper.file).damages, 0);
-    open_it();
-    texts = keeper_texts(&keeper, "b");
-    cr_expect_str_eq(texts, "ordinary");
-    free(texts);
+    keeper_start();
+    keeper_expect("b", "ordinary", "ordinary");
     opening = keeper_load(&keeper, "a");
     cr_expect_not(opening->is_known);
-    stored_opening_free(opening);
 }
 
 Test(sqlite_care, compact_gives_back_what_is_not_needed)
@@ -453,7 +437,7 @@ Test(sqlite_care, compact_gives_back_what_is_not_needed)
     uint64_t messages;
     long long before;
 
-    open_it();
+    keeper_start();
     store_some(400, 4000);
     keeper_close(&keeper);
     care = care_for(keeper.file, true, NULL);
@@ -463,10 +447,9 @@ Test(sqlite_care, compact_gives_back_what_is_not_needed)
     care_close(care);
     cr_expect_lt(keeper_size(&keeper, ""), before * 6 / 10);
     cr_expect_eq(check(keeper.file).damages, 0);
-    open_it();
+    keeper_start();
     opening = keeper_load(&keeper, "even");
     cr_expect_eq(opening->count, 200);
-    stored_opening_free(opening);
 }
 
 Test(sqlite_care, a_file_that_is_not_there_is_not_made)

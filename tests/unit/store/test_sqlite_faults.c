@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-static struct keeper keeper;
-
 static void begin(void)
 {
     fault_vfs_register();
@@ -29,19 +27,6 @@ static void end(void)
 }
 
 TestSuite(sqlite_faults, .init = begin, .fini = end);
-
-static void open_it(void)
-{
-    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
-}
-
-static void expect_texts(const char *name, const char *expected)
-{
-    char *texts = keeper_texts(&keeper, "a");
-
-    cr_expect_str_eq(texts, expected, "%s: %.200s", name, texts);
-    free(texts);
-}
 
 static void expect_refused(const char *name, struct rejection rejection, bool certain)
 {
@@ -66,10 +51,10 @@ Test(sqlite_faults, a_full_disk_refuses_and_then_serves_again)
 
         memset(large, 'x', sizeof large);
         large[sizeof large - 1] = '\0';
-        keeper_init(&keeper);
-        keeper.config.vfs = FAULT_VFS;
-        open_it();
-        cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+        keeper_end();
+        begin();
+        keeper_start();
+        keeper_says("a", "before");
         fault_vfs_set(FAULT_NO_ROOM, rows[i].after, rows[i].behind);
         for (int n = 0; n < 3; n++) {
             struct rejection rejection = keeper_store(&keeper, "a", large);
@@ -80,29 +65,28 @@ Test(sqlite_faults, a_full_disk_refuses_and_then_serves_again)
             cr_expect_neq(keeper.report.reason[0], '\0', "%s", rows[i].name);
             fault_vfs_set(FAULT_NO_ROOM, rows[i].after, rows[i].behind);
         }
-        expect_texts("what was stored can be read", "before");
+        keeper_expect("a", "before", "what was stored can be read");
         fault_vfs_set(FAULT_NONE, 0, "");
         cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK, "%s", rows[i].name);
         cr_expect_eq(keeper.report.state, STAGE_READY, "%s", rows[i].name);
-        expect_texts(rows[i].name, "before after");
+        keeper_expect("a", "before after", rows[i].name);
         keeper_close(&keeper);
-        open_it();
-        expect_texts(rows[i].name, "before after");
+        keeper_start();
+        keeper_expect("a", "before after", rows[i].name);
         cr_expect_eq(keeper_ask(&keeper, "SELECT last_serial FROM topic"), 2);
-        keeper_fini(&keeper);
     }
 }
 
 Test(sqlite_faults, that_there_is_room_again_is_noticed_without_a_message)
 {
-    open_it();
+    keeper_start();
     fault_vfs_set(FAULT_NO_ROOM, 0, "");
     expect_refused("full", keeper_store(&keeper, "a", "text"), true);
     keeper_wait_for(&keeper, STAGE_FULL);
     fault_vfs_set(FAULT_NONE, 0, "");
     keeper_wait_for(&keeper, STAGE_READY);
     cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM entry"), 0);
-    cr_expect_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_says("a", "text");
 }
 
 /* A shell with an open transaction, and somebody who has forgotten it. */
@@ -110,8 +94,8 @@ Test(sqlite_faults, a_database_that_another_program_has_locked_says_so)
 {
     sqlite3 *other;
 
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "before");
     cr_assert_eq(sqlite3_open(keeper.file, &other), SQLITE_OK);
     for (int again = 0; again < 2; again++) {
         struct rejection rejection;
@@ -119,7 +103,7 @@ Test(sqlite_faults, a_database_that_another_program_has_locked_says_so)
         cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
         if (again) { /* and the router is started again meanwhile */
             keeper_close(&keeper);
-            open_it();
+            keeper_start();
             keeper_wait_for(&keeper, STAGE_LOCKED);
         }
         rejection = keeper_store(&keeper, "a", "text");
@@ -127,10 +111,10 @@ Test(sqlite_faults, a_database_that_another_program_has_locked_says_so)
         cr_expect_gt(rejection.retry_ms, 0, "it can be tried again");
         cr_expect_eq(keeper.report.state, STAGE_LOCKED);
         cr_expect_str_eq(keeper.report.reason, "database is locked (5)");
-        expect_texts("what was stored can be read", again ? "before after" : "before");
+        keeper_expect("a", again ? "before after" : "before", "what was stored can be read");
         cr_assert_eq(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
         keeper_wait_for(&keeper, STAGE_READY);
-        cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK);
+        keeper_says("a", "after");
     }
     cr_assert_eq(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     keeper_close(&keeper);
@@ -159,17 +143,17 @@ Test(sqlite_faults, on_a_full_disk_a_start_serves_what_is_there)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        keeper_fini(&keeper);
+        keeper_end();
         begin();
-        open_it();
-        cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+        keeper_start();
+        keeper_says("a", "before");
         if (rows[i].before)
             fault_vfs_set(FAULT_NO_ROOM, 0, rows[i].behind);
         keeper_close(&keeper);
         fault_vfs_set(FAULT_NO_ROOM, 0, rows[i].behind);
-        open_it();
+        keeper_start();
         keeper_wait_for(&keeper, STAGE_FULL);
-        expect_texts(rows[i].name, "before");
+        keeper_expect("a", "before", rows[i].name);
         expect_refused(rows[i].name, keeper_store(&keeper, "a", "text"), true);
         cr_expect_str_eq(keeper.report.reason, "database or disk is full (13)");
         fault_vfs_set(FAULT_NONE, 0, "");
@@ -178,8 +162,8 @@ Test(sqlite_faults, on_a_full_disk_a_start_serves_what_is_there)
                      "%s: the mark of this start is there", rows[i].name);
         cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK, "%s", rows[i].name);
         keeper_close(&keeper);
-        open_it();
-        expect_texts(rows[i].name, "before after");
+        keeper_start();
+        keeper_expect("a", "before after", rows[i].name);
     }
     keeper_close(&keeper);
     keeper_run(&keeper, "UPDATE meta SET value = 'of a copy' WHERE key = 'mark'");
@@ -199,8 +183,8 @@ Test(sqlite_faults, what_a_reader_has_kept_is_no_full_disk_once_it_has_gone)
     memset(large, 'x', sizeof large);
     large[sizeof large - 1] = '\0';
     keeper.config.full = false;
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", large).err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", large);
     cr_assert_eq(sqlite3_open_v2(keeper.file, &reader, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
     cr_assert_eq(sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM entry", NULL, NULL, NULL),
                  SQLITE_OK);
@@ -211,7 +195,7 @@ Test(sqlite_faults, what_a_reader_has_kept_is_no_full_disk_once_it_has_gone)
     (void)sqlite3_close(reader);
     keeper_wait_for(&keeper, STAGE_READY);
     for (int i = 0; i < 100; i++)
-        cr_assert_eq(keeper_store(&keeper, "a", large).err, MCPX_OK);
+        keeper_says("a", large);
     cr_expect_lt(keeper_size(&keeper, "-wal"), 8 << 20, "and the room is given back");
 }
 
@@ -219,8 +203,8 @@ Test(sqlite_faults, a_batch_is_refused_as_a_whole)
 {
     struct submission row[3];
 
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "before");
     fault_vfs_set(FAULT_NO_ROOM, 0, "");
     row[0] = keeper_message(&keeper, "a", "one");
     row[1] = keeper_message(&keeper, "a", "");
@@ -233,7 +217,7 @@ Test(sqlite_faults, a_batch_is_refused_as_a_whole)
     fault_vfs_set(FAULT_NONE, 0, "");
     keeper_put(&keeper, row, 3);
     cr_expect_eq(row[2].rejection.err, MCPX_OK);
-    expect_texts("again", "before one");
+    keeper_expect("a", "before one", "again");
 }
 
 /* Messages until one is refused; how many were stored. */
@@ -254,7 +238,6 @@ static size_t count_texts(void)
     size_t count = opening->count;
 
     cr_assert_eq(opening->rejection.err, MCPX_OK, "%s", opening->reason);
-    stored_opening_free(opening);
     return count;
 }
 
@@ -269,7 +252,7 @@ Test(sqlite_faults, a_limit_of_the_system_is_a_full_disk)
     large[sizeof large - 1] = '\0';
     keeper.config.vfs = NULL;
     (void)signal(SIGXFSZ, SIG_IGN);
-    open_it();
+    keeper_start();
     cr_assert_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
     small = limit;
     small.rlim_cur = 300000;
@@ -278,9 +261,9 @@ Test(sqlite_faults, a_limit_of_the_system_is_a_full_disk)
     cr_expect_eq(keeper.report.state, STAGE_FULL, "%s", keeper.report.reason);
     cr_expect_eq(count_texts(), (size_t)stored);
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    cr_expect_eq(keeper_store(&keeper, "a", "more").err, MCPX_OK);
+    keeper_says("a", "more");
     keeper_close(&keeper);
-    open_it();
+    keeper_start();
     cr_expect_eq(count_texts(), (size_t)stored + 1);
 }
 
@@ -296,36 +279,34 @@ Test(sqlite_faults, after_a_failed_sync_nothing_is_taken_until_a_restart)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *texts;
+        const char *texts;
 
-        keeper_init(&keeper);
-        keeper.config.vfs = FAULT_VFS;
-        open_it();
-        cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+        keeper_end();
+        begin();
+        keeper_start();
+        keeper_says("a", "before");
         fault_vfs_set(rows[i].fault, 0, "-wal");
         expect_refused(rows[i].name, keeper_store(&keeper, "a", "unknown"), rows[i].certain);
         cr_expect_eq(keeper.report.state, STAGE_FAILED, "%s", rows[i].name);
         fault_vfs_set(FAULT_NONE, 0, "");
         expect_refused(rows[i].name, keeper_store(&keeper, "a", "refused"), true);
         cr_expect_eq(keeper.report.state, STAGE_FAILED, "%s", rows[i].name);
-        expect_texts("what was stored can be read", "before");
+        keeper_expect("a", "before", "what was stored can be read");
         keeper_close(&keeper);
-        open_it();
+        keeper_start();
         cr_expect_eq(keeper_store(&keeper, "a", "after").err, MCPX_OK, "%s", rows[i].name);
         texts = keeper_texts(&keeper, "a");
         cr_expect(strcmp(texts, "before after") == 0 ||
                       strcmp(texts, "before unknown after") == 0,
                   "%s: %s", rows[i].name, texts);
-        free(texts);
-        keeper_fini(&keeper);
     }
 }
 
 Test(sqlite_faults, a_failed_checkpoint_is_noticed)
 {
     keeper.config.full = false;
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "before").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "before");
     fault_vfs_set(FAULT_SYNC, 0, "");
     for (int i = 0; i < 5000 && keeper.report.state != STAGE_FAILED; i++)
         (void)keeper_store(&keeper, "a", "text");
@@ -338,17 +319,16 @@ Test(sqlite_faults, a_topic_that_cannot_be_read_is_unavailable_and_the_next_may_
 {
     struct stored_opening *opening;
 
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "text");
     keeper_close(&keeper);
-    open_it();
+    keeper_start();
     fault_vfs_set(FAULT_READ, 0, "");
     opening = keeper_load(&keeper, "a");
     expect_refused("read", opening->rejection, true);
     cr_expect_neq(opening->reason[0], '\0');
-    stored_opening_free(opening);
     fault_vfs_set(FAULT_NONE, 0, "");
-    expect_texts("afterwards", "text");
+    keeper_expect("a", "text", "afterwards");
 }
 
 Test(sqlite_faults, one_damaged_topic_does_not_refuse_the_others)
@@ -356,12 +336,12 @@ Test(sqlite_faults, one_damaged_topic_does_not_refuse_the_others)
     struct submission row[3];
 
     keeper.config.vfs = NULL;
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "text");
     keeper_close(&keeper);
     keeper_run(&keeper, "INSERT INTO entry (topic, serial, wall_ms, sum, text)"
                         " VALUES (1, 2, 0, 0, x'00')");
-    open_it();
+    keeper_start();
     row[0] = keeper_message(&keeper, "b", "one");
     row[1] = keeper_message(&keeper, "a", "two");
     row[2] = keeper_message(&keeper, "b", "three");

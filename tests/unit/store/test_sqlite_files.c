@@ -17,19 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static struct keeper keeper;
-
-static void begin(void)
-{
-    keeper_init(&keeper);
-}
-
-static void end(void)
-{
-    keeper_fini(&keeper);
-}
-
-TestSuite(sqlite_files, .init = begin, .fini = end);
+TestSuite(sqlite_files, .init = keeper_begin, .fini = keeper_end);
 
 static struct mcpx_text read_file(const char *path)
 {
@@ -39,15 +27,10 @@ static struct mcpx_text read_file(const char *path)
     return text;
 }
 
-static void open_it(void)
-{
-    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
-}
-
 static void make_one(void)
 {
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "text");
     keeper_close(&keeper);
 }
 
@@ -118,8 +101,7 @@ Test(sqlite_files, a_database_without_its_tables_is_refused)
 {
     make_one();
     keeper_run(&keeper, "DROP TABLE entry; PRAGMA wal_checkpoint(TRUNCATE)");
-    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
-    cr_expect_not_null(strstr(keeper.errors.text, "is damaged"), "%s", keeper.errors.text);
+    keeper_expect_refusal("is damaged");
 }
 
 /* Its lock would be another one than that of the file: two routers would write to it. */
@@ -127,7 +109,7 @@ Test(sqlite_files, a_second_name_of_a_database_is_refused)
 {
     char other[120];
 
-    open_it();
+    keeper_start();
     snprintf(other, sizeof other, "%s.other", keeper.file);
     cr_assert_eq(symlink(keeper.file, other), 0);
     expect_second(other);
@@ -135,25 +117,36 @@ Test(sqlite_files, a_second_name_of_a_database_is_refused)
     cr_assert_eq(unlink(other), 0);
 }
 
-Test(sqlite_files, a_folder_is_refused)
+static void a_folder(void)
 {
     cr_assert_eq(mkdir(keeper.file, 0700), 0);
-    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
-    cr_expect_not_null(strstr(keeper.errors.text, "is a folder"), "%s", keeper.errors.text);
 }
 
-Test(sqlite_files, a_pipe_is_refused)
+static void a_pipe(void)
 {
     cr_assert_eq(mkfifo(keeper.file, 0600), 0);
-    cr_expect(keeper_open(&keeper) && strstr(keeper.errors.text, "a pipe or a socket"));
 }
 
-Test(sqlite_files, a_folder_that_is_not_there_is_refused)
+static void no_folder(void)
 {
     keeper.config.file = "/nowhere/at/all/messages.db";
-    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
-    cr_expect_not_null(strstr(keeper.errors.text, "/nowhere/at/all/messages.db"), "%s",
-                       keeper.errors.text);
+}
+
+Test(sqlite_files, what_is_no_file_is_refused)
+{
+    static const struct {
+        void (*happens)(void);
+        const char *words;
+    } rows[] = {{a_folder, "is a folder"},
+                {a_pipe, "a pipe or a socket"},
+                {no_folder, "/nowhere/at/all/messages.db"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        keeper_end();
+        keeper_begin();
+        rows[i].happens();
+        keeper_expect_refusal(rows[i].words);
+    }
 }
 
 Test(sqlite_files, without_the_right_to_read_or_write_it_is_refused)
@@ -165,8 +158,7 @@ Test(sqlite_files, without_the_right_to_read_or_write_it_is_refused)
     cr_assert_eq(chmod(keeper.file, 0400), 0);
     expect_refusal("read only", "cannot be written");
     cr_assert_eq(chmod(keeper.file, 0), 0);
-    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
-    cr_expect_not_null(strstr(keeper.errors.text, "cannot be read"), "%s", keeper.errors.text);
+    keeper_expect_refusal("cannot be read");
     if (getuid() == 0)
         cr_assert_eq(seteuid(0), 0);
 }
@@ -176,8 +168,8 @@ Test(sqlite_files, nobody_else_may_read_it)
     struct stat about;
 
     (void)umask(0);
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "a", "text").err, MCPX_OK);
+    keeper_start();
+    keeper_says("a", "text");
     for (size_t i = 0; i < 3; i++) {
         static const char *const behind[] = {"", "-wal", ".lock"};
         char path[128];
@@ -231,7 +223,6 @@ Test(sqlite_files, an_older_version_is_copied_and_migrated)
 {
     char path[128];
     sqlite3 *db;
-    char *texts;
 
     (void)snprintf(path, sizeof path, "%s.v0", keeper.file);
     cr_assert_eq(sqlite3_open(keeper.file, &db), SQLITE_OK);
@@ -245,10 +236,8 @@ Test(sqlite_files, an_older_version_is_copied_and_migrated)
     expect_refusal("its copy is in the way", "move that away");
     cr_assert_eq(unlink(path), 0);
     make_one();
-    open_it();
-    texts = keeper_texts(&keeper, "a");
-    cr_expect_str_eq(texts, "text");
-    free(texts);
+    keeper_start();
+    keeper_expect("a", "text", "text");
     cr_expect_eq(keeper_ask(&keeper, "PRAGMA user_version"), SCHEMA_VERSION);
     cr_expect_eq(keeper_ask(&keeper, "SELECT count(*) FROM old"), 1);
     cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
@@ -261,17 +250,17 @@ Test(sqlite_files, an_older_version_is_copied_and_migrated)
 Test(sqlite_files, a_changed_byte_is_never_handed_out)
 {
     enum { PLACES = 1000, ENTRIES = 60 };
-    char *expected;
+    const char *expected;
     struct mcpx_text whole;
     int refused = 0;
     int unavailable = 0;
 
-    open_it();
+    keeper_start();
     for (int i = 0; i < ENTRIES; i++) {
         char text[512];
 
         (void)snprintf(text, sizeof text, "{\"n\":%d,\"pad\":\"%0400d\"}", i, i);
-        cr_assert_eq(keeper_store(&keeper, i % 2 ? "a" : "b", text).err, MCPX_OK);
+        keeper_says(i % 2 ? "a" : "b", text);
     }
     expected = keeper_texts(&keeper, "a");
     keeper_close(&keeper);
@@ -304,13 +293,11 @@ Test(sqlite_files, a_changed_byte_is_never_handed_out)
             cr_expect(opening->count == 0 || text == expected + strlen(expected) + 1,
                       "byte %zu: entries are missing", place);
         }
-        stored_opening_free(opening);
         keeper_close(&keeper);
     }
     cr_expect_gt(refused, 0);
     cr_expect_gt(unavailable, PLACES / 5, "%d", unavailable); /* how many depends on pages */
     mcpx_text_fini(&whole);
-    free(expected);
 }
 
 /* Else whoever reads the one topic would be told what was said in the other. */
@@ -318,15 +305,14 @@ Test(sqlite_files, messages_of_a_topic_that_bears_another_name_are_not_handed_ou
 {
     struct stored_opening *opening;
 
-    open_it();
-    cr_assert_eq(keeper_store(&keeper, "room-1", "secret").err, MCPX_OK);
+    keeper_start();
+    keeper_says("room-1", "secret");
     keeper_close(&keeper);
     keeper_run(&keeper, "UPDATE topic SET name = CAST('room-2' AS BLOB)");
-    open_it();
+    keeper_start();
     opening = keeper_load(&keeper, "room-2");
     cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE);
     cr_expect_neq(opening->reason[0], '\0');
-    stored_opening_free(opening);
     keeper_close(&keeper);
 }
 
@@ -335,10 +321,9 @@ Test(sqlite_files, a_file_that_was_cut_off_is_refused_or_its_topics_are)
     enum { PLACES = 100 };
     struct mcpx_text whole;
 
-    open_it();
+    keeper_start();
     for (int i = 0; i < 100; i++)
-        cr_assert_eq(keeper_store(&keeper, "a", "some text that takes a little room").err,
-                     MCPX_OK);
+        keeper_says("a", "some text that takes a little room");
     keeper_close(&keeper);
     whole = read_file(keeper.file);
     for (size_t i = 0; i < PLACES; i++) {
@@ -349,7 +334,6 @@ Test(sqlite_files, a_file_that_was_cut_off_is_refused_or_its_topics_are)
             continue;
         opening = keeper_load(&keeper, "a");
         cr_expect_eq(opening->rejection.err, MCPX_EUNAVAILABLE, "cut at %zu of %d", i, PLACES);
-        stored_opening_free(opening);
         keeper_close(&keeper);
     }
     mcpx_text_fini(&whole);
@@ -366,20 +350,22 @@ Test(sqlite_files, the_whole_file_is_checked_where_that_is_wanted)
     mcpx_text_fini(&whole);
     memset(&whole, 0, sizeof whole);
     keeper.config.check = true;
-    cr_expect_neq(keeper_open(&keeper), MCPX_OK);
-    cr_expect_not_null(strstr(keeper.errors.text, "is damaged"), "%s", keeper.errors.text);
+    keeper_expect_refusal("is damaged");
 }
 
 /* ---- epochs ---- */
 
-static char *epoch_of(const char *topic)
+/* Of topic "a", after a start. */
+static void read_epoch(char epoch[EPOCH_LEN + 1])
 {
-    struct stored_opening *opening = keeper_load(&keeper, topic);
-    char *epoch = strndup(opening->topic.epoch.text, opening->topic.epoch.len);
+    struct mcpx_slice found;
 
-    cr_assert_eq(strlen(epoch), EPOCH_LEN);
-    stored_opening_free(opening);
-    return epoch;
+    keeper_start();
+    found = keeper_load(&keeper, "a")->topic.epoch;
+    cr_assert_eq(found.len, EPOCH_LEN);
+    memcpy(epoch, found.text, EPOCH_LEN);
+    epoch[EPOCH_LEN] = '\0';
+    keeper_close(&keeper);
 }
 
 static void copy_file(const char *from, const char *to)
@@ -426,20 +412,15 @@ static void mark_as_copy(void)
     keeper_run(&keeper, "UPDATE meta SET value = 1 WHERE key = 'renew'");
 }
 
-static void start_again(void)
+static void boot(void)
 {
-    make_one();
+    keeper_run(&keeper, "UPDATE meta SET value = 'another' WHERE key = 'boot_id'");
 }
 
 static void end_suddenly_and_boot(void)
 {
     end_suddenly();
-    keeper_run(&keeper, "UPDATE meta SET value = 'another' WHERE key = 'boot_id'");
-}
-
-static void boot(void)
-{
-    keeper_run(&keeper, "UPDATE meta SET value = 'another' WHERE key = 'boot_id'");
+    boot();
 }
 
 Test(sqlite_files, epochs_are_renewed_when_something_may_be_missing)
@@ -449,8 +430,8 @@ Test(sqlite_files, epochs_are_renewed_when_something_may_be_missing)
         void (*happens)(void);
         bool full, renewed;
     } rows[] = {
-        {"an ordinary restart", start_again, true, false},
-        {"the same without syncs", start_again, false, false},
+        {"an ordinary restart", make_one, true, false},
+        {"the same without syncs", make_one, false, false},
         {"kill -9", end_suddenly, true, false},
         {"kill -9 without syncs: the kernel has it", end_suddenly, false, false},
         {"the machine was started again, after a clean end", boot, false, false},
@@ -462,26 +443,15 @@ Test(sqlite_files, epochs_are_renewed_when_something_may_be_missing)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *before;
-        char *after;
-        char *later;
+        char before[EPOCH_LEN + 1], after[EPOCH_LEN + 1], later[EPOCH_LEN + 1];
 
         keeper.config.full = rows[i].full;
         make_one();
-        open_it();
-        before = epoch_of("a");
-        keeper_close(&keeper);
+        read_epoch(before);
         rows[i].happens();
-        open_it();
-        after = epoch_of("a");
-        keeper_close(&keeper);
+        read_epoch(after);
         cr_expect_eq(strcmp(before, after) != 0, rows[i].renewed, "%s", rows[i].name);
-        open_it();
-        later = epoch_of("a");
-        keeper_close(&keeper);
+        read_epoch(later);
         cr_expect_str_eq(after, later, "%s: once", rows[i].name);
-        free(before);
-        free(after);
-        free(later);
     }
 }

@@ -176,7 +176,6 @@ static void look(struct run *run)
         struct stored_opening *opening = keeper_load(&run->keeper, run->talks[i].name);
 
         look_at(run, &run->talks[i], opening);
-        stored_opening_free(opening);
     }
     keeper_close(&run->keeper);
 }

@@ -16,7 +16,6 @@
 
 enum { BATCH = 50, TEXT_MAX = 20000 };
 
-static struct keeper keeper;
 static char text[TEXT_MAX];
 
 static void begin(void)
@@ -26,22 +25,12 @@ static void begin(void)
     memset(text, 'x', sizeof text);
 }
 
-static void end(void)
-{
-    keeper_fini(&keeper);
-}
-
-TestSuite(sqlite_shares, .init = begin, .fini = end);
-
-static void open_it(void)
-{
-    cr_assert_eq(keeper_open(&keeper), MCPX_OK, "%s", keeper.errors.text);
-}
+TestSuite(sqlite_shares, .init = begin, .fini = keeper_end);
 
 static void restart(void)
 {
     keeper_close(&keeper);
-    open_it();
+    keeper_start();
 }
 
 static struct submission message(const char *from, const char *topic, size_t bytes)
@@ -69,7 +58,6 @@ static size_t count_of(const char *topic)
     size_t count = opening->count;
 
     cr_expect_eq(opening->rejection.err, MCPX_OK, "%s: %s", topic, opening->reason);
-    stored_opening_free(opening);
     return count;
 }
 
@@ -94,7 +82,7 @@ Test(sqlite_shares, who_has_too_much_is_refused_and_nobody_else)
     struct submission batch[2];
 
     keeper.config.bytes_per_participant = 10000;
-    open_it();
+    keeper_start();
     for (int i = 0; i < 10; i++)
         cr_expect_eq(says(i % 2 ? "ann" : "ann~2", i % 3 ? "a" : "b", 1000), MCPX_OK, "%d", i);
     for (int run = 0; run < 2; run++) {
@@ -120,7 +108,7 @@ Test(sqlite_shares, what_has_gone_is_given_back)
 
     keeper.config.bytes_per_participant = 15000;
     keeper.config.history_count = 10;
-    open_it();
+    keeper_start();
     for (int i = 0; i < 100; i++)
         cr_expect_eq(says("ann", "a", 1000), MCPX_OK, "%d", i);
     while (says("ann", "b", 1000) == MCPX_OK)
@@ -130,7 +118,7 @@ Test(sqlite_shares, what_has_gone_is_given_back)
                  errors.text);
     cr_assert_eq(care_erase(care, "a", &messages, &errors), MCPX_OK, "%s", errors.text);
     care_close(care);
-    open_it();
+    keeper_start();
     cr_expect_eq(says("ann", "c", 1000 * messages), MCPX_OK);
     cr_expect_eq(says("ann", "c", 1000), MCPX_ESHARE);
     expect_counted("after erasing");
@@ -148,7 +136,7 @@ Test(sqlite_shares, nobody_is_counted_twice_or_not_at_all)
         begin();
         keeper.config.history_count = bounds[row];
         keeper.config.bytes_per_participant = 200000;
-        open_it();
+        keeper_start();
         for (size_t i = 1; i < 500; i++) {
             struct submission batch[2] = {message(names[i % 5], i % 3 ? "a" : "b", 900),
                                           message(names[i % 4], "a", 500)};
@@ -207,7 +195,7 @@ Test(sqlite_shares, in_a_full_file_who_holds_most_makes_room)
         keeper_fini(&keeper);
         begin();
         keeper.config.file_bytes = 4 << 20;
-        open_it();
+        keeper_start();
         for (int i = 0; i < 20; i++)
             cr_assert_eq(says("bob", "bobs", 1000), MCPX_OK);
         flood("mallory", sizes[row], (int)((12 << 20) / sizes[row] / BATCH));
@@ -277,7 +265,7 @@ Test(sqlite_shares, messages_of_version_1_get_their_owners)
                               NULL, NULL, NULL),
                  SQLITE_OK);
     (void)sqlite3_close(db);
-    open_it();
+    keeper_start();
     cr_expect_eq(says("bob", "a", 10), MCPX_OK);
     cr_expect_eq(count_of("a"), COUNT + 1);
     for (int i = 0; i < COUNT; i++) {

@@ -10,7 +10,6 @@
 #include <criterion/criterion.h>
 #include <sqlite3.h>
 
-static struct keeper keeper;
 static struct sqlite3 *db;
 static struct writer *writer;
 
