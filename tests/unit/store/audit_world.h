@@ -30,35 +30,41 @@ struct world {
     int wakes[2];
 };
 
-/** A world with a new folder and key. */
-struct world *world_new(void);
+/** The one of the test that runs. */
+extern struct world world;
+
+/** Makes it, with a new folder and key: the init of a suite. */
+void world_new(void);
 
 /** Opens the audit; complaints go to `errors`, which may be NULL. */
-enum mcpx_err world_open(struct world *world, struct mcpx_text *errors);
+enum mcpx_err world_open(struct mcpx_text *errors);
 
 /** Puts `count` submissions with texts of `bytes` bytes, in one list. */
-void world_send(struct world *world, size_t count, size_t bytes);
+void world_send(size_t count, size_t bytes);
 
 /** Waits until all that was sent is answered. */
-void world_settle(struct world *world);
+void world_settle(void);
 
 /** Takes what is answered, waiting at most until something is. */
-void world_take(struct world *world);
+void world_take(void);
 
 /** Ends the audit, as the end of the router does. */
-void world_close(struct world *world);
+void world_close(void);
 
 /** What verify says of the folder. */
-struct audit_verdict world_verify(struct world *world, bool is_ended);
+struct audit_verdict world_verify(bool is_ended);
+
+/** What verify says is that nothing is wrong; nothing is uncovered where the audit was ended. */
+void world_expect_whole(bool is_ended);
 
 /** How many lines of a sort there are; `found` is called with each, and may be NULL. */
-size_t world_count(struct world *world, const char *what,
+size_t world_count(const char *what,
                    void (*found)(void *context, const struct audit_line *line), void *context);
 
 /** The number in a member; 0 when there is none. */
 uint64_t world_number(const struct audit_line *line, const char *name);
 
-/** Removes everything. */
-void world_free(struct world *world);
+/** Removes everything: the fini of a suite. */
+void world_free(void);
 
 #endif

@@ -17,36 +17,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void write_file(const struct world *world, const char *name, const char *text)
+static void write_file(const char *name, const char *text)
 {
     char path[160];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", world->folder, name);
+    snprintf(path, sizeof path, "%s/%s", world.folder, name);
     file = fopen(path, "a");
     cr_assert_not_null(file);
     fputs(text, file);
     fclose(file);
 }
 
-static void expect_whole(struct world *world, bool is_ended)
-{
-    struct audit_verdict verdict = world_verify(world, is_ended);
-
-    cr_expect_eq(verdict.damage, AUDIT_WHOLE, "%s at %u: %s",
-                 audit_damage_name(verdict.damage), (unsigned)verdict.seq, verdict.reason);
-    if (is_ended)
-        cr_expect_eq(verdict.uncovered, 0);
-}
+TestSuite(audit_file, .init = world_new, .fini = world_free);
 
 /* The line of each submission says what it is about, and is on the disk before the answer. */
 static void check_line(void *context, const struct audit_line *line)
 {
-    struct world *world = context;
     bool found = false;
 
-    for (size_t i = 0; i < world->sent; i++)
-        found |= world->submissions[i].line == line->seq;
+    (void)context;
+    for (size_t i = 0; i < world.sent; i++)
+        found |= world.submissions[i].line == line->seq;
     cr_expect(found, "no submission has line %u", (unsigned)line->seq);
     cr_expect(mcpx_json_equals(mcpx_json_get(line->whole, "grant"), MCPX_SLICE("chat*")));
     cr_expect(
@@ -57,25 +49,21 @@ static void check_line(void *context, const struct audit_line *line)
 
 Test(audit_file, a_submission_goes_on_when_its_line_is_on_the_disk)
 {
-    struct world *world = world_new();
-
-    cr_assert_not(world_open(world, NULL));
+    cr_assert_not(world_open(NULL));
     for (int i = 0; i < 30; i++)
-        world_send(world, 100, 256);
-    world_settle(world);
-    for (size_t i = 0; i < world->sent; i++) {
-        cr_expect_eq(world->submissions[i].rejection.err, MCPX_OK);
-        cr_expect_eq(world->submissions[i].line > 2 && world->submissions[i].line < 4000, 1);
+        world_send(100, 256);
+    world_settle();
+    for (size_t i = 0; i < world.sent; i++) {
+        cr_expect_eq(world.submissions[i].rejection.err, MCPX_OK);
+        cr_expect_eq(world.submissions[i].line > 2 && world.submissions[i].line < 4000, 1);
     }
-    expect_whole(world, false);
-    cr_expect_eq(world_count(world, "allow", check_line, world) +
-                     world_count(world, "join", NULL, NULL),
+    world_expect_whole(false);
+    cr_expect_eq(world_count("allow", check_line, NULL) + world_count("join", NULL, NULL),
                  3000);
-    world_close(world);
-    expect_whole(world, true);
-    cr_expect_eq(world_count(world, "stop", NULL, NULL), 1);
-    cr_expect_geq(world_count(world, "checkpoint", NULL, NULL), 4);
-    world_free(world);
+    world_close();
+    world_expect_whole(true);
+    cr_expect_eq(world_count("stop", NULL, NULL), 1);
+    cr_expect_geq(world_count("checkpoint", NULL, NULL), 4);
 }
 
 static void check_cut(void *context, const struct audit_line *line)
@@ -86,88 +74,79 @@ static void check_cut(void *context, const struct audit_line *line)
 /* kill -9 in the middle of a write leaves a torn line; nobody was told of it. */
 Test(audit_file, the_chain_goes_on_after_any_end)
 {
-    struct world *world = world_new();
     uint64_t cut = 0;
 
     for (int i = 0; i < 3; i++) {
-        cr_assert_not(world_open(world, NULL));
-        world_send(world, 10, 256);
-        world_settle(world);
-        world_close(world);
-        write_file(world, "audit-1.jsonl", i == 1 ? "{\"seq\":99,\"torn" : "");
+        cr_assert_not(world_open(NULL));
+        world_send(10, 256);
+        world_settle();
+        world_close();
+        write_file("audit-1.jsonl", i == 1 ? "{\"seq\":99,\"torn" : "");
     }
-    expect_whole(world, true);
-    cr_expect_eq(world_count(world, "start", check_cut, &cut), 3);
+    world_expect_whole(true);
+    cr_expect_eq(world_count("start", check_cut, &cut), 3);
     cr_expect_eq(cut, 15);
-    world_free(world);
 }
 
 Test(audit_file, a_file_that_is_large_is_followed_by_another)
 {
-    struct world *world = world_new();
     struct audit_reader reader;
     struct stat about;
     char path[160];
 
-    world->config.rotate_bytes = 20000;
-    cr_assert_not(world_open(world, NULL));
+    world.config.rotate_bytes = 20000;
+    cr_assert_not(world_open(NULL));
     for (int i = 0; i < 20; i++) {
-        world_send(world, 20, 256);
-        world_settle(world);
+        world_send(20, 256);
+        world_settle();
     }
-    world_close(world);
-    expect_whole(world, true);
-    cr_assert_not(audit_reader_open(world->folder, &reader));
+    world_close();
+    world_expect_whole(true);
+    cr_assert_not(audit_reader_open(world.folder, &reader));
     cr_expect_geq(reader.count, 5);
     for (size_t i = 0; i < reader.count; i++) {
-        snprintf(path, sizeof path, "%s/audit-%lu.jsonl", world->folder,
+        snprintf(path, sizeof path, "%s/audit-%lu.jsonl", world.folder,
                  (unsigned long)reader.seqs[i]);
         cr_assert_eq(stat(path, &about), 0);
         cr_expect_eq(about.st_mode & 07777, 0600);
     }
-    cr_expect_eq(world_count(world, "begin", NULL, NULL), reader.count);
+    cr_expect_eq(world_count("begin", NULL, NULL), reader.count);
     audit_reader_close(&reader);
-    world_free(world);
 }
 
-/* The router ended between making a file and writing to it. */
 /* A signature for each line would be most of the audit. */
 Test(audit_file, signs_now_and_then_however_long_nothing_was_to_be_signed)
 {
-    struct world *world = world_new();
-
-    cr_assert_not(world_open(world, NULL));
+    cr_assert_not(world_open(NULL));
     /* with "begin" and "start" that is up to a checkpoint */
-    world_send(world, AUDIT_SIGN_LINES - 3, 16);
-    world_settle(world);
+    world_send(AUDIT_SIGN_LINES - 3, 16);
+    world_settle();
     for (int i = 0; i < 50; i++) {
-        world_send(world, 1, 16);
-        world_settle(world);
+        world_send(1, 16);
+        world_settle();
     }
-    world_close(world);
-    expect_whole(world, true);
-    cr_expect_lt(world_count(world, "checkpoint", NULL, NULL), 10);
-    world_free(world);
+    world_close();
+    world_expect_whole(true);
+    cr_expect_lt(world_count("checkpoint", NULL, NULL), 10);
 }
 
+/* The router ended between making a file and writing to it. */
 Test(audit_file, a_file_that_was_only_begun_is_gone_on_with)
 {
-    struct world *world = world_new();
     struct audit_verdict verdict;
     char name[40];
 
-    cr_assert_not(world_open(world, NULL));
-    world_send(world, 10, 256);
-    world_settle(world);
-    world_close(world);
-    verdict = world_verify(world, true);
+    cr_assert_not(world_open(NULL));
+    world_send(10, 256);
+    world_settle();
+    world_close();
+    verdict = world_verify(true);
     snprintf(name, sizeof name, "audit-%u.jsonl", (unsigned)verdict.last_seq + 1);
-    write_file(world, name, "{\"seq\"");
-    cr_assert_not(world_open(world, NULL));
-    world_close(world);
-    expect_whole(world, true);
-    cr_expect_eq(world_count(world, "begin", NULL, NULL), 2);
-    world_free(world);
+    write_file(name, "{\"seq\"");
+    cr_assert_not(world_open(NULL));
+    world_close();
+    world_expect_whole(true);
+    cr_expect_eq(world_count("begin", NULL, NULL), 2);
 }
 
 static void sum_lost(void *context, const struct audit_line *line)
@@ -177,7 +156,6 @@ static void sum_lost(void *context, const struct audit_line *line)
 
 Test(audit_file, refusals_have_a_share_and_the_rest_is_counted)
 {
-    struct world *world = world_new();
     uint64_t lost = 0;
     struct audit_counts counts;
     struct audit_note refuse = {.what = AUDIT_REFUSE,
@@ -191,25 +169,24 @@ Test(audit_file, refusals_have_a_share_and_the_rest_is_counted)
                               .error = MCPX_SLICE("unauthorized")};
     struct audit_note undelivered = {.what = AUDIT_UNDELIVERED, .wall_ms = 1, .of = 3};
 
-    cr_assert_not(world_open(world, NULL));
+    cr_assert_not(world_open(NULL));
     for (int i = 0; i < 10000; i++) {
-        audit_tell(world->audit, &refuse);
-        audit_tell(world->audit, &away);
-        audit_tell(world->audit, &undelivered);
+        audit_tell(world.audit, &refuse);
+        audit_tell(world.audit, &away);
+        audit_tell(world.audit, &undelivered);
     }
-    world_send(world, 1, 256);
-    world_settle(world);
-    audit_count(world->audit, &counts);
+    world_send(1, 256);
+    world_settle();
+    audit_count(world.audit, &counts);
     cr_expect_geq(counts.lines, 10000 + 200 + 1);
-    world_close(world);
-    expect_whole(world, true);
-    cr_expect_eq(world_count(world, "undelivered", NULL, NULL), 10000);
-    cr_expect_geq(world_count(world, "refuse", NULL, NULL), 100);
-    world_count(world, "lost", sum_lost, &lost);
-    cr_expect_eq(world_count(world, "refuse", NULL, NULL) +
-                     world_count(world, "turned_away", NULL, NULL) + lost,
+    world_close();
+    world_expect_whole(true);
+    cr_expect_eq(world_count("undelivered", NULL, NULL), 10000);
+    cr_expect_geq(world_count("refuse", NULL, NULL), 100);
+    world_count("lost", sum_lost, &lost);
+    cr_expect_eq(world_count("refuse", NULL, NULL) + world_count("turned_away", NULL, NULL) +
+                     lost,
                  20000);
-    world_free(world);
 }
 
 static void check_mallory(void *context, const struct audit_line *line)
@@ -223,22 +200,20 @@ static void check_mallory(void *context, const struct audit_line *line)
 /* Who fills the audit is named, and takes nothing from anybody else. */
 Test(audit_file, who_is_refused_too_often_is_named)
 {
-    struct world *world = world_new();
     struct audit_note refuse = {
         .what = AUDIT_REFUSE, .wall_ms = 1, .kind_sent = MCPX_SLICE("x")};
     size_t told = 0;
 
-    cr_assert_not(world_open(world, NULL));
+    cr_assert_not(world_open(NULL));
     for (int i = 0; i < 10010; i++) {
         refuse.from = i < 10000 ? MCPX_SLICE("mallory") : MCPX_SLICE("ann");
-        audit_tell(world->audit, &refuse);
+        audit_tell(world.audit, &refuse);
     }
-    world_close(world);
-    expect_whole(world, true);
-    cr_expect_eq(world_count(world, "refuse", NULL, NULL), 110);
-    world_count(world, "lost", check_mallory, &told);
+    world_close();
+    world_expect_whole(true);
+    cr_expect_eq(world_count("refuse", NULL, NULL), 110);
+    world_count("lost", check_mallory, &told);
     cr_expect_eq(told, 1);
-    world_free(world);
 }
 
 /* Notes and submissions stand in the order in which they were handed over. */
@@ -253,36 +228,33 @@ static void check_order(void *context, const struct audit_line *line)
 
 Test(audit_file, a_note_stands_behind_what_was_put_before_it)
 {
-    struct world *world = world_new();
     uint64_t last = 0;
 
-    cr_assert_not(world_open(world, NULL));
+    cr_assert_not(world_open(NULL));
     for (uint64_t i = 1; i <= 300; i++) {
         struct audit_note note = {.what = AUDIT_UNDELIVERED, .wall_ms = 1, .of = i};
 
-        world_send(world, 1, 10);
-        audit_tell(world->audit, &note);
+        world_send(1, 10);
+        audit_tell(world.audit, &note);
     }
-    world_settle(world);
-    world_close(world);
-    cr_expect_eq(world_count(world, "undelivered", check_order, &last), 300);
-    world_free(world);
+    world_settle();
+    world_close();
+    cr_expect_eq(world_count("undelivered", check_order, &last), 300);
 }
 
 Test(audit_file, lines_hold_envelopes_where_that_is_asked_for)
 {
-    struct world *world = world_new();
     struct mcpx_text text = {0};
     struct audit_reader reader;
     struct audit_row row;
     struct audit_line line;
 
-    world->config.payloads = true;
-    cr_assert_not(world_open(world, NULL));
-    world_send(world, 1, 1 << 20);
-    world_settle(world);
-    world_close(world);
-    cr_assert_not(audit_reader_open(world->folder, &reader));
+    world.config.payloads = true;
+    cr_assert_not(world_open(NULL));
+    world_send(1, 1 << 20);
+    world_settle();
+    world_close();
+    cr_assert_not(audit_reader_open(world.folder, &reader));
     for (int i = 0; i < 3; i++)
         cr_assert(audit_reader_next(&reader, &row));
     cr_assert(audit_line_read(row.text, &line));
@@ -290,67 +262,66 @@ Test(audit_file, lines_hold_envelopes_where_that_is_asked_for)
     cr_expect_eq(text.len, 1 << 20);
     mcpx_text_fini(&text);
     audit_reader_close(&reader);
-    world_free(world);
 }
 
 /* What a folder may be found as, and what is said of it. Nothing in it is touched. */
-static void no_key(struct world *world)
+static void no_key(void)
 {
-    unlink(world->key_path);
+    unlink(world.key_path);
 }
 
-static void key_of_nothing(struct world *world)
+static void key_of_nothing(void)
 {
-    file_write_text(world->key_path, "secret-but-no-key\n");
+    file_write_text(world.key_path, "secret-but-no-key\n");
 }
 
-static void in_use(struct world *world)
+static void in_use(void)
 {
-    struct audit_config config = world->config;
+    struct audit_config config = world.config;
     struct audit *other;
     struct mcpx_text errors = {0};
 
     cr_assert_not(audit_new(&config, (void (*)(void *))free, NULL, &errors, &other));
 }
 
-static void a_file(struct world *world)
+static void a_file(void)
 {
-    file_write_text(world->folder, "x");
+    file_write_text(world.folder, "x");
 }
 
-static void garbage(struct world *world)
+static void garbage(void)
 {
-    mkdir(world->folder, 0700);
-    write_file(world, "audit-1.jsonl", "garbage\n");
+    mkdir(world.folder, 0700);
+    write_file("audit-1.jsonl", "garbage\n");
 }
 
-static void a_picture(struct world *world)
+static void a_picture(void)
 {
-    mkdir(world->folder, 0700);
-    write_file(world, "audit-1.jsonl", "\xff\xd8\xff\xe0 no line feed");
-    write_file(world, "audit-9.jsonl", "");
+    mkdir(world.folder, 0700);
+    write_file("audit-1.jsonl", "\xff\xd8\xff\xe0 no line feed");
+    write_file("audit-9.jsonl", "");
 }
 
-static void a_folder_inside(struct world *world)
+static void a_folder_inside(void)
 {
     char path[160];
 
-    mkdir(world->folder, 0700);
-    snprintf(path, sizeof path, "%s/audit-1.jsonl", world->folder);
+    mkdir(world.folder, 0700);
+    snprintf(path, sizeof path, "%s/audit-1.jsonl", world.folder);
     mkdir(path, 0700);
 }
 
-static void a_link(struct world *world)
+static void a_link(void)
 {
     char path[160];
 
-    mkdir(world->folder, 0700);
-    snprintf(path, sizeof path, "%s/audit-1.jsonl", world->folder);
+    mkdir(world.folder, 0700);
+    snprintf(path, sizeof path, "%s/audit-1.jsonl", world.folder);
     cr_assert_eq(symlink("/etc/hostname", path), 0);
 }
 
 static const struct {
-    void (*prepare)(struct world *world);
+    void (*prepare)(void);
     enum mcpx_err err;
     const char *said;
 } found[] = {
@@ -367,36 +338,34 @@ static const struct {
 Test(audit_file, what_is_no_audit_is_named_and_left_alone)
 {
     for (size_t i = 0; i < sizeof found / sizeof *found; i++) {
-        struct world *world = world_new();
         struct mcpx_text errors = {0};
 
-        found[i].prepare(world);
-        cr_expect_eq(world_open(world, &errors), found[i].err, "row %zu", i);
+        world_free();
+        world_new();
+        found[i].prepare();
+        cr_expect_eq(world_open(&errors), found[i].err, "row %zu", i);
         cr_expect(errors.text && strstr(errors.text, found[i].said), "row %zu: %s", i,
                   errors.text ? errors.text : "nothing");
         cr_expect(errors.text && strchr(errors.text, '\n') == errors.text + errors.len - 1);
         cr_expect(errors.text && !strstr(errors.text, "secret"));
         mcpx_text_fini(&errors);
-        world_free(world);
     }
 }
 
 /* An auditor's program would wait for ever for whoever writes to a pipe. */
 Test(audit_file, what_is_no_file_is_not_read)
 {
-    struct world *world = world_new();
     struct audit_reader reader;
     struct audit_row row;
     char path[160];
 
-    cr_assert_eq(mkdir(world->folder, 0700), 0);
-    snprintf(path, sizeof path, "%s/audit-1.jsonl", world->folder);
+    cr_assert_eq(mkdir(world.folder, 0700), 0);
+    snprintf(path, sizeof path, "%s/audit-1.jsonl", world.folder);
     cr_assert_eq(mkfifo(path, 0600), 0);
-    cr_assert_eq(audit_reader_open(world->folder, &reader), MCPX_OK);
+    cr_assert_eq(audit_reader_open(world.folder, &reader), MCPX_OK);
     (void)alarm(20); /* else the reader waits */
     cr_expect_not(audit_reader_next(&reader, &row));
     (void)alarm(0);
     cr_expect_eq(reader.error, EINVAL);
     audit_reader_close(&reader);
-    world_free(world);
 }
