@@ -15,7 +15,11 @@
 
 TestSuite(client_ends, .timeout = 120);
 
-/* A client of a router that is none. */
+/* What most tests have: a router that is none, its client, and what that was told last. */
+static struct false_router other;
+static struct mcpx_client *client;
+static struct mcpx_event event;
+
 static struct mcpx_client *open_at(int port, bool once)
 {
     struct mcpx_client_config config = {
@@ -24,10 +28,21 @@ static struct mcpx_client *open_at(int port, bool once)
     return party_open(&config);
 }
 
-static void expect_over(struct mcpx_client *client)
+/* It says `bytes` to its client, behind a good upgrade or at once. */
+static void start_other(bool upgrades, const char *bytes, size_t len, bool once)
 {
-    struct mcpx_event event;
+    false_router_start(&other, upgrades, bytes, len);
+    client = open_at(other.port, once);
+}
 
+static void stop_other(void)
+{
+    mcpx_client_free(client);
+    false_router_stop(&other);
+}
+
+static void expect_over(void)
+{
     while (mcpx_client_wait(client, DAEMON_PATIENCE_MS, &event) == MCPX_OK)
         ;
     cr_expect_eq(mcpx_client_wait(client, -1, &event), MCPX_ECLOSED);
@@ -41,14 +56,15 @@ static void expect_over(struct mcpx_client *client)
 Test(client_ends, a_newer_connection_of_the_same_participant_is_the_end,
      .init = suite_router_start, .fini = suite_router_stop)
 {
-    struct mcpx_client *first = party_join(&router, "a", "room");
-    struct mcpx_client *second = party_join(&router, "a", "room");
-    struct mcpx_event event;
+    struct mcpx_client *second;
 
-    party_expect(first, MCPX_EVENT_LEFT, &event);
+    client = party_join(&router, "a", "room");
+    second = party_join(&router, "a", "room");
+
+    party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect_eq(event.code, 4001);
     cr_expect_eq(event.retry_ms, -1);
-    expect_over(first);
+    expect_over();
     party_chat(second, "{}");
     party_expect(second, MCPX_EVENT_DELIVERED, &event);
     party_leave(second);
@@ -58,8 +74,6 @@ Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = suite_rout
      .fini = suite_router_stop)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
-    struct mcpx_client *client;
-    struct mcpx_event event;
 
     config.token = "not-a-token";
     client = party_open(&config);
@@ -68,7 +82,7 @@ Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = suite_rout
     cr_expect_eq(event.code, 401);
     cr_expect(mcpx_slice_equal(event.reason, MCPX_SLICE("Invalid token")), "%.*s",
               (int)event.reason.len, event.reason.text);
-    expect_over(client);
+    expect_over();
     config = party_config(&router, "a", "room");
     config.topic = "another";
     client = party_open(&config);
@@ -77,7 +91,7 @@ Test(client_ends, a_refused_upgrade_tells_the_routers_reason, .init = suite_rout
     cr_expect_eq(event.retry_ms, -1);
     cr_expect(party_holds(event.reason, "topic"), "%.*s", (int)event.reason.len,
               event.reason.text);
-    expect_over(client);
+    expect_over();
 }
 
 /* The reason is what tells 1002, 1012 and 1013 from each other behind libwebsockets. */
@@ -117,15 +131,11 @@ Test(client_ends, close_codes_say_whether_to_try_again)
         size_t len = strlen(rows[i].reason);
         char frame[64] = {(char)0x88, (char)(2 + len), (char)(rows[i].code >> 8),
                           (char)rows[i].code};
-        struct false_router other;
         int told = rows[i].told ? rows[i].told : rows[i].code;
         const char *reason = len ? rows[i].reason : "the router closed the connection";
-        struct mcpx_client *client;
-        struct mcpx_event event;
 
         memcpy(frame + 4, rows[i].reason, len);
-        false_router_start(&other, true, frame, 4 + len);
-        client = open_at(other.port, false);
+        start_other(true, frame, 4 + len, false);
         party_expect(client, MCPX_EVENT_LEFT, &event);
         cr_expect_eq(event.code, told, "%d \"%s\": %d", rows[i].code, rows[i].reason,
                      event.code);
@@ -133,8 +143,7 @@ Test(client_ends, close_codes_say_whether_to_try_again)
                      (long)event.retry_ms);
         cr_expect(mcpx_slice_equal(event.reason, mcpx_slice_of(reason)), "%d: %.*s",
                   rows[i].code, (int)event.reason.len, event.reason.text);
-        mcpx_client_free(client);
-        false_router_stop(&other);
+        stop_other();
     }
 }
 
@@ -170,26 +179,18 @@ static const struct {
 Test(client_ends, whatever_answers_is_told_as_a_reason)
 {
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
-        struct false_router other;
-        struct mcpx_client *client;
-        struct mcpx_event event;
-
-        false_router_start(&other, false, answers[i].answer, strlen(answers[i].answer));
-        client = open_at(other.port, false);
+        start_other(false, answers[i].answer, strlen(answers[i].answer), false);
         party_expect(client, MCPX_EVENT_LEFT, &event);
         cr_expect_eq(event.code, answers[i].code, "%s: %d", answers[i].answer, event.code);
         cr_expect_eq(event.retry_ms < 0, answers[i].final, "%s", answers[i].answer);
         cr_expect(party_holds(event.reason, answers[i].reason), "%s: %.*s", answers[i].answer,
                   (int)event.reason.len, event.reason.text);
-        mcpx_client_free(client);
-        false_router_stop(&other);
+        stop_other();
     }
 }
 
 Test(client_ends, an_unreachable_router_is_tried_again_and_again)
 {
-    struct mcpx_client *client;
-    struct mcpx_event event;
     int64_t last_ms = 0;
     int port, fd = false_router_nobody(&port), i;
 
@@ -207,11 +208,11 @@ Test(client_ends, an_unreachable_router_is_tried_again_and_again)
     mcpx_client_close(client, DAEMON_PATIENCE_MS);
     party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect_eq(event.retry_ms, -1);
-    expect_over(client);
+    expect_over();
     client = open_at(port, true);
     party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect_eq(event.retry_ms, -1, "told to try once");
-    expect_over(client);
+    expect_over();
     close(fd);
 }
 
@@ -225,13 +226,9 @@ Test(client_ends, who_welcomes_and_closes_is_left_alone_for_longer_and_longer)
     "welcome\",\"ts\":\"2026-01-02T03:04:05.000Z\",\"payload\":{"                             \
     "\"you\":{\"id\":\"a\",\"capabilities\":[\"chat\"]},\"participants\":[]}}"
     static char bytes[] = "\x81\x7e\0\0" WELCOME "\x88\x02\x03\xe9";
-    struct mcpx_client *client;
-    struct false_router other;
-    struct mcpx_event event;
 
     bytes[3] = (char)(sizeof WELCOME - 1);
-    false_router_start(&other, true, bytes, sizeof bytes - 1);
-    client = open_at(other.port, false);
+    start_other(true, bytes, sizeof bytes - 1, false);
     for (int64_t least_ms = 250; least_ms <= 1000; least_ms *= 2) {
         party_expect(client, MCPX_EVENT_JOINED, &event);
         party_expect(client, MCPX_EVENT_LEFT, &event);
@@ -239,16 +236,13 @@ Test(client_ends, who_welcomes_and_closes_is_left_alone_for_longer_and_longer)
         cr_expect(event.retry_ms >= least_ms && event.retry_ms <= 2 * least_ms, "%ld",
                   (long)event.retry_ms);
     }
-    mcpx_client_free(client);
-    false_router_stop(&other);
+    stop_other();
 }
 
 Test(client_ends, names_are_looked_up_and_every_address_is_tried, .init = suite_router_start,
      .fini = suite_router_stop)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
-    struct mcpx_client *client;
-    struct mcpx_event event;
     char url[64];
 
     snprintf(url, sizeof url, "http://localhost:%d/ws", router.port[0]);
@@ -282,36 +276,25 @@ Test(client_ends, messages_in_pieces_are_put_together_and_others_refused)
     static char bytes[80000];
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct false_router other;
-        struct mcpx_client *client;
-        struct mcpx_event event;
-
         memset(bytes, 'x', sizeof bytes);
         memcpy(bytes, rows[i].bytes, rows[i].len);
-        false_router_start(&other, true, bytes, rows[i].len + rows[i].filler);
-        client = open_at(other.port, true);
+        start_other(true, bytes, rows[i].len + rows[i].filler, true);
         if (i == 0)
             party_expect(client, MCPX_EVENT_VIOLATION, &event); /* it is "not json" */
         party_expect(client, MCPX_EVENT_LEFT, &event);
         cr_expect_eq(event.code, rows[i].code, "row %zu: %d", i, event.code);
-        mcpx_client_free(client);
-        false_router_stop(&other);
+        stop_other();
     }
 }
 
 Test(client_ends, patience_with_a_goodbye_has_an_end)
 {
-    struct false_router other; /* welcomes nobody and answers no close frame */
-    struct mcpx_client *client;
-    struct mcpx_event event;
-
-    false_router_start(&other, true, "", 0);
-    client = open_at(other.port, false);
+    start_other(true, "", 0, false);
     cr_expect_eq(mcpx_client_wait(client, 0, &event), MCPX_ETIMEOUT);
     mcpx_client_close(client, 50);
     party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect_eq(event.retry_ms, -1);
-    expect_over(client);
+    expect_over();
     false_router_stop(&other);
 }
 
@@ -345,13 +328,13 @@ Test(client_ends, settings_are_judged_before_anything_is_opened)
     snprintf(pipe, sizeof pipe, "/tmp/mcpx-pipe-%d", (int)getpid());
     cr_assert_eq(mkfifo(pipe, 0600), 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct mcpx_client *client = NULL;
+        struct mcpx_client *made = NULL;
         struct mcpx_fault fault = {0};
 
-        cr_expect_eq(mcpx_client_new(&rows[i].config, &fault, &client), MCPX_EINVALID,
-                     "row %zu", i);
+        cr_expect_eq(mcpx_client_new(&rows[i].config, &fault, &made), MCPX_EINVALID, "row %zu",
+                     i);
         cr_expect_str_eq(fault.field ? fault.field : "", rows[i].field, "row %zu", i);
-        cr_expect(fault.reason && !client, "row %zu", i);
+        cr_expect(fault.reason && !made, "row %zu", i);
     }
     unlink(pipe);
     mcpx_client_free(NULL);
@@ -362,11 +345,10 @@ Test(client_ends, a_goodbye_waits_until_everything_has_arrived, .init = suite_ro
      .fini = suite_router_stop)
 {
     enum { COUNT = 1000 };
-    struct mcpx_client *other = party_join(&router, "b", "room");
-    struct mcpx_client *client = party_join(&router, "a", "room");
-    struct mcpx_event event;
+    struct mcpx_client *witness = party_join(&router, "b", "room");
     int i, delivered = 0;
 
+    client = party_join(&router, "a", "room");
     for (i = 0; i < COUNT; i++)
         party_chat(client, "{}");
     mcpx_client_close(client, DAEMON_PATIENCE_MS);
@@ -375,15 +357,13 @@ Test(client_ends, a_goodbye_waits_until_everything_has_arrived, .init = suite_ro
     cr_expect_eq(delivered, COUNT);
     mcpx_client_free(client);
     for (i = 0; i < COUNT; i++)
-        party_expect(other, MCPX_EVENT_MESSAGE, &event);
-    party_leave(other);
+        party_expect(witness, MCPX_EVENT_MESSAGE, &event);
+    party_leave(witness);
 }
 
 Test(client_ends, a_goodbye_says_how_much_may_not_have_arrived)
 {
     static const char request[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
-    struct mcpx_client *client;
-    struct mcpx_event event;
     int port, fd = false_router_nobody(&port);
 
     client = open_at(port, false);
@@ -396,17 +376,16 @@ Test(client_ends, a_goodbye_says_how_much_may_not_have_arrived)
     cr_expect(party_holds(event.reason, "closed; 2 messages may not have arrived"), "%.*s",
               (int)event.reason.len, event.reason.text);
     party_expect(client, MCPX_EVENT_EXPIRED, &event);
-    expect_over(client);
+    expect_over();
     close(fd);
 }
 
 /* The router that went is there again before the goodbye's patience ends. */
 Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = suite_router_start)
 {
-    struct mcpx_client_config config = party_config(&router, "a", "room");
+    struct mcpx_client_config config;
     struct false_router relay;
-    struct mcpx_client *client, *other = party_join(&router, "b", "room");
-    struct mcpx_event event;
+    struct mcpx_client *witness = party_join(&router, "b", "room");
     char url[64];
 
     false_router_relay(&relay, router.port[0], 0);
@@ -423,9 +402,9 @@ Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = suite
     party_expect(client, MCPX_EVENT_DELIVERED, &event);
     party_expect(client, MCPX_EVENT_LEFT, &event);
     cr_expect(event.code == 1000 && event.retry_ms == -1);
-    expect_over(client);
-    party_expect(other, MCPX_EVENT_MESSAGE, &event);
-    party_leave(other);
+    expect_over();
+    party_expect(witness, MCPX_EVENT_MESSAGE, &event);
+    party_leave(witness);
     false_router_stop(&relay);
     suite_router_stop();
 }
@@ -433,8 +412,6 @@ Test(client_ends, a_goodbye_without_a_connection_gets_another_one, .init = suite
 Test(client_ends, nobody_waits_for_ever_who_connects_only_once, .init = suite_router_start)
 {
     struct mcpx_client_config config = party_config(&router, "a", "room");
-    struct mcpx_client *client;
-    struct mcpx_event event;
 
     config.once = true;
     client = party_open(&config);
@@ -447,5 +424,5 @@ Test(client_ends, nobody_waits_for_ever_who_connects_only_once, .init = suite_ro
     cr_expect_eq(event.retry_ms, -1);
     party_expect(client, MCPX_EVENT_EXPIRED, &event);
     cr_expect_eq(mcpx_session_pending_count(mcpx_client_session(client)), 0);
-    expect_over(client);
+    expect_over();
 }

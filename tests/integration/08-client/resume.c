@@ -25,6 +25,21 @@ static const char settled[] =
 
 static struct daemon router;
 static struct false_router relay;
+static struct mcpx_event event;
+
+static void start(void)
+{
+    daemon_start(&router, settled, 0);
+}
+
+static void stop(void)
+{
+    if (relay.port)
+        false_router_stop(&relay);
+    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
+}
+
+TestSuite(client_resume, .init = start, .fini = stop, .timeout = 240);
 
 static struct mcpx_client_config config_of(const char *token, int port, char url[64])
 {
@@ -32,13 +47,23 @@ static struct mcpx_client_config config_of(const char *token, int port, char url
     return (struct mcpx_client_config){.url = url, .topic = "room", .token = token};
 }
 
-Test(client_resume, a_connection_that_breaks_loses_nothing_and_repeats_nothing, .timeout = 240)
+/* Joins "a" or "b" by this port. */
+static struct mcpx_client *join_as(const char *token, int port)
+{
+    char url[64];
+    const struct mcpx_client_config config = config_of(token, port, url);
+    struct mcpx_client *client = party_open(&config);
+
+    party_expect(client, MCPX_EVENT_JOINED, &event);
+    return client;
+}
+
+Test(client_resume, a_connection_that_breaks_loses_nothing_and_repeats_nothing)
 {
     struct side sides[2] = {{.each = EACH}, {.each = EACH}};
     struct mcpx_client_config configs[2];
     char urls[2][64];
 
-    daemon_start(&router, settled, 0);
     false_router_relay(&relay, router.port[0], BYTES_PER_CONNECTION);
     configs[0] = config_of("token-of-a", relay.port, urls[0]);
     configs[1] = config_of("token-of-b", router.port[0], urls[1]);
@@ -47,28 +72,17 @@ Test(client_resume, a_connection_that_breaks_loses_nothing_and_repeats_nothing, 
     cr_expect_eq(sides[0].resumed, sides[0].joins - 1, "%d of %d joins resumed",
                  sides[0].resumed, sides[0].joins);
     cr_expect_eq(sides[1].joins, 1);
-    false_router_stop(&relay);
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
 /* What the router knew is gone with it, so others may miss what it had taken; but who sends knows
  * what was delivered, and what was not is sent again. */
-Test(client_resume, a_router_that_is_restarted_is_joined_again, .timeout = 240)
+Test(client_resume, a_router_that_is_restarted_is_joined_again)
 {
     static const int ends[] = {SIGTERM, SIGKILL};
-    struct mcpx_client_config config;
-    struct mcpx_client *a, *b;
-    struct mcpx_event event;
-    char urls[2][64];
+    struct mcpx_client *a = join_as("token-of-a", router.port[0]);
+    struct mcpx_client *b = join_as("token-of-b", router.port[0]);
 
-    daemon_start(&router, settled, 0);
-    config = config_of("token-of-a", router.port[0], urls[0]);
-    a = party_open(&config);
-    config = config_of("token-of-b", router.port[0], urls[1]);
-    b = party_open(&config);
-    party_expect(b, MCPX_EVENT_JOINED, &event);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        party_expect(a, MCPX_EVENT_JOINED, &event);
         daemon_restart(&router, settled, ends[i]);
         if (ends[i] == SIGKILL)
             party_chat(a, "{\"n\":1}"); /* it has not noticed yet */
@@ -88,30 +102,21 @@ Test(client_resume, a_router_that_is_restarted_is_joined_again, .timeout = 240)
         party_expect(b, MCPX_EVENT_MESSAGE, &event);
         cr_expect(mcpx_slice_equal(event.envelope->payload, MCPX_SLICE("{\"n\":2}")));
         party_leave(a);
-        config = config_of("token-of-a", router.port[0], urls[0]);
-        a = party_open(&config);
+        a = join_as("token-of-a", router.port[0]);
     }
     party_leave(a);
     party_leave(b);
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
-Test(client_resume, a_request_survives_the_connection_it_was_made_on, .timeout = 120)
+Test(client_resume, a_request_survives_the_connection_it_was_made_on)
 {
-    struct mcpx_client_config config;
     struct mcpx_client *a, *b;
-    struct mcpx_event event;
-    char urls[2][64], id[MCPX_ID_MAX + 1];
+    char id[MCPX_ID_MAX + 1];
     size_t len;
 
-    daemon_start(&router, settled, 0);
     false_router_relay(&relay, router.port[0], 0);
-    config = config_of("token-of-a", relay.port, urls[0]);
-    a = party_open(&config);
-    party_expect(a, MCPX_EVENT_JOINED, &event);
-    config = config_of("token-of-b", router.port[0], urls[1]);
-    b = party_open(&config);
-    party_expect(b, MCPX_EVENT_JOINED, &event);
+    a = join_as("token-of-a", relay.port);
+    b = join_as("token-of-b", router.port[0]);
     party_send(a, "mcp/request", "b", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}");
     party_expect(a, MCPX_EVENT_DELIVERED, &event);
     party_expect(b, MCPX_EVENT_REQUEST, &event);
@@ -130,21 +135,17 @@ Test(client_resume, a_request_survives_the_connection_it_was_made_on, .timeout =
     cr_expect(mcpx_slice_equal(event.rpc->result, MCPX_SLICE("{}")));
     party_leave(a);
     party_leave(b);
-    false_router_stop(&relay);
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
 /* Who asked wants no history, and was not there when the answer came. */
-Test(client_resume, an_answer_given_in_between_is_found_in_the_history, .timeout = 100)
+Test(client_resume, an_answer_given_in_between_is_found_in_the_history)
 {
     static const char ping[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}";
     struct rude b = {.fd = 0};
     struct mcpx_client_config config;
     struct mcpx_client *a;
-    struct mcpx_event event;
     char url[64], answer[512];
 
-    daemon_start(&router, settled, 0);
     config = config_of("token-of-a", router.port[0], url);
     config.history = 0;
     rude_join(&b, &router, "c", "room", "&history=0");
@@ -165,7 +166,6 @@ Test(client_resume, an_answer_given_in_between_is_found_in_the_history, .timeout
     cr_expect(mcpx_slice_equal(event.envelope->id, MCPX_SLICE("answer")));
     party_leave(a);
     rude_shut(&b);
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
 /* Says what a client saw last once more, behind so much that the router has forgotten the first. */
@@ -187,7 +187,7 @@ static void say_again(struct rude *eve, const char *last, int flood)
  * Who may say anything makes nobody believe that nothing was missed: neither when what it saw last
  * is pushed out of history and sent again, nor when that is sent to a router that was started anew.
  */
-Test(client_resume, an_id_that_is_used_again_hides_no_hole, .timeout = 100)
+Test(client_resume, an_id_that_is_used_again_hides_no_hole)
 {
     static const char narrow[] =
         "{\"limits\":{\"messages_per_minute\":0,\"bytes_per_minute\":0,\"connects_per_s\":0,"
@@ -195,12 +195,11 @@ Test(client_resume, an_id_that_is_used_again_hides_no_hole, .timeout = 100)
         "\"a\":{\"topics\":[\"*\"],\"grants\":[\"*\"],\"token_sha256\":"
         "\"5cb4afafaff2683f8e22484d37dca0e6b2eb98dc5a9869ca031b001597b89253\"}}}";
     struct mcpx_client_config config;
-    struct mcpx_event event;
     struct rude eve = {.fd = 0};
     struct mcpx_client *a;
     char url[64];
 
-    daemon_start(&router, narrow, 0);
+    daemon_restart(&router, narrow, SIGTERM);
     false_router_relay(&relay, router.port[0], 0);
     config = config_of("token-of-a", relay.port, url);
     config.history = -1;
@@ -230,6 +229,4 @@ Test(client_resume, an_id_that_is_used_again_hides_no_hole, .timeout = 100)
     }
     party_leave(a);
     rude_shut(&eve);
-    false_router_stop(&relay);
-    cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
