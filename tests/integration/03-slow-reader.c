@@ -29,7 +29,18 @@ static void stop(void)
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
-TestSuite(slow_reader, .init = start, .fini = stop, .timeout = 280);
+/* Those whom most tests have in a room. */
+static struct rude stuck, a, b;
+
+static void shut(void)
+{
+    rude_shut(&stuck);
+    rude_shut(&a);
+    rude_shut(&b);
+    stop();
+}
+
+TestSuite(slow_reader, .init = start, .fini = shut, .timeout = 280);
 
 static char filler[2048];
 
@@ -42,7 +53,7 @@ static void make_filler(size_t len)
 static int leaves_seen;
 
 /* `a` publishes a batch, and `a` and `b` read all of it. */
-static void publish_batch(struct rude *a, struct rude *b, int from, int count)
+static void publish_batch(int from, int count)
 {
     char id[32], payload[2100];
     struct frame frame;
@@ -51,23 +62,22 @@ static void publish_batch(struct rude *a, struct rude *b, int from, int count)
     for (i = from; i < from + count; i++) {
         snprintf(id, sizeof id, "m%d", i);
         snprintf(payload, sizeof payload, "{\"t\":\"%s\"}", filler);
-        rude_chat(a, id, payload);
+        rude_chat(&a, id, payload);
     }
     for (i = from; i < from + count; i++) {
         snprintf(id, sizeof id, "\"id\":\"m%d\"", i);
         do {
-            cr_assert(rude_next(b, &frame));
+            cr_assert(rude_next(&b, &frame));
             leaves_seen += frame_holds(&frame, "\"event\":\"leave\"");
         } while (!frame_holds(&frame, "\"kind\":\"chat\""));
         cr_assert(frame_holds(&frame, id), "lost before m%d", i);
-        cr_assert(rude_expect(a, id, &frame));
+        cr_assert(rude_expect(&a, id, &frame));
     }
 }
 
 Test(slow_reader, one_that_stops_reading_costs_the_others_nothing)
 {
     enum { MESSAGES = 50000 };
-    struct rude a = {0}, b = {0}, stuck;
     long before, after;
     int i;
 
@@ -76,74 +86,62 @@ Test(slow_reader, one_that_stops_reading_costs_the_others_nothing)
     rude_join(&a, &router, "a", "room", "");
     rude_join(&b, &router, "b", "room", "");
     make_filler(400);
-    publish_batch(&a, &b, 0, BATCH);
+    publish_batch(0, BATCH);
     before = daemon_rss_kib(&router);
     for (i = BATCH; i < MESSAGES; i += BATCH)
-        publish_batch(&a, &b, i, BATCH);
+        publish_batch(i, BATCH);
     after = daemon_rss_kib(&router);
     cr_expect(after - before < RSS_GROWTH_KIB, "%ld KiB became %ld KiB", before, after);
     cr_expect_eq(leaves_seen, 1, "the room is told");
     cr_expect(rude_expect(&stuck, "slow_consumer", NULL), "when it reads on, it is told why");
     cr_expect_eq(rude_close_code(&stuck), 4003);
-    rude_shut(&stuck);
-    rude_shut(&a);
-    rude_shut(&b);
 }
 
 /* Fills the way to a client that does not read, short of what gets it closed. */
-static void choke(struct rude *stuck, struct rude *a, struct rude *b)
+static void choke(void)
 {
     int i;
 
-    rude_open_narrow(stuck, &router, 4096);
-    rude_join(stuck, &router, "stuck", "room", "");
-    rude_join(a, &router, "a", "room", "");
-    rude_join(b, &router, "b", "room", "");
+    rude_open_narrow(&stuck, &router, 4096);
+    rude_join(&stuck, &router, "stuck", "room", "");
+    rude_join(&a, &router, "a", "room", "");
+    rude_join(&b, &router, "b", "room", "");
     make_filler(2000);
     for (i = 0; i < 3000; i += 100)
-        publish_batch(a, b, i, 100);
+        publish_batch(i, 100);
 }
 
 /* T1: an end that is read again and again while output waits costs a whole processor. */
 Test(slow_reader, a_fin_while_choked_costs_no_processor_time)
 {
-    struct rude stuck, a = {0}, b = {0};
     long cpu_ms;
 
-    choke(&stuck, &a, &b);
+    choke();
     rude_frame(&stuck, CLOSE, "\x03\xe8", 2);
     shutdown(stuck.fd, SHUT_WR);
-    publish_batch(&a, &b, 100000, 10);
+    publish_batch(100000, 10);
     cpu_ms = daemon_cpu_ms(&router);
     cr_expect(rude_is_quiet(&a, 1000));
     cpu_ms = daemon_cpu_ms(&router) - cpu_ms;
     cr_expect(cpu_ms < 200, "%ld ms of a second with nothing to do", cpu_ms);
-    rude_shut(&stuck);
-    rude_shut(&a);
-    rude_shut(&b);
 }
 
 Test(slow_reader, a_reset_while_choked_is_noticed)
 {
-    struct rude stuck, a = {0}, b = {0};
-
-    choke(&stuck, &a, &b);
+    choke();
     rude_reset(&stuck);
     cr_expect(rude_expect(&b, "\"event\":\"leave\"", NULL));
-    publish_batch(&a, &b, 200000, 10);
-    rude_shut(&a);
-    rude_shut(&b);
+    publish_batch(200000, 10);
 }
 
 /* Waiting output continues where it was torn: frames stay whole, pings are answered after it. */
 Test(slow_reader, one_that_reads_on_in_time_has_lost_nothing)
 {
-    struct rude stuck, a = {0}, b = {0};
     struct frame frame;
     char id[32];
     int i;
 
-    choke(&stuck, &a, &b);
+    choke();
     rude_frame(&stuck, PING, "are you there", 13);
     for (i = 0; i < 3000; i++) {
         bool pong = false;
@@ -158,9 +156,6 @@ Test(slow_reader, one_that_reads_on_in_time_has_lost_nothing)
     }
     rude_chat(&stuck, "back", "{}");
     cr_expect(rude_expect(&b, "\"id\":\"back\"", &frame));
-    rude_shut(&stuck);
-    rude_shut(&a);
-    rude_shut(&b);
 }
 
 static char *large_payload(size_t len)
@@ -179,9 +174,8 @@ static char *large_payload(size_t len)
 Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
 {
     enum { STUCK = 40, LARGE = 4 << 20, BOUND = 64 << 20 };
-    static struct rude stuck[STUCK];
+    static struct rude many[STUCK];
     struct daemon large;
-    struct rude a = {0}, b = {0};
     char *text = large_payload(LARGE), name[16];
     long unsent, most = 0, lag = 0, start_ms;
     int i;
@@ -189,8 +183,8 @@ Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
     daemon_start(&large, "{\"limits\":{\"message_bytes\":8388608,\"connects_per_s\":0}}", 0);
     for (i = 0; i < STUCK; i++) {
         snprintf(name, sizeof name, "stuck%d", i);
-        rude_open_narrow(&stuck[i], &large, 4096);
-        rude_join(&stuck[i], &large, name, "room", "");
+        rude_open_narrow(&many[i], &large, 4096);
+        rude_join(&many[i], &large, name, "room", "");
     }
     rude_join(&a, &large, "a", "room", "");
     rude_join(&b, &large, "b", "room", "");
@@ -215,7 +209,7 @@ Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
     cr_expect(rude_expect(&b, "\"id\":\"after\"", NULL));
     cr_expect(rude_expect(&a, "\"id\":\"after\"", NULL), "who reads is still there");
     for (i = 0; i < STUCK; i++)
-        rude_shut(&stuck[i]);
+        rude_shut(&many[i]);
     rude_shut(&a);
     rude_shut(&b);
     free(text);
@@ -226,7 +220,7 @@ Test(slow_reader, what_sockets_do_not_take_is_bounded_together)
 Test(slow_reader, a_page_of_history_arrives_whole_however_slowly_it_is_read)
 {
     enum { LARGE = 3 << 20 };
-    struct rude a = {0}, reader;
+    struct rude reader;
     struct mcpx_slice answer;
     char request[9000], *length, *text = large_payload(LARGE);
     struct daemon large;

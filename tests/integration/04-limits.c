@@ -35,37 +35,6 @@ static void end(void)
     cr_expect_eq(daemon_stop(&router), 0, "exit status; log: %s", router.log);
 }
 
-Test(limits, a_binary_message_ends_the_connection_with_1003, .timeout = 120)
-{
-    begin();
-    rude_frame(&a, BINARY, "\0\1\2", 3);
-    cr_expect(rude_expect(&a, "expected a text message", NULL));
-    cr_expect_eq(rude_close_code(&a), 1003);
-    end();
-}
-
-Test(limits, text_that_is_not_utf8_ends_the_connection_with_1007, .timeout = 120)
-{
-    static const char bad[] = "{\"protocol\":\"mcpx/v0.1\",\"id\":\"u\",\"kind\":\"chat\","
-                              "\"payload\":{\"t\":\"\xc3\x28\"}}";
-
-    begin();
-    rude_frame(&a, TEXT, bad, sizeof bad - 1);
-    cr_expect_eq(rude_close_code(&a), 1007);
-    end();
-}
-
-/* Binary in a pong is nobody's business. */
-Test(limits, a_binary_pong_is_nothing_special, .timeout = 120)
-{
-    begin();
-    rude_chat(&a, "one", "{}");
-    rude_frame(&a, PONG, "\xff\xfe\xc3", 3);
-    rude_chat(&a, "two", "{}");
-    cr_expect(rude_expect(&a, "\"id\":\"two\"", NULL));
-    end();
-}
-
 /* Nothing of the ten megabytes, or of the two to the sixtieth, needs to arrive. */
 Test(limits, a_message_that_declares_too_much_is_refused_at_once, .timeout = 120)
 {
@@ -98,41 +67,6 @@ Test(limits, fragments_count_together, .timeout = 120)
         rude_frame(&a, CONTINUE_OPEN, piece, sizeof piece);
     cr_expect_eq(rude_close_code(&a), 1009);
     end();
-}
-
-Test(limits, what_protocol_forbids_is_a_protocol_error, .timeout = 120)
-{
-    static const int firsts[] = {0x83, 0x8b, 0xc1, 0x91};
-    size_t i;
-
-    daemon_start_default(&router);
-    for (i = 0; i < sizeof firsts / sizeof *firsts; i++) {
-        join_two();
-        rude_frame(&a, firsts[i], "x", 1);
-        cr_expect_eq(rude_close_code(&a), 1002, "%02x", firsts[i]);
-        rude_shut(&a);
-        rude_shut(&b);
-    }
-    join_two();
-    end();
-}
-
-Test(limits, connections_beyond_the_rate_are_answered_429, .timeout = 120)
-{
-    struct rude rude;
-    int i, refused = 0, status = 0;
-
-    daemon_start(&router, "{\"limits\":{\"connects_per_s\":1}}", 0);
-    for (i = 0; i < 20; i++) {
-        status = rude_http(&rude, &router, "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
-        cr_expect(status == 200 || status == 429, "%d", status);
-        if (status == 429)
-            cr_expect(strstr(rude.in.text, "Retry-After") != NULL, "%s", rude.in.text);
-        refused += status == 429;
-        rude_shut(&rude);
-    }
-    cr_expect(refused >= 5, "%d", refused);
-    cr_expect_eq(daemon_stop(&router), 0);
 }
 
 Test(limits, members_beyond_the_limit_are_answered_503, .timeout = 120)

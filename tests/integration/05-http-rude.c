@@ -263,22 +263,6 @@ Test(http_rude, pipelined_requests_get_one_answer_and_the_end)
         }
 }
 
-Test(http_rude, a_body_may_come_byte_by_byte)
-{
-    static const char body[] = BODY;
-    struct rude rude;
-    size_t i;
-
-    rude_open(&rude, &router, 0);
-    rude_say(&rude, POST "Content-Length: 33\r\n\r\n");
-    for (i = 0; i < sizeof body - 1; i++)
-        rude_send(&rude, body + i, 1);
-    rude_drain(&rude);
-    cr_expect(rude.in.len && strncmp(rude.in.text, "HTTP/1.1 200", 12) == 0, "%s",
-              rude.in.text ? rude.in.text : "(no answer)");
-    rude_shut(&rude);
-}
-
 /* Requests that are broken off anywhere leave nothing behind: the exit status is the leak
  * checker's in sanitized builds. */
 Test(http_rude, a_request_may_end_anywhere)

@@ -67,7 +67,9 @@ Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 120)
             struct mcpx_slice answer = rude_drain(&flood[i]);
 
             if (answer.len > 12 && strncmp(answer.text + 9, "429", 3) == 0) {
-                cr_expect(strstr(answer.text, "(limits.connects_per_s)"), "%s", answer.text);
+                cr_expect(strstr(answer.text, "(limits.connects_per_s)") &&
+                              strstr(answer.text, "Retry-After"),
+                          "%s", answer.text);
                 refused++;
             }
             rude_shut(&flood[i]);

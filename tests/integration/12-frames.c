@@ -10,7 +10,17 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
-TestSuite(frames, .init = suite_router_start, .fini = suite_router_stop, .timeout = 240);
+/* Those whom most tests have in a room. */
+static struct rude a, b;
+
+static void shut(void)
+{
+    rude_shut(&a);
+    rude_shut(&b);
+    suite_router_stop();
+}
+
+TestSuite(frames, .init = suite_router_start, .fini = shut, .timeout = 240);
 
 /* The mask is four zeros: a mask like any other, which leaves the bytes readable here. */
 #define M "\0\0\0\0"
@@ -115,24 +125,24 @@ static const struct row rows[] = {
      0, "invalid_envelope"},
     {"fragments that end inside a character", T("\x01\x81" M "\xc3\x80\x80" M), 1007, NULL},
     /* this router takes text only */
-    {"a binary message", T("\x82\x81" M "x"), 1003, NULL},
+    {"a binary message", T("\x82\x81" M "x"), 1003, "expected a text message"},
     {"the beginning of a binary message", T("\x02\x81" M "x"), 1003, NULL},
     {"an empty binary message", T("\x82\x80" M), 1003, NULL},
 };
 
-static void send_bytes(struct rude *a, struct mcpx_slice bytes, size_t piece)
+static void send_bytes(struct rude *one, struct mcpx_slice bytes, size_t piece)
 {
     for (size_t at = 0; at < bytes.len; at += piece)
-        rude_send(a, bytes.text + at, bytes.len - at < piece ? bytes.len - at : piece);
+        rude_send(one, bytes.text + at, bytes.len - at < piece ? bytes.len - at : piece);
 }
 
 /* Reads until the close frame or our own pong; true when `holds` was among what came. */
-static int read_until_end(struct rude *a, const char *holds, bool *seen)
+static int read_until_end(struct rude *one, const char *holds, bool *seen)
 {
     struct frame frame;
     bool alive = false;
 
-    while (rude_next(a, &frame)) {
+    while (rude_next(one, &frame)) {
         *seen = *seen || (holds && frame_holds(&frame, holds));
         if (frame.first == CLOSE)
             return frame.len < 2 ? 1005
@@ -147,7 +157,6 @@ static int read_until_end(struct rude *a, const char *holds, bool *seen)
 
 static void expect_row(const struct row *row, size_t piece)
 {
-    struct rude a = {0};
     bool seen = !row->holds;
     int code;
 
@@ -182,7 +191,6 @@ Test(frames, every_case_of_rfc_6455_byte_by_byte)
 
 Test(frames, of_several_pings_each_is_answered_in_order)
 {
-    struct rude a = {0};
     struct frame frame;
     char number[16];
 
@@ -198,14 +206,12 @@ Test(frames, of_several_pings_each_is_answered_in_order)
         snprintf(number, sizeof number, "ping%d", i++);
         cr_expect(frame.len == 5 && memcmp(frame.payload, number, 5) == 0, "%s", number);
     }
-    rude_shut(&a);
 }
 
 /* What is no message costs as if it were one. Protocol: section 8. */
 static void expect_charged(int first, const char *what)
 {
     struct daemon poor;
-    struct rude a = {0};
     int code;
 
     daemon_start(&poor, "{\"limits\":{\"messages_per_minute\":100}}", 0);
@@ -236,7 +242,6 @@ Test(frames, what_one_read_holds_arrives_whole_and_in_order)
 {
     enum { MESSAGES = 3000 };
     struct mcpx_text all = {0};
-    struct rude a = {0}, b = {0};
     struct frame frame;
     char text[128], id[32];
 
@@ -268,6 +273,4 @@ Test(frames, what_one_read_holds_arrives_whole_and_in_order)
     cr_expect(rude_expect(&b, "\"event\":\"leave\"", &frame));
     cr_expect_eq(rude_close_code(&a), 1000);
     mcpx_text_fini(&all);
-    rude_shut(&a);
-    rude_shut(&b);
 }
