@@ -38,58 +38,70 @@ static EVP_PKEY *pair_of(const char *sort)
     return made[i].pair;
 }
 
-/* A file in /tmp, read into a ring. */
-struct keyed {
+/* A file in /tmp, read into a ring: the one of the test that runs. */
+static struct keyed {
     char path[32];
     struct key_file *file;
     struct jwt_ring *ring;
     enum mcpx_err err;
     struct mcpx_text why;
-};
+} keyed;
 
-static void reread(struct keyed *keyed)
+static void reread(void)
 {
     struct key_reading reading;
 
-    key_file_read(keyed->file, &reading);
-    keyed->err = reading.err;
-    mcpx_text_reset(&keyed->why);
-    mcpx_text_slice(&keyed->why, mcpx_text_view(&reading.why));
-    (void)key_file_take(keyed->file, &reading);
+    key_file_read(keyed.file, &reading);
+    keyed.err = reading.err;
+    mcpx_text_reset(&keyed.why);
+    mcpx_text_slice(&keyed.why, mcpx_text_view(&reading.why));
+    (void)key_file_take(keyed.file, &reading);
     key_reading_fini(&reading);
 }
 
-/* `alg` is NULL for a set. */
-static struct keyed key_with(const char *text, const char *alg)
+/* The fini of a suite. */
+static void keyed_fini(void)
 {
-    struct keyed keyed = {.path = "/tmp/mcpx-keys-XXXXXX", .ring = jwt_ring_new()};
+    if (!keyed.ring)
+        return;
+    unlink(keyed.path);
+    jwt_ring_free(keyed.ring);
+    key_file_unref(keyed.file);
+    mcpx_text_fini(&keyed.why);
+    keyed.ring = NULL;
+}
+
+/* Takes the place of what was read before; `alg` is NULL for a set. */
+static void key_with(const char *text, const char *alg)
+{
     struct jwt_key model = {.kid = "k", .alg = alg ? jwt_alg_find(alg) : NULL};
 
+    keyed_fini();
+    keyed = (struct keyed){.path = "/tmp/mcpx-keys-XXXXXX", .ring = jwt_ring_new()};
     close(mkstemp(keyed.path));
     file_write_text(keyed.path, text);
     keyed.file = key_file_new(keyed.path, "/auth/jwt/jwks_file", alg ? &model : NULL);
     cr_assert_not_null(keyed.file);
     cr_assert_eq(jwt_ring_add_file(keyed.ring, keyed.file), MCPX_OK);
-    reread(&keyed);
-    return keyed;
+    reread();
 }
 
-static void keyed_fini(struct keyed *keyed)
+/* The same with the public half of a pair, as PEM. */
+static inline void key_with_pem(EVP_PKEY *pair, const char *alg)
 {
-    unlink(keyed->path);
-    jwt_ring_free(keyed->ring);
-    key_file_unref(keyed->file);
-    mcpx_text_fini(&keyed->why);
+    char *pem = key_pair_pem(pair, 0);
+
+    key_with(pem, alg);
+    free(pem);
 }
 
 /* Verified elsewhere, it is as good, and its keys are those that there are by then. */
-static void expect_the_same_later(const struct keyed *keyed, const char *token,
-                                  enum mcpx_err expected)
+static void expect_the_same_later(const char *token, enum mcpx_err expected)
 {
     struct jwt_signature signature = {.count = 0};
     struct jwt_proof proof = {.claims = NULL};
     struct jwt_ring *empty = jwt_ring_new();
-    enum mcpx_err err = jwt_verify(keyed->ring, mcpx_slice_of(token), &signature, now, &proof);
+    enum mcpx_err err = jwt_verify(keyed.ring, mcpx_slice_of(token), &signature, now, &proof);
 
     cr_expect_eq(err == MCPX_EOPENING, signature.state == JWT_SIGNATURE_WANTED);
     cr_expect_neq(err, MCPX_OK, "nobody has verified it");
@@ -97,7 +109,7 @@ static void expect_the_same_later(const struct keyed *keyed, const char *token,
         jwt_signature_verify(&signature);
         err = jwt_verify(empty, mcpx_slice_of(token), &signature, now, &proof);
         cr_expect_eq(err, MCPX_ETOKEN, "its key is gone");
-        err = jwt_verify(keyed->ring, mcpx_slice_of(token), &signature, now, &proof);
+        err = jwt_verify(keyed.ring, mcpx_slice_of(token), &signature, now, &proof);
     }
     cr_expect_eq(err, expected, "%s", token);
     jwt_signature_fini(&signature);
@@ -106,28 +118,28 @@ static void expect_the_same_later(const struct keyed *keyed, const char *token,
 }
 
 /* NULL when it is believed, else why not. */
-static const char *fault(const struct keyed *keyed, const char *token)
+static const char *fault(const char *token)
 {
     struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = jwt_verify(keyed->ring, mcpx_slice_of(token), NULL, now, &proof);
-    const char *why = jwt_fault(keyed->ring, mcpx_slice_of(token), NULL, now);
+    enum mcpx_err err = jwt_verify(keyed.ring, mcpx_slice_of(token), NULL, now, &proof);
+    const char *why = jwt_fault(keyed.ring, mcpx_slice_of(token), NULL, now);
 
-    expect_the_same_later(keyed, token, err);
+    expect_the_same_later(token, err);
     cr_expect_eq(err == MCPX_OK, proof.claims != NULL);
     cr_expect_eq(err == MCPX_OK, why == NULL, "%s", why);
-    cr_expect(err || jwt_holds(keyed->ring, &proof, now));
+    cr_expect(err || jwt_holds(keyed.ring, &proof, now));
     jwt_proof_fini(&proof);
     return why;
 }
 
-static bool believes(const struct keyed *keyed, EVP_PKEY *pair, const char *alg)
+static bool believes(EVP_PKEY *pair, const char *alg)
 {
     char header[64], *token;
     bool is_good;
 
     snprintf(header, sizeof header, "{\"alg\":\"%.5s\",\"kid\":\"k\"}", alg);
     token = key_pair_sign(pair, header, CLAIMS, alg);
-    is_good = fault(keyed, token) == NULL;
+    is_good = fault(token) == NULL;
     free(token);
     return is_good;
 }

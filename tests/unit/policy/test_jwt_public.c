@@ -8,6 +8,8 @@
 
 #include <sys/resource.h>
 
+TestSuite(jwt_public, .fini = keyed_fini);
+
 static const char *const algs[] = {"RS256", "RS384", "RS512", "PS256", "PS384",
                                    "PS512", "ES256", "ES384", "ES512", "EdDSA"};
 static const char *const sorts[] = {"RSA-2048", "P-256", "P-384", "P-521", "ED25519"};
@@ -32,16 +34,11 @@ static EVP_PKEY *pair_for(const char *alg)
 Test(jwt_public, each_key_is_for_one_algorithm)
 {
     for (size_t i = 0; i < ALGS; i++) {
-        EVP_PKEY *pair = pair_for(algs[i]);
-        char *pem = key_pair_pem(pair, 0);
-        struct keyed keyed = key_with(pem, algs[i]);
-
+        key_with_pem(pair_for(algs[i]), algs[i]);
         cr_assert_eq(keyed.err, MCPX_OK, "%s: %s", algs[i], keyed.why.text);
         for (size_t j = 0; j < ALGS; j++)
-            cr_expect_eq(believes(&keyed, pair_for(algs[j]), algs[j]), i == j, "%s with %s",
-                         algs[j], algs[i]);
-        keyed_fini(&keyed);
-        free(pem);
+            cr_expect_eq(believes(pair_for(algs[j]), algs[j]), i == j, "%s with %s", algs[j],
+                         algs[i]);
     }
 }
 
@@ -49,19 +46,16 @@ Test(jwt_public, an_algorithm_takes_one_sort_of_key)
 {
     for (size_t i = 0; i < ALGS; i++) {
         for (size_t j = 0; j < SORTS; j++) {
-            char *pem = key_pair_pem(pair_of(sorts[j]), 0),
-                 *jwk = key_pair_jwk(pair_of(sorts[j]), "");
-            struct keyed as_pem = key_with(pem, algs[i]), as_jwk = key_with(jwk, algs[i]);
+            char *jwk = key_pair_jwk(pair_of(sorts[j]), "");
             enum mcpx_err right =
                 strcmp(sort_of(algs[i]), sorts[j]) == 0 ? MCPX_OK : MCPX_ECONFIG;
 
-            cr_expect_eq(as_pem.err, right, "%s, %s", algs[i], sorts[j]);
-            cr_expect_eq(as_jwk.err, right, "%s, %s: %s", algs[i], sorts[j], as_jwk.why.text);
+            key_with_pem(pair_of(sorts[j]), algs[i]);
+            cr_expect_eq(keyed.err, right, "%s, %s", algs[i], sorts[j]);
+            key_with(jwk, algs[i]);
+            cr_expect_eq(keyed.err, right, "%s, %s: %s", algs[i], sorts[j], keyed.why.text);
             if (!right)
-                cr_expect(believes(&as_jwk, pair_of(sorts[j]), algs[i]), "%s", algs[i]);
-            keyed_fini(&as_pem);
-            keyed_fini(&as_jwk);
-            free(pem);
+                cr_expect(believes(pair_of(sorts[j]), algs[i]), "%s", algs[i]);
             free(jwk);
         }
     }
@@ -76,17 +70,14 @@ Test(jwt_public, signatures_have_one_form)
         {"ES256", "DER256"}, {"PS256", "PS256-0"}, {"PS256", "RS256"}, {"RS256", "PS256"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *pem = key_pair_pem(pair_for(rows[i].alg), 0), header[32];
-        struct keyed keyed = key_with(pem, rows[i].alg);
-        char *token;
+        char header[32], *token;
 
+        key_with_pem(pair_for(rows[i].alg), rows[i].alg);
         snprintf(header, sizeof header, "{\"alg\":\"%s\"}", rows[i].alg);
         token = key_pair_sign(pair_for(rows[i].alg), header, CLAIMS, rows[i].signed_as);
-        cr_expect_str_eq(fault(&keyed, token), "no configured key has signed it", "%s",
+        cr_expect_str_eq(fault(token), "no configured key has signed it", "%s",
                          rows[i].signed_as);
         free(token);
-        keyed_fini(&keyed);
-        free(pem);
     }
 }
 
@@ -94,21 +85,19 @@ Test(jwt_public, signatures_have_one_form)
 Test(jwt_public, the_public_key_is_no_secret)
 {
     char *pem = key_pair_pem(pair_of(sorts[0]), 0);
-    struct keyed keyed = key_with(pem, "RS256");
     static const char *const digests[][2] = {
         {"HS256", "SHA256"}, {"HS384", "SHA384"}, {"HS512", "SHA512"}, {"RS256", "SHA256"}};
 
+    key_with(pem, "RS256");
     for (size_t i = 0; i < 4; i++) {
         char header[64], *token;
 
         snprintf(header, sizeof header, "{\"alg\":\"%s\",\"kid\":\"k\"}", digests[i][0]);
         token = jwt_make(header, CLAIMS, digests[i][1], pem);
-        cr_expect_str_eq(fault(&keyed, token),
-                         i < 3 ? "no configured key with its kid is for its alg"
-                               : "no configured key has signed it");
+        cr_expect_str_eq(fault(token), i < 3 ? "no configured key with its kid is for its alg"
+                                             : "no configured key has signed it");
         free(token);
     }
-    keyed_fini(&keyed);
     free(pem);
 }
 
@@ -140,28 +129,24 @@ Test(jwt_public, every_reason_is_told)
         {"{\"alg\":\"ES256\",\"jku\":\"https://evil.example/jwks\",\"x5c\":[\"AA==\"]}",
          CLAIMS, NULL},
     };
-    char *pem = key_pair_pem(pair_for("ES256"), 0);
-    struct keyed keyed = key_with(pem, "ES256");
 
+    key_with_pem(pair_for("ES256"), "ES256");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *token =
             key_pair_sign(pair_for("ES256"), rows[i].header, rows[i].claims, "ES256");
-        const char *why = fault(&keyed, token);
+        const char *why = fault(token);
 
         cr_expect_eq(why == NULL, rows[i].why == NULL, "%s: %s", rows[i].header, why);
         if (why && rows[i].why)
             cr_expect_str_eq(why, rows[i].why, "%s %s", rows[i].header, rows[i].claims);
         free(token);
     }
-    keyed_fini(&keyed);
-    free(pem);
 }
 
 /* A stranger must not make the router work long: of many keys, a few are tried. */
 Test(jwt_public, a_token_that_names_no_key_is_tried_with_four)
 {
     struct mcpx_text set = {0};
-    struct keyed keyed;
     EVP_PKEY *last = NULL;
     char *token;
 
@@ -178,19 +163,18 @@ Test(jwt_public, a_token_that_names_no_key_is_tried_with_four)
         free(jwk);
     }
     mcpx_text_puts(&set, "]}");
-    keyed = key_with(set.text, NULL);
+    key_with(set.text, NULL);
     cr_assert_eq(keyed.err, MCPX_OK, "%s", keyed.why.text);
     cr_expect_eq(jwt_ring_count(keyed.ring), 5);
     token = key_pair_sign(last, "{\"alg\":\"ES256\"}", CLAIMS, "ES256");
-    cr_expect_str_eq(fault(&keyed, token), "no configured key has signed it");
+    cr_expect_str_eq(fault(token), "no configured key has signed it");
     cr_assert_eq(jwt_ring_add_file(keyed.ring, keyed.file), MCPX_OK);
-    cr_expect_str_eq(fault(&keyed, token), "no configured key has signed it", "in each file");
+    cr_expect_str_eq(fault(token), "no configured key has signed it", "in each file");
     free(token);
     token = key_pair_sign(last, "{\"alg\":\"ES256\",\"kid\":\"k4\"}", CLAIMS, "ES256");
-    cr_expect_null(fault(&keyed, token));
+    cr_expect_null(fault(token));
     free(token);
     EVP_PKEY_free(last);
-    keyed_fini(&keyed);
     mcpx_text_fini(&set);
 }
 
@@ -265,15 +249,14 @@ Test(jwt_public, sets_are_taken_whole_or_refused_with_a_reason)
 {
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         char *text = with_key(sets[i].text, sets[i].sort);
-        struct keyed keyed = key_with(text, NULL);
 
+        key_with(text, NULL);
         cr_expect_eq(keyed.err, sets[i].why ? MCPX_ECONFIG : MCPX_OK, "%s: %s", sets[i].text,
                      keyed.why.text);
         cr_expect_eq(jwt_ring_count(keyed.ring) > 0, sets[i].why == NULL, "%s", sets[i].text);
         if (sets[i].why && keyed.err)
             cr_expect_eq(strncmp(keyed.why.text, sets[i].why, strlen(sets[i].why)), 0,
                          "%s: %s", sets[i].text, keyed.why.text);
-        keyed_fini(&keyed);
         free(text);
     }
 }
@@ -289,21 +272,14 @@ Test(jwt_public, a_key_without_alg_has_that_of_its_type)
                 {"ED25519", "EdDSA"}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *jwk = key_pair_jwk(pair_of(sorts[i]), ",\"kid\":\"k\"");
-        struct mcpx_text set = {0};
-        struct keyed keyed;
+        char *set = with_key("{\"keys\":[{@,\"kid\":\"k\"}]}", rows[i].sort);
 
-        mcpx_text_puts(&set, "{\"keys\":[");
-        mcpx_text_puts(&set, jwk);
-        mcpx_text_puts(&set, "]}");
-        keyed = key_with(set.text, NULL);
+        key_with(set, NULL);
         for (size_t j = 0; j < ALGS; j++)
             if (strcmp(sort_of(algs[j]), rows[i].sort) == 0)
-                cr_expect_eq(believes(&keyed, pair_of(sorts[i]), algs[j]),
+                cr_expect_eq(believes(pair_of(sorts[i]), algs[j]),
                              strcmp(algs[j], rows[i].alg) == 0, "%s", algs[j]);
-        keyed_fini(&keyed);
-        mcpx_text_fini(&set);
-        free(jwk);
+        free(set);
     }
 }
 
@@ -333,13 +309,11 @@ Test(jwt_public, a_pem_file_that_is_no_public_key_says_what_it_is)
 
     cut[strlen(cut) / 2] = '!';
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct keyed keyed = key_with(rows[i].text, rows[i].alg);
-
+        key_with(rows[i].text, rows[i].alg);
         cr_expect_eq(keyed.err, MCPX_ECONFIG, "row %zu", i);
         cr_expect(keyed.why.text &&
                       strncmp(keyed.why.text, rows[i].why, strlen(rows[i].why)) == 0,
                   "row %zu: %s", i, keyed.why.text);
-        keyed_fini(&keyed);
     }
     free(private_pem);
     free(public_pem);
@@ -363,9 +337,9 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
         {old_pem, true, false, false}, {NULL, true, true, false},     {"", true, true, true},
         {NULL, true, true, true},      {new_pem, false, true, false},
     };
-    struct keyed keyed = key_with(old_pem, "ES256");
     struct rlimit enough;
 
+    key_with(old_pem, "ES256");
     mcpx_text_puts(&both, old_pem);
     mcpx_text_puts(&both, new_pem);
     rows[1].text = both.text;
@@ -375,10 +349,10 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
         else
             unlink(keyed.path);
         cr_expect(i == 0 || key_file_has_changed(keyed.file), "row %zu", i);
-        reread(&keyed);
+        reread();
         cr_expect_not(key_file_has_changed(keyed.file), "row %zu", i);
-        cr_expect_eq(believes(&keyed, old_pair, "ES256"), rows[i].old_good, "row %zu", i);
-        cr_expect_eq(believes(&keyed, new_pair, "ES256"), rows[i].new_good, "row %zu", i);
+        cr_expect_eq(believes(old_pair, "ES256"), rows[i].old_good, "row %zu", i);
+        cr_expect_eq(believes(new_pair, "ES256"), rows[i].new_good, "row %zu", i);
         cr_expect_eq(keyed.file->is_faulty, rows[i].is_faulty, "row %zu", i);
     }
     cr_expect_eq(keyed.file->reads, 6);
@@ -390,16 +364,15 @@ Test(jwt_public, a_file_that_changes_changes_the_keys_and_a_broken_one_does_not)
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, enough.rlim_max}), 0);
     for (int i = 0; i < 3; i++) {
         cr_expect(key_file_has_changed(keyed.file), "it is tried again");
-        reread(&keyed);
+        reread();
         cr_expect(keyed.file->is_faulty);
         cr_expect_eq(keyed.file->failures, 3, "which is one failure");
     }
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &enough), 0);
     cr_expect(key_file_has_changed(keyed.file));
-    reread(&keyed);
-    cr_expect(believes(&keyed, old_pair, "ES256"));
+    reread();
+    cr_expect(believes(old_pair, "ES256"));
     cr_expect_not(key_file_has_changed(keyed.file));
-    keyed_fini(&keyed);
     mcpx_text_fini(&both);
     free(old_pem);
     free(new_pem);
