@@ -163,6 +163,8 @@ enum mcpx_err story_say(struct story *story, const char *line)
 
 void story_end(struct story *story)
 {
+    if (!story->child)
+        return;
     if (story->report.state != MCPX_CHILD_STOPPED || !story_tells(story, "STOPPED ")) {
         mcpx_child_stop(story->child);
         mcpx_child_kill(story->child);
@@ -171,6 +173,7 @@ void story_end(struct story *story)
     }
     cr_expect(uv_loop_close(&story->loop) == 0, "a handle is left on the loop");
     mcpx_child_free(story->child);
+    story->child = NULL;
     mcpx_text_fini(&story->told);
 }
 

@@ -49,7 +49,7 @@ bool story_tells(const struct story *story, const char *text);
 /** Writes a line. */
 enum mcpx_err story_say(struct story *story, const char *line);
 
-/** Ends the child at once if need be, frees everything, and checks that the loop is empty. */
+/** Ends the child, if any, at once, frees everything, and checks that the loop is empty. */
 void story_end(struct story *story);
 
 /** How many of `pids` still exist, as zombies or alive. */

@@ -11,13 +11,20 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+static struct story story;
+
+static void end(void)
+{
+    story_end(&story);
+}
+
+TestSuite(child_cycles, .fini = end);
+
 enum { CYCLES = 1000, WARM = 20, SLACK_BYTES = 16384, MANY = 40 };
 
 /* What a cycle does depends on its number: the ways to end, with and without descendants. */
 static void cycle(int i)
 {
-    struct story story;
-
     story_prepare(&story, i % 10 == 9 ? "orphan" : "echo", NULL);
     story_start(&story);
     if (i % 5 == 4)
@@ -56,20 +63,19 @@ Test(child_cycles, a_thousand_leave_nothing_behind, .timeout = 280)
 
 static int downs;
 
-static void count_downs(struct story *story)
+static void count_downs(struct story *one)
 {
-    if (story->report.state != MCPX_CHILD_DOWN)
+    if (one->report.state != MCPX_CHILD_DOWN)
         return;
-    mcpx_text_reset(&story->told);
+    mcpx_text_reset(&one->told);
     if (++downs == MANY)
-        mcpx_child_stop(story->child);
+        mcpx_child_stop(one->child);
 }
 
 /* The same child, brought back many times. */
 Test(child_cycles, restarting_leaves_nothing_behind, .timeout = 280)
 {
     int before, during;
-    struct story story;
 
     cycle(0); /* libuv keeps two descriptors from its first loop on */
     before = story_descriptors();

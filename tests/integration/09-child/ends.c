@@ -13,6 +13,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static struct story story;
+
+static void end(void)
+{
+    story_end(&story);
+}
+
+TestSuite(child_ends, .fini = end);
+
 Test(child_ends, each_end_is_told_with_its_cause, .timeout = 200)
 {
     static const struct {
@@ -28,7 +37,6 @@ Test(child_ends, each_end_is_told_with_its_cause, .timeout = 200)
         {"mute", NULL, "DOWN closed its output\n", -1, 9},
         {"no such mode", NULL, "DOWN exited with code 2\n", 2, 0},
     };
-    struct story story;
     size_t i;
 
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -45,8 +53,6 @@ Test(child_ends, each_end_is_told_with_its_cause, .timeout = 200)
 
 Test(child_ends, the_states_come_in_their_order, .timeout = 300)
 {
-    struct story story;
-
     story_begin(&story, "echo", NULL);
     cr_expect(story_say(&story, "hello") == MCPX_OK, "written before it runs");
     story_until(&story, "line hello\n");
@@ -56,17 +62,13 @@ Test(child_ends, the_states_come_in_their_order, .timeout = 300)
     story_until(&story, "STOPPED ");
     cr_expect_str_eq(story.told.text, "STARTING \nRUNNING \nline hello\n"
                                       "STOPPED exited with code 0\n");
-    story_end(&story);
 }
 
 Test(child_ends, one_that_says_nothing_is_running_after_a_moment, .timeout = 300)
 {
-    struct story story;
-
     story_begin(&story, "echo", NULL);
     story_until(&story, "RUNNING ");
     cr_expect_eq(story.lines, 0);
-    story_end(&story);
 }
 
 /* What a library does in each process that is forked: libuv closes descriptors by number. */
@@ -90,7 +92,6 @@ Test(child_ends, what_cannot_be_executed_has_failed_and_is_not_tried_again, .tim
         {missing, "/no/such/folder",
          "FAILED cannot enter the directory '/no/such/folder': No such file or directory\n"},
     };
-    struct story story;
     size_t i;
 
     cr_assert_eq(pthread_atfork(NULL, NULL, close_what_was_mine), 0);
@@ -113,7 +114,6 @@ Test(child_ends, a_child_without_program_or_loop_is_refused)
 {
     static char *none[] = {NULL};
     struct mcpx_child *child = NULL;
-    struct story story;
 
     story_prepare(&story, "echo", NULL);
     story.config.argv = none;
@@ -142,7 +142,6 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
         {"stop", "line stops", "STOPPED killed by signal ", 400, 100},
         {"stop_handle_term", "line stops", "STOPPED exited with code 43\n", 16000, 4000},
     };
-    struct story story;
     long began_ms, took_ms;
     size_t i;
 
@@ -164,7 +163,6 @@ Test(child_ends, stopping_ends_the_stubborn_in_time, .timeout = 200)
 
 Test(child_ends, killing_one_that_hangs_brings_it_back, .timeout = 300)
 {
-    struct story story;
     pid_t first;
 
     story_prepare(&story, "stop", NULL);
@@ -176,24 +174,22 @@ Test(child_ends, killing_one_that_hangs_brings_it_back, .timeout = 300)
     mcpx_child_kill(story.child);
     story_until(&story, "DOWN killed by signal 9 (SIGKILL)\nSTARTING \nRUNNING \n");
     cr_expect_neq(story.report.pid, first);
-    story_end(&story);
 }
 
 static int64_t pauses[10];
 static size_t pause_count;
 
-static void keep_pause(struct story *story)
+static void keep_pause(struct story *one)
 {
-    if (story->report.state == MCPX_CHILD_DOWN && pause_count < 10)
-        pauses[pause_count++] = story->report.retry_ms;
+    if (one->report.state == MCPX_CHILD_DOWN && pause_count < 10)
+        pauses[pause_count++] = one->report.retry_ms;
     if (pause_count == 10)
-        mcpx_child_stop(story->child);
+        mcpx_child_stop(one->child);
 }
 
 Test(child_ends, pauses_double_up_to_64_times_the_first, .timeout = 300)
 {
     static const int64_t expected[10] = {1, 2, 4, 8, 16, 32, 64, 64, 64, 64};
-    struct story story;
     size_t i;
 
     story_prepare(&story, "exit", "1");
@@ -205,13 +201,10 @@ Test(child_ends, pauses_double_up_to_64_times_the_first, .timeout = 300)
     story_until(&story, "STOPPED exited with code 1\n");
     for (i = 0; i < 10; i++)
         cr_expect_eq(pauses[i], expected[i], "%zu: %ld", i, (long)pauses[i]);
-    story_end(&story);
 }
 
 Test(child_ends, stopping_while_it_pauses_needs_no_waiting, .timeout = 300)
 {
-    struct story story;
-
     story_prepare(&story, "exit", "1");
     story.config.restart = true;
     story.config.backoff_ms = 3600000;
@@ -221,20 +214,17 @@ Test(child_ends, stopping_while_it_pauses_needs_no_waiting, .timeout = 300)
     mcpx_child_kill(story.child);
     mcpx_child_stop(story.child);
     story_until(&story, "STOPPED exited with code 1\n");
-    story_end(&story);
 }
 
-static void stop_at_once(struct story *story)
+static void stop_at_once(struct story *one)
 {
-    if (story->report.state == MCPX_CHILD_STARTING)
-        mcpx_child_stop(story->child);
+    if (one->report.state == MCPX_CHILD_STARTING)
+        mcpx_child_stop(one->child);
 }
 
 /* Before the loop has run, and while it tells of the start. */
 Test(child_ends, stopping_is_possible_at_any_moment, .timeout = 300)
 {
-    struct story story;
-
     story_prepare(&story, "ignore_eof", NULL);
     story.config.stop_ms = 100;
     story_start(&story);
@@ -250,12 +240,10 @@ Test(child_ends, stopping_is_possible_at_any_moment, .timeout = 300)
     story_begin(&story, "echo", NULL);
     mcpx_child_kill(story.child);
     story_until(&story, "FAILED killed by signal 9 (SIGKILL)\n");
-    story_end(&story);
 }
 
 Test(child_ends, a_program_begins_with_a_clean_slate, .timeout = 300)
 {
-    struct story story;
     sigset_t some;
 
     sigemptyset(&some);
@@ -273,5 +261,4 @@ Test(child_ends, a_program_begins_with_a_clean_slate, .timeout = 300)
                                       "line signal at the parent's death 9\n"
                                       "line signals blocked or not default 0\n"
                                       "line /tmp\nline marked\n");
-    story_end(&story);
 }

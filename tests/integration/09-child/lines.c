@@ -13,10 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct story story;
+
+static void end(void)
+{
+    story_end(&story);
+}
+
+TestSuite(child_lines, .fini = end);
+
 Test(child_lines, garbage_is_cut_at_newlines_and_passed_on, .timeout = 300)
 {
-    struct story story;
-
     story_begin(&story, "garbage", NULL);
     cr_assert(story_say(&story, "after") == MCPX_OK);
     story_until(&story, "line after\n");
@@ -24,50 +31,38 @@ Test(child_lines, garbage_is_cut_at_newlines_and_passed_on, .timeout = 300)
     cr_expect(story_tells(&story, "line of 10 bytes\nline of 245 bytes\nline \nline \n"
                                   "line {\"unfinished\nline \xff\xfe\nline after\n"),
               "%s", story.told.text);
-    story_end(&story);
 }
 
 Test(child_lines, a_line_of_100_megabytes_is_told_once_and_skipped, .timeout = 200)
 {
-    struct story story;
-
     story_prepare(&story, "long", "100");
     story.config.line_max = 1 << 20;
     story_start(&story);
     story_until(&story, "line after\n");
     cr_expect(story_tells(&story, "RUNNING \noverlong xxxx (256)\nline after\n"), "%s",
               story.told.text);
-    story_end(&story);
 }
 
 Test(child_lines, without_a_listener_an_overlong_line_is_skipped_in_silence, .timeout = 200)
 {
-    struct story story;
-
     story_prepare(&story, "long", "2");
     story.config.line_max = 1 << 20;
     story.config.on_overlong = NULL;
     story_start(&story);
     story_until(&story, "RUNNING \nline after\n");
-    story_end(&story);
 }
 
 Test(child_lines, a_line_as_long_as_the_bound_is_a_line, .timeout = 300)
 {
-    struct story story;
-
     story_prepare(&story, "long", "1");
     story.config.line_max = 1 << 20;
     story_start(&story);
     story_until(&story, "line of 1048576 bytes\nline after\n");
-    story_end(&story);
 }
 
 /* An end is told after everything that was written before it; the beginning of a line is none. */
 Test(child_lines, what_was_written_before_the_end_is_told_before_it, .timeout = 200)
 {
-    struct story story;
-
     story_begin(&story, "break_off", NULL);
     story_until(&story, "FAILED ");
     cr_expect_str_eq(story.told.text, "STARTING \nRUNNING \nline one\nline two\n"
@@ -77,13 +72,11 @@ Test(child_lines, what_was_written_before_the_end_is_told_before_it, .timeout = 
     story_until(&story, "FAILED ");
     cr_expect_eq(story.lines, 20000);
     cr_expect(story_tells(&story, "line line 19999\nDOWN exited with code 0\n"));
-    story_end(&story);
 }
 
 /* All is over before the owner looks for the first time; the pipe holds more than one read. */
 Test(child_lines, what_the_dead_have_written_is_read, .timeout = 300)
 {
-    struct story story;
     siginfo_t info;
 
     story_begin(&story, "ahead", "20000");
@@ -93,13 +86,11 @@ Test(child_lines, what_the_dead_have_written_is_read, .timeout = 300)
         cr_log_warn("this user may not have large pipes: not tested");
     else
         cr_expect_eq(story.lines, 20000, "%zu", story.lines);
-    story_end(&story);
 }
 
 Test(child_lines, many_lines_return_whole_and_in_order, .timeout = 200)
 {
     enum { MANY = 20000 };
-    struct story story;
     char line[64];
     int i, missing = 0;
 
@@ -114,14 +105,12 @@ Test(child_lines, many_lines_return_whole_and_in_order, .timeout = 200)
         missing += !story_tells(&story, line);
     }
     cr_expect_eq(missing, 0);
-    story_end(&story);
 }
 
 /* What waits when it is stopped is still read, because its input closes behind it. */
 Test(child_lines, what_waits_is_written_before_its_input_closes, .timeout = 300)
 {
     static char big[1 << 20];
-    struct story story;
 
     memset(big, 'b', sizeof big - 1);
     story_prepare(&story, "echo", NULL);
@@ -129,13 +118,11 @@ Test(child_lines, what_waits_is_written_before_its_input_closes, .timeout = 300)
     cr_assert(story_say(&story, big) == MCPX_OK);
     mcpx_child_stop(story.child);
     story_until(&story, "line of 1048575 bytes\nSTOPPED exited with code 0\n");
-    story_end(&story);
 }
 
 Test(child_lines, one_that_does_not_read_meets_the_bound, .timeout = 300)
 {
     static char big[300001];
-    struct story story;
 
     memset(big, 'b', sizeof big - 1);
     story_prepare(&story, "ignore_eof", NULL);
@@ -148,26 +135,21 @@ Test(child_lines, one_that_does_not_read_meets_the_bound, .timeout = 300)
     cr_expect_eq(story_say(&story, big), MCPX_OK);
     cr_expect_eq(story_say(&story, big), MCPX_ELIMIT);
     cr_expect_eq(story_say(&story, ""), MCPX_OK, "a small one still finds room");
-    story_end(&story);
 }
 
 Test(child_lines, a_line_beyond_the_bound_is_never_accepted, .timeout = 300)
 {
-    struct story story;
-
     story_prepare(&story, "echo", NULL);
     story.config.queue_max = 6;
     story_start(&story);
     cr_expect_eq(story_say(&story, "123456"), MCPX_ELIMIT);
     cr_expect_eq(story_say(&story, "12345"), MCPX_OK);
     story_until(&story, "line 12345\n");
-    story_end(&story);
 }
 
 /* With SIGPIPE as it is by default this program would end. */
 Test(child_lines, a_closed_input_is_an_error_and_no_signal, .timeout = 300)
 {
-    struct story story;
     enum mcpx_err err;
 
     signal(SIGPIPE, SIG_DFL);
@@ -176,19 +158,17 @@ Test(child_lines, a_closed_input_is_an_error_and_no_signal, .timeout = 300)
     err = story_say(&story, "anybody?");
     cr_expect_eq(err, MCPX_ECLOSED, "%s", mcpx_strerror(err));
     cr_expect_eq(story_say(&story, "anybody?"), MCPX_ECLOSED);
-    story_end(&story);
 }
 
-static void write_to_the_dead(struct story *story)
+static void write_to_the_dead(struct story *one)
 {
-    if (story->report.state == MCPX_CHILD_DOWN)
-        cr_expect_eq(story_say(story, "late"), MCPX_ECLOSED);
+    if (one->report.state == MCPX_CHILD_DOWN)
+        cr_expect_eq(story_say(one, "late"), MCPX_ECLOSED);
 }
 
 Test(child_lines, writing_to_one_that_is_gone_is_an_error_and_no_signal, .timeout = 300)
 {
     static char big[200000];
-    struct story story;
 
     signal(SIGPIPE, SIG_DFL);
     memset(big, 'b', sizeof big - 1);
@@ -197,7 +177,6 @@ Test(child_lines, writing_to_one_that_is_gone_is_an_error_and_no_signal, .timeou
     story_start(&story);
     cr_expect_eq(story_say(&story, big), MCPX_OK);
     story_until(&story, "FAILED exited with code 0\n");
-    story_end(&story);
 }
 
 /* Runs `people` with our standard error in a file, and gives what was in it. */
@@ -205,7 +184,6 @@ static size_t people(const char *name, char *text, size_t size)
 {
     char path[] = "/tmp/mcpx-test-stderr-XXXXXX";
     int file = mkstemp(path), before = dup(STDERR_FILENO);
-    struct story story;
     ssize_t len;
 
     cr_assert(file >= 0 && before >= 0 && dup2(file, STDERR_FILENO) == STDERR_FILENO);

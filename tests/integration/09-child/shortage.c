@@ -12,9 +12,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+static struct story story;
+
+static void end(void)
+{
+    story_end(&story);
+}
+
+TestSuite(child_shortage, .fini = end);
+
 Test(child_shortage, whichever_allocation_fails_nothing_is_left_behind, .timeout = 300)
 {
-    struct story story;
     enum mcpx_err err;
     int before, failures = -1;
     size_t nth = 0;
@@ -41,7 +49,6 @@ Test(child_shortage, whichever_allocation_fails_nothing_is_left_behind, .timeout
 Test(child_shortage, a_line_that_finds_no_memory_spoils_no_other, .timeout = 300)
 {
     static char big[1000001];
-    struct story story;
 
     memset(big, 'b', sizeof big - 1);
     story_begin(&story, "echo", NULL);
@@ -51,7 +58,6 @@ Test(child_shortage, a_line_that_finds_no_memory_spoils_no_other, .timeout = 300
     cr_expect(fault_alloc_disarm());
     cr_expect_eq(story_say(&story, "two"), MCPX_OK);
     story_until(&story, "line one\nline two\n");
-    story_end(&story);
 }
 
 /* For the socket to the warden and two pipes, both ends, and /dev/null. */
@@ -74,7 +80,6 @@ static struct rlimit allow_descriptors(rlim_t more)
 Test(child_shortage, without_descriptors_there_is_no_child_and_no_trace, .timeout = 300)
 {
     struct mcpx_child *child = NULL;
-    struct story story;
     struct rlimit before;
     rlim_t more;
     int count;
@@ -98,9 +103,9 @@ static struct rlimit enough;
 static int downs;
 
 /* The second start finds no descriptors, the third does. */
-static void run_short(struct story *story)
+static void run_short(struct story *one)
 {
-    if (story->report.state != MCPX_CHILD_DOWN)
+    if (one->report.state != MCPX_CHILD_DOWN)
         return;
     if (++downs == 1)
         enough = allow_descriptors(0);
@@ -110,8 +115,6 @@ static void run_short(struct story *story)
 
 Test(child_shortage, a_child_comes_back_when_the_shortage_is_over, .timeout = 300)
 {
-    struct story story;
-
     story_prepare(&story, "echo", NULL);
     story.config.restart = true;
     story.config.backoff_ms = 1;
@@ -124,5 +127,4 @@ Test(child_shortage, a_child_comes_back_when_the_shortage_is_over, .timeout = 30
                         "DOWN cannot start a process: Too many open files\nSTARTING \n");
     cr_expect(story_say(&story, "back") == MCPX_OK);
     story_until(&story, "line back\n");
-    story_end(&story);
 }

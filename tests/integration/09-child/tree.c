@@ -17,6 +17,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct story story;
+
+static void end(void)
+{
+    story_end(&story);
+}
+
+TestSuite(child_tree, .fini = end);
+
 /* However the child ends, those who left its session, its environment and their parent end, too. */
 Test(child_tree, an_orphan_in_a_session_of_its_own_ends_with_the_child, .timeout = 200)
 {
@@ -26,7 +35,6 @@ Test(child_tree, an_orphan_in_a_session_of_its_own_ends_with_the_child, .timeout
                 {"orphan", "kill"},
                 {"orphan", "crash"},
                 {"orphan_exit", "of itself"}};
-    struct story story;
     size_t i;
 
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -51,8 +59,6 @@ Test(child_tree, an_orphan_in_a_session_of_its_own_ends_with_the_child, .timeout
 
 Test(child_tree, fifty_children_who_ignore_sigterm_end_with_the_child, .timeout = 300)
 {
-    struct story story;
-
     story_begin(&story, "many", "50");
     story_until(&story, "line ready\n");
     cr_expect_eq(story.pid_count, 50);
@@ -60,32 +66,25 @@ Test(child_tree, fifty_children_who_ignore_sigterm_end_with_the_child, .timeout 
     mcpx_child_stop(story.child);
     story_until(&story, "STOPPED exited with code 0\n");
     cr_expect_eq(story_left(&story), 0);
-    story_end(&story);
 }
 
 Test(child_tree, a_chain_of_sessions_ends_with_the_child, .timeout = 300)
 {
-    struct story story;
-
     story_begin(&story, "deep", "30");
     story_until(&story, "line ready\n");
     cr_expect_eq(story.pid_count, 30);
     mcpx_child_kill(story.child);
     story_until(&story, "DOWN killed by signal 9 (SIGKILL)\n");
     cr_expect_eq(story_left(&story), 0);
-    story_end(&story);
 }
 
 /* Thousands a second, each in a session of its own and gone before anybody could look. */
 Test(child_tree, one_that_forks_and_ends_all_the_time_is_caught, .timeout = 300)
 {
-    struct story story;
-
     story_begin(&story, "run_away", NULL);
     story_until(&story, "line ready\n");
     mcpx_child_kill(story.child);
     story_until(&story, "FAILED killed by signal 9 (SIGKILL)\n");
-    story_end(&story);
 }
 
 /* Two children of one owner, each with an orphan: the end of one is none of the other's. */
@@ -113,7 +112,6 @@ Test(child_tree, children_of_one_owner_do_not_touch_each_other, .timeout = 300)
 /* What the owner runs besides, in its own session or another, is not the child's. */
 Test(child_tree, other_processes_of_the_owner_live_on, .timeout = 300)
 {
-    struct story story;
     int go[2], status;
     pid_t other;
     char byte;
@@ -167,7 +165,6 @@ static bool has_ended(int fd)
 /* The machine's last resort when memory is short may choose the warden. */
 Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 300)
 {
-    struct story story;
     size_t i;
 
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* so that it can be seen that all have ended */
@@ -180,13 +177,11 @@ Test(child_tree, a_killed_warden_takes_the_child_with_it, .timeout = 300)
         cr_expect_eq(waitpid(story.pids[i], NULL, 0), story.pids[i]);
     cr_expect_eq(waitpid(story.report.pid, NULL, 0), story.report.pid);
     cr_expect_eq(story_left(&story), 0);
-    story_end(&story);
 }
 
 /* A warden that hangs keeps nobody waiting for ever, and nothing alive. */
 Test(child_tree, a_stopped_warden_does_not_keep_the_child, .timeout = 300)
 {
-    struct story story;
     long began_ms;
     size_t i;
 
@@ -203,15 +198,14 @@ Test(child_tree, a_stopped_warden_does_not_keep_the_child, .timeout = 300)
     for (i = 0; i < story.pid_count; i++)
         waitpid(story.pids[i], NULL, 0);
     cr_expect_eq(story_left(&story), 0);
-    story_end(&story);
 }
 
-static void tell_pids(int to, const struct story *story)
+static void tell_pids(int to, const struct story *one)
 {
-    pid_t more[2] = {story->report.pid, parent_of(story->report.pid)};
+    pid_t more[2] = {one->report.pid, parent_of(one->report.pid)};
 
     if (write(to, more, sizeof more) != sizeof more ||
-        write(to, story->pids, story->pid_count * sizeof *story->pids) < 0)
+        write(to, one->pids, one->pid_count * sizeof *one->pids) < 0)
         _exit(1);
 }
 
