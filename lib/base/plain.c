@@ -1,8 +1,8 @@
 /*
  * plain.c - which bytes are plain, as a table that all units share, and the units: eight bytes at a
  * time in standard C, for machines without a vector unit that we know; on x86-64 sixteen with SSE2,
- * which each has, and thirty-two with AVX2, which most have; four times that while nothing is found,
- * so that a long run costs one branch.
+ * which each has, and thirty-two with AVX2, which most have; four times that while nothing is
+ * found, so that a long run costs one branch.
  *
  * Which unit is used is asked of the processor at the first call and kept in pointers, the only
  * thing in this library that is written after it was loaded, and always with the same value. A

@@ -76,7 +76,7 @@ struct bridge_holder {
 struct bridge_call {
     struct bridge_call *previous, *next;
     int64_t number;
-    int purpose;
+    unsigned purpose, list;
     struct bridge_who who;
     struct bridge_holder *holder;
     struct mcpx_slice id, token, method, context, params, came_in, fulfils;
@@ -86,7 +86,7 @@ struct bridge_call {
     int64_t about;
     bool written, was_asked;
     bool modern, is_again;
-    int stage, list;
+    int stage;
     int64_t heartbeat_ms, resend_ms;
     int64_t progress;
 };

@@ -319,7 +319,7 @@ void import_drop_own(struct import *import, enum import_purpose purpose)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->purpose == (int)purpose)
+        if (call->purpose == purpose)
             bridge_calls_drop(&import->calls, call);
     }
 }
