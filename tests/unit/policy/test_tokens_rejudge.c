@@ -26,6 +26,12 @@
 #define PEOPLE(people) "\"participants\":{" people "}"
 #define ROOMS "\"topics\":[\"room-*\"]"
 
+/* "fs" of the rooms, with more members; keys of a secret alone; a participant whose JWT is good. */
+#define FS_WITH(more) PEOPLE("\"fs\":{" FS ROOMS more "}")
+#define SECRET_ONE KEYS("\"secret\":\"" ONE "\"")
+#define ACCEPTED(more) SECRET_ONE "," FS_WITH(",\"jwt\":\"accepted\"" more)
+#define PROFILE(grants) SECRET_ONE ",\"profiles\":{\"p\":{\"grants\":[" grants "]}}"
+
 static const struct mcpx_now now = {.mono_ms = 5, .wall_ms = 1800000000000};
 static const struct mcpx_now later = {.mono_ms = 9, .wall_ms = 1800000100000};
 
@@ -38,42 +44,35 @@ static const struct {
     enum mcpx_err err;
     bool equal;
 } rows[] = {
-    {"nothing has changed", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" FS ROOMS "}"), MCPX_OK, true},
-    {"somebody else was added", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
+    {"nothing has changed", NULL, NULL, FS_WITH(""), FS_WITH(""), MCPX_OK, true},
+    {"somebody else was added", NULL, NULL, FS_WITH(""),
      PEOPLE("\"b\":{" BARE ROOMS "},\"fs\":{" FS ROOMS "}"), MCPX_OK, true},
-    {"more topics", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" FS "\"topics\":[\"*\"]}"), MCPX_OK, true},
-    {"another grant", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" FS ROOMS ",\"grants\":[\"chat\"]}"), MCPX_OK, false},
-    {"a denial", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS ",\"grants\":[\"chat\"]}"),
-     PEOPLE("\"fs\":{" FS ROOMS ",\"grants\":[\"chat\"],\"deny\":[\"chat\"]}"), MCPX_OK,
+    {"more topics", NULL, NULL, FS_WITH(""), PEOPLE("\"fs\":{" FS "\"topics\":[\"*\"]}"),
+     MCPX_OK, true},
+    {"another grant", NULL, NULL, FS_WITH(""), FS_WITH(",\"grants\":[\"chat\"]"), MCPX_OK,
      false},
+    {"a denial", NULL, NULL, FS_WITH(",\"grants\":[\"chat\"]"),
+     FS_WITH(",\"grants\":[\"chat\"],\"deny\":[\"chat\"]"), MCPX_OK, false},
     {"another addressee", NULL, NULL,
-     PEOPLE("\"fs\":{" FS ROOMS ",\"grants\":[{\"kind\":\"chat\",\"to\":[\"a\"]}]}"),
-     PEOPLE("\"fs\":{" FS ROOMS ",\"grants\":[{\"kind\":\"chat\",\"to\":[\"b\"]}]}"), MCPX_OK,
-     false},
+     FS_WITH(",\"grants\":[{\"kind\":\"chat\",\"to\":[\"a\"]}]"),
+     FS_WITH(",\"grants\":[{\"kind\":\"chat\",\"to\":[\"b\"]}]"), MCPX_OK, false},
     {"another end of a grant", NULL, NULL,
-     PEOPLE("\"fs\":{" FS ROOMS
-            ",\"grants\":[{\"kind\":\"chat\",\"expires\":\"2030-01-01T00:00:00Z\"}]}"),
-     PEOPLE("\"fs\":{" FS ROOMS
-            ",\"grants\":[{\"kind\":\"chat\",\"expires\":\"2031-01-01T00:00:00Z\"}]}"),
+     FS_WITH(",\"grants\":[{\"kind\":\"chat\",\"expires\":\"2030-01-01T00:00:00Z\"}]"),
+     FS_WITH(",\"grants\":[{\"kind\":\"chat\",\"expires\":\"2031-01-01T00:00:00Z\"}]"),
      MCPX_OK, false},
-    {"other routing", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" FS ROOMS ",\"routing\":\"directed\"}"), MCPX_OK, false},
-    {"other instances", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" FS ROOMS ",\"instances\":3}"), MCPX_OK, false},
-    {"the entry is gone", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"), PEOPLE(""),
+    {"other routing", NULL, NULL, FS_WITH(""), FS_WITH(",\"routing\":\"directed\""), MCPX_OK,
+     false},
+    {"other instances", NULL, NULL, FS_WITH(""), FS_WITH(",\"instances\":3"), MCPX_OK, false},
+    {"the entry is gone", NULL, NULL, FS_WITH(""), PEOPLE(""), MCPX_ENOTFOUND, false},
+    {"the token is somebody else's", NULL, NULL, FS_WITH(""), PEOPLE("\"b\":{" FS ROOMS "}"),
      MCPX_ENOTFOUND, false},
-    {"the token is somebody else's", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"b\":{" FS ROOMS "}"), MCPX_ENOTFOUND, false},
-    {"another token", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" BARE ROOMS "}"), MCPX_ETOKEN, false},
-    {"another topic", NULL, NULL, PEOPLE("\"fs\":{" FS ROOMS "}"),
-     PEOPLE("\"fs\":{" FS "\"topics\":[\"hall\"]}"), MCPX_EFORBIDDEN, false},
+    {"another token", NULL, NULL, FS_WITH(""), PEOPLE("\"fs\":{" BARE ROOMS "}"), MCPX_ETOKEN,
+     false},
+    {"another topic", NULL, NULL, FS_WITH(""), PEOPLE("\"fs\":{" FS "\"topics\":[\"hall\"]}"),
+     MCPX_EFORBIDDEN, false},
 
-    {"the same key", "\"sub\":\"ann\",\"capabilities\":[\"chat\"]", NULL,
-     KEYS("\"secret\":\"" ONE "\""), KEYS("\"secret\":\"" ONE "\""), MCPX_OK, true},
+    {"the same key", "\"sub\":\"ann\",\"capabilities\":[\"chat\"]", NULL, SECRET_ONE,
+     SECRET_ONE, MCPX_OK, true},
     {"the key beside another one", "\"sub\":\"ann\"", "a",
      KEYS("\"keys\":[" KEY("a", ONE) "]"),
      KEYS("\"keys\":[" KEY("b", TWO) "," KEY("a", ONE) "]"), MCPX_OK, true},
@@ -87,46 +86,29 @@ static const struct {
     {"the key is for another algorithm", "\"sub\":\"ann\"", NULL,
      KEYS("\"keys\":[" KEY("a", ONE) "]"),
      KEYS("\"keys\":[{\"alg\":\"HS384\",\"secret\":\"" ONE ONE "\"}]"), MCPX_ETOKEN, false},
-    {"no keys", "\"sub\":\"ann\"", NULL, KEYS("\"secret\":\"" ONE "\""), KEYS(""), MCPX_ETOKEN,
-     false},
-    {"an issuer is expected", "\"sub\":\"ann\"", NULL, KEYS("\"secret\":\"" ONE "\""),
+    {"no keys", "\"sub\":\"ann\"", NULL, SECRET_ONE, KEYS(""), MCPX_ETOKEN, false},
+    {"an issuer is expected", "\"sub\":\"ann\"", NULL, SECRET_ONE,
      KEYS("\"secret\":\"" ONE "\",\"issuer\":\"me\""), MCPX_ETOKEN, false},
-    {"the issuer it has is expected", "\"sub\":\"ann\",\"iss\":\"me\"", NULL,
-     KEYS("\"secret\":\"" ONE "\""), KEYS("\"secret\":\"" ONE "\",\"issuer\":\"me\""), MCPX_OK,
-     true},
-    {"an audience is expected", "\"sub\":\"ann\",\"aud\":[\"x\"]", NULL,
-     KEYS("\"secret\":\"" ONE "\""), KEYS("\"secret\":\"" ONE "\",\"audience\":\"me\""),
-     MCPX_ETOKEN, false},
-    {"its profile is the same", "\"sub\":\"ann\",\"profile\":\"p\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") ",\"profiles\":{\"p\":{\"grants\":[\"chat\"]}}",
-     KEYS("\"secret\":\"" ONE "\"") ",\"profiles\":{\"o\":{},\"p\":{\"grants\":[\"chat\"]}}",
-     MCPX_OK, true},
-    {"its profile has changed", "\"sub\":\"ann\",\"profile\":\"p\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") ",\"profiles\":{\"p\":{\"grants\":[\"chat\"]}}",
-     KEYS("\"secret\":\"" ONE "\"") ",\"profiles\":{\"p\":{\"grants\":[\"chat\",\"a/b\"]}}",
-     MCPX_OK, false},
-    {"its profile is gone", "\"sub\":\"ann\",\"profile\":\"p\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") ",\"profiles\":{\"p\":{\"grants\":[\"chat\"]}}",
-     KEYS("\"secret\":\"" ONE "\""), MCPX_ETOKEN, false},
-    {"an entry takes its name", "\"sub\":\"fs\",\"capabilities\":[\"chat\"]", NULL,
-     KEYS("\"secret\":\"" ONE "\""),
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS ",\"jwt\":\"accepted\"}"),
-     MCPX_ETOKEN, false},
-    {"its entry gives more", "\"sub\":\"fs\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS ",\"jwt\":\"accepted\"}"),
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS
-                                               ",\"jwt\":\"accepted\",\"grants\":[\"chat\"]}"),
-     MCPX_OK, false},
-    {"its entry accepts no JWT any more", "\"sub\":\"fs\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS ",\"jwt\":\"accepted\"}"),
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS "}"), MCPX_ETOKEN, false},
-    {"its entry is gone", "\"sub\":\"fs\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS ",\"jwt\":\"accepted\"}"),
-     KEYS("\"secret\":\"" ONE "\""), MCPX_ENOTFOUND, false},
-    {"its entry is for another topic", "\"sub\":\"fs\"", NULL,
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS ROOMS ",\"jwt\":\"accepted\"}"),
-     KEYS("\"secret\":\"" ONE "\"") "," PEOPLE("\"fs\":{" FS
-                                               "\"topics\":[\"a\"],\"jwt\":\"accepted\"}"),
+    {"the issuer it has is expected", "\"sub\":\"ann\",\"iss\":\"me\"", NULL, SECRET_ONE,
+     KEYS("\"secret\":\"" ONE "\",\"issuer\":\"me\""), MCPX_OK, true},
+    {"an audience is expected", "\"sub\":\"ann\",\"aud\":[\"x\"]", NULL, SECRET_ONE,
+     KEYS("\"secret\":\"" ONE "\",\"audience\":\"me\""), MCPX_ETOKEN, false},
+    {"its profile is the same", "\"sub\":\"ann\",\"profile\":\"p\"", NULL, PROFILE("\"chat\""),
+     SECRET_ONE ",\"profiles\":{\"o\":{},\"p\":{\"grants\":[\"chat\"]}}", MCPX_OK, true},
+    {"its profile has changed", "\"sub\":\"ann\",\"profile\":\"p\"", NULL, PROFILE("\"chat\""),
+     PROFILE("\"chat\",\"a/b\""), MCPX_OK, false},
+    {"its profile is gone", "\"sub\":\"ann\",\"profile\":\"p\"", NULL, PROFILE("\"chat\""),
+     SECRET_ONE, MCPX_ETOKEN, false},
+    {"an entry takes its name", "\"sub\":\"fs\",\"capabilities\":[\"chat\"]", NULL, SECRET_ONE,
+     ACCEPTED(""), MCPX_ETOKEN, false},
+    {"its entry gives more", "\"sub\":\"fs\"", NULL, ACCEPTED(""),
+     ACCEPTED(",\"grants\":[\"chat\"]"), MCPX_OK, false},
+    {"its entry accepts no JWT any more", "\"sub\":\"fs\"", NULL, ACCEPTED(""),
+     SECRET_ONE "," FS_WITH(""), MCPX_ETOKEN, false},
+    {"its entry is gone", "\"sub\":\"fs\"", NULL, ACCEPTED(""), SECRET_ONE, MCPX_ENOTFOUND,
+     false},
+    {"its entry is for another topic", "\"sub\":\"fs\"", NULL, ACCEPTED(""),
+     SECRET_ONE "," PEOPLE("\"fs\":{" FS "\"topics\":[\"a\"],\"jwt\":\"accepted\"}"),
      MCPX_EFORBIDDEN, false},
 };
 
@@ -254,7 +236,6 @@ Test(tokens_rejudge, keeps_neither_token_nor_capabilities)
     settled_fini(&settled);
 }
 
-/* Dev mode hands tokens out; they are judged again as others are, while the key lasts. */
 /*
  * A reload reads on a thread of its own, and shares what is equal. If it asked a shared set a
  * question, the loop's question about a message would be answered with the reload's addressees and
