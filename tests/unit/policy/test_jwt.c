@@ -20,27 +20,49 @@ enum { NOW_S = 1800000000 };
 
 static const struct mcpx_now now = {.wall_ms = (int64_t)NOW_S * 1000};
 
-static struct jwt_ring *make_ring(const char *issuer, const char *audience)
-{
-    struct jwt_ring *ring = jwt_ring_new();
+/* The keys, and the token of a test that was made last. */
+static struct jwt_ring *ring;
+static char *token;
 
+static void begin(void)
+{
+    ring = jwt_ring_new();
     cr_assert_not_null(ring);
     cr_assert_eq(jwt_ring_add(ring, "k1", "HS256", MCPX_SLICE(ONE), true), MCPX_OK);
     cr_assert_eq(jwt_ring_add(ring, "k2", "HS512", MCPX_SLICE(TWO), true), MCPX_OK);
     cr_assert_eq(jwt_ring_add(ring, NULL, "HS384", MCPX_SLICE(THREE), true), MCPX_OK);
-    cr_assert_eq(jwt_ring_expect(ring, issuer, audience), MCPX_OK);
-    return ring;
+    cr_assert_eq(jwt_ring_expect(ring, "", ""), MCPX_OK);
 }
 
-static enum mcpx_err verify(const struct jwt_ring *ring, const char *token)
+static void end(void)
+{
+    free(token);
+    jwt_ring_free(ring);
+}
+
+TestSuite(jwt, .init = begin, .fini = end);
+
+/* A token of k1. */
+static void make(const char *text)
+{
+    free(token);
+    token = jwt_make("{\"alg\":\"HS256\"}", text, "SHA256", ONE);
+}
+
+static enum mcpx_err verify_text(const char *text)
 {
     struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = jwt_verify(ring, mcpx_slice_of(token), NULL, now, &proof);
+    enum mcpx_err err = jwt_verify(ring, mcpx_slice_of(text), NULL, now, &proof);
 
-    cr_expect_eq(err == MCPX_OK, proof.claims != NULL, "%s", token);
-    cr_expect(err || jwt_holds(ring, &proof, now), "%s", token);
+    cr_expect_eq(err == MCPX_OK, proof.claims != NULL, "%s", text);
+    cr_expect(err || jwt_holds(ring, &proof, now), "%s", text);
     jwt_proof_fini(&proof);
     return err;
+}
+
+static enum mcpx_err verify(void)
+{
+    return verify_text(token);
 }
 
 static const struct {
@@ -95,16 +117,12 @@ static const struct {
 
 Test(jwt, verifies_with_the_algorithm_of_the_key_only)
 {
-    struct jwt_ring *ring = make_ring("", "");
-
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        char *token = jwt_make(headers[i].header, "{}", headers[i].digest, headers[i].secret);
-
-        cr_expect_eq(verify(ring, token), headers[i].good ? MCPX_OK : MCPX_ETOKEN, "%s, %s",
-                     headers[i].header, headers[i].digest);
         free(token);
+        token = jwt_make(headers[i].header, "{}", headers[i].digest, headers[i].secret);
+        cr_expect_eq(verify(), headers[i].good ? MCPX_OK : MCPX_ETOKEN, "%s, %s",
+                     headers[i].header, headers[i].digest);
     }
-    jwt_ring_free(ring);
 }
 
 /* exp, nbf, iat, iss and aud; @ stands for now. */
@@ -172,19 +190,14 @@ static void write_dates(const char *text, char *out, size_t size)
 
 Test(jwt, allows_a_minute_between_clocks)
 {
-    struct jwt_ring *ring = make_ring("", "");
-
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         char text[256];
-        char *token;
 
         write_dates(claims[i].claims, text, sizeof text);
-        token = jwt_make("{\"alg\":\"HS256\"}", text, "SHA256", ONE);
-        cr_expect_eq(verify(ring, token), claims[i].good ? MCPX_OK : MCPX_ETOKEN, "%s = %s",
+        make(text);
+        cr_expect_eq(verify(), claims[i].good ? MCPX_OK : MCPX_ETOKEN, "%s = %s",
                      claims[i].claims, text);
-        free(token);
     }
-    jwt_ring_free(ring);
 }
 
 Test(jwt, wants_issuer_and_audience_where_they_are_configured)
@@ -205,26 +218,22 @@ Test(jwt, wants_issuer_and_audience_where_they_are_configured)
         {"{\"iss\":\"you\",\"aud\":\"router\"}", false},
         {"{\"iss\":[\"me\"],\"aud\":\"router\"}", false},
     };
-    struct jwt_ring *ring = make_ring("me", "router");
 
+    cr_assert_eq(jwt_ring_expect(ring, "me", "router"), MCPX_OK);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char *token = jwt_make("{\"alg\":\"HS256\"}", rows[i].claims, "SHA256", ONE);
-
-        cr_expect_eq(verify(ring, token), rows[i].good ? MCPX_OK : MCPX_ETOKEN, "%s",
-                     rows[i].claims);
-        free(token);
+        make(rows[i].claims);
+        cr_expect_eq(verify(), rows[i].good ? MCPX_OK : MCPX_ETOKEN, "%s", rows[i].claims);
     }
-    jwt_ring_free(ring);
 }
 
 /* What remains of a good token after each of its bytes is changed, or it is cut. */
 Test(jwt, notices_every_changed_and_every_missing_byte)
 {
-    struct jwt_ring *ring = make_ring("", "");
-    char *token = jwt_make("{\"alg\":\"HS256\"}", "{\"sub\":\"a\"}", "SHA256", ONE);
-    size_t len = strlen(token);
+    size_t len;
 
-    cr_assert_eq(verify(ring, token), MCPX_OK);
+    make("{\"sub\":\"a\"}");
+    len = strlen(token);
+    cr_assert_eq(verify(), MCPX_OK);
     for (size_t i = 0; i < len; i++) {
         char kept = token[i];
 
@@ -232,14 +241,12 @@ Test(jwt, notices_every_changed_and_every_missing_byte)
             if (*other == kept)
                 continue;
             token[i] = *other;
-            cr_expect_eq(verify(ring, token), MCPX_ETOKEN, "byte %zu: %s", i, token);
+            cr_expect_eq(verify(), MCPX_ETOKEN, "byte %zu: %s", i, token);
         }
         token[i] = '\0';
-        cr_expect_eq(verify(ring, token), MCPX_ETOKEN, "cut at %zu", i);
+        cr_expect_eq(verify(), MCPX_ETOKEN, "cut at %zu", i);
         token[i] = kept;
     }
-    free(token);
-    jwt_ring_free(ring);
 }
 
 Test(jwt, refuses_what_only_looks_like_a_token)
@@ -249,9 +256,8 @@ Test(jwt, refuses_what_only_looks_like_a_token)
         "%s\n", "%s..", ".",    "..",    "...",  "a.b.c",       "....", "eyJ.eyJ.",
         "%s%s", "x%s",  "%s,",  "%s.%s", "%s\t", "e30.e30.e30",
     };
-    struct jwt_ring *ring = make_ring("", "");
-    char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", ONE);
 
+    make("{}");
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
         struct mcpx_text text = {0};
 
@@ -261,73 +267,59 @@ Test(jwt, refuses_what_only_looks_like_a_token)
             else
                 mcpx_text_add(&text, at, 1);
         }
-        cr_expect_eq(verify(ring, text.text), MCPX_ETOKEN, "%s", patterns[i]);
+        cr_expect_eq(verify_text(text.text), MCPX_ETOKEN, "%s", patterns[i]);
         mcpx_text_fini(&text);
     }
-    free(token);
-    jwt_ring_free(ring);
 }
 
 Test(jwt, refuses_a_token_with_a_nul_byte)
 {
-    struct jwt_ring *ring = make_ring("", "");
-    char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", ONE);
     struct jwt_proof found = {.claims = NULL};
 
+    make("{}");
     cr_expect_eq(
         jwt_verify(ring, (struct mcpx_slice){token, strlen(token) + 1}, NULL, now, &found),
         MCPX_ETOKEN);
-    free(token);
-    jwt_ring_free(ring);
 }
 
 Test(jwt, looks_at_8192_bytes_and_no_more)
 {
-    struct jwt_ring *ring = make_ring("", "");
     char text[8192];
 
     for (size_t size = 6000; size <= 6200; size++) {
-        char *token;
-
         snprintf(text, sizeof text, "{\"sub\":\"%0*d\"}", (int)size - 10, 0);
-        token = jwt_make("{\"alg\":\"HS256\"}", text, "SHA256", ONE);
-        cr_expect_eq(verify(ring, token),
-                     strlen(token) <= JWT_BYTES_MAX ? MCPX_OK : MCPX_ETOKEN, "%zu bytes",
-                     strlen(token));
-        free(token);
+        make(text);
+        cr_expect_eq(verify(), strlen(token) <= JWT_BYTES_MAX ? MCPX_OK : MCPX_ETOKEN,
+                     "%zu bytes", strlen(token));
     }
-    jwt_ring_free(ring);
 }
 
 Test(jwt, verifies_nothing_without_keys)
 {
-    struct jwt_ring *ring = jwt_ring_new();
-    char *token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", "");
     struct mcpx_text out = {0};
     json_t *none = json_object();
 
-    cr_expect_eq(verify(ring, token), MCPX_ETOKEN);
+    jwt_ring_free(ring);
+    ring = jwt_ring_new();
+    token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", "");
+    cr_expect_eq(verify(), MCPX_ETOKEN);
     cr_expect_eq(jwt_sign(ring, none, &out), MCPX_ENOTFOUND);
     json_decref(none);
-    free(token);
-    jwt_ring_free(ring);
     jwt_ring_free(NULL);
 }
 
 Test(jwt, signs_what_it_verifies)
 {
-    struct jwt_ring *ring = make_ring("", "");
-    struct mcpx_text token = {0};
+    struct mcpx_text made = {0};
     json_t *written = json_pack("{s:s}", "sub", "a");
     struct jwt_proof read = {.claims = NULL};
 
-    cr_assert_eq(jwt_sign(ring, written, &token), MCPX_OK);
-    cr_assert_eq(jwt_verify(ring, mcpx_text_view(&token), NULL, now, &read), MCPX_OK);
+    cr_assert_eq(jwt_sign(ring, written, &made), MCPX_OK);
+    cr_assert_eq(jwt_verify(ring, mcpx_text_view(&made), NULL, now, &read), MCPX_OK);
     cr_expect(json_equal(written, read.claims));
     json_decref(written);
     jwt_proof_fini(&read);
-    mcpx_text_fini(&token);
-    jwt_ring_free(ring);
+    mcpx_text_fini(&made);
 }
 
 Test(base64url, has_one_spelling_for_each_value)
