@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static struct daemon router;
+
 /* A shutdown may take longer than daemon_wait is patient: what ends within that ends at once. */
 static const char patient[] = "{\"limits\":{\"drain_s\":600}}";
 
 Test(shutdown, a_router_without_clients_ends_at_once, .timeout = 120)
 {
-    struct daemon router;
-
     daemon_start(&router, patient, 0);
     cr_expect_eq(daemon_stop(&router), 0);
 }
@@ -30,7 +30,6 @@ Test(shutdown, under_load_every_client_is_told_1001_and_the_status_is_0, .timeou
 {
     enum { MANY = 60 };
     static struct rude many[MANY];
-    struct daemon router;
     char name[32];
     int i, j;
 
@@ -60,7 +59,6 @@ Test(shutdown, under_load_every_client_is_told_1001_and_the_status_is_0, .timeou
  * wants, holds it up for longer than configured. */
 Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
 {
-    struct daemon router;
     struct rude silent = {0}, stuck, unfinished, a = {0};
     static char payload[4000];
     long start_ms;
@@ -97,7 +95,6 @@ Test(shutdown, stubborn_clients_do_not_hold_it_up, .timeout = 120)
 
 Test(shutdown, a_second_signal_ends_it_at_once, .timeout = 120)
 {
-    struct daemon router;
     struct rude silent = {0};
 
     daemon_start(&router, patient, 0);
@@ -112,7 +109,6 @@ Test(shutdown, a_second_signal_ends_it_at_once, .timeout = 120)
 /* A supervisor that repeats itself reads the status of a router that stopped as asked. */
 Test(shutdown, signals_up_to_the_end_change_no_status, .timeout = 120)
 {
-    struct daemon router;
     struct pollfd end = {.events = 0}; /* of its output only the end is waited for */
 
     daemon_start(&router, patient, 0);
@@ -125,7 +121,6 @@ Test(shutdown, signals_up_to_the_end_change_no_status, .timeout = 120)
 
 Test(shutdown, while_draining_nobody_is_let_in, .timeout = 120)
 {
-    struct daemon router;
     struct rude silent = {0}, late;
     int connected;
 
@@ -142,7 +137,6 @@ Test(shutdown, while_draining_nobody_is_let_in, .timeout = 120)
 
 Test(shutdown, hup_is_noted_and_changes_nothing, .timeout = 120)
 {
-    struct daemon router;
     struct rude a = {0};
 
     daemon_start_default(&router);
@@ -158,8 +152,6 @@ Test(shutdown, hup_is_noted_and_changes_nothing, .timeout = 120)
 /* A reload waited for whoever writes into the pipe, and so did TERM. */
 Test(shutdown, a_pipe_in_place_of_the_configuration_holds_up_nothing, .timeout = 120)
 {
-    struct daemon router;
-
     daemon_start(&router, patient, 0);
     unlink(router.config);
     cr_assert_eq(mkfifo(router.config, 0600), 0);
@@ -179,8 +171,6 @@ Test(shutdown, few_descriptors_are_told_to_who_wants_more, .timeout = 120)
                 {"{\"limits\":{\"connections\":0}}", false}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct daemon router;
-
         daemon_start(&router, rows[i].config, 1024);
         cr_expect_eq(daemon_logged(&router, "few_descriptors"), rows[i].warns, "%s",
                      rows[i].config);
@@ -247,7 +237,6 @@ Test(shutdown, one_address_too_many_is_named, .timeout = 120)
 /* Whoever starts a second one reads what to do. */
 Test(shutdown, an_address_in_use_is_named_with_what_to_do, .timeout = 120)
 {
-    struct daemon router;
     char arguments[128], port[16], output[4096];
 
     daemon_start(&router, patient, 0);

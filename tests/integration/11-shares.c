@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+static struct daemon router;
+
 static const char livez[] = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
 static const char metrics[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 
@@ -21,13 +23,13 @@ static const char ann_sha256[] =
     "3cf5305b9bfd6309e71832e24a02624d7954ce49fea9053cc7d65702533d102f";
 
 /* The status of one request from an address of this machine. */
-static int ask_from(const struct daemon *router, const char *source, const char *request)
+static int ask_from(const char *source, const char *request)
 {
     struct mcpx_slice answer;
     struct rude rude;
     int status = 0;
 
-    rude_open_from(&rude, router, source);
+    rude_open_from(&rude, &router, source);
     rude_say(&rude, request);
     answer = rude_drain(&rude);
     if (answer.len > 12)
@@ -36,14 +38,14 @@ static int ask_from(const struct daemon *router, const char *source, const char 
     return status;
 }
 
-static int ask_as(const struct daemon *router, const char *token, struct rude *rude)
+static int ask_as(const char *token, struct rude *rude)
 {
     char request[8400];
 
     snprintf(request, sizeof request,
              "GET /v0.1/topics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
              token);
-    return rude_http(rude, router, request);
+    return rude_http(rude, &router, request);
 }
 
 /* Over its rate an address is told so late or at once, and others are answered meanwhile. */
@@ -51,7 +53,6 @@ Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 120)
 {
     enum { FLOOD = 60 };
     static struct rude flood[FLOOD];
-    struct daemon router;
     struct rude guest = {0};
     int refused = 0;
 
@@ -61,8 +62,8 @@ Test(shares, an_address_that_floods_keeps_no_other_out, .timeout = 120)
             rude_open_from(&flood[i], &router, "127.0.0.2");
             rude_say(&flood[i], livez);
         }
-        cr_expect_eq(ask_from(&router, "127.0.0.1", livez), 200, "round %d", round);
-        cr_expect_eq(ask_from(&router, "127.0.0.3", metrics), 200, "round %d", round);
+        cr_expect_eq(ask_from("127.0.0.1", livez), 200, "round %d", round);
+        cr_expect_eq(ask_from("127.0.0.3", metrics), 200, "round %d", round);
         for (int i = 0; i < FLOOD; i++) {
             struct mcpx_slice answer = rude_drain(&flood[i]);
 
@@ -89,7 +90,6 @@ Test(shares, who_has_a_good_token_comes_in_where_somebody_tries_bad_ones, .timeo
 {
     enum { BAD = 25, GOOD = 60 };
     static struct rude bad[BAD];
-    struct daemon router;
     static char headers[8400];
     struct rude good;
     int entered = 0;
@@ -172,7 +172,6 @@ Test(shares, signatures_of_strangers_hold_up_no_message, .timeout = 120)
     char paths[4][64], config[2048], headers[1024], source[32];
     EVP_PKEY *other = key_pair_new("P-521");
     char *token = key_pair_sign(other, "{\"alg\":\"ES512\"}", "{\"sub\":\"eve\"}", "ES512");
-    struct daemon router;
     struct rude ann = {0};
     struct frame echo;
 
@@ -209,13 +208,12 @@ Test(shares, signatures_of_strangers_hold_up_no_message, .timeout = 120)
 Test(shares, participants_with_a_token_cost_their_address_nothing, .timeout = 120)
 {
     static char ann[8192];
-    struct daemon router;
     struct rude rude;
 
     daemon_start(&router, "{\"limits\":{\"connects_per_s\":10}}", 0);
     snprintf(ann, sizeof ann, "%s", rude_token(&router, "ann", "room", "[]"));
     for (int i = 0; i < 100; i++) {
-        cr_assert_eq(ask_as(&router, ann, &rude), 200, "%d: %s", i, rude.in.text);
+        cr_assert_eq(ask_as(ann, &rude), 200, "%d: %s", i, rude.in.text);
         rude_shut(&rude);
     }
     cr_expect_eq(daemon_stop(&router), 0);
@@ -229,7 +227,6 @@ static bool crowd_leaves_others_in(int count, unsigned long descriptors)
 {
     enum { CROWD_MAX = 1200, SILENCE_MS = 9000 };
     static struct rude crowd[CROWD_MAX];
-    struct daemon router;
     struct rude early;
     long start_ms;
     bool heard, in_time;
@@ -238,10 +235,10 @@ static bool crowd_leaves_others_in(int count, unsigned long descriptors)
     daemon_start(&router, "{\"limits\":{\"connects_per_s\":0}}", descriptors);
     start_ms = support_now_ms();
     rude_open_from(&early, &router, "127.0.0.1");
-    cr_expect_eq(ask_from(&router, "127.0.0.1", livez), 200); /* it was accepted by now */
+    cr_expect_eq(ask_from("127.0.0.1", livez), 200); /* it was accepted by now */
     for (i = 0; i < count; i++)
         rude_open_from(&crowd[i], &router, "127.0.0.2");
-    cr_expect_eq(ask_from(&router, "127.0.0.3", livez), 200, "a newcomer");
+    cr_expect_eq(ask_from("127.0.0.3", livez), 200, "a newcomer");
     cr_expect(daemon_logs(&router, "unauthenticated_cut"));
     cr_expect_not(daemon_logged(&router, "accept_paused"), "%d of %lu", count, descriptors);
     rude_say(&early, livez);
@@ -278,7 +275,6 @@ enum { BURST = 10 };
 Test(shares, requests_of_a_participant_have_a_rate, .timeout = 120)
 {
     static char ann[8192], bob[8192];
-    struct daemon router;
     struct rude rude;
     int passed = 0, refused = 0;
 
@@ -286,7 +282,7 @@ Test(shares, requests_of_a_participant_have_a_rate, .timeout = 120)
     snprintf(ann, sizeof ann, "%s", rude_token(&router, "ann", "room", "[]"));
     snprintf(bob, sizeof bob, "%s", rude_token(&router, "bob", "room", "[]"));
     for (int i = 0; i < 40; i++) {
-        int status = ask_as(&router, ann, &rude);
+        int status = ask_as(ann, &rude);
 
         passed += status == 200;
         refused += status == 429;
@@ -300,18 +296,18 @@ Test(shares, requests_of_a_participant_have_a_rate, .timeout = 120)
     cr_expect_geq(passed, BURST, "%d", passed);
     cr_expect_geq(refused, 20, "%d", refused);
     cr_expect_eq(passed + refused, 40);
-    cr_expect_eq(ask_as(&router, bob, &rude), 200, "another one's share");
+    cr_expect_eq(ask_as(bob, &rude), 200, "another one's share");
     rude_shut(&rude);
-    cr_expect_eq(ask_from(&router, "127.0.0.1", metrics), 200);
+    cr_expect_eq(ask_from("127.0.0.1", metrics), 200);
     cr_expect_eq(daemon_stop(&router), 0);
 }
 
-static void join_as_filler(struct rude *rude, const struct daemon *router, int topic)
+static void join_as_filler(struct rude *rude, int topic)
 {
     char target[64];
 
     snprintf(target, sizeof target, "/ws?topic=t%d&history=0", topic);
-    rude_open(rude, router, 0);
+    rude_open(rude, &router, 0);
     rude_ask_upgrade(rude, target, "Authorization: Bearer filler-token\r\n");
     cr_assert_eq(rude_pass_head(rude), 101, "%d: %s", topic, rude->in.text);
     cr_assert(rude_expect(rude, "system/welcome", NULL), "%d", topic);
@@ -330,7 +326,6 @@ Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 60
     static struct rude stay[TOPICS / STAY];
     static char payload[16400];
     struct rlimit limit = {4096, 4096};
-    struct daemon router;
     struct rude rude;
     long rss, grown;
     char id[32];
@@ -346,7 +341,7 @@ Test(shares, ten_thousand_topics_stay_below_the_bound_of_all_logs, .timeout = 60
     rss = daemon_rss_kib(&router);
     snprintf(payload, sizeof payload, "{\"x\":\"%0*d\"}", 16300, 0);
     for (int i = 0; i < TOPICS; i++) {
-        join_as_filler(&rude, &router, i);
+        join_as_filler(&rude, i);
         for (int j = 0; j < MESSAGES; j++) {
             snprintf(id, sizeof id, "m%d-%d", i, j);
             rude_chat(&rude, id, payload);
@@ -378,7 +373,6 @@ Test(shares, no_more_descriptors_are_prepared_for_than_connections_need, .timeou
 {
     enum { CONNECTIONS = 100, OTHERS = 1024 + 256 };
     struct rlimit limit = {4096, 4096};
-    struct daemon router;
 
     setrlimit(RLIMIT_NOFILE, &limit);
     daemon_start(&router, "{\"limits\":{\"connections\":100}}", 0);
@@ -393,7 +387,6 @@ Test(shares, those_who_do_not_answer_a_close_frame_use_up_no_descriptors, .timeo
     static struct rude crowd[CROWD];
     static char token[8192];
     struct rlimit limit = {4096, 4096};
-    struct daemon router;
     struct rude guest = {0};
     int open;
 

@@ -11,15 +11,23 @@
 #include <string.h>
 
 static struct store_router router;
+static struct rude ann;
+
+static void stop(void)
+{
+    rude_shut(&ann);
+    talk_stop(&router);
+}
+
+TestSuite(store, .fini = stop, .timeout = 600);
 
 /* ---- restarts ---- */
 
-Test(store, a_reader_goes_on_where_it_was, .timeout = 600)
+Test(store, a_reader_goes_on_where_it_was)
 {
     static const int signals[] = {SIGTERM, SIGKILL};
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct rude ann = {0};
         struct frame frame;
         char epoch[33], query[128];
 
@@ -29,7 +37,6 @@ Test(store, a_reader_goes_on_where_it_was, .timeout = 600)
         talk_expect_order(&ann, "m", 0, 50);
         daemon_restart(&router.daemon, router.place.config, signals[i]);
         rude_shut(&ann);
-        ann = (struct rude){0};
         snprintf(query, sizeof query, "&epoch=%s&serial=0&after=m9", epoch);
         rude_join(&ann, &router.daemon, "ann", "room", query);
         cr_assert(rude_expect(&ann, "system/welcome", &frame));
@@ -50,7 +57,7 @@ Test(store, a_reader_goes_on_where_it_was, .timeout = 600)
 /* Of the topic nothing is in memory, and nobody is in it. */
 Test(store, history_is_loaded_for_who_asks_by_http, .timeout = 300)
 {
-    struct rude ann = {0}, rude;
+    struct rude rude;
 
     talk_start(&router, "", NULL, "");
     talk_enter(&ann, &router, "ann", "", NULL);
@@ -64,13 +71,11 @@ Test(store, history_is_loaded_for_who_asks_by_http, .timeout = 300)
     rude_shut(&rude);
     cr_expect_eq(talk_get(&rude, &router, "/v0.1/topics/room/participants", "ann"), 200);
     rude_shut(&rude);
-    talk_stop(&router);
 }
 
 /* What comes in one packet with the handshake, and what comes while the topic is being loaded. */
 Test(store, what_is_said_before_the_welcome_is_routed_in_order, .timeout = 300)
 {
-    struct rude ann = {0};
     struct frame frame;
 
     talk_start(&router, "", "", "");
@@ -79,7 +84,6 @@ Test(store, what_is_said_before_the_welcome_is_routed_in_order, .timeout = 300)
     talk_expect_order(&ann, "old", 0, 20);
     rude_shut(&ann);
     daemon_restart(&router.daemon, router.place.config, SIGTERM);
-    ann = (struct rude){0};
     rude_knock(&ann, &router.daemon, rude_token(&router.daemon, "ann", "room", "[\"*\"]"),
                "/ws?topic=room", "");
     talk_say(&ann, "early", 200);
@@ -88,8 +92,6 @@ Test(store, what_is_said_before_the_welcome_is_routed_in_order, .timeout = 300)
     cr_assert(rude_expect(&ann, "system/history", &frame));
     cr_expect(frame_holds(&frame, "\"old19\""));
     talk_expect_order(&ann, "early", 0, 200);
-    rude_shut(&ann);
-    talk_stop(&router);
 }
 
 Test(store, a_crowd_comes_into_a_topic_that_is_not_loaded, .timeout = 900)
@@ -97,7 +99,6 @@ Test(store, a_crowd_comes_into_a_topic_that_is_not_loaded, .timeout = 900)
     enum { MANY = 200 };
     static struct rude many[MANY];
     static char headers[MANY][1024];
-    struct rude ann = {0};
     struct frame frame;
     char name[32];
 
@@ -129,15 +130,13 @@ Test(store, a_crowd_comes_into_a_topic_that_is_not_loaded, .timeout = 900)
         rude_shut(&many[i]);
     cr_expect_eq(rude_metric(&router.daemon, "mcpx_store_open_seconds_count"), 1,
                  "one loading");
-    talk_stop(&router);
 }
 
 /* Who was told that his message is there, and who was not: both were told the truth. */
-Test(store, a_shutdown_answers_what_it_has_accepted, .timeout = 600)
+Test(store, a_shutdown_answers_what_it_has_accepted)
 {
     enum { SENT = 3000 };
     static bool heard[SENT];
-    struct rude ann = {0};
     struct frame frame;
     char id[32];
     int number;
@@ -164,7 +163,6 @@ Test(store, a_shutdown_answers_what_it_has_accepted, .timeout = 600)
     rude_shut(&ann);
     cr_assert_eq(daemon_wait(&router.daemon), 0);
     daemon_start(&router.daemon, router.place.config, 0);
-    ann = (struct rude){0};
     rude_join(&ann, &router.daemon, "ann", "room", "&history=10000");
     for (int i = 0; i < SENT && heard[i]; i++)
         number = i;
@@ -175,8 +173,6 @@ Test(store, a_shutdown_answers_what_it_has_accepted, .timeout = 600)
     snprintf(id, sizeof id, "m%d", number + 1);
     cr_expect_not(talk_history_holds(&router, id), "%s is there, and its sender was not told",
                   id);
-    rude_shut(&ann);
-    talk_stop(&router);
 }
 
 /* ---- the audit ---- */
@@ -186,24 +182,22 @@ Test(store, a_refused_message_leaves_a_line_with_its_addressees, .timeout = 300)
 {
     static const char text[] = "{\"protocol\":\"mcpx/v0.1\",\"id\":\"r\",\"from\":\"eve\","
                                "\"kind\":\"chat\",\"to\":[\"bob\",\"carol\"],\"payload\":{}}";
-    struct rude ann = {0};
 
     talk_start(&router, NULL, "", "");
     talk_enter(&ann, &router, "ann", "", NULL);
     rude_frame(&ann, TEXT, text, strlen(text));
     cr_assert(rude_expect(&ann, "auth_violation", NULL));
     rude_shut(&ann);
-    cr_expect_eq(daemon_stop(&router.daemon), 0);
+    talk_end(&router);
     cr_expect(store_place_holds(&router.place, "\"from\":\"ann\",\"to\":[\"bob\",\"carol\"],"
                                                "\"kind_sent\":\"chat\",\"id\":\"r\""));
-    store_place_remove(&router.place);
 }
 
 /* Nobody may come in with what somebody reads there. */
 Test(store, no_secret_stands_in_any_file, .timeout = 300)
 {
     char token[8192], request[9000], ticket[256];
-    struct rude ann = {0}, rude;
+    struct rude rude;
     const char *at;
 
     talk_start(&router, "", ",\"payloads\":true", "");
@@ -231,11 +225,10 @@ Test(store, no_secret_stands_in_any_file, .timeout = 300)
     cr_expect_eq(rude_enter(&rude, &router.daemon, "a.b.c", "/ws?topic=room"), 401);
     rude_shut(&rude);
     rude_shut(&ann);
-    cr_expect_eq(daemon_stop(&router.daemon), 0);
+    talk_end(&router);
     cr_expect(store_place_holds(&router.place, "\"what\":\"allow\""));
     cr_expect(store_place_holds(&router.place, "invalid_envelope"));
     cr_expect(store_place_holds(&router.place, "\"turned_away\""));
     cr_expect_not(store_place_holds(&router.place, strrchr(token, '.')));
     cr_expect_not(store_place_holds(&router.place, ticket));
-    store_place_remove(&router.place);
 }

@@ -18,6 +18,15 @@
 #include <unistd.h>
 
 static struct store_router router;
+static struct rude ann;
+
+static void stop(void)
+{
+    rude_shut(&ann);
+    talk_stop(&router);
+}
+
+TestSuite(store, .fini = stop, .timeout = 600);
 
 /* ---- no room ---- */
 
@@ -106,9 +115,9 @@ static bool store_all_it_may(const char *name)
 }
 
 /* Six fill a file that has room for four of them, and leave. Nobody else notices. */
-Test(store, who_fills_the_file_is_in_nobodys_way, .timeout = 600)
+Test(store, who_fills_the_file_is_in_nobodys_way)
 {
-    struct rude ann = {0}, witness = {0};
+    struct rude witness = {0};
     int refused = 0;
 
     talk_start(&router, ",\"file_bytes\":4194304", NULL, "");
@@ -136,7 +145,6 @@ Test(store, who_fills_the_file_is_in_nobodys_way, .timeout = 600)
     daemon_restart(&router.daemon, router.place.config, SIGTERM);
     cr_expect(talk_history_holds(&router, "before0"), "she holds less than they do");
     cr_expect(talk_history_holds(&router, "m49"));
-    talk_stop(&router);
 }
 
 static void limit_files(pid_t pid, rlim_t bytes)
@@ -148,9 +156,9 @@ static void limit_files(pid_t pid, rlim_t bytes)
     cr_assert_eq(prlimit(pid, RLIMIT_FSIZE, &limit, NULL), 0);
 }
 
-Test(store, room_again_is_service_again, .timeout = 600)
+Test(store, room_again_is_service_again)
 {
-    struct rude ann = {0}, witness = {0};
+    struct rude witness = {0};
     char id[32];
     int refused;
 
@@ -171,7 +179,6 @@ Test(store, room_again_is_service_again, .timeout = 600)
     cr_expect_not(daemon_logged(&router.daemon, "/readyz"), "who asks is not turned away");
     rude_shut(&ann);
     rude_shut(&witness);
-    talk_stop(&router);
 }
 
 /* Chats until nobody is heard any more; copies the id of what is not answered. */
@@ -196,9 +203,9 @@ static void chat_until_blocked(struct rude *rude, char id[32])
 }
 
 /* What the disk has taken nobody can tell; so it is told as unknown, and a restart finds out. */
-Test(store, a_disk_that_fails_refuses_until_a_restart, .timeout = 600)
+Test(store, a_disk_that_fails_refuses_until_a_restart)
 {
-    struct rude ann = {0}, late = {0};
+    struct rude late = {0};
     struct frame frame;
 
     talk_start(&router, "", NULL, "");
@@ -225,11 +232,10 @@ Test(store, a_disk_that_fails_refuses_until_a_restart, .timeout = 600)
     daemon_restart(&router.daemon, router.place.config, SIGTERM);
     cr_expect(talk_history_holds(&router, "m2"));
     cr_expect_not(talk_history_holds(&router, "y0"));
-    talk_stop(&router);
 }
 
 /* Nobody is told anything meanwhile: who watches the router has to see that it is not idle. */
-Test(store, a_disk_that_hangs_is_told_by_readyz, .timeout = 600)
+Test(store, a_disk_that_hangs_is_told_by_readyz)
 {
     static const struct {
         const char *store, *audit, *reason, *events[2];
@@ -239,7 +245,6 @@ Test(store, a_disk_that_hangs_is_told_by_readyz, .timeout = 600)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct rude ann = {0};
         char event[64];
 
         talk_start(&router, rows[i].store, rows[i].audit, "");
@@ -262,10 +267,9 @@ Test(store, a_disk_that_hangs_is_told_by_readyz, .timeout = 600)
 }
 
 /* Somebody has a transaction open in a shell. SQLite locks this byte for it. */
-Test(store, a_database_that_another_program_has_locked_is_told_by_readyz, .timeout = 600)
+Test(store, a_database_that_another_program_has_locked_is_told_by_readyz)
 {
     struct flock taken = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1};
-    struct rude ann = {0};
     struct frame frame;
     int fd;
 
@@ -286,14 +290,11 @@ Test(store, a_database_that_another_program_has_locked_is_told_by_readyz, .timeo
     cr_expect(daemon_logs(&router.daemon, "event=store_locked"));
     talk_say(&ann, "n", 1);
     talk_expect(&ann, "n0");
-    rude_shut(&ann);
-    talk_stop(&router);
 }
 
 /* Where nothing may happen unseen, everybody waits. */
-Test(store, an_audit_that_blocks_makes_everybody_wait, .timeout = 600)
+Test(store, an_audit_that_blocks_makes_everybody_wait)
 {
-    struct rude ann = {0};
     char id[32];
 
     talk_start(&router, NULL, ",\"on_full\":\"block\"", "");
@@ -304,8 +305,6 @@ Test(store, an_audit_that_blocks_makes_everybody_wait, .timeout = 600)
     limit_files(router.daemon.pid, RLIM_INFINITY);
     talk_expect(&ann, id);
     cr_expect(talk_becomes(&router, 200, "ready"));
-    rude_shut(&ann);
-    talk_stop(&router);
 }
 
 /* ---- files ---- */
@@ -367,7 +366,6 @@ Test(store, places_that_cannot_be_used_are_named, .timeout = 300)
     talk_start(&router, "", "", "");
     cr_expect_eq(run("", output, sizeof output), 1, "%s", output);
     cr_expect(strstr(output, "in use"), "%s", output);
-    talk_stop(&router);
 }
 
 /* Before the service is restarted with it; nothing is made or changed. */

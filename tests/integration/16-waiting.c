@@ -12,12 +12,11 @@
 #include <string.h>
 
 static struct store_router router;
+static struct rude ann;
 
 /* A router with a topic "room" of five messages that it has not loaded, and a disk to be set. */
 static void start(const char *store, const char *more)
 {
-    struct rude ann = {0};
-
     talk_start(&router, store, NULL, more);
     talk_enter(&ann, &router, "ann", "", NULL);
     talk_say(&ann, "old", 5);
@@ -52,14 +51,15 @@ static void expect_close(struct rude *rude, int code, const char *reason)
 
 static void finish(void)
 {
+    rude_shut(&ann);
     talk_set_disk(&router, "fine");
     talk_stop(&router);
 }
 
-Test(waiting, what_is_said_meanwhile_is_routed_behind_the_welcome, .timeout = 300)
-{
-    struct rude ann;
+TestSuite(waiting, .fini = finish, .timeout = 300);
 
+Test(waiting, what_is_said_meanwhile_is_routed_behind_the_welcome)
+{
     start(",\"timeout_ms\":60000", "");
     talk_set_disk(&router, "hold");
     ask(&ann, "ann", "room");
@@ -72,13 +72,11 @@ Test(waiting, what_is_said_meanwhile_is_routed_behind_the_welcome, .timeout = 30
     cr_assert(rude_expect(&ann, "system/history", NULL));
     talk_expect_order(&ann, "early", 0, 10);
     talk_expect_order(&ann, "late", 0, 10);
-    rude_shut(&ann);
-    finish();
 }
 
-Test(waiting, ends_with_1013_or_503_when_nothing_can_be_read, .timeout = 300)
+Test(waiting, ends_with_1013_or_503_when_nothing_can_be_read)
 {
-    struct rude ann, rude;
+    struct rude rude;
 
     start(",\"timeout_ms\":1000", "");
     talk_set_disk(&router, "hold");
@@ -90,12 +88,10 @@ Test(waiting, ends_with_1013_or_503_when_nothing_can_be_read, .timeout = 300)
     cr_expect(strstr(rude.in.text, "\"unavailable\""), "%s", rude.in.text);
     rude_shut(&rude);
     expect_close(&ann, 1013, "unavailable");
-    rude_shut(&ann);
-    finish();
 }
 
 /* It has gone when its turn comes; others come in. */
-Test(waiting, may_be_given_up, .timeout = 300)
+Test(waiting, may_be_given_up)
 {
     enum { MANY = 20 };
     static struct rude many[MANY];
@@ -115,11 +111,10 @@ Test(waiting, may_be_given_up, .timeout = 300)
         cr_assert(rude_expect(&many[i], "system/welcome", NULL));
         rude_shut(&many[i]);
     }
-    finish();
 }
 
 /* Who waits has a connection like everybody else. */
-Test(waiting, takes_a_share_of_the_connections, .timeout = 300)
+Test(waiting, takes_a_share_of_the_connections)
 {
     enum { SHARE = 3 };
     struct rude many[SHARE], other;
@@ -145,13 +140,12 @@ Test(waiting, takes_a_share_of_the_connections, .timeout = 300)
         rude_shut(&many[i]);
     }
     rude_shut(&other);
-    finish();
 }
 
 /* What is known only then is said with a close frame. */
-Test(waiting, who_is_there_already_is_told_so, .timeout = 300)
+Test(waiting, who_is_there_already_is_told_so)
 {
-    struct rude ann, again;
+    struct rude again;
     struct frame frame;
 
     start(",\"timeout_ms\":60000", ",\"auth\":{\"duplicate\":\"reject\"}");
@@ -163,22 +157,16 @@ Test(waiting, who_is_there_already_is_told_so, .timeout = 300)
     talk_set_disk(&router, "fine");
     cr_assert(rude_expect(&ann, "system/welcome", &frame));
     expect_close(&again, 1008, "already_connected");
-    rude_shut(&ann);
     rude_shut(&again);
-    finish();
 }
 
 /* A shutdown waits for nobody who is not in yet. */
-Test(waiting, ends_with_a_shutdown, .timeout = 300)
+Test(waiting, ends_with_a_shutdown)
 {
-    struct rude ann;
-
     start(",\"timeout_ms\":60000", "");
     talk_set_disk(&router, "hold");
     ask(&ann, "ann", "room");
     cr_assert_eq(rude_pass_head(&ann), 101);
     kill(router.daemon.pid, SIGTERM);
     expect_close(&ann, 1013, "draining");
-    rude_shut(&ann);
-    finish();
 }

@@ -89,5 +89,7 @@ bool store_place_holds(const struct store_place *place, const char *text)
 
 void store_place_remove(struct store_place *place)
 {
-    folder_remove(place->folder);
+    if (*place->folder)
+        folder_remove(place->folder);
+    *place->folder = '\0';
 }

@@ -116,9 +116,16 @@ void talk_start(struct store_router *router, const char *store, const char *audi
     daemon_start(&router->daemon, router->place.config, 0);
 }
 
+void talk_end(struct store_router *router)
+{
+    if (router->daemon.pid)
+        cr_expect_eq(daemon_stop(&router->daemon), 0);
+    router->daemon.pid = 0;
+}
+
 void talk_stop(struct store_router *router)
 {
-    cr_expect_eq(daemon_stop(&router->daemon), 0);
+    talk_end(router);
     store_place_remove(&router->place);
 }
 

@@ -18,7 +18,8 @@ struct store_router {
 void talk_start(struct store_router *router, const char *store, const char *audit,
                 const char *more);
 
-/** Ends it, which has to go well, and removes the place. */
+/** Ends it, which has to go well; talk_stop removes the place, too. Both may have been done. */
+void talk_end(struct store_router *router);
 void talk_stop(struct store_router *router);
 
 /** Ends it and starts it again, on a disk that talk_set_disk changes; it is fine at first. */
