@@ -222,10 +222,8 @@ static bool check_access(const struct route *route, struct api_call *call,
                                claimant->named.text
                                    ? "Invalid certificate, or a token of somebody else"
                                    : "Invalid token");
-    if (err)
-        return http_reply_fail(reply, err,
-                               err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
-    return !route->needs || api_may(call, call->grant, route->needs, reply);
+    return !err || http_reply_fail(reply, err,
+                                   err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
 }
 
 /* Protocol: section 8. Its address has paid already, and has it back. */
@@ -284,6 +282,7 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     else if (read_name(route, name, scratch, call, reply) &&
              check_access(route, call, reply) && check_rate(call, reply) &&
+             (!route->needs || api_may(call, call->grant, route->needs, reply)) &&
              api_read_query(call, route->query, target.query, scratch, reply) &&
              api_read_body(call, route->body, reply))
         route->handle(call, reply);
