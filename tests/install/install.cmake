@@ -32,7 +32,7 @@ if(NOT start)
 endif()
 foreach(file IN ITEMS lib/sysusers.d/mcpx-router.conf lib/systemd/system/mcpx-router.service lib/systemd/system/mcpx-router.socket
         share/man/man8/mcpx-router.8 share/man/man5/mcpx-router.json.5
-        libexec/mcpx-router/gate.py share/man/man1/mcpxctl.1 share/man/man1/mcpx-bridge.1
+        share/mcpx-router/gate.py share/man/man1/mcpxctl.1 share/man/man1/mcpx-bridge.1
         share/bash-completion/completions/mcpxctl share/bash-completion/completions/mcpx-bridge
         share/zsh/site-functions/_mcpxctl share/zsh/site-functions/_mcpx-bridge
         share/fish/vendor_completions.d/mcpxctl.fish
