@@ -12,11 +12,9 @@
 #include <time.h>
 
 static const struct answer_status bad_method = {
-    501, "Not Implemented", NULL,
-    "the method is not known here; methods have capital letters"};
+    501, "the method is not known here; methods have capital letters", NULL};
 static const struct answer_status two_fields = {
-    400, "Bad Request", NULL,
-    "Authorization, Origin and Content-Type may stand there once each"};
+    400, "Authorization, Origin and Content-Type may stand there once each", NULL};
 
 static bool knows(struct mcpx_slice method)
 {
@@ -121,7 +119,6 @@ void answer_refuse(struct connection *connection, const struct answer_status *wh
 
     http_reply_fail(&reply, MCPX_EREQUEST, why->detail);
     reply.status = why->status;
-    reply.title = why->title;
     reply.header = why->header;
     answer_send(connection, &reply);
     http_reply_fini(&reply);
@@ -129,7 +126,7 @@ void answer_refuse(struct connection *connection, const struct answer_status *wh
 
 void answer_fault(struct connection *connection, const struct mx_http_fault *fault)
 {
-    struct answer_status why = {fault->status, NULL, NULL, fault->detail};
+    struct answer_status why = {fault->status, fault->detail, NULL};
 
     answer_refuse(connection, &why);
 }

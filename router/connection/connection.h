@@ -281,15 +281,13 @@ struct mx_http_fault;
 /**
  * A refusal that the table of errors has no row for, because only HTTP knows it.
  *
- * status, title   of the status line
- * header          one more header line with its CRLF, or NULL
- * detail          a sentence for people
+ * detail   a sentence for people
+ * header   one more header line with its CRLF, or NULL
  */
 struct answer_status {
     int status;
-    const char *title;
-    const char *header;
     const char *detail;
+    const char *header;
 };
 
 /**

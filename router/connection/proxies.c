@@ -10,7 +10,7 @@
 #include "router/tls/tls.h"
 
 static const struct answer_status no_head = {
-    400, "Bad Request", NULL, "a connection of this proxy has to begin with a PROXY head"};
+    400, "a connection of this proxy has to begin with a PROXY head", NULL};
 
 void proxies_begin(struct connection *connection)
 {

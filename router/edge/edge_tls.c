@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 static const struct answer_status wants_tls = {
-    400, "Bad Request", NULL, "this port speaks TLS; use https:// or wss:// with it"};
+    400, "this port speaks TLS; use https:// or wss:// with it", NULL};
 
 bool edge_tls_begin(struct connection *connection)
 {

@@ -230,18 +230,18 @@ void guests_turn(struct edge *edge)
 enum { KEY_LEN = 24, DIGEST_LEN = 20, ACCEPT_SIZE = 32 };
 
 static const struct answer_status bad_version = {
-    426, "Upgrade Required", "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n",
-    "Sec-WebSocket-Version has to be 13"};
-static const struct answer_status bad_method = {405, "Method Not Allowed", "Allow: GET\r\n",
-                                                "a WebSocket is opened with GET"};
+    426, "Sec-WebSocket-Version has to be 13",
+    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"};
+static const struct answer_status bad_method = {405, "a WebSocket is opened with GET",
+                                                "Allow: GET\r\n"};
 static const struct answer_status bad_upgrade = {
-    400, "Bad Request", NULL, "Upgrade has to be websocket and Connection to hold upgrade"};
-static const struct answer_status bad_key = {400, "Bad Request", NULL,
-                                             "Sec-WebSocket-Key has to be 16 bytes in base64"};
-static const struct answer_status bad_body = {400, "Bad Request", NULL,
-                                              "a request for a WebSocket has no body"};
+    400, "Upgrade has to be websocket and Connection to hold upgrade", NULL};
+static const struct answer_status bad_key = {
+    400, "Sec-WebSocket-Key has to be 16 bytes in base64", NULL};
+static const struct answer_status bad_body = {400, "a request for a WebSocket has no body",
+                                              NULL};
 static const struct answer_status bad_subprotocol = {
-    400, "Bad Request", NULL, "Sec-WebSocket-Protocol has to be absent or to offer mcpx"};
+    400, "Sec-WebSocket-Protocol has to be absent or to offer mcpx", NULL};
 
 bool upgrade_is_asked(const struct mx_http_head *head)
 {

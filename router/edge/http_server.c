@@ -31,12 +31,12 @@ struct exchange {
 };
 
 static const struct answer_status length_required = {
-    411, "Length Required", NULL, "Content-Length or Transfer-Encoding: chunked is required"};
-static const struct answer_status expectation_failed = {417, "Expectation Failed", NULL,
-                                                        "only 100-continue can be expected"};
+    411, "Content-Length or Transfer-Encoding: chunked is required", NULL};
+static const struct answer_status expectation_failed = {
+    417, "only 100-continue can be expected", NULL};
 
 static const struct answer_status no_tls = {
-    400, "Bad Request", NULL, "this port does not speak TLS; use http:// or ws:// with it"};
+    400, "this port does not speak TLS; use http:// or ws:// with it", NULL};
 
 /* The type of a handshake's record; no request begins with it. RFC 8446 section 5.1. */
 enum { TLS_FIRST_BYTE = 0x16 };

@@ -26,17 +26,12 @@ bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
 {
     reply->err = err;
     reply->status = 0;
-    reply->title = reply->header = NULL;
+    reply->header = NULL;
     mcpx_text_reset(&reply->body);
     mcpx_text_reset(&reply->detail);
     if (detail)
         mcpx_text_puts(&reply->detail, detail);
     return false;
-}
-
-static const char *title_of(const struct http_reply *reply, int status)
-{
-    return reply->title ? reply->title : mx_http_phrase(status);
 }
 
 static void write_reasons(const struct http_reply *reply, struct mcpx_text *body)
@@ -74,7 +69,7 @@ static void write_problem(const struct http_reply *reply, int status, struct mcp
     mx_format(body,
               "{\"type\":\"about:blank\",\"title\":%q,\"status\":%s,\"detail\":%q,"
               "\"code\":%q,\"error\":%q",
-              title_of(reply, status), status, detail, mcpx_error_wire(reply->err), detail);
+              mx_http_phrase(status), status, detail, mcpx_error_wire(reply->err), detail);
     write_reasons(reply, body);
     mcpx_text_puts(body, "}");
     body->failed |= sentence.failed;
@@ -127,7 +122,7 @@ static void write_head(const struct http_reply *reply, int status, size_t len,
     mx_format(out,
               "HTTP/1.1 %s %s\r\nConnection: close\r\nCache-Control: no-store\r\n"
               "X-Content-Type-Options: nosniff\r\n",
-              status, title_of(reply, status));
+              status, mx_http_phrase(status));
     write_cors(reply, out);
     write_refusal_headers(status, reply->wait_ms, out);
     if (reply->header)

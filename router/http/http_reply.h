@@ -18,7 +18,6 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
  *
  * err         not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored
  * status      of a problem, set after http_reply_fail; 0 = the one of `err`
- * title       borrowed; NULL = as the status says
  * header      borrowed; one more header line with its CRLF; NULL = none
  * type        media type of `body`; NULL = application/json
  * body        owned
@@ -36,7 +35,6 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
 struct http_reply {
     enum mcpx_err err;
     int status;
-    const char *title;
     const char *header;
     const char *type;
     struct mcpx_text body;
