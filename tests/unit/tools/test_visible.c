@@ -1,10 +1,15 @@
 /*
  * What breaks for whom: somebody approves what the screen shows, and the screen was lied to: by
- * escape sequences, by text that runs from right to left, by characters nobody sees.
+ * escape sequences, by text that runs from right to left, by characters nobody sees. A log is full
+ * of colours. Who mistypes an option is told of one that has nothing to do with it.
  */
 #include "tools/common/visible.h"
 
+#include "tools/common/colour.h"
+#include "tools/common/nearest.h"
+
 #include <criterion/criterion.h>
+#include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
@@ -172,4 +177,105 @@ Test(visible, compact_json_loses_white_space_only_between_tokens)
         cr_expect_str_eq(out.text, rows[i].shown);
         mcpx_text_fini(&out);
     }
+}
+
+Test(colour, follows_the_customs)
+{
+    static const struct {
+        struct colour_reasons reasons; /* option, NO_COLOR, CLICOLOR_FORCE, TERM, tty */
+        bool wanted;
+    } rows[] = {
+        {{NULL, NULL, NULL, "xterm", true}, true},
+        {{NULL, NULL, NULL, "xterm", false}, false},
+        {{NULL, NULL, NULL, "dumb", true}, false},
+        {{NULL, NULL, NULL, NULL, true}, true},
+        {{NULL, "1", NULL, "xterm", true}, false},
+        {{NULL, "", NULL, "xterm", true}, true},
+        {{NULL, NULL, "1", "xterm", false}, true},
+        {{NULL, NULL, "0", "xterm", false}, false},
+        {{NULL, NULL, "", "xterm", false}, false},
+        {{NULL, "1", "1", "xterm", true}, false},
+        {{"always", "1", NULL, "dumb", false}, true},
+        {{"never", NULL, "1", "xterm", true}, false},
+        {{"auto", NULL, NULL, "xterm", true}, true},
+        {{"auto", "1", NULL, "xterm", true}, false},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++)
+        cr_expect_eq(colour_is_wanted(&rows[i].reasons), rows[i].wanted, "row %zu", i);
+}
+
+Test(colour, paints_only_when_on)
+{
+    struct mcpx_text out = {0};
+
+    paint_begin(&out, PAINT_BAD, false);
+    paint_end(&out, PAINT_BAD, false);
+    paint_begin(&out, PAINT_NONE, true);
+    paint_end(&out, PAINT_NONE, true);
+    cr_expect_eq(out.len, 0);
+    paint_begin(&out, PAINT_BAD, true);
+    mcpx_text_puts(&out, "x");
+    paint_end(&out, PAINT_BAD, true);
+    cr_expect_str_eq(out.text, "\x1b[31mx\x1b[0m");
+    mcpx_text_fini(&out);
+}
+
+static const char *const names[] = {"--topic", "--to",  "--token-file", "--timeout",
+                                    "--json",  "say",   "watch",        "proposals",
+                                    "propose", "--url", "who"};
+
+Test(nearest, finds_the_name_that_was_meant)
+{
+    static const struct {
+        const char *word;
+        const char *name; /* NULL = none is near */
+    } rows[] = {
+        {"--topc", "--topic"},
+        {"--toppic", "--topic"},
+        {"--tpoic", "--topic"},
+        {"--topix", "--topic"},
+        {"-topic", "--topic"},
+        {"topic", "--topic"},
+        {"--tipoc", "--topic"},
+        {"--token", "--token-file"},
+        {"--tokenfile", "--token-file"},
+        {"--tmieout", "--timeout"},
+        {"--josn", "--json"},
+        {"sya", "say"},
+        {"prop", "proposals"},
+        {"proposes", "propose"},
+        {"watsh", "watch"},
+        {"wo", "--to"},
+        {"--says", "say"},
+        {"fly", NULL},
+        {"--secret", NULL},
+        {"", NULL},
+        {"--", NULL},
+        {"x", NULL},
+        {"proposalsproposalsproposalsproposals", NULL},
+    };
+
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        struct nearest nearest;
+
+        nearest_begin(&nearest, rows[i].word, strlen(rows[i].word));
+        for (size_t j = 0; j < LENGTH(names); j++)
+            nearest_consider(&nearest, names[j]);
+        if (rows[i].name)
+            cr_expect(nearest.name && strcmp(nearest.name, rows[i].name) == 0, "%s is near %s",
+                      rows[i].word, nearest.name ? nearest.name : "nothing");
+        else
+            cr_expect_null(nearest.name, "%s is near %s", rows[i].word, nearest.name);
+    }
+}
+
+Test(nearest, says_so_or_nothing)
+{
+    struct nearest nearest;
+
+    nearest_begin(&nearest, "--topc=secret", 6);
+    cr_expect_str_eq(nearest_hint(&nearest), "");
+    nearest_consider(&nearest, "--topic");
+    cr_expect_str_eq(nearest_hint(&nearest), " (did you mean --topic?)");
 }

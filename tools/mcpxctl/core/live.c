@@ -24,11 +24,16 @@ enum {
 
 static volatile sig_atomic_t interrupted;
 
-/* The second signal is not caught: it ends the program at once. */
+/*
+ * The second signal is not caught: it ends the program at once. A write that begins after the look
+ * at the flag is interrupted by the next alarm, even if nobody reads.
+ */
 static void interrupt(int number)
 {
-    signal(number, SIG_DFL);
+    if (number != SIGALRM)
+        signal(number, SIG_DFL);
     interrupted = 1;
+    alarm(1);
 }
 
 bool live_is_interrupted(void)
@@ -43,6 +48,7 @@ static void catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
 }
 
 int64_t live_now(void)
