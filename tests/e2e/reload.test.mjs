@@ -314,25 +314,6 @@ const LIVE = [
     assert.equal(await status(join_(r, 'bob', { headers: { origin: 'https://good.example' } })), 101);
     assert.equal(await status(join_(r, 'bob', { headers: { origin: 'http://localhost:1' } })), 403);
   }],
-  ['trusted_proxies', ['127.0.0.0/8'], async (r) => {
-    await join_(r, 'bob', { headers: { 'x-forwarded-for': '192.0.2.7' } });
-    await eventually(() => /event=admitted participant="bob".* remote="192\.0\.2\.7"/.test(r.log), () => r.log);
-  }],
-  ['proxy_address', 'forwarded', async (r) => {
-    await r.change({ bob: person('bob', ['chat']) }, { proxy_address: 'forwarded', trusted_proxies: ['127.0.0.0/8'] });
-    await join_(r, 'bob', { headers: { forwarded: 'for=192.0.2.8' } });
-    await eventually(() => /event=admitted participant="bob".* remote="192\.0\.2\.8"/.test(r.log), () => r.log);
-  }],
-  ['admin.grant_max_s', 60, async (r) => {
-    const ask = () => r.request('POST', '/admin/participants/bob/capabilities',
-      { token: 'token-of-ann', body: { topic: 'room', add: ['chat'], until: 120 } });
-    await r.change({ ann: person('ann', ['admin/grant', 'chat']), bob: person('bob', []) }, nested('admin.grant_max_s', 60));
-    const { status, json } = await ask();
-    assert.equal(status, 403);
-    assert.match(json.detail, /admin\.grant_max_s/);
-    await r.change({ ann: person('ann', ['admin/grant', 'chat']), bob: person('bob', []) });
-    assert.equal((await ask()).status, 200);
-  }],
   ['auth.jwt.secret', OTHER, async (r) => assert.equal(await status(Participant.join(r, { topic: 'room',
     token: signToken(OTHER, { participantId: 'sig', topic: 'room' }) })), 101)],
   ['derive_kinds', false, async (r, ann) => {
