@@ -8,10 +8,8 @@
  * MCPX_E2E_MINUTES (1) is how long it goes on.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -20,8 +18,9 @@ import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/c
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { EXPOSE_GRANTS, exposeCommand } from './lib/expose.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
-import { Program, programBinary, untilGone } from './lib/program.mjs';
+import { mcpxctl, Program, untilGone } from './lib/program.mjs';
 import { eventually, freePort, inTime, pause, Router } from './lib/router.mjs';
 
 const MINUTES = Number(process.env.MCPX_E2E_MINUTES ?? 1);
@@ -134,20 +133,16 @@ class Person {
 /** One call by mcpxctl; true when it was answered. */
 async function command(router, token, who) {
   const mark = randomUUID();
-  const [code, out, log] = await new Promise((done) => {
-    execFile(programBinary('mcpxctl'), ['call', '--url', router.url, '--topic', TOPIC, '--to', who, '--timeout', '10',
-      'mark', JSON.stringify({ mark })], { env: { ...process.env, MCPX_TOKEN: token } },
-    (error, stdout, stderr) => done([error?.code ?? 0, stdout, stderr]));
-  });
-  if (code === 0) assert.equal(out.trim(), `${who} ${mark}${who === 'latin' ? ' caf\ufffd' : ''}`);
-  else failed(who, log || out);
+  const { code, stdout, stderr } = await mcpxctl(['call', '--url', router.url, '--topic', TOPIC, '--to', who,
+    '--timeout', '10', 'mark', JSON.stringify({ mark })], { env: { MCPX_TOKEN: token } });
+  if (code === 0) assert.equal(stdout.trim(), `${who} ${mark}${who === 'latin' ? ' caf\ufffd' : ''}`);
+  else failed(who, stderr || stdout);
   outcomes.commands += 1;
   return code === 0;
 }
 
 test(`${MINUTES} min in a room with servers as they are: nobody's result is another's`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-afternoon-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   const broken = join(folder, 'broken');
   writeFileSync(broken, '');
   const args = ['--listen', `127.0.0.1:${await freePort()}`];

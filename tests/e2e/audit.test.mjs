@@ -5,31 +5,26 @@
  * left a line with their name. docs/audit.md.
  */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash, generateKeyPairSync, verify } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, Router, sha256 } from './lib/router.mjs';
+import { folderFor } from './lib/folder.mjs';
+import { mcpxctl, programBinary } from './lib/program.mjs';
+import { AUDIT, auditKey, people, Router, sha256, tokenOf } from './lib/router.mjs';
 
 /** A folder as the router writes it, the two halves of its key, and mcpxctl. */
 function audit(t, ...words) {
-  const root = mkdtempSync(join(tmpdir(), 'mcpx-audit-'));
-  t.after(() => rmSync(root, { recursive: true }));
+  const root = folderFor(t);
   const pair = generateKeyPairSync('ed25519');
   const at = (name) => join(root, name);
   writeFileSync(at('key.pem'), pair.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
   writeFileSync(at('key.pub'), pair.publicKey.export({ type: 'spki', format: 'pem' }));
   const make = () => execFileSync(join(dirname(programBinary('mcpxctl')), '..', 'tests', 'make_audit'),
     [at('audit'), at('key.pem'), ...words]);
-  const ctl = (...line) => new Promise((done) => {
-    execFile(programBinary('mcpxctl'), line, { cwd: root, timeout: DEADLINE_MS },
-      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-  });
   make();
-  return { at, ctl, make, publicKey: pair.publicKey };
+  return { at, ctl: (...line) => mcpxctl(line, { cwd: root }), make, publicKey: pair.publicKey };
 }
 
 const files = (folder) => readdirSync(folder)
@@ -190,19 +185,12 @@ test('a new configuration is compared by what it would have decided', async (t) 
 });
 
 test('whoever gave, took away, removed or reloaded at run time stands in the audit', async (t) => {
-  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
-  const person = (id, grants) => ({ grants, topics: ['*'],
-    token_sha256: sha256(`token-of-${id}`) });
-  const router = await Router.start({ files: { 'audit.key': key },
-    config: { audit: { folder: 'audit', key_file: 'audit.key' },
-      participants: { head: person('head', ['*']), ann: person('ann', ['chat']) } } });
+  const router = await Router.start({ files: auditKey(),
+    config: { audit: AUDIT, participants: people({ head: ['*'], ann: ['chat'] }) } });
   t.after(() => router.stop());
   router.secrets = ['token-of-'];
-  const ctl = (who, ...words) => new Promise((done) => {
-    execFile(programBinary('mcpxctl'), words, { cwd: router.folder, timeout: DEADLINE_MS,
-      env: { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: 'work', MCPX_TOKEN: `token-of-${who}` } },
-    (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-  });
+  const ctl = (who, ...words) => mcpxctl(words, { cwd: router.folder,
+    env: { MCPX_URL: router.url, MCPX_TOPIC: 'work', MCPX_TOKEN: tokenOf(who) } });
   for (const [who, code, ...words] of [
     ['head', 0, 'grant', 'ann', 'note', '--until', '600', '--dry-run'],
     ['ann', 3, 'can', '--live', 'note'],

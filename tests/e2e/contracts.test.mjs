@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Ajv07 from 'ajv';
 import Ajv from 'ajv/dist/2020.js';
+import { folderFor } from './lib/folder.mjs';
 import { officialServers } from './lib/official.mjs';
 import { programBinary } from './lib/program.mjs';
 import { Pipe, rpc } from './lib/wire.mjs';
@@ -105,8 +105,7 @@ const ODD_ENTRY = `{"name":"x","title":"cut \\ud83d","icons":[{"src":"data:,${'A
   "_meta":{"a":1,"a":1e9999999999}},`.replace('\n', '');
 
 test('each schema in the list of a real server judges by itself, whatever stands beside it', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-list-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   const file = join(folder, 'list.json');
   let judged = 0;
   for (const { command, env, calls } of officialServers(t)) {

@@ -9,13 +9,13 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS, PROPOSER_GRANTS, exposePipe } from './lib/expose.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program, untilGone } from './lib/program.mjs';
@@ -124,8 +124,7 @@ async function untilEmpty(router) {
 }
 
 test(`${MINUTES} min of everything at once: answered, once, and nothing left behind`, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-office-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   const file = join(folder, 'ledger');
   writeFileSync(file, '');
   const server = [process.execPath, LEDGER, file];

@@ -13,7 +13,7 @@ import { createInterface } from 'node:readline';
 import { exposePipe, PROPOSER_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, RawClient, requestText } from './lib/expose_http.mjs';
 import { startImport } from './lib/import.mjs';
-import { logFolder } from './lib/log_folder.mjs';
+import { logFolder } from './lib/folder.mjs';
 import { programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { inTime, Router } from './lib/router.mjs';

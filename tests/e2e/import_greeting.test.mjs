@@ -4,11 +4,11 @@
  * and must not be driven away again each time it is started.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { folderFor } from './lib/folder.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
 import { Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
@@ -25,8 +25,7 @@ const RUST = fileURLToPath(new URL(
   'node_modules/@vaulttools/mcp-linux-x64/bin/vaulttools-mcp', import.meta.url));
 
 function directory(t) {
-  const path = mkdtempSync(join(tmpdir(), 'mcpx-greeting-'));
-  t.after(() => rmSync(path, { recursive: true }));
+  const path = folderFor(t);
   return path;
 }
 

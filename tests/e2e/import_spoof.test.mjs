@@ -5,10 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
@@ -112,8 +112,7 @@ test('nobody confirms what another has asked for', async (t) => {
 
 /** server-filesystem with two directories, of which it is given `srv`; `read()` tries the other. */
 async function files(t, options = []) {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-roots-')));
-  t.after(() => rmSync(base, { recursive: true }));
+  const base = folderFor(t);
   for (const name of ['srv', 'secret']) {
     mkdirSync(join(base, name));
     writeFileSync(join(base, name, 'f.txt'), `what is in ${name}`);

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
-import { logFolder } from './lib/log_folder.mjs';
+import { logFolder } from './lib/folder.mjs';
 import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
 import { Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';

@@ -4,15 +4,13 @@
  * connection.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
 import { picture } from './lib/picture_server.mjs';
-import { programBinary } from './lib/program.mjs';
+import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
 const SERVER = [process.execPath,
@@ -88,10 +86,7 @@ test('history has the large ones, page by page', async (t) => {
   const { topic, open } = await gallery(t);
   const pipe = await open('desk');
   for (const id of [1, 2, 3]) await pipe.call(call(id, { bytes: 5000000 }));
-  const token = await router.token('eye', topic, ['chat']);
-  const { stdout } = await promisify(execFile)(programBinary('mcpxctl'),
-    ['history', '--json', '--limit', '1000'], { maxBuffer: 1 << 26,
-      env: { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: topic, MCPX_TOKEN: token } });
+  const { stdout } = await new Room(t, router, topic).ctl('eye', ['chat'], 'history', '--json', '--limit', '1000');
   const large = stdout.trim().split('\n').map((line) => JSON.parse(line))
     .filter(({ payload }) => payload.result?.content?.[0].data === picture(5000000));
   assert.equal(large.length, 3);

@@ -5,12 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
 import { Router, freePort } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
@@ -126,8 +126,7 @@ async function costOf(places, calls, atOnce) {
 }
 
 test('what terms add to a call of 1 KiB each way, in turn with calls that have none', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'mcpx-many-'));
-  t.after(() => rmSync(dir, { recursive: true }));
+  const dir = folderFor(t);
   const terms = JSON.stringify({ result: 'response.v1', log: { dir } });
   const places = [];
   for (const options of [[], ['--terms', terms]]) {

@@ -3,15 +3,13 @@
  * proposes, approves, and sees what became of it. Protocol: sections 2 and 8.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
-import { programBinary } from './lib/program.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
-import { DEADLINE_MS, Router } from './lib/router.mjs';
+import { Router } from './lib/router.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
@@ -20,20 +18,11 @@ after(() => router?.stop());
 /** A room with server-filesystem as "files", and mcpxctl as whom the test says. */
 async function seat(t) {
   const room = new Room(t, router);
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-ctl-')));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   const bridge = await startImport(t, router, room.topic, 'files',
     [process.execPath, serverProgram('server-filesystem'), folder]);
   await bridge.until(/is ready/);
-  const ctl = async (id, capabilities, ...words) => {
-    const token = await router.token(id, room.topic, capabilities);
-    const env = { ...process.env, MCPX_URL: router.url, MCPX_TOPIC: room.topic, MCPX_TOKEN: token };
-    return new Promise((done) => {
-      execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
-        (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-    });
-  };
-  return { room, folder, ctl };
+  return { room, folder, ctl: (...words) => room.ctl(...words) };
 }
 
 test('tools are listed and called', async (t) => {

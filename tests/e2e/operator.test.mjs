@@ -5,10 +5,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { folderFor } from './lib/folder.mjs';
 import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { eventually, Router, sha256 } from './lib/router.mjs';
@@ -72,8 +72,7 @@ test('a router that is stopped says goodbye with 1001 and ends well', async (t) 
 
 /* logrotate or certbot come while thousands of participants are still being read. */
 test('a reload that is asked for before the router has begun is done when it has', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-early-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   const person = (i) => [`p${i}`, { token_sha256: sha256(`${i}`), topics: ['*'],
     grants: ['chat', `mcp/request:tools/call:a${i}_*`] }];
   writeFileSync(join(folder, 'router.json'), JSON.stringify({ log: { level: 'info' },

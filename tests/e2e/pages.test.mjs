@@ -3,10 +3,10 @@
  * (docs/testing.md, "Pages") would let readers type what does not work.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { folderFor } from './lib/folder.mjs';
 import { Reader } from './lib/reader.mjs';
 
 const ASIDE = 'console in a terminal of its own';
@@ -41,8 +41,7 @@ const PAGES = [
 ];
 
 test('what a page says that is not so is named with its line', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-pages-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   for (const [what, lines, complaint] of PAGES) {
     const path = join(folder, 'page.md');
     writeFileSync(path, lines.join('\n'));

@@ -5,42 +5,32 @@
  * all day.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { folderFor } from './lib/folder.mjs';
 import { Participant } from './lib/participant.mjs';
-import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, Router, signToken } from './lib/router.mjs';
+import { mcpxctl } from './lib/program.mjs';
+import { person as entry, Router, signToken, tokenOf } from './lib/router.mjs';
 
 const SECRET = 'a secret that is long enough to be one, and only for this test';
-const sha256 = (text) => createHash('sha256').update(text).digest('hex');
-const person = (name, grants, more = {}) =>
-  ({ token_sha256: sha256(`token-of-${name}`), topics: ['room*'], grants, ...more });
+const person = (name, grants, more) => entry(name, grants, { topics: ['room*'], ...more });
+const chief = entry('chief', ['admin/*', 'mcp/*', 'chat']);
 
 /** A router with these people and an administrator, and `ctl`, which runs mcpxctl as one of them. */
 async function start(t, people, config = {}) {
   const router = await Router.start({ config: { auth: { jwt: { secret: SECRET } }, ...config,
-    participants: { chief: person('chief', ['admin/*', 'mcp/*', 'chat'], { topics: ['*'] }), ...people } } });
+    participants: { chief, ...people } } });
   t.after(() => router.stop());
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-policy-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const ctl = (name, ...words) => run(router.url, folder, `token-of-${name}`, words);
+  const folder = folderFor(t);
+  const ctl = (name, ...words) => run(router.url, folder, tokenOf(name), words);
   return { router, folder, ctl };
 }
 
-function run(url, folder, token, words, started = () => {}) {
-  const env = { ...process.env, MCPX_URL: url.replace(/^http/, 'ws'), MCPX_TOKEN: token, XDG_CONFIG_HOME: folder };
-  return new Promise((done) => {
-    started(execFile(programBinary('mcpxctl'), words,
-      { env, timeout: DEADLINE_MS, cwd: folder, maxBuffer: 2 ** 26 },
-      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr })));
-  });
-}
+const run = (url, folder, token, words) => mcpxctl(words, { cwd: folder,
+  env: { MCPX_URL: url.replace(/^http/, 'ws'), MCPX_TOKEN: token, XDG_CONFIG_HOME: folder } });
 
 test('policy show tells what is configured, and what was changed at run time as such', async (t) => {
   const { router, ctl } = await start(t, {
@@ -52,7 +42,7 @@ test('policy show tells what is configured, and what was changed at run time as 
   t.after(() => guest.close());
   const change = async (id, body) => {
     const answer = await router.request('POST', `/admin/participants/${id}/capabilities`,
-      { token: 'token-of-chief', body: { topic: 'room-1', ...body } });
+      { token: tokenOf('chief'), body: { topic: 'room-1', ...body } });
     assert.equal(answer.status, 200, answer.text);
     return answer.json.changes;
   };
@@ -61,7 +51,7 @@ test('policy show tells what is configured, and what was changed at run time as 
 
   const told = await ctl('chief', 'policy', 'show');
   assert.equal(told.code, 0, told.stderr);
-  const { json: policy } = await router.request('GET', '/admin/policy', { token: 'token-of-chief' });
+  const { json: policy } = await router.request('GET', '/admin/policy', { token: tokenOf('chief') });
   assert.equal(told.stdout, `policy ${policy.rev}
 profile reader
   grants  mcp/response:*
@@ -111,7 +101,6 @@ test('policy diff tells who gains and loses what between two files, as a reload 
   const people = { ann: person('ann', ['chat', 'mcp/*']), bob: person('bob', ['chat']) };
   const { router, folder, ctl } = await start(t, people);
   const put = (name, config) => writeFileSync(join(folder, name), JSON.stringify(config));
-  const chief = person('chief', ['admin/*', 'mcp/*', 'chat'], { topics: ['*'] });
   const old = { auth: { jwt: { secret: SECRET } }, participants: { chief, ...people } };
   const next = { ...old, limits: { ping_s: 20 }, participants: { chief,
     ann: person('ann', ['chat'], { deny: ['x/*'] }), eve: person('eve', ['chat']) } };
@@ -126,8 +115,8 @@ test('policy diff tells who gains and loses what between two files, as a reload 
   const { restart, ...answer } = JSON.parse(told.stdout);
   assert.deepEqual(restart, []);
   assert.deepEqual(answer.participants, { added: 1, removed: 1, changed: 1 });
-  writeFileSync(join(router.folder, 'router.json'), JSON.stringify(next));
-  const reload = await router.request('POST', '/admin/reload', { token: 'token-of-chief', body: {} });
+  router.configure(next);
+  const reload = await router.reload(tokenOf('chief'));
   assert.deepEqual({ ...reload.json, warnings: [] }, { ...answer, warnings: [] }, 'the router says the same');
 
   const shown = await ctl('chief', 'policy', 'diff', 'old.json', 'new.json');
@@ -157,12 +146,12 @@ test('policy diff --history tells what the messages of a topic would meet', asyn
     bob: person('bob', ['x/note']) };
   const { router, folder, ctl } = await start(t, people);
   const join = async (name, more) => {
-    const who = await Participant.join(router, { topic: 'room-1', token: `token-of-${name}`, ...more });
+    const who = await Participant.join(router, { topic: 'room-1', token: tokenOf(name), ...more });
     t.after(() => who.close());
     return who;
   };
   const lent = await router.request('POST', '/admin/participants/bob/capabilities',
-    { token: 'token-of-chief', body: { topic: 'room-1', add: ['chat'] } });
+    { token: tokenOf('chief'), body: { topic: 'room-1', add: ['chat'] } });
   assert.equal(lent.status, 200, lent.text);
   const [ann, desk, fs, bob, guest] = await Promise.all([join('ann'), join('ann', { query: { instance: 'auto' } }),
     join('fs'), join('bob'), join('guest', { token: signToken(SECRET,
@@ -178,7 +167,6 @@ test('policy diff --history tells what the messages of a topic would meet', asyn
   await said(desk, 'chat', { id: 'm3' });
   await said(bob, 'chat', { id: 'm4' });
   await said(guest, 'chat', { id: 'm5' });
-  const chief = person('chief', ['admin/*', 'mcp/*', 'chat'], { topics: ['*'] });
   const put = (name, changed) => writeFileSync(`${folder}/${name}`, JSON.stringify({
     auth: { jwt: { secret: SECRET } }, participants: { chief, ...people, ...changed } }));
   put('old.json', {});
@@ -233,13 +221,12 @@ async function historian(t, page) {
   t.after(() => { server.closeAllConnections(); server.close(); });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-policy-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   for (const [name, grants] of [['old', ['chat', 'x/*']], ['new', ['chat']]]) {
     writeFileSync(join(folder, `${name}.json`), JSON.stringify({ participants: { ann: person('ann', grants) } }));
   }
-  const ask = (started, ...words) => run(`http://127.0.0.1:${server.address().port}`, folder, 'token-of-ann',
-    ['policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1', ...words], started);
+  const ask = (...words) => run(`http://127.0.0.1:${server.address().port}`, folder, tokenOf('ann'),
+    ['policy', 'diff', 'old.json', 'new.json', '--history', '--topic', 'room-1', ...words]);
   return { ask };
 }
 
@@ -256,7 +243,9 @@ test('a history of 100,000 messages, each of its own kind, takes no more memory 
       `x/${page}-${i}-${'long'.repeat(200)}`, { surprise: [page], payload: { kind: 'chat' } }));
     return { history, more: 'unknown', ...(page < PAGES - 1 && { next: history.at(-1).id }) };
   });
-  const told = await ask((process) => { child = process; }, '--json');
+  const asked = ask('--json');
+  child = asked.child;
+  const told = await asked;
   assert.equal(told.code, 1, told.stderr);
   const lines = told.stdout.trim().split('\n').map((text) => JSON.parse(text));
   const { unlisted, ...sums } = lines.pop();
@@ -293,7 +282,7 @@ test('a history that is none is an error, never a difference', async (t) => {
   assert.equal(half.stdout, '');
   assert.equal(half.stderr.match(/no disk/g).length, 1, half.stderr);
   const { ask } = await historian(t, () => `{"history":[${good},${good}]}`);
-  const twice = await ask(undefined, '--json');
+  const twice = await ask('--json');
   assert.equal(twice.code, 1, twice.stderr);
   assert.deepEqual(JSON.parse(twice.stdout.trim().split('\n').at(-1)),
     { judged: 2, different: 2, unjudged: 0, otherwise: 0 });
@@ -311,14 +300,14 @@ test('no history takes longer than --timeout, however it goes on', async (t) => 
   ]) {
     const { ask } = await historian(t, page);
     const began = performance.now();
-    const { code, stdout, stderr } = await ask(undefined, '--timeout', '2');
+    const { code, stdout, stderr } = await ask('--timeout', '2');
     assert.equal(code, wanted, `${name}: ${stderr}`);
     assert.equal(stdout, '', name);
     assert.match(stderr, why, name);
     assert.ok(performance.now() - began < 20000, `${name}: ${performance.now() - began} ms`);
   }
   const { ask } = await historian(t, () => ({ history: [envelope('m1', 'chat')] }));
-  assert.equal((await ask(undefined, '--timeout', '0')).code, 0);
+  assert.equal((await ask('--timeout', '0')).code, 0);
 });
 
 test('what leaves the history while it is read, and who has no name, is passed over', async (t) => {

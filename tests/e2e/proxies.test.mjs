@@ -5,13 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { Certificates } from './lib/certificates.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { Participant } from './lib/participant.mjs';
 import { eventually, freePort, inTime, Router } from './lib/router.mjs';
 
@@ -161,8 +161,7 @@ for (const [program, { settings, make, args }] of Object.entries(RECIPES)) {
   if (skip) console.error(skip);
   test(`the recipe for ${program} carries WebSockets and addresses`, { skip }, async (t) => {
     const router = await start(t, { trusted_proxies: ['127.0.0.1'], ...settings });
-    const folder = mkdtempSync(join(tmpdir(), 'mcpx-proxy-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = folderFor(t);
     const certificates = new Certificates(t).make('live');
     const both = join(folder, 'both.pem');
     writeFileSync(both, certificates.text('live.pem') + certificates.text('live.key'), { mode: 0o644 });

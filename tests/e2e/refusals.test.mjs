@@ -5,11 +5,11 @@
  * Protocol: sections 3 and 6.
  */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import { folderFor } from './lib/folder.mjs';
 import { Room } from './lib/room.mjs';
 import { Router, sha256 } from './lib/router.mjs';
 import { REFUSED } from './lib/topic_transport.mjs';
@@ -118,8 +118,7 @@ test('a derived kind is what a responder needs the grant for', async (t) => {
 });
 
 test('files: what is granted is read, and neither writing nor climbing out is possible', async (t) => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcpx-e2e-files-')));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   writeFileSync(join(folder, 'hello.txt'), 'hello from a file\n');
   const room = new Room(t, router);
   await room.server('fs', 'server-filesystem', [folder]);

@@ -5,24 +5,23 @@
  * times. MCPX_RELOADS says how often; MCPX_RELOADS=1000 takes some minutes.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { good, refused } from './lib/admin.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
-import { programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, Router, sha256, signToken } from './lib/router.mjs';
+import { mcpxctl } from './lib/program.mjs';
+import { AUDIT, auditKey, eventually, person as entry, Router, sha256, signToken, tokenOf }
+  from './lib/router.mjs';
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const RELOADS = Number(process.env.MCPX_RELOADS ?? 60);
 const SECRET = 'a secret that is long enough to be one, and only for this test';
 const OTHER = 'another secret that is long enough to be one, for this test too';
 
-const person = (name, grants, more = {}) =>
-  ({ token_sha256: sha256(`token-of-${name}`), topics: ['room*'], grants, ...more });
-const CHIEF = person('chief', ['admin/reload', 'chat'], { topics: ['*'] });
+const person = (name, grants, more) => entry(name, grants, { topics: ['room*'], ...more });
+const CHIEF = entry('chief', ['admin/reload', 'chat']);
 
 /** A router with these people, and an administrator. Every token is one that no log may show. */
 async function start(t, people, config = {}, files = {}) {
@@ -30,31 +29,24 @@ async function start(t, people, config = {}, files = {}) {
     config: { ...config, participants: { chief: CHIEF, ...people } } });
   t.after(() => router.stop());
   router.secrets = ['token-of-', SECRET, OTHER];
-  router.edit = (others, settings = {}) => {
-    writeFileSync(join(router.folder, 'router.json'), typeof others === 'string' ? others
-      : JSON.stringify({ ...settings, participants: { chief: CHIEF, ...others } }));
-  };
-  router.reload = () => router.request('POST', '/admin/reload', { token: 'token-of-chief', body: {} });
+  router.edit = (others, settings = {}) => router.configure(typeof others === 'string' ? others
+    : { ...settings, participants: { chief: CHIEF, ...others } });
   /** Edits, reloads, and expects that it is in force; returns the answer. */
-  router.change = async (others, settings = {}) => {
+  router.change = (others, settings) => {
     router.edit(others, settings);
-    const answer = await router.reload();
-    assert.equal(answer.status, 200, answer.text);
-    return answer.json;
+    return good(router.reload(tokenOf('chief')));
   };
   return router;
 }
 
 /** Edits and reloads by mcpxctl: its exit code, and what it says. */
-const reloads = (router, ...edit) => new Promise((done) => {
+function reloads(router, ...edit) {
   router.edit(...edit);
-  const env = { ...process.env, MCPX_URL: router.url, MCPX_TOKEN: 'token-of-chief' };
-  execFile(programBinary('mcpxctl'), ['reload'], { env, timeout: DEADLINE_MS },
-    (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-});
+  return mcpxctl(['reload'], { env: { MCPX_URL: router.url, MCPX_TOKEN: tokenOf('chief') } });
+}
 
 const join_ = (router, id, more = {}) =>
-  Participant.join(router, { id, topic: 'room', token: `token-of-${id}`, ...more });
+  Participant.join(router, { id, topic: 'room', token: tokenOf(id), ...more });
 const isUpdate = (who) => (e) => e.kind === 'system/presence' && e.payload.event === 'update'
   && e.payload.participant.id === who;
 
@@ -110,7 +102,7 @@ test('who is removed, has another token, or may not be there any more', async (t
   const [ann, bob, cid, dan] = await Promise.all(['ann', 'bob', 'cid', 'dan'].map((id) => join_(router, id)));
   const ticket = async (token) => (await router.request('POST', '/v0.1/tickets',
     { token, body: { topic: 'room' } })).json.ticket;
-  const [evesTicket, dansTicket] = [await ticket('token-of-eve'), await ticket('token-of-dan')];
+  const [evesTicket, dansTicket] = [await ticket(tokenOf('eve')), await ticket(tokenOf('dan'))];
 
   const { ann: gone, eve: out, ...rest } = people;
   const answer = await router.change({ ...rest, new: person('new', ['chat']),
@@ -151,18 +143,17 @@ test('a broken file changes nothing, and every fault is named', async (t) => {
     [JSON.stringify({ auth: { jwt: { secret: SECRET } }, listen: 7 }), '/listen'],
   ]) {
     router.edit(text);
-    const answer = await router.reload();
-    assert.equal(answer.status, 422, answer.text);
-    assert.equal(answer.json.code, 'invalid_config');
-    for (const fault of faults) assert.ok(answer.json.detail.includes(fault), answer.json.detail);
-    assert.ok(!answer.text.includes(SECRET));
+    const answer = await refused(router.reload(tokenOf('chief')), 422);
+    assert.equal(answer.code, 'invalid_config');
+    for (const fault of faults) assert.ok(answer.detail.includes(fault), answer.detail);
+    assert.ok(!JSON.stringify(answer).includes(SECRET));
   }
   const { code, stderr } = await reloads(router, '{"limits":{"depth":-1,"pong":1}}');
   assert.equal(code, 2);
   assert.match(stderr, /^mcpxctl reload: the router answers 422: .*\/limits\/depth: .*\nmcpxctl reload: .*\/limits\/pong: .*\n$/);
   await ann.untilId(ann.send('chat', {}));
-  assert.equal((await router.request('POST', '/admin/reload', { token: 'token-of-ann', body: {} })).status, 403);
-  assert.equal((await router.request('POST', '/admin/reload', { body: {} })).status, 401);
+  await refused(router.reload(tokenOf('ann')), 403);
+  await refused(router.reload(), 401);
   const metrics = (await router.get('/metrics')).text;
   assert.match(metrics, /^mcpx_reloads_total\{result="refused"\} 5$/m);
   assert.match(metrics, new RegExp(`^mcpx_policy_info\\{rev="${ann.welcome.payload.policy.rev}"\\} 1$`, 'm'));
@@ -171,9 +162,8 @@ test('a broken file changes nothing, and every fault is named', async (t) => {
 });
 
 test('a signal reloads as well, and the audit has a line of it', async (t) => {
-  const key = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' });
-  const audit = { audit: { folder: 'audit', key_file: 'audit.key' } };
-  const router = await start(t, {}, audit, { 'audit.key': key });
+  const audit = { audit: AUDIT };
+  const router = await start(t, {}, audit, auditKey());
   router.edit({ ann: person('ann', ['chat']) }, audit);
   process.kill(router.pid, 'SIGHUP');
   await eventually(() => /event=reloaded .*added=1 .*by="signal"/.test(router.log), () => router.log);
@@ -182,11 +172,8 @@ test('a signal reloads as well, and the audit has a line of it', async (t) => {
   await router.change({ ann: person('ann', []) }, audit);
   await ann.untilRefused(ann.send('chat', {}));
   await ann.close();
-  const lines = () => readdirSync(join(router.folder, 'audit')).filter((name) => name.endsWith('.jsonl')).sort()
-    .flatMap((name) => readFileSync(join(router.folder, 'audit', name), 'utf8').trim().split('\n'))
-    .map((line) => JSON.parse(line));
-  await eventually(() => lines().some((line) => line.what === 'leave'), 'the leave in the audit');
-  const told = lines().filter(({ what }) => ['reload', 'allow', 'refuse'].includes(what));
+  await eventually(() => router.audit().some((line) => line.what === 'leave'), 'the leave in the audit');
+  const told = router.audit().filter(({ what }) => ['reload', 'allow', 'refuse'].includes(what));
   assert.deepEqual(told.map(({ what }) => what), ['reload', 'allow', 'reload', 'refuse']);
   assert.deepEqual([told[0].by, told[2].by, told[2].address], ['signal', 'chief', '127.0.0.1']);
   assert.match(told[0].reason, /^was [0-9a-f]{16}; participants: 1 added, 0 removed, 0 changed$/);
@@ -197,19 +184,15 @@ test('a signal reloads as well, and the audit has a line of it', async (t) => {
 
 test('metrics tell how old the configuration in force is, and what became of reloads', async (t) => {
   const router = await start(t, {});
-  const value = async (name) => {
-    const { text } = await router.request('GET', '/metrics');
-    return Number(text.split('\n').find((line) => line.startsWith(`${name} `)).split(' ')[1]);
-  };
-  const age = () => value('mcpx_config_age_seconds');
+  const age = () => router.metric('mcpx_config_age_seconds');
   const aged = await eventually(async () => (await age()) >= 1 && age(), 'it does not get older');
   router.edit('{');
-  assert.equal((await router.reload()).status, 422);
+  assert.equal((await router.reload(tokenOf('chief'))).status, 422);
   assert.ok(await age() >= aged, 'what was refused makes it no younger');
   await router.change({ ann: person('ann', ['chat']) });
   assert.ok(await age() < aged, 'a reload makes it young');
-  assert.equal(await value('mcpx_reloads_total{result="refused"}'), 1);
-  assert.equal(await value('mcpx_reloads_total{result="done"}'), 1);
+  assert.equal(await router.metric('mcpx_reloads_total{result="refused"}'), 1);
+  assert.equal(await router.metric('mcpx_reloads_total{result="done"}'), 1);
 });
 
 /* What would break: everybody waits for the loop while it compares long lists for the log. The turn
@@ -217,7 +200,7 @@ test('metrics tell how old the configuration in force is, and what became of rel
 test('many changes of long lists hold nobody up', async (t) => {
   const grants = Array.from({ length: 1000 }, (_, i) => `mcp/request:tools/call:tool_number_${i}`);
   const people = Object.fromEntries(Array.from({ length: 100 }, (_, i) =>
-    [`p${i}`, { token_sha256: sha256(`token-of-p${i}`), topics: ['room'], profile: 'long' }]));
+    [`p${i}`, { token_sha256: sha256(tokenOf(`p${i}`)), topics: ['room'], profile: 'long' }]));
   const router = await start(t, people, { profiles: { long: { grants } } });
   const answer = await router.change(people, { profiles: { long: { grants: [...grants, 'chat'] } } });
   assert.deepEqual(answer.participants, { added: 0, removed: 0, changed: 100 });
@@ -234,7 +217,7 @@ test('many participants who are gone hold nobody up, however soon the next reloa
   const isQuick = async () => { /* a machine that takes memory away makes a turn long now and then */
     const router = await start(t, people);
     router.edit({});
-    await Promise.all(Array.from({ length: 3 }, () => router.reload()));
+    await Promise.all(Array.from({ length: 3 }, () => router.reload(tokenOf('chief'))));
     return /^mcpx_loop_turn_seconds_bucket{le="0.100000"} (\d+)\n[^]*?_turn_seconds_bucket{le="\+Inf"} \1$/m
       .test((await router.get('/metrics')).text);
   };
@@ -268,11 +251,11 @@ const LIVE = [
   ['limits.connections_per_participant', 1, async (r) =>
     assert.equal(await status(join_(r, 'ann', { topic: 'room2' })), 429)],
   ['limits.tickets_per_participant', 1, async (r) => {
-    const ask = () => r.request('POST', '/v0.1/tickets', { token: 'token-of-ann', body: { topic: 'room' } });
+    const ask = () => r.request('POST', '/v0.1/tickets', { token: tokenOf('ann'), body: { topic: 'room' } });
     assert.deepEqual([(await ask()).status, (await ask()).status], [200, 429]);
   }],
   ['limits.requests_per_minute', 6, async (r) => {
-    const answers = [await r.get('/v0.1/topics', 'token-of-ann'), await r.get('/v0.1/topics', 'token-of-ann')];
+    const answers = [await r.get('/v0.1/topics', tokenOf('ann')), await r.get('/v0.1/topics', tokenOf('ann'))];
     assert.equal(answers[1].status, 429);
   }],
   ['limits.connects_per_s', 1, async (r) => {
@@ -309,7 +292,7 @@ const LIVE = [
   ['auth.instances', 1, async (r) =>
     assert.equal(await status(join_(r, 'ann', { query: { instance: 'auto' } })), 409)],
   ['auth.query_token', true, async (r) => assert.equal(await status(Participant.join(r,
-    { topic: 'room', authorization: false, query: { token: 'token-of-bob' } })), 101)],
+    { topic: 'room', authorization: false, query: { token: tokenOf('bob') } })), 101)],
   ['auth.origins', ['https://good.example'], async (r) => {
     assert.equal(await status(join_(r, 'bob', { headers: { origin: 'https://good.example' } })), 101);
     assert.equal(await status(join_(r, 'bob', { headers: { origin: 'http://localhost:1' } })), 403);
@@ -337,10 +320,9 @@ const LIVE = [
     await eventually(() => /event=admitted participant="bob" .*remote="192\.0\.2\.8"/.test(r.log), () => r.log);
   }],
   ['admin.grant_max_s', 60, async (r) => {
-    const people = { ann: person('ann', ['chat']), head: person('head', ['admin/*']) };
-    await r.change(people, { admin: { grant_max_s: 60 } });
+    await r.change({ ann: person('ann', ['chat']), head: person('head', ['admin/*']) }, { admin: { grant_max_s: 60 } });
     const lends = (until) => r.request('POST', '/admin/participants/ann/capabilities',
-      { token: 'token-of-head', body: { topic: 'room', add: ['note'], until } });
+      { token: tokenOf('head'), body: { topic: 'room', add: ['note'], until } });
     assert.equal((await lends(3600)).status, 403);
     assert.equal((await lends(30)).status, 200);
   }],
@@ -348,7 +330,7 @@ const LIVE = [
     const { length } = r.log;
     await status(join_(r, 'bob'));
     r.edit('');
-    await r.reload();
+    await r.reload(tokenOf('chief'));
     await eventually(() => r.log.includes('reload_refused'), () => r.log);
     assert.ok(!r.log.slice(length).includes('event=admitted'));
   }],
@@ -390,19 +372,15 @@ test('a setting that takes a restart is named, and nothing else comes into force
     && !key.includes('[]'));
   assert.ok(fixed.length > 10);
   const people = { ann: person('ann', ['chat']) };
-  const router = await Router.start({ args: ['--listen', '127.0.0.1:0'],
-    config: { participants: { chief: CHIEF, ...people } } });
-  t.after(() => router.stop());
+  const router = await start(t, people);
   for (const row of fixed.filter(({ key }) => key !== 'listen')) {
     const settings = nested(row.key, another(row));
     if (row.key === 'store.kind') settings.store.file = 'x.db';
     if (row.key === 'audit.folder') settings.audit.key_file = 'x.key';
-    writeFileSync(join(router.folder, 'router.json'), JSON.stringify({ ...settings,
-      participants: { chief: CHIEF } }));
-    const answer = await router.request('POST', '/admin/reload', { token: 'token-of-chief', body: {} });
-    assert.equal(answer.status, 422, `${row.key}: ${answer.text}`);
-    assert.ok(answer.json.detail.includes(`/${row.key.replaceAll('.', '/')}: `), `${row.key}: ${answer.json.detail}`);
-    assert.match(answer.json.detail, /, which takes a restart of the router/);
+    router.edit({}, settings);
+    const { detail } = await refused(router.reload(tokenOf('chief')), 422,
+      /, which takes a restart of the router/, row.key);
+    assert.ok(detail.includes(`/${row.key.replaceAll('.', '/')}: `), `${row.key}: ${detail}`);
   }
   const ann = await join_(router, 'ann');
   await ann.untilId(ann.send('chat', {}));
@@ -436,7 +414,7 @@ test(`${RELOADS} reloads under load: nobody is lost, nothing is refused wrongly`
     const wanted = i % 4 < 2;
     if (i % 3 === 2) {
       router.edit(i % 2 ? '{"participants":' : JSON.stringify({ limits: { connections: 1 + i } }));
-      assert.equal((await router.reload()).status, 422);
+      assert.equal((await router.reload(tokenOf('chief'))).status, 422);
     } else {
       await router.change({ ...steady, [`guest${i}`]: person(`guest${i}`, ['chat']),
         flip: person('flip', wanted ? ['chat'] : ['note']) }, limits);

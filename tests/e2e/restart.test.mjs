@@ -4,35 +4,21 @@
  * with a token of the new router, and waits for one that is not there yet.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
-import { Program, programBinary } from './lib/program.mjs';
-import { DEADLINE_MS, eventually, freePort, inTime, Router, sha256 } from './lib/router.mjs';
+import { mcpxctl, Program, programBinary } from './lib/program.mjs';
+import { eventually, freePort, inTime, people, Router, tokenOf } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
 
-/** Participants with tokens that outlive a router: `{ id: grants }`. */
-function people(all) {
-  return Object.fromEntries(Object.entries(all).map(([id, grants]) => [id,
-    { topics: ['*'], grants, token_sha256: sha256(tokenOf(id)) }]));
-}
-
-const tokenOf = (id) => `a-token-that-outlives-the-router-of-${id}`;
-
 const listen = (port) => ['--dev', '--listen', `127.0.0.1:${port}`];
 
 /** mcpxctl that reads; its words and what it printed. */
-async function ctl(url, id, ...words) {
-  const env = { ...process.env, MCPX_URL: url, MCPX_TOPIC: 'room', MCPX_TOKEN: tokenOf(id) };
-  return new Promise((done) => {
-    execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
-      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-  });
-}
+const ctl = (url, id, ...words) => mcpxctl(words,
+  { env: { MCPX_URL: url, MCPX_TOPIC: 'room', MCPX_TOKEN: tokenOf(id) } });
 
 /** Lines of a program's standard output, to be waited for. */
 function linesOf(program) {

@@ -5,14 +5,14 @@
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { registerSchema, unregisterSchema, validate } from '@hyperjump/json-schema/draft-2020-12';
 import '@hyperjump/json-schema/draft-07';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
+import { folderFor } from './lib/folder.mjs';
 import { programBinary } from './lib/program.mjs';
 import { maker, patternMaker, source } from './lib/random_schema.mjs';
 
@@ -78,8 +78,7 @@ for (const draft of ['2020-12', 'draft-07']) {
   test(`random schemas of ${draft} judge random documents as those of npm do`, async (t) => {
     t.diagnostic(`MCPX_RANDOM_SEED=${SEED} MCPX_RANDOM_SCHEMAS=${SCHEMAS}`);
     const make = maker(source(SEED), draft);
-    const folder = mkdtempSync(join(tmpdir(), 'mcpx-schemas-'));
-    t.after(() => rmSync(folder, { recursive: true }));
+    const folder = folderFor(t);
     const file = join(folder, 'schema.json');
     const compared = { ajv: 0, hyperjump: 0, both: 0, 'they differ': 0 };
     const end = Date.now() + PATIENCE_MS;
@@ -156,8 +155,7 @@ const isPlain = (text) => /^[\x00-\x7f]*$/.test(text) && !/\\[pPku]|\[\^|\\[DWS]
 test('random patterns judge random texts as ECMA-262 does', async (t) => {
   t.diagnostic(`MCPX_RANDOM_SEED=${SEED} MCPX_RANDOM_PATTERNS=${PATTERNS}`);
   const make = patternMaker(source(SEED));
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-patterns-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   const file = join(folder, 'schema.json');
   const seen = { 'refused by both': 0, 'refused here': 0, 'taken here': 0, texts: 0, bounds: 0 };
   const patterns = Array.from({ length: PATTERNS }, make.pattern);

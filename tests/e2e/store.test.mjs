@@ -3,13 +3,13 @@
  * everything, puts the copy in place after a loss, reads it out, erases a topic. docs/storage.md.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync,
   writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { Disk } from './lib/disk.mjs';
-import { DEADLINE_MS, routerBinary } from './lib/router.mjs';
+import { run } from './lib/program.mjs';
+import { routerBinary } from './lib/router.mjs';
 import { historyOf, untilAllHeard, Witness, Writer } from './lib/witness.mjs';
 
 async function talkers(router, topic, ...names) {
@@ -153,11 +153,8 @@ test('--check names a file that is no database of this router, and touches nothi
   mkdirSync(folder);
   const file = join(folder, 'messages.db');
   const look = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'latin1')]);
-  const check = (path) => new Promise((done) => {
-    execFile(routerBinary(), ['--listen', '127.0.0.1:0', '--check'],
-      { timeout: DEADLINE_MS, env: { ...process.env, MCPX_STORE_KIND: 'sqlite', MCPX_STORE_FILE: path } },
-      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-  });
+  const check = (path) => run(routerBinary(), ['--listen', '127.0.0.1:0', '--check'],
+    { env: { MCPX_STORE_KIND: 'sqlite', MCPX_STORE_FILE: path } });
   const ours = await check(disk.file); /* a router has it, and writes to it */
   assert.equal(ours.code, 0, ours.stderr);
   assert.match(ours.stdout, /^configuration is valid$/m);

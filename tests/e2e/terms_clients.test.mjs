@@ -6,10 +6,9 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -17,6 +16,7 @@ import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { exposeClient, exposeCommand, exposePipe, untilTools } from './lib/expose.mjs';
 import { exposeHttp } from './lib/expose_http.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { IMPORT_GRANTS, startImport } from './lib/import.mjs';
 import { officialServers } from './lib/official.mjs';
 import { Program, programBinary } from './lib/program.mjs';
@@ -223,8 +223,7 @@ const contextOf = (place) => ({ requestId: place, traceId: place, mode: 'quick',
   $schema: place, $ref: place });
 
 test('R000-16: no file, socket or URL that a schema, a locator or a context names is opened', async (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'mcpx-terms-'));
-  t.after(() => rmSync(dir, { recursive: true }));
+  const dir = folderFor(t);
   const trace = join(dir, 'trace');
   const strace = ['-D', '-f', '-o', trace, '-e', 'trace=%file,socket,connect'];
   if (spawnSync('strace', [...strace, 'true']).status !== 0) {

@@ -6,13 +6,13 @@
  * program, so that somebody is told.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS } from './lib/expose.mjs';
 import { exposeHttp, post, requestText } from './lib/expose_http.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program } from './lib/program.mjs';
 import { eventually, freePort, Router, sha256, signToken } from './lib/router.mjs';
@@ -32,8 +32,7 @@ async function start(t) {
   const router = await Router.start({ config: configure(), args: ['--listen', `127.0.0.1:${await freePort()}`] });
   let current = router;
   t.after(() => current.stop());
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-token-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   /** Puts a token in a file as those do who issue tokens: whole, in the place of the old one. */
   const put = (id, token) => {
     const path = join(folder, `${id}.token`);

@@ -4,21 +4,20 @@
  * Protocol: sections 6, 7 and 9.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer as createHttp, request } from 'node:http';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
+import { folderFor } from './lib/folder.mjs';
 import { failsAfter, FullRouter } from './lib/full_router.mjs';
 import { startImport } from './lib/import.mjs';
-import { Program, programBinary } from './lib/program.mjs';
+import { mcpxctl, Program } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
-import { DEADLINE_MS, eventually, Router } from './lib/router.mjs';
+import { eventually, Router } from './lib/router.mjs';
 
 const LEDGER = join(dirname(fileURLToPath(import.meta.url)), 'lib', 'ledger_server.mjs');
 
@@ -28,12 +27,8 @@ after(() => router?.stop());
 
 /** mcpxctl through `full`, as ann. */
 async function ctl(full, topic, ...words) {
-  const env = { ...process.env, MCPX_URL: full.url, MCPX_TOPIC: topic,
-    MCPX_TOKEN: await router.token('ann', topic, ['mcp/*', 'chat']) };
-  return new Promise((done) => {
-    execFile(programBinary('mcpxctl'), words, { env, timeout: DEADLINE_MS },
-      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-  });
+  const token = await router.token('ann', topic, ['mcp/*', 'chat']);
+  return mcpxctl(words, { env: { MCPX_URL: full.url, MCPX_TOPIC: topic, MCPX_TOKEN: token } });
 }
 
 /** What a participant heard others say, in order. */
@@ -68,11 +63,9 @@ test('who waits for a store that does not come back waits as long as he said', a
 
 test('calls and answers that are not stored at first are carried out once, in their order', async (t) => {
   const CALLS = 150;
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-full-'));
-  const ledger = join(folder, 'ledger');
+  const ledger = join(folderFor(t), 'ledger');
   const keys = Array.from({ length: CALLS }, (_, at) => `call-${at}`);
   const full = await FullRouter.start(t, router, () => failsAfter(20, ['refused', 'unknown']));
-  t.after(() => rmSync(folder, { recursive: true }));
   const bridge = await startImport(t, full, 'full', 'files', [process.execPath, LEDGER, ledger]);
   await bridge.until(/is ready/);
   const desk = await exposePipe(t, full, 'full', 'desk');

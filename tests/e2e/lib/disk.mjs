@@ -2,13 +2,13 @@
  * disk.mjs - what a router with a store keeps, in a folder of its own, and the disk below it: as it
  * is, or as slow and false as tests/support/slow_disk.c makes it.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { programBinary } from './program.mjs';
-import { DEADLINE_MS, freePort, Router, routerBinary } from './router.mjs';
+import { mcpxctl } from './program.mjs';
+import { freePort, Router, routerBinary } from './router.mjs';
 
 /** Nobody is slowed down, and what was said since the last look is in history. */
 const GENEROUS = {
@@ -66,10 +66,7 @@ export class Disk {
 
   /** What mcpxctl says: `{ code, stdout, stderr }`. */
   ctl(...words) {
-    return new Promise((done) => {
-      execFile(programBinary('mcpxctl'), words, { timeout: DEADLINE_MS, maxBuffer: 1 << 28 },
-        (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
-    });
+    return mcpxctl(words);
   }
 
   remove() {

@@ -3,10 +3,10 @@
  * over a pipe, and by way of `mcpx-bridge import`, byte by byte.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { folderFor } from './folder.mjs';
 import { startImport } from './import.mjs';
 import { Room, serverProgram } from './room.mjs';
 import { Pipe, ROOT, Seat } from './wire.mjs';
@@ -58,12 +58,6 @@ async function compare(t, router, program, args, plan, more, { env = {}, roots =
   assert.equal(bridged.length, direct.length);
   direct.forEach(([text, answer], i) => assert.equal(bridged[i][1], answer, text));
   return direct.length;
-}
-
-function directory(t) {
-  const path = mkdtempSync(join(tmpdir(), 'mcpx-import-'));
-  t.after(() => rmSync(path, { recursive: true }));
-  return path;
 }
 
 /** The calls that tell all there is to tell about the tools of each: name and arguments. */
@@ -123,8 +117,8 @@ function prepareFolder(path) {
 
 /** The three servers: `{ id, command, env, calls, prepare }`; `prepare()` goes before the calls. */
 export function officialServers(t) {
-  const path = directory(t);
-  const file = join(directory(t), 'memory.jsonl');
+  const path = folderFor(t);
+  const file = join(folderFor(t), 'memory.jsonl');
   const command = (program, ...args) => [process.execPath, serverProgram(program), ...args];
   return [
     { id: 'everything', command: command('server-everything', 'stdio'), calls: EVERYTHING_CALLS,
@@ -158,13 +152,13 @@ export async function compareEverything(t, router, more = [], wrong = WRONG) {
 }
 
 export async function compareFilesystem(t, router, more = []) {
-  const path = directory(t);
+  const path = folderFor(t);
   await compare(t, router, 'server-filesystem', [path], { tools: filesystemCalls(path) }, more,
     { prepare: () => prepareFolder(path) });
 }
 
 export async function compareMemory(t, router, more = []) {
-  const file = join(directory(t), 'memory.jsonl');
+  const file = join(folderFor(t), 'memory.jsonl');
   await compare(t, router, 'server-memory', [], { tools: MEMORY_CALLS }, more,
     { env: { MEMORY_FILE_PATH: file }, prepare: () => rmSync(file, { force: true }) });
 }

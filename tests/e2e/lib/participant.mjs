@@ -171,6 +171,14 @@ export class Participant {
     return envelope.payload;
   }
 
+  /** Was it delivered? The participant is told in either case. */
+  async passes(kind, to) {
+    const id = this.send(kind, {}, to ? { to } : {});
+    const { envelope } = await this.until((heard) => heard.id === id || heard.correlation_id === id,
+      `what becomes of ${kind}`);
+    return envelope.id === id;
+  }
+
   /** Everything heard from index `since` on, the router's own presence left out. */
   heard(since = 0) {
     return this.received.slice(since).map(({ envelope }) => envelope)
@@ -188,8 +196,8 @@ export class Participant {
   }
 
   /**
-   * Hands every envelope to `listener`, and to those that are there already: first those that came before it (the frame after the
-   * welcome is often in the same packet), then each as it arrives.
+   * Hands every envelope to `listener`: first those that came before it (the frame after the welcome
+   * is often in the same packet), then each as it arrives.
    */
   listen(listener) {
     for (const { envelope } of this.received) listener(envelope);

@@ -2,11 +2,11 @@
  * program.mjs - one of our programs as a process: its standard error is kept and waited for by
  * line, its end is expected, and nothing it started may be left behind.
  */
-import { spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFile, spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { inTime, routerBinary } from './router.mjs';
+import { folderFor } from './folder.mjs';
+import { DEADLINE_MS, inTime, routerBinary } from './router.mjs';
 import { Watch } from './watch.mjs';
 
 /** Path of a built program. */
@@ -14,13 +14,31 @@ export function programBinary(name) {
   return join(dirname(routerBinary()), name);
 }
 
+/**
+ * Runs a program to its end: `{ code, stdout, stderr }`; `child` of the promise is its process. `env` is
+ * added to ours, `input` is what it reads, the rest are options of execFile.
+ */
+export function run(file, words, { env = {}, input = '', ...options } = {}) {
+  let child;
+  const ended = new Promise((done) => {
+    child = execFile(file, words,
+      { timeout: DEADLINE_MS, maxBuffer: 1 << 28, ...options, env: { ...process.env, ...env } },
+      (error, stdout, stderr) => done({ code: error ? error.code : 0, stdout, stderr }));
+  });
+  child.stdin.on('error', () => {}); /* who has ended reads nothing more */
+  child.stdin.end(input);
+  return Object.assign(ended, { child });
+}
+
+/** mcpxctl, likewise. */
+export const mcpxctl = (words, options) => run(programBinary('mcpxctl'), words, options);
+
 /** Whom processes are started as that root is not to be: for the kernel, root may read everything. */
 export const SOMEBODY = process.getuid() === 0 ? 65534 : undefined;
 
 /** Copies of programs where every user may run them, as ours may lie in the home of root. */
 export function forEverybody(t, ...programs) {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-everybody-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   mkdirSync(join(folder, 'bin'));
   const copies = programs.map((from) => {
     const to = join(folder, 'bin', basename(from));

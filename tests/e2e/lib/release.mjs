@@ -2,10 +2,10 @@
  * release.mjs - the billing server of ../billing behind its edge, and `mcpxctl gate` asking about it.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { folderFor } from './folder.mjs';
 import { startImport } from './import.mjs';
 import { programBinary } from './program.mjs';
 import { Router } from './router.mjs';
@@ -33,8 +33,7 @@ export function billOfMaterials() {
  * `run(verb, ...)`, which gives `{ status, stdout, stderr }` of a verb of mcpxctl.
  */
 export async function startRelease(t, { words = [], terms = true } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'mcpx-release-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = folderFor(t);
   cpSync(BILLING, folder, { recursive: true });
   const log = join(folder, 'log');
   const text = JSON.parse(readFileSync(join(folder, 'terms.json'), 'utf8'));

@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { Participant } from './participant.mjs';
+import { mcpxctl } from './program.mjs';
 import { ServerBridge } from './server_bridge.mjs';
 import { TopicTransport } from './topic_transport.mjs';
 
@@ -19,19 +20,18 @@ export function serverProgram(name) {
 }
 
 export class Room {
-  #router;
   #test;
 
   /** `test` is the node:test context, or anything with `after(function)`. */
   constructor(test, router, name = `room-${randomUUID()}`) {
     this.#test = test;
-    this.#router = router;
+    this.router = router;
     this.topic = name;
   }
 
   /** A plain participant; `more` as in Participant.join. */
   async join(id, capabilities, more = {}) {
-    const participant = await Participant.join(this.#router,
+    const participant = await Participant.join(this.router,
       { id, topic: this.topic, capabilities, ...more });
     this.#test.after(() => participant.close());
     return participant;
@@ -39,7 +39,7 @@ export class Room {
 
   /** A real server program at the table. */
   async server(id, name, args, more = {}) {
-    const bridge = await ServerBridge.start(this.#router, {
+    const bridge = await ServerBridge.start(this.router, {
       id, topic: this.topic, command: process.execPath, args: [serverProgram(name), ...args], ...more,
     });
     this.#test.after(() => bridge.close());
@@ -57,7 +57,7 @@ export class Room {
    */
   async client(id, capabilities, { peer = 'everything', offers = {}, prepare, ...more } = {}) {
     const client = new Client({ name: id, version: '0.1.0' }, { capabilities: offers });
-    const transport = new TopicTransport(this.#router,
+    const transport = new TopicTransport(this.router,
       { id, topic: this.topic, capabilities, peer, query: { routing: 'directed' }, ...more });
     prepare?.(client);
     client.errors = [];
@@ -65,6 +65,12 @@ export class Room {
     await client.connect(transport);
     this.#test.after(() => client.close());
     return { client, transport, participant: transport.participant };
+  }
+
+  /** mcpxctl in this room, as `id` with these capabilities. */
+  async ctl(id, capabilities, ...words) {
+    return mcpxctl(words, { env: { MCPX_URL: this.router.url, MCPX_TOPIC: this.topic,
+      MCPX_TOKEN: await this.router.token(id, this.topic, capabilities) } });
   }
 
   /**

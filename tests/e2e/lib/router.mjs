@@ -4,9 +4,9 @@
  * Nothing here waits for a fixed time; every wait ends with an event or fails with the log.
  */
 import { spawn } from 'node:child_process';
-import { createHash, createHmac, randomInt } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -57,6 +57,20 @@ export async function eventually(look, what, ms = DEADLINE_MS) {
 
 /** What a configuration has instead of a token. */
 export const sha256 = (text) => createHash('sha256').update(text).digest('hex');
+
+/** The token of a participant that a configuration names, and its entry there. */
+export const tokenOf = (id) => `token-of-${id}`;
+export const person = (id, grants, more = {}) =>
+  ({ token_sha256: sha256(tokenOf(id)), topics: ['*'], grants, ...more });
+
+/** The entries of all of these: `{ id: grants }`. */
+export const people = (all) => Object.fromEntries(
+  Object.entries(all).map(([id, grants]) => [id, person(id, grants)]));
+
+/** Settings of an audit beside the configuration, and the file with its key. */
+export const AUDIT = { folder: 'audit', key_file: 'audit.key' };
+export const auditKey = () => ({ 'audit.key':
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) });
 
 /**
  * A port for a router that is going to be restarted. It is below those that systems give to whoever
@@ -167,6 +181,15 @@ export class Router {
     return this.#child.pid;
   }
 
+  /** Writes another configuration, or text in its place; reload() has it read. */
+  configure(config) {
+    writeFileSync(join(this.#directory, 'router.json'), typeof config === 'string' ? config : JSON.stringify(config));
+  }
+
+  reload(token) {
+    return this.request('POST', '/admin/reload', { token, body: {} });
+  }
+
   /**
    * A token from the dev-mode endpoint; without `capabilities`, with the router's default ones. One
    * that outlives the router is made here, where the router was given a secret to know it by.
@@ -209,6 +232,21 @@ export class Router {
 
   get(path, token) {
     return this.request('GET', path, { token });
+  }
+
+  /** The value of a metric; without labels in its name, of the first of that name. */
+  async metric(name) {
+    const { text } = await this.get('/metrics');
+    const line = text.split('\n').find((one) => one.startsWith(name) && ' {'.includes(one[name.length]));
+    return Number(line?.split(' ').at(-1));
+  }
+
+  /** The lines of the AUDIT, as far as they are written. */
+  audit() {
+    const folder = join(this.folder, AUDIT.folder);
+    return readdirSync(folder).filter((name) => name.endsWith('.jsonl')).sort()
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+      .filter((line) => line.endsWith('}')).map((line) => JSON.parse(line));
   }
 
   /** One that is activated ends as by stop(), and its successor takes its place. Waits for nothing. */
