@@ -15,25 +15,20 @@
  */
 enum { API_QUERY_MAX = 3, API_PATTERNS_MAX = 64 };
 
-/**
- * A request that found its route and may pass. Everything is borrowed.
- *
- * name     the variable part of the path, decoded; absent on routes without one. On routes that
- *          are about a topic: a valid topic name that the token is valid for
- * query    the parameters that the route has, and
- * body     an object whose members are of the types that the route says; NULL where it says none
- * claimant what it has shown, and
- * grant    what that earned; zeroed and NULL on open routes
- */
+/** A request that found its route and may pass. Everything is borrowed. */
 struct api_call {
     const struct http_api *api;
     const struct http_request *request;
     struct mcpx_now now;
+    /* The variable part of the path, decoded; absent on routes without one. On routes that are
+     * about a topic: a valid topic name that the token is valid for. */
     struct mcpx_slice name;
-    struct http_param query[API_QUERY_MAX];
+    struct http_param query[API_QUERY_MAX]; /* the parameters that the route has, and */
+    /* An object whose members are of the types that the route says; NULL where it says
+     * none. */
     json_t *body;
-    struct claimant claimant;
-    struct grant *grant;
+    struct claimant claimant; /* what it has shown, and */
+    struct grant *grant;      /* what that earned; zeroed and NULL on open routes */
 };
 
 /**

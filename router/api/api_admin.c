@@ -27,15 +27,12 @@ struct row {
  * A page, with what belongs to its names. The smallest of all names are kept: when there are twice
  * as many as are wanted, they are sorted and the larger half is dropped. So a page costs one look
  * at each name, and sorting all of a hundred thousand for each page is not needed.
- *
- * names   lent by whoever has them
- * more    there are names behind those of the page, once it is settled
  */
 struct register_page {
     struct name_page asked;
-    struct mcpx_slice names[2 * PAGE_MAX + 2];
+    struct mcpx_slice names[2 * PAGE_MAX + 2]; /* lent by whoever has them */
     size_t count;
-    bool more;
+    bool more; /* there are names behind those of the page, once it is settled */
     struct row *rows;
     size_t row_count;
 };

@@ -121,21 +121,17 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
  * narrowed to a few seconds would be renewed along with the one it was made from.
  */
 
-/*
- * What is to go on.
- *
- * id         of the only connection meant; absent = any of the participant in the topic
- * replaces   the token that the connections came with; absent = the one that is sent, or any where
- *            there is an id
- * old        its digest
- * grant      what the token that is sent gives
- * found      ids of those that go on, items of a JSON array
- */
+/* What is to go on. */
 struct renewing {
-    struct mcpx_slice topic, id, replaces;
-    unsigned char old[32];
-    struct grant *grant;
-    struct mcpx_text found;
+    struct mcpx_slice topic;
+    /* Of the only connection meant; absent = any of the participant in the topic. */
+    struct mcpx_slice id;
+    /* The token that the connections came with; absent = the one that is sent, or any where
+     * there is an id. */
+    struct mcpx_slice replaces;
+    unsigned char old[32];  /* its digest */
+    struct grant *grant;    /* what the token that is sent gives */
+    struct mcpx_text found; /* ids of those that go on, items of a JSON array */
 };
 
 /* Those of the token that is sent are meant as well, so that a renewal can be sent again. */

@@ -280,21 +280,15 @@ void api_change(const struct api_call *call, struct http_reply *reply)
  * token away is the configuration's business.
  */
 
-/*
- * What is asked, and what was done.
- *
- * act       without a topic: in all topics that the caller reaches
- * standing  as it was before anything was done, and the same in all topics
- * for_s     how long it is kept out, if `has_for`; 0 = it is let in again
- * until_ms  until when it is kept out
- */
+/* What is asked, and what was done. */
 struct kick {
     const struct api_call *call;
-    struct change_act act;
+    struct change_act act; /* without a topic: in all topics that the caller reaches */
+    /* As it was before anything was done, and the same in all topics. */
     struct standing standing;
     bool preview, has_for;
-    size_t for_s;
-    int64_t until_ms;
+    size_t for_s;     /* how long it is kept out, if `has_for`; 0 = it is let in again */
+    int64_t until_ms; /* until when it is kept out */
     size_t connections, tickets, waiting;
 };
 

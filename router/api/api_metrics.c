@@ -14,18 +14,14 @@
 
 /* ---- lines ---- */
 
-/*
- * The classes of a histogram.
- *
- * counts      how many fell into each: `count` with an upper bound, and one without
- * sum         of all
- * of_second   times: how many units a second has, as for metric_seconds; 0 = they are no times
- */
+/* The classes of a histogram. */
 struct metric_classes {
+    /* How many fell into each: `count` with an upper bound, and one without. */
     const uint64_t *counts;
-    uint64_t sum;
+    uint64_t sum; /* of all */
     const unsigned *bounds;
     size_t count;
+    /* times: how many units a second has, as for metric_seconds; 0 = they are no times. */
     uint64_t of_second;
 };
 

@@ -10,21 +10,18 @@
 /* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */
 enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
 
-/*
- * path     literal text, with at most one "{...}" that stands for one or more bytes
- * access   see above; ACCESS_TOPIC means that "{...}" is a topic's name
- * needs    a kind that a grant of the caller has to cover (api_may); NULL = none
- * query    rows of its parameters, the last one without a name; NULL = it has none
- * body     likewise of the members of its body; NULL = no body is looked at
- * dev      exists in dev mode only
- */
 struct route {
     enum http_method method;
+    /* Literal text, with at most one "{...}" that stands for one or more bytes. */
     const char *path;
-    enum access access;
+    enum access access; /* see above; ACCESS_TOPIC means that "{...}" is a topic's name */
+    /* A kind that a grant of the caller has to cover (api_may); NULL = none. */
     const char *needs;
-    const struct http_param *query, *body;
-    bool dev;
+    /* Rows of its parameters, the last one without a name; NULL = it has none. */
+    const struct http_param *query;
+    /* Likewise of the members of its body; NULL = no body is looked at. */
+    const struct http_param *body;
+    bool dev; /* exists in dev mode only */
     api_handler *handle;
 };
 

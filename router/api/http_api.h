@@ -20,60 +20,39 @@
 /** Largest request body accepted, in bytes. */
 enum { HTTP_BODY_MAX = 65536 };
 
-/**
- * What is known of who asks, and is found out while the request is answered.
- *
- * signature   of its token
- * looks       what its address was charged for looking at it, being over its rate; 0 = is not
- * is_good     it has shown a good credential and may ask
- */
+/** What is known of who asks, and is found out while the request is answered. */
 struct http_caller {
-    struct jwt_signature signature;
+    struct jwt_signature signature; /* of its token */
+    /* What its address was charged for looking at it, being over its rate; 0 = is not. */
     uint64_t looks;
-    bool is_good;
+    bool is_good; /* it has shown a good credential and may ask */
 };
 
-/**
- * A request as it came in. All slices are borrowed for the call.
- *
- * method          "GET", "HEAD", "POST", ...
- * target          raw request target: path and query, still percent-encoded
- * authorization   value of the Authorization header; absent when there was none
- * origin          likewise
- * content_type    likewise
- * named           whom its certificate stands for (struct claimant); `shown` are the names in it
- * body            empty when there was none
- * from            where it comes from
- * again           it has been asked and waited: it is not charged again
- * caller          NULL = signatures are verified at once
- */
+/** A request as it came in. All slices are borrowed for the call. */
 struct http_request {
-    struct mcpx_slice method;
-    struct mcpx_slice target;
+    struct mcpx_slice method; /* "GET", "HEAD", "POST", ... */
+    struct mcpx_slice target; /* raw request target: path and query, still percent-encoded */
+    /* Value of the Authorization header; absent when there was none. */
     struct mcpx_slice authorization;
-    struct mcpx_slice origin;
-    struct mcpx_slice content_type;
-    struct mcpx_slice named, shown;
-    struct mcpx_slice body;
-    struct address from;
-    bool again;
-    struct http_caller *caller;
+    struct mcpx_slice origin;       /* likewise */
+    struct mcpx_slice content_type; /* likewise */
+    /* Whom its certificate stands for (struct claimant); `shown` are the names in it. */
+    struct mcpx_slice named;
+    struct mcpx_slice shown;
+    struct mcpx_slice body;     /* empty when there was none */
+    struct address from;        /* where it comes from */
+    bool again;                 /* it has been asked and waited: it is not charged again */
+    struct http_caller *caller; /* NULL = signatures are verified at once */
 };
 
-/**
- * What the metrics say of TLS.
- *
- * until_s      when the certificate in force ends, in seconds since 1970
- * stale        the files on disk could not be used when they were read last
- * crl_until_s  when all lists of the first authority of clients have ended; 0 = never
- * handshakes   that succeeded
- * failed       handshakes and connections that TLS has ended
- */
+/** What the metrics say of TLS. */
 struct tls_figures {
-    int64_t until_s;
-    bool stale;
+    int64_t until_s; /* when the certificate in force ends, in seconds since 1970 */
+    bool stale;      /* the files on disk could not be used when they were read last */
+    /* When all lists of the first authority of clients have ended; 0 = never. */
     int64_t crl_until_s;
-    uint64_t handshakes, failed;
+    uint64_t handshakes; /* that succeeded */
+    uint64_t failed;     /* handshakes and connections that TLS has ended */
 };
 
 /** Age at which a figure is not known any more: the disk does not answer. */
@@ -82,12 +61,10 @@ enum { DISK_KNOWN_MS = 60000 };
 /**
  * Bytes that somebody without privileges may still write to the disk of the database and to that of
  * the audit; -1 = not known.
- *
- * asked_ms   mono_ms when the disks were asked
  */
 struct disk_figures {
     int64_t store, audit;
-    int64_t asked_ms;
+    int64_t asked_ms; /* mono_ms when the disks were asked */
 };
 
 /** Where a connection comes from, and since when it is there: wall clock. */
@@ -103,58 +80,43 @@ struct removal {
     void *reach;
 };
 
-/**
- * What became of reloads of the configuration.
- *
- * err, text        of the last one: MCPX_OK and a JSON object; or why not, and lines with faults
- * since_ms         mono_ms since when the configuration is in force
- * done, refused    how many came into force; how many did not
- */
+/** What became of reloads of the configuration. */
 struct reload_report {
+    /* `err`, `text`: of the last one: MCPX_OK and a JSON object; or why not, and lines with
+     * faults. */
     enum mcpx_err err;
     struct mcpx_text text;
-    int64_t since_ms;
-    uint64_t done, refused;
+    int64_t since_ms;       /* mono_ms since when the configuration is in force */
+    uint64_t done, refused; /* how many came into force; how many did not */
 };
 
-/**
- * What the answers are made from; all borrowed.
- *
- * gate        charges those who ask; NULL = nobody is charged
- * log_lost    lines (log.h)
- * process     for the metrics, as `turns` of the loop; NULL = they say nothing of it
- * tls         NULL = no address has it
- * store       what keeps messages; NULL = nothing does
- * disks       that it writes on; NULL = not known
- * store_why   why it takes none now, or NULL
- * going       the router stops
- * work_ns     the processor time of this thread; NULL = answers cost no more than a request
- * tell        is told what an administrator has done
- * locate      asks who gave `owner` to hub_admit
- * turn_away   ends those who wait to come in, and says how many
- * context     for `tell` and `turn_away`; all three functions may be NULL
- */
+/** What the answers are made from; all borrowed. */
 struct http_api {
     struct hub *hub;
     const struct config *config;
     struct tickets *tickets;
     struct changes *changes;
-    struct gate *gate;
+    struct gate *gate; /* charges those who ask; NULL = nobody is charged */
     struct mcpx_now started;
-    uint64_t log_lost;
+    uint64_t log_lost; /* lines (log.h) */
+    /* For the metrics, as `turns` of the loop; NULL = they say nothing of it. */
     struct process *process;
-    const struct tls_figures *tls;
+    const struct tls_figures *tls; /* NULL = no address has it */
     const struct figure *turns;
-    const struct store *store;
-    const struct disk_figures *disks;
-    const char *store_why;
+    const struct store *store;        /* what keeps messages; NULL = nothing does */
+    const struct disk_figures *disks; /* that it writes on; NULL = not known */
+    const char *store_why;            /* why it takes none now, or NULL */
     struct reload_report reloads;
-    bool going;
+    bool going; /* the router stops */
+    /* The processor time of this thread; NULL = answers cost no more than a request. */
     uint64_t (*work_ns)(void);
+    /* Is told what an administrator has done. */
     void (*tell)(void *context, const struct audit_note *note, struct mcpx_now now);
+    /* Asks who gave `owner` to hub_admit. */
     void (*locate)(const void *owner, struct whereabouts *out);
+    /* Ends those who wait to come in, and says how many. */
     size_t (*turn_away)(void *context, const struct removal *removal);
-    void *context;
+    void *context; /* for `tell` and `turn_away`; all three functions may be NULL */
 };
 
 /** Where rights come from, for orders.h. */

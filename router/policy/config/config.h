@@ -24,37 +24,28 @@ enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
 /**
  * Where messages are kept.
  *
- * file         path as it can be opened; "" for STORE_KIND_MEMORY
- * normal       a commit is not waited for until the disk has it
- * file_bytes   most that the file may take; 0 = no limit
  * bytes_per_participant
  *              most of it that one may have; 0 = a quarter of file_bytes, without that 1 GiB
  * check        the whole file is checked at the start
  */
 struct store_settings {
     enum store_kind kind;
-    char *file;
-    bool normal;
+    char *file;  /* path as it can be opened; "" for STORE_KIND_MEMORY */
+    bool normal; /* a commit is not waited for until the disk has it */
     bool check;
-    uint64_t file_bytes;
+    uint64_t file_bytes; /* most that the file may take; 0 = no limit */
     uint64_t bytes_per_participant;
 };
 
-/**
- * The record of decisions.
- *
- * folder, key_file   paths as they can be opened; both "" when nothing is audited
- * payloads           lines hold the texts of messages
- * rotate_bytes       a file that has so many is followed by the next; 0 = no limit
- * rotate_ms          likewise, one that is so old
- */
+/** The record of decisions. */
 struct audit_settings {
+    /* `folder`, `key_file`: paths as they can be opened; both "" when nothing is audited. */
     char *folder;
     char *key_file;
     enum on_full on_full;
-    bool payloads;
-    uint64_t rotate_bytes;
-    int64_t rotate_ms;
+    bool payloads;         /* lines hold the texts of messages */
+    uint64_t rotate_bytes; /* a file that has so many is followed by the next; 0 = no limit */
+    int64_t rotate_ms;     /* likewise, one that is so old */
 };
 
 /** "127.0.0.1:8080", "[::1]:0", "tls://a:443" taken apart. `host` is without brackets. */
@@ -88,100 +79,73 @@ struct tls_name {
  */
 enum tls_file { TLS_CERTIFICATE, TLS_KEY, TLS_CLIENT_CA, TLS_CLIENT_CRL, TLS_FILES };
 
-/**
- * What is spoken on addresses with tls://.
- *
- * wanted              an address has it
- * files               paths as they can be opened
- * names, name_count   sorted by name
- * only_1_3            nothing older than TLS 1.3
- */
+/** What is spoken on addresses with tls://. */
 struct tls_settings {
-    bool wanted;
-    char *files[TLS_FILES];
+    bool wanted;            /* an address has it */
+    char *files[TLS_FILES]; /* paths as they can be opened */
+    /* `names`, `name_count`: sorted by name. */
     struct tls_name *names;
     size_t name_count;
-    bool only_1_3;
+    bool only_1_3; /* nothing older than TLS 1.3 */
 };
 
-/**
- * All settings, validated.
- *
- * listen, listen_count   where to accept connections; at least one
- * connections_default    nobody has said how many: a machine that lets us have fewer is no fault
- * listen_default         they are the default: an address that this machine does not have is
- *                        left out
- * tls                    of those addresses that have it
- * proxies, proxy_count   networks of trusted proxies: what they say of whom a connection is from is
- *                        believed
- * proxy_address          how they say it
- * dev                    --dev was given
- * query_token            ?token= is accepted
- * origins, origin_count  patterns ("http://localhost:*") of allowed Origin headers; a request
- *                        without Origin is always allowed
- * hub                    the hub's settings
- * connects_per_s         connection attempts per second of one address; 0 = no limit
- * requests_per_minute    requests and connection attempts of one participant; 0 = no limit
- * grant_max_ms           how long a grant given at run time may last; 0 = no limit
- * tickets_each           unused tickets of one participant; 0 = no limit
- * drain_ms               how long a shutdown may take
- * store, audit           where messages are kept, and the record of decisions
- * rev                    names the policy: the same profiles and participants have the same one
- * values                 every setting as it was read, by its JSON pointer, for config_compare; of
- *                        a secret only its SHA-256
- * tokens                 participants that may connect
- * warnings               settings that are valid but are probably mistakes, one per line; "" if
- *                        none
- */
+/** All settings, validated. */
 struct config {
+    /* `listen`, `listen_count`: where to accept connections; at least one. */
     struct config_listen *listen;
     size_t listen_count;
-    bool listen_default, connections_default;
-    struct tls_settings tls;
+    /* They are the default: an address that this machine does not have is left out. */
+    bool listen_default;
+    /* Nobody has said how many: a machine that lets us have fewer is no fault. */
+    bool connections_default;
+    struct tls_settings tls; /* of those addresses that have it */
+    /* `proxies`, `proxy_count`: networks of trusted proxies: what they say of whom a
+     * connection is from is believed. */
     struct config_network *proxies;
     size_t proxy_count;
-    enum proxy_address proxy_address;
-    bool dev;
-    bool query_token;
+    enum proxy_address proxy_address; /* how they say it */
+    bool dev;                         /* --dev was given */
+    bool query_token;                 /* ?token= is accepted */
+    /* `origins`, `origin_count`: patterns ("http://localhost:*") of allowed Origin headers; a
+     * request without Origin is always allowed. */
     char **origins;
     size_t origin_count;
-    struct hub_config hub;
-    uint64_t connects_per_s;
+    struct hub_config hub;   /* the hub's settings */
+    uint64_t connects_per_s; /* connection attempts per second of one address; 0 = no limit */
+    /* Requests and connection attempts of one participant; 0 = no limit. */
     uint64_t requests_per_minute;
-    int64_t grant_max_ms;
-    size_t tickets_each;
-    int64_t drain_ms;
+    int64_t grant_max_ms; /* how long a grant given at run time may last; 0 = no limit */
+    size_t tickets_each;  /* unused tickets of one participant; 0 = no limit */
+    int64_t drain_ms;     /* how long a shutdown may take */
+    /* `store`, `audit`: where messages are kept, and the record of decisions. */
     struct store_settings store;
     struct audit_settings audit;
+    /* Names the policy: the same profiles and participants have the same one. */
     char rev[CONFIG_REV_LEN + 1];
     enum log_level log_level;
     enum log_format log_format;
+    /* Every setting as it was read, by its JSON pointer, for config_compare; of a secret only
+     * its SHA-256. */
     struct json_t *values;
-    struct tokens *tokens;
+    struct tokens *tokens; /* participants that may connect */
+    /* Settings that are valid but are probably mistakes, one per line; "" if none. */
     struct mcpx_text warnings;
 };
 
-/**
- * The input of config_load.
- *
- * file           --config, or NULL
- * listen         --listen values, each "HOST:PORT"; replaces the file's list when there are any
- * dev            --dev
- * environment    "NAME=value" strings, NULL-terminated, as `environ`; NULL = none
- * chance         for the random secret of dev mode
- * wall_ms        warnings compare the expiry of grants with this instant; 0 = now
- * before         the configuration in force, when it is read again: what is equal is shared with it
- *                (tokens_take_shared), and dev mode goes on with its key. May be used by another
- *                thread meanwhile, but not changed. NULL = none
- */
+/** The input of config_load. */
 struct config_sources {
-    const char *file;
+    const char *file; /* --config, or NULL */
+    /* --listen values, each "HOST:PORT"; replaces the file's list when there are any. */
     const char *const *listen;
     size_t listen_count;
-    bool dev;
+    bool dev; /* --dev */
+    /* "NAME=value" strings, NULL-terminated, as `environ`; NULL = none. */
     const char *const *environment;
-    struct chance chance;
-    int64_t wall_ms;
+    struct chance chance; /* for the random secret of dev mode */
+    int64_t wall_ms; /* warnings compare the expiry of grants with this instant; 0 = now */
+    /* The configuration in force, when it is read again: what is equal is shared with it
+     * (tokens_take_shared), and dev mode goes on with its key. May be used by another thread
+     * meanwhile, but not changed. NULL = none. */
     const struct config *before;
 };
 

@@ -15,23 +15,18 @@
 
 enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
 
-/*
- * A key before it is added to the ring.
- *
- * source, pointer   for lines about it
- * was_checked       its length is known to be in range, or was reported with the file's values
- * kid, alg          NULL for those of a key set
- * exp_optional      it may sign tokens that never end
- * secret            owned, wiped in the end
- */
+/* A key before it is added to the ring. */
 struct key_draft {
+    /* `source`, `pointer`: for lines about it. */
     const char *source;
     const char *pointer;
+    /* `kid`, `alg`: NULL for those of a key set. */
     const char *kid;
     const char *alg;
+    /* Its length is known to be in range, or was reported with the file's values. */
     bool was_checked;
-    bool exp_optional;
-    struct mcpx_text secret;
+    bool exp_optional;       /* it may sign tokens that never end */
+    struct mcpx_text secret; /* owned, wiped in the end */
 };
 
 static void warn_endless(struct loading *loading, const struct key_draft *draft)

@@ -27,35 +27,21 @@ enum setting_type {
     SETTING_LIST      /* a list of objects */
 };
 
-/**
- * One row of the table.
- *
- * pointer     JSON pointer; a segment "*" stands for any member name or index
- * type        see above
- * min, max    integers: range; strings: bytes; lists: entries
- * zero        "no limit" when 0 is allowed below `min`, with that meaning; "" otherwise
- * scale       the stored number is the written one times this
- * choices     NULL-terminated; the index is stored
- * fallback    default, as JSON text; NULL = none
- * unit        "bytes", "seconds", ... or ""
- * help        one sentence without final stop
- * offset      of the value in struct settings
- * size        of the value there; 0 = not stored from the table
- * live        a reload changes it; else the router has to be restarted for that
- */
+/** One row of the table. */
 struct setting {
-    const char *pointer;
-    enum setting_type type;
-    int64_t min, max;
+    const char *pointer; /* JSON pointer; a segment "*" stands for any member name or index */
+    enum setting_type type; /* see above */
+    int64_t min, max;       /* integers: range; strings: bytes; lists: entries */
+    /* "no limit" when 0 is allowed below `min`, with that meaning; "" otherwise. */
     const char *zero;
-    int64_t scale;
-    const char *const *choices;
-    const char *fallback;
-    const char *unit;
-    const char *help;
-    size_t offset;
-    size_t size;
-    bool live;
+    int64_t scale;              /* the stored number is the written one times this */
+    const char *const *choices; /* NULL-terminated; the index is stored */
+    const char *fallback;       /* default, as JSON text; NULL = none */
+    const char *unit;           /* "bytes", "seconds", ... or "" */
+    const char *help;           /* one sentence without final stop */
+    size_t offset;              /* of the value in struct settings */
+    size_t size;                /* of the value there; 0 = not stored from the table */
+    bool live; /* a reload changes it; else the router has to be restarted for that */
 };
 
 /** A list of C strings that it owns. */
@@ -74,8 +60,6 @@ extern const struct setting settings_table[];
 
 /**
  * The values of the table: the public settings, and those that are needed only while loading.
- *
- * set_by   enum setting_source of each row of the table
  */
 struct settings {
     struct config config;
@@ -88,7 +72,7 @@ struct settings {
     char *secret_file;
     char *jwks_file;
     bool exp_optional;
-    unsigned char set_by[SETTINGS_MAX];
+    unsigned char set_by[SETTINGS_MAX]; /* enum setting_source of each row of the table */
 };
 
 /** The row of the value at a JSON pointer; NULL when there is none. */
@@ -141,33 +125,21 @@ enum mcpx_err settings_init(struct settings *settings);
 /** Frees what the table stored. What was moved out of it has to be zeroed before. */
 void settings_fini(struct settings *settings);
 
-/*
- * The state of one config_load, shared by its steps, and its error and warning lines.
- */
+/* The state of one config_load, shared by its steps, and its error and warning lines. */
 
 struct jwt_key;
 
-/**
- * One reading of the configuration.
- *
- * sources    borrowed
- * tree       the file's object, owned; NULL when there is no file or it is no JSON object
- * pointer    JSON pointer of the file's value that is looked at
- * settings   values so far
- * errors     borrowed: one line per fault
- * faults     lines in it
- * warnings   owned until it moves into the result
- * no_memory  sticky
- */
+/** One reading of the configuration. */
 struct loading {
-    const struct config_sources *sources;
+    const struct config_sources *sources; /* borrowed */
+    /* The file's object, owned; NULL when there is no file or it is no JSON object. */
     json_t *tree;
-    struct mcpx_text pointer;
-    struct settings settings;
-    struct mcpx_text *errors;
-    size_t faults;
-    struct mcpx_text warnings;
-    bool no_memory;
+    struct mcpx_text pointer;  /* JSON pointer of the file's value that is looked at */
+    struct settings settings;  /* values so far */
+    struct mcpx_text *errors;  /* borrowed: one line per fault */
+    size_t faults;             /* lines in it */
+    struct mcpx_text warnings; /* owned until it moves into the result */
+    bool no_memory;            /* sticky */
 };
 
 /**

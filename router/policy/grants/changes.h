@@ -30,24 +30,18 @@ enum {
 /** CHANGE_GRANT gives, CHANGE_DENIAL takes away, CHANGE_BAR keeps out of the topic. */
 enum change_sort { CHANGE_GRANT, CHANGE_DENIAL, CHANGE_BAR };
 
-/**
- * One change.
- *
- * grant      its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: until when it holds,
- *            0 = as long as the router runs
- * pattern    that of the grant taken apart, since it is compared with every other one
- * by         who has made it
- * first_ms   wall clock since which just this grant holds without a gap
- * made_ms    wall clock when it was made, or made longer
- * amount     what it counts
- */
+/** One change. */
 struct change {
     enum change_sort sort;
+    /* Its pattern, empty for CHANGE_BAR; `to` of a grant; `expires_ms`: until when it holds, 0
+     * = as long as the router runs. */
     struct mcpx_grant grant;
+    /* That of the grant taken apart, since it is compared with every other one. */
     struct mx_pattern pattern;
-    struct mcpx_slice by;
-    int64_t first_ms, made_ms;
-    uint64_t amount;
+    struct mcpx_slice by; /* who has made it */
+    int64_t first_ms;     /* wall clock since which just this grant holds without a gap */
+    int64_t made_ms;      /* wall clock when it was made, or made longer */
+    uint64_t amount;      /* what it counts */
 };
 
 /** Bytes that it takes. */
@@ -59,41 +53,33 @@ static inline bool change_holds(const struct change *change, int64_t wall_ms)
     return mx_grant_holds(&change->grant, wall_ms);
 }
 
-/**
- * The changes for one participant in one topic: one block of memory, the sets apart.
- *
- * lifted          bits: of the first 64 grants that the last order added, those that took a denial
- *                 back
- * base_set, set   the set that was made last, and what it was made from
- * good_until      wall clock up to which it is good; 0 = for ever
- */
+/** The changes for one participant in one topic: one block of memory, the sets apart. */
 struct changed {
     struct mcpx_slice identity, topic;
     struct change *list;
     size_t count;
+    /* bits: of the first 64 grants that the last order added, those that took a denial
+     * back. */
     uint64_t lifted;
+    /* The set that was made last, and what it was made from. */
     struct mcpx_capset *base_set, *set;
-    int64_t good_until;
+    int64_t good_until; /* wall clock up to which it is good; 0 = for ever */
 };
 
 /**
  * All changes. Others than changes*.c only read it, but for the figures.
  *
  * all, count     the changes by participant and topic; `room` for so many
- * places         1 + index in `all`, by participant and topic
- * makers         who has made how many; `held` are all
- * next_end_ms    no change ends earlier; INT64_MAX = none ends
- * to_look        so many of the first are still to be looked at by changes_tick
- * sets           so many were made since all were let go
- * granted, revoked, kicked   patterns given and taken away, requests to remove somebody
  */
 struct changes {
     struct changed **all;
     size_t count, room;
-    struct mx_map places;
-    struct mx_holders makers;
-    int64_t next_end_ms;
-    size_t to_look, sets;
+    struct mx_map places;     /* 1 + index in `all`, by participant and topic */
+    struct mx_holders makers; /* who has made how many; `held` are all */
+    int64_t next_end_ms;      /* no change ends earlier; INT64_MAX = none ends */
+    size_t to_look; /* so many of the first are still to be looked at by changes_tick */
+    size_t sets;    /* so many were made since all were let go */
+    /* Patterns given and taken away, requests to remove somebody. */
     uint64_t granted, revoked, kicked;
 };
 
@@ -166,24 +152,21 @@ struct change_act {
 /**
  * What is to be changed. `remove` comes before `add`. All is borrowed.
  *
- * bars          keeps out until `until_ms`, whatever was said before; an instant that is past ends
- *               that. The members below are not looked at
  * add, remove   grants, and patterns, that are valid
- * until_ms      wall clock when all of it ends; 0 = not given
- * longest_ms    how long a grant may last from its start; 0 = no limit
- * giver         what the caller has in the topic
- * base          what the participant's credential gives
  */
 struct change_order {
     struct change_act act;
-    int64_t until_ms;
+    int64_t until_ms; /* wall clock when all of it ends; 0 = not given */
+    /* Keeps out until `until_ms`, whatever was said before; an instant that is past ends that.
+     * The members below are not looked at. */
     bool bars;
     const struct mcpx_grant *add;
     size_t add_count;
     const struct mcpx_slice *remove;
     size_t remove_count;
-    int64_t longest_ms;
-    const struct mcpx_capset *giver, *base;
+    int64_t longest_ms; /* how long a grant may last from its start; 0 = no limit */
+    const struct mcpx_capset *giver; /* what the caller has in the topic */
+    const struct mcpx_capset *base;  /* what the participant's credential gives */
 };
 
 /**

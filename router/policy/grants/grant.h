@@ -13,51 +13,44 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 /**
  * What a grant was earned with, without the token itself: tokens_rejudge judges it again under
  * another configuration. The hub only keeps it, and counts it as it counts grants.
- *
- * token      SHA-256 of the token
- * key        of a JWT: SHA-256 of the key that has signed it
- * of_entry   its rights are those of a configured participant
- * proof      of a JWT, as tokens_rejudge reads it; empty for the token of a configured participant
  */
 struct credential {
     unsigned refs;
-    unsigned char token[32], key[32];
-    bool of_entry;
+    unsigned char token[32]; /* SHA-256 of the token */
+    unsigned char key[32];   /* of a JWT: SHA-256 of the key that has signed it */
+    bool of_entry;           /* its rights are those of a configured participant */
+    /* Of a JWT, as tokens_rejudge reads it; empty for the token of a configured
+     * participant. */
     struct mcpx_slice proof;
 };
 
 /**
  * One participant's grant. Counted, because a connection, a ticket and a cache may hold the same;
  * immutable once made. Single thread, so the count is a plain number.
- *
- * identity        who its bearer is; others know each connection by this or an instance of it
- * capset          what it may send
- * capabilities    JSON array of the patterns of its unexpired grants, as `system/welcome` shows
- *                 them
- * whole           JSON array with conditional grants written out as objects; empty text when
- *                 every grant is unconditional
- * routing         preference of the participant or its profile; ROUTING_DEFAULT = the topic's
- * shown_ms        wall clock up to which expired grants are left out of the two above
- * expires_ms      wall clock; the connection ends then with 4005; 0 = never
- * base            what the credential alone gives, where run-time changes were laid over it; NULL
- *                 when this is it
- * instances       connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting.
- *                 Set by whoever makes the grant, before others have it. Protocol: section 7
- * needs_certificate   whose ticket holds it has to show one of this participant. Set likewise
- * credential      what it was earned with; NULL when it was not earned by a token. Set likewise
  */
 struct grant {
     unsigned refs;
+    /* Who its bearer is; others know each connection by this or an instance of it. */
     struct mcpx_slice identity;
-    struct mcpx_capset *capset;
+    struct mcpx_capset *capset; /* what it may send */
+    /* JSON array of the patterns of its unexpired grants, as `system/welcome` shows them. */
     struct mcpx_text capabilities;
+    /* JSON array with conditional grants written out as objects; empty text when every grant
+     * is unconditional. */
     struct mcpx_text whole;
+    /* Preference of the participant or its profile; ROUTING_DEFAULT = the topic's. */
     enum routing routing;
-    int64_t shown_ms;
-    int64_t expires_ms;
+    int64_t shown_ms; /* wall clock up to which expired grants are left out of the two above */
+    int64_t expires_ms; /* wall clock; the connection ends then with 4005; 0 = never */
+    /* What the credential alone gives, where run-time changes were laid over it; NULL when
+     * this is it. */
     struct grant *base;
+    /* Connections to one topic at one time, 1 .. INSTANCES_MAX; 0 = the hub's setting. Set by
+     * whoever makes the grant, before others have it. Protocol: section 7. */
     unsigned instances;
+    /* Whose ticket holds it has to show one of this participant. Set likewise. */
     bool needs_certificate;
+    /* What it was earned with; NULL when it was not earned by a token. Set likewise. */
     struct credential *credential;
 };
 
@@ -124,9 +117,7 @@ struct grant *grant_ref(struct grant *grant);
 /** Gives one reference back; the last frees it. NULL is allowed. */
 void grant_unref(struct grant *grant);
 
-/*
- * ---- who may give what to whom: nobody gives what they do not have. Protocol: section 8.
- */
+/* ---- who may give what to whom: nobody gives what they do not have. Protocol: section 8. */
 
 /** Does the set cover a kind that is only asked of grants, `admin/NAME`? */
 bool authority_has(struct mcpx_capset *set, const char *kind, int64_t wall_ms);

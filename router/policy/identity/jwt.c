@@ -19,20 +19,14 @@ static const int64_t date_max = 253402300799;
 
 /* ---- before a key is known ---- */
 
-/*
- * A token taken apart, before anything in it is believed.
- *
- * covered     what the signature is of; borrowed from the token
- * payload, signature   decoded, owned
- * header      owned; `kid` (NULL = none) points into it
- * known       borrowed: what is known of the signature; NULL = it is verified at once
- */
+/* A token taken apart, before anything in it is believed. */
 struct jwt_parts {
-    struct mcpx_slice covered;
-    struct mcpx_text payload, signature;
-    json_t *header;
+    struct mcpx_slice covered; /* what the signature is of; borrowed from the token */
+    struct mcpx_text payload, signature; /* decoded, owned */
+    json_t *header;                      /* owned; `kid` (NULL = none) points into it */
     const struct jwt_alg *alg;
     const char *kid;
+    /* borrowed: what is known of the signature; NULL = it is verified at once. */
     struct jwt_signature *known;
 };
 
@@ -220,17 +214,12 @@ static const char *claims_fault(const struct jwt_ring *ring, const json_t *claim
 
 /* ---- by whom it was signed ---- */
 
-/*
- * A search for the key that has signed a token.
- *
- * named   a key has the token's kid, or one of the two has none
- * fits    one of those is for the token's algorithm
- * tries   public keys that were asked
- */
+/* A search for the key that has signed a token. */
 struct search {
     const struct jwt_parts *parts;
-    bool named, fits;
-    size_t tries;
+    bool named;   /* a key has the token's kid, or one of the two has none */
+    bool fits;    /* one of those is for the token's algorithm */
+    size_t tries; /* public keys that were asked */
 };
 
 static bool names(const struct jwt_key *key, const char *kid)

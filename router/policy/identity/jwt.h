@@ -19,18 +19,13 @@
 /** How far the clocks of an issuer and the router may differ, in milliseconds. */
 #define JWT_LEEWAY_MS 60000
 
-/**
- * How a token was verified: what is needed to judge it again, without the token.
- *
- * claims   the object
- * header   object with `alg`, and `kid` if the token has one
- * token    SHA-256 of the token; filled by the caller of jwt_verify, which zeroes it
- * key      SHA-256 of the key that has signed it
- */
+/** How a token was verified: what is needed to judge it again, without the token. */
 struct jwt_proof {
-    json_t *claims;
-    json_t *header;
-    unsigned char token[32], key[32];
+    json_t *claims; /* the object */
+    json_t *header; /* object with `alg`, and `kid` if the token has one */
+    /* SHA-256 of the token; filled by the caller of jwt_verify, which zeroes it. */
+    unsigned char token[32];
+    unsigned char key[32]; /* SHA-256 of the key that has signed it */
 };
 
 /** Releases what a proof holds. A zeroed proof is allowed. */

@@ -18,25 +18,17 @@ enum { JWT_RSA_BITS_MIN = 2048, JWT_RSA_BITS_MAX = 8192 };
 
 enum jwt_family { JWT_HMAC, JWT_RSA, JWT_PSS, JWT_ECDSA, JWT_EDDSA };
 
-/**
- * One algorithm.
- *
- * digest      NULL when it has its own
- * bytes       of a signature; 0 when the key decides
- * key_type    OpenSSL's name of the keys it takes
- * group       OpenSSL's name of the curve that they are on; NULL when the type says it all
- * key_name    the same keys in the words of people
- * implied     a key of its sort that names no algorithm is for this one
- */
+/** One algorithm. */
 struct jwt_alg {
     const char *name;
     enum jwt_family family;
-    const char *digest;
-    size_t bytes;
-    const char *key_type;
+    const char *digest;   /* NULL when it has its own */
+    size_t bytes;         /* of a signature; 0 when the key decides */
+    const char *key_type; /* OpenSSL's name of the keys it takes */
+    /* OpenSSL's name of the curve that they are on; NULL when the type says it all. */
     const char *group;
-    const char *key_name;
-    bool implied;
+    const char *key_name; /* the same keys in the words of people */
+    bool implied;         /* a key of its sort that names no algorithm is for this one */
 };
 
 /** The algorithm of that name, static; NULL when there is none. */
@@ -105,19 +97,15 @@ enum { JWT_TRIES_MAX = 4 };
 /** Nothing is known of it; it is to be verified; it was. */
 enum jwt_signature_state { JWT_SIGNATURE_UNKNOWN, JWT_SIGNATURE_WANTED, JWT_SIGNATURE_KNOWN };
 
-/**
- * One signature; zeroed, nothing is known of it.
- *
- * covered, bytes   what is signed, and the signature; owned
- * keys, count      those that may have made it, each with a reference; their `kid` is NULL
- * signer           the digest of the one that has; zeroed = none
- */
+/** One signature; zeroed, nothing is known of it. */
 struct jwt_signature {
     enum jwt_signature_state state;
-    struct mcpx_text covered, bytes;
+    struct mcpx_text covered, bytes; /* what is signed, and the signature; owned */
+    /* `keys`, `count`: those that may have made it, each with a reference; their `kid` is
+     * NULL. */
     struct jwt_key keys[JWT_TRIES_MAX];
     size_t count;
-    unsigned char signer[32];
+    unsigned char signer[32]; /* the digest of the one that has; zeroed = none */
 };
 
 /**

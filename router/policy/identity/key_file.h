@@ -7,43 +7,30 @@
 #include "lib/edge/file.h"
 #include "router/policy/identity/jwt_keys.h"
 
-/**
- * One reading of a file; made by key_file_read, which may run on a thread of its own.
- *
- * keys          empty when `err` is not MCPX_OK
- * passed_over   keys of a set that are for something else
- * why           what is wrong, when `err` is MCPX_ECONFIG
- */
+/** One reading of a file; made by key_file_read, which may run on a thread of its own. */
 struct key_reading {
     enum mcpx_err err;
     struct mx_file_stamp stamp;
-    struct jwt_keys keys;
-    size_t passed_over;
-    struct mcpx_text why;
+    struct jwt_keys keys; /* empty when `err` is not MCPX_OK */
+    size_t passed_over;   /* keys of a set that are for something else */
+    struct mcpx_text why; /* what is wrong, when `err` is MCPX_ECONFIG */
 };
 
 /**
  * A file and the keys of it that are in force. Counted. What stands above `keys` never changes.
- *
- * path       as it can be opened
- * setting    JSON pointer of the setting that named it
- * is_set     it is a JSON Web Key Set; else `model` says what its keys are for
- * keys       in force; empty before the first reading
- * stamp      of the content that they are of
- * tried      of the content that was read last, whatever came of it
- * reads      readings; of them, `failures` had another result than keys
- * is_faulty  the last one had
  */
 struct key_file {
     unsigned refs;
-    char *path;
-    char *setting;
-    bool is_set;
+    char *path;    /* as it can be opened */
+    char *setting; /* JSON pointer of the setting that named it */
+    bool is_set;   /* it is a JSON Web Key Set; else `model` says what its keys are for */
     struct jwt_key model;
-    struct jwt_keys keys;
-    struct mx_file_stamp stamp, tried;
-    uint64_t reads, failures;
-    bool is_faulty;
+    struct jwt_keys keys;       /* in force; empty before the first reading */
+    struct mx_file_stamp stamp; /* of the content that they are of */
+    struct mx_file_stamp tried; /* of the content that was read last, whatever came of it */
+    uint64_t reads; /* readings; of them, `failures` had another result than keys */
+    uint64_t failures;
+    bool is_faulty; /* the last one had */
 };
 
 /**
@@ -82,9 +69,7 @@ void key_reading_fini(struct key_reading *reading);
 /** Since when the content that is in force is there, in milliseconds; never negative. */
 int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms);
 
-/*
- * Public keys from text: PEM, a JSON Web Key, a set of them (RFC 7517).
- */
+/* Public keys from text: PEM, a JSON Web Key, a set of them (RFC 7517). */
 
 /** Bounds of a file: bytes, keys in a set, keys in a PEM file, bytes of a kid. */
 enum { KEY_FILE_BYTES = 262144, JWKS_KEYS_MAX = 64, PEM_KEYS_MAX = 4, KID_BYTES_MAX = 256 };
@@ -116,9 +101,7 @@ enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *mod
 enum mcpx_err jwks_read(struct mcpx_slice text, struct jwt_keys *out, size_t *passed_over,
                         struct mcpx_text *why);
 
-/*
- * All keys that tokens are verified with.
- */
+/* All keys that tokens are verified with. */
 
 /**
  * Keys, and the expected `iss` and `aud`. Made by jwt_ring_new. `secrets` are of the configuration;

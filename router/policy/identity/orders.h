@@ -34,17 +34,11 @@ struct standing orders_standing(const struct realm *realm, const struct change_a
 const char *orders_refuse(const struct mcpx_capset *own, struct standing standing,
                           int64_t wall_ms);
 
-/**
- * What becomes of an order; free it with outcome_fini.
- *
- * before, after   the participant's grant in the topic
- * draft           its changes, for changes_commit
- * known           what its credential gives is known; else nothing is assumed
- */
+/** What becomes of an order; free it with outcome_fini. */
 struct outcome {
-    struct grant *before, *after;
-    struct changed *draft;
-    bool known;
+    struct grant *before, *after; /* the participant's grant in the topic */
+    struct changed *draft;        /* its changes, for changes_commit */
+    bool known; /* what its credential gives is known; else nothing is assumed */
 };
 
 /**

@@ -21,17 +21,11 @@
 
 /* ---- one JSON Web Key ---- */
 
-/*
- * What a JSON Web Key comes to.
- *
- * kid   "" when it has none; borrowed from the object
- * alg   its own, or the one that its type implies
- * key   owned by the caller
- */
+/* What a JSON Web Key comes to. */
 struct jwk {
-    const char *kid;
-    const struct jwt_alg *alg;
-    EVP_PKEY *key;
+    const char *kid;           /* "" when it has none; borrowed from the object */
+    const struct jwt_alg *alg; /* its own, or the one that its type implies */
+    EVP_PKEY *key;             /* owned by the caller */
 };
 
 /* Bytes of the longest number: RSA's modulus. */

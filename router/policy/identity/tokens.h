@@ -53,17 +53,13 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
  * (key_file.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
-/**
- * Who asks, as far as it is known.
- *
- * bearer   a token; absent when there is none
- * named    whom a verified certificate stands for: the id of a configured participant, or empty
- *          when it stands for nobody; absent when there is no certificate
- * signature   of the token, as for jwt_verify; NULL = it is verified at once
- */
+/** Who asks, as far as it is known. */
 struct claimant {
-    struct mcpx_slice bearer;
+    struct mcpx_slice bearer; /* a token; absent when there is none */
+    /* Whom a verified certificate stands for: the id of a configured participant, or empty
+     * when it stands for nobody; absent when there is no certificate. */
     struct mcpx_slice named;
+    /* Of the token, as for jwt_verify; NULL = it is verified at once. */
     struct jwt_signature *signature;
 };
 
@@ -98,15 +94,11 @@ struct token_topic {
     bool covered;
 };
 
-/**
- * Some of them.
- *
- * work   bytes of patterns and of the token that they may be compared with
- */
+/** Some of them. */
 struct token_topics {
     struct token_topic *rows;
     size_t count;
-    size_t work;
+    size_t work; /* bytes of patterns and of the token that they may be compared with */
 };
 
 /**
@@ -149,19 +141,14 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
 
 /**
  * A participant or profile of the configuration, for administrators. Lent until tokens_free.
- *
- * set       what it may send
- * grant     of a participant; NULL for a profile
- * topics    patterns; of a participant
- * by_jwt    a JWT that names the participant is accepted
  */
 struct tokens_entry {
     struct mcpx_slice name;
-    struct mcpx_capset *set;
-    struct grant *grant;
-    char *const *topics;
+    struct mcpx_capset *set; /* what it may send */
+    struct grant *grant;     /* of a participant; NULL for a profile */
+    char *const *topics;     /* patterns; of a participant */
     size_t topic_count;
-    bool by_jwt;
+    bool by_jwt; /* a JWT that names the participant is accepted */
 };
 
 /** The participant at an index, in the order of ids by bytes; false behind the last. */
@@ -188,9 +175,7 @@ bool tokens_entry(const struct tokens *tokens, struct mcpx_slice id, struct toke
 struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
                                        struct mcpx_slice topic);
 
-/*
- * Who gains and loses what when one configuration takes the place of another.
- */
+/* Who gains and loses what when one configuration takes the place of another. */
 
 struct person;
 struct profile;
@@ -211,15 +196,11 @@ struct difference_row {
     } profile;
 };
 
-/**
- * All of them, profiles first.
- *
- * counts   of participants, by enum difference_change
- */
+/** All of them, profiles first. */
 struct difference {
     struct difference_row *rows;
     size_t count, room;
-    size_t counts[3];
+    size_t counts[3]; /* of participants, by enum difference_change */
 };
 
 /**
@@ -251,17 +232,12 @@ struct mcpx_slice difference_name(const struct difference_row *row, const char *
 size_t difference_write(const struct difference *difference, size_t bytes_max,
                         struct mcpx_text *out);
 
-/**
- * What is told of two configurations.
- *
- * rev, was   the policy of the new and of the old one
- * settings   as config_compare has them
- * rows       as difference_write has them, `shown` of them
- */
+/** What is told of two configurations. */
 struct difference_answer {
-    const char *rev, *was;
+    const char *rev, *was; /* the policy of the new and of the old one */
     const struct difference *difference;
-    struct mcpx_slice settings, rows;
+    struct mcpx_slice settings; /* as config_compare has them */
+    struct mcpx_slice rows;     /* as difference_write has them, `shown` of them */
     size_t shown;
 };
 

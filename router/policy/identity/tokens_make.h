@@ -34,24 +34,15 @@ enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
                                  const struct grant_list *list, enum routing routing,
                                  struct mcpx_fault *fault);
 
-/**
- * A configured participant. Everything is borrowed and copied.
- *
- * id                    valid (mcpx_identity_is_valid)
- * token_sha256          of its token
- * topics                JSON array: patterns of the topics it may join; NULL = none
- * grants                profile's and own
- * instances             as in struct grant
- * by_jwt                a JWT may name it too, and is then as good as its token
- */
+/** A configured participant. Everything is borrowed and copied. */
 struct tokens_person {
-    struct mcpx_slice id;
-    unsigned char token_sha256[32];
-    const json_t *topics;
-    const struct grant_list *grants;
+    struct mcpx_slice id;           /* valid (mcpx_identity_is_valid) */
+    unsigned char token_sha256[32]; /* of its token */
+    const json_t *topics; /* JSON array: patterns of the topics it may join; NULL = none */
+    const struct grant_list *grants; /* profile's and own */
     enum routing routing;
-    unsigned instances;
-    bool by_jwt;
+    unsigned instances; /* as in struct grant */
+    bool by_jwt;        /* a JWT may name it too, and is then as good as its token */
 };
 
 /** Adds a participant. Returns MCPX_OK or what grant_list_compile returns. */
@@ -69,9 +60,7 @@ bool tokens_sort(struct tokens *tokens);
  */
 size_t tokens_answerers(const struct tokens *tokens);
 
-/*
- * The shape of `struct tokens`, for the files named tokens*.c alone.
- */
+/* The shape of `struct tokens`, for the files named tokens*.c alone. */
 
 /** `shared`: `set` is another table's, and not counted here yet. */
 struct profile {
@@ -90,25 +79,20 @@ struct person {
     struct grant *grant;
 };
 
-/**
- * people_digests   1 + index by the first bytes of their tokens' digests
- * people_ids       1 + index by id. The ids come from the configuration, so its hash needs no
- *                  secret key
- * profile_names    1 + index by name, likewise
- * by_id            indexes of `people`, in the order of ids; made by tokens_sort
- * before           what is equal there is shared, while this one is filled; NULL else
- */
 struct tokens {
     struct jwt_ring *ring;
     struct profile *profiles;
     size_t profile_count;
-    struct mx_map profile_names;
+    struct mx_map profile_names; /* 1 + index by name, likewise */
     struct person *people;
     size_t people_count;
-    size_t *by_id;
-    struct mx_map people_digests;
+    size_t *by_id; /* indexes of `people`, in the order of ids; made by tokens_sort */
+    struct mx_map people_digests; /* 1 + index by the first bytes of their tokens' digests */
+    /* 1 + index by id. The ids come from the configuration, so its hash needs no secret
+     * key. */
     struct mx_map people_ids;
     struct capset_cache sets;
+    /* What is equal there is shared, while this one is filled; NULL else. */
     const struct tokens *before;
 };
 
@@ -122,16 +106,12 @@ const struct profile *tokens_find_profile(const struct tokens *tokens, const cha
 /** The participant with an entry of that id; NULL when there is none. Lent. */
 const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id);
 
-/**
- * Claims that were verified.
- *
- * set   what their `capabilities` were compiled to before; NULL = to be compiled
- * why   which of them is refused, a static sentence; filled on MCPX_ETOKEN
- */
+/** Claims that were verified. */
 struct claimed {
     const json_t *claims;
+    /* What their `capabilities` were compiled to before; NULL = to be compiled. */
     struct mcpx_capset *set;
-    const char *why;
+    const char *why; /* which of them is refused, a static sentence; filled on MCPX_ETOKEN */
 };
 
 /**
