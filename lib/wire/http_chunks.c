@@ -97,10 +97,13 @@ const struct mx_http_fault *mx_http_chunks_take(struct mx_http_chunks *chunks,
         bad =
             {400,
              "a chunk of the body has to be its size in at most 8 hexadecimal digits, CR LF, "
-             "that many bytes, and CR LF"},
-        slow = {413, "sizes of chunks, extensions and trailers are 16384 bytes more than the "
-                     "body itself; "
-                     "send larger chunks"};
+             "that many bytes, and CR LF",
+             NULL},
+        slow = {413,
+                "sizes of chunks, extensions and trailers are 16384 bytes more than the "
+                "body itself; "
+                "send larger chunks",
+                NULL};
 
     while (bytes->len && !chunks->is_done) {
         size_t taken = 1;

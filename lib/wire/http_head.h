@@ -11,10 +11,11 @@
 /** The longest head, in bytes, and the most fields. */
 enum { MX_HTTP_HEAD_MAX = 16384, MX_HTTP_FIELDS_MAX = 100 };
 
-/** What is wrong with a head: the status to answer with, and a sentence for people. Static. */
+/** What is wrong with a request or an answer. Static. */
 struct mx_http_fault {
-    int status;
-    const char *detail;
+    int status;         /* to answer with */
+    const char *detail; /* a sentence for people */
+    const char *header; /* one more header line of the answer, with its CRLF; NULL = none */
 };
 
 /** What a status means, in the words of its standard; of one that is unknown here, as of 500. */

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <time.h>
 
-static const struct answer_status bad_method = {
+static const struct mx_http_fault bad_method = {
     501, "the method is not known here; methods have capital letters", NULL};
-static const struct answer_status two_fields = {
+static const struct mx_http_fault two_fields = {
     400, "Authorization, Origin and Content-Type may stand there once each", NULL};
 
 static bool knows(struct mcpx_slice method)
@@ -27,7 +27,7 @@ static bool knows(struct mcpx_slice method)
     return false;
 }
 
-const struct answer_status *request_read(const struct mx_http_head *head,
+const struct mx_http_fault *request_read(const struct mx_http_head *head,
                                          struct http_request *out)
 {
     if (!knows(head->method))
@@ -113,7 +113,7 @@ void answer_problem(struct connection *connection, enum mcpx_err err, const char
     http_reply_fini(&reply);
 }
 
-void answer_refuse(struct connection *connection, const struct answer_status *why)
+void answer_refuse(struct connection *connection, const struct mx_http_fault *why)
 {
     struct http_reply reply = {0};
 
@@ -122,11 +122,4 @@ void answer_refuse(struct connection *connection, const struct answer_status *wh
     reply.header = why->header;
     answer_send(connection, &reply);
     http_reply_fini(&reply);
-}
-
-void answer_fault(struct connection *connection, const struct mx_http_fault *fault)
-{
-    struct answer_status why = {fault->status, fault->detail, NULL};
-
-    answer_refuse(connection, &why);
 }

@@ -279,18 +279,6 @@ struct http_reply;
 struct mx_http_fault;
 
 /**
- * A refusal that the table of errors has no row for, because only HTTP knows it.
- *
- * detail   a sentence for people
- * header   one more header line with its CRLF, or NULL
- */
-struct answer_status {
-    int status;
-    const char *detail;
-    const char *header;
-};
-
-/**
  * Writes the answer, without its body when the request was HEAD; nothing is read any more. `reply`
  * stays the caller's.
  */
@@ -299,11 +287,8 @@ void answer_send(struct connection *connection, struct http_reply *reply);
 /** Answers with a problem of this error. `detail` may be NULL: its own text stands there then. */
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
 
-/** Answers with a problem of this status, code "bad_request". */
-void answer_refuse(struct connection *connection, const struct answer_status *why);
-
-/** Answers what is no HTTP request, or none that is understood. */
-void answer_fault(struct connection *connection, const struct mx_http_fault *fault);
+/** Answers what only HTTP knows, with a problem of its status, code "bad_request". */
+void answer_refuse(struct connection *connection, const struct mx_http_fault *why);
 
 /**
  * Picks what the API reads. The target is passed on as it was sent: whoever splits it decodes its
@@ -314,7 +299,7 @@ void answer_fault(struct connection *connection, const struct mx_http_fault *fau
  * Returns NULL, or what is wrong: a method that is not known here, or one of the fields that decide
  * (Authorization, Origin, Content-Type) twice.
  */
-const struct answer_status *request_read(const struct mx_http_head *head,
+const struct mx_http_fault *request_read(const struct mx_http_head *head,
                                          struct http_request *out);
 
 /** The path of its target: the query may hold a ticket, which the log must not show. */

@@ -4,12 +4,14 @@
  */
 
 #include "router/connection/connection.h"
+
+#include "lib/wire/http_head.h"
 #include "router/connection/refusal.h"
 #include "router/http/forwarded.h"
 #include "router/http/gate.h"
 #include "router/tls/tls.h"
 
-static const struct answer_status no_head = {
+static const struct mx_http_fault no_head = {
     400, "a connection of this proxy has to begin with a PROXY head", NULL};
 
 void proxies_begin(struct connection *connection)
@@ -22,7 +24,7 @@ void proxies_begin(struct connection *connection)
 }
 
 /* Before its handshake TLS carries no answer. */
-static void refuse(struct connection *connection, const struct answer_status *why)
+static void refuse(struct connection *connection, const struct mx_http_fault *why)
 {
     if (connection->tls)
         connection_kill(connection);

@@ -8,13 +8,14 @@
  */
 #include "router/edge/edge_parts.h"
 
+#include "lib/wire/http_head.h"
 #include "router/connection/connection.h"
 #include "router/connection/turn.h"
 #include "router/tls/tls.h"
 
 #include <stdlib.h>
 
-static const struct answer_status wants_tls = {
+static const struct mx_http_fault wants_tls = {
     400, "this port speaks TLS; use https:// or wss:// with it", NULL};
 
 bool edge_tls_begin(struct connection *connection)

@@ -229,18 +229,18 @@ void guests_turn(struct edge *edge)
 
 enum { KEY_LEN = 24, DIGEST_LEN = 20, ACCEPT_SIZE = 32 };
 
-static const struct answer_status bad_version = {
+static const struct mx_http_fault bad_version = {
     426, "Sec-WebSocket-Version has to be 13",
     "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"};
-static const struct answer_status bad_method = {405, "a WebSocket is opened with GET",
+static const struct mx_http_fault bad_method = {405, "a WebSocket is opened with GET",
                                                 "Allow: GET\r\n"};
-static const struct answer_status bad_upgrade = {
+static const struct mx_http_fault bad_upgrade = {
     400, "Upgrade has to be websocket and Connection to hold upgrade", NULL};
-static const struct answer_status bad_key = {
+static const struct mx_http_fault bad_key = {
     400, "Sec-WebSocket-Key has to be 16 bytes in base64", NULL};
-static const struct answer_status bad_body = {400, "a request for a WebSocket has no body",
+static const struct mx_http_fault bad_body = {400, "a request for a WebSocket has no body",
                                               NULL};
-static const struct answer_status bad_subprotocol = {
+static const struct mx_http_fault bad_subprotocol = {
     400, "Sec-WebSocket-Protocol has to be absent or to offer mcpx", NULL};
 
 bool upgrade_is_asked(const struct mx_http_head *head)
@@ -263,7 +263,7 @@ static bool is_key(struct mcpx_slice key)
 }
 
 /* What is wrong with the handshake, or NULL. */
-static const struct answer_status *judge(const struct mx_http_head *head)
+static const struct mx_http_fault *judge(const struct mx_http_head *head)
 {
     struct mcpx_slice value;
 
@@ -362,7 +362,7 @@ static bool enter(struct connection *connection, struct entrance *entrance)
 bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
                     const struct http_request *request)
 {
-    const struct answer_status *why = judge(head);
+    const struct mx_http_fault *why = judge(head);
     struct entrance entrance = {.peer = NULL};
     enum mcpx_err err;
     bool entered = false;

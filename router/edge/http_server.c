@@ -30,12 +30,12 @@ struct exchange {
     struct mx_http_chunks chunks;
 };
 
-static const struct answer_status length_required = {
+static const struct mx_http_fault length_required = {
     411, "Content-Length or Transfer-Encoding: chunked is required", NULL};
-static const struct answer_status expectation_failed = {
+static const struct mx_http_fault expectation_failed = {
     417, "only 100-continue can be expected", NULL};
 
-static const struct answer_status no_tls = {
+static const struct mx_http_fault no_tls = {
     400, "this port does not speak TLS; use http:// or ws:// with it", NULL};
 
 /* The type of a handshake's record; no request begins with it. RFC 8446 section 5.1. */
@@ -218,7 +218,7 @@ static bool take_chunks(struct connection *connection, struct mcpx_slice bytes)
     if (is_too_big(connection, exchange->body.len + exchange->chunks.left))
         return false;
     if (fault)
-        answer_fault(connection, fault);
+        answer_refuse(connection, fault);
     return !fault && exchange->chunks.is_done;
 }
 
@@ -307,13 +307,12 @@ static void begin(struct connection *connection)
     struct exchange *exchange = connection->exchange;
     struct mcpx_slice whole = mcpx_text_view(&exchange->in);
     struct mcpx_slice rest = {whole.text + exchange->head_len, whole.len - exchange->head_len};
-    const struct mx_http_fault *fault;
-    const struct answer_status *why;
+    const struct mx_http_fault *why;
 
     whole.len = exchange->head_len;
-    fault = mx_http_request_read(whole, &exchange->head);
-    if (fault) {
-        answer_fault(connection, fault);
+    why = mx_http_request_read(whole, &exchange->head);
+    if (why) {
+        answer_refuse(connection, why);
         return;
     }
     if (!proxies_take_head(connection, &exchange->head))
@@ -367,7 +366,7 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
     connection->bodiless = exchange->in.len > 5 && memcmp(exchange->in.text, "HEAD ", 5) == 0;
     fault = mx_http_scan(&exchange->scan, mcpx_text_view(&exchange->in), &exchange->head_len);
     if (fault)
-        answer_fault(connection, fault);
+        answer_refuse(connection, fault);
     else if (exchange->head_len)
         begin(connection);
 }

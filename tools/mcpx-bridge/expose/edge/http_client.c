@@ -25,10 +25,11 @@
  * can be told. */
 enum { QUIET_MS = 30000, HELD_MAX = 192 << 20, WAITING_MAX = 240 };
 
-static const struct mx_http_fault too_long = {413,
-                                              "the body is longer than this bridge reads"},
+static const struct mx_http_fault too_long = {413, "the body is longer than this bridge reads",
+                                              NULL},
                                   too_much = {503,
-                                              "too many bodies and answers are on their way"};
+                                              "too many bodies and answers are on their way",
+                                              NULL};
 
 /* ---- connections ---- */
 

@@ -117,13 +117,15 @@ static bool is_path(const struct mx_http_head *head)
 const struct mx_http_fault *expose_post_judge(const struct mx_http_head *head)
 {
     static const struct mx_http_fault
-        twice = {400, "Origin or Content-Type stands there twice"},
-        no_host = {403, "the Host is not this machine: use localhost, 127.0.0.1 or [::1]"},
-        no_origin = {403, "the Origin is not this machine: pages of other hosts may not ask"},
-        no_path = {404, "there is nothing here: the path is /mcp"},
-        no_method = {405,
-                     "the method is not POST: there are no event streams and no sessions"},
-        no_type = {415, "the Content-Type is not application/json"};
+        twice = {400, "Origin or Content-Type stands there twice", NULL},
+        no_host = {403, "the Host is not this machine: use localhost, 127.0.0.1 or [::1]",
+                   NULL},
+        no_origin = {403, "the Origin is not this machine: pages of other hosts may not ask",
+                     NULL},
+        no_path = {404, "there is nothing here: the path is /mcp", NULL},
+        no_method = {405, "the method is not POST: there are no event streams and no sessions",
+                     NULL},
+        no_type = {415, "the Content-Type is not application/json", NULL};
     struct mcpx_slice host, origin, type;
     size_t origins = mx_http_find(head, "origin", &origin);
 
