@@ -239,6 +239,18 @@ static void open_handles(struct edge *edge)
     uv_timer_start(&edge->tick, on_tick, TICK_MS, 0);
 }
 
+static void open_lists(struct edge *edge)
+{
+    list_init(&edge->all);
+    list_init(&edge->welcoming);
+    list_init(&edge->leaving);
+    list_init(&edge->strangers);
+    list_init(&edge->guests.joining);
+    list_init(&edge->unfinished_all);
+    list_init(&edge->full);
+    list_init(&edge->waiting);
+}
+
 static enum mcpx_err open_all(struct edge *edge, const struct config_sources *sources,
                               struct mcpx_text *errors)
 {
@@ -259,14 +271,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     signatures_init(&edge->signatures, key);
     key_watch_init(&edge->keys);
     waiters_init(&edge->waiters);
-    list_init(&edge->all);
-    list_init(&edge->welcoming);
-    list_init(&edge->leaving);
-    list_init(&edge->strangers);
-    list_init(&edge->guests.joining);
-    list_init(&edge->unfinished_all);
-    list_init(&edge->full);
-    list_init(&edge->waiting);
+    open_lists(edge);
     if (!edge->hub || !edge->tickets || !edge->changes || !edge->gate)
         return MCPX_ENOMEM;
     hub_time_matches(edge->hub, clock_ns);
