@@ -23,12 +23,12 @@ struct api_call {
     /* The variable part of the path, decoded; absent on routes without one. On routes that are
      * about a topic: a valid topic name that the token is valid for. */
     struct mcpx_slice name;
-    struct http_param query[API_QUERY_MAX]; /* the parameters that the route has, and */
+    struct http_param query[API_QUERY_MAX]; /* the parameters that the route has */
     /* An object whose members are of the types that the route says; NULL where it says
      * none. */
     json_t *body;
-    struct claimant claimant; /* what it has shown, and */
-    struct grant *grant;      /* what that earned; zeroed and NULL on open routes */
+    struct claimant claimant; /* what it has shown; zeroed on open routes */
+    struct grant *grant;      /* what that earned; NULL on open routes */
 };
 
 /**

@@ -21,7 +21,7 @@ struct metric_classes {
     uint64_t sum; /* of all */
     const unsigned *bounds;
     size_t count;
-    /* times: how many units a second has, as for metric_seconds; 0 = they are no times. */
+    /* Of times: how many units a second has, as for metric_seconds; 0 = they are no times. */
     uint64_t of_second;
 };
 

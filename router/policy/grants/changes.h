@@ -58,7 +58,7 @@ struct changed {
     struct mcpx_slice identity, topic;
     struct change *list;
     size_t count;
-    /* bits: of the first 64 grants that the last order added, those that took a denial
+    /* A bit for each of the first 64 grants that the last order added, those that took a denial
      * back. */
     uint64_t lifted;
     /* The set that was made last, and what it was made from. */

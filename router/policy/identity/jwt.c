@@ -26,7 +26,7 @@ struct jwt_parts {
     json_t *header;                      /* owned; `kid` (NULL = none) points into it */
     const struct jwt_alg *alg;
     const char *kid;
-    /* borrowed: what is known of the signature; NULL = it is verified at once. */
+    /* Borrowed: what is known of the signature; NULL = it is verified at once. */
     struct jwt_signature *known;
 };
 
