@@ -10,6 +10,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     struct sim_tally tally = {0};
     struct mcpx_slice text = {(const char *)bytes, len};
 
-    sim_run(dice_of_bytes(text), "the input above", 5000, &tally);
+    sim_run(dice_of_bytes(text), "the input above", false, 5000, &tally);
     return 0;
 }

@@ -4,9 +4,9 @@
  */
 #include "tests/support/fake_store.h"
 
-#include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void require(bool holds, const char *what)
 {
@@ -118,7 +118,7 @@ static void close_topic(struct fake_store *store, struct fake_topic *topic)
     require(!holds(store->waiting, store->waiting_count, topic) &&
                 !holds(store->written, store->written_count, topic),
             "a topic is closed while something of it is not answered");
-    topic->is_open = topic->is_lost = false;
+    topic->is_open = false;
     topic->committed = 0;
     if (!store->is_stored)
         forget(topic);
@@ -143,17 +143,6 @@ bool fake_pull(struct fake_store *store, struct hub *hub, struct task *out)
             (struct fake_opening){.ticket = out->ticket, .topic = topic};
     }
     return true;
-}
-
-size_t fake_pending_bytes(const struct fake_store *store)
-{
-    size_t bytes = 0;
-
-    for (size_t i = 0; i < store->waiting_count; i++)
-        bytes += store->waiting[i].submission->text.len;
-    for (size_t i = 0; i < store->written_count; i++)
-        bytes += store->written[i].submission->text.len;
-    return bytes;
 }
 
 /* ---- writing ---- */
@@ -335,7 +324,7 @@ void fake_crash(struct fake_store *store, bool keeps_ghosts)
     for (size_t i = 0; i < FAKE_TOPICS; i++) {
         struct fake_topic *topic = &store->topics[i];
 
-        topic->is_open = topic->is_lost = false;
+        topic->is_open = false;
         topic->committed = 0;
         if (keeps_ghosts) {
             topic->is_known |= topic->ghosts > 0;

@@ -39,12 +39,11 @@ struct fake_row {
  * loaded_from serial of the first that the running hub was given, or would be
  * is_open     the running hub has it in memory
  * is_damaged  it cannot be loaded
- * is_lost     the running hub had no memory for a row, and lets go of it
  */
 struct fake_topic {
     char name[8];
     char epoch[65];
-    bool is_known, is_open, is_damaged, is_lost;
+    bool is_known, is_open, is_damaged;
     struct fake_row *rows;
     size_t count, size, ghosts, committed, gone, loaded_from;
 };
@@ -126,9 +125,6 @@ bool fake_load(struct fake_store *store, struct hub *hub, size_t index, size_t r
 /** Ends an opening without success. Returns its topic. */
 struct fake_topic *fake_refuse_opening(struct fake_store *store, struct hub *hub, size_t index,
                                        struct mcpx_now now);
-
-/** Text of messages that are not answered, in bytes. */
-size_t fake_pending_bytes(const struct fake_store *store);
 
 /** Forgets rows that are older than the newest `keep`. */
 void fake_retain(struct fake_topic *topic, size_t keep);

@@ -39,9 +39,28 @@ static void draw_config(struct sim *sim)
     sim->is_bulky = config->history_bytes > 65536 && dice_hits(&sim->dice, 2);
 }
 
+/* Rates, expiry and silence are the same with a store. */
+static void draw_gate(struct sim *sim)
+{
+    struct hub_config *config = &sim->config;
+
+    config->gated = true;
+    config->stored = !dice_hits(&sim->dice, 4);
+    config->audited = dice_hits(&sim->dice, 2);
+    config->pending_bytes = DICE_ONE_OF(&sim->dice, 1000000, 1000000, 5000, 20000);
+    config->open_ms = (int64_t)DICE_ONE_OF(&sim->dice, 5000, 1000);
+    config->topics_max = DICE_ONE_OF(&sim->dice, 4, 2, 3);
+    config->messages_per_minute = config->bytes_per_minute = config->joins_per_minute = 0;
+    config->ping_ms = config->history_age_ms = 0;
+    sim->has_trouble = dice_hits(&sim->dice, 2);
+    sim->commit_faults = config->stored && sim->faults;
+    sim->faults = false;
+    fake_store_init(&sim->store, config->stored);
+}
+
 /* ---- steps ---- */
 
-static void depart(struct sim *sim, struct sim_peer *peer)
+void sim_depart(struct sim *sim, struct sim_peer *peer)
 {
     struct sim_topic *topic = peer->topic;
 
@@ -50,7 +69,7 @@ static void depart(struct sim *sim, struct sim_peer *peer)
     hub_depart(sim->hub, peer->peer, dice_hits(&sim->dice, 4) ? MCPX_ETIMEOUT : MCPX_ECLOSED,
                sim->now);
     sim_fault_end(sim);
-    sim->expected.departed++;
+    sim->expected.departed += peer->entered;
     peer->peer = NULL;
     free(peer->notes);
     peer->notes = NULL;
@@ -62,7 +81,7 @@ static void drop(struct sim *sim)
     struct sim_peer *peer = sim_pick(sim);
 
     if (peer->peer && (peer->condemned || dice_hits(&sim->dice, 3)))
-        depart(sim, peer);
+        sim_depart(sim, peer);
 }
 
 static void kick(struct sim *sim)
@@ -87,7 +106,7 @@ static void stall(struct sim *sim)
     struct sim_peer *peer = sim_pick(sim);
     struct output output;
 
-    if (!peer->peer || peer->stalled || !dice_hits(&sim->dice, 3))
+    if (!peer->peer || peer->stalled || peer->joining || !dice_hits(&sim->dice, 3))
         return;
     if (dice_hits(&sim->dice, 2)) /* a socket that refused what it was offered */
         (void)peer_peek(peer->peer, &output);
@@ -97,7 +116,7 @@ static void stall(struct sim *sim)
     peer_stall(peer->peer);
 }
 
-static void unstall(struct sim *sim, struct sim_peer *peer)
+void sim_unstall(struct sim *sim, struct sim_peer *peer)
 {
     if (!peer->peer || !peer->stalled)
         return;
@@ -170,7 +189,7 @@ static void tick(struct sim *sim)
     sim_fault_end(sim);
     sim_require(sim, next > sim->now.mono_ms && next <= sim->next_tick_ms, "next tick at %d",
                 (int)next);
-    for (size_t i = 0; i < SIM_TOPICS && is_due; i++) {
+    for (size_t i = 0; i < SIM_TOPICS && is_due && !sim->config.gated; i++) {
         struct sim_topic *topic = &sim->topics[i];
 
         if (!topic->exists)
@@ -186,6 +205,13 @@ static void tick(struct sim *sim)
     check_updates(sim);
 }
 
+void sim_pass(struct sim *sim, size_t ms)
+{
+    sim->now.mono_ms += (int64_t)ms;
+    sim->now.wall_ms += (int64_t)ms;
+    tick(sim);
+}
+
 static void pass_time(struct sim *sim)
 {
     static const size_t spans[] = {10, 10, 10, 100, 300, 1000, 3000, 30000};
@@ -194,19 +220,15 @@ static void pass_time(struct sim *sim)
 
     if (dice_hits(&sim->dice, 40))
         span = spans[dice_below(&sim->dice, sizeof spans / sizeof *spans)];
-    sim->now.mono_ms += (int64_t)span;
-    sim->now.wall_ms += (int64_t)span;
-    tick(sim);
+    sim_pass(sim, span);
 }
 
 /* ---- a run ---- */
 
-static void step(struct sim *sim)
+static void act(struct sim *sim)
 {
     size_t choice = dice_below(&sim->dice, 64);
 
-    sim->step++;
-    sim->fault_fired = false;
     if (choice < 28)
         sim_talk(sim);
     else if (choice < 36)
@@ -218,7 +240,7 @@ static void step(struct sim *sim)
     else if (choice < 48)
         stall(sim);
     else if (choice < 52)
-        unstall(sim, sim_pick(sim));
+        sim_unstall(sim, sim_pick(sim));
     else if (choice < 55)
         pass_time(sim);
     else if (choice < 57)
@@ -233,6 +255,17 @@ static void step(struct sim *sim)
         sim_flood(sim);
     else if (sim->topics[choice % SIM_TOPICS].exists)
         sim_check_history(sim, &sim->topics[choice % SIM_TOPICS]);
+}
+
+static void step(struct sim *sim)
+{
+    sim->step++;
+    sim->fault_fired = false;
+    if (sim->config.gated && dice_hits(&sim->dice, 2))
+        sim_gate_step(sim);
+    else
+        act(sim);
+    sim_retry(sim);
     if (hub_is_pressed(sim->hub)) /* as the edge does */
         sim_pull_all(sim);
 }
@@ -258,39 +291,44 @@ static void finish(struct sim *sim)
 {
     sim->faults = false;
     for (size_t i = 0; i < SIM_PEERS; i++)
-        unstall(sim, &sim->peers[i]);
+        sim_unstall(sim, &sim->peers[i]);
     sim_pull_all(sim);
     sim_check(sim);
-    if (dice_hits(&sim->dice, 4))
+    if (sim->config.gated)
+        sim_gate_finish(sim);
+    else if (dice_hits(&sim->dice, 4))
         drain(sim);
     for (size_t i = 0; i < SIM_PEERS; i++)
         if (sim->peers[i].peer)
-            depart(sim, &sim->peers[i]);
-    sim->now.mono_ms += 3600000;
-    sim->now.wall_ms += 3600000;
-    tick(sim);
+            sim_depart(sim, &sim->peers[i]);
+    sim_store_all(sim);
+    sim_pass(sim, 3600000);
+    sim_take_tasks(sim, SIZE_MAX);
     sim_check(sim);
     sim_require(sim, hub_stats(sim->hub)->topics == 0 && hub_stats(sim->hub)->log_bytes == 0,
                 "something remains");
 }
 
-void sim_run(struct dice dice, const char *name, size_t steps, struct sim_tally *tally)
+void sim_run(struct dice dice, const char *name, bool is_gated, size_t steps,
+             struct sim_tally *tally)
 {
     struct sim *sim = calloc(1, sizeof *sim);
-    struct dice chance = dice_of_seed(dice.state ^ 0x5eed);
 
     if (!sim)
         abort();
     sim->dice = dice;
+    sim->chance = dice_of_seed(dice.state ^ 0x5eed);
     sim->name = name;
     sim->tally = tally;
     sim->now = (struct mcpx_now){1000000, 1780000000000};
     draw_config(sim);
+    if (is_gated)
+        draw_gate(sim);
     for (size_t i = 0; i < SIM_TOPICS; i++) {
         snprintf(sim->topics[i].name, sizeof sim->topics[i].name, "t%zu", i);
         sim->topics[i].empty_ms = -1;
     }
-    sim->hub = hub_new(&sim->config, (struct chance){dice_fill, &chance});
+    sim->hub = hub_new(&sim->config, (struct chance){dice_fill, &sim->chance});
     for (size_t i = 0; i < steps && !dice_is_over(&sim->dice); i++)
         step(sim);
     finish(sim);
@@ -298,5 +336,6 @@ void sim_run(struct dice dice, const char *name, size_t steps, struct sim_tally 
     hub_free(sim->hub);
     for (size_t i = 0; i < SIM_TOPICS; i++)
         sim_topic_clear(&sim->topics[i]);
+    fake_store_fini(&sim->store);
     free(sim);
 }

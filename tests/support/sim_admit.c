@@ -52,6 +52,8 @@ static struct grant *draw_grant(struct sim *sim, struct sim_peer *peer)
     struct grant *grant;
     int identity = sim_identity(peer->who);
 
+    if (sim->config.gated && pool[which].expires)
+        which = 0;
     peer->grant = &pool[which];
     peer->grant_expires_ms =
         peer->grant->expires ? sim->now.wall_ms + (int64_t)dice_below(&sim->dice, 20000) : 0;
@@ -140,10 +142,9 @@ static enum mcpx_err foresee(struct sim *sim, const struct sim_peer *peer,
     return MCPX_OK;
 }
 
-/* Where its stream has to begin, and what its welcome has to say. */
-static struct sim_note place(struct sim *sim, struct sim_peer *peer,
-                             const struct admission *admission)
+struct sim_note sim_begin(struct sim *sim, struct sim_peer *peer)
 {
+    const struct admission *admission = &peer->admission;
     struct sim_topic *topic = peer->topic;
     size_t wanted = admission->has_history ? admission->history : sim->config.replay;
     size_t next = 0;
@@ -166,6 +167,8 @@ static struct sim_note place(struct sim *sim, struct sim_peer *peer,
         peer->replay_end = topic->count;
     }
     sim_capabilities(sim, peer);
+    if (note.resumed && peer->is_honest)
+        sim_check_hole(sim, peer);
     return note;
 }
 
@@ -209,18 +212,16 @@ static bool draw_admission(struct sim *sim, struct sim_peer *peer, struct admiss
 static struct sim_peer *free_slot(struct sim *sim)
 {
     for (size_t i = 0; i < SIM_PEERS; i++)
-        if (!sim->peers[i].peer)
+        if (!sim->peers[i].peer && !sim->peers[i].bearer)
             return &sim->peers[i];
     return NULL;
 }
 
-/* The account of a join that succeeded; `drawn` is what was asked for. */
-static void settle(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
-                   const struct sim_note *welcome)
+void sim_settle_join(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
+                     const struct sim_note *welcome)
 {
-    struct sim_topic *topic = peer->topic;
-
-    topic->empty_ms = -1;
+    peer->topic->empty_ms = -1;
+    peer->entered = true;
     peer->heard_ms = sim->now.mono_ms;
     sim_expect(peer, welcome);
     sim_charge(sim, peer, 0, CHARGE_JOIN);
@@ -234,13 +235,12 @@ static void settle(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
     sim->tally->takeovers++;
 }
 
-static enum mcpx_err admit(struct sim *sim, struct sim_peer *peer, struct grant *grant,
-                           const struct admission *admission)
+enum mcpx_err sim_admit(struct sim *sim, struct sim_peer *peer, struct grant *grant)
 {
-    enum mcpx_err may = hub_may_admit(sim->hub, grant, admission, sim->now), err;
+    enum mcpx_err may = hub_may_admit(sim->hub, grant, &peer->admission, sim->now), err;
 
     sim_fault_begin(sim);
-    err = hub_admit(sim->hub, grant, admission, peer, sim->now, &peer->peer);
+    err = hub_admit(sim->hub, grant, &peer->admission, peer, sim->now, &peer->peer);
     sim_fault_end(sim);
     sim_require(sim, err == may || (err == MCPX_ENOMEM && sim->fault_fired),
                 "may be admitted: %s; is: %s", mcpx_strerror(may), mcpx_strerror(err));
@@ -271,41 +271,57 @@ void sim_hold_back(struct sim *sim, struct sim_peer *peer)
     peer_hold_back(peer->peer);
 }
 
+/* What an admission borrows may change while it waits. */
+static void note_asked(struct sim *sim, struct sim_peer *peer)
+{
+    struct admission *admission = &peer->admission;
+    struct reader_place *asked = &peer->asked;
+
+    asked->serial = admission->serial;
+    if (admission->epoch.text)
+        snprintf(asked->epoch, sizeof asked->epoch, "%s", admission->epoch.text);
+    if (admission->after.text)
+        snprintf(asked->after, sizeof asked->after, "%s", admission->after.text);
+    reader_place_ask(asked, admission);
+    sim_say(sim, "p%d joins %s%s, history %d, at %.4s %d after %s", peer->who,
+            peer->topic->name, peer->directed ? ", directed" : "",
+            admission->has_history ? (int)admission->history : -1, asked->epoch,
+            (int)asked->serial, asked->after);
+}
+
 void sim_join(struct sim *sim)
 {
     struct sim_peer *peer = free_slot(sim), *old;
     struct sim_topic *topic = &sim->topics[dice_below(&sim->dice, SIM_TOPICS)];
-    struct admission admission;
     struct sim_peer asked; /* before it is known which instance it gets */
     struct sim_note welcome;
     struct grant *grant;
     enum mcpx_err expected, err;
-    bool is_honest;
 
     if (!peer)
         return;
     *peer = (struct sim_peer){.topic = topic, .who = (int)dice_below(&sim->dice, SIM_WHO)};
-    if (dice_hits(&sim->dice, 6))
+    if (!sim->config.gated && dice_hits(&sim->dice, 6))
         peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
     grant = draw_grant(sim, peer);
-    is_honest = draw_admission(sim, peer, &admission);
+    peer->is_honest = draw_admission(sim, peer, &peer->admission);
+    note_asked(sim, peer);
+    if (sim->config.gated) {
+        sim_ask(sim, peer, grant);
+        return;
+    }
     asked = *peer;
-    old = foresee_who(sim, peer, &admission);
-    expected = foresee(sim, peer, &admission, old);
-    welcome = place(sim, peer, &admission);
-    if (welcome.resumed && is_honest && peer->who == asked.who)
-        sim_check_hole(sim, peer);
-    err = admit(sim, peer, grant, &admission);
+    old = foresee_who(sim, peer, &peer->admission);
+    expected = foresee(sim, peer, &peer->admission, old);
+    peer->is_honest &= peer->who == asked.who;
+    welcome = sim_begin(sim, peer);
+    err = sim_admit(sim, peer, grant);
     grant_unref(grant);
-    sim_say(sim, "p%d joins %s%s, history %d, at %.4s %d after %s: %s", peer->who, topic->name,
-            peer->directed ? ", directed" : "",
-            admission.has_history ? (int)admission.history : -1,
-            admission.epoch.text ? admission.epoch.text : "-", (int)admission.serial,
-            admission.after.text ? admission.after.text : "-", mcpx_strerror(err));
+    sim_say(sim, "    as p%d: %s", peer->who, mcpx_strerror(err));
     check_joined(sim, &asked, err, expected);
     if (!err) {
         topic->exists = true;
-        settle(sim, peer, old, &welcome);
+        sim_settle_join(sim, peer, old, &welcome);
     }
     sim_sync(sim);
     if (!err && dice_hits(&sim->dice, 2))
@@ -332,6 +348,8 @@ void sim_regrant(struct sim *sim)
         peer->grant = before.grant;
         peer->grant_expires_ms = before.grant_expires_ms;
         peer->expiry_told = before.expiry_told;
+    } else if (sim->config.gated && !peer->joining) {
+        sim_note_update(sim, peer);
     }
     sim_sync(sim);
 }

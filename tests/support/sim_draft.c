@@ -56,11 +56,13 @@ static void draw_kind(struct sim *sim, struct draft *draft)
         strcpy(draft->kind, "chat");
 }
 
-/* An id of this topic's past, retained or not; "" when there is none. */
+/* An id that was said in this topic, retained or not; "" when there is none. */
 static const char *past_id(struct sim *sim, const struct sim_topic *topic)
 {
     size_t reach = topic->count < 30 ? topic->count : 30;
 
+    if (topic->pending_count > 0 && dice_hits(&sim->dice, 2))
+        return topic->pending[dice_below(&sim->dice, topic->pending_count)].id;
     if (reach == 0)
         return "";
     return topic->entries[topic->count - 1 - dice_below(&sim->dice, reach)].id;

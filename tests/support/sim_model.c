@@ -3,7 +3,6 @@
  * New entries are read off log and news after every call, because who is condemned tells the
  * others; everything else is predicted, not read.
  */
-#include "tests/support/fault_alloc.h"
 #include "tests/support/frames.h"
 #include "tests/support/sim_state.h"
 
@@ -33,7 +32,7 @@ void sim_age(struct sim *sim, struct sim_topic *topic)
         forget_oldest(topic);
 }
 
-static void append(struct sim *sim, struct sim_topic *topic, const struct sim_entry *entry)
+void sim_append(struct sim *sim, struct sim_topic *topic, const struct sim_entry *entry)
 {
     struct sim_entry *last;
 
@@ -74,14 +73,48 @@ size_t sim_find(const struct sim_topic *topic, const char *id)
     return topic->count;
 }
 
+const struct sim_entry *sim_accepted(const struct sim_topic *topic, const char *id)
+{
+    size_t at = sim_find(topic, id);
+
+    if (at < topic->count)
+        return &topic->entries[at];
+    for (size_t i = 0; i < topic->pending_count; i++)
+        if (strcmp(topic->pending[i].id, id) == 0)
+            return &topic->pending[i];
+    return NULL;
+}
+
+/* What the log remembers beside strings: three lengths, and who sits where if that matters. */
+size_t sim_cost(const struct sim *sim, const struct sim_topic *topic,
+                const struct sim_entry *entry)
+{
+    const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
+    size_t cost = mx_frame_head_len(entry->len) + entry->len + 3 * sizeof(uint16_t) +
+                  (entry->to && real->directed ? real->seats / 8 + 1 : 0) + strlen(entry->id) +
+                  strlen(entry->kind);
+
+    for (int who = 0; who <= SIM_WHO; who++)
+        if (entry->to & 1U << who)
+            cost += 2 + strlen(sim_id(who));
+    return cost;
+}
+
+/* Participants remember; while it is not there, how much of it they have read is a serial. */
 void sim_topic_clear(struct sim_topic *topic)
 {
     struct sim_topic empty = {0};
 
     memcpy(empty.name, topic->name, sizeof empty.name);
-    memcpy(empty.places, topic->places, sizeof empty.places); /* participants remember */
+    memcpy(empty.places, topic->places, sizeof empty.places);
+    for (int who = 0; who < SIM_WHO; who++)
+        empty.read[who] =
+            topic->exists ? sim_serial_at(topic, topic->read[who]) : topic->read[who];
     for (size_t i = 0; i < topic->count; i++)
         free(topic->entries[i].text);
+    for (size_t i = 0; i < topic->pending_count; i++)
+        free(topic->pending[i].text);
+    free(topic->pending);
     free(topic->entries);
     free(topic->charges);
     *topic = empty;
@@ -94,7 +127,7 @@ struct sim_peer *sim_present(struct sim *sim, const struct sim_topic *topic, int
     for (size_t i = 0; i < SIM_PEERS; i++) {
         struct sim_peer *peer = &sim->peers[i];
 
-        if (peer->peer && !peer->condemned && peer->topic == topic && peer->who == who)
+        if (sim_is_in(peer) && peer->topic == topic && peer->who == who)
             return peer;
     }
     return NULL;
@@ -107,7 +140,7 @@ size_t sim_count(const struct sim *sim, const struct sim_topic *topic, bool all)
     for (size_t i = 0; i < SIM_PEERS; i++) {
         const struct sim_peer *peer = &sim->peers[i];
 
-        if (peer->peer && (all || !peer->condemned) && (!topic || peer->topic == topic))
+        if (peer->peer && (all || sim_is_in(peer)) && (!topic || peer->topic == topic))
             count++;
     }
     return count;
@@ -137,13 +170,10 @@ bool sim_wants(const struct sim_peer *peer, size_t index)
 
 /* ---- what was appended ---- */
 
-/* A grant that changed is told to its bearer, too: once for all changes until it reads. */
-static void note_update(struct sim *sim, struct sim_topic *topic, int who)
+void sim_note_update(struct sim *sim, struct sim_peer *peer)
 {
-    struct sim_peer *peer = sim_present(sim, topic, who);
     struct sim_note note = {.type = NOTE_UPDATE};
 
-    sim_require(sim, peer != NULL, "update of p%d, who is not there", who);
     sim_capabilities(sim, peer);
     if (!peer->is_owed_welcome)
         sim_expect(peer, &note);
@@ -167,11 +197,16 @@ static void follow_roster(struct sim *sim, struct sim_topic *topic, const json_t
         sim_require(sim, was_there == takes_over || topic->vague, "join of p%d", who);
         topic->roster |= bit;
     } else if (strcmp(event, "leave") == 0) {
-        sim_require(sim, was_there, "leave of p%d, who was not there", who);
+        /* Who joined when the topic was lost has joined for those who store, and nobody else. */
+        sim_require(sim, was_there || topic->lost, "leave of p%d, who was not there", who);
         topic->roster &= ~bit;
     } else {
-        sim_require(sim, strcmp(event, "update") == 0 && was_there, "presence %s", event);
-        note_update(sim, topic, who);
+        struct sim_peer *peer = sim_present(sim, topic, who);
+
+        sim_require(sim, strcmp(event, "update") == 0 && was_there && peer, "presence %s",
+                    event);
+        if (!sim->config.gated) /* else it was told at once */
+            sim_note_update(sim, peer);
     }
 }
 
@@ -216,7 +251,7 @@ static void absorb_news(struct sim *sim, struct sim_topic *topic, const struct t
         if (old < topic->presence)
             continue;
         entry = read_presence(sim, topic, frame.payload);
-        append(sim, topic, &entry);
+        sim_append(sim, topic, &entry);
     }
     sim_require(sim, topic->presence == news->added, "%s: %zu presences", topic->name,
                 topic->presence);
@@ -268,7 +303,7 @@ static void check_memory(struct sim *sim, const struct sim_topic *topic, const s
     for (size_t i = 0; i < SIM_PEERS; i++) {
         const struct sim_peer *peer = &sim->peers[i];
 
-        if (peer->peer && !peer->condemned && peer->topic == topic && peer->next < from)
+        if (sim_is_in(peer) && peer->topic == topic && peer->next < from)
             from = peer->next;
     }
     needed = from < topic->count ? end - topic->entries[from].before : 0;
@@ -285,6 +320,8 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
     const struct topic *real = hub_topic_find(sim->hub, mcpx_slice_of(topic->name));
     const struct log *log;
 
+    if (sim->config.gated && topic->exists && !real) /* it was idle, or lost */
+        sim_topic_clear(topic);
     sim_require(sim, topic->exists == (real != NULL), "%s exists: %d", topic->name,
                 real != NULL);
     if (!real)
@@ -301,7 +338,7 @@ static void absorb(struct sim *sim, struct sim_topic *topic)
                         sim->pending_topic == topic,
                     "%s: nobody said that", topic->name);
         entry = take_pending(sim, from);
-        append(sim, topic, &entry);
+        sim_append(sim, topic, &entry);
         check_memory(sim, topic, log);
     }
     absorb_news(sim, topic, real);
@@ -404,15 +441,12 @@ static void note_condemned(struct sim *sim, struct sim_peer *peer)
     sim_expect(peer, &note);
 }
 
-/* Rosters as presence tells them and as connections make them are the same. */
-static void check_roster(struct sim *sim, struct sim_topic *topic)
+void sim_check_roster(struct sim *sim, struct sim_topic *topic)
 {
     unsigned there = 0;
 
-    for (size_t i = 0; i < SIM_PEERS; i++)
-        if (sim->peers[i].peer && !sim->peers[i].condemned && sim->peers[i].topic == topic)
-            there |= 1U << sim->peers[i].who;
-    topic->vague |= sim->fault_fired;
+    for (int who = 0; who < SIM_WHO; who++)
+        there |= sim_present(sim, topic, who) ? 1U << who : 0;
     sim_require(sim, topic->roster == there || (topic->vague && !(there & ~topic->roster)),
                 "%s: presence says %x, there are %x", topic->name, topic->roster, there);
 }
@@ -440,30 +474,13 @@ void sim_sync(struct sim *sim)
     for (size_t i = 0; i < SIM_TOPICS; i++) {
         struct sim_topic *topic = &sim->topics[i];
 
-        if (topic->exists)
-            check_roster(sim, topic);
+        topic->vague |= sim->fault_fired;
+        if (topic->exists && !sim->config.gated) /* else comings and goings may be pending */
+            sim_check_roster(sim, topic);
         if (topic->exists)
             sim_check_stand(sim, topic);
         if (topic->exists && topic->empty_ms < 0 && sim_count(sim, topic, false) == 0)
             topic->empty_ms = sim->now.mono_ms;
     }
     sim_require(sim, !sim->pending, "what was accepted was not appended");
-}
-
-/* ---- failures ---- */
-
-void sim_fault_begin(struct sim *sim)
-{
-    sim->fault_fired = false;
-    if (sim->faults && dice_hits(&sim->dice, 8))
-        fault_alloc_arm(1 + dice_below(&sim->dice, 6));
-}
-
-void sim_fault_end(struct sim *sim)
-{
-    sim->fault_fired = fault_alloc_disarm();
-    if (!sim->fault_fired)
-        return;
-    sim_say(sim, "    an allocation failed");
-    sim->tally->faults++;
 }

@@ -35,7 +35,7 @@ size_t sim_read_stand(struct sim *sim, const struct sim_topic *topic, const json
 void sim_check_stand(struct sim *sim, const struct sim_topic *topic)
 {
     sim_require(sim,
-                !topic->roster || topic->vague ||
+                sim_count(sim, topic, false) == 0 || topic->vague ||
                     topic->stands >= sim_serial_at(topic, topic->history),
                 "%s: told %zu, the window begins at %zu", topic->name, topic->stands,
                 sim_serial_at(topic, topic->history));

@@ -38,12 +38,17 @@ static void check_error(struct sim *sim, struct sim_peer *peer, const json_t *ro
         sim_require(sim, strcmp(reader_string(payload, "attempted_kind"), note->kind) == 0,
                     "attempted %s, expected %s", reader_string(payload, "attempted_kind"),
                     note->kind);
-    if (note->err == MCPX_ERATE)
+    if (note->err == MCPX_ERATE || note->err == MCPX_EUNAVAILABLE)
         sim_require(sim,
                     json_integer_value(json_object_get(payload, "retry_after_ms")) > 0 &&
                         json_integer_value(json_object_get(payload, "retry_after_ms")) <=
                             60000,
                     "no time to retry after");
+    if (note->err == MCPX_EUNAVAILABLE)
+        sim_require(sim,
+                    strcmp(reader_string(payload, "outcome"),
+                           note->is_unknown ? "unknown" : "refused") == 0,
+                    "outcome of %s is %s", note->id, reader_string(payload, "outcome"));
     if (note->err == MCPX_ESLOW)
         sim_require(sim, json_integer_value(json_object_get(payload, "missed")) > 0,
                     "slow but nothing missed");

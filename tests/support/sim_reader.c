@@ -192,7 +192,7 @@ static void check_idle(struct sim *sim)
     for (size_t i = 0; i < SIM_PEERS; i++) {
         struct sim_peer *peer = &sim->peers[i];
 
-        if (!peer->peer || peer->stalled)
+        if (!peer->peer || peer->stalled || (peer->joining && !peer->condemned))
             continue;
         if (!peer->condemned)
             sim_advance(peer);

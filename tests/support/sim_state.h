@@ -5,6 +5,7 @@
 #define SUPPORT_SIM_STATE_H
 
 #include "router/hub/topic/hub_state.h"
+#include "tests/support/fake_store.h"
 #include "tests/support/reader_place.h"
 #include "tests/support/run_notes.h"
 #include "tests/support/sim.h"
@@ -20,21 +21,24 @@ enum { SIM_REFUSALS = 600 };
 /**
  * One entry of a topic's order: an envelope or a presence.
  *
- * text      as everybody has to receive it
- * kind      as delivered; "" for presence
- * who       who said it; meaningless for presence
- * to        addressees, one bit per instance; 0 = everyone
- * serial    envelopes before it
- * cost      bytes in the log's memory: frame and note; 0 for presence
- * before    sum of the costs of all entries before
+ * text        as everybody has to receive it
+ * kind        as delivered; "" for presence
+ * kind_sent   as said
+ * who         who said it; meaningless for presence
+ * to          addressees, one bit per instance; 0 = everyone
+ * connection  over which it was said, of one that is pending
+ * serial      envelopes before it
+ * cost        bytes in the log's memory: frame and note; 0 for presence
+ * before      sum of the costs of all entries before
  */
 struct sim_entry {
     char *text;
     size_t len;
     char id[80];
-    char kind[80];
+    char kind[80], kind_sent[80];
     int who;
     unsigned to;
+    uint64_t connection;
     bool presence;
     int64_t wall_ms;
     size_t serial;
@@ -64,6 +68,9 @@ struct sim_charge {
  * roster    who is there, going by presence
  * empty_ms  mono_ms since when nobody is
  * vague     a `leave` was lost to a failed allocation: the roster may name too many
+ * lost      memory had no room for what is stored: the hub lets go of the topic
+ * pending   what the hub has accepted and the store has not answered, in that order
+ * handed    how many of them the store has
  */
 struct sim_topic {
     char name[8];
@@ -74,8 +81,10 @@ struct sim_topic {
     size_t base, history, retained, retained_bytes;
     size_t stands;
     unsigned roster;
-    bool vague;
+    bool vague, lost;
     int64_t empty_ms;
+    struct sim_entry *pending;
+    size_t pending_count, pending_size, handed;
     struct sim_charge *charges;
     size_t charge_count, charge_size;
     struct reader_place places[SIM_WHO]; /* what each participant remembers */
@@ -90,12 +99,14 @@ struct sim_note {
     enum mcpx_err err;
     char id[80]; /* correlation of an error; "" = none */
     char kind[80];
-    bool resumed;
+    bool resumed, is_unknown; /* whether what an error is about is stored */
     size_t count;
 };
 
 /**
- * One connection: `who` is an instance, `key` what it came with. Indexes of entries:
+ * One connection: `who` is an instance, `key` what it came with. Who waits has no peer yet, but a
+ * `bearer`, and has last asked when hub_waits was `waits`; who is joining has a peer, and a join
+ * that is not committed. Indexes of entries:
  *
  * next         what it reads next
  * joined       its own join
@@ -108,6 +119,12 @@ struct sim_peer {
     struct sim_topic *topic;
     int who;
     const char *key;
+    struct admission admission;
+    struct reader_place asked; /* what the admission borrows, if it has to wait */
+    struct grant *bearer;
+    uint64_t waits, connection;
+    bool is_honest; /* it names what it remembers, or nothing */
+    bool joining, entered;
     bool directed, stalled, held_back, condemned, closed, lossy;
     enum mcpx_err doom; /* what the step under way has to condemn it for */
     enum mcpx_err why;
@@ -131,9 +148,14 @@ struct sim_grant {
     const char *deny;
 };
 
-/** A simulation. */
+/**
+ * A simulation.
+ *
+ * has_trouble    the store fails now and then
+ * commit_faults  memory runs out now and then when a message is committed
+ */
 struct sim {
-    struct dice dice;
+    struct dice dice, chance;
     const char *name;
     struct sim_tally *tally;
     struct hub_config config;
@@ -142,9 +164,10 @@ struct sim {
     struct sim_topic topics[SIM_TOPICS];
     struct sim_peer peers[SIM_PEERS];
     struct stats expected;
-    uint64_t step;
-    uint64_t ids;
+    uint64_t step, ids, connections;
     bool faults, fault_fired, ticked, is_bulky, is_draining;
+    bool has_trouble, commit_faults;
+    struct fake_store store;
     int64_t next_tick_ms;
     char *pending; /* text the step under way has to append */
     size_t pending_len;
@@ -175,6 +198,12 @@ int sim_instance(int identity, unsigned number);
 void sim_require(struct sim *sim, bool holds, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/** Arms the next allocation failure, if this run has them and chance will have it. */
+void sim_fault_begin(struct sim *sim);
+
+/** Disarms; notes in fault_fired whether one failed. */
+void sim_fault_end(struct sim *sim);
+
 /* ---- sim_model.c: the account of topics ---- */
 
 /** Takes note of what was appended, of who was condemned, and checks both. After every call. */
@@ -192,6 +221,25 @@ size_t sim_serial_at(const struct sim_topic *topic, size_t index);
 /** Index of the retained entry with this id, or `count`. */
 size_t sim_find(const struct sim_topic *topic, const char *id);
 
+/** The same, or what is pending; NULL when there is none. */
+const struct sim_entry *sim_accepted(const struct sim_topic *topic, const char *id);
+
+/** Adds an entry, of which it takes the text, and forgets what history may not hold any more. */
+void sim_append(struct sim *sim, struct sim_topic *topic, const struct sim_entry *entry);
+
+/** Bytes that an envelope takes in the log's memory if it is appended now. */
+size_t sim_cost(const struct sim *sim, const struct sim_topic *topic,
+                const struct sim_entry *entry);
+
+/** A peer whose grants changed is owed a welcome: one for all changes until it reads. */
+void sim_note_update(struct sim *sim, struct sim_peer *peer);
+
+/** True for who is in its topic: not joining, and not on the way out. */
+static inline bool sim_is_in(const struct sim_peer *peer)
+{
+    return peer->peer && !peer->joining && !peer->condemned;
+}
+
 /** Forgets entries older than history may be. */
 void sim_age(struct sim *sim, struct sim_topic *topic);
 
@@ -201,17 +249,11 @@ struct sim_peer *sim_present(struct sim *sim, const struct sim_topic *topic, int
 /** Any connection, condemned ones included; a free one when there is none. */
 struct sim_peer *sim_pick(struct sim *sim);
 
-/** How many are there; `all` counts condemned connections, too. */
+/** How many are there; `all` counts all connections. */
 size_t sim_count(const struct sim *sim, const struct sim_topic *topic, bool all);
 
 /** Forgets a topic that vanished. */
 void sim_topic_clear(struct sim_topic *topic);
-
-/** Arms the next allocation failure, if this run has them and chance will have it. */
-void sim_fault_begin(struct sim *sim);
-
-/** Disarms; notes in fault_fired whether one failed. */
-void sim_fault_end(struct sim *sim);
 
 /* ---- sim_reader.c: what participants receive ---- */
 
@@ -239,6 +281,16 @@ void sim_read_close(struct sim *sim, struct sim_peer *peer, int code);
 
 /** Somebody joins, resumes, takes over, or is refused. */
 void sim_join(struct sim *sim);
+
+/** Asks the hub, twice; may fail with MCPX_ENOMEM when an allocation fails. */
+enum mcpx_err sim_admit(struct sim *sim, struct sim_peer *peer, struct grant *grant);
+
+/** Where the stream of who comes in now has to begin, and what its welcome has to say. */
+struct sim_note sim_begin(struct sim *sim, struct sim_peer *peer);
+
+/** It has come in, in the place of `old` if that is not NULL. */
+void sim_settle_join(struct sim *sim, struct sim_peer *peer, struct sim_peer *old,
+                     const struct sim_note *welcome);
 
 /** Its welcome has to wait, as in the edge. */
 void sim_hold_back(struct sim *sim, struct sim_peer *peer);
@@ -293,10 +345,56 @@ uint64_t sim_charged(const struct sim *sim, const struct sim_peer *peer,
 /** Somebody says nonsense until the connection ends. */
 void sim_flood(struct sim *sim);
 
+/* ---- sim.c: time, and going ---- */
+
+/** So much time passes, and the hub is told. */
+void sim_pass(struct sim *sim, size_t ms);
+
+/** A connection is gone; a participant takes bytes again. */
+void sim_depart(struct sim *sim, struct sim_peer *peer);
+void sim_unstall(struct sim *sim, struct sim_peer *peer);
+
+/* ---- sim_gate.c: who comes in has to wait for the store, and crashes ---- */
+
+/** Somebody wants to come in, with this grant, which is taken. */
+void sim_ask(struct sim *sim, struct sim_peer *peer, struct grant *grant);
+
+/** Who waits asks again, if what it waits for may have ended. */
+void sim_retry(struct sim *sim);
+
+/** Something happens to the store, or to the hub. */
+void sim_gate_step(struct sim *sim);
+
+/** The store works, everybody is served and comes again after a crash; then they go. */
+void sim_gate_finish(struct sim *sim);
+
+/* ---- sim_store.c: what the hub submits, and what it is answered ---- */
+
+/** The message that was accepted is pending from now on. */
+void sim_hold(struct sim *sim, const struct sim_peer *peer);
+
+/** May so many bytes more be pending, or be refused? */
+void sim_check_limit(struct sim *sim, const struct sim_peer *peer, enum mcpx_err err);
+
+/** Takes what the hub has to do, at most `count`, and checks it. */
+void sim_take_tasks(struct sim *sim, size_t count);
+
+/** The store writes, answers, loads and fails, all by chance. */
+void sim_store_write(struct sim *sim);
+void sim_store_answer(struct sim *sim, size_t count);
+void sim_store_load(struct sim *sim);
+void sim_store_spoil(struct sim *sim);
+
+/** Everything that waits is stored, answered and loaded. */
+void sim_store_all(struct sim *sim);
+
 /* ---- sim_check.c: the whole ---- */
 
 /** Compares counters and rosters. */
 void sim_check(struct sim *sim);
+
+/** Rosters as presence tells them and as connections make them are the same. */
+void sim_check_roster(struct sim *sim, struct sim_topic *topic);
 
 /** Compares a topic's history with what the HTTP API would show. */
 void sim_check_history(struct sim *sim, struct sim_topic *topic);

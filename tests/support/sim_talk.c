@@ -13,17 +13,15 @@
 /* Protocol section 4, on strings. */
 static void complete(const struct sim *sim, const struct sim_peer *peer, struct draft *draft)
 {
-    const struct sim_topic *topic = peer->topic;
-    size_t at = sim_find(topic, draft->correlation);
+    const struct sim_entry *about = sim_accepted(peer->topic, draft->correlation);
     unsigned asker, actors;
     const char *original, *type, *rest;
 
-    if (!*draft->correlation || at == topic->count || topic->entries[at].presence ||
-        !sim->config.derive_kinds)
+    if (!*draft->correlation || !about || !sim->config.derive_kinds)
         return;
-    original = topic->entries[at].kind;
-    asker = 1U << topic->entries[at].who;
-    actors = topic->entries[at].to ? topic->entries[at].to : ~0U;
+    original = about->kind;
+    asker = 1U << about->who;
+    actors = about->to ? about->to : ~0U;
     if (strncmp(draft->kind, "mcp/response:", 13) == 0 &&
         strncmp(original, "mcp/request:", 12) == 0 && (!draft->to || draft->to & asker))
         type = draft->kind + 13, rest = original + 12;
@@ -88,8 +86,7 @@ static enum mcpx_err foresee_early(const struct sim *sim, const struct draft *dr
 static enum mcpx_err foresee_late(const struct sim *sim, const struct sim_peer *peer,
                                   struct draft *draft)
 {
-    if (sim_find(peer->topic, draft->id) < peer->topic->count ||
-        sim_is_spent(peer->topic, draft->id))
+    if (sim_accepted(peer->topic, draft->id) || sim_is_spent(peer->topic, draft->id))
         return MCPX_EDUPLICATE;
     complete(sim, peer, draft);
     return may_say(sim, peer, draft) ? MCPX_OK : MCPX_ECAPABILITY;
@@ -160,29 +157,17 @@ static void check_rate(struct sim *sim, const struct sim_peer *peer, size_t len,
 
 /* ---- saying ---- */
 
-/* What the log remembers beside strings: three lengths, and who sits where if that matters. */
-static size_t note_overhead(const struct sim *sim, const struct sim_peer *peer, unsigned to)
-{
-    const struct topic *topic = hub_topic_find(sim->hub, peer_topic_name(peer->peer));
-
-    return 3 * sizeof(uint16_t) + (to && topic->directed ? topic->seats / 8 + 1 : 0);
-}
-
 /* The entry everybody has to receive, should the message be accepted. */
 static void prepare(struct sim *sim, const struct sim_peer *peer, struct draft *draft)
 {
     struct sim_entry *entry = &sim->pending_entry;
 
     draft_hear(sim, peer, draft);
-    *entry = (struct sim_entry){.to = draft->to, .who = peer->who};
+    *entry = (struct sim_entry){.to = draft->to, .who = peer->who, .len = draft->heard.len};
     strcpy(entry->id, draft->id);
     strcpy(entry->kind, *draft->completed ? draft->completed : draft->kind);
-    entry->cost = mx_frame_head_len(draft->heard.len) + draft->heard.len +
-                  note_overhead(sim, peer, draft->to) + strlen(entry->id) +
-                  strlen(entry->kind);
-    for (int who = 0; who <= SIM_WHO; who++)
-        if (draft->to & 1U << who)
-            entry->cost += 2 + strlen(sim_id(who));
+    strcpy(entry->kind_sent, draft->kind);
+    entry->cost = sim_cost(sim, peer->topic, entry);
     sim->pending = malloc(draft->heard.len);
     sim->pending_len = draft->heard.len;
     sim->pending_topic = peer->topic;
@@ -200,7 +185,7 @@ static void note_refusal(struct sim *sim, struct sim_peer *peer, const struct dr
         peer->lossy = true;
     if (mcpx_error_close(verdict->err))
         peer->doom = verdict->err;
-    else
+    else if (verdict->err != MCPX_EUNAVAILABLE)
         sim_charge(sim, peer, 0, CHARGE_REFUSAL);
     if (verdict->id.text) {
         sim_require(sim, mcpx_slice_equal(verdict->id, mcpx_slice_of(draft->id)),
@@ -237,15 +222,21 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
                                                         : derived;
     sim_require(sim,
                 verdict.err == expected || (verdict.err == MCPX_ERATE && !early) ||
+                    (verdict.err == MCPX_EUNAVAILABLE && !expected && sim->config.gated) ||
                     (verdict.err == MCPX_ENOMEM && sim->fault_fired),
                 "expected: %s", mcpx_strerror(expected));
+    if (!expected && sim->config.gated)
+        sim_check_limit(sim, peer, verdict.err);
     if (!early && verdict.err != MCPX_ENOMEM)
         check_rate(sim, peer, draft->said.len, verdict.err == MCPX_ERATE);
     if (!early && verdict.err != MCPX_ERATE)
         sim_charge(sim, peer, draft->said.len, CHARGE_MESSAGE);
     if (!verdict.err) {
-        sim->expected.accepted++;
         sim->tally->accepted++;
+        if (sim->config.gated)
+            sim_hold(sim, peer);
+        else
+            sim->expected.accepted++;
         return;
     }
     free(sim->pending);
@@ -261,9 +252,10 @@ void sim_talk(struct sim *sim)
 
     if (!peer->peer)
         return;
-    if (peer->condemned) {
+    if (!sim_is_in(peer)) {
         hub_route(sim->hub, peer->peer, MCPX_SLICE("{}"), sim->now, &verdict);
-        sim_require(sim, verdict.err == MCPX_ECLOSED, "heard after its end");
+        sim_require(sim, verdict.err == (peer->condemned ? MCPX_ECLOSED : MCPX_EOPENING),
+                    "heard when it should not be: %s", mcpx_strerror(verdict.err));
         return;
     }
     peer_heard(peer->peer, sim->now);
@@ -280,7 +272,7 @@ void sim_flood(struct sim *sim)
     struct draft draft = {.flaw = FLAW_JSON, .id = "never"};
     struct verdict verdict;
 
-    for (int i = 0; peer->peer && !peer->condemned; i++) {
+    for (int i = 0; sim_is_in(peer); i++) {
         sim_require(sim, i <= SIM_REFUSALS, "p%d goes on and on", peer->who);
         hub_route(sim->hub, peer->peer, MCPX_SLICE("[]"), sim->now, &verdict);
         sim->fault_fired = false;
