@@ -5,6 +5,7 @@
 #include "tests/support/fault_alloc.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,18 @@ bool fault_alloc_disarm(void)
 {
     armed = 0;
     return fired;
+}
+
+bool fault_alloc_goes_on(size_t nth, size_t least)
+{
+    if (nth == 1 || fault_alloc_disarm()) {
+        fault_alloc_arm(nth);
+        return true;
+    }
+    if (nth - 2 >= least)
+        return false;
+    fprintf(stderr, "%zu allocations failed, and not at least %zu\n", nth - 2, least);
+    abort();
 }
 
 size_t fault_alloc_count(void)

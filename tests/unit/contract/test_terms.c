@@ -198,18 +198,16 @@ static const char full[] =
 
 Test(terms, are_read_or_not_when_memory_runs_out)
 {
-    size_t nth = 0;
-    enum mcpx_err err;
+    enum mcpx_err err = MCPX_ENOMEM;
 
     mcpx_terms_free(read_terms(full));
-    do {
+    FAULT_ALLOC_EACH (nth, 0) {
         struct mcpx_terms *terms = NULL;
 
-        fault_alloc_arm(++nth);
         err = mcpx_terms_read(contracts, mcpx_slice_of(full), &report, &terms);
         cr_expect(err == MCPX_ENOMEM || (err == MCPX_OK && terms));
         mcpx_terms_free(terms);
-    } while (fault_alloc_disarm());
+    }
     cr_expect_eq(err, MCPX_OK);
 }
 

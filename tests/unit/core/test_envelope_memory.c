@@ -44,13 +44,11 @@ Test(envelope_memory, shortage_is_an_error_and_not_the_end)
 {
     struct mcpx_envelope envelope;
     struct mcpx_fault fault = {"", "", 0};
-    size_t nth = 0;
     enum mcpx_err err;
     bool failed;
 
-    do {
+    FAULT_ALLOC_EACH (nth, 1) {
         mcpx_envelope_init(&envelope);
-        fault_alloc_arm(++nth);
         err = mcpx_envelope_parse(mcpx_slice_of(escaped), 512, &envelope, &fault);
         failed = fault_alloc_disarm();
         cr_expect_eq(err, failed ? MCPX_ENOMEM : MCPX_OK, "allocation %zu", nth);
@@ -63,8 +61,8 @@ Test(envelope_memory, shortage_is_an_error_and_not_the_end)
         cr_expect_eq(mcpx_envelope_parse(mcpx_slice_of(escaped), 512, &envelope, &fault),
                      MCPX_OK);
         mcpx_envelope_fini(&envelope);
-    } while (failed);
-    cr_expect_eq(nth, 2, "one allocation, then none: %zu", nth);
+        cr_expect_leq(nth, 2, "one allocation, then none: %zu", nth);
+    }
 }
 
 Test(envelope_memory, shortage_while_refusing_leaves_the_id_out)

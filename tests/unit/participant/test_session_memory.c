@@ -25,17 +25,12 @@ Test(session_memory, a_session_is_made_or_not)
 {
     struct mcpx_session_config config = stage_config();
     struct mcpx_session *session;
-    enum mcpx_err err;
-    size_t nth = 0;
-    bool failed;
 
-    do {
-        fault_alloc_arm(++nth);
-        err = mcpx_session_new(&config, &session);
-        failed = fault_alloc_disarm();
-        cr_expect_eq(err, failed ? MCPX_ENOMEM : MCPX_OK);
-    } while (failed);
-    cr_expect_gt(nth, 2);
+    FAULT_ALLOC_EACH (nth, 2) {
+        enum mcpx_err err = mcpx_session_new(&config, &session);
+
+        cr_expect_eq(err, fault_alloc_disarm() ? MCPX_ENOMEM : MCPX_OK);
+    }
     mcpx_session_free(session);
     mcpx_session_free(NULL);
 }
@@ -146,17 +141,15 @@ Test(session_memory, shortage_delays_but_loses_nothing)
 Test(session_memory, shortage_in_an_answer_leaves_the_request_open)
 {
     struct mcpx_slice result = MCPX_SLICE("{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{}}");
-    size_t nth = 0;
-    enum mcpx_err err;
 
     stage_hears("{'id':'1','from':'bob','kind':'mcp/request:ping','payload':" PING "}");
     stage_skip();
-    do {
-        fault_alloc_arm(++nth);
-        err = mcpx_session_respond(stage.session, MCPX_SLICE("1"), result, stage.now, NULL);
+    FAULT_ALLOC_EACH (nth, 3) {
+        enum mcpx_err err =
+            mcpx_session_respond(stage.session, MCPX_SLICE("1"), result, stage.now, NULL);
+
         cr_expect_eq(err, fault_alloc_disarm() ? MCPX_ENOMEM : MCPX_OK);
-    } while (err);
-    cr_expect_gt(nth, 3);
+    }
 }
 
 Test(session_memory, who_left_is_told_so_without_the_reason)

@@ -54,25 +54,19 @@ static void load_short_of_memory(const char *settings, bool has_grants)
     ssize_t len = (ssize_t)strlen(settings);
     struct config_sources sources = {
         .file = path, .environment = environment, .chance = settled_chance()};
-    size_t nth = 0;
-    bool failed;
 
     cr_assert(fd >= 0 && write(fd, settings, (size_t)len) == len);
     close(fd);
-    do {
+    FAULT_ALLOC_EACH (nth, 50) {
         struct config config = {0};
         struct mcpx_text errors = {0};
-        enum mcpx_err err;
+        enum mcpx_err err = config_load(&sources, &errors, &config);
 
-        fault_alloc_arm(++nth);
-        err = config_load(&sources, &errors, &config);
-        failed = fault_alloc_disarm();
-        expect_told(err, failed, has_grants, nth);
+        expect_told(err, fault_alloc_disarm(), has_grants, nth);
         cr_expect_eq(config.tokens == NULL, err != MCPX_OK);
         config_fini(&config);
         mcpx_text_fini(&errors);
-    } while (failed);
-    cr_expect_gt(nth, 50);
+    }
     unlink(path);
 }
 
@@ -86,22 +80,17 @@ static void verify_short_of_memory(const char *claims, bool has_grants)
 {
     struct settled s = settled_load(text, NULL, false);
     char *token = jwt_make("{\"alg\":\"HS256\"}", claims, "SHA256", SECRET);
-    size_t nth = 0;
-    bool failed;
 
     cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
-    do {
+    FAULT_ALLOC_EACH (nth, 0) {
         struct grant *grant = NULL;
-        enum mcpx_err err;
-
-        fault_alloc_arm(++nth);
-        err =
+        enum mcpx_err err =
             tokens_verify(s.config.tokens, mcpx_slice_of(token), MCPX_SLICE("t"), now, &grant);
-        failed = fault_alloc_disarm();
-        expect_told(err, failed, has_grants, nth);
+
+        expect_told(err, fault_alloc_disarm(), has_grants, nth);
         cr_expect_eq(grant == NULL, err != MCPX_OK);
         grant_unref(grant);
-    } while (failed);
+    }
     free(token);
     settled_fini(&s);
 }
@@ -118,22 +107,17 @@ Test(policy_memory, shortage_lets_nobody_in)
 Test(policy_memory, shortage_makes_no_half_token)
 {
     struct settled s = settled_load(text, NULL, false);
-    size_t nth = 0;
-    bool failed;
 
-    do {
+    FAULT_ALLOC_EACH (nth, 0) {
         struct mcpx_text token = {0};
         struct mcpx_fault fault;
-        enum mcpx_err err;
+        enum mcpx_err err = tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
+                                         (struct mcpx_slice){0}, now, &fault, &token);
 
-        fault_alloc_arm(++nth);
-        err = tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
-                           (struct mcpx_slice){0}, now, &fault, &token);
-        failed = fault_alloc_disarm();
-        expect_told(err, failed, true, nth);
+        expect_told(err, fault_alloc_disarm(), true, nth);
         cr_expect_eq(token.len == 0, err != MCPX_OK);
         mcpx_text_fini(&token);
-    } while (failed);
+    }
     settled_fini(&s);
 }
 
@@ -141,26 +125,21 @@ Test(policy_memory, shortage_makes_no_half_ticket)
 {
     struct mcpx_capset *set = NULL;
     struct grant *grant;
-    size_t nth = 0;
-    bool failed;
 
     cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
     grant = grant_new(MCPX_SLICE("a"), set, ROUTING_DEFAULT, 0);
-    do {
+    FAULT_ALLOC_EACH (nth, 0) {
         struct mcpx_text ticket = {0};
-        struct tickets *tickets;
+        struct tickets *tickets = tickets_new(settled_chance(), 0);
         enum mcpx_err err = MCPX_ENOMEM;
 
-        fault_alloc_arm(++nth);
-        tickets = tickets_new(settled_chance(), 0);
         if (tickets)
             err = tickets_issue(tickets, grant, MCPX_SLICE("t"), now, &ticket);
-        failed = fault_alloc_disarm();
-        expect_told(err, failed, false, nth);
+        expect_told(err, fault_alloc_disarm(), false, nth);
         cr_expect_eq(grant->refs, err ? 1 : 2);
         tickets_free(tickets);
         mcpx_text_fini(&ticket);
-    } while (failed);
+    }
     grant_unref(grant);
     mcpx_capset_unref(set);
 }

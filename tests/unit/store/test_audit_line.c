@@ -158,17 +158,15 @@ Test(audit_line, without_memory_the_chain_stays_as_it_was)
 {
     struct audit_note note = {.what = AUDIT_ALLOW, .text = MCPX_SLICE("{}")};
     struct audit_chain chain;
-    size_t nth = 0;
-    bool failed;
 
-    do {
+    FAULT_ALLOC_EACH (nth, 0) {
         struct mcpx_text out = {0};
         struct audit_chain before;
         uint64_t seq;
+        bool failed;
 
         audit_chain_begin(&chain);
         before = chain;
-        fault_alloc_arm(++nth);
         seq = audit_chain_add(&chain, &note, true, &out);
         failed = fault_alloc_disarm();
         cr_expect_eq(out.failed, failed);
@@ -176,6 +174,6 @@ Test(audit_line, without_memory_the_chain_stays_as_it_was)
         cr_expect(!failed ||
                   (chain.seq == before.seq && strcmp(chain.prev, before.prev) == 0));
         mcpx_text_fini(&out);
-    } while (failed);
+    }
     cr_expect_eq(chain.seq, 2);
 }
