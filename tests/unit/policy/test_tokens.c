@@ -2,6 +2,7 @@
  * What breaks for whom: a participant has what its token does not name. Protocol: sections 3, 7.
  */
 #include "router/policy/grants/grant_list.h"
+#include "tests/support/rows.h"
 #include "tokens_fixture.h"
 
 #include <criterion/criterion.h>
@@ -99,76 +100,32 @@ Test(tokens, joins_the_grants_of_profile_and_participant)
     cr_expect_not(mcpx_capset_allows(grant->capset, &question));
 }
 
-/* What the claims of a token say, and what becomes of it in topic "t". */
-static const struct {
-    const char *claims;
-    enum mcpx_err err;
-    const char *participant, *capabilities;
-} rows[] = {
-    {"\"participantId\":\"a\",\"topic\":\"t\",\"capabilities\":[\"mcp/*\",\"chat\"]", MCPX_OK,
-     "a", "[\"mcp/*\",\"chat\"]"},
-    {"\"sub\":\"a\",\"topic\":\"t\"", MCPX_OK, "a", "[]"},
-    {"\"participantId\":\"a\",\"sub\":\"b\",\"topic\":\"t\"", MCPX_OK, "a", "[]"},
-    {"\"sub\":\"a\",\"topic\":[\"s\",\"t\"],\"capabilities\":[]", MCPX_OK, "a", "[]"},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":\"worker\"", MCPX_OK, "a",
-     "[\"mcp/response:*\"]"},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":\"worker\",\"capabilities\":[\"chat\"]",
-     MCPX_OK, "a", "[\"chat\"]"},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[{\"kind\":\"chat\",\"to\":[\"b\"]}]",
-     MCPX_OK, "a", "[\"chat\"]"},
-    /* topics are exact names */
-    {"\"sub\":\"a\"", MCPX_EFORBIDDEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":[]", MCPX_EFORBIDDEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"*\"", MCPX_EFORBIDDEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"T\"", MCPX_EFORBIDDEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"tt\"", MCPX_EFORBIDDEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":[\"s\"]", MCPX_EFORBIDDEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"\"", MCPX_EFORBIDDEN, NULL, NULL},
-    /* claims of a wrong shape */
-    {"\"sub\":\"a\",\"topic\":7", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":null", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":{\"t\":1}", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":[\"t\",7]", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":[[\"t\"]]", MCPX_ETOKEN, NULL, NULL},
-    {"\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"participantId\":\"\",\"sub\":\"a\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"participantId\":7,\"sub\":\"a\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"participantId\":\"a\",\"sub\":7,\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"participantId\":null,\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"participantId\":[\"a\"],\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"participantId\":{\"id\":\"a\"},\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"system:gateway\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"System\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"desk~2\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":0", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":65", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":2.0", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"instances\":null", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\\nb\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\\u0000\",\"topic\":\"t\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":\"chat\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":null", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":{}", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[7]", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[\"a//b\"]", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[[\"chat\"]]", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"capabilities\":[{\"kind\":\"chat\",\"to\":[]}]",
-     MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":\"boss\"", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":7", MCPX_ETOKEN, NULL, NULL},
-    {"\"sub\":\"a\",\"topic\":\"t\",\"profile\":null", MCPX_ETOKEN, NULL, NULL},
-};
+static void expect_granted(char *const row[])
+{
+    cr_expect_eq(verify(sign(row[0]), "t"), MCPX_OK, "%s", row[0]);
+    expect_earned("a", row[0]);
+    if (grant)
+        cr_expect_str_eq(grant->capabilities.text, row[1]);
+}
+
+static void expect_forbidden(char *const row[])
+{
+    cr_expect_eq(verify(sign(row[0]), "t"), MCPX_EFORBIDDEN, "%s", row[0]);
+    expect_earned(NULL, row[0]);
+}
+
+static void expect_refused(char *const row[])
+{
+    cr_expect_eq(verify(sign(row[0]), "t"), MCPX_ETOKEN, "%s", row[0]);
+    expect_earned(NULL, row[0]);
+}
 
 Test(tokens, turns_claims_into_a_grant)
 {
     load(text);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        cr_expect_eq(verify(sign(rows[i].claims), "t"), rows[i].err, "%s", rows[i].claims);
-        expect_earned(rows[i].participant, rows[i].claims);
-        if (grant && rows[i].capabilities)
-            cr_expect_str_eq(grant->capabilities.text, rows[i].capabilities);
-    }
+    rows_each("policy/rows/tokens", "granted", expect_granted);
+    rows_each("policy/rows/tokens", "forbidden", expect_forbidden);
+    rows_each("policy/rows/tokens", "of a wrong shape", expect_refused);
 }
 
 Test(tokens, asks_for_no_topic_where_none_is_meant)

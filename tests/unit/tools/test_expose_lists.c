@@ -2,6 +2,7 @@
  * Lists that do not come. What breaks for whom: a client takes a server that failed for one that
  * has nothing, and an agent goes on without the tools that its person counts on.
  */
+#include "tests/support/rows.h"
 #include "tests/unit/tools/expose_world.h"
 
 #include <criterion/criterion.h>
@@ -145,69 +146,38 @@ Test(expose_lists, that_are_not_there_yet_are_named_and_that_fail_later_stay)
 
 #define FIT "\"inputSchema\":{\"type\":\"object\",\"x\":1}"
 
+static void expect_shown(char *const row[])
+{
+    struct world world;
+    char line[500];
+
+    world_start(&world, &(struct world_setup){0});
+    world.seats[world.seat_count++] = "s";
+    world_join(&world);
+    world_say(&world, INITIALIZE);
+    snprintf(line, sizeof line,
+             "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[%s,{\"name\":\"b\"," FIT
+             "}]}}",
+             row[0]);
+    world_event(&world, MCPX_EVENT_RESPONSE, begin(&world, "s"), "s", line);
+    world_line(&world);
+    world_say(&world, LIST);
+    snprintf(line, sizeof line, ANSWER "%s%s{\"name\":\"s__b\"," FIT "}]}}", row[1],
+             *row[1] ? "," : "");
+    world_expect(&world, line);
+    if (!row[2])
+        cr_expect_null(world.notes, "%s: %s", row[0], world.notes);
+    else
+        cr_expect(world.notes && strstr(world.notes, row[2]) &&
+                      strstr(world.notes, "'s': clients would refuse tools/list because of 1"),
+                  "%s: %s", row[0], world.notes);
+    world_stop(&world);
+}
+
 /* One entry that is not as the protocol says takes all tools away from clients that check. */
 Test(expose_lists, hold_nothing_that_clients_refuse)
 {
-    static const struct {
-        const char *item, *shown, *why;
-    } items[] = {
-        {"{\"name\":\"a\"," FIT "}", "{\"name\":\"s__a\"," FIT "}", NULL},
-        {"{\"name\":\"a\"}", "",
-         "a: its inputSchema is no schema of an object, so it is left out"},
-        {"{\"name\":\"a\",\"inputSchema\":null}", "", "a: its inputSchema is no"},
-        {"{\"name\":\"a\",\"inputSchema\":\"object\"}", "", "a: its inputSchema is no"},
-        {"{\"name\":\"a\",\"inputSchema\":{}}", "", "a: its inputSchema is no"},
-        {"{\"name\":\"a\",\"inputSchema\":{\"type\":\"array\"}}", "",
-         "a: its inputSchema is no"},
-        {"{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"p\":true}}}",
-         "", "a: its inputSchema is no"},
-        {"{\"name\":\"\"," FIT "}", "", ": it has no name, so it is left out"},
-        {"{\"name\":7," FIT "}", "", "one: it has no name, so it is left out"},
-        {"7", "", "one: it has no name, so it is left out"},
-        {"{\"name\":\"a\",\"description\":null," FIT "}", "{\"name\":\"s__a\"," FIT "}",
-         "a: its description is not as it has to be, so that is left out"},
-        {"{\"title\":null,\"name\":\"a\",\"icons\":{}," FIT ",\"annotations\":null}",
-         "{\"name\":\"s__a\"," FIT "}", "a: its title is not as it has to be"},
-        {"{\"name\":\"a\"," FIT ",\"outputSchema\":{\"type\":\"array\"}}",
-         "{\"name\":\"s__a\"," FIT "}", "a: its outputSchema is not as it has to be"},
-        {"{\"name\":\"a\"," FIT ",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"p\":"
-         "{\"$ref\":\"#/$defs/Missing\"}}}}",
-         "{\"name\":\"s__a\"," FIT "}", "a: its outputSchema is not as it has to be"},
-        {"{\"name\":\"a\"," FIT ",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"p\":"
-         "{\"$ref\":\"#\"}}}}",
-         "{\"name\":\"s__a\"," FIT
-         ",\"outputSchema\":{\"type\":\"object\",\"properties\":{\"p\":"
-         "{\"$ref\":\"#\"}}}}",
-         NULL},
-    };
-
-    for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
-        struct world world;
-        char line[500];
-
-        world_start(&world, &(struct world_setup){0});
-        world.seats[world.seat_count++] = "s";
-        world_join(&world);
-        world_say(&world, INITIALIZE);
-        snprintf(line, sizeof line,
-                 "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[%s,{\"name\":\"b\"," FIT
-                 "}]}}",
-                 items[i].item);
-        world_event(&world, MCPX_EVENT_RESPONSE, begin(&world, "s"), "s", line);
-        world_line(&world);
-        world_say(&world, LIST);
-        snprintf(line, sizeof line, ANSWER "%s%s{\"name\":\"s__b\"," FIT "}]}}",
-                 items[i].shown, *items[i].shown ? "," : "");
-        world_expect(&world, line);
-        if (!items[i].why)
-            cr_expect_null(world.notes, "%zu: %s", i, world.notes);
-        else
-            cr_expect(
-                world.notes && strstr(world.notes, items[i].why) &&
-                    strstr(world.notes, "'s': clients would refuse tools/list because of 1"),
-                "%zu: %s", i, world.notes);
-        world_stop(&world);
-    }
+    rows_each("tools/rows/listed", "tools", expect_shown);
 }
 
 /* An agent is no server, and has no list: it does not make one of a server's that fails. */

@@ -4,20 +4,19 @@
  * leaves out too much is switched off. Protocol: sections 1, 2 and 5.
  */
 #include "tests/support/envelope_text.h"
+#include "tests/support/rows.h"
 #include "tools/mcpx-bridge/guard/judge.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CALL(name)                                                                            \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" name    \
     "\"}}"
 #define RESULT "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}"
 #define ERROR "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-1,\"message\":\"no\"}}"
-#define PROGRESS                                                                              \
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"                                        \
-    "progress\",\"params\":{\"progressToken\":1,\"progress\":1}}"
-#define BODY(name) "{\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
 #define WELCOME(id) "{\"you\":{\"id\":\"" id "\",\"capabilities\":[]},\"participants\":[]}"
 
 /* `to` and `about` (correlation_id) are absent when NULL; `to` is JSON. */
@@ -82,121 +81,37 @@ static void end(struct guard_judge *judge, struct guard_asked *asked)
     guard_asked_free(asked);
 }
 
+/* The next word; NULL when it is "-". */
+static const char *word(char *line, char **at)
+{
+    const char *word = strtok_r(line, " ", at);
+
+    return strcmp(word, "-") == 0 ? NULL : word;
+}
+
+static void expect_verdict(char *const row[])
+{
+    char *line = strdup(row[0]), *at = NULL;
+    struct message message = {.payload = row[1]};
+    struct guard_asked *asked = NULL;
+    struct guard_judge judge;
+    enum guard_verdict verdict;
+
+    message.from = word(line, &at);
+    message.to = word(NULL, &at);
+    message.kind = word(NULL, &at);
+    message.about = word(NULL, &at);
+    begin(&judge, &asked);
+    verdict = judge_one(&judge, message);
+    cr_expect_str_eq(guard_verdicts[verdict].name, row[2], "%s %s: %s", row[0], row[1],
+                     guard_verdicts[verdict].name);
+    end(&judge, asked);
+    free(line);
+}
+
 Test(guard_judge, holds_every_message_against_the_rules)
 {
-    static const struct {
-        enum guard_verdict verdict;
-        struct message message;
-    } rows[] = {
-        /* the router's own */
-        {GUARD_PASS,
-         {"system:gateway", NULL, "system/presence", NULL, "{\"event\":\"join\"}"}},
-        {GUARD_PASS,
-         {"system:gateway", NULL, "system/position", NULL,
-          "{\"topic\":{\"epoch\":\"5e\",\"serial\":7}}"}},
-        {GUARD_PASS,
-         {"system:gateway", "[\"us\"]", "system/error", "q1", "{\"error\":\"x\"}"}},
-        {GUARD_PASS, {"system:gateway", "[\"us\"]", "system/history", NULL, "{}"}},
-        {GUARD_PASS, {"system:gateway", "[\"us\"]", "system/welcome", NULL, WELCOME("us")}},
-        {GUARD_ADDRESS,
-         {"system:gateway", "[\"us\"]", "system/welcome", NULL, WELCOME("bob")}},
-        {GUARD_ADDRESS,
-         {"system:gateway", "[\"bob\"]", "system/welcome", NULL, WELCOME("bob")}},
-        {GUARD_ADDRESS, {"system:gateway", "[\"bob\"]", "system/error", NULL, "{}"}},
-        {GUARD_ADDRESS, {"system:gateway", NULL, "system/error", NULL, "{}"}},
-        {GUARD_ROUTER, {"mallory", "[\"us\"]", "system/welcome", NULL, WELCOME("us")}},
-        {GUARD_ROUTER, {"mallory", NULL, "system/presence", NULL, "{}"}},
-        {GUARD_ROUTER, {"mallory", NULL, "system/position", NULL, "{}"}},
-        {GUARD_ROUTER, {"mallory", "[\"us\"]", "System/Error", NULL, "{}"}},
-        /* requests */
-        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},
-        {GUARD_PASS, {"bob", NULL, "mcp/request:tools/call:add", NULL, CALL("add")}},
-        {GUARD_PASS, {"bob", "[]", "mcp/request:tools/call", NULL, CALL("add")}},
-        {GUARD_PASS, {"bob", "[\"x\",\"us\"]", "mcp/request:tools/call", NULL, CALL("add")}},
-        {GUARD_ADDRESS, {"bob", "[\"x\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},
-        {GUARD_ECHO, {"us", "[\"us\"]", "mcp/request:tools/call:add", NULL, CALL("add")}},
-        {GUARD_ECHO, {"us", NULL, "chat", NULL, "{\"text\":\"hi\"}"}},
-        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/request:tools/call:sqrt", NULL, CALL("rm")}},
-        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/request:tools/list", NULL, CALL("rm")}},
-        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, RESULT}},
-        {GUARD_RPC, {"bob", "[\"us\"]", "mcp/request:tools/call:add", NULL, "{}"}},
-        {GUARD_RPC,
-         {"bob", "[\"us\"]", "mcp/request:tools/call:a", NULL,
-          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\","
-          "\"name\":\"b\"}}"}},
-        {GUARD_RPC,
-         {"bob", "[\"us\"]", "mcp/request:tools/call:a", NULL,
-          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\","
-          "\"Name\":\"b\"}}"}},
-        {GUARD_RPC,
-         {"bob", "[\"us\"]", "mcp/request:ping", NULL,
-          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"Method\":\"tools/"
-          "call\",\"params\":{"
-          "\"name\":\"rm\"}}"}},
-        {GUARD_TEXT, {"bob", "[\"us\"],\"FROM\":\"system:gateway\"", "chat", NULL, "{}"}},
-        {GUARD_PASS,
-         {"bob", "[\"us\"]", "mcp/request:notifications/progress", "q1", PROGRESS}},
-        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/request:notifications/progress", "x", PROGRESS}},
-        {GUARD_SENDER,
-         {"mallory", "[\"us\"]", "mcp/request:notifications/progress", "q1", PROGRESS}},
-        {GUARD_SENDER, {"mallory", "[\"us\"]", "mcp/request:tools/call", "q2", CALL("a")}},
-        /* proposals */
-        {GUARD_PASS, {"bob", "[\"us\"]", "mcp/proposal:tools/call:add", NULL, BODY("add")}},
-        {GUARD_PASS, {"bob", NULL, "mcp/proposal:tools/call", NULL, BODY("add")}},
-        {GUARD_PROPOSAL,
-         {"bob", "[\"us\"]", "mcp/proposal:tools/call:add", NULL, CALL("add")}},
-        {GUARD_PROPOSAL,
-         {"bob", NULL, "mcp/proposal:tools/call:add", NULL,
-          "{\"method\":\"tools/call\",\"id\":null,\"params\":{\"name\":\"add\"}}"}},
-        {GUARD_PROPOSAL,
-         {"bob", NULL, "mcp/proposal:tools/call:add", NULL,
-          "{\"method\":\"tools/call\",\"ID\":0,\"params\":{\"name\":\"add\"}}"}},
-        {GUARD_DISGUISE,
-         {"bob", NULL, "chat", NULL,
-          "{\"Method\":\"tools/call\",\"\\u0131d\":0,\"params\":{}}"}},
-        {GUARD_DISGUISE, {"bob", NULL, "mcp/other", NULL, "{\"Re\\u017fult\":0}"}},
-        {GUARD_PROPOSAL,
-         {"bob", NULL, "mcp/proposal:tools/call:add", NULL,
-          "{\"method\":\"tools/call\",\"\\u0069d\":0,\"params\":{\"name\":\"add\"}}"}},
-        {GUARD_KIND, {"bob", NULL, "mcp/proposal:tools/call:sqrt", NULL, BODY("rm")}},
-        {GUARD_SENDER, {"mallory", NULL, "mcp/proposal:tools/call", "q1", BODY("add")}},
-        /* responses */
-        {GUARD_UNSOLICITED, {"bob", "[\"us\"]", "mcp/response:tools/call", NULL, RESULT}},
-        {GUARD_UNSOLICITED, {"bob", "[\"us\"]", "mcp/response:tools/call", "other", RESULT}},
-        {GUARD_SENDER, {"mallory", "[\"us\"]", "mcp/response:tools/call", "q1", RESULT}},
-        {GUARD_SENDER, {"mallory", NULL, "mcp/response:tools/list", "q2", RESULT}},
-        {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/list", "q1", RESULT}},
-        {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/call:rm", "q1", RESULT}},
-        {GUARD_OPERATION, {"bob", "[\"us\"]", "mcp/response:tools/list:x", "q2", RESULT}},
-        {GUARD_KIND, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", CALL("rm")}},
-        {GUARD_RPC, {"bob", "[\"us\"]", "mcp/response:tools/call", "q1", "{}"}},
-        {GUARD_ADDRESS, {"bob", "[\"x\"]", "mcp/response:tools/call", "q1", RESULT}},
-        /* other kinds */
-        {GUARD_PASS, {"bob", NULL, "chat", NULL, "{\"text\":\"hi\"}"}},
-        {GUARD_PASS, {"bob", "[\"us\"]", "chat", "q1", "{\"text\":\"hi\"}"}},
-        {GUARD_PASS, {"bob", NULL, "reasoning/start", NULL, "{\"id\":\"r1\"}"}},
-        {GUARD_PASS, {"bob", NULL, "mcp/reject", "q9", "{\"reason\":\"no\"}"}},
-        {GUARD_ADDRESS, {"bob", "[\"x\"]", "chat", NULL, "{\"text\":\"hi\"}"}},
-        {GUARD_DISGUISE, {"bob", NULL, "chat", NULL, CALL("rm")}},
-        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp", NULL, CALL("rm")}},
-        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/requests:tools/call:rm", NULL, CALL("rm")}},
-        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/reject", "q1", RESULT}},
-        {GUARD_DISGUISE, {"bob", "[\"us\"]", "mcp/note", "q1", "{\"result\":{}}"}},
-        {GUARD_SENDER, {"mallory", "[\"us\"]", "mcp/reject", "q1", "{\"reason\":\"no\"}"}},
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct guard_asked *asked = NULL;
-        struct guard_judge judge;
-        enum guard_verdict verdict;
-
-        begin(&judge, &asked);
-        verdict = judge_one(&judge, rows[i].message);
-        cr_expect_eq(verdict, rows[i].verdict, "row %zu: %s from %s: %s instead of %s", i,
-                     rows[i].message.kind, rows[i].message.from, guard_verdicts[verdict].name,
-                     guard_verdicts[rows[i].verdict].name);
-        end(&judge, asked);
-    }
+    rows_each("tools/rows/guard", "messages", expect_verdict);
 }
 
 Test(guard_judge, lets_an_answer_pass_once_and_from_each_of_several)
