@@ -70,16 +70,6 @@ Test(back_to_back, a_router_in_no_hurry_is_obeyed)
 
 /* ---- somebody who uses an id again ---- */
 
-static void fill(void *context, void *bytes, size_t len)
-{
-    uint64_t *random = context;
-
-    for (size_t i = 0; i < len; i++) {
-        *random = *random * 6364136223846793005u + 1442695040888963407u;
-        ((unsigned char *)bytes)[i] = (unsigned char)(*random >> 56);
-    }
-}
-
 static struct grant *grant_of(const char *name)
 {
     struct mcpx_grant all = {.pattern = MCPX_SLICE("*")};
@@ -150,8 +140,8 @@ static void come_back(int flood, bool again, bool should_resume, size_t missed)
 {
     static const struct mcpx_place nowhere;
     struct hub_config config = hub_config_default();
-    uint64_t random = 1;
-    struct mcpx_session_config wishes = {.fill = fill, .context = &random};
+    struct dice dice = dice_of_seed(1);
+    struct mcpx_session_config wishes = {.fill = dice_fill, .context = &dice};
     struct mcpx_place place = nowhere;
     struct mcpx_session *session;
     struct peer *desk, *mallory;
@@ -161,7 +151,7 @@ static void come_back(int flood, bool again, bool should_resume, size_t missed)
 
     config.history_count = 10;
     config.messages_per_minute = 0;
-    hub = hub_new(&config, (struct chance){fill, &random});
+    hub = hub_new(&config, (struct chance){dice_fill, &dice});
     cr_assert(hub && mcpx_session_new(&wishes, &session) == MCPX_OK);
     mallory = join(hub, "mallory", &nowhere);
     desk = join(hub, "desk", &nowhere);

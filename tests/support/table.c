@@ -11,14 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void fill(void *context, void *bytes, size_t len)
-{
-    struct table *table = context;
-
-    for (size_t i = 0; i < len; i++)
-        ((unsigned char *)bytes)[i] = (unsigned char)(dice_bits(&table->chance) >> 24);
-}
-
 void table_require(const struct table *table, bool holds, const char *what)
 {
     if (!holds)
@@ -315,8 +307,10 @@ static struct grant *make_grant(const char *name)
 static void seat_down(struct table *table, size_t index)
 {
     struct seat *seat = &table->seats[index];
-    struct mcpx_session_config config = {
-        .fill = fill, .context = table, .request_ms = 20000, .proposal_ms = 40000};
+    struct mcpx_session_config config = {.fill = dice_fill,
+                                         .context = &table->chance,
+                                         .request_ms = 20000,
+                                         .proposal_ms = 40000};
 
     seat->table = table;
     seat->index = index;
@@ -338,7 +332,7 @@ static struct hub *make_hub(struct table *table)
     config.history_count = table->plan->forgetful ? 8 : 100000;
     config.history_bytes = 64 * 1024 * 1024;
     config.messages_per_minute = table->plan->hurried ? 120 : 0;
-    return hub_new(&config, (struct chance){fill, table});
+    return hub_new(&config, (struct chance){dice_fill, &table->chance});
 }
 
 static void finish(struct table *table)
