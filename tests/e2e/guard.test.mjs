@@ -9,7 +9,8 @@ import { spawnSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
-import { Program, bridgeBinary, guard, listeningGuard, naiveAgent } from './lib/guard.mjs';
+import { addressOf, guard, listeningGuard, naiveAgent } from './lib/guard.mjs';
+import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router, inTime } from './lib/router.mjs';
 
@@ -34,8 +35,8 @@ async function executed({ friend, agent }) {
   const id = friend.send('mcp/request:tools/call:last', call('last', 99), { to: ['naive'] });
   await friend.until(({ kind, correlation_id: cause }) => kind.startsWith('mcp/response')
     && cause === id, 'the answer to an honest request');
-  await agent.line(agent.out, /"did":"last"/);
-  return agent.out.filter((line) => line.includes('"did"')).map((line) => JSON.parse(line).did);
+  await agent.says(/"did":"last".*\n/);
+  return [...agent.output.matchAll(/^.*"did".*$/gm)].map(([line]) => JSON.parse(line).did);
 }
 
 /** Sends one envelope under `grants`; the router has nothing against it. */
@@ -69,7 +70,7 @@ for (const { what, grants, kind, more, reason } of EXECUTIONS) {
     await abuse(it, grants, kind, call('evil'), more);
     assert.deepEqual(await executed(it), ['last']);
     if (reason === undefined) return; /* routine: only counted */
-    const line = await it.agent.line(it.agent.err, /left_out/);
+    const [line] = await it.agent.until(/^.*left_out.*\n/m);
     const { event, reason: said, from, kind: about } = JSON.parse(line);
     assert.deepEqual({ event, said, from, about },
       { event: 'left_out', said: reason, from: 'mallory', about: kind });
@@ -78,13 +79,13 @@ for (const { what, grants, kind, more, reason } of EXECUTIONS) {
 
 /** The agent asks its friend, who answers when `ready(request)` has come true. */
 async function askFriend({ friend, agent }, ready) {
-  agent.write('ask 1 friend add');
+  agent.stdin.write('ask 1 friend add\n');
   const { envelope: request } = await friend.until(
     ({ kind, from }) => kind === 'mcp/request:tools/call:add' && from === 'naive', 'the question');
   await ready(request);
   friend.send('mcp/response:tools/call:add', result('5'),
     { to: ['naive'], correlation_id: request.id });
-  const { got } = JSON.parse(await agent.line(agent.out, /"got"/));
+  const { got } = JSON.parse((await agent.says(/^.*"got".*\n/m))[0]);
   return { text: got.result.content[0].text, request };
 }
 
@@ -113,7 +114,7 @@ test('the answer of somebody who was not asked does not reach a guarded agent', 
     await answerOf(it.friend, 'mallory', request);
   });
   assert.equal(text, '5');
-  assert.match(await it.agent.line(it.agent.err, /left_out/), /"reason":"other_sender"/);
+  await it.agent.until(/left_out.*"reason":"other_sender"/);
 });
 
 /* Its own answer would be the first: a bare agent hears nothing of itself in a directed room. */
@@ -152,7 +153,7 @@ test('a message passes as the bytes it came as', async (t) => {
   }
   await reader.ping();
   await reader.close();
-  assert.deepEqual(await gate.kill(), { code: 0, signal: null });
+  await gate.stop();
 });
 
 test('ordinary requests pass, their errors too', async () => {
@@ -167,7 +168,7 @@ test('ordinary requests pass, their errors too', async () => {
   assert.equal(refused.status, 400);
   await assert.rejects(Participant.join({ url: gate.url }, { topic: 't', authorization: false }),
     { status: 401 });
-  await gate.kill();
+  await gate.stop();
 });
 
 test('a reader that hangs is seen by the router, not hidden by the guard', async (t) => {
@@ -176,7 +177,7 @@ test('a reader that hangs is seen by the router, not hidden by the guard', async
   t.after(() => small.stop());
   const room = new Room(t, small);
   const gate = await listeningGuard(small);
-  t.after(() => gate.kill());
+  t.after(() => gate.stop());
   const speaker = await room.join('speaker', ['chat']);
   const reader = await Participant.join({ url: gate.url, token: (...who) => small.token(...who) },
     { id: 'reader', topic: room.topic });
@@ -193,7 +194,7 @@ test('a reader that hangs is seen by the router, not hidden by the guard', async
 
 test('a router is found under whichever of its addresses it listens at', async (t) => {
   const gate = await listeningGuard({ http: router.http.replace('127.0.0.1', 'localhost') });
-  t.after(() => gate.kill());
+  t.after(() => gate.stop());
   assert.equal((await fetch(`${gate.http}/health`)).status, 200);
 });
 
@@ -202,8 +203,8 @@ test('a router that is not there is a 502 that says so', async () => {
   const answer = await fetch(`${gate.http}/health`);
   assert.equal(answer.status, 502);
   assert.match((await answer.json()).detail, /connection refused/);
-  await gate.line(gate.err, /cannot connect to 127\.0\.0\.1 port 1: connection refused/);
-  await gate.kill();
+  await gate.until(/cannot connect to 127\.0\.0\.1 port 1: connection refused/);
+  await gate.stop();
 });
 
 /** A router that takes connections and says nothing; `sockets` are what it has taken. */
@@ -248,9 +249,9 @@ test('a router that hangs keeps an agent waiting only so long', async (t) => {
   await inTime(agent.over, () => 'the agent still waits');
   assert.match(agent.text, /^HTTP\/1\.1 504 /);
   await silent.taken(1);
-  await gate.line(gate.err, /the router did not answer in time/);
+  await gate.until(/the router did not answer in time/);
   await inTime(silent.sockets[0].gone, () => 'the router still has the connection');
-  await gate.kill();
+  await gate.stop();
 });
 
 test('an agent that leaves while the router hangs leaves nothing behind', async (t) => {
@@ -261,21 +262,21 @@ test('an agent that leaves while the router hangs leaves nothing behind', async 
   for (const agent of agents) agent.destroy();
   await inTime(Promise.all(silent.sockets.map((socket) => socket.gone)),
     () => 'the router still has connections');
-  await gate.kill();
+  await gate.stop();
 });
 
 /* ---- the command ---- */
 
 test('the guard ends with the exit code of its command, or 128 and its signal', async () => {
   const sh = (script) => guard(router, [], ['sh', '-c', script]);
-  assert.equal((await sh('exit 7').ended).code, 7);
-  assert.equal((await sh('kill -KILL $$').ended).code, 137);
+  assert.equal((await sh('exit 7').end()).code, 7);
+  assert.equal((await sh('kill -KILL $$').end()).code, 137);
   const signalled = sh('trap "exit 9" TERM; echo here; while :; do read line || exit 8; done');
-  await signalled.line(signalled.out, /here/);
-  signalled.child.stdin.on('error', () => {}); // a shell that ended at once reads no line
-  signalled.child.kill('SIGTERM');
-  signalled.write('');
-  assert.equal((await signalled.ended).code, 9);
+  await signalled.says(/here/);
+  signalled.stdin.on('error', () => {}); // a shell that ended at once reads no line
+  signalled.kill();
+  signalled.stdin.write('\n');
+  assert.equal((await signalled.end()).code, 9);
 });
 
 test('in a terminal the command gets each signal once, whoever sends it', async (t) => {
@@ -285,40 +286,39 @@ test('in a terminal the command gets each signal once, whoever sends it', async 
   }
   const traps = 'for s in INT QUIT TERM; do trap "echo got $s" $s; done; echo here $PPID $PPID; '
     + 'while :; do read line; done';
-  const url = router.http.replace('http:', 'ws:');
-  const terminal = new Program('script', ['-qec',
-    `"${bridgeBinary()}" guard --url ${url} -- sh -c '${traps}'`, '/dev/null']);
+  const terminal = Program.start('script', ['-qec', `"${programBinary('mcpx-bridge')}" guard --url ${
+    addressOf(router)} -- sh -c '${traps}'`, '/dev/null'], { program: 'script', stdin: 'pipe', stdout: 'kept' });
   t.after(() => terminal.kill('SIGKILL'));
-  const pid = Number((await terminal.line(terminal.out, /here \d/)).split(' ')[1]);
-  const heard = (count) => terminal.count(terminal.out, /got /, count);
+  const pid = Number((await terminal.says(/here (\d+) \d/))[1]);
+  const heard = (count) => terminal.says(new RegExp(`(got \\w+\r?\n[^]*){${count}}`));
   process.kill(pid, 'SIGINT');
   await heard(1);
-  terminal.child.stdin.write('\x03');
+  terminal.stdin.write('\x03');
   await heard(2);
   process.kill(pid, 'SIGQUIT');
   await heard(3);
-  terminal.child.stdin.write('\x03');
+  terminal.stdin.write('\x03');
   await heard(4);
   process.kill(pid, 'SIGTERM');
   await heard(5);
-  assert.deepEqual(terminal.out.flatMap((line) => /got \w+/.exec(line) ?? []),
+  assert.deepEqual(terminal.output.match(/got \w+/g),
     ['got INT', 'got INT', 'got QUIT', 'got INT', 'got TERM']);
 });
 
 test('the command finds the guard in its environment and has its own input', async () => {
   const program = guard(router, [], ['sh', '-c',
     'echo "$MCPX_URL $MCPX_GATEWAY $GATEWAY_URL"; read line; echo "read $line"']);
-  program.write('hello');
-  assert.match(await program.line(program.out, /ws/), /^(ws:\/\/127\.0\.0\.1:\d+) \1 \1$/);
-  await program.line(program.out, /^read hello$/);
+  program.stdin.write('hello\n');
+  await program.says(/^(ws:\/\/127\.0\.0\.1:\d+) \1 \1$/m);
+  await program.says(/^read hello$/m);
   assert.equal((await program.finish()).code, 0);
 });
 
 test('what cannot be guarded is said, with exit code 2, and what cannot be run with 1', async () => {
-  const tls = new Program(bridgeBinary(), ['guard', '--url', 'wss://router']);
-  assert.equal((await tls.ended).code, 2);
-  assert.match(tls.err.join(' '), /ws only/);
+  const tls = guard({ http: 'wss://router' });
+  assert.equal((await tls.end()).code, 2);
+  assert.match(tls.log, /ws only/);
   const missing = guard(router, [], ['/nonexistent/agent']);
-  assert.equal((await missing.ended).code, 1);
-  assert.match(missing.err.join(' '), /cannot run the command: no such file/);
+  assert.equal((await missing.end()).code, 1);
+  assert.match(missing.log, /cannot run the command: no such file/);
 });

@@ -49,11 +49,10 @@ test('a server inherits no token and no key', async (t) => {
 test('the agent behind a guard inherits its own token, and no other secret', async (t) => {
   const agent = [process.execPath, '-e', 'console.log(JSON.stringify(process.env))'];
   const program = Program.start('mcpx-bridge', ['guard', '--url', router.url, '--', ...agent],
-    { env: SECRETS, stdout: 'pipe' });
+    { env: SECRETS, stdout: 'kept' });
   t.after(() => program.kill('SIGKILL'));
-  const text = await program.stdout.setEncoding('utf8').reduce((all, more) => all + more, '');
   assert.equal((await program.end()).code, 0, program.log);
-  const has = JSON.parse(text);
+  const has = JSON.parse(program.output);
   assert.deepEqual(Object.keys(SECRETS).filter((name) => name in has), ['MCPX_TOKEN']);
 });
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { exposePipe, PROPOSER_GRANTS, untilTools } from './lib/expose.mjs';
 import { IMPORT_GRANTS } from './lib/import.mjs';
 import { mcpxctl, Program, programBinary } from './lib/program.mjs';
-import { eventually, freePort, inTime, people, Router, tokenOf } from './lib/router.mjs';
+import { eventually, freePort, people, Router, tokenOf } from './lib/router.mjs';
 import { Pipe } from './lib/wire.mjs';
 
 const ECHO = [process.execPath, fileURLToPath(new URL('lib/echo_server.mjs', import.meta.url))];
@@ -19,21 +19,6 @@ const listen = (port) => ['--dev', '--listen', `127.0.0.1:${port}`];
 /** mcpxctl that reads; its words and what it printed. */
 const ctl = (url, id, ...words) => mcpxctl(words,
   { env: { MCPX_URL: url, MCPX_TOPIC: 'room', MCPX_TOKEN: tokenOf(id) } });
-
-/** Lines of a program's standard output, to be waited for. */
-function linesOf(program) {
-  let text = '';
-  let wake = () => {};
-  program.stdout.setEncoding('utf8').on('data', (more) => { text += more; wake(); });
-  return {
-    all: () => text.split('\n').filter(Boolean),
-    async until(pattern) {
-      while (!pattern.test(text)) {
-        await inTime(new Promise((done) => { wake = done; }), () => `no ${pattern} in\n${text}`);
-      }
-    },
-  };
-}
 
 for (const how of ['stop', 'kill']) {
   test(`a proposal outlives a router that is ${how === 'stop' ? 'stopped' : 'killed'}`, async (t) => {
@@ -47,15 +32,14 @@ for (const how of ['stop', 'kill']) {
     t.after(() => bridge.stop());
     await bridge.until(/is ready/);
     const eye = Program.start('mcpxctl', ['watch', '--json', ...where], {
-      env: { MCPX_TOKEN: tokenOf('eye') }, stdout: 'pipe' });
+      env: { MCPX_TOKEN: tokenOf('eye') }, stdout: 'kept' });
     t.after(() => eye.kill());
-    const seen = linesOf(eye);
     await eye.until(/joined/);
     const pipe = await exposePipe(t, first, 'room', 'desk', { token: tokenOf('desk') });
     await untilTools(pipe, 'files__echo');
     const answer = pipe.call(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call',
       params: { name: 'files__echo', arguments: { text: 'signed' } } }));
-    await seen.until(/mcp\/proposal/);
+    const [seen] = await eye.says(/^.*"mcp\/proposal.*\n/m);
     await first[how]();
     await eye.until(/not connected any more/);
     const second = await Router.start({ config, args: listen(port) });
@@ -65,7 +49,7 @@ for (const how of ['stop', 'kill']) {
       return stdout ? JSON.parse(stdout) : undefined;
     };
     const open = await eventually(proposed, 'the proposal is not open');
-    const { id } = JSON.parse(seen.all().find((line) => line.includes('"mcp/proposal')));
+    const { id } = JSON.parse(seen);
     assert.equal(open.id, id, 'under the same id');
     await eye.until(/joined[^]*joined/);
     await bridge.until(/joined as[^]*joined as/);
@@ -74,8 +58,8 @@ for (const how of ['stop', 'kill']) {
     const decided = await ctl(second.url, 'ann', 'approve', listed, '--yes');
     assert.equal(decided.code, 0, decided.stderr);
     assert.equal(JSON.parse(await answer).result.content[0].text, 'signed');
-    await seen.until(/mcp\/response:tools\/call/);
-    assert.equal(seen.all().filter((line) => line.includes('"mcp/proposal')).length, 1, 'once');
+    await eye.says(/mcp\/response:tools\/call/);
+    assert.equal(eye.output.match(/"mcp\/proposal/g).length, 1, 'once');
   });
 }
 

@@ -6,10 +6,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { forEverybody, Program, programBinary, SOMEBODY } from './lib/program.mjs';
-import { inTime } from './lib/router.mjs';
 
 const KEY = 'a key that makes tokens, and is in the environment';
 
@@ -17,11 +15,9 @@ const KEY = 'a key that makes tokens, and is in the environment';
 async function start(t, ...args) {
   const [program] = forEverybody(t, programBinary('mcpx-router'));
   const router = Program.start('mcpx-router', ['--dev', '--listen', '127.0.0.1:0', ...args],
-    { env: { MCPX_AUTH_JWT_SECRET: KEY }, stdout: 'pipe', uid: SOMEBODY, program });
+    { env: { MCPX_AUTH_JWT_SECRET: KEY }, stdout: 'kept', uid: SOMEBODY, program });
   t.after(() => router.stop());
-  const [line] = await inTime(createInterface({ input: router.stdout })[Symbol.asyncIterator]().next()
-    .then(({ value }) => [value]), () => `the router does not listen\n${router.log}`);
-  assert.match(line, /^listening /);
+  await router.says(/^listening .*\n/);
   return router;
 }
 

@@ -42,10 +42,8 @@ async function start(t) {
   };
   const where = ['--url', router.url, '--topic', 'room'];
   const watch = (file) => {
-    const program = Program.start('mcpxctl', ['watch', '--json', ...where, '--token-file', file], { stdout: 'pipe' });
-    program.text = '';
-    program.stdout.setEncoding('utf8').on('data', (more) => { program.text += more; });
-    program.heard = () => program.text.split('\n').slice(0, -1).map((line) => JSON.parse(line))
+    const program = Program.start('mcpxctl', ['watch', '--json', ...where, '--token-file', file], { stdout: 'kept' });
+    program.heard = () => program.output.split('\n').slice(0, -1).map((line) => JSON.parse(line))
       .filter(({ kind }) => kind === 'chat').map(({ payload }) => payload.n);
     return program;
   };

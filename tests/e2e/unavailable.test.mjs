@@ -87,15 +87,13 @@ test('who cannot enter for a moment comes back to the place he was at', async (t
     ids.push(bob.send('chat', { text: 'news' }));
     await bob.untilId(ids.at(-1));
   };
-  let shown = '';
   const eye = Program.start('mcpxctl',
     ['watch', '--json', '--kind', 'chat', '--count', '4', '--url', full.url, '--topic', room.topic],
-    { env: { MCPX_TOKEN: await router.token('eye', room.topic, []) }, stdout: 'pipe' });
+    { env: { MCPX_TOKEN: await router.token('eye', room.topic, []) }, stdout: 'kept' });
   t.after(() => eye.kill());
-  eye.stdout.setEncoding('utf8').on('data', (text) => { shown += text; });
   await eye.until(/joined/);
   await say();
-  await eventually(() => shown.includes(ids[0]), () => `nothing of ${ids[0]} in ${shown}`);
+  await eye.says(new RegExp(ids[0]));
   full.closesNext = 2;
   full.close(1013, 'unavailable');
   await eye.until(/not connected any more: unavailable/);
@@ -104,7 +102,7 @@ test('who cannot enter for a moment comes back to the place he was at', async (t
   await eye.until(/joined[^]*joined/);
   await say();
   assert.equal((await eye.end()).code, 0, eye.log);
-  assert.deepEqual(shown.trim().split('\n').map((line) => JSON.parse(line).id), ids);
+  assert.deepEqual(eye.output.trim().split('\n').map((line) => JSON.parse(line).id), ids);
 });
 
 test('who was closed by what stands before the router comes back, who broke the rules does not', async (t) => {
@@ -112,17 +110,15 @@ test('who was closed by what stands before the router comes back, who broke the 
   const bob = await room.join('bob', ['chat']);
   const full = await FullRouter.start(t, router);
   const eye = Program.start('mcpxctl', ['watch', '--json', '--url', full.url, '--topic', room.topic],
-    { env: { MCPX_TOKEN: await router.token('eye', room.topic, []) }, stdout: 'pipe' });
-  let shown = '';
+    { env: { MCPX_TOKEN: await router.token('eye', room.topic, []) }, stdout: 'kept' });
   t.after(() => eye.kill());
-  eye.stdout.setEncoding('utf8').on('data', (text) => { shown += text; });
   await eye.until(/joined/);
   const last = [];
   for (const [code, reason] of [[1012, 'Service Restart'], [1013, 'unavailable'], [1002, 'going']]) {
     const id = bob.send('chat', { text: 'news' });
     const joins = eye.log.match(/joined/g).length;
     last.push(id);
-    await eventually(() => shown.includes(id), () => `nothing of ${id} in ${shown}`);
+    await eye.says(new RegExp(id));
     full.close(code, reason);
     await eye.until(new RegExp(`(joined[^]*){${joins + 1}}`));
   }

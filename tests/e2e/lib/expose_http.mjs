@@ -3,7 +3,6 @@
  * to it: as a client would, and byte by byte.
  */
 import { connect } from 'node:net';
-import { createInterface } from 'node:readline';
 import { exposeCommand } from './expose.mjs';
 import { Program } from './program.mjs';
 import { inTime } from './router.mjs';
@@ -20,15 +19,9 @@ export function requestText(id, method, params) {
 /** An expose that serves HTTP; stopped when the test ends. It is a Program with `url` and `port`. */
 export async function exposeHttp(t, router, topic, id, { listen = '127.0.0.1:0', ...more } = {}) {
   const { args, env } = await exposeCommand(router, topic, id, more);
-  const bridge = Program.start('mcpx-bridge', [...args, '--http', listen], { env, stdout: 'pipe' });
-  const said = new Promise((done) => {
-    createInterface({ input: bridge.stdout }).on('line', done);
-  });
-  const line = await inTime(Promise.race([said, bridge.end().then(() => 'nothing')]),
-    () => `no address\n${bridge.log}`);
+  const bridge = Program.start('mcpx-bridge', [...args, '--http', listen], { env, stdout: 'kept' });
   t.after(() => bridge.stop());
-  bridge.url = /^listening (http:\/\/\S+\/mcp)$/.exec(line)?.[1];
-  if (!bridge.url) throw new Error(`said ${line}\n${bridge.log}`);
+  [, bridge.url] = await bridge.says(/^listening (http:\/\/\S+\/mcp)\n/);
   bridge.port = Number(new URL(bridge.url).port);
   return bridge;
 }

@@ -50,23 +50,24 @@ export function forEverybody(t, ...programs) {
 }
 
 export class Program {
-  /** Everything it wrote to standard error. */
+  /** Everything it wrote to standard error, and to standard output if that is kept. */
   log = '';
+  output = '';
   #child;
   #exited;
   #watch = new Watch();
 
   /**
    * Starts `name` with `args`. `env` is added to ours; `stdin` and `stdout` are "ignore" unless
-   * given; `uid` is the user it runs as, `program` a copy to run instead. A user that is not ours
-   * starts in the root folder. Killed at the latest when this process ends.
+   * given, "pipe", or for stdout "kept"; `uid` is the user it runs as, `program` a copy to run instead. A user that is not ours
+   * starts in the root folder unless `cwd` is given. Killed at the latest when this process ends.
    */
-  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid, program: copy } = {}) {
+  static start(name, args, { env = {}, stdin = 'ignore', stdout = 'ignore', uid, program: copy,
+    cwd = uid === undefined ? undefined : '/' } = {}) {
     const program = new Program();
     program.name = name;
     const child = spawn(copy ?? programBinary(name), args, {
-      stdio: [stdin, stdout, 'pipe'], env: { ...process.env, ...env }, uid,
-      cwd: uid === undefined ? undefined : '/',
+      stdio: [stdin, stdout === 'kept' ? 'pipe' : stdout, 'pipe'], env: { ...process.env, ...env }, uid, cwd,
     });
     program.#child = child;
     const killOnExit = () => child.kill('SIGKILL');
@@ -80,10 +81,12 @@ export class Program {
       program.ended = end;
       program.#watch.changed();
     });
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      program.log += text;
+    const keep = (stream, where) => stream.setEncoding('utf8').on('data', (text) => {
+      program[where] += text;
       program.#watch.changed();
     });
+    keep(child.stderr, 'log');
+    if (stdout === 'kept') keep(child.stdout, 'output');
     return program;
   }
 
@@ -108,14 +111,24 @@ export class Program {
     return this.#child.stdout;
   }
 
-  /** Waits until standard error holds a match of `pattern`; returns the match. */
-  async until(pattern, ms) {
+  /** What `look()` gives, asked again whenever the program says something, until it is something. */
+  holds(look, what, ms) {
     const found = this.#watch.until(() => {
-      const match = pattern.exec(this.log);
-      if (!match && this.ended) throw new Error(`${this.name} ended before ${pattern}\n${this.log}`);
-      return match ?? undefined;
+      const result = look() ?? undefined;
+      if (!result && this.ended) throw new Error(`${this.name} ended before ${what}\n${this.log}`);
+      return result;
     });
-    return inTime(found, () => `${this.name} did not say ${pattern}\n${this.log}`, ms);
+    return inTime(found, () => `${this.name} did not say ${what}\n${this.log}${this.output}`, ms);
+  }
+
+  /** Waits until standard error holds a match of `pattern`; returns the match. */
+  until(pattern, ms) {
+    return this.holds(() => pattern.exec(this.log), pattern, ms);
+  }
+
+  /** The same for standard output, which has to be kept. */
+  says(pattern, ms) {
+    return this.holds(() => pattern.exec(this.output), pattern, ms);
   }
 
   /** Sends a signal. */
@@ -126,6 +139,12 @@ export class Program {
   /** Waits for its end; `{ code, signal }`. */
   async end(ms) {
     return inTime(this.#exited, () => `${this.name} did not end\n${this.log}`, ms);
+  }
+
+  /** The same, once it has no input any more. */
+  finish(ms) {
+    this.stdin.end();
+    return this.end(ms);
   }
 
   /** See descendants(). */

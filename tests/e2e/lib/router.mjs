@@ -3,15 +3,13 @@
  * for its address by reading the line it prints, stopped with SIGTERM, and expected to exit 0.
  * Nothing here waits for a fixed time; every wait ends with an event or fails with the log.
  */
-import { spawn } from 'node:child_process';
 import { createHash, createHmac, generateKeyPairSync, randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Program } from './program.mjs';
 
 /** How long anything may take before a test gives up; sanitizer builds on busy machines set more. */
 export const DEADLINE_MS = Number(process.env.MCPX_E2E_DEADLINE_MS ?? 180000);
@@ -98,13 +96,9 @@ export function signToken(secret, claims) {
 }
 
 export class Router {
-  #child;
+  #program;
   #secret;
   #directory;
-  #exited;
-  log = '';
-  /** Where it listens; `url` is the first. */
-  urls = [];
   /** What must never stand in its log: stop() looks for it, when nothing can come any more. */
   secrets = [];
 
@@ -130,46 +124,27 @@ export class Router {
     if (!config || args.includes('--dev')) {
       command.unshift(...(args.includes('--dev') ? [] : ['--dev']));
     }
-    command.unshift(routerBinary());
+    let program = routerBinary();
     if (isActivated) {
       const port = command[command.indexOf('--listen') + 1].split(':').pop();
-      command.unshift(join(dirname(dirname(routerBinary())), 'tests', 'keeper'), port);
+      command.unshift(port, program);
+      program = join(dirname(dirname(program)), 'tests', 'keeper');
     }
-    await router.#launch(command, env);
+    router.#program = Program.start('mcpx-router', command,
+      { env, stdout: 'kept', cwd: router.#directory, program });
+    await router.#program.says(/^listening wss?:\/\/\S+\n/m);
+    [router.url] = router.urls;
+    router.http = router.url.replace(/^ws/, 'http').replace(/\/ws$/, '');
     return router;
   }
 
-  async #launch([program, ...command], env) {
-    const child = spawn(program, command, {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      cwd: this.#directory,
-      env: { ...process.env, ...env },
-    });
-    this.#child = child;
-    const killOnExit = () => child.kill('SIGKILL');
-    process.once('exit', killOnExit);
-    this.#exited = new Promise((done) => {
-      child.once('error', (error) => done({ error }));
-      child.once('close', (code, signal) => done({ code, signal }));
-    });
-    this.#exited.then(() => process.removeListener('exit', killOnExit));
-    child.stderr.setEncoding('utf8').on('data', (text) => { this.log += text; });
+  get log() {
+    return this.#program.log;
+  }
 
-    const listening = new Promise((done) => {
-      createInterface({ input: child.stdout }).on('line', (line) => {
-        const match = /^listening (wss?:\/\/\S+)$/.exec(line);
-        if (!match) return;
-        this.urls.push(match[1]);
-        done(match[1]);
-      });
-    });
-    const died = this.#exited.then((end) => {
-      throw new Error(`${routerBinary()} ended before it listened: ${describeEnd(end)}\n${this.log}`);
-    });
-    this.url = await inTime(Promise.race([listening, died]),
-      () => `mcpx-router printed no "listening ws://..." line\n${this.log}`);
-    died.catch(() => {});
-    this.http = this.url.replace(/^ws/, 'http').replace(/\/ws$/, '');
+  /** Where it listens; `url` is the first. */
+  get urls() {
+    return [...this.#program.output.matchAll(/^listening (wss?:\/\/\S+)\n/gm)].map(([, url]) => url);
   }
 
   /** Where `config` and `files` were written. */
@@ -178,7 +153,7 @@ export class Router {
   }
 
   get pid() {
-    return this.#child.pid;
+    return this.#program.pid;
   }
 
   /** Writes another configuration, or text in its place; reload() has it read. */
@@ -251,19 +226,12 @@ export class Router {
 
   /** One that is activated ends as by stop(), and its successor takes its place. Waits for nothing. */
   restart() {
-    this.#child.kill('SIGHUP');
+    this.#program.kill('SIGHUP');
   }
 
   /** SIGTERM, then exit 0: a crash or a leak report at the end fails the test that caused it. */
   async stop() {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      this.#child.kill('SIGTERM');
-    }
-    const end = await inTime(this.#exited, () => `mcpx-router did not stop\n${this.log}`);
-    if (this.#directory) rmSync(this.#directory, { recursive: true });
-    if (end.code !== 0) {
-      throw new Error(`mcpx-router ended with ${describeEnd(end)}\n${this.log}`);
-    }
+    await this.#program.stop().finally(() => this.#clear());
     if (this.secrets.some((secret) => this.log.includes(secret))) {
       throw new Error(`a secret stands in the log\n${this.log}`);
     }
@@ -271,12 +239,12 @@ export class Router {
 
   /** For tests about sudden death. */
   async kill() {
-    this.#child.kill('SIGKILL');
-    await once(this.#child, 'close');
-    if (this.#directory) rmSync(this.#directory, { recursive: true });
+    this.#program.kill('SIGKILL');
+    await this.#program.end();
+    this.#clear();
   }
-}
 
-function describeEnd({ error, code, signal }) {
-  return error ? error.message : signal ? `signal ${signal}` : `exit code ${code}`;
+  #clear() {
+    if (this.#directory) rmSync(this.#directory, { recursive: true, force: true });
+  }
 }
