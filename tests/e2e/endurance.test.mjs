@@ -16,7 +16,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { EXPOSE_GRANTS, PROPOSER_GRANTS, exposePipe } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
-import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
+import { serverOf, startImport } from './lib/import.mjs';
 import { Participant } from './lib/participant.mjs';
 import { Program, untilGone } from './lib/program.mjs';
 import { DEADLINE_MS, eventually, freePort, pause, Router } from './lib/router.mjs';

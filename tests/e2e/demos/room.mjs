@@ -1,7 +1,7 @@
 /*
  * room.mjs - demo 1: two servers from npm at one table, and an MCP client that sees them as one.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEADLINE_MS } from '../lib/router.mjs';
 import { dim } from '../lib/stage.mjs';

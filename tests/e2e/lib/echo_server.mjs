@@ -4,7 +4,7 @@
  * lies before it. With the word "rows" the tool declares what it takes and returns, and gives back
  * the rows of its arguments.
  */
-import { createInterface } from 'node:readline';
+import { serve } from './small_server.mjs';
 
 const ROWS = { type: 'object', required: ['rows'], properties: { rows: { type: 'array', items: {
   type: 'object', required: ['id', 'name', 'price'], additionalProperties: false,
@@ -14,19 +14,8 @@ const IS_ROWS = process.argv[2] === 'rows';
 const TOOL = IS_ROWS ? { name: 'echo', inputSchema: ROWS, outputSchema: ROWS }
   : { name: 'echo', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
 
-const ANSWERS = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} },
-    serverInfo: { name: 'echo', version: '1.0.0' } }),
-  ping: () => ({}),
+serve('echo', {
   'tools/list': () => ({ tools: [TOOL] }),
   'tools/call': ({ arguments: { text, rows } }) => (IS_ROWS
     ? { content: [], structuredContent: { rows } } : { content: [{ type: 'text', text }] }),
-};
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const answer = ANSWERS[method]
-    ? { result: ANSWERS[method](params) } : { error: { code: -32601, message: 'no such method' } };
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
 });

@@ -6,28 +6,16 @@
  *     node ledger_server.mjs FILE
  */
 import { appendFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { put, serve } from './small_server.mjs';
 
 const FILE = process.argv[2];
 const TOOL = { name: 'note', inputSchema: { type: 'object',
   properties: { key: { type: 'string' }, ms: { type: 'number' } }, required: ['key'] } };
 
-const ANSWERS = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} },
-    serverInfo: { name: 'ledger', version: '1.0.0' } }),
-  ping: () => ({}),
+serve('ledger', {
   'tools/list': () => ({ tools: [TOOL] }),
   'tools/call': ({ arguments: { key } }) => {
     appendFileSync(FILE, `${key}\n`);
     return { content: [{ type: 'text', text: key }] };
   },
-};
-
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const answer = ANSWERS[method]
-    ? { result: ANSWERS[method](params) } : { error: { code: -32601, message: 'no such method' } };
-  setTimeout(() => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`),
-    params?.arguments?.ms ?? 0);
-});
+}, (answer, params) => setTimeout(put, params?.arguments?.ms ?? 0, answer));

@@ -3,7 +3,7 @@
  * as an image: { bytes, last } with the id of the answer at its end when `last` says so, as some
  * SDKs write it.
  */
-import { createInterface } from 'node:readline';
+import { put, serve } from './small_server.mjs';
 
 /** The picture: bytes that compress badly in the eye of whoever compares, but always the same. */
 export function picture(bytes) {
@@ -12,21 +12,12 @@ export function picture(bytes) {
   return data.toString('base64');
 }
 
-const ANSWERS = {
-  initialize: ({ protocolVersion }) => ({ protocolVersion, capabilities: { tools: {} },
-    serverInfo: { name: 'picture', version: '1' } }),
+const METHODS = {
   'tools/list': () => ({ tools: [{ name: 'picture', inputSchema: { type: 'object' } }] }),
   'tools/call': ({ arguments: { bytes } }) => ({
     content: [{ type: 'image', data: picture(bytes), mimeType: 'image/x' }] }),
 };
 
-function serve(line) {
-  const { id, method, params } = JSON.parse(line);
-  if (id === undefined) return;
-  const answer = ANSWERS[method]
-    ? { result: ANSWERS[method](params) } : { error: { code: -32601, message: 'no such method' } };
-  process.stdout.write(`${JSON.stringify(params?.arguments?.last
-    ? { ...answer, jsonrpc: '2.0', id } : { jsonrpc: '2.0', id, ...answer })}\n`);
-}
+const say = ({ id, ...answer }, params) => put(params?.arguments?.last ? { ...answer, id } : { id, ...answer });
 
-if (process.argv[2] === 'serve') createInterface({ input: process.stdin }).on('line', serve);
+if (process.argv[2] === 'serve') serve('picture', METHODS, say);
