@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { exposeClient, listed } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
@@ -61,8 +62,8 @@ test('a change of its list is told to everybody', options, async (t) => {
 
 test('an SDK client of the first generation uses it as any other', options, async (t) => {
   const { room } = await modern(t);
-  const { client } = await room.client('bob', ['mcp/*'], { peer: 'server' });
-  assert.equal(client.getServerVersion().name, 'modern');
+  const client = await exposeClient(t, router, room.topic, 'bob', { options: ['--names', 'plain'] });
+  await listed(client, 'add');
   const result = await client.callTool({ name: 'add', arguments: { a: 20, b: 22 } });
   assert.equal(result.content[0].text, '42');
 });

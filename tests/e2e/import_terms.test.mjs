@@ -9,6 +9,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { exposeClient, listed } from './lib/expose.mjs';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { logFolder } from './lib/folder.mjs';
 import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
@@ -149,7 +150,8 @@ test('every answer has one shape, and lists say which', async (t) => {
   assert.equal(failed.structuredContent.errors[0].code, 'ADAPTER.EXECUTION.FAILED');
 
   /* An official client checks what it gets against the list. */
-  const { client } = await room.client('bob', ['mcp/*'], { peer: 'server' });
+  const client = await exposeClient(t, router, room.topic, 'bob', { options: ['--names', 'plain'] });
+  await listed(client, 'add');
   const { tools } = await client.listTools();
   assert.ok(tools[0].outputSchema.properties.tool_id, JSON.stringify(tools[0]));
   assert.equal((await client.callTool({ name: 'add', arguments: { a: 1, b: 1 } }))

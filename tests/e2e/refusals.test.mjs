@@ -8,42 +8,30 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import { folderFor } from './lib/folder.mjs';
 import { Room } from './lib/room.mjs';
 import { Router, sha256 } from './lib/router.mjs';
-import { REFUSED } from './lib/topic_transport.mjs';
+import { rpc } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
 after(() => router?.stop());
 
-const HANDSHAKE = ['mcp/request:initialize', 'mcp/request:notifications/*'];
+const call = (name, args = {}) => rpc(1, 'tools/call', { name, arguments: args });
 
-/** The explanation an SDK client gets when the router refuses its call. */
-async function explanation(promise) {
-  let data;
-  await assert.rejects(promise, (error) => {
-    assert.ok(error instanceof McpError, String(error));
-    assert.equal(error.code, REFUSED);
-    data = error.data;
-    return true;
-  });
-  return data;
-}
+/** What the router says to a call that it refuses. */
+const explanation = (seat, name, args) => seat.participant.untilRefused(seat.write(call(name, args)));
 
 test('a call without a grant is refused with what to ask for, and nobody else hears it', async (t) => {
   const room = new Room(t, router);
   await room.everything();
   const witness = await room.join('witness', ['chat']);
-  const grants = [...HANDSHAKE, 'mcp/request:tools/call:get-*', 'mcp/proposal:tools/call:*'];
-  const { client } = await room.client('limited', grants);
-  await witness.until((e) => e.from === 'limited' && e.kind === 'mcp/request:notifications/initialized',
-    'the end of the greeting');
+  const grants = ['mcp/request:tools/call:get-*', 'mcp/proposal:tools/call:*'];
+  const limited = await room.seat('limited', grants);
   await room.settle(witness);
   const before = witness.received.length;
 
-  const refusal = await explanation(client.callTool({ name: 'echo', arguments: { message: 'x' } }));
+  const refusal = await explanation(limited, 'echo', { message: 'x' });
   assert.equal(refusal.error, 'capability_violation');
   assert.equal(refusal.message, "You lack capability for 'mcp/request:tools/call:echo'");
   assert.equal(refusal.attempted_kind, 'mcp/request:tools/call:echo');
@@ -60,15 +48,14 @@ test('a call without a grant is refused with what to ask for, and nobody else he
     await router.token('witness', room.topic));
   assert.ok(!json.history.some(({ kind }) => kind === 'mcp/request:tools/call:echo'));
 
-  const sum = await client.callTool({ name: 'get-sum', arguments: { a: 2, b: 40 } });
-  assert.match(sum.content[0].text, /\b42\b/, 'what is granted goes on working');
+  assert.match(await limited.call(call('get-sum', { a: 2, b: 40 })), /\b42\b/,
+    'what is granted goes on working');
 });
 
 test('the alternative is offered only to those who may propose', async (t) => {
   const room = new Room(t, router);
   await room.everything();
-  const { client } = await room.client('mute', HANDSHAKE);
-  const refusal = await explanation(client.callTool({ name: 'echo', arguments: { message: 'x' } }));
+  const refusal = await explanation(await room.seat('mute', ['mcp/request:*/list']), 'echo');
   assert.equal('alternative' in refusal, false);
   assert.equal(refusal.would_allow, 'mcp/request:tools/call:echo');
 });
@@ -76,9 +63,8 @@ test('the alternative is offered only to those who may propose', async (t) => {
 test('the alternative can be sent as it stands, and another may carry it out', async (t) => {
   const room = new Room(t, router);
   await room.everything();
-  const { participant: agent } = await room.client('agent', [...HANDSHAKE, 'mcp/proposal:*']);
-  const { participant: human } = await room.client('human', ['mcp/*', 'chat'],
-    { query: { routing: 'all' } });
+  const agent = await room.join('agent', ['mcp/proposal:*']);
+  const human = await room.join('human', ['mcp/*', 'chat']);
   const params = { name: 'echo', arguments: { message: 'approved' } };
   const payload = { jsonrpc: '2.0', id: 7, method: 'tools/call', params };
   const { alternative } = await agent.untilRefused(
@@ -123,32 +109,27 @@ test('files: what is granted is read, and neither writing nor climbing out is po
   const room = new Room(t, router);
   await room.server('fs', 'server-filesystem', [folder]);
   const witness = await room.join('witness', ['chat']);
-  const { client, participant } = await room.client('reader', [...HANDSHAKE,
-    'mcp/request:tools/list', 'mcp/request:tools/call:read_*',
-    'mcp/request:resources/read:file:///srv/*'], { peer: 'fs' });
+  const reader = await room.seat('reader', ['mcp/request:tools/list',
+    'mcp/request:tools/call:read_*', 'mcp/request:resources/read:file:///srv/*'], 'fs');
 
-  const { tools } = await client.listTools();
-  assert.ok(tools.some(({ name }) => name === 'write_file'), 'the server would do it');
-  const read = await client.callTool({ name: 'read_text_file',
-    arguments: { path: join(folder, 'hello.txt') } });
-  assert.equal(read.content[0].text, 'hello from a file\n');
+  assert.match(await reader.call(rpc(1, 'tools/list')), /"write_file"/, 'the server would do it');
+  assert.match(await reader.call(call('read_text_file', { path: join(folder, 'hello.txt') })),
+    /"hello from a file\\n"/);
 
   const target = join(folder, 'new.txt');
-  const refusal = await explanation(client.callTool({ name: 'write_file',
-    arguments: { path: target, content: 'no' } }));
+  const refusal = await explanation(reader, 'write_file', { path: target, content: 'no' });
   assert.equal(refusal.reason, 'no_matching_grant');
   assert.equal(refusal.would_allow, 'mcp/request:tools/call:write_file');
   assert.equal(refusal.nearest, 'mcp/request:tools/call:read_*');
   assert.equal(existsSync(target), false);
   assert.equal(readFileSync(join(folder, 'hello.txt'), 'utf8'), 'hello from a file\n');
 
-  const ask = (uri) => participant.send(`mcp/request:resources/read:${uri}`,
-    { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri } }, { to: ['fs'] });
+  const ask = (uri) => reader.write(rpc(1, 'resources/read', { uri }));
   const allowed = ask('file:///srv/notes/a..b.txt');
   await witness.untilId(allowed);
   for (const uri of ['file:///srv/../etc/passwd', 'file:///srv/%2e%2e/etc/passwd',
     'file:///srv/a/.%2E/b', 'file:///srv/a%2f..%2fb', 'file:///srv/./x', 'file:///srv/a/..']) {
-    const { reason, nearest } = await participant.untilRefused(ask(uri));
+    const { reason, nearest } = await reader.participant.untilRefused(ask(uri));
     assert.equal(reason, 'no_matching_grant', uri);
     assert.equal(nearest, 'mcp/request:resources/read:file:///srv/*', uri);
   }

@@ -8,19 +8,24 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
+import { rpc } from './lib/wire.mjs';
 
 let router;
 before(async () => { router = await Router.start(); });
 after(() => router?.stop());
 
-const CLIENT = ['mcp/request:*', 'mcp/response:*', 'chat'];
+/** A participant that has called a tool of a real server. */
+async function caller(room, message) {
+  const alice = await room.seat('alice', ['mcp/request:*', 'mcp/response:*', 'chat']);
+  await alice.call(rpc(1, 'tools/call', { name: 'echo', arguments: { message } }));
+  return alice.participant;
+}
 
 test('an observer without grants sees a whole session and can say nothing', async (t) => {
   const room = new Room(t, router);
   await room.everything();
   const observer = await room.join('observer', []);
-  const { client, participant } = await room.client('alice', CLIENT);
-  await client.callTool({ name: 'echo', arguments: { message: 'watched' } });
+  const participant = await caller(room, 'watched');
   const mark = await room.settle(participant, observer);
   const seen = observer.heard().map(({ kind }) => kind);
   assert.ok(seen.includes('mcp/request:tools/call:echo'));
@@ -40,10 +45,9 @@ test('an observer without grants sees a whole session and can say nothing', asyn
 
 test('a late joiner is told what was said, byte for byte, and under the derived kind', async (t) => {
   const room = new Room(t, router);
-  await room.everything();
   const witness = await room.join('witness', []);
-  const { client, participant } = await room.client('alice', CLIENT);
-  await client.callTool({ name: 'echo', arguments: { message: 'before you came' } });
+  await room.everything();
+  const participant = await caller(room, 'before you came');
   const odd = '{"protocol":"mcpx/v0.1", "id":"odd-1",\t"kind":"chat","payload":'
     + '{"n":12345678901234567890,"f":1.10,"e":1e400,"k":1,"k":2,"z":"\\u0000\\ud83d\\ude00 \\/ é"}}';
   participant.sendText(odd);

@@ -1,6 +1,6 @@
 /*
- * inside.mjs - demo 0: what goes over the wire, with the MCP client and bridge of lib/: who may do what,
- * and what everybody sees of it.
+ * inside.mjs - demo 0: what goes over the wire between participants and ordinary MCP servers: who may
+ * do what, and what everybody sees of it.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { Room } from '../lib/room.mjs';
 import { Router } from '../lib/router.mjs';
 import { bold, cyan, dim, green, red, yellow } from '../lib/stage.mjs';
+import { rpc } from '../lib/wire.mjs';
 
 export const title = 'inside: the messages themselves: derived kinds, refusals, late joiners, resuming';
 
@@ -30,49 +31,39 @@ const step = (title) => stage.step(title);
 
 async function gather(room, folder) {
   await step('Who is in the room');
-  const tools = await room.everything('tools');
-  const files = await room.server('files', 'server-filesystem', [folder]);
+  const observer = await room.join('observer', []);
+  await room.everything('tools');
+  await room.server('files', 'server-filesystem', [folder]);
   row('tools', 'server-everything, an ordinary MCP server on its standard streams');
   row('files', `server-filesystem, another one, serving ${dim(folder)}`);
-  const observer = await room.join('observer', []);
   row('observer', `may say ${red('nothing')}, and watches`);
-  const alice = await room.client('alice', ['mcp/*', 'chat'],
-    { peer: 'tools', query: { routing: 'all' } });
-  row('alice', `an MCP client, may ${green('mcp/*')} and ${green('chat')}`);
-  const grants = ['mcp/request:initialize', 'mcp/request:notifications/*',
-    'mcp/request:tools/call:read_*', 'mcp/proposal:*'];
-  const agent = await room.client('agent', grants, { peer: 'files' });
-  row('agent', `an MCP client, may ${green('…tools/call:read_*')} and ${green('mcp/proposal:*')}`);
-  assert.equal(observer.welcome.payload.participants.length, 2);
-  await observer.until((e) => e.from === 'agent' && e.kind === 'mcp/request:notifications/initialized',
-    'the end of its greeting');
-  return { tools, files, observer, alice, agent };
+  const alice = await room.seat('alice', ['mcp/*', 'chat'], 'tools');
+  row('alice', `may ${green('mcp/*')} and ${green('chat')}`);
+  const agent = await room.seat('agent', ['mcp/request:tools/call:read_*', 'mcp/proposal:*'], 'files');
+  row('agent', `may ${green('…tools/call:read_*')} and ${green('mcp/proposal:*')}`);
+  return { observer, alice, agent };
 }
 
-async function call({ tools, observer, alice }) {
+async function call({ observer, alice }) {
   await step('alice calls a tool; the answer says what it is an answer to');
-  const since = observer.received.length;
-  const result = await alice.client.callTool({ name: 'echo', arguments: { message: 'hello, room' } });
-  const { envelope: request } = await observer.until(
-    (e) => e.kind === 'mcp/request:tools/call:echo', 'the request', { since });
+  const { envelope: request } = await observer.untilId(alice.write(rpc(1, 'tools/call',
+    { name: 'echo', arguments: { message: 'hello, room' } })));
   const { envelope: response } = await observer.until(
-    (e) => e.correlation_id === request.id, 'the response', { since });
-  const sentAs = tools.participant.sent.get(response.id);
+    (e) => e.correlation_id === request.id, 'the response');
+  const sentAs = 'mcp/response:tools/call';
   line(request);
   line(response, sentAs);
   say(dim(`   the server sent ${sentAs}; the router knew the rest from the request`));
-  say(`   ${JSON.stringify(result.content[0].text)}`);
-  assert.equal(response.kind, 'mcp/response:tools/call:echo');
-  assert.equal(sentAs, 'mcp/response:tools/call');
+  say(`   ${JSON.stringify(response.payload.result.content[0].text)}`);
+  assert.equal(response.kind, `${sentAs}:echo`);
 }
 
 async function overstep({ observer, alice, agent }, room, target) {
   await step('agent tries to write a file, which it was not granted');
   const since = observer.received.length;
   const wish = { name: 'write_file', arguments: { path: target, content: 'signed off by alice\n' } };
-  const refusal = await agent.client.callTool(wish)
-    .then(() => assert.fail('the router let it through'), (error) => error.data);
-  assert.equal(refusal?.error, 'capability_violation');
+  const refusal = await agent.participant.untilRefused(agent.write(rpc(1, 'tools/call', wish)));
+  assert.equal(refusal.error, 'capability_violation');
   say(`   ${red('✗')} ${refusal.message}`);
   for (const name of ['reason', 'nearest', 'would_allow', 'alternative']) {
     say(`     ${name.padEnd(12)} ${yellow(refusal[name])}`);

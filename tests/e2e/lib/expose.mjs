@@ -4,6 +4,7 @@
  */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { programBinary } from './program.mjs';
 import { DEADLINE_MS, eventually, inTime } from './router.mjs';
 import { Watch } from './watch.mjs';
@@ -85,3 +86,7 @@ export async function untilListed(client, schema, look) {
     await inTime(changed, 'the list did not change', Math.max(1, end - Date.now()));
   }
 }
+
+/** The same until it sees a tool: a call waits no longer for the topic's servers than untilTools says. */
+export const listed = (client, tool) => untilListed(client, ToolListChangedNotificationSchema,
+  async () => (await client.listTools()).tools.some(({ name }) => name === tool));

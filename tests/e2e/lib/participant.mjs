@@ -1,7 +1,7 @@
 /*
  * participant.mjs - a plain participant: it joins, keeps every message exactly as it came, sends
  * what it is told to, and waits for what a test expects, by predicate and with a deadline.
- * It knows no MCP; topic_transport.mjs and server_bridge.mjs build on it.
+ * It knows no MCP; wire.mjs builds on it.
  */
 import { randomUUID } from 'node:crypto';
 import WebSocket from 'ws';

@@ -1,15 +1,14 @@
 /*
  * room.mjs - what most tests begin with: a topic of their own, participants that leave when the
- * test ends, a real MCP server with a seat in it and real MCP clients around it.
+ * test ends, a real MCP server with a seat in it and others around it that speak MCP.
  */
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { startImport } from './import.mjs';
 import { Participant } from './participant.mjs';
 import { mcpxctl } from './program.mjs';
-import { ServerBridge } from './server_bridge.mjs';
-import { TopicTransport } from './topic_transport.mjs';
+import { Seat } from './wire.mjs';
 
 const require = createRequire(import.meta.url);
 
@@ -37,12 +36,11 @@ export class Room {
     return participant;
   }
 
-  /** A real server program at the table. */
-  async server(id, name, args, more = {}) {
-    const bridge = await ServerBridge.start(this.router, {
-      id, topic: this.topic, command: process.execPath, args: [serverProgram(name), ...args], ...more,
-    });
-    this.#test.after(() => bridge.close());
+  /** A real server program at the table, ready. */
+  async server(id, name, args) {
+    const bridge = await startImport(this.#test, this.router, this.topic, id,
+      [process.execPath, serverProgram(name), ...args]);
+    await bridge.until(/is ready/);
     return bridge;
   }
 
@@ -51,20 +49,9 @@ export class Room {
     return this.server(id, 'server-everything', ['stdio']);
   }
 
-  /**
-   * An SDK client in session with participant `peer`. `prepare(client)` runs before it connects,
-   * for handlers; `offers` are the client's own MCP capabilities.
-   */
-  async client(id, capabilities, { peer = 'everything', offers = {}, prepare, ...more } = {}) {
-    const client = new Client({ name: id, version: '0.1.0' }, { capabilities: offers });
-    const transport = new TopicTransport(this.router,
-      { id, topic: this.topic, capabilities, peer, query: { routing: 'directed' }, ...more });
-    prepare?.(client);
-    client.errors = [];
-    client.onerror = (error) => client.errors.push(error);
-    await client.connect(transport);
-    this.#test.after(() => client.close());
-    return { client, transport, participant: transport.participant };
+  /** A participant that speaks MCP with participant `peer`. */
+  async seat(id, capabilities, peer = 'everything') {
+    return new Seat(await this.join(id, capabilities), peer);
   }
 
   /** mcpxctl in this room, as `id` with these capabilities. */

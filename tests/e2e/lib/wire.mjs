@@ -7,8 +7,40 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { kindOf } from './kinds.mjs';
 import { inTime } from './router.mjs';
+
+/*
+ * The kind of a message, derived from the JSON-RPC inside it. Only the edges may look into payloads,
+ * so this table exists here and in libmcpx, never in the hub. kinds.test.mjs holds it against the
+ * table of protocol section 2, as the conformance test does with the library's.
+ */
+const CONTEXT_OF = {
+  'tools/call': (params) => params.name,
+  'prompts/get': (params) => params.name,
+  'resources/read': (params) => params.uri,
+  'resources/subscribe': (params) => params.uri,
+  'resources/unsubscribe': (params) => params.uri,
+  'completion/complete': ({ ref }) =>
+    ({ 'ref/prompt': ref?.name, 'ref/resource': ref?.uri })[ref?.type],
+  'tasks/get': (params) => params.taskId,
+  'tasks/cancel': (params) => params.taskId,
+  'tasks/result': (params) => params.taskId,
+  'tasks/update': (params) => params.taskId,
+  'notifications/resources/updated': (params) => params.uri,
+  'notifications/tasks/status': (params) => params.taskId,
+};
+
+/* The CONTEXT of a call, or undefined for methods that have none. */
+function contextOf(method, params) {
+  const context = CONTEXT_OF[method]?.(params ?? {});
+  return typeof context === 'string' && context !== '' ? context : undefined;
+}
+
+/** `type:METHOD[:CONTEXT]` for a JSON-RPC request or notification. */
+export function kindOf(type, { method, params }) {
+  const context = contextOf(method, params);
+  return context === undefined ? `${type}:${method}` : `${type}:${method}:${context}`;
+}
 
 /** What an import declares to its server, and how it answers when nobody else does. */
 export const CLIENT_CAPABILITIES = { elicitation: {}, sampling: {} };
