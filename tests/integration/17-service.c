@@ -3,8 +3,8 @@
  * router that hangs and that nobody starts again, and clients that are refused while it is
  * restarted. Protocol: section 6 (1001); configuration: as a service.
  */
+#include "tests/support/daemon.h"
 #include "tests/support/rude_client.h"
-#include "tests/support/service.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -12,14 +12,123 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+
+/*
+ * The real program under a service manager, which is the test: its listening socket is handed over,
+ * and what it tells is read, as systemd does both for a unit with Type=notify and a socket.
+ * systemd-socket-activate could hand the socket over, but starts nothing a second time.
+ *
+ * daemon    the program as it runs now; daemon_stop and daemon_wait end it
+ * socket    what it listens on; it stays open when the program ends
+ * notify    where it tells how it is
+ * path      of that
+ * heard     what expect waited for
+ */
+struct service {
+    struct daemon daemon;
+    int socket, notify;
+    char path[64], heard[512];
+};
+
+enum { FIRST_HANDED = 3, BACKLOG = 1024 };
+
+/* Opens both sockets; the one to listen on is on `host`, an IPv4 address as a number. */
+static void service_open(struct service *service, uint32_t host)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(host)};
+    struct sockaddr_un where = {.sun_family = AF_UNIX};
+
+    *service = (struct service){.socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+                                .notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+    snprintf(service->path, sizeof service->path, "/tmp/mcpx-test-notify-%d", (int)getpid());
+    strcpy(where.sun_path, service->path);
+    unlink(service->path);
+    cr_assert(bind(service->notify, (struct sockaddr *)&where, sizeof where) == 0);
+    cr_assert(bind(service->socket, (struct sockaddr *)&address, sizeof address) == 0);
+    cr_assert(listen(service->socket, BACKLOG) == 0);
+}
+
+static void run_child(const struct service *service, pid_t test, int out, unsigned watchdog_us)
+{
+    char number[16];
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != test)
+        _exit(127);
+    dup2(out, STDOUT_FILENO);
+    dup2(service->socket, FIRST_HANDED);
+    snprintf(number, sizeof number, "%d", (int)getpid());
+    setenv("LISTEN_PID", number, 1);
+    setenv("LISTEN_FDS", "1", 1);
+    setenv("NOTIFY_SOCKET", service->path, 1);
+    snprintf(number, sizeof number, "%u", watchdog_us);
+    if (watchdog_us)
+        setenv("WATCHDOG_USEC", number, 1);
+    execl(daemon_program(), "mcpx-router", "--dev", (char *)NULL);
+    _exit(127);
+}
+
+/* In development mode; may be called again when it has ended. watchdog_us: 0 = nobody watches */
+static void service_start(struct service *service, unsigned watchdog_us)
+{
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    pid_t test = getpid();
+    int pipes[2];
+
+    getsockname(service->socket, (struct sockaddr *)&address, &len);
+    cr_assert(pipe(pipes) == 0);
+    service->daemon = (struct daemon){.listeners = 1, .out = pipes[0]};
+    service->daemon.port[0] = ntohs(address.sin_port);
+    service->daemon.pid = fork();
+    if (service->daemon.pid == 0)
+        run_child(service, test, pipes[1], watchdog_us);
+    close(pipes[1]);
+}
+
+/* The next of its words; false when there are none now. Waits for nothing. */
+static bool service_hears(struct service *service, char *words, size_t size)
+{
+    ssize_t len = recv(service->notify, words, size - 1, MSG_DONTWAIT);
+
+    words[len > 0 ? len : 0] = '\0';
+    return len > 0;
+}
+
+/* Waits until it tells this, and returns all that it told with it, until the next call. */
+static const char *service_expect(struct service *service, const char *words)
+{
+    long deadline = support_now_ms() + DAEMON_PATIENCE_MS;
+
+    for (;;) {
+        struct pollfd wait = {.fd = service->notify, .events = POLLIN};
+        long left = deadline - support_now_ms();
+
+        cr_assert(left > 0 && poll(&wait, 1, (int)left) > 0, "it never told %s", words);
+        if (service_hears(service, service->heard, sizeof service->heard) &&
+            strstr(service->heard, words))
+            return service->heard;
+    }
+}
+
+static void service_close(struct service *service)
+{
+    close(service->socket);
+    close(service->notify);
+    unlink(service->path);
+}
 
 static struct service service;
 

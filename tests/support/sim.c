@@ -261,7 +261,7 @@ static void step(struct sim *sim)
 {
     sim->step++;
     sim->fault_fired = false;
-    if (sim->config.gated && dice_hits(&sim->dice, 2))
+    if (sim->config.gated && dice_below(&sim->dice, 5) < 2)
         sim_gate_step(sim);
     else
         act(sim);

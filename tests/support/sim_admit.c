@@ -300,7 +300,11 @@ void sim_join(struct sim *sim)
 
     if (!peer)
         return;
-    *peer = (struct sim_peer){.topic = topic, .who = (int)dice_below(&sim->dice, SIM_WHO)};
+    *peer = (struct sim_peer){.who = (int)dice_below(&sim->dice, SIM_WHO)};
+    /* With a store there are crashes, so it rather goes where it has been. */
+    for (int i = 0; sim->config.gated && i < 2 && !*topic->places[peer->who].epoch; i++)
+        topic = &sim->topics[dice_below(&sim->dice, SIM_TOPICS)];
+    peer->topic = topic;
     if (!sim->config.gated && dice_hits(&sim->dice, 6))
         peer->token_expires_ms = sim->now.wall_ms + 1 + (int64_t)dice_below(&sim->dice, 30000);
     grant = draw_grant(sim, peer);

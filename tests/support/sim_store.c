@@ -268,7 +268,7 @@ static void answer(struct sim *sim, const struct fake_held *held, bool is_turn)
     else if (answer.what == SUBMIT_JOIN)
         settle_join(sim, &out);
     sim_sync(sim);
-    if (out.joiner && sim_is_in(out.joiner) && dice_hits(&sim->dice, 2))
+    if (out.joiner && sim_is_in(out.joiner) && dice_hits(&sim->dice, 6))
         sim_hold_back(sim, out.joiner);
 }
 

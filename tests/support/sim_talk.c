@@ -250,6 +250,8 @@ void sim_talk(struct sim *sim)
     struct draft draft = {.flaw = SOUND};
     struct verdict verdict;
 
+    if (sim->config.gated && !sim_is_in(peer))
+        peer = sim_pick(sim);
     if (!peer->peer)
         return;
     if (!sim_is_in(peer)) {
