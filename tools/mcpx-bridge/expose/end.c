@@ -123,23 +123,3 @@ void expose_fail(struct expose *x, struct bridge_call *call, int code,
     }
     expose_end(x, call);
 }
-
-/*
- * Requests that came before the topic's servers were known. A client lists tools the moment it is
- * connected; answered at once, it would see none and many never ask again.
- */
-
-/* How long a router that is not there yet is waited for. */
-enum { REACH_MS = 20000 };
-
-void expose_hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id)
-{
-    struct bridge_call *held = bridge_calls_add(&x->held, &(struct bridge_call){.id = id});
-
-    bridge_calls_hold(&x->held, held, line);
-    if (!x->reach_ms)
-        x->reach_ms = x->now.mono_ms + REACH_MS;
-    held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
-    if (!x->was_joined && held->due_ms < x->reach_ms)
-        held->due_ms = x->reach_ms;
-}

@@ -53,9 +53,6 @@ int64_t expose_calls_deadline(const struct expose *x);
 /** The longest time that the client waits for the topic's servers. */
 enum { EXPOSE_HOLD_MS = 3000 };
 
-/** Keeps a line, the request with that id. */
-void expose_hold(struct expose *x, struct mcpx_slice line, struct mcpx_slice id);
-
 /**
  * The destination of a request: the participant, its own name of the thing, and the params with
  * that name.

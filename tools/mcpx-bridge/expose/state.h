@@ -192,24 +192,6 @@ enum { EXPOSE_QUOTED_MAX = 208 };
 /** The function behind expose_quoted; writes into `buf`, which has EXPOSE_QUOTED_MAX bytes. */
 struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text);
 
-/**
- * The client has sent a request: remembers what "initialize", or the first of the requests that
- * name the client each time, says of it. With the first of all the servers are asked.
- */
-void expose_greet(struct expose *x, const struct mcpx_rpc *rpc);
-
-/**
- * Whether the topic was ever reached. If not, the request is answered with an error that says
- * why: an empty list would look like a topic without servers.
- */
-bool expose_has_topic(struct expose *x, const struct expose_request *request);
-
-/** Handles "initialize". */
-bool expose_hello(struct expose *x, const struct expose_request *request);
-
-/** Handles "server/discover". */
-bool expose_discover(struct expose *x, const struct expose_request *request);
-
 /** The revisions of MCP that the client is served in: today's, and the newest with "initialize". */
 #define EXPOSE_MODERN "2026-07-28"
 #define EXPOSE_LEGACY "2025-11-25"
