@@ -168,6 +168,21 @@ static bool is_passed(const struct expose *x, const struct mcpx_event *event)
     return mcpx_slice_equal(method, MCPX_SLICE("notifications/message"));
 }
 
+/* As it is, but for ids. */
+static void pass_same(struct expose *x, struct mcpx_slice participant,
+                      const struct mcpx_rpc *rpc)
+{
+    struct mcpx_text out = {0}, params = {0};
+
+    if (!expose_may_tell(x))
+        return;
+    expose_ids_show(x, participant, rpc->params, EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION,
+                    &params);
+    bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params", &params);
+    expose_tell(x, out);
+    mcpx_text_fini(&params);
+}
+
 /* The list that the notification is about; EXPOSE_LIST_COUNT when it is about none. */
 static enum expose_list changed_list(struct mcpx_slice method)
 {
@@ -197,7 +212,7 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
     else if (mcpx_slice_equal(method, MCPX_SLICE("notifications/resources/updated")))
         expose_watch_updated(x, from, event->rpc);
     else if (x->client.initialized && seat->state == EXPOSE_SEAT_LISTED && is_passed(x, event))
-        expose_tell_same(x, from, event->rpc);
+        pass_same(x, from, event->rpc);
 }
 
 /* Who waited for the topic waits for its servers from here on. */
@@ -269,6 +284,13 @@ static void grants(struct expose *x, const struct mcpx_event *event)
     expose_touch(x);
 }
 
+/* The session no longer waits for its answer. */
+static void expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
+{
+    (void)event;
+    expose_give_up(x, call, BRIDGE_TIMED_OUT, MCPX_SLICE("no answer in time"));
+}
+
 static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
                                                  const struct mcpx_event *event) = {
     [MCPX_EVENT_JOINED] = joined,      [MCPX_EVENT_LEFT] = left,
@@ -283,7 +305,7 @@ static void (*const on_call_events[MCPX_EVENT_COUNT])(struct expose *x,
     [MCPX_EVENT_REFUSED] = expose_undelivered,
     [MCPX_EVENT_REJECTED] = expose_rejected,
     [MCPX_EVENT_FULFILLING] = expose_approved,
-    [MCPX_EVENT_EXPIRED] = expose_expired};
+    [MCPX_EVENT_EXPIRED] = expired};
 
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now)
 {

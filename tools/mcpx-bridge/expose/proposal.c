@@ -7,11 +7,6 @@
 
 #include "tools/mcpx-bridge/bridge.h"
 
-static void schedule_heartbeat(struct expose *x, struct bridge_call *call)
-{
-    call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
-}
-
 /* tools/call 'write_file' to 'files' */
 static struct mcpx_text operation_of(const struct bridge_call *call)
 {
@@ -31,10 +26,14 @@ void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
                                                     : "waiting for approval of",
                      &operation);
 
-    expose_tell_progress(x, call, mcpx_text_view(&message));
+    if (call->token.len && expose_may_tell(x))
+        expose_tell_notice(
+            x, "notifications/progress",
+            mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
+                         ++call->progress, &message));
     mcpx_text_fini(&message);
     mcpx_text_fini(&operation);
-    schedule_heartbeat(x, call);
+    call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
 }
 
 void expose_propose(struct expose *x, struct bridge_call *call)
@@ -62,6 +61,17 @@ void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err e
     mcpx_text_fini(&text);
 }
 
+/* To the log, and to a client that takes notifications/message. */
+static void warn(struct expose *x, struct mcpx_slice sentence)
+{
+    expose_note(x, sentence);
+    if (x->client.initialized && expose_may_tell(x))
+        expose_tell_notice(
+            x, "notifications/message",
+            mx_formatted("{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",\"data\":%q}",
+                         sentence));
+}
+
 void expose_approved(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
@@ -76,7 +86,7 @@ void expose_approved(struct expose *x, struct bridge_call *call,
         message =
             mx_formatted("%s acted on the proposal of %s with other params than were proposed",
                          expose_quoted(event->envelope->from), &operation);
-        expose_warn(x, mcpx_text_view(&message));
+        warn(x, mcpx_text_view(&message));
         mcpx_text_fini(&message);
         mcpx_text_fini(&operation);
     }

@@ -361,12 +361,6 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
     mcpx_text_fini(&message);
 }
 
-void expose_expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
-{
-    (void)event;
-    expose_give_up(x, call, BRIDGE_TIMED_OUT, MCPX_SLICE("no answer in time"));
-}
-
 static void run_out(struct expose *x, struct bridge_call *call)
 {
     bool asked = call->stage == EXPOSE_REQUESTED;

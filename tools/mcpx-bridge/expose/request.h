@@ -36,10 +36,6 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 
-/** The session no longer waits for its answer. */
-void expose_expired(struct expose *x, struct bridge_call *call,
-                    const struct mcpx_event *event);
-
 /** It could not be delivered. */
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event);
@@ -271,11 +267,6 @@ bool expose_find_stage(struct expose *x, struct mcpx_slice method,
                        const struct expose_thing *thing, enum expose_stage *out);
 
 /**
- * Whether the client may use the thing, directly or by a proposal. For expose_catalog_write.
- */
-bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing);
-
-/**
  * Sends a call as request, or as proposal when its stage is PROPOSED. What came of it is told to
  * expose_sent.
  */
@@ -316,8 +307,5 @@ bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
 
 /** Whether the participant could have anything that is shown. Otherwise it is not asked. */
 bool expose_only_wants(const struct expose *x, struct mcpx_slice participant);
-
-/** Logs which patterns have fitted nothing so far. */
-void expose_only_note(struct expose *x);
 
 #endif

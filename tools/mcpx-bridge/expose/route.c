@@ -74,6 +74,16 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
     return best->found;
 }
 
+/* Bytes both begin with. */
+static size_t common_len(struct mcpx_slice a, struct mcpx_slice b)
+{
+    size_t len = 0;
+
+    while (len < a.len && len < b.len && a.text[len] == b.text[len])
+        len++;
+    return len;
+}
+
 /* The longest beginning that a URI shares with one this participant listed. */
 static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
 {
@@ -87,7 +97,7 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
         while (mcpx_json_walk_next(&walk)) {
             struct mcpx_slice raw = mcpx_json_get(walk.value, expose_lists[lists[i]].key);
             struct mcpx_slice text = {raw.text + 1, raw.len < 2 ? 0 : raw.len - 2};
-            size_t common = raw.len < 2 ? 0 : expose_uri_common(text, uri);
+            size_t common = raw.len < 2 ? 0 : common_len(text, uri);
 
             best = common > best ? common : best;
         }

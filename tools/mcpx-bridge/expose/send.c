@@ -89,16 +89,6 @@ bool expose_only_wants(const struct expose *x, struct mcpx_slice participant)
     return false;
 }
 
-void expose_only_note(struct expose *x)
-{
-    for (size_t i = 0; i < x->config.only_count; i++)
-        if (!x->only[i].fitted)
-            expose_note_text(x,
-                             mx_formatted("--only %s fits no participant and no name in the "
-                                          "topic at present",
-                                          expose_quoted(mcpx_text_view(&x->only[i].pattern))));
-}
-
 /* ---- messages ---- */
 
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
@@ -161,17 +151,6 @@ bool expose_find_stage(struct expose *x, struct mcpx_slice method,
                                "proposal expires"));
     x->is_warned = true;
     return true;
-}
-
-bool expose_shows(void *expose, enum expose_list list, const struct expose_thing *thing)
-{
-    struct expose *x = expose;
-    enum expose_stage stage;
-
-    return expose_only_covers(
-               x, thing->participant,
-               expose_names_shown(&x->names, expose_lists[list].space, thing)) &&
-           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing, &stage);
 }
 
 /* The params with another progress token; with an empty one, without any. */

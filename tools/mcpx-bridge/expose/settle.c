@@ -28,12 +28,24 @@ bool expose_is_settled(const struct expose *x, int list)
     return true;
 }
 
+/* Whether the client may use the thing, directly or by a proposal. */
+static bool shows(void *expose, enum expose_list list, const struct expose_thing *thing)
+{
+    struct expose *x = expose;
+    enum expose_stage stage;
+
+    return expose_only_covers(
+               x, thing->participant,
+               expose_names_shown(&x->names, expose_lists[list].space, thing)) &&
+           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing, &stage);
+}
+
 static struct expose_filter filter_of(struct expose *x)
 {
     const struct bridge_terms *terms = x->config.terms;
     bool changes = terms && mcpx_terms_change_lists(terms->terms);
 
-    return (struct expose_filter){x, expose_shows, changes ? terms->terms : NULL};
+    return (struct expose_filter){x, shows, changes ? terms->terms : NULL};
 }
 
 void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
@@ -45,6 +57,17 @@ void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text
     mcpx_text_puts(out, "]}");
     x->told[list] = expose_catalog_face(&x->catalog, list, &x->names, &filter);
     x->is_told[list] = true;
+}
+
+/* Which patterns have fitted nothing so far. */
+static void note_only(struct expose *x)
+{
+    for (size_t i = 0; i < x->config.only_count; i++)
+        if (!x->only[i].fitted)
+            expose_note_text(x,
+                             mx_formatted("--only %s fits no participant and no name in the "
+                                          "topic at present",
+                                          expose_quoted(mcpx_text_view(&x->only[i].pattern))));
 }
 
 /* A list that the client was given before all were known once has changed as any other may. */
@@ -67,7 +90,7 @@ static void tell_changes(struct expose *x)
         if (changed[i])
             expose_tell_changed(x, (enum expose_list)i);
     if (!x->has_baseline)
-        expose_only_note(x);
+        note_only(x);
     x->has_baseline = true;
 }
 

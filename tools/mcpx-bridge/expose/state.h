@@ -158,10 +158,6 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
 void expose_tell_add_modern(struct mcpx_text *out, struct mcpx_slice method,
                             struct mcpx_slice result);
 
-/** A participant's notification as it is, but for ids. */
-void expose_tell_same(struct expose *x, struct mcpx_slice participant,
-                      const struct mcpx_rpc *rpc);
-
 /**
  * For messages that the client can do without. Returns false when they are not sent: to clients
  * that hear answers only, and to one that does not read, for which they are counted.
@@ -170,13 +166,6 @@ bool expose_may_tell(struct expose *x);
 
 /** A notification. Takes `params`: JSON, or empty for none. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
-
-/** A sign of life for a call whose client gave a progress token. */
-void expose_tell_progress(struct expose *x, struct bridge_call *call,
-                          struct mcpx_slice message);
-
-/** A warning, to the log and to a client that takes notifications/message. */
-void expose_warn(struct expose *x, struct mcpx_slice sentence);
 
 /** One sentence for the log. */
 void expose_note(struct expose *x, struct mcpx_slice sentence);

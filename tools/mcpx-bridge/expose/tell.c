@@ -98,20 +98,6 @@ void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
     expose_tell(x, out);
 }
 
-void expose_tell_same(struct expose *x, struct mcpx_slice participant,
-                      const struct mcpx_rpc *rpc)
-{
-    struct mcpx_text out = {0}, params = {0};
-
-    if (!expose_may_tell(x))
-        return;
-    expose_ids_show(x, participant, rpc->params, EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION,
-                    &params);
-    bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params", &params);
-    expose_tell(x, out);
-    mcpx_text_fini(&params);
-}
-
 bool expose_may_tell(struct expose *x)
 {
     if (x->config.answers_only)
@@ -137,26 +123,6 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text p
     bridge_add_notice(&out, method, &params);
     expose_tell(x, out);
     mcpx_text_fini(&params);
-}
-
-void expose_tell_progress(struct expose *x, struct bridge_call *call,
-                          struct mcpx_slice message)
-{
-    if (call->token.len && expose_may_tell(x))
-        expose_tell_notice(
-            x, "notifications/progress",
-            mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
-                         ++call->progress, message));
-}
-
-void expose_warn(struct expose *x, struct mcpx_slice sentence)
-{
-    expose_note(x, sentence);
-    if (x->client.initialized && expose_may_tell(x))
-        expose_tell_notice(
-            x, "notifications/message",
-            mx_formatted("{\"level\":\"warning\",\"logger\":\"mcpx-bridge\",\"data\":%q}",
-                         sentence));
 }
 
 /* ---- what the bridge says of itself ---- */

@@ -66,9 +66,6 @@ bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri);
 /** Bytes of a template before its first expression. */
 size_t expose_uri_literal(struct mcpx_slice template);
 
-/** Bytes both begin with. */
-size_t expose_uri_common(struct mcpx_slice a, struct mcpx_slice b);
-
 /* ---- the table ---- */
 
 /**

@@ -221,12 +221,3 @@ size_t expose_uri_literal(struct mcpx_slice template)
         len++;
     return len;
 }
-
-size_t expose_uri_common(struct mcpx_slice a, struct mcpx_slice b)
-{
-    size_t len = 0;
-
-    while (len < a.len && len < b.len && a.text[len] == b.text[len])
-        len++;
-    return len;
-}
