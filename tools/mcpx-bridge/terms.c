@@ -6,6 +6,7 @@
 
 #include "lib/json/json_write.h"
 #include "tools/common/input.h"
+#include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/json.h>
 
@@ -129,6 +130,20 @@ void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitte
 
     if (*admitted)
         bridge_doors_end(doors, admitted, &end, &answer);
+}
+
+int bridge_code_of(enum mcpx_cause cause)
+{
+    switch (cause) {
+    case MCPX_CAUSE_INPUT:
+        return BRIDGE_BAD_PARAMS;
+    case MCPX_CAUSE_TIMEOUT:
+        return BRIDGE_TIMED_OUT;
+    case MCPX_CAUSE_DENIED:
+        return BRIDGE_NOT_ALLOWED;
+    default:
+        return BRIDGE_UNAVAILABLE;
+    }
 }
 
 void bridge_add_answer(struct mcpx_text *out, struct mcpx_slice id,

@@ -92,6 +92,9 @@ void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,
 /** The second door, if the call did not go through it: nobody waits for it any more. */
 void bridge_doors_abandon(struct bridge_doors *doors, struct mcpx_call **admitted);
 
+/** The code of a JSON-RPC error for what ends a call that is not under terms. */
+int bridge_code_of(enum mcpx_cause cause);
+
 /** Appends the message that answers a request with this id (raw). */
 void bridge_add_answer(struct mcpx_text *out, struct mcpx_slice id,
                        const struct mcpx_call_answer *answer);

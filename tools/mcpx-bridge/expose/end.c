@@ -33,16 +33,6 @@ static bool names_two_tasks(struct mcpx_slice result, unsigned where)
                         (mcpx_json_get(task, "taskId").text ? 1 : 0);
 }
 
-static void tell_ambiguous(struct expose *x, struct bridge_call *call)
-{
-    struct mcpx_slice reason = MCPX_SLICE("the server's answer names its task in two ways");
-
-    if (call->admitted)
-        expose_terms_fail(x, call, MCPX_CAUSE_FAILED, reason, (struct mcpx_slice){0});
-    else
-        expose_tell_error(x, call->id, BRIDGE_UNAVAILABLE, reason);
-}
-
 /*
  * The answer through the second door. `shown` is the server's result or error where that was
  * changed, and becomes what the terms make of it; empty: it stays. Returns true for an error.
@@ -51,15 +41,16 @@ static bool pass_terms(struct expose *x, struct bridge_call *call, const struct 
                        struct mcpx_text *shown)
 {
     bool is_error = rpc->form == MCPX_RPC_ERROR;
-    struct mcpx_slice text = is_error ? rpc->error : rpc->result;
+    struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = is_error ? rpc->error : rpc->result};
     struct mcpx_call_answer answer;
 
     if (!call->admitted)
         return is_error;
     if (shown->len)
-        text = mcpx_text_view(shown);
-    expose_terms_answer(x, call, is_error, text, &answer);
-    if (answer.text.text != text.text) {
+        how.text = mcpx_text_view(shown);
+    bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
+    if (answer.text.text != how.text.text) {
         mcpx_text_reset(shown);
         mcpx_text_slice(shown, answer.text);
     }
@@ -72,7 +63,8 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
     bool is_error;
 
     if (names_two_tasks(rpc->result, ids_of(call))) {
-        tell_ambiguous(x, call);
+        expose_fail(x, call, MCPX_CAUSE_FAILED,
+                    MCPX_SLICE("the server's answer names its task in two ways"), NULL);
         return;
     }
     expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown);
@@ -90,6 +82,7 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
         mx_format(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":%s}", call->id,
                   is_error ? "error" : "result", modern.len ? &modern : &shown);
     expose_tell(x, out);
+    expose_end(x, call);
     mcpx_text_fini(&shown);
     mcpx_text_fini(&modern);
 }
@@ -103,23 +96,20 @@ void expose_end(struct expose *x, struct bridge_call *call)
     bridge_calls_drop(&x->calls, call);
 }
 
-/* What a code of ours is under terms. */
-static enum mcpx_cause cause_of(int code)
+void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
+                 struct mcpx_slice message, const struct mcpx_text *more)
 {
-    if (code == BRIDGE_TIMED_OUT)
-        return MCPX_CAUSE_TIMEOUT;
-    return code == BRIDGE_NOT_ALLOWED ? MCPX_CAUSE_DENIED : MCPX_CAUSE_UNAVAILABLE;
-}
+    struct mcpx_text data = {0};
 
-void expose_fail(struct expose *x, struct bridge_call *call, int code,
-                 struct mcpx_slice message)
-{
     if (call->purpose == EXPOSE_FOR_CLIENT) {
+        if (more)
+            mx_format(&data, "{%s}", more);
         if (call->admitted)
-            expose_terms_fail(x, call, cause_of(code), message, (struct mcpx_slice){0});
+            expose_terms_fail(x, call, cause, message, more);
         else
-            expose_tell_error(x, call->id, code, message);
+            expose_tell_error_data(x, call->id, bridge_code_of(cause), message, &data);
         expose_unwatch(x, call);
+        mcpx_text_fini(&data);
     }
     expose_end(x, call);
 }

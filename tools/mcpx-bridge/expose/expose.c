@@ -288,7 +288,7 @@ static void grants(struct expose *x, const struct mcpx_event *event)
 static void expired(struct expose *x, struct bridge_call *call, const struct mcpx_event *event)
 {
     (void)event;
-    expose_give_up(x, call, BRIDGE_TIMED_OUT, MCPX_SLICE("no answer in time"));
+    expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, MCPX_SLICE("no answer in time"));
 }
 
 static void (*const on_events[MCPX_EVENT_COUNT])(struct expose *x,
@@ -381,7 +381,7 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (call->purpose == EXPOSE_FOR_CLIENT)
-            expose_fail(x, call, BRIDGE_UNAVAILABLE, sentence);
+            expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, sentence, NULL);
     }
     for (struct bridge_call *held; (held = x->held.first);) {
         abandon_line(x, mcpx_text_view(&held->payload), sentence);

@@ -309,13 +309,13 @@ void expose_probe_answer(struct expose *x, struct bridge_call *call,
     }
 }
 
-void expose_give_up(struct expose *x, struct bridge_call *call, int code,
+void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                     struct mcpx_slice message)
 {
     if (expose_call_is_probe(call))
         expose_probe_answer(x, call, NULL);
     else
-        expose_fail(x, call, code, message);
+        expose_fail(x, call, cause, message, NULL);
 }
 
 void expose_probe_refused(struct expose *x, struct bridge_call *call)
@@ -374,7 +374,7 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
             if (expose_call_is_probe(call))
                 bridge_calls_drop(&x->calls, call);
             else
-                expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
+                expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message), NULL);
         }
     }
     mcpx_text_fini(&message);

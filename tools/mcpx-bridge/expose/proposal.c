@@ -52,7 +52,7 @@ void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err e
     if (err) {
         mcpx_text_puts(&text, "the call needs approval, but could not be proposed: ");
         expose_add_unsent(x, call, err, &text);
-        expose_fail(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&text));
+        expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&text), NULL);
     } else {
         text = operation_of(call);
         expose_note_text(x, mx_formatted("proposed %s, envelope %s", &text, &call->sent_in));
@@ -99,6 +99,8 @@ static void tell_rejection(struct expose *x, struct bridge_call *call,
 {
     struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
+    struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED};
+    struct mcpx_call_answer answer;
     struct mcpx_text result;
 
     if (!mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call"))) {
@@ -107,8 +109,9 @@ static void tell_rejection(struct expose *x, struct bridge_call *call,
     }
     result = mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
                           sentence);
+    how.text = mcpx_text_view(&result);
     if (call->admitted)
-        expose_terms_refused(x, call, mcpx_text_view(&result));
+        bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
     expose_tell_result(x, &request, result);
 }
 
@@ -151,38 +154,22 @@ static void add_would_allow(const struct expose *x, const struct expose_kind *ki
     mcpx_capset_unref(none);
 }
 
-/* The members of an object, without its braces. */
-static struct mcpx_slice inside(const struct mcpx_text *object)
-{
-    if (object->len <= 2)
-        return (struct mcpx_slice){0};
-    return (struct mcpx_slice){object->text + 1, object->len - 2};
-}
-
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow)
 {
-    struct mcpx_text operation = operation_of(call), data = {0};
+    struct mcpx_text operation = operation_of(call), more = {0};
     struct mcpx_text message =
         mx_formatted("no grant covers %s, neither as request nor as proposal", &operation);
     struct expose_kind kind;
 
-    mx_json_begin_object(&data, NULL);
     if (expose_kind_make(&kind, "mcp/request", call->method, call->context)) {
-        mcpx_json_add_member(&data, "kind", kind.kind.text);
+        mcpx_json_add_member(&more, "kind", kind.kind.text);
         if (!would_allow.text)
-            add_would_allow(x, &kind, call->who.id, &data);
+            add_would_allow(x, &kind, call->who.id, &more);
     }
     if (would_allow.text)
-        mx_json_add_raw(&data, "would_allow", would_allow);
-    mx_json_end_object(&data);
-    if (call->admitted)
-        expose_terms_fail(x, call, MCPX_CAUSE_DENIED, mcpx_text_view(&message), inside(&data));
-    else
-        expose_tell_error_data(x, call->id, BRIDGE_NOT_ALLOWED, mcpx_text_view(&message),
-                               &data);
-    expose_unwatch(x, call);
-    expose_end(x, call);
+        mx_json_add_raw(&more, "would_allow", would_allow);
+    expose_fail(x, call, MCPX_CAUSE_DENIED, mcpx_text_view(&message), &more);
     mcpx_text_fini(&operation);
     mcpx_text_fini(&message);
-    mcpx_text_fini(&data);
+    mcpx_text_fini(&more);
 }

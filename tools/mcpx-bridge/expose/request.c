@@ -63,7 +63,7 @@ static void fail_unsent(struct expose *x, struct bridge_call *call, enum mcpx_er
 
     mcpx_text_puts(&message, "the call could not be sent: ");
     expose_add_unsent(x, call, err, &message);
-    expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
+    expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -305,7 +305,6 @@ void expose_answered(struct expose *x, struct bridge_call *call,
         if (event->rpc->form == MCPX_RPC_ERROR)
             expose_unwatch(x, call);
         expose_answer(x, call, event->rpc);
-        expose_end(x, call);
         break;
     case EXPOSE_FOR_NOBODY:
         expose_end(x, call);
@@ -357,7 +356,7 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
     if (expose_call_is_probe(call))
         expose_probe_refused(x, call);
     else
-        expose_give_up(x, call, BRIDGE_UNAVAILABLE, mcpx_text_view(&message));
+        expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 
@@ -374,7 +373,7 @@ static void run_out(struct expose *x, struct bridge_call *call)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
         expose_forget(x, mcpx_text_view(&call->sent_in));
-    expose_give_up(x, call, BRIDGE_TIMED_OUT, mcpx_text_view(&message));
+    expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }
 

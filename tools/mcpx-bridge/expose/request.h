@@ -101,11 +101,16 @@ void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice
 /** Ends a call that was answered or is no longer waited for, and the questions about it. */
 void expose_end(struct expose *x, struct bridge_call *call);
 
-/** Ends it with an error. The client gets the error when the call is its own. */
-void expose_fail(struct expose *x, struct bridge_call *call, int code,
-                 struct mcpx_slice message);
+/**
+ * Ends it with an error. The client gets the error when the call is its own.
+ *
+ * message   a sentence for people
+ * more      members of the error's data; NULL: none
+ */
+void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
+                 struct mcpx_slice message, const struct mcpx_text *more);
 
-/** Somebody else's answer to a call, with the client's id in it. The caller ends the call. */
+/** Somebody else's answer to a call, with the client's id in it. Ends the call. */
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 
 /** True when requests of that method are under terms: it is tools/call, and there are terms. */
@@ -137,26 +142,9 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
 void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
                               const struct mcpx_fault *fault);
 
-/**
- * The second door: the server has answered. `text` is its result, or its error object.
- *
- * out   filled with what the client gets, lent until another call comes or ends
- */
-void expose_terms_answer(struct expose *x, struct bridge_call *call, bool is_error,
-                         struct mcpx_slice text, struct mcpx_call_answer *out);
-
-/**
- * The second door: the call has failed, and the client is told.
- *
- * reason   a sentence for people
- * more     members of the error's data; absent: none
- */
+/** The second door: the call has failed, and the client is told. As expose_fail. */
 void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
-                       struct mcpx_slice reason, struct mcpx_slice more);
-
-/** The second door: a person said no. The client gets this result, which the caller tells. */
-void expose_terms_refused(struct expose *x, struct bridge_call *call,
-                          struct mcpx_slice result);
+                       struct mcpx_slice reason, const struct mcpx_text *more);
 
 /* ---- ids that servers give out, and the ids that the client knows for them. ---- */
 
@@ -229,7 +217,7 @@ void expose_probe_answer(struct expose *x, struct bridge_call *call,
                          const struct mcpx_rpc *rpc);
 
 /** Ends any call without an answer: with an error, one for the catalogue in silence. */
-void expose_give_up(struct expose *x, struct bridge_call *call, int code,
+void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                     struct mcpx_slice message);
 
 /** The router refused a call for the catalogue: ends it. Lists need no "initialize" before. */

@@ -199,32 +199,17 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
 
 /* ---- the second door ---- */
 
-void expose_terms_answer(struct expose *x, struct bridge_call *call, bool is_error,
-                         struct mcpx_slice text, struct mcpx_call_answer *out)
-{
-    struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
-                                .text = text};
-
-    bridge_doors_end(&x->doors, &call->admitted, &how, out);
-}
-
 void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
-                       struct mcpx_slice reason, struct mcpx_slice more)
+                       struct mcpx_slice reason, const struct mcpx_text *more)
 {
     struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
-    struct mcpx_call_end how = {
-        .type = MCPX_CALL_FAILED, .cause = cause, .reason = reason, .more = more};
+    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
+                                .cause = cause,
+                                .reason = reason,
+                                .more = more ? mcpx_text_view(more) : (struct mcpx_slice){0}};
     struct mcpx_call_answer answer;
 
     bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
     tell(x, &request, &answer);
-}
-
-void expose_terms_refused(struct expose *x, struct bridge_call *call, struct mcpx_slice result)
-{
-    struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED, .text = result};
-    struct mcpx_call_answer answer;
-
-    bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
 }

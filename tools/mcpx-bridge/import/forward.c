@@ -181,19 +181,6 @@ void import_answer_failed(struct import *import, const struct bridge_row *row,
     import_want_drop(import, row->action.topic, row->action.about);
 }
 
-/* What a cause is without terms. */
-static int code_of(enum mcpx_cause cause)
-{
-    switch (cause) {
-    case MCPX_CAUSE_INPUT:
-        return BRIDGE_BAD_PARAMS;
-    case MCPX_CAUSE_TIMEOUT:
-        return BRIDGE_TIMED_OUT;
-    default:
-        return BRIDGE_UNAVAILABLE;
-    }
-}
-
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data)
 {
@@ -201,8 +188,8 @@ void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
     if (import_is_under_terms(import, call->method))
         import_terms_refuse(import, call, cause, mcpx_slice_of(message), data);
     else
-        bridge_add_error(&import->text, call->id, code_of(cause), mcpx_slice_of(message),
-                         data);
+        bridge_add_error(&import->text, call->id, bridge_code_of(cause),
+                         mcpx_slice_of(message), data);
     import_answer(import, call);
 }
 

@@ -206,8 +206,7 @@ void import_answer(struct import *import, struct bridge_call *call);
 void import_abandon(struct import *import, struct bridge_call *call);
 
 /**
- * Answers it with an error of ours, and drops it. `data` is a raw object, or absent. Without terms
- * a cause is -32602 for INPUT, -32001 for TIMEOUT, and else -32000.
+ * Answers it with an error of ours, and drops it. `data` is a raw object, or absent.
  */
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data);
