@@ -64,6 +64,7 @@ struct bridge_holder {
  * Of an import:
  * written       the server has it; until then `payload` waits for the server to be ready
  * was_asked     the server has asked somebody about it since it was due last
+ * is_turned_away   it was refused as it came
  *
  * Of an expose:
  * stage, list   as enum expose_stage, enum expose_list
@@ -84,7 +85,7 @@ struct bridge_call {
     int64_t due_ms;
     struct mcpx_call *admitted;
     int64_t about;
-    bool written, was_asked;
+    bool written, was_asked, is_turned_away;
     bool modern, is_again;
     int stage;
     int64_t heartbeat_ms, resend_ms;

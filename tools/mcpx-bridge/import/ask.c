@@ -94,15 +94,14 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
 }
 
 /* Puts the question to whoever's call that is. */
-static void put(struct import *import, struct bridge_call *call, struct mcpx_slice line,
-                const struct mcpx_rpc *rpc)
+static void put(struct import *import, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *row = note(import, call, rpc);
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &call->who.id,
                                .to_count = 1,
                                .correlation_id = call->came_in,
-                               .payload = line,
+                               .payload = rpc->text,
                                .timeout_ms = import->config->question_ms};
 
     call->was_asked = true;
@@ -110,7 +109,7 @@ static void put(struct import *import, struct bridge_call *call, struct mcpx_sli
     import_want_send(import, call->who.topic, &draft);
 }
 
-void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc)
+void import_ask(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *call = find_call(&import->calls, import->config->ask_newest);
 
@@ -128,7 +127,7 @@ void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx
         tell_server(import, rpc->id, BRIDGE_UNAVAILABLE,
                     "the participant has too many questions under way");
     else
-        put(import, call, line, rpc);
+        put(import, call, rpc);
 }
 
 void import_asked(struct import *import, const void *tag, const struct bridge_outcome *outcome)
@@ -186,14 +185,14 @@ static void take_back(struct import *import, const struct bridge_call *row)
     import_want_send(import, row->who.topic, &draft);
 }
 
-void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload)
+void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *row = bridge_calls_of_tag(&import->asks, tag);
 
     if (!row)
         return;
     mcpx_text_reset(&import->line);
-    import_add_with_jsonrpc(&import->line, payload);
+    bridge_add_message(&import->line, rpc->text, rpc->id, NULL, NULL);
     import_write(import, 0);
     bridge_calls_drop(&import->asks, row);
 }
@@ -220,23 +219,21 @@ void import_ask_left(struct import *import, struct bridge_who who)
     }
 }
 
-bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
-                          struct mcpx_slice params)
+void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice id = mcpx_json_get(params, "requestId");
-    struct mcpx_draft draft = {.type = "mcp/request", .to_count = 1, .payload = line};
+    struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
+    struct mcpx_draft draft = {.type = "mcp/request", .to_count = 1, .payload = rpc->text};
     struct bridge_call *row = id.text ? import->asks.first : NULL;
 
     while (row && !mcpx_json_same(row->id, id))
         row = row->next;
     if (!row)
-        return false;
+        return;
     draft.to = &row->who.id;
     draft.correlation_id = mcpx_text_view(&row->sent_in);
     import_want_send(import, row->who.topic, &draft);
     forget(import, row);
     bridge_calls_drop(&import->asks, row);
-    return true;
 }
 
 void import_ask_down(struct import *import)

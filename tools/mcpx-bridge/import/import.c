@@ -4,8 +4,9 @@
  * is initialised once, because servers with a state (memory, browsers, databases) are mostly
  * imported to be shared; who wants them apart has a pool of them (pool.c).
  */
-
 #include "tools/mcpx-bridge/import/import.h"
+
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <stdio.h>
@@ -71,24 +72,55 @@ void import_free(struct import *import)
     free(import);
 }
 
-static void on_request(struct import *import, size_t topic, const struct mcpx_event *event,
-                       struct mcpx_now now)
+/*
+ * Why the params of a request cannot be rewritten; NULL when they can. The request was read by
+ * mcpx_rpc_read, so nothing in them means two things.
+ */
+static const char *params_fault(struct mcpx_slice params)
 {
-    struct mcpx_slice params = event->rpc->params;
-    const char *fault = import_params_fault(params);
+    enum mcpx_json_type token =
+        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
+
+    if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
+        return "params._meta.progressToken is neither a string nor a number";
+    return NULL;
+}
+
+static struct bridge_call *add_call(struct import *import, size_t topic,
+                                    const struct mcpx_event *event)
+{
     struct bridge_call draft = {
         .purpose = IMPORT_PARTICIPANT,
-        .due_ms = now.mono_ms + import->config->wait_ms,
         .came_in = event->envelope->id,
         .who = {topic, event->envelope->from},
         .id = event->rpc->id,
-        .token = mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"),
+        .token = mcpx_json_get(mcpx_json_get(event->rpc->params, "_meta"), "progressToken"),
         .method = event->rpc->method,
         .context = event->rpc->context,
         .fulfils = event->proposal};
     struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
 
     bridge_calls_hold(&import->calls, call, event->rpc->text);
+    return call;
+}
+
+void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
+                      const char *message)
+{
+    struct bridge_call *call = add_call(import, topic, event);
+
+    call->is_turned_away = true;
+    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, message, (struct mcpx_slice){0});
+    import->calls.last_number--; /* which nobody has heard of */
+}
+
+static void on_request(struct import *import, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
+{
+    const char *fault = params_fault(event->rpc->params);
+    struct bridge_call *call = add_call(import, topic, event);
+
+    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->wait_ms);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
     else if (!bridge_may_have(call->holder->calls, import->calls.count,
@@ -131,19 +163,17 @@ bool import_is_waiting(const struct import *import, size_t topic,
 
 static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
 {
-    const struct mcpx_rpc *rpc = event->rpc;
     struct bridge_call *call = meant_by(import, topic, event);
-    char number[24];
+    struct mcpx_text number;
 
     if (!call)
         return;
     if (call->written) {
-        snprintf(number, sizeof number, "%lld", (long long)call->number);
+        number = mx_formatted("%s", call->number);
         mcpx_text_reset(&import->line);
-        import_add_with_param(&import->line, rpc->text,
-                              rpc->params.text ? rpc->params : MCPX_SLICE("{}"), "requestId",
-                              mcpx_slice_of(number));
+        import_add_with_param(&import->line, event->rpc, "requestId", mcpx_text_view(&number));
         import_write(import, 0);
+        mcpx_text_fini(&number);
     }
     import_abandon(import, call);
 }
@@ -172,7 +202,7 @@ static void on_notification(struct import *import, size_t topic,
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
         return;
     mcpx_text_reset(&import->line);
-    import_add_with_jsonrpc(&import->line, event->rpc->text);
+    bridge_add_message(&import->line, event->rpc->text, (struct mcpx_slice){0}, NULL, NULL);
     import_write(import, 0);
 }
 
@@ -265,17 +295,101 @@ bool import_is_in_use(const struct import *import)
     return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;
 }
 
+static void told(struct import *import, enum mcpx_err err)
+{
+    if (err && err != import->notice_err)
+        import_say(import, "notifications of the server cannot be sent: %s",
+                   mcpx_strerror(err));
+    import->notice_err = err;
+}
+
+static void write_failed(struct import *import, int64_t id, enum mcpx_err err)
+{
+    struct bridge_call *call = bridge_calls_find(&import->calls, id);
+
+    if (!call)
+        return;
+    if (call->purpose != IMPORT_PARTICIPANT)
+        bridge_calls_drop(&import->calls, call);
+    else
+        import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
+                      err == MCPX_ELIMIT ? "the server does not read its input"
+                                         : "the server is gone: it reads no more",
+                      (struct mcpx_slice){0});
+}
+
+/* ---- an answer that the router does not take ---- */
+
+/* The error of what cannot be sent, in the words of the terms where there are some. */
+static void add_error(struct import *import, const struct bridge_row *row,
+                      enum mcpx_cause cause, struct mcpx_slice message, struct mcpx_slice data)
+{
+    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
+
+    if (import_is_under_terms(import, row->method))
+        import_terms_add_failure(&import->text, id, cause, data);
+    else
+        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, message, data);
+}
+
+static void add_too_large(struct import *import, const struct bridge_row *row)
+{
+    size_t max = import->setup.shared->topics[row->action.topic].message_max;
+    struct mcpx_text message = {0}, data = {0};
+
+    bridge_add_too_big(&message, "the answer", row->action.text.len, max);
+    bridge_add_too_big_data(&data, row->action.text.len, max);
+    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message),
+              mcpx_text_view(&data));
+    import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
+               (int)row->who.len, row->who.text, message.text ? message.text : "too large");
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&data);
+}
+
+/* The requester gets a sentence instead, which may still fit. False when there is none. */
+static bool add_substitute(struct import *import, const struct bridge_row *row,
+                           enum mcpx_err err)
+{
+    mcpx_text_reset(&import->text);
+    if (row->is_substitute || (err != MCPX_ETOOBIG && err != MCPX_ELIMIT))
+        return false;
+    if (err == MCPX_ETOOBIG)
+        add_too_large(import, row);
+    else
+        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
+                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"),
+                  (struct mcpx_slice){0});
+    return true;
+}
+
+static void answer_failed(struct import *import, const struct bridge_row *row,
+                          enum mcpx_err err)
+{
+    struct bridge_row substitute = *row;
+
+    if (add_substitute(import, row, err)) {
+        substitute.action.text = text_whole(&import->text);
+        substitute.is_substitute = true;
+        import_want(import, substitute);
+        return;
+    }
+    import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
+               row->method.text, (int)row->who.len, row->who.text, mcpx_strerror(err));
+    import_want_drop(import, row->action.topic, row->action.about);
+}
+
 void import_done(struct import *import, const struct bridge_row *row,
                  const struct bridge_outcome *outcome)
 {
     if (row->action.type == BRIDGE_SEND && row->action.draft.tag)
         import_asked(import, row->action.draft.tag, outcome);
     else if (row->action.type == BRIDGE_SEND && row->is_notice)
-        import_told(import, outcome->err);
+        told(import, outcome->err);
     else if (row->action.type == BRIDGE_RESPOND && outcome->err)
-        import_answer_failed(import, row, outcome->err);
+        answer_failed(import, row, outcome->err);
     else if (row->action.type == BRIDGE_WRITE && outcome->err)
-        import_write_failed(import, row->call, outcome->err);
+        write_failed(import, row->call, outcome->err);
 }
 
 void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
@@ -289,7 +403,7 @@ void import_event(struct import *import, size_t topic, const struct mcpx_event *
         on_notification(import, topic, event);
         break;
     case MCPX_EVENT_RESPONSE:
-        import_ask_answered(import, event->tag, event->rpc->text);
+        import_ask_answered(import, event->tag, event->rpc);
         break;
     case MCPX_EVENT_EXPIRED:
         import_ask_failed(import, event->tag, BRIDGE_TIMED_OUT, "nobody answered in time");

@@ -98,36 +98,17 @@ void import_drop_own(struct import *import, enum import_purpose purpose);
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason);
 
 /**
- * Why the params of a request cannot be rewritten, as a static sentence; NULL when they can. The
- * request was read by mcpx_rpc_read, so nothing in them means two things.
+ * Writes a participant's request: with another id, with another progress token if it has one, and,
+ * for a server of 2026, with the members of _meta that are absent.
  */
-const char *import_params_fault(struct mcpx_slice params);
-
-/**
- * Appends a participant's request for the server: with another id, with another progress token
- * if it has one, and, for a server of 2026, with the members of _meta that are absent.
- *
- * payload        the request as it came
- * id             the number on the pipe
- * version        protocol version of a server of 2026; NULL for others
- * capabilities   client capabilities, raw
- */
-void import_add_request(struct mcpx_text *out, struct mcpx_slice payload, int64_t id,
-                        const char *version, const char *capabilities);
+void import_write_request(struct import *import, int64_t number, struct mcpx_slice payload);
 
 /** What we are to a server, as a pattern of mx_format for mcpx_version(). */
 #define IMPORT_CLIENT_INFO "{\"name\":\"mcpx-bridge\",\"version\":%q}"
 
-/**
- * Appends a message with one member of its params changed, and "jsonrpc" where it is missing.
- * `params` is the message's, an object.
- */
-void import_add_with_param(struct mcpx_text *out, struct mcpx_slice message,
-                           struct mcpx_slice params, const char *name,
+/** Appends a notification with one member of its params changed, and with "jsonrpc". */
+void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, const char *name,
                            struct mcpx_slice value);
-
-/** Appends a message, with "jsonrpc" where it is missing. */
-void import_add_with_jsonrpc(struct mcpx_text *out, struct mcpx_slice message);
 
 /** What is the same for everybody: the greeting, and lists. */
 bool import_is_shared(struct mcpx_slice method);
@@ -140,9 +121,6 @@ void import_forward(struct import *import, struct bridge_call *call, struct mcpx
 
 /** Does that with all that wait and need not, in their order. */
 void import_forward_waiting(struct import *import, struct mcpx_now now);
-
-/** The child did not take the line with that request. Does nothing when there is no such call. */
-void import_write_failed(struct import *import, int64_t id, enum mcpx_err err);
 
 /*
  * ---- what the files of an import want done and said: log lines, announcements,
@@ -168,9 +146,6 @@ void import_tell(struct import *import, struct mcpx_draft *draft);
 /** Sends a notification of the server to the addressees of the draft, in one topic. */
 void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft);
 
-/** What came of such a notification. */
-void import_told(struct import *import, enum mcpx_err err);
-
 /** Wants that action; as bridge_output_add. Its server is filled in. */
 void import_want(struct import *import, struct bridge_row row);
 
@@ -182,9 +157,6 @@ void import_want_drop(struct import *import, size_t topic, struct mcpx_slice req
 
 /** Wants our child killed. */
 void import_want_kill(struct import *import);
-
-/** The child is gone: sets the sentence and the data for requests from now on. */
-void import_outage_note(struct import *import, const struct mcpx_child_report *report);
 
 /** This server will never work: import_failure() tells so from now on. */
 void import_give_up(struct import *import, const char *format, ...)
@@ -217,9 +189,5 @@ void import_refuse_for_outage(struct import *import, struct bridge_call *call);
 /** Answers a REQUEST that became no call with an error of ours. */
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
                       const char *message);
-
-/** An answer could not be sent: another one is tried, or there is none. */
-void import_answer_failed(struct import *import, const struct bridge_row *row,
-                          enum mcpx_err err);
 
 #endif

@@ -141,7 +141,7 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
         return;
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
     mcpx_text_reset(&import->text);
-    import_add_with_param(&import->text, rpc->text, rpc->params, "progressToken", call->token);
+    import_add_with_param(&import->text, rpc, "progressToken", call->token);
     draft.to = &call->who.id;
     draft.correlation_id = call->came_in;
     draft.payload = text_whole(&import->text);
@@ -173,7 +173,7 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
     else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/resources/updated")))
         on_updated(import, rpc);
     else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
-        import_ask_cancelled(import, rpc->text, rpc->params);
+        import_ask_cancelled(import, rpc);
     else if (!mcpx_slice_equal(rpc->method,
                                MCPX_SLICE("notifications/subscriptions/acknowledged")))
         import_tell(import, &draft);
@@ -185,7 +185,7 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
 static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 {
     if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("ping"))) {
-        import_ask(import, rpc->text, rpc);
+        import_ask(import, rpc);
         return;
     }
     mcpx_text_reset(&import->line);
@@ -341,13 +341,28 @@ static const char *next_step(const struct import *import, bool again)
                : "; it was not asked server/discover, will be started again and be asked";
 }
 
+/* The sentence and the data for requests from now on. */
+static void note_outage(struct import *import, const struct mcpx_child_report *report)
+{
+    mcpx_text_reset(&import->outage);
+    mx_format(&import->outage, "the server is gone: %s",
+              report->text ? report->text : "it ended");
+    mcpx_text_reset(&import->outage_data);
+    mcpx_text_puts(&import->outage_data, "{");
+    if (report->signal)
+        mx_format(&import->outage_data, "\"signal\":%s,", report->signal);
+    else if (report->code >= 0)
+        mx_format(&import->outage_data, "\"code\":%s,", report->code);
+    mx_format(&import->outage_data, "\"reason\":%q}", report->text ? report->text : "ended");
+}
+
 static void on_down(struct import *import, const struct mcpx_child_report *report)
 {
     bool was_ready = import_is_ready(import);
     bool was_over = import->over;
     bool again = is_greeted_otherwise(import);
 
-    import_outage_note(import, report);
+    note_outage(import, report);
     import_era_down(import);
     import_tools_down(import);
     import_ask_down(import);

@@ -82,15 +82,15 @@ bool import_has_asked(const struct import *import, const void *tag);
 /** True while somebody is asked about this call. */
 bool import_is_asking(const struct import *import, const struct bridge_call *call);
 
-/** The server asks for something; `line` is its request. */
-void import_ask(struct import *import, struct mcpx_slice line, const struct mcpx_rpc *rpc);
+/** The server asks for something. */
+void import_ask(struct import *import, const struct mcpx_rpc *rpc);
 
 /** The question with that tag went out, or did not. */
 void import_asked(struct import *import, const void *tag,
                   const struct bridge_outcome *outcome);
 
 /** The participant answered the question with that tag. */
-void import_ask_answered(struct import *import, void *tag, struct mcpx_slice payload);
+void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc);
 
 /** Nobody will answer the question with that tag. */
 void import_ask_failed(struct import *import, void *tag, int code, const char *message);
@@ -98,9 +98,8 @@ void import_ask_failed(struct import *import, void *tag, int code, const char *m
 /** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
 void import_ask_left(struct import *import, struct bridge_who who);
 
-/** The server takes a question back. Returns false when `params` names none. */
-bool import_ask_cancelled(struct import *import, struct mcpx_slice line,
-                          struct mcpx_slice params);
+/** The server takes a question back, if the notification names one. */
+void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc);
 
 /** The server is gone: drops its questions. */
 void import_ask_down(struct import *import);
@@ -295,10 +294,6 @@ void import_terms_refuse(struct import *import, struct bridge_call *call,
 
 /** The second door: nobody is answered. Writes down that it ended; the call is not dropped. */
 void import_terms_abandon(struct import *import, struct bridge_call *call);
-
-/** Both doors for a request that became no call. Appends what answers it to import->text. */
-void import_terms_turn_away(struct import *import, size_t topic,
-                            const struct mcpx_event *event, struct mcpx_slice message);
 
 /** Writes down a request that its session has not let in, if it was meant as a call. */
 void import_terms_note_broken(struct import *import, size_t topic,

@@ -10,7 +10,6 @@
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/bridge.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -103,14 +102,6 @@ void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *d
                                 is_about(draft->payload, MCPX_SLICE("/resources/updated\""))});
 }
 
-void import_told(struct import *import, enum mcpx_err err)
-{
-    if (err && err != import->notice_err)
-        import_say(import, "notifications of the server cannot be sent: %s",
-                   mcpx_strerror(err));
-    import->notice_err = err;
-}
-
 void import_tell(struct import *import, struct mcpx_draft *draft)
 {
     const struct bridge_who *owner = &import->setup.owner;
@@ -128,20 +119,6 @@ void import_tell(struct import *import, struct mcpx_draft *draft)
 }
 
 /* ---- why there is no server ---- */
-
-void import_outage_note(struct import *import, const struct mcpx_child_report *report)
-{
-    mcpx_text_reset(&import->outage);
-    mx_format(&import->outage, "the server is gone: %s",
-              report->text ? report->text : "it ended");
-    mcpx_text_reset(&import->outage_data);
-    mcpx_text_puts(&import->outage_data, "{");
-    if (report->signal)
-        mx_format(&import->outage_data, "\"signal\":%s,", report->signal);
-    else if (report->code >= 0)
-        mx_format(&import->outage_data, "\"code\":%s,", report->code);
-    mx_format(&import->outage_data, "\"reason\":%q}", report->text ? report->text : "ended");
-}
 
 void import_give_up(struct import *import, const char *format, ...)
 {
@@ -167,109 +144,44 @@ const char *import_outage(const struct import *import)
 
 #define META "io.modelcontextprotocol/"
 
-static struct mcpx_slice number(char buf[24], int64_t value)
+static bool is_modern(const struct import *import)
 {
-    int len = snprintf(buf, 24, "%" PRId64, value);
-
-    return (struct mcpx_slice){buf, (size_t)len};
-}
-
-const char *import_params_fault(struct mcpx_slice params)
-{
-    enum mcpx_json_type token =
-        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
-
-    if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
-        return "params._meta.progressToken is neither a string nor a number";
-    return NULL;
-}
-
-/* Appends the member _meta of our own requests as a server of 2026 wants it. */
-static void import_add_meta(struct mcpx_text *out, const char *version,
-                            const char *capabilities)
-{
-    mx_format(out,
-              "\"_meta\":{\"" META "protocolVersion\":%q,\"" META
-              "clientInfo\":" IMPORT_CLIENT_INFO ",\"" META "clientCapabilities\":%s}",
-              version, mcpx_version(), capabilities);
+    return import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
 }
 
 /* Appends `meta`, or a new one, with our token for theirs and what a server of 2026 wants. */
-static void add_changed_meta(struct mcpx_text *out, struct mcpx_slice meta, int64_t id,
-                             const char *version, const char *capabilities)
+static void add_meta(const struct import *import, struct mcpx_slice meta,
+                     struct mcpx_slice token, struct mcpx_text *out)
 {
-    struct mcpx_text quoted = {0}, info = {0};
+    struct mcpx_text version = mx_formatted("%q", import->version);
+    struct mcpx_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version());
+    const struct mcpx_json_change wanted[] = {
+        {META "protocolVersion", mcpx_text_view(&version)},
+        {META "clientInfo", mcpx_text_view(&info)},
+        {META "clientCapabilities", mcpx_slice_of(import->config->capabilities)}};
     struct mcpx_json_change changes[4];
     size_t count = 0;
-    char token[24];
 
     if (mcpx_json_get(meta, "progressToken").text)
-        changes[count++] = (struct mcpx_json_change){"progressToken", number(token, id)};
-    if (version && !mcpx_json_get(meta, META "protocolVersion").text) {
-        mcpx_json_add_string(&quoted, mcpx_slice_of(version));
-        changes[count++] =
-            (struct mcpx_json_change){META "protocolVersion", mcpx_text_view(&quoted)};
-    }
-    if (version && !mcpx_json_get(meta, META "clientInfo").text) {
-        mx_format(&info, IMPORT_CLIENT_INFO, mcpx_version());
-        changes[count++] = (struct mcpx_json_change){META "clientInfo", mcpx_text_view(&info)};
-    }
-    if (version && !mcpx_json_get(meta, META "clientCapabilities").text)
-        changes[count++] =
-            (struct mcpx_json_change){META "clientCapabilities", mcpx_slice_of(capabilities)};
+        changes[count++] = (struct mcpx_json_change){"progressToken", token};
+    for (size_t i = 0; is_modern(import) && i < sizeof wanted / sizeof *wanted; i++)
+        if (!mcpx_json_get(meta, wanted[i].name).text)
+            changes[count++] = wanted[i];
     mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
-    mcpx_text_fini(&quoted);
+    mcpx_text_fini(&version);
     mcpx_text_fini(&info);
 }
 
-void import_add_request(struct mcpx_text *out, struct mcpx_slice payload, int64_t id,
-                        const char *version, const char *capabilities)
+void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, const char *name,
+                           struct mcpx_slice value)
 {
-    struct mcpx_slice params = mcpx_json_get(payload, "params");
-    struct mcpx_slice meta = mcpx_json_get(params, "_meta");
-    enum mcpx_json_type meta_type = mcpx_json_type(meta);
-    bool usable = mcpx_json_type(params) != MCPX_JSON_ARRAY &&
-                  (meta_type == MCPX_JSON_ABSENT || meta_type == MCPX_JSON_OBJECT);
-    struct mcpx_text new_meta = {0}, new_params = {0};
-    struct mcpx_json_change changes[2];
-    char buf[24];
+    struct mcpx_json_change change = {name, value};
+    struct mcpx_text params = {0};
 
-    changes[0] = (struct mcpx_json_change){"id", number(buf, id)};
-    if (!usable || (!version && !mcpx_json_get(meta, "progressToken").text)) {
-        mcpx_json_add_changed(out, payload, changes, 1);
-        return;
-    }
-    add_changed_meta(&new_meta, meta, id, version, capabilities);
-    changes[1] = (struct mcpx_json_change){"_meta", mcpx_text_view(&new_meta)};
-    mcpx_json_add_changed(&new_params, params.text ? params : MCPX_SLICE("{}"), &changes[1],
+    mcpx_json_add_changed(&params, rpc->params.text ? rpc->params : MCPX_SLICE("{}"), &change,
                           1);
-    changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
-    mcpx_json_add_changed(out, payload, changes, 2);
-    mcpx_text_fini(&new_meta);
-    mcpx_text_fini(&new_params);
-}
-
-void import_add_with_param(struct mcpx_text *out, struct mcpx_slice message,
-                           struct mcpx_slice params, const char *name, struct mcpx_slice value)
-{
-    struct mcpx_json_change changes[2] = {{name, value}};
-    struct mcpx_text new_params = {0};
-    size_t count = 1;
-
-    mcpx_json_add_changed(&new_params, params, changes, 1);
-    changes[0] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
-    if (!mcpx_json_get(message, "jsonrpc").text)
-        changes[count++] = (struct mcpx_json_change){"jsonrpc", MCPX_SLICE("\"2.0\"")};
-    mcpx_json_add_changed(out, message, changes, count);
-    mcpx_text_fini(&new_params);
-}
-
-void import_add_with_jsonrpc(struct mcpx_text *out, struct mcpx_slice message)
-{
-    struct mcpx_json_change change = {"jsonrpc", MCPX_SLICE("\"2.0\"")};
-
-    mcpx_json_add_changed(out, message, &change,
-                          mcpx_json_get(message, "jsonrpc").text ? 0 : 1);
+    bridge_add_message(out, rpc->text, (struct mcpx_slice){0}, "params", &params);
+    mcpx_text_fini(&params);
 }
 
 /* ---- lines for the server ---- */
@@ -298,21 +210,48 @@ void import_write(struct import *import, int64_t call)
     import_want(import, (struct bridge_row){.action = action, .call = call});
 }
 
+void import_write_request(struct import *import, int64_t number, struct mcpx_slice payload)
+{
+    struct mcpx_slice params = mcpx_json_get(payload, "params");
+    struct mcpx_slice meta = mcpx_json_get(params, "_meta");
+    enum mcpx_json_type meta_type = mcpx_json_type(meta);
+    bool changes_meta = mcpx_json_type(params) != MCPX_JSON_ARRAY &&
+                        (meta_type == MCPX_JSON_ABSENT || meta_type == MCPX_JSON_OBJECT) &&
+                        (is_modern(import) || mcpx_json_get(meta, "progressToken").text);
+    struct mcpx_text id = mx_formatted("%s", number), new_meta = {0}, new_params = {0};
+    struct mcpx_json_change changes[2] = {{"id", mcpx_text_view(&id)}};
+
+    if (changes_meta) {
+        add_meta(import, meta, mcpx_text_view(&id), &new_meta);
+        bridge_add_with(&new_params, params.text ? params : MCPX_SLICE("{}"), "_meta",
+                        &new_meta);
+        changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
+    }
+    mcpx_text_reset(&import->line);
+    mcpx_json_add_changed(&import->line, payload, changes, changes_meta ? 2 : 1);
+    import_write(import, number);
+    mcpx_text_fini(&id);
+    mcpx_text_fini(&new_meta);
+    mcpx_text_fini(&new_params);
+}
+
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
                     struct mcpx_slice params)
 {
     struct bridge_call draft = {
         .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
     struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
-    bool modern = import->era == IMPORT_PROBING || import->era == IMPORT_MODERN;
+    struct mcpx_text meta = {0};
 
+    if (is_modern(import))
+        add_meta(import, (struct mcpx_slice){0}, (struct mcpx_slice){0}, &meta);
     mcpx_text_reset(&import->line);
-    mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{",
-              call->number, method);
-    if (modern)
-        import_add_meta(&import->line, import->version, import->config->capabilities);
-    mx_format(&import->line, "%s%s}}", modern && params.len ? "," : "", params);
+    mx_format(&import->line,
+              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{%s%s%s%s}}",
+              call->number, method, meta.len ? "\"_meta\":" : "", &meta,
+              meta.len && params.len ? "," : "", params);
     import_write(import, call->number);
+    mcpx_text_fini(&meta);
 }
 
 void import_drop_own(struct import *import, enum import_purpose purpose)

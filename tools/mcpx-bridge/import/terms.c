@@ -210,23 +210,6 @@ void import_terms_abandon(struct import *import, struct bridge_call *call)
     bridge_doors_abandon(doors_of(import), &call->admitted);
 }
 
-void import_terms_turn_away(struct import *import, size_t topic,
-                            const struct mcpx_event *event, struct mcpx_slice message)
-{
-    const struct bridge_call arrival = {.id = event->rpc->id,
-                                        .came_in = event->envelope->id,
-                                        .fulfils = event->proposal,
-                                        .who = {topic, event->envelope->from}};
-    struct mcpx_call_end end = {
-        .type = MCPX_CALL_FAILED, .cause = MCPX_CAUSE_EXHAUSTED, .reason = message};
-    struct mcpx_admission admission = {0};
-
-    admit(import, &arrival, event->rpc->text, NULL, &admission);
-    if (admission.call)
-        bridge_doors_end(doors_of(import), &admission.call, &end, &admission.answer);
-    bridge_add_answer(&import->text, event->rpc->id, &admission.answer);
-}
-
 void import_terms_note_broken(struct import *import, size_t topic,
                               const struct mcpx_event *event)
 {
