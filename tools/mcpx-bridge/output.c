@@ -33,7 +33,8 @@ void bridge_output_append(struct bridge_output *output, struct bridge_row *row)
     output->last = row;
 }
 
-static struct bridge_row *add(struct bridge_output *output, const struct bridge_row *row)
+struct bridge_row *bridge_output_add(struct bridge_output *output,
+                                     const struct bridge_row *row)
 {
     struct bridge_row copy = *row;
     struct mcpx_draft *draft = &copy.action.draft;
@@ -64,15 +65,10 @@ static struct bridge_row *add(struct bridge_output *output, const struct bridge_
     return added;
 }
 
-void bridge_output_add(struct bridge_output *output, const struct bridge_row *row)
-{
-    add(output, row);
-}
-
 void bridge_output_put(struct bridge_output *output, struct bridge_row row,
                        struct mcpx_text text)
 {
-    struct bridge_row *added = add(output, &row);
+    struct bridge_row *added = bridge_output_add(output, &row);
 
     added->taken = text;
     *(row.action.type == BRIDGE_SEND ? &added->action.draft.payload : &added->action.text) =

@@ -90,8 +90,9 @@ struct bridge_output {
 /** Frees all rows. */
 void bridge_output_fini(struct bridge_output *output);
 
-/** Adds a copy of a row with everything that it points to. */
-void bridge_output_add(struct bridge_output *output, const struct bridge_row *row);
+/** Adds a copy of a row with everything that it points to. Lends it until it is taken out. */
+struct bridge_row *bridge_output_add(struct bridge_output *output,
+                                     const struct bridge_row *row);
 
 /** The same with `text`, which is taken: as the payload of a SEND, else as the action's text. */
 void bridge_output_put(struct bridge_output *output, struct bridge_row row,

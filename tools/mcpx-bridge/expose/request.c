@@ -153,7 +153,8 @@ static void forward_under_terms(struct expose *x, const struct expose_request *r
 static bool can_go(struct expose *x, const struct mcpx_rpc *rpc,
                    const struct expose_route *route)
 {
-    return route && (!expose_is_under_terms(x, rpc->method) || expose_terms_know(x, route));
+    return route &&
+           (!bridge_doors_are_for(&x->doors, rpc->method) || expose_terms_know(x, route));
 }
 
 bool expose_forward(struct expose *x, const struct expose_request *request)
@@ -169,7 +170,7 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
         expose_route_fini(&route);
         return false;
     }
-    if (expose_is_under_terms(x, rpc->method)) {
+    if (bridge_doors_are_for(&x->doors, rpc->method)) {
         forward_under_terms(x, request, known ? &route : NULL);
         expose_route_fini(&route);
         return true;

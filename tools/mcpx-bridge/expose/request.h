@@ -113,9 +113,6 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
 /** Somebody else's answer to a call, with the client's id in it. Ends the call. */
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 
-/** True when requests of that method are under terms: it is tools/call, and there are terms. */
-bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method);
-
 /** Whether the participant of a route has listed its tool, so that a call of it can be judged. */
 bool expose_terms_know(struct expose *x, const struct expose_route *route);
 

@@ -7,11 +7,6 @@
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
-bool expose_is_under_terms(const struct expose *x, struct mcpx_slice method)
-{
-    return bridge_doors_are_for(&x->doors, method);
-}
-
 /* ---- the tools of a server ---- */
 
 /* Said once of each server: its list is read anew whenever it changes. */
@@ -155,7 +150,7 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
 
     if (!x->config.terms || mcpx_json_check(line, 0, &value, NULL) != MCPX_OK ||
         mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK ||
-        !(expose_is_under_terms(x, rpc.method) ||
+        !(bridge_doors_are_for(&x->doors, rpc.method) ||
           mcpx_slice_equal(rpc.method, MCPX_SLICE("mcp.tool.invoke"))))
         return false;
     request.rpc = &rpc;

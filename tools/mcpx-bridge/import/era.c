@@ -282,7 +282,7 @@ static void refused(struct import *import, const char *what, const struct mcpx_r
     import_era_down(import);
     import->again = true;
     import->unready = false;
-    import_want_kill(import);
+    import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
 }
 
 void import_era_answered(struct import *import, struct bridge_call *call,
@@ -313,7 +313,7 @@ void import_era_tick(struct import *import, struct mcpx_now now)
     if (import->handshake_at <= now.mono_ms) {
         import_era_down(import);
         import_say(import, "the server does not get ready; it is killed");
-        import_want_kill(import);
+        import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
         return;
     }
     if (import->era_at <= now.mono_ms && import->era == IMPORT_PROBING)

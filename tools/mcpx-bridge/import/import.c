@@ -261,7 +261,8 @@ static void left(struct import *import, struct bridge_who who)
 
     for (; ended; ended = next) {
         next = ended->next;
-        if (import_is_ready(import) && !import_subs_are_of(&import->subs, ended->uri))
+        if (import_is_ready(import) &&
+            !import_subs_others(&import->subs, ended->uri, (struct bridge_who){0}))
             import_request_about(import, "resources/unsubscribe", ended->uri);
         free(ended);
     }

@@ -155,9 +155,6 @@ void import_want_send(struct import *import, size_t topic, const struct mcpx_dra
 /** Wants a request not to be answered. */
 void import_want_drop(struct import *import, size_t topic, struct mcpx_slice request);
 
-/** Wants our child killed. */
-void import_want_kill(struct import *import);
-
 /** This server will never work: import_failure() tells so from now on. */
 void import_give_up(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -41,7 +41,7 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bri
 void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri,
                         struct bridge_who who);
 
-/** True when somebody other than that participant has subscribed to the resource. */
+/** True when somebody other than that participant (without id: anybody) has subscribed. */
 bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
                         struct bridge_who who);
 
@@ -56,9 +56,6 @@ const struct import_sub *import_subs_next(const struct import_subs *subs, size_t
  * them, one behind the other, each for free().
  */
 struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who who);
-
-/** True when anybody has subscribed to the resource. */
-bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri);
 
 /**
  * The participants of a topic that get an update: the subscribers of the resource. When no

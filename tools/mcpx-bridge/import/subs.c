@@ -128,11 +128,6 @@ struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who w
     return ended;
 }
 
-bool import_subs_are_of(const struct import_subs *subs, struct mcpx_slice uri)
-{
-    return is_of(subs, place_of(subs, uri), uri);
-}
-
 static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
 {
     return uri.len > of.len && memcmp(uri.text, of.text, of.len) == 0;
@@ -141,7 +136,7 @@ static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
 size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
                            struct mcpx_slice *out, size_t max)
 {
-    bool whole = import_subs_are_of(subs, uri);
+    bool whole = is_of(subs, place_of(subs, uri), uri);
     size_t count = 0;
 
     for (size_t i = 0; i < subs->count; i++) {

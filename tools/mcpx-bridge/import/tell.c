@@ -35,11 +35,6 @@ void import_want_drop(struct import *import, size_t topic, struct mcpx_slice req
     import_want(import, (struct bridge_row){.action = action});
 }
 
-void import_want_kill(struct import *import)
-{
-    import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
-}
-
 /* ---- words ---- */
 
 void import_say(struct import *import, const char *format, ...)
