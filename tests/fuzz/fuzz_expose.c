@@ -314,12 +314,13 @@ static const struct bridge_terms *read_terms(void)
 /* Every call leaves one line, and what it takes is given back. */
 static void drain(struct stage *stage)
 {
+    struct mcpx_calls *calls = expose_calls(stage->expose);
     enum mcpx_record which;
     struct mcpx_slice line, value;
 
-    while (expose_next_record(stage->expose, &which, &line))
+    while (calls && mcpx_calls_next_record(calls, &which, &line))
         must(mcpx_json_check(line, 0, &value, NULL) == MCPX_OK);
-    must(!stage->expose->doors.calls || mcpx_calls_count(stage->expose->doors.calls) == 0);
+    must(!calls || mcpx_calls_count(calls) == 0);
 }
 
 static void live(struct mcpx_slice input, const struct bridge_terms *terms)

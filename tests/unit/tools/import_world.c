@@ -5,6 +5,7 @@
 #include "import_world.h"
 
 #include "import_crowd.h"
+#include "lib/json/json_write.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -155,20 +156,17 @@ static void write_records(struct world *world)
 {
     static const char *const members[] = {"eventName", "aliasName", "toolName",
                                           "tool",      "status",    "errorCategory"};
+    struct mcpx_calls *calls = import_pool_calls(world->pool);
     enum mcpx_record which;
-    struct mcpx_slice record;
+    struct mcpx_slice record, cause;
 
-    while (import_pool_record(world->pool, &which, &record)) {
-        struct mcpx_slice cause;
-
+    while (calls && mcpx_calls_next_record(calls, &which, &record)) {
         cr_assert_eq(mcpx_json_check(record, 0, &record, NULL), MCPX_OK);
         cause = mcpx_json_get(mcpx_json_get(record, "error"), "cause");
         mcpx_text_puts(&world->out, which == MCPX_RECORD_TELEMETRY ? "event" : "validation");
         for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-            if (mcpx_json_get(record, members[i]).text) {
-                mcpx_text_puts(&world->out, " ");
-                mcpx_text_slice(&world->out, mcpx_json_get(record, members[i]));
-            }
+            if (mcpx_json_get(record, members[i]).text)
+                mx_format(&world->out, " %s", mcpx_json_get(record, members[i]));
         line(world, cause.text ? " " : "", cause);
     }
 }

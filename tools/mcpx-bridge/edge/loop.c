@@ -139,6 +139,19 @@ static void on_asked(uv_work_t *work, int status)
     renewal->token = NULL;
 }
 
+int renewal_start(struct renewal *renewal, const struct mcpx_client_config *config)
+{
+    struct mcpx_fault fault = {0};
+    enum mcpx_err err = memory_checked(mcpx_client_new(config, &fault, &renewal->client));
+
+    if (err == MCPX_EINVALID)
+        return fail_with(STATUS_USAGE, renewal->verb, "%s: %s", fault.field, fault.reason);
+    if (err)
+        return fail_with(STATUS_FAILED, renewal->verb, "cannot connect: %s",
+                         mcpx_strerror(err));
+    return STATUS_OK;
+}
+
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event)
 {
     bool renews = renewal->where->client.session.renews_token;
@@ -159,7 +172,7 @@ static void say(void *user, const char *sentence)
     complain(user, "%s", sentence);
 }
 
-void records_open(struct records *records, const char *verb, const struct bridge_terms *terms)
+struct mx_journal *records_open(const char *verb, const struct bridge_terms *terms)
 {
     struct mx_journal_config config = {.wall_ms = mx_clock_now().wall_ms,
                                        .pid = (long)getpid(),
@@ -167,18 +180,16 @@ void records_open(struct records *records, const char *verb, const struct bridge
                                        .user = (void *)(uintptr_t)verb};
 
     if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep, &config.file_bytes))
-        return;
-    records->journal = mx_journal_open(&config);
+        return NULL;
+    return mx_journal_open(&config);
 }
 
-void records_write(struct records *records, enum mcpx_record which, struct mcpx_slice line)
+void records_write(struct mx_journal *journal, struct mcpx_calls *calls)
 {
-    if (records->journal)
-        mx_journal_write(records->journal, which, line);
-}
+    enum mcpx_record which;
+    struct mcpx_slice line;
 
-void records_close(struct records *records)
-{
-    mx_journal_close(records->journal);
-    records->journal = NULL;
+    while (calls && mcpx_calls_next_record(calls, &which, &line))
+        if (journal)
+            mx_journal_write(journal, which, line);
 }

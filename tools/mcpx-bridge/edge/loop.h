@@ -75,7 +75,7 @@ int loop_left_status(int code);
  *
  * verb     for complaints
  * where    where a token comes from; gets it, too
- * client   gets the token; NULL once it is freed
+ * client   gets the token: made by renewal_start, freed by who sets it to NULL
  */
 struct renewal {
     const char *verb;
@@ -90,27 +90,25 @@ struct renewal {
 };
 
 /**
+ * Makes the client, which begins to connect. Returns an exit code, having complained.
+ */
+int renewal_start(struct renewal *renewal, const struct mcpx_client_config *config);
+
+/**
  * Looks at an event of the client: one that ends a connection for its token's sake asks for another
  * (connection_may_ask). The loop must run until nothing is left of that.
  */
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event);
 
-/** `journal` is NULL: nothing is written down. */
-struct records {
-    struct mx_journal *journal;
-};
-
 /**
- * Opens the files, if these terms ask for any; NULL: no terms.
+ * Opens the files in which calls are written down, for mx_journal_close; NULL: these terms ask for
+ * none, or are NULL.
  *
- * verb   for complaints, which go to standard error; lent until records_close
+ * verb   for complaints, which go to standard error; lent as long as the files
  */
-void records_open(struct records *records, const char *verb, const struct bridge_terms *terms);
+struct mx_journal *records_open(const char *verb, const struct bridge_terms *terms);
 
-/** Writes one line down, as a core gave it. */
-void records_write(struct records *records, enum mcpx_record which, struct mcpx_slice line);
-
-/** Closes them. */
-void records_close(struct records *records);
+/** Writes down what calls have left since the last time. Both may be NULL. */
+void records_write(struct mx_journal *journal, struct mcpx_calls *calls);
 
 #endif

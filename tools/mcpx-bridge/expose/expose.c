@@ -339,9 +339,9 @@ void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct 
     release(x);
 }
 
-bool expose_next_record(struct expose *x, enum mcpx_record *which, struct mcpx_slice *line)
+struct mcpx_calls *expose_calls(const struct expose *x)
 {
-    return x->doors.calls && mcpx_calls_next_record(x->doors.calls, which, line);
+    return x->doors.calls;
 }
 
 void expose_behind(struct expose *x, bool is_behind)

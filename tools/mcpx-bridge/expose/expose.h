@@ -91,10 +91,10 @@ void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_
 const struct bridge_action *expose_next(struct expose *x);
 
 /**
- * Takes the oldest record of a call under terms, as mcpx_calls_next_record. To be asked before each
- * action is done: what is written down of a call precedes what comes of it.
+ * The calls under terms; NULL before the first one. Their records are taken before each action is
+ * done (mcpx_calls_next_record): what is written down of a call precedes what comes of it.
  */
-bool expose_next_record(struct expose *x, enum mcpx_record *which, struct mcpx_slice *line);
+struct mcpx_calls *expose_calls(const struct expose *x);
 
 /** That was done; what came of it may lead to more. `outcome` is borrowed. */
 void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct mcpx_now now);

@@ -448,12 +448,9 @@ int64_t import_pool_deadline(const struct import_pool *pool)
 
 /* ---- what is wanted ---- */
 
-bool import_pool_record(struct import_pool *pool, enum mcpx_record *which,
-                        struct mcpx_slice *line)
+struct mcpx_calls *import_pool_calls(const struct import_pool *pool)
 {
-    struct mcpx_calls *calls = pool->shared.doors.calls;
-
-    return calls && mcpx_calls_next_record(calls, which, line);
+    return pool->shared.doors.calls;
 }
 
 const struct bridge_action *import_pool_next(struct import_pool *pool, struct mcpx_now now)

@@ -67,11 +67,10 @@ void import_pool_tick(struct import_pool *pool, struct mcpx_now now);
 int64_t import_pool_deadline(const struct import_pool *pool);
 
 /**
- * Takes the oldest record of a call under terms, as mcpx_calls_next_record. To be asked before each
- * action is done, so that a call is written down before its server hears of it.
+ * The calls under terms; NULL before the first one. Their records are taken before each action is
+ * done (mcpx_calls_next_record), so that a call is written down before its server hears of it.
  */
-bool import_pool_record(struct import_pool *pool, enum mcpx_record *which,
-                        struct mcpx_slice *line);
+struct mcpx_calls *import_pool_calls(const struct import_pool *pool);
 
 /**
  * As import_failure, of server 0. A failure of another server is told to the requesters that

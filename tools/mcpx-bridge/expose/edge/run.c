@@ -6,6 +6,7 @@
  */
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
+#include "lib/base/ident.h"
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
@@ -35,7 +36,7 @@ struct edge {
     struct expose_http *http;
     struct expose *expose;
     struct renewal renewal;
-    struct records records;
+    struct mx_journal *journal;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     bool leaving;
     bool was_joined, was_refused;
@@ -126,27 +127,18 @@ static void act(struct edge *edge, const struct bridge_action *action,
     memory_checked(outcome->err);
 }
 
-static void write_records(struct edge *edge)
-{
-    enum mcpx_record which;
-    struct mcpx_slice line;
-
-    while (expose_next_record(edge->expose, &which, &line))
-        records_write(&edge->records, which, line);
-}
-
 /* A call is written down before its server hears of it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
-    write_records(edge);
+    records_write(edge->journal, expose_calls(edge->expose));
     while ((action = expose_next(edge->expose)) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         expose_done(edge->expose, &outcome, mx_clock_now());
-        write_records(edge);
+        records_write(edge->journal, expose_calls(edge->expose));
     }
 }
 
@@ -296,25 +288,18 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
 static int start_client(struct edge *edge, const struct expose_job *job)
 {
     struct mcpx_client_config config = job->client;
-    struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err;
+    int status;
 
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = edge;
-    err = memory_checked(mcpx_client_new(&config, &fault, &edge->client));
-    edge->renewal =
-        (struct renewal){.verb = "expose", .where = job->where, .client = edge->client};
-    if (err == MCPX_EINVALID)
-        complain("expose", "%s: %s", fault.field, fault.reason);
-    else if (err)
-        complain("expose", "cannot connect: %s", mcpx_strerror(err));
-    if (err)
-        return err == MCPX_EINVALID ? STATUS_USAGE : STATUS_FAILED;
-    return STATUS_OK;
+    edge->renewal = (struct renewal){.verb = "expose", .where = job->where};
+    status = renewal_start(&edge->renewal, &config);
+    edge->client = edge->renewal.client;
+    return status;
 }
 
-static int start_core(struct edge *edge, const struct expose_job *job)
+static void start_core(struct edge *edge, const struct expose_job *job)
 {
     struct expose_view view = {edge,        may,          could,      roster,
                                message_max, loop_instant, loop_chance};
@@ -322,16 +307,11 @@ static int start_core(struct edge *edge, const struct expose_job *job)
     unsigned char random[6];
     char nonce[2 * sizeof random + 1];
 
-    if (uv_random(NULL, NULL, random, sizeof random, 0, NULL) != 0 ||
-        uv_random(NULL, NULL, &config.key, sizeof config.key, 0, NULL) != 0) {
-        complain("expose", "the system has no random bytes");
-        return STATUS_FAILED;
-    }
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+    loop_chance(NULL, random, sizeof random);
+    loop_chance(NULL, &config.key, sizeof config.key);
+    mx_hex_format(random, sizeof random, nonce);
     config.nonce = nonce;
     edge->expose = expose_new(&config, &view);
-    return STATUS_OK;
 }
 
 static int start_stdio(struct edge *edge)
@@ -401,7 +381,7 @@ static void write_last_lines(struct edge *edge)
 static void stop(struct edge *edge)
 {
     edge->renewal.client = NULL;
-    records_close(&edge->records);
+    mx_journal_close(edge->journal);
     expose_free(edge->expose);
     mcpx_client_free(edge->client);
     expose_http_end(edge->http);
@@ -434,10 +414,9 @@ int expose_run(const struct expose_job *job)
         return STATUS_FAILED;
     }
     start_handles(&edge);
-    records_open(&edge.records, "expose", job->expose.terms);
-    status = start_core(&edge, job);
-    if (status == STATUS_OK)
-        status = start_client(&edge, job);
+    edge.journal = records_open("expose", job->expose.terms);
+    start_core(&edge, job);
+    status = start_client(&edge, job);
     if (status == STATUS_OK)
         status = job->http ? start_http(&edge, job) : start_stdio(&edge);
     if (status == STATUS_OK) {

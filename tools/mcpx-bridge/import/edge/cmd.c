@@ -4,7 +4,8 @@
 #include "tools/mcpx-bridge/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/import/edge/run.h"
+#include "tools/common/connect.h"
+#include "tools/mcpx-bridge/import/config.h"
 
 #include <mcpx/json.h>
 

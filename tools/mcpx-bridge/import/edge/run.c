@@ -3,8 +3,6 @@
  * and done after every input. The order of an ending is fixed here: first the servers stop, so that
  * the answers to their callers still go out, then the connections are closed.
  */
-#include "tools/mcpx-bridge/import/edge/run.h"
-
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
@@ -46,7 +44,7 @@ struct edge {
     struct loop_signals signals;
     uv_prepare_t round;
     struct import_pool *pool;
-    struct records records;
+    struct mx_journal *journal;
     struct seat *seats;
     struct process *processes;
     bool ending;
@@ -181,27 +179,18 @@ static void act(struct edge *edge, const struct bridge_action *action,
     memory_checked(outcome->err);
 }
 
-static void write_records(struct edge *edge)
-{
-    enum mcpx_record which;
-    struct mcpx_slice line;
-
-    while (import_pool_record(edge->pool, &which, &line))
-        records_write(&edge->records, which, line);
-}
-
 /* A call is written down before its server hears of it. */
 static void act_on_all(struct edge *edge)
 {
     const struct bridge_action *action;
 
-    write_records(edge);
+    records_write(edge->journal, import_pool_calls(edge->pool));
     while ((action = import_pool_next(edge->pool, mx_clock_now())) != NULL) {
         struct bridge_outcome outcome = {0};
 
         act(edge, action, &outcome);
         import_pool_done(edge->pool, &outcome, mx_clock_now());
-        write_records(edge);
+        records_write(edge->journal, import_pool_calls(edge->pool));
     }
 }
 
@@ -284,12 +273,38 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
     mcpx_text_fini(&visible);
 }
 
+static bool may(const struct mcpx_session *session, struct mcpx_slice text)
+{
+    struct mcpx_kind kind;
+    struct mcpx_question question = {.kind = &kind, .wall_ms = mx_clock_now().wall_ms};
+
+    return mcpx_kind_parse(text, &kind, NULL) == MCPX_OK &&
+           mcpx_session_may(session, &question);
+}
+
+/* Without these grants all works but nobody hears of it, which is hard to find out later. */
+static void warn_of_grants(const struct mcpx_session *session)
+{
+    static const struct {
+        const char *kind, *grant, *without;
+    } rows[] = {
+        {"mcp/response:tools/call", "mcp/response:*", "nobody gets an answer"},
+        {"mcp/request:notifications/progress", "mcp/request:notifications/*",
+         "progress and changes are told to nobody"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (!may(session, mcpx_slice_of(rows[i].kind)))
+            complain("import", "we may not send %s: %s; grant \"%s\"", rows[i].kind,
+                     rows[i].without, rows[i].grant);
+}
+
 /* A welcome, the first or another: it says who we are, what we may, and what the router takes. */
 static void on_welcome(struct seat *seat, const struct mcpx_event *event)
 {
     const struct mcpx_session *session = mcpx_client_session(seat->client);
 
-    grants_warn(session);
+    warn_of_grants(session);
     import_pool_joined(seat->edge->pool, seat->number, mcpx_session_id(session),
                        mcpx_session_message_max(session),
                        mcpx_json_get(event->envelope->payload, "limits"));
@@ -347,24 +362,20 @@ static void on_state(void *user, const struct mcpx_child_report *report)
 
 /* ---- from beginning to end ---- */
 
-static int start_client(struct seat *seat)
+static int start_client(struct edge *edge, size_t number)
 {
-    struct mcpx_client_config config = seat->edge->job->topics[seat->number];
-    struct mcpx_fault fault = {0};
-    enum mcpx_err err;
+    struct seat *seat = &edge->seats[number];
+    struct mcpx_client_config config = edge->job->topics[number];
+    int status;
 
-    config.loop = &seat->edge->loop;
+    *seat = (struct seat){.edge = edge, .number = number};
+    config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = seat;
-    err = memory_checked(mcpx_client_new(&config, &fault, &seat->client));
-    seat->renewal = (struct renewal){.verb = "import",
-                                     .where = &seat->edge->job->where[seat->number],
-                                     .client = seat->client};
-    if (err == MCPX_EINVALID)
-        return fail_with(STATUS_USAGE, "import", "%s: %s", fault.field, fault.reason);
-    if (err)
-        return fail_with(STATUS_FAILED, "import", "cannot connect: %s", mcpx_strerror(err));
-    return STATUS_OK;
+    seat->renewal = (struct renewal){.verb = "import", .where = &edge->job->where[number]};
+    status = renewal_start(&seat->renewal, &config);
+    seat->client = seat->renewal.client;
+    return status;
 }
 
 static int start(struct edge *edge)
@@ -372,10 +383,8 @@ static int start(struct edge *edge)
     enum mcpx_err err;
 
     for (size_t i = 0; i < edge->job->topic_count; i++) {
-        int status;
+        int status = start_client(edge, i);
 
-        edge->seats[i] = (struct seat){.edge = edge, .number = i};
-        status = start_client(&edge->seats[i]);
         if (status != STATUS_OK)
             return status;
     }
@@ -432,7 +441,7 @@ static int run_pool(struct edge *edge)
     edge->pool = import_pool_new(&config);
     edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
-    records_open(&edge->records, "import", edge->job->import.terms);
+    edge->journal = records_open("import", edge->job->import.terms);
     status = start(edge);
     if (status != STATUS_OK)
         return status;
@@ -461,6 +470,6 @@ int import_run(const struct import_job *job)
     free(edge.seats);
     free(edge.processes);
     import_pool_free(edge.pool);
-    records_close(&edge.records);
+    mx_journal_close(edge.journal);
     return status;
 }
