@@ -9,6 +9,7 @@
 #include "tools/mcpx-bridge/guard/judge.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/map.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
 
@@ -18,15 +19,10 @@
 
 /* ---- what was asked ---- */
 
-/*
- * An array of slots, each with one allocation that holds a request's texts. A lookup compares a
- * 32-bit hash per slot, and then the texts. A few thousand comparisons of adjacent numbers take
- * less time than parsing one message. The search for the oldest is also such a walk. A ring was
- * refused: it would forget the oldest slot even when others are free.
- */
-
-/* Texts of a request, in one allocation behind the addressees. */
+/* Requests in a list, the oldest first, and a table by id. The texts stand behind `to`. */
 struct entry {
+    struct entry *previous, *next;
+    uint64_t hash;
     struct mcpx_slice self, id, method, context;
     size_t to_count;
     struct mcpx_slice to[];
@@ -34,80 +30,56 @@ struct entry {
 
 struct guard_asked {
     size_t max;
-    uint64_t last_serial;
-    uint32_t *hashes;  /* of self and id; 0 = the slot is free */
-    uint64_t *serials; /* the order of the requests; 0 = the slot is free */
-    struct entry **entries;
+    struct entry *first, *last;
+    struct mx_map by_id;
 };
 
 struct guard_asked *guard_asked_new(size_t max)
 {
-    struct guard_asked *asked = malloc(sizeof *asked);
+    struct guard_asked *asked = calloc(1, sizeof *asked);
 
-    *asked = (struct guard_asked){.max = max,
-                                  .hashes = calloc(max, sizeof *asked->hashes),
-                                  .serials = calloc(max, sizeof *asked->serials),
-                                  .entries = calloc(max, sizeof *asked->entries)};
+    asked->max = max;
     return asked;
+}
+
+static void forget(struct guard_asked *asked, struct entry *entry)
+{
+    if (!entry)
+        return;
+    *(entry->previous ? &entry->previous->next : &asked->first) = entry->next;
+    *(entry->next ? &entry->next->previous : &asked->last) = entry->previous;
+    mx_map_remove(&asked->by_id, entry->hash, (uintptr_t)entry);
+    free(entry);
 }
 
 void guard_asked_free(struct guard_asked *asked)
 {
     if (!asked)
         return;
-    for (size_t i = 0; i < asked->max; i++)
-        free(asked->entries[i]);
-    free(asked->entries);
-    free(asked->hashes);
-    free(asked->serials);
+    while (asked->first)
+        forget(asked, asked->first);
+    mx_map_fini(&asked->by_id);
     free(asked);
 }
 
-/* FNV-1a. An attacker gains nothing from collisions: the texts are compared too. */
-static uint32_t hash_more(uint32_t hash, struct mcpx_slice text)
+/* Without a secret: only the agent, which chooses the ids, waits when they collide. */
+static uint64_t hash_of(struct mcpx_slice id)
 {
-    for (size_t i = 0; i < text.len; i++)
-        hash = (hash ^ (unsigned char)text.text[i]) * 16777619u;
-    return (hash ^ 0xff) * 16777619u;
+    return mx_map_hash((struct mx_map_key){{0, 0}}, id);
 }
 
-static uint32_t hash_of(struct mcpx_slice self, struct mcpx_slice id)
+/* The request of `self` with that id; NULL when there is none. */
+static struct entry *find_asked(const struct guard_asked *asked, struct mcpx_slice self,
+                                struct mcpx_slice id)
 {
-    uint32_t hash = hash_more(hash_more(2166136261u, self), id);
+    struct entry *entry;
+    size_t at = 0;
 
-    return hash ? hash : 1;
-}
-
-/* Returns asked->max when there is none. */
-static size_t slot_of(const struct guard_asked *asked, struct mcpx_slice self,
-                      struct mcpx_slice id)
-{
-    uint32_t hash = hash_of(self, id);
-
-    for (size_t i = 0; i < asked->max; i++)
-        if (asked->hashes[i] == hash && mcpx_slice_equal(asked->entries[i]->id, id) &&
-            mcpx_slice_equal(asked->entries[i]->self, self))
-            return i;
-    return asked->max;
-}
-
-static void clear(struct guard_asked *asked, size_t slot)
-{
-    free(asked->entries[slot]);
-    asked->entries[slot] = NULL;
-    asked->hashes[slot] = 0;
-    asked->serials[slot] = 0;
-}
-
-/* A free slot comes before the oldest, because its serial is 0. */
-static size_t oldest_slot(const struct guard_asked *asked)
-{
-    size_t oldest = 0;
-
-    for (size_t i = 0; i < asked->max && asked->serials[oldest]; i++)
-        if (asked->serials[i] < asked->serials[oldest])
-            oldest = i;
-    return oldest;
+    do {
+        entry = (struct entry *)(uintptr_t)mx_map_next(&asked->by_id, hash_of(id), &at);
+    } while (entry &&
+             !(mcpx_slice_equal(entry->id, id) && mcpx_slice_equal(entry->self, self)));
+    return entry;
 }
 
 static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelope *envelope,
@@ -121,6 +93,7 @@ static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelop
         texts += envelope->to[i].len;
     entry = malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + texts);
     at = (char *)(entry->to + envelope->to_count);
+    entry->hash = hash_of(envelope->id);
     entry->self = bridge_copy(&at, self);
     entry->id = bridge_copy(&at, envelope->id);
     entry->method = bridge_copy(&at, envelope->kind.method);
@@ -135,44 +108,22 @@ static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelop
  * Remembers a request: `self` sent `envelope`, whose payload is `rpc`. It replaces an earlier
  * request of the same participant with the same id.
  */
-static void guard_asked_add(struct guard_asked *asked, struct mcpx_slice self,
-                            const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc)
+static void remember(struct guard_asked *asked, struct mcpx_slice self,
+                     const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice context =
         envelope->kind.context.text ? envelope->kind.context : rpc->context;
     struct entry *entry = entry_new(self, envelope, context);
-    size_t slot = slot_of(asked, self, envelope->id);
 
-    if (slot == asked->max)
-        slot = oldest_slot(asked);
-    clear(asked, slot);
-    asked->entries[slot] = entry;
-    asked->serials[slot] = ++asked->last_serial;
-    asked->hashes[slot] = hash_of(self, envelope->id);
-}
-
-/* The request of `self` with that id. Returns false when there is none. */
-static bool guard_asked_find(const struct guard_asked *asked, struct mcpx_slice self,
-                             struct mcpx_slice id, struct guard_question *out)
-{
-    size_t slot = slot_of(asked, self, id);
-    const struct entry *entry;
-
-    if (slot == asked->max)
-        return false;
-    entry = asked->entries[slot];
-    *out = (struct guard_question){entry->to, entry->to_count, entry->method, entry->context};
-    return true;
-}
-
-/* Forgets the request, if there is one. */
-static void guard_asked_remove(struct guard_asked *asked, struct mcpx_slice self,
-                               struct mcpx_slice id)
-{
-    size_t slot = slot_of(asked, self, id);
-
-    if (slot != asked->max)
-        clear(asked, slot);
+    forget(asked, find_asked(asked, self, envelope->id));
+    if (asked->by_id.count >= asked->max)
+        forget(asked, asked->first);
+    mx_map_reserve(&asked->by_id);
+    mx_map_put(&asked->by_id, entry->hash, (uintptr_t)entry);
+    entry->next = NULL;
+    entry->previous = asked->last;
+    *(asked->last ? &asked->last->next : &asked->first) = entry;
+    asked->last = entry;
 }
 
 /* ---- messages ---- */
@@ -220,14 +171,15 @@ static bool has(struct mcpx_slice payload, const char *member)
     return mcpx_json_count_like(payload, member) > 0;
 }
 
-static bool about_own_request(const struct guard_judge *judge, struct guard_question *question)
+/* The request of the agent that the message is about; NULL when it is about none. */
+static struct entry *question_of(const struct guard_judge *judge)
 {
-    return judge->envelope.correlation_id.text &&
-           guard_asked_find(judge->asked, self_of(judge), judge->envelope.correlation_id,
-                            question);
+    struct mcpx_slice about = judge->envelope.correlation_id;
+
+    return about.text ? find_asked(judge->asked, self_of(judge), about) : NULL;
 }
 
-static bool was_asked(const struct guard_question *question, struct mcpx_slice id)
+static bool was_asked(const struct entry *question, struct mcpx_slice id)
 {
     return !question->to_count || mx_id_is_among(id, question->to, question->to_count);
 }
@@ -266,7 +218,7 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text)
         return;
     if (mcpx_rpc_read(envelope->payload, &judge->rpc, NULL) != MCPX_OK)
         judge->rpc.context = (struct mcpx_slice){NULL, 0};
-    guard_asked_add(judge->asked, self_of(judge), envelope, &judge->rpc);
+    remember(judge->asked, self_of(judge), envelope, &judge->rpc);
 }
 
 /* ---- the rules ---- */
@@ -312,31 +264,29 @@ static enum guard_verdict judge_system(struct guard_judge *judge)
  */
 static enum guard_verdict judge_mention(const struct guard_judge *judge)
 {
-    struct guard_question question;
+    const struct entry *question = question_of(judge);
 
-    if (!about_own_request(judge, &question) || was_asked(&question, judge->envelope.from))
-        return GUARD_PASS;
-    return GUARD_SENDER;
+    return !question || was_asked(question, judge->envelope.from) ? GUARD_PASS : GUARD_SENDER;
 }
 
 static enum guard_verdict judge_response(struct guard_judge *judge)
 {
     const struct mcpx_envelope *envelope = &judge->envelope;
-    struct guard_question question;
+    struct entry *question = question_of(judge);
     enum guard_verdict verdict = read_rpc(judge);
 
     if (verdict != GUARD_PASS)
         return verdict;
-    if (!about_own_request(judge, &question))
+    if (!question)
         return GUARD_UNSOLICITED;
-    if (!was_asked(&question, envelope->from))
+    if (!was_asked(question, envelope->from))
         return GUARD_SENDER;
-    if (!mcpx_slice_equal(envelope->kind.method, question.method) ||
+    if (!mcpx_slice_equal(envelope->kind.method, question->method) ||
         (envelope->kind.context.text &&
-         !mcpx_slice_equal(envelope->kind.context, question.context)))
+         !mcpx_slice_equal(envelope->kind.context, question->context)))
         return GUARD_OPERATION;
-    if (question.to_count == 1)
-        guard_asked_remove(judge->asked, self_of(judge), envelope->correlation_id);
+    if (question->to_count == 1)
+        forget(judge->asked, question);
     return GUARD_PASS;
 }
 

@@ -8,21 +8,8 @@
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
+/** The requests of an agent that are under way. */
 struct guard_asked;
-
-/**
- * One request under way. Slices are lent until the table changes.
- *
- * to           its addressees, to_count names; none = everyone
- * method       as in its kind
- * context      the CONTEXT of its kind and payload; absent when they name none
- */
-struct guard_question {
-    const struct mcpx_slice *to;
-    size_t to_count;
-    struct mcpx_slice method;
-    struct mcpx_slice context;
-};
 
 /** Makes a table for `max` requests (at least 1); when it is full the oldest is forgotten. */
 struct guard_asked *guard_asked_new(size_t max);
