@@ -345,33 +345,15 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
 
 /* ---- as the client sees it ---- */
 
-/* The item under the name it is shown by. */
-static void write_item(struct mcpx_slice item, const char *key,
-                       const struct expose_thing *thing, struct mcpx_slice shown,
-                       struct mcpx_text *out)
-{
-    if (out->len && out->text[out->len - 1] != '[')
-        mcpx_text_puts(out, ",");
-    if (mcpx_slice_equal(shown, thing->own))
-        mcpx_text_slice(out, item);
-    else
-        bridge_add_with_string(out, item, key, shown);
-}
-
-/* The same for a tool as its terms show it. */
+/* A tool as its terms show it, under the name it is shown by. */
 static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
-                       const struct expose_thing *thing, struct mcpx_slice shown,
-                       struct mcpx_text *out)
+                       struct mcpx_slice own, struct mcpx_slice shown, struct mcpx_text *out)
 {
-    struct mcpx_text named = {0}, tool = {0};
+    struct mcpx_text named = {0};
 
     bridge_add_with_string(&named, item, "name", shown);
-    mcpx_terms_tool_add(&tool, terms, thing->own, mcpx_text_view(&named));
-    if (out->len && out->text[out->len - 1] != '[')
-        mcpx_text_puts(out, ",");
-    mcpx_text_slice(out, mcpx_text_view(&tool));
+    mcpx_terms_tool_add(out, terms, own, mcpx_text_view(&named));
     mcpx_text_fini(&named);
-    mcpx_text_fini(&tool);
 }
 
 /* `filter` NULL = none. */
@@ -397,10 +379,14 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
         if ((filter && !filter->shows(filter->user, list, &thing)) ||
             expose_names_put(names, row->space, &thing, &shown) != MCPX_OK)
             continue;
+        if (out->len && out->text[out->len - 1] != '[')
+            mcpx_text_puts(out, ",");
         if (filter && filter->terms && list == EXPOSE_TOOLS)
-            write_tool(walk.value, filter->terms, &thing, shown, out);
+            write_tool(walk.value, filter->terms, thing.own, shown, out);
+        else if (mcpx_slice_equal(shown, thing.own))
+            mcpx_text_slice(out, walk.value);
         else
-            write_item(walk.value, row->key, &thing, shown, out);
+            bridge_add_with_string(out, walk.value, row->key, shown);
     }
     names->pass = 0;
     mcpx_text_fini(&own);
