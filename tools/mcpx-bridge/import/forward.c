@@ -1,9 +1,17 @@
 /*
- * forward.c - requests of participants on their way to the server. Some are answered without it,
- * some wait: until it is ready, or until its tools are known.
+ * forward.c - requests of participants on their way to the server, and their ends. Some are
+ * answered without it, some wait: until it is ready, or until its tools are known. A call of a tool
+ * goes through the two doors of its terms, if there are any: what they say is decided in
+ * lib/contract; here is told what became of a call, and the answer put into a message. One that
+ * ends before it was given to the server goes through the first door on its way out, so that each
+ * leaves a record.
  */
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/import.h"
+
+#include "lib/json/json_write.h"
+#include "tools/mcpx-bridge/bridge.h"
+
+#include <mcpx/json.h>
 
 bool import_is_shared(struct mcpx_slice method)
 {
@@ -17,13 +25,202 @@ bool import_is_shared(struct mcpx_slice method)
     return false;
 }
 
+/* ---- the first door ---- */
+
+/* What a message has around its result, besides its id. */
+#define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
+
+static struct bridge_doors *doors_of(const struct import *import)
+{
+    return &import->setup.shared->doors;
+}
+
+static const struct bridge_terms *terms_of(const struct import *import)
+{
+    return doors_of(import)->terms;
+}
+
+bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
+{
+    return bridge_doors_are_for(doors_of(import), method);
+}
+
+/* What all servers' calls have in common: their first comes when we know who we are. */
+static struct mcpx_calls_options options_of(struct import *import)
+{
+    struct import_shared *shared = import->setup.shared;
+
+    for (size_t i = 0; i < import->config->topics && !shared->edge.self_len; i++)
+        shared->edge = shared->topics[i];
+    return (struct mcpx_calls_options){
+        .transport = "ws", .participant = {shared->edge.self, shared->edge.self_len}};
+}
+
+/** Who called, for the question whether an alias gives no more than its tool. */
+struct caller {
+    const struct import *import;
+    struct bridge_who who;
+};
+
+static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
+{
+    const struct caller *caller = context;
+    const struct import_view *view = &caller->import->setup.shared->view;
+    struct mcpx_text text = {0};
+    struct mcpx_kind kind;
+    bool may;
+
+    mx_format(&text, "mcp/request:tools/call:%s", tool);
+    may = mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
+          view->could(view->user, caller->who.topic, caller->who.id, &kind);
+    if (!may)
+        mcpx_json_add_member(more, "kind", mcpx_text_view(&text));
+    mcpx_text_fini(&text);
+    return may;
+}
+
+/* What the answer may have so that its message fits into an envelope. 0: not known. */
+static size_t answer_max(const struct import *import, const struct bridge_call *call)
+{
+    size_t max = import->setup.shared->topics[call->who.topic].message_max;
+    size_t around = AROUND + call->id.len + call->came_in.len + call->who.id.len;
+
+    return max > around ? max - around : max;
+}
+
+/* `payload` is the request as it came; `fault` says why it is none, NULL: it is one. */
+static void admit(struct import *import, const struct bridge_call *call,
+                  struct mcpx_slice payload, const struct mcpx_fault *fault,
+                  struct mcpx_admission *out)
+{
+    struct mcpx_calls_options options = options_of(import);
+    struct caller caller = {import, call->who};
+    struct mcpx_call_request request = {.payload = payload,
+                                        .fault = fault,
+                                        .tools = import->tools.known,
+                                        .envelope_id = call->came_in,
+                                        .fulfils = call->fulfils,
+                                        .may = may_call,
+                                        .context = &caller,
+                                        .answer_max = answer_max(import, call)};
+
+    bridge_doors_admit(doors_of(import), &options, &request, mcpx_text_view(&import->greeting),
+                       out);
+}
+
+static void admit_call(struct import *import, struct bridge_call *call,
+                       struct mcpx_admission *out)
+{
+    admit(import, call, mcpx_text_view(&call->payload), NULL, out);
+    call->admitted = out->call;
+}
+
+/* Writes an answer to import->text. */
+static void set_answer(struct import *import, struct bridge_call *call,
+                       const struct mcpx_call_answer *answer)
+{
+    mcpx_text_reset(&import->text);
+    bridge_add_answer(&import->text, call->id, answer);
+}
+
+/* Filled with the request to give to the server; false when the answer is written instead. */
+static bool pass_first_door(struct import *import, struct bridge_call *call,
+                            struct mcpx_slice *payload)
+{
+    struct mcpx_json_change change = {"params", {0}};
+    struct mcpx_admission admission = {0};
+
+    admit_call(import, call, &admission);
+    if (!admission.call) {
+        set_answer(import, call, &admission.answer);
+        return false;
+    }
+    *payload = mcpx_text_view(&call->payload);
+    if (!admission.params.text)
+        return true;
+    change.value = admission.params;
+    mcpx_text_reset(&import->text);
+    mcpx_json_add_changed(&import->text, *payload, &change, 1);
+    *payload = mcpx_text_view(&import->text);
+    return true;
+}
+
+void import_terms_note_broken(struct import *import, size_t topic,
+                              const struct mcpx_event *event)
+{
+    const struct mcpx_envelope *envelope = event->envelope;
+    const struct bridge_call arrival = {.came_in = envelope->id,
+                                        .who = {topic, envelope->from}};
+    struct mcpx_admission admission = {0};
+
+    if (event->violation == MCPX_VIOLATION_RPC &&
+        import_is_under_terms(import, envelope->kind.method))
+        admit(import, &arrival, envelope->payload, &event->fault, &admission);
+}
+
+/* ---- what is shown of the tools ---- */
+
+/* The handshake is a tool, also where the server has none. */
+static bool has_the_only_tool(const struct import *import)
+{
+    const struct bridge_terms *terms = terms_of(import);
+
+    return terms && mcpx_terms_has_handshake(terms->terms) &&
+           !import_tools_are_declared(import);
+}
+
+/* Appends what a server says of itself, and that there are tools. */
+static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
+{
+    struct mcpx_slice own = mcpx_json_get(hello, "capabilities");
+    struct mcpx_text capabilities = {0}, none = {0};
+
+    mcpx_text_puts(&none, "{}");
+    bridge_add_with(&capabilities, own.text ? own : MCPX_SLICE("{}"), "tools", &none);
+    bridge_add_with(out, hello, "capabilities", &capabilities);
+    mcpx_text_fini(&capabilities);
+    mcpx_text_fini(&none);
+}
+
+/* The result for a server that declares no tools, because there is the handshake. */
+static bool add_own_result(const struct import *import, struct mcpx_slice method,
+                           struct mcpx_text *out)
+{
+    if (!has_the_only_tool(import))
+        return false;
+    if (mcpx_slice_equal(method, MCPX_SLICE("initialize")))
+        add_with_tools(out, mcpx_text_view(&import->greeting));
+    else if (mcpx_slice_equal(method, MCPX_SLICE("tools/list")))
+        mcpx_terms_list_add(out, terms_of(import)->terms, MCPX_SLICE("{\"tools\":[]}"),
+                            import->tools.known);
+    else
+        return false;
+    return true;
+}
+
+/* A server's result as it is shown; nothing when that is as it came. */
+static void add_shown(const struct import *import, struct mcpx_slice method,
+                      struct mcpx_slice result, struct mcpx_text *out)
+{
+    const struct bridge_terms *terms = terms_of(import);
+
+    if (terms && mcpx_slice_equal(method, MCPX_SLICE("tools/list")) &&
+        mcpx_terms_change_lists(terms->terms))
+        mcpx_terms_list_add(out, terms->terms, result, import->tools.known);
+    else if (mcpx_slice_equal(method, MCPX_SLICE("server/discover")) &&
+             has_the_only_tool(import))
+        add_with_tools(out, result);
+}
+
+/* ---- to the server ---- */
+
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct bridge_call *call)
 {
     struct mcpx_text own = {0};
     struct mcpx_slice result = {0};
 
-    if (import_terms_add_own(import, call->method, &own)) {
+    if (add_own_result(import, call->method, &own)) {
         result = mcpx_text_view(&own);
     } else if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
         result = mcpx_text_view(&import->greeting);
@@ -49,7 +246,7 @@ void import_forward(struct import *import, struct bridge_call *call, struct mcpx
     if (answer_instead(import, call))
         return;
     if (import_is_under_terms(import, call->method) &&
-        !import_terms_admit(import, call, &payload)) {
+        !pass_first_door(import, call, &payload)) {
         import_answer(import, call);
         return;
     }
@@ -75,15 +272,17 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
     }
 }
 
-/*
- * A participant's call ends: with an answer, with an error of ours, or in silence. What the router
- * would not take is replaced by a sentence that says so, so that nobody waits in vain.
- */
+/* ---- the end: with an answer, with an error of ours, or in silence ---- */
 
 void import_abandon(struct import *import, struct bridge_call *call)
 {
-    if (import_is_under_terms(import, call->method))
-        import_terms_abandon(import, call);
+    struct mcpx_admission admission;
+
+    if (import_is_under_terms(import, call->method)) {
+        if (!call->admitted)
+            admit_call(import, call, &admission);
+        bridge_doors_abandon(doors_of(import), &call->admitted);
+    }
     import_want_drop(import, call->who.topic, call->came_in);
     bridge_calls_drop(&import->calls, call);
 }
@@ -104,15 +303,87 @@ void import_answer(struct import *import, struct bridge_call *call)
     bridge_calls_drop(&import->calls, call);
 }
 
+void import_pass_answer(struct import *import, struct bridge_call *call,
+                        const struct mcpx_rpc *rpc)
+{
+    bool was_error = rpc->form == MCPX_RPC_ERROR;
+    struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = was_error ? rpc->error : rpc->result,
+                                .answer_max = answer_max(import, call)};
+    struct mcpx_call_answer answer = {.is_error = was_error};
+    struct mcpx_json_change changes[2] = {{"id", call->id}};
+    struct mcpx_text shown = {0};
+
+    if (call->admitted) {
+        bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
+    } else if (!was_error) {
+        add_shown(import, call->method, rpc->result, &shown);
+        answer.text = mcpx_text_view(&shown);
+    }
+    changes[1] = (struct mcpx_json_change){was_error ? "error" : "result", answer.text};
+    mcpx_text_reset(&import->text);
+    if (answer.is_error == was_error)
+        mcpx_json_add_changed(&import->text, rpc->text, changes, answer.text.text ? 2 : 1);
+    else
+        bridge_add_answer(&import->text, call->id, &answer);
+    mcpx_text_fini(&shown);
+    import_answer(import, call);
+}
+
+/* The members of an object without "reason", which is said in another place. */
+static void add_more(struct mcpx_text *out, struct mcpx_slice data)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, data);
+    while (mcpx_json_walk_next(&walk))
+        if (!mcpx_json_walk_at(&walk, "reason"))
+            mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
+}
+
+void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
+                              enum mcpx_cause cause, struct mcpx_slice data)
+{
+    struct mcpx_text error = {0}, more = {0};
+
+    add_more(&more, data);
+    mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
+    bridge_add_answer(out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    mcpx_text_fini(&error);
+    mcpx_text_fini(&more);
+}
+
+/* Admits a call that was not, on its way out. Returns false when it has its answer by that. */
+static bool admit_late(struct import *import, struct bridge_call *call)
+{
+    struct mcpx_admission admission = {0};
+
+    if (call->admitted)
+        return true;
+    admit_call(import, call, &admission);
+    if (!admission.call)
+        set_answer(import, call, &admission.answer);
+    return admission.call != NULL;
+}
+
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, struct mcpx_slice data)
 {
+    struct mcpx_call_end end = {
+        .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
+    struct mcpx_call_answer answer;
+    struct mcpx_text more = {0};
+
     mcpx_text_reset(&import->text);
-    if (import_is_under_terms(import, call->method))
-        import_terms_refuse(import, call, cause, mcpx_slice_of(message), data);
-    else
-        bridge_add_error(&import->text, call->id, bridge_code_of(cause),
-                         mcpx_slice_of(message), data);
+    if (!import_is_under_terms(import, call->method)) {
+        bridge_add_error(&import->text, call->id, bridge_code_of(cause), end.reason, data);
+    } else if (admit_late(import, call)) {
+        add_more(&more, data);
+        end.more = mcpx_text_view(&more);
+        bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
+        set_answer(import, call, &answer);
+    }
+    mcpx_text_fini(&more);
     import_answer(import, call);
 }
 

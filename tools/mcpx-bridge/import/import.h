@@ -171,6 +171,13 @@ const char *import_outage(const struct import *import);
 /** Answers a participant's call with import->text, a message that has its id, and drops it. */
 void import_answer(struct import *import, struct bridge_call *call);
 
+/**
+ * Answers it with the server's answer, and drops it: with its own id, as terms make it, and with
+ * the tools as they are shown.
+ */
+void import_pass_answer(struct import *import, struct bridge_call *call,
+                        const struct mcpx_rpc *rpc);
+
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);
 

@@ -63,23 +63,14 @@ static void refuse_malformed(struct import *import, struct bridge_call *call, co
 static void answer_participant(struct import *import, struct bridge_call *call,
                                const struct mcpx_rpc *rpc)
 {
-    struct mcpx_json_change change = {"id", call->id};
     const char *fault = fault_of_answer(rpc);
 
-    if (fault) {
+    if (fault)
         refuse_malformed(import, call, fault);
-        return;
-    }
-    if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call)) {
+    else if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call))
         refuse_subscription(import, call);
-        return;
-    }
-    mcpx_text_reset(&import->text);
-    if (call->admitted)
-        import_terms_answer(import, call, rpc);
-    else if (!import_terms_add_shown(import, call, rpc, &import->text))
-        mcpx_json_add_changed(&import->text, rpc->text, &change, 1);
-    import_answer(import, call);
+    else
+        import_pass_answer(import, call, rpc);
 }
 
 /* An answer whose id is not known; one that waits alone is the one meant. */
