@@ -52,14 +52,12 @@ void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, con
 }
 
 void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
-                        const char *name, const struct mcpx_text *value)
+                        const char *name, struct mcpx_slice value)
 {
-    struct mcpx_json_change changes[3] = {{"jsonrpc", MCPX_SLICE("\"2.0\"")}, {"id", id}};
-    bool has_value = value && value->len;
+    struct mcpx_json_change changes[] = {
+        {"jsonrpc", MCPX_SLICE("\"2.0\"")}, {"id", id}, {name, value}};
 
-    if (has_value)
-        changes[2] = (struct mcpx_json_change){name, mcpx_text_view(value)};
-    mcpx_json_add_changed(out, message, changes, has_value ? 3 : 2);
+    mcpx_json_add_changed(out, message, changes, value.text ? 3 : 2);
 }
 
 bool bridge_number(struct mcpx_slice value, int64_t *out)

@@ -54,10 +54,10 @@ void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, con
 
 /**
  * Appends somebody's message for another reader: with `id` in it (raw JSON; absent = none), with
- * "jsonrpc", and with `value` as its member `name`, where that is not NULL or empty.
+ * "jsonrpc", and with `value` as its member `name`; where that is absent, as it is there.
  */
 void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
-                        const char *name, const struct mcpx_text *value);
+                        const char *name, struct mcpx_slice value);
 
 /**
  * Reads a JSON number that is a plain non-negative integer of at most 18 digits: how a bridge

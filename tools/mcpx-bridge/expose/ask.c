@@ -126,7 +126,8 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
     expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
     id = mx_formatted("%s", ask->number);
-    bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params", &params);
+    bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params",
+                       mcpx_text_view(&params));
     expose_tell(x, line);
     mcpx_text_fini(&id);
     mcpx_text_fini(&params);
@@ -201,7 +202,7 @@ static void respond_with(struct expose *x, const struct bridge_call *ask,
     struct mcpx_text payload = {0}, result = {0};
 
     expose_ids_restore(x, ask->who.id, rpc->result, &result);
-    bridge_add_message(&payload, rpc->text, ask->id, "result", &result);
+    bridge_add_message(&payload, rpc->text, ask->id, "result", mcpx_text_view(&result));
     respond(x, ask->came_in, payload, false);
     mcpx_text_fini(&result);
 }

@@ -178,7 +178,8 @@ static void pass_same(struct expose *x, struct mcpx_slice participant,
         return;
     expose_ids_show(x, participant, rpc->params, EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION,
                     &params);
-    bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params", &params);
+    bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params",
+                       mcpx_text_view(&params));
     expose_tell(x, out);
     mcpx_text_fini(&params);
 }

@@ -139,10 +139,6 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
 void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
                               const struct mcpx_fault *fault);
 
-/** The second door: the call has failed, and the client is told. As expose_fail. */
-void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
-                       struct mcpx_slice reason, const struct mcpx_text *more);
-
 /* ---- ids that servers give out, and the ids that the client knows for them. ---- */
 
 /** The member in which an object may hold such an id, besides the related task in `_meta`. */

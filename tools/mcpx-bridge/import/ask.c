@@ -192,7 +192,7 @@ void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc
     if (!row)
         return;
     mcpx_text_reset(&import->line);
-    bridge_add_message(&import->line, rpc->text, rpc->id, NULL, NULL);
+    bridge_add_message(&import->line, rpc->text, rpc->id, NULL, (struct mcpx_slice){0});
     import_write(import, 0);
     bridge_calls_drop(&import->asks, row);
 }

@@ -202,7 +202,8 @@ static void on_notification(struct import *import, size_t topic,
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
         return;
     mcpx_text_reset(&import->line);
-    bridge_add_message(&import->line, event->rpc->text, (struct mcpx_slice){0}, NULL, NULL);
+    bridge_add_message(&import->line, event->rpc->text, (struct mcpx_slice){0}, NULL,
+                       (struct mcpx_slice){0});
     import_write(import, 0);
 }
 

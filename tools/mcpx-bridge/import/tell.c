@@ -175,7 +175,8 @@ void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, co
 
     mcpx_json_add_changed(&params, rpc->params.text ? rpc->params : MCPX_SLICE("{}"), &change,
                           1);
-    bridge_add_message(out, rpc->text, (struct mcpx_slice){0}, "params", &params);
+    bridge_add_message(out, rpc->text, (struct mcpx_slice){0}, "params",
+                       mcpx_text_view(&params));
     mcpx_text_fini(&params);
 }
 

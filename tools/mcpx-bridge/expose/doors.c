@@ -1,9 +1,13 @@
 /*
- * terms.c - where a call of a tool meets the terms of its client. What they say is decided in
- * lib/contract; here is told what became of a call, and the answer put into a message. A call is
- * judged before it is sent or proposed: nobody is asked to approve what could not run.
+ * doors.c - where a call of a tool meets the terms of its client, before it is sent and when it is
+ * answered; and the end of any call. What terms say is decided in lib/contract; here is told what
+ * became of a call, and the answer put into a message. A call is judged before it is sent or
+ * proposed: nobody is asked to approve what could not run.
+ *
+ * A server's answer on its way to the client keeps its bytes, but for its id, for ids of tasks that
+ * another server has too, and for what terms make of it. Whoever ends a call for the client ends
+ * what hangs on it: the questions of its server, and the resource that it was to watch.
  */
-
 #include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
@@ -192,19 +196,93 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
         admit(x, &request, NULL, &admission);
 }
 
-/* ---- the second door ---- */
+/* ---- an answer ---- */
 
-void expose_terms_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
-                       struct mcpx_slice reason, const struct mcpx_text *more)
+/* A task's own answers name it, and so does the answer that begins it. */
+static unsigned ids_of(const struct bridge_call *call)
+{
+    struct mcpx_slice method = call->method;
+
+    if (method.len > 6 && memcmp(method.text, "tasks/", 6) == 0 &&
+        !mcpx_slice_equal(method, MCPX_SLICE("tasks/result")))
+        return EXPOSE_ID_OF_TASK;
+    return mcpx_json_get(call->params, "task").text ? EXPOSE_ID_IN_TASK : 0;
+}
+
+/* A client that ignores letter case would take another id for the task's, one of another server. */
+static bool names_two_tasks(struct mcpx_slice result, unsigned where)
+{
+    struct mcpx_slice task =
+        where & EXPOSE_ID_IN_TASK ? mcpx_json_get(result, "task") : result;
+
+    if (where & EXPOSE_ID_IN_TASK &&
+        mcpx_json_count_like(result, "task") != (task.text ? 1 : 0))
+        return true;
+    return where && mcpx_json_count_like(task, "taskId") !=
+                        (mcpx_json_get(task, "taskId").text ? 1 : 0);
+}
+
+void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
+{
+    bool was_error = rpc->form == MCPX_RPC_ERROR;
+    struct mcpx_call_answer answer = {was_error, was_error ? rpc->error : rpc->result};
+    struct mcpx_call_end how = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT};
+    struct mcpx_text out = {0}, shown = {0}, modern = {0};
+
+    if (names_two_tasks(rpc->result, ids_of(call))) {
+        expose_fail(x, call, MCPX_CAUSE_FAILED,
+                    MCPX_SLICE("the server's answer names its task in two ways"), NULL);
+        return;
+    }
+    if (expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown))
+        answer.text = mcpx_text_view(&shown);
+    how.text = answer.text;
+    if (call->admitted)
+        bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
+    if (call->modern && !answer.is_error && mcpx_json_type(answer.text) == MCPX_JSON_OBJECT) {
+        expose_tell_add_modern(&modern, call->method, answer.text);
+        answer.text = mcpx_text_view(&modern);
+    }
+    if (answer.is_error == was_error)
+        bridge_add_message(&out, rpc->text, call->id, was_error ? "error" : "result",
+                           answer.text);
+    else
+        bridge_add_answer(&out, call->id, &answer);
+    expose_tell(x, out);
+    expose_end(x, call);
+    mcpx_text_fini(&shown);
+    mcpx_text_fini(&modern);
+}
+
+/* ---- the end ---- */
+
+void expose_end(struct expose *x, struct bridge_call *call)
+{
+    bridge_doors_abandon(&x->doors, &call->admitted);
+    expose_ask_over(x, call);
+    bridge_calls_drop(&x->calls, call);
+}
+
+void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
+                 struct mcpx_slice message, const struct mcpx_text *more)
 {
     struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
-    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED,
-                                .cause = cause,
-                                .reason = reason,
-                                .more = more ? mcpx_text_view(more) : (struct mcpx_slice){0}};
+    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED, .cause = cause, .reason = message};
     struct mcpx_call_answer answer;
+    struct mcpx_text data = {0};
 
-    bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
-    tell(x, &request, &answer);
+    if (call->admitted) {
+        how.more = more ? mcpx_text_view(more) : how.more;
+        bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
+        tell(x, &request, &answer);
+    } else if (call->purpose == EXPOSE_FOR_CLIENT) {
+        if (more)
+            mx_format(&data, "{%s}", more);
+        expose_tell_error_data(x, call->id, bridge_code_of(cause), message, &data);
+        mcpx_text_fini(&data);
+    }
+    if (call->purpose == EXPOSE_FOR_CLIENT)
+        expose_unwatch(x, call);
+    expose_end(x, call);
 }
