@@ -209,17 +209,15 @@ bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out)
            !has_lost(mcpx_text_view(out));
 }
 
-bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
+struct mcpx_slice bridge_cut(struct mcpx_slice *rest, char end)
 {
-    const char *end = rest->len ? memchr(rest->text, '\n', rest->len) : NULL;
-    size_t used;
+    const char *found = rest->len ? memchr(rest->text, end, rest->len) : NULL;
+    struct mcpx_slice part = {rest->text, found ? (size_t)(found - rest->text) : rest->len};
+    size_t used = part.len + (found ? 1 : 0);
 
-    if (!rest->len)
-        return false;
-    *line = (struct mcpx_slice){rest->text, end ? (size_t)(end - rest->text) : rest->len};
-    used = line->len + (end != NULL);
-    *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
-    return true;
+    if (used)
+        *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
+    return part;
 }
 
 /* ---- lines of the log ---- */

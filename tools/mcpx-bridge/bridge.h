@@ -85,8 +85,8 @@ void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit);
  */
 bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out);
 
-/** Cuts the first line off a text, without its newline. Returns false when nothing is left. */
-bool bridge_next_line(struct mcpx_slice *rest, struct mcpx_slice *line);
+/** Cuts off what stands before the next `end`, or everything. */
+struct mcpx_slice bridge_cut(struct mcpx_slice *rest, char end);
 
 /**
  * Reads what can be known from the beginning of a JSON-RPC message that is too long to be kept.

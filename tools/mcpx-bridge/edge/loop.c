@@ -62,6 +62,24 @@ void loop_log(const char *verb, struct mcpx_slice sentence)
     mcpx_text_fini(&visible);
 }
 
+void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_action *action,
+              struct bridge_outcome *outcome)
+{
+    struct mcpx_session *session = mcpx_client_session(client);
+
+    if (action->type == BRIDGE_LOG)
+        loop_log(verb, action->text);
+    else if (action->type == BRIDGE_DROP)
+        mcpx_session_drop(session, action->about);
+    else if (action->type == BRIDGE_FORGET)
+        mcpx_session_forget(session, action->about);
+    else if (action->type == BRIDGE_RESPOND)
+        outcome->err = mcpx_client_respond(client, action->about, action->text, NULL);
+    else if (action->type == BRIDGE_SEND)
+        outcome->err = mcpx_client_send(client, &action->draft, &outcome->id, NULL);
+    memory_checked(outcome->err);
+}
+
 static bool is_ignored(int number)
 {
     struct sigaction action;

@@ -12,6 +12,7 @@
 
 #include "lib/edge/journal.h"
 #include "tools/common/connect.h"
+#include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/session.h>
@@ -58,6 +59,13 @@ bool loop_may_log(struct mcpx_slice sentence);
  * when it may not be.
  */
 void loop_log(const char *verb, struct mcpx_slice sentence);
+
+/**
+ * Does what a core wants of its session or of the log: RESPOND, DROP, SEND, FORGET or LOG. Nothing
+ * is done for other actions.
+ */
+void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_action *action,
+              struct bridge_outcome *outcome);
 
 /** The clocks at this moment, and random bytes, as cores ask for them. `user` is not looked at. */
 struct mcpx_instant loop_instant(const void *user);

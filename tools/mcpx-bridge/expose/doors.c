@@ -18,15 +18,15 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
                         struct mcpx_tools *tools)
 {
     struct mcpx_text doubts = {0};
-    struct mcpx_slice rest, line;
+    struct mcpx_slice rest;
     bool has_some;
 
     mcpx_tools_doubts_add(&doubts, tools);
     rest = mcpx_text_view(&doubts);
     has_some = rest.len > 0;
-    while (bridge_next_line(&rest, &line))
-        expose_note_text(
-            x, mx_formatted("%s: %s", expose_quoted(mcpx_text_view(&seat->id)), line));
+    while (rest.len)
+        expose_note_text(x, mx_formatted("%s: %s", expose_quoted(mcpx_text_view(&seat->id)),
+                                         bridge_cut(&rest, '\n')));
     mcpx_text_fini(&doubts);
     return has_some;
 }

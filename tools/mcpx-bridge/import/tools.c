@@ -62,8 +62,10 @@ static void tell_doubts(struct import *import)
     rest = mcpx_text_view(&doubts);
     if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
         rest.len = 0;
-    while (bridge_next_line(&rest, &line))
+    while (rest.len) {
+        line = bridge_cut(&rest, '\n');
         import_say(import, "%.*s", (int)line.len, line.text);
+    }
     mcpx_text_fini(&import->tools.doubts);
     import->tools.doubts = doubts;
 }

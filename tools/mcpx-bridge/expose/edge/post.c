@@ -16,22 +16,10 @@ enum { DEPTH_MAX = 512 };
 
 /* ---- the head ---- */
 
-/* Cuts off what stands before the next `end`, or everything. */
-static struct mcpx_slice cut(struct mcpx_slice *rest, char end)
-{
-    const char *found = rest->len ? memchr(rest->text, end, rest->len) : NULL;
-    struct mcpx_slice part = {rest->text, found ? (size_t)(found - rest->text) : rest->len};
-    size_t used = part.len + (found ? 1 : 0);
-
-    if (used)
-        *rest = (struct mcpx_slice){rest->text + used, rest->len - used};
-    return part;
-}
-
 /* The type in front of its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
-    return mx_http_same_word(mx_http_trimmed(cut(&value, ';')), type);
+    return mx_http_same_word(mx_http_trimmed(bridge_cut(&value, ';')), type);
 }
 
 /* 127.x.y.z in four numbers: other spellings mean other machines to some. */
@@ -40,10 +28,10 @@ static bool is_loopback_number(struct mcpx_slice host)
     uint64_t number;
 
     if (!host.len || host.text[host.len - 1] == '.' ||
-        !mcpx_slice_equal(cut(&host, '.'), MCPX_SLICE("127")))
+        !mcpx_slice_equal(bridge_cut(&host, '.'), MCPX_SLICE("127")))
         return false;
     for (int i = 0; i < 3; i++) {
-        struct mcpx_slice part = cut(&host, '.');
+        struct mcpx_slice part = bridge_cut(&host, '.');
 
         if ((part.len > 1 && *part.text == '0') || !mx_decimal_read(part, 255, &number))
             return false;
@@ -69,7 +57,7 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
         return !rest.len || (*rest.text == ':' &&
                              is_port((struct mcpx_slice){rest.text + 1, rest.len - 1}));
     }
-    host = cut(&rest, ':');
+    host = bridge_cut(&rest, ':');
     if (host.len < authority.len && !is_port(rest))
         return false;
     return mx_http_same_word(host, "localhost") || is_loopback_number(host);
@@ -93,7 +81,7 @@ static bool is_own_origin(struct mcpx_slice origin)
 static bool names_events(struct mcpx_slice accept)
 {
     while (accept.len)
-        if (is_type(cut(&accept, ','), "text/event-stream"))
+        if (is_type(bridge_cut(&accept, ','), "text/event-stream"))
             return true;
     return false;
 }

@@ -97,36 +97,6 @@ static size_t unwritten(const struct edge *edge)
                        : expose_http_unwritten(edge->http);
 }
 
-static void act(struct edge *edge, const struct bridge_action *action,
-                struct bridge_outcome *outcome)
-{
-    switch (action->type) {
-    case BRIDGE_WRITE:
-        write_line(edge, action->text);
-        break;
-    case BRIDGE_LOG:
-        loop_log("expose", action->text);
-        break;
-    case BRIDGE_SEND:
-        outcome->err = mcpx_client_send(edge->client, &action->draft, &outcome->id, NULL);
-        break;
-    case BRIDGE_RESPOND:
-        outcome->err = mcpx_client_respond(edge->client, action->about, action->text, NULL);
-        break;
-    case BRIDGE_FORGET:
-        mcpx_session_forget(session_of(edge), action->about);
-        break;
-    case BRIDGE_DROP:
-        mcpx_session_drop(session_of(edge), action->about);
-        break;
-    case BRIDGE_KILL:
-    case BRIDGE_START:
-    case BRIDGE_STOP:
-        break; /* it has no processes */
-    }
-    memory_checked(outcome->err);
-}
-
 /* A call is written down before its server hears of it. */
 static void act_on_all(struct edge *edge)
 {
@@ -136,7 +106,10 @@ static void act_on_all(struct edge *edge)
     while ((action = expose_next(edge->expose)) != NULL) {
         struct bridge_outcome outcome = {0};
 
-        act(edge, action, &outcome);
+        if (action->type == BRIDGE_WRITE)
+            write_line(edge, action->text);
+        else
+            loop_act("expose", edge->client, action, &outcome);
         expose_done(edge->expose, &outcome, mx_clock_now());
         records_write(edge->journal, expose_calls(edge->expose));
     }

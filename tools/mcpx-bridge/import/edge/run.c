@@ -143,7 +143,6 @@ static enum mcpx_err start_process(struct edge *edge, size_t server, struct brid
 static void act(struct edge *edge, const struct bridge_action *action,
                 struct bridge_outcome *outcome)
 {
-    struct mcpx_client *client = edge->seats[action->topic].client;
     struct mcpx_child *child = edge->processes[action->server].child;
 
     switch (action->type) {
@@ -160,20 +159,8 @@ static void act(struct edge *edge, const struct bridge_action *action,
     case BRIDGE_STOP:
         mcpx_child_stop(child);
         break;
-    case BRIDGE_RESPOND:
-        outcome->err = mcpx_client_respond(client, action->about, action->text, NULL);
-        break;
-    case BRIDGE_DROP:
-        mcpx_session_drop(mcpx_client_session(client), action->about);
-        break;
-    case BRIDGE_SEND:
-        outcome->err = mcpx_client_send(client, &action->draft, &outcome->id, NULL);
-        break;
-    case BRIDGE_FORGET:
-        mcpx_session_forget(mcpx_client_session(client), action->about);
-        break;
-    case BRIDGE_LOG:
-        loop_log("import", action->text);
+    default:
+        loop_act("import", edge->seats[action->topic].client, action, outcome);
         break;
     }
     memory_checked(outcome->err);
