@@ -3,8 +3,6 @@
  * roots. Only what the client said it can, and only from a server that works for it just now:
  * otherwise anybody in the topic could put questions before its user.
  */
-
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
 /* Questions before the client at one time. */

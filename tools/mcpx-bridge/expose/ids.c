@@ -5,8 +5,6 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include "tools/mcpx-bridge/bridge.h"
-
 /* Whose ids they are, and whether the text goes back to that participant. */
 struct translation {
     struct expose *x;

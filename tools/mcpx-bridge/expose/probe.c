@@ -4,8 +4,6 @@
  * page. People and agents may hold such grants too and never answer; the client waits for nobody
  * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on.
  */
-
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
 enum {

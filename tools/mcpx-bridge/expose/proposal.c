@@ -5,8 +5,6 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include "tools/mcpx-bridge/bridge.h"
-
 /* tools/call 'write_file' to 'files' */
 static struct mcpx_text operation_of(const struct bridge_call *call)
 {

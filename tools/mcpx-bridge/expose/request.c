@@ -6,8 +6,6 @@
 #include "tools/mcpx-bridge/expose/request.h"
 
 #include "lib/base/digits.h"
-#include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/servers/names.h"
 
 /* Why a proposal is withdrawn. */
 static const char NOBODY_WAITS[] = "the client no longer waits";

@@ -6,9 +6,6 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/expose/servers/names.h"
-
 /* A name inside params: the object that holds it, and the member. */
 struct holder {
     struct mcpx_slice object;

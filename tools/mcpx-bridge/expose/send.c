@@ -6,7 +6,6 @@
 #include "tools/mcpx-bridge/expose/request.h"
 
 #include "lib/base/match.h"
-#include "tools/mcpx-bridge/bridge.h"
 
 /* ---- --only ---- */
 

@@ -3,7 +3,6 @@
  * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
  * said whom to send it to.
  */
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
 /* JSON-RPC: not JSON at all. */

@@ -9,6 +9,7 @@
 #include "lib/base/bucket.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
+#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/calls.h"
 #include "tools/mcpx-bridge/expose/expose.h"
 #include "tools/mcpx-bridge/expose/servers/catalog.h"

@@ -3,8 +3,6 @@
  * resources one by one and hears of lists unasked; since then one request that stays open names
  * all it wants, and every notification says which request it is for.
  */
-
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/expose/request.h"
 
 #include <stdlib.h>

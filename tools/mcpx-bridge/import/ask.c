@@ -6,9 +6,6 @@
  * session has made sure that it carries the same id. What files a server may touch (roots) is never
  * asked in the room: anybody could widen it.
  */
-
-#include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/import.h"
 
 /* Most questions under way at one time. */

@@ -9,8 +9,6 @@
  * process is greeted the other way, in turns, until one becomes ready; then it stays so. A list of
  * known servers was refused: it would be out of date at once.
  */
-
-#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/import/import.h"
 
 #include <stdio.h>

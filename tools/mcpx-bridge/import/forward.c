@@ -8,11 +8,6 @@
  */
 #include "tools/mcpx-bridge/import/import.h"
 
-#include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/bridge.h"
-
-#include <mcpx/json.h>
-
 bool import_is_shared(struct mcpx_slice method)
 {
     static const char *const methods[] = {

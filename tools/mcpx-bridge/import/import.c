@@ -6,9 +6,6 @@
  */
 #include "tools/mcpx-bridge/import/import.h"
 
-#include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/bridge.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 

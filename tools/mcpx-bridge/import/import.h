@@ -1,14 +1,279 @@
 /*
- * import.h - what the parts of an import do for its pool and for each other; above all what the
- * server is given to read: messages in which the few members are replaced that must be unique on a
- * pipe that many share.
+ * import.h - one server at its topics: its state, shared by the files it is made of, and what they
+ * do for its pool and for each other.
  */
 #ifndef MCPX_BRIDGE_IMPORT_IMPORT_H
 #define MCPX_BRIDGE_IMPORT_IMPORT_H
 
-#include "tools/mcpx-bridge/import/state.h"
+#include "lib/json/json_write.h"
+#include "tools/common/command.h"
+#include "tools/mcpx-bridge/bridge.h"
+#include "tools/mcpx-bridge/import/config.h"
 
 #include <mcpx/child.h>
+#include <mcpx/contract.h>
+#include <mcpx/rpc.h>
+#include <mcpx/schema.h>
+#include <mcpx/session.h>
+
+/* ---- participants that subscribed to updates of a resource ---- */
+
+/** Most subscriptions of all participants together. */
+enum { IMPORT_SUBS_MAX = 10000 };
+
+/** One participant's subscription to one resource. `next`: of those ended. */
+struct import_sub {
+    struct mcpx_slice uri;
+    struct bridge_who who;
+    struct import_sub *next;
+};
+
+/** Subscriptions in the order of URIs. Zero-initialised is empty. */
+struct import_subs {
+    struct import_sub **rows;
+    size_t count, size;
+};
+
+/** Frees all. */
+void import_subs_fini(struct import_subs *subs);
+
+/** Adds a subscription, once. Returns false when there are too many. */
+bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who);
+
+/** Removes a subscription if there is one. */
+void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri,
+                        struct bridge_who who);
+
+/** True when somebody other than that participant (without id: anybody) has subscribed. */
+bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
+                        struct bridge_who who);
+
+/**
+ * The first subscription at or after *at that is the first of its resource, and *at moved behind
+ * it; NULL when there is none.
+ */
+const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at);
+
+/**
+ * Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. Returns
+ * them, one behind the other, each for free().
+ */
+struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who who);
+
+/**
+ * The participants of a topic that get an update: the subscribers of the resource. When no
+ * topic has any, these are the subscribers of a resource whose URI is the beginning of this
+ * one.
+ *
+ * out       filled with at most `max` participant ids, each once, lent until the next change
+ *
+ * Returns how many there are; more than `max` when they did not fit.
+ */
+size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
+                           struct mcpx_slice *out, size_t max);
+
+/* ---- questions of the server that participants have been asked to answer ---- */
+
+struct import;
+
+/** True when this tag is that of a question of this server. */
+bool import_has_asked(const struct import *import, const void *tag);
+
+/** True while somebody is asked about this call. */
+bool import_is_asking(const struct import *import, const struct bridge_call *call);
+
+/** The server asks for something. */
+void import_ask(struct import *import, const struct mcpx_rpc *rpc);
+
+/** The question with that tag went out, or did not. */
+void import_asked(struct import *import, const void *tag,
+                  const struct bridge_outcome *outcome);
+
+/** The participant answered the question with that tag. */
+void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc);
+
+/** Nobody will answer the question with that tag. */
+void import_ask_failed(struct import *import, void *tag, int code, const char *message);
+
+/** The asked participant left (all of a topic, when `id` is absent): it will not answer. */
+void import_ask_left(struct import *import, struct bridge_who who);
+
+/** The server takes a question back, if the notification names one. */
+void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc);
+
+/** The server is gone: drops its questions. */
+void import_ask_down(struct import *import);
+
+/**
+ * What is known of them.
+ *
+ * known    those of the last list; NULL before the first one
+ * coming   those of the pages that came so far; NULL when no list is read
+ * again    the list changed while it was read
+ * pages, bytes   of the list that is read
+ * ends_at  mono_ms at which the list has to be whole; INT64_MAX when none is read
+ * due_at   mono_ms at which one is read that changes too often; INT64_MAX: none
+ * since, reads   how often lists were read since that mono_ms
+ * in_row   lists for which calls have waited and which changed while they were read
+ * doubts   what was said about them last
+ */
+struct import_tools {
+    struct mcpx_tools *known, *coming;
+    bool again;
+    size_t pages, bytes;
+    int64_t ends_at, due_at;
+    int64_t since;
+    unsigned reads;
+    unsigned in_row;
+    struct mcpx_text doubts;
+};
+
+/** Begins with nothing known. */
+void import_tools_init(struct import_tools *tools);
+
+/** Frees all. */
+void import_tools_fini(struct import_tools *tools);
+
+/**
+ * The server is ready, or says that its list changed. Does nothing without terms.
+ *
+ * Returns true, as import_tools_answered and import_tools_tick do, when a list is there, and calls
+ * of tools that have waited for it may go on: import_forward_waiting.
+ */
+bool import_tools_ask(struct import *import, struct mcpx_now now);
+
+/** True while calls of tools have to wait for a list. */
+static inline bool import_tools_are_coming(const struct import_tools *tools)
+{
+    return tools->coming != NULL;
+}
+
+/** Whether the server says that it has tools. */
+bool import_tools_are_declared(const struct import *import);
+
+/** A page came, or an error; the call is dropped. */
+bool import_tools_answered(struct import *import, struct bridge_call *call,
+                           const struct mcpx_rpc *rpc, struct mcpx_now now);
+
+/** The process is gone. What was known of it holds until there is another list. */
+void import_tools_down(struct import *import);
+
+/** Does what is due. */
+bool import_tools_tick(struct import *import, struct mcpx_now now);
+
+/** mono_ms at which that is; INT64_MAX: never. */
+int64_t import_tools_deadline(const struct import *import);
+
+/* ---- all of it ---- */
+
+/** Who or what a request is made for. All but PARTICIPANT are the bridge's own. */
+enum import_purpose {
+    IMPORT_PARTICIPANT,
+    IMPORT_DISCOVER,
+    IMPORT_INITIALIZE,
+    IMPORT_TOOLS,
+    IMPORT_HOUSEKEEPING /* its result is ignored: listen, subscribe again */
+};
+
+/*
+ *   DOWN --started--> PROBING --not of 2026--> INITIALIZING ----> LEGACY
+ *      \                 |                      ^ | a late answer to the probe
+ *       \                +----------------------|-+-------------> MODERN
+ *        +--started, it does not bear the probe-+
+ *
+ * Every death leads back to DOWN.
+ */
+enum import_era {
+    IMPORT_DOWN,
+    IMPORT_PROBING,
+    IMPORT_INITIALIZING,
+    IMPORT_LEGACY,
+    IMPORT_MODERN
+};
+
+/**
+ * era_at         mono_ms at which the probe ends without an answer, INT64_MAX when none runs
+ * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
+ * version        protocol version spoken with the server
+ * setup          its number and its owner
+ * probed         this process was asked server/discover
+ * unready        it was started and is not ready yet
+ * again          it ended or will be ended, and the next one is greeted in another way
+ * retried        the version was already taken from the server's own list
+ * greeting       raw result for participants' initialize
+ * starts         how often the server became ready
+ * over           there will be no server any more
+ * outage        why there is no server now; outage_data is the raw object that goes with it
+ * failure        see import_failure; empty = none
+ * notice_err     the error of the last notification; the same error is not logged twice
+ * line, text     scratch: a line for the child, a text for the topic
+ */
+struct import {
+    const struct import_config *config;
+    struct bridge_calls calls;
+    struct bridge_calls asks;
+    struct import_subs subs;
+    struct import_tools tools;
+    enum import_era era;
+    int64_t era_at;
+    int64_t handshake_at;
+    struct import_setup setup;
+    bool probed, unready, again;
+    char version[32];
+    bool retried, has_mended;
+    struct mcpx_text greeting;
+    size_t starts;
+    bool over;
+    struct mcpx_text outage;
+    struct mcpx_text outage_data;
+    char failure[320];
+    enum mcpx_err notice_err;
+    struct mcpx_text line;
+    struct mcpx_text text;
+};
+
+/** True when the server takes requests. */
+static inline bool import_is_ready(const struct import *import)
+{
+    return import->era == IMPORT_LEGACY || import->era == IMPORT_MODERN;
+}
+
+/* ---- first contact with a server ---- */
+
+/** The process runs: first contact. */
+void import_era_start(struct import *import, struct mcpx_now now);
+
+/** The server answered DISCOVER or INITIALIZE; the call is dropped. */
+void import_era_answered(struct import *import, struct bridge_call *call,
+                         const struct mcpx_rpc *rpc, struct mcpx_now now);
+
+/**
+ * The process ended before it was ready. Returns true when the next one is greeted the other way.
+ */
+bool import_era_ended(struct import *import);
+
+/** Deadlines of first contact. */
+void import_era_tick(struct import *import, struct mcpx_now now);
+
+/** The process is gone. */
+void import_era_down(struct import *import);
+
+/* ---- calls of tools under terms: the two doors that each goes through ---- */
+
+/** True when requests of that method are under terms: it is tools/call, and there are terms. */
+bool import_is_under_terms(const struct import *import, struct mcpx_slice method);
+
+/** Writes down a request that its session has not let in, if it was meant as a call. */
+void import_terms_note_broken(struct import *import, size_t topic,
+                              const struct mcpx_event *event);
+
+/**
+ * Appends the message for a call that has ended already, and whose answer cannot be sent.
+ *
+ * data   a raw object for the error's `data`; absent: none
+ */
+void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
+                              enum mcpx_cause cause, struct mcpx_slice data);
 
 /*
  * ---- one server at its topics: events of the sessions, lines and states of the child and the time

@@ -2,9 +2,6 @@
  * server.c - the server's side: its answers find their requester, its notifications their
  * readers, its questions somebody to ask; and its death is told to all who wait.
  */
-
-#include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/import.h"
 
 #include <stdio.h>

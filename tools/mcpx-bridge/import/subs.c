@@ -3,11 +3,10 @@
  * A participant may have thousands, and who leaves ends all of them at once: so no step may look
  * through all of them for each.
  */
-#include "tools/mcpx-bridge/import/state.h"
+#include "tools/mcpx-bridge/import/import.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
-#include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
 

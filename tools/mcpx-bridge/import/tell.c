@@ -7,9 +7,6 @@
  */
 #include "tools/mcpx-bridge/import/import.h"
 
-#include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/bridge.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 

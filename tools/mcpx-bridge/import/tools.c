@@ -3,11 +3,7 @@
  * is called while it lasts; and in how often it is done, because a server that says with each list
  * that it has changed would be asked for ever.
  */
-
-#include "tools/mcpx-bridge/bridge.h"
 #include "tools/mcpx-bridge/import/import.h"
-
-#include <mcpx/json.h>
 
 enum {
     LIST_MS = 10000,     /* all pages of a list */
