@@ -336,18 +336,6 @@ static void add_more(struct mcpx_text *out, struct mcpx_slice data)
             mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
 }
 
-void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
-                              enum mcpx_cause cause, struct mcpx_slice data)
-{
-    struct mcpx_text error = {0}, more = {0};
-
-    add_more(&more, data);
-    mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
-    bridge_add_answer(out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
-    mcpx_text_fini(&error);
-    mcpx_text_fini(&more);
-}
-
 /* Admits a call that was not, on its way out. Returns false when it has its answer by that. */
 static bool admit_late(struct import *import, struct bridge_call *call)
 {
@@ -387,4 +375,72 @@ void import_refuse_for_outage(struct import *import, struct bridge_call *call)
     import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                   import->outage.text ? import->outage.text : "the server is not ready",
                   mcpx_text_view(&import->outage_data));
+}
+
+/* ---- an answer that the router does not take ---- */
+
+/* The error of what cannot be sent, in the words of the terms where there are some. */
+static void add_error(struct import *import, const struct bridge_row *row,
+                      enum mcpx_cause cause, struct mcpx_slice message, struct mcpx_slice data)
+{
+    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
+    struct mcpx_text error = {0}, more = {0};
+
+    if (!import_is_under_terms(import, row->method)) {
+        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, message, data);
+        return;
+    }
+    add_more(&more, data);
+    mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
+    bridge_add_answer(&import->text, id,
+                      &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    mcpx_text_fini(&error);
+    mcpx_text_fini(&more);
+}
+
+static void add_too_large(struct import *import, const struct bridge_row *row)
+{
+    size_t max = import->setup.shared->topics[row->action.topic].message_max;
+    struct mcpx_text message = {0}, data = {0};
+
+    bridge_add_too_big(&message, "the answer", row->action.text.len, max);
+    bridge_add_too_big_data(&data, row->action.text.len, max);
+    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message),
+              mcpx_text_view(&data));
+    import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
+               (int)row->who.len, row->who.text, message.text ? message.text : "too large");
+    mcpx_text_fini(&message);
+    mcpx_text_fini(&data);
+}
+
+/* The requester gets a sentence instead, which may still fit. False when there is none. */
+static bool add_substitute(struct import *import, const struct bridge_row *row,
+                           enum mcpx_err err)
+{
+    mcpx_text_reset(&import->text);
+    if (row->is_substitute || (err != MCPX_ETOOBIG && err != MCPX_ELIMIT))
+        return false;
+    if (err == MCPX_ETOOBIG)
+        add_too_large(import, row);
+    else
+        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
+                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"),
+                  (struct mcpx_slice){0});
+    return true;
+}
+
+void import_answer_failed(struct import *import, const struct bridge_row *row,
+                          enum mcpx_err err)
+{
+    struct bridge_row substitute = *row;
+
+    if (add_substitute(import, row, err)) {
+        substitute.action.text = text_whole(&import->text);
+        substitute.is_substitute = true;
+        import_want(import, substitute);
+        return;
+    }
+    import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
+               row->method.text, (int)row->who.len, row->who.text, mcpx_strerror(err));
+    import_want_drop(import, row->action.topic, row->action.about);
 }

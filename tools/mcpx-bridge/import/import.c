@@ -47,9 +47,8 @@ struct import *import_new(const struct import_config *config, const struct impor
 
     import->config = config;
     import->setup = *setup;
-    import->era_at = INT64_MAX;
-    import->handshake_at = INT64_MAX;
-    import_tools_init(&import->tools);
+    import->era_at = import->handshake_at = INT64_MAX;
+    import->tools.ends_at = import->tools.due_at = INT64_MAX;
     return import;
 }
 
@@ -317,67 +316,6 @@ static void write_failed(struct import *import, int64_t id, enum mcpx_err err)
                       (struct mcpx_slice){0});
 }
 
-/* ---- an answer that the router does not take ---- */
-
-/* The error of what cannot be sent, in the words of the terms where there are some. */
-static void add_error(struct import *import, const struct bridge_row *row,
-                      enum mcpx_cause cause, struct mcpx_slice message, struct mcpx_slice data)
-{
-    struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
-
-    if (import_is_under_terms(import, row->method))
-        import_terms_add_failure(&import->text, id, cause, data);
-    else
-        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, message, data);
-}
-
-static void add_too_large(struct import *import, const struct bridge_row *row)
-{
-    size_t max = import->setup.shared->topics[row->action.topic].message_max;
-    struct mcpx_text message = {0}, data = {0};
-
-    bridge_add_too_big(&message, "the answer", row->action.text.len, max);
-    bridge_add_too_big_data(&data, row->action.text.len, max);
-    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message),
-              mcpx_text_view(&data));
-    import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
-               (int)row->who.len, row->who.text, message.text ? message.text : "too large");
-    mcpx_text_fini(&message);
-    mcpx_text_fini(&data);
-}
-
-/* The requester gets a sentence instead, which may still fit. False when there is none. */
-static bool add_substitute(struct import *import, const struct bridge_row *row,
-                           enum mcpx_err err)
-{
-    mcpx_text_reset(&import->text);
-    if (row->is_substitute || (err != MCPX_ETOOBIG && err != MCPX_ELIMIT))
-        return false;
-    if (err == MCPX_ETOOBIG)
-        add_too_large(import, row);
-    else
-        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
-                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"),
-                  (struct mcpx_slice){0});
-    return true;
-}
-
-static void answer_failed(struct import *import, const struct bridge_row *row,
-                          enum mcpx_err err)
-{
-    struct bridge_row substitute = *row;
-
-    if (add_substitute(import, row, err)) {
-        substitute.action.text = text_whole(&import->text);
-        substitute.is_substitute = true;
-        import_want(import, substitute);
-        return;
-    }
-    import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
-               row->method.text, (int)row->who.len, row->who.text, mcpx_strerror(err));
-    import_want_drop(import, row->action.topic, row->action.about);
-}
-
 void import_done(struct import *import, const struct bridge_row *row,
                  const struct bridge_outcome *outcome)
 {
@@ -386,7 +324,7 @@ void import_done(struct import *import, const struct bridge_row *row,
     else if (row->action.type == BRIDGE_SEND && row->is_notice)
         told(import, outcome->err);
     else if (row->action.type == BRIDGE_RESPOND && outcome->err)
-        answer_failed(import, row, outcome->err);
+        import_answer_failed(import, row, outcome->err);
     else if (row->action.type == BRIDGE_WRITE && outcome->err)
         write_failed(import, row->call, outcome->err);
 }

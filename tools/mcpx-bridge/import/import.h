@@ -128,9 +128,6 @@ struct import_tools {
     struct mcpx_text doubts;
 };
 
-/** Begins with nothing known. */
-void import_tools_init(struct import_tools *tools);
-
 /** Frees all. */
 void import_tools_fini(struct import_tools *tools);
 
@@ -266,14 +263,6 @@ bool import_is_under_terms(const struct import *import, struct mcpx_slice method
 /** Writes down a request that its session has not let in, if it was meant as a call. */
 void import_terms_note_broken(struct import *import, size_t topic,
                               const struct mcpx_event *event);
-
-/**
- * Appends the message for a call that has ended already, and whose answer cannot be sent.
- *
- * data   a raw object for the error's `data`; absent: none
- */
-void import_terms_add_failure(struct mcpx_text *out, struct mcpx_slice id,
-                              enum mcpx_cause cause, struct mcpx_slice data);
 
 /*
  * ---- one server at its topics: events of the sessions, lines and states of the child and the time
@@ -458,5 +447,9 @@ void import_refuse_for_outage(struct import *import, struct bridge_call *call);
 /** Answers a REQUEST that became no call with an error of ours. */
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
                       const char *message);
+
+/** An answer could not be sent: another one is tried, or there is none. */
+void import_answer_failed(struct import *import, const struct bridge_row *row,
+                          enum mcpx_err err);
 
 #endif

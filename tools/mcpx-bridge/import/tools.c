@@ -20,17 +20,11 @@ enum { READS_MAX = 4, OFTEN_MS = 1000 };
 /* So many lists in a row do calls wait for when each has changed by the time it is there. */
 enum { PATIENCE = 3 };
 
-void import_tools_init(struct import_tools *tools)
-{
-    *tools = (struct import_tools){.ends_at = INT64_MAX, .due_at = INT64_MAX};
-}
-
 void import_tools_fini(struct import_tools *tools)
 {
     mcpx_tools_free(tools->known);
     mcpx_tools_free(tools->coming);
     mcpx_text_fini(&tools->doubts);
-    import_tools_init(tools);
 }
 
 bool import_tools_are_declared(const struct import *import)

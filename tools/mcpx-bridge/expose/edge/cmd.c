@@ -51,25 +51,23 @@ enum {
     HEARTBEAT_MIN_MS = 100
 };
 
-/* Returns false, having complained, for what no participant and no name could fit. */
-static bool read_only(const struct arguments *arguments, const char **only, size_t *count)
+/* What no participant and no name could fit is refused. */
+static int read_only(const struct arguments *arguments, const char **only, size_t *count)
 {
     const struct option_word *word;
 
     *count = 0;
     for (size_t at = 0; (word = arguments_next(arguments, "--only", &at));) {
-        if (!mcpx_topic_name_is_valid(mcpx_slice_of(word->value))) {
-            complain(
-                "expose",
+        if (!mcpx_topic_name_is_valid(mcpx_slice_of(word->value)))
+            return fail_with(
+                STATUS_USAGE, "expose",
                 "--only wants a participant or the name of a tool, prompt or resource as the "
                 "client sees it, * standing for any bytes: 1 to %d bytes of UTF-8 without "
                 "control characters",
                 MCPX_ID_MAX);
-            return false;
-        }
         only[(*count)++] = word->value;
     }
-    return true;
+    return STATUS_OK;
 }
 
 /* Fills what the command line says of the server itself. The job keeps `address` and `only`. */
@@ -87,15 +85,13 @@ static int read_options(const struct arguments *arguments, struct sockaddr_stora
                          "--http wants an address of this machine, such as 127.0.0.1:8808, "
                          "localhost:0 or [::1]:8808: everybody who reaches it acts as the "
                          "participant");
-    if (!read_only(arguments, only, &job->expose.only_count))
-        return STATUS_USAGE;
     job->http = http ? address : NULL;
     job->expose.answers_only = http != NULL;
     job->expose.only = only;
     job->expose.plain = names && strcmp(names, "plain") == 0;
     job->expose.request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);
     job->expose.proposal_ms = arguments_ms(arguments, "--proposal-timeout", PROPOSAL_MS);
-    return STATUS_OK;
+    return read_only(arguments, only, &job->expose.only_count);
 }
 
 static int expose_topic(const struct arguments *arguments, const struct expose_job *prepared)

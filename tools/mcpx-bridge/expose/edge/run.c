@@ -298,9 +298,9 @@ static int start_stdio(struct edge *edge)
                                          .user = edge};
     enum mcpx_err err = expose_stdio_new(&config, &edge->stdio);
 
-    if (err)
-        complain("expose", "cannot read standard input: %s", mcpx_strerror(err));
-    return err ? STATUS_FAILED : STATUS_OK;
+    return err ? fail_with(STATUS_FAILED, "expose", "cannot read standard input: %s",
+                           mcpx_strerror(err))
+               : STATUS_OK;
 }
 
 static int start_http(struct edge *edge, const struct expose_job *job)
@@ -313,14 +313,13 @@ static int start_http(struct edge *edge, const struct expose_job *job)
     struct mcpx_text url = {0};
     int err = expose_http_new(&config, &edge->http);
 
-    if (err) {
-        complain("expose", "cannot listen on port %d: %s%s",
-                 ntohs(((const struct sockaddr_in *)job->http)->sin_port), uv_strerror(err),
-                 err == UV_EADDRINUSE
-                     ? "; end the program that does, or give --http another port, 0 for any"
-                     : "");
-        return STATUS_FAILED;
-    }
+    if (err)
+        return fail_with(
+            STATUS_FAILED, "expose", "cannot listen on port %d: %s%s",
+            ntohs(((const struct sockaddr_in *)job->http)->sin_port), uv_strerror(err),
+            err == UV_EADDRINUSE
+                ? "; end the program that does, or give --http another port, 0 for any"
+                : "");
     expose_http_add_url(edge->http, &url);
     if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
         complain("expose", "cannot write to standard output: %s", strerror(errno));
@@ -382,10 +381,8 @@ int expose_run(const struct expose_job *job)
     int status;
 
     open_streams();
-    if (uv_loop_init(&edge.loop) != 0) {
-        complain("expose", "cannot have an event loop");
-        return STATUS_FAILED;
-    }
+    if (uv_loop_init(&edge.loop))
+        return fail_with(STATUS_FAILED, "expose", "cannot have an event loop");
     start_handles(&edge);
     edge.journal = records_open("expose", job->expose.terms);
     start_core(&edge, job);

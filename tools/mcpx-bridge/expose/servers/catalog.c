@@ -28,22 +28,10 @@ const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT] = {
                         "prompts", "notifications/prompts/list_changed"},
 };
 
-static void seat_free(struct expose_seat *seat)
-{
-    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        mcpx_text_fini(&seat->shelves[i].items);
-        mcpx_text_fini(&seat->shelves[i].pages);
-        mcpx_tools_free(seat->shelves[i].tools);
-    }
-    mcpx_text_fini(&seat->hello);
-    mcpx_text_fini(&seat->id);
-    free(seat);
-}
-
 void expose_catalog_fini(struct expose_catalog *catalog)
 {
-    for (size_t i = 0; i < catalog->count; i++)
-        seat_free(catalog->seats[i]);
+    while (catalog->count)
+        expose_catalog_remove(catalog, catalog->seats[catalog->count - 1]);
     free(catalog->seats);
     mx_holders_fini(&catalog->lists);
     *catalog = (struct expose_catalog){0};
@@ -340,7 +328,9 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
     catalog->count--;
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
         expose_catalog_drop(catalog, seat, (enum expose_list)i, true);
-    seat_free(seat);
+    mcpx_text_fini(&seat->hello);
+    mcpx_text_fini(&seat->id);
+    free(seat);
 }
 
 /* ---- as the client sees it ---- */

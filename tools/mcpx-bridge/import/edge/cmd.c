@@ -79,47 +79,41 @@ enum { ISOLATE_MAX = 16, ISOLATE_LIMIT = 1000 };
 /* No wait ends, and what the clock shows can still be added. */
 static const int64_t for_ever_ms = INT64_MAX / 4;
 
-/* Returns false, having complained, when the text is no JSON object. */
-static bool check_capabilities(const char *text)
+static int check_capabilities(const char *text)
 {
     struct mcpx_fault fault = {0};
     struct mcpx_slice value = {0};
 
     if (!text)
-        return true;
-    if (mcpx_json_check(mcpx_slice_of(text), 64, &value, &fault)) {
-        complain("import", "--client-capabilities is no JSON: %s at byte %zu", fault.reason,
-                 fault.offset);
-        return false;
-    }
-    if (mcpx_json_type(value) != MCPX_JSON_OBJECT) {
-        complain("import", "--client-capabilities must be a JSON object such as "
-                           "{\"elicitation\":{}}");
-        return false;
-    }
-    if (mcpx_json_get(value, "roots").text) {
-        complain("import",
-                 "--client-capabilities cannot have \"roots\"; name each with --root");
-        return false;
-    }
-    return true;
+        return STATUS_OK;
+    if (mcpx_json_check(mcpx_slice_of(text), 64, &value, &fault))
+        return fail_with(STATUS_USAGE, "import",
+                         "--client-capabilities is no JSON: %s at byte %zu", fault.reason,
+                         fault.offset);
+    if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
+        return fail_with(
+            STATUS_USAGE, "import",
+            "--client-capabilities must be a JSON object such as {\"elicitation\":{}}");
+    if (mcpx_json_get(value, "roots").text)
+        return fail_with(STATUS_USAGE, "import",
+                         "--client-capabilities cannot have \"roots\"; name each with --root");
+    return STATUS_OK;
 }
 
-/* Writes the roots of the command line as a JSON array. Returns false, having complained. */
-static bool read_roots(const struct arguments *arguments, struct mcpx_text *out)
+/* Writes the roots of the command line as a JSON array. */
+static int read_roots(const struct arguments *arguments, struct mcpx_text *out)
 {
     const struct option_word *root;
 
     for (size_t at = 0; (root = arguments_next(arguments, "--root", &at));) {
-        if (strncmp(root->value, "file:///", 8) != 0) {
-            complain("import", "--root must be a URI such as file:///srv/docs");
-            return false;
-        }
+        if (strncmp(root->value, "file:///", 8) != 0)
+            return fail_with(STATUS_USAGE, "import",
+                             "--root must be a URI such as file:///srv/docs");
         mx_format(out, "%s{\"uri\":%q}", out->len ? "," : "[", root->value);
     }
     if (out->len)
         mcpx_text_puts(out, "]");
-    return true;
+    return STATUS_OK;
 }
 
 /* 0 = the usual time. */
@@ -203,30 +197,24 @@ static void free_topics(struct topics *topics)
     free(topics);
 }
 
-/* Returns false, having complained, when options do not go together. */
-static bool check_options(const struct arguments *arguments)
+static int check_options(const struct arguments *arguments)
 {
     bool isolates = arguments_have(arguments, "--isolate");
 
-    if (!check_capabilities(arguments_value(arguments, "--client-capabilities")))
-        return false;
-    if (arguments_have(arguments, "--restart") && arguments_have(arguments, "--no-restart")) {
-        complain("import", "--restart and --no-restart exclude each other");
-        return false;
-    }
+    if (arguments_have(arguments, "--restart") && arguments_have(arguments, "--no-restart"))
+        return fail_with(STATUS_USAGE, "import",
+                         "--restart and --no-restart exclude each other");
     if (!isolates && (arguments_have(arguments, "--isolate-max") ||
-                      arguments_have(arguments, "--isolate-idle"))) {
-        complain("import", "--isolate-max and --isolate-idle want --isolate");
-        return false;
-    }
+                      arguments_have(arguments, "--isolate-idle")))
+        return fail_with(STATUS_USAGE, "import",
+                         "--isolate-max and --isolate-idle want --isolate");
     if (isolates && (arguments_number(arguments, "--isolate-max", 1) < 1 ||
                      arguments_number(arguments, "--isolate-max", 1) > ISOLATE_LIMIT ||
-                     arguments_ms(arguments, "--isolate-idle", 1000) < 1000)) {
-        complain("import", "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
-                 ISOLATE_LIMIT);
-        return false;
-    }
-    return true;
+                     arguments_ms(arguments, "--isolate-idle", 1000) < 1000))
+        return fail_with(STATUS_USAGE, "import",
+                         "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
+                         ISOLATE_LIMIT);
+    return STATUS_OK;
 }
 
 static int import_to_topics(const struct arguments *arguments, const char *roots,
@@ -267,12 +255,15 @@ int cmd_import(const struct arguments *arguments)
     struct topics *topics;
     struct mcpx_text roots = {0};
     struct bridge_terms terms = {0};
-    int status = STATUS_USAGE;
+    int status = check_capabilities(arguments_value(arguments, "--client-capabilities"));
 
-    if (!check_options(arguments))
-        return STATUS_USAGE;
+    if (status == STATUS_OK)
+        status = check_options(arguments);
+    if (status != STATUS_OK)
+        return status;
     topics = calloc(1, sizeof *topics);
-    if (read_roots(arguments, &roots))
+    status = read_roots(arguments, &roots);
+    if (status == STATUS_OK)
         status = bridge_terms_read("import", arguments, &terms);
     if (status == STATUS_OK)
         status = import_to_topics(arguments, roots.len ? roots.text : NULL, &terms, topics);
