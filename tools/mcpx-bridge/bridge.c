@@ -60,6 +60,15 @@ void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct
     mcpx_json_add_changed(out, message, changes, value.text ? 3 : 2);
 }
 
+void bridge_flatten(struct mcpx_text *message)
+{
+    const char *end = message->text + message->len;
+
+    for (const char *byte = message->len ? "\n\r" : ""; *byte; byte++)
+        for (char *at = message->text; (at = memchr(at, *byte, (size_t)(end - at))); at++)
+            *at = ' ';
+}
+
 bool bridge_number(struct mcpx_slice value, int64_t *out)
 {
     size_t end = value.len;

@@ -60,6 +60,11 @@ void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct
                         const char *name, struct mcpx_slice value);
 
 /**
+ * Makes a message one line: white space between tokens may hold newlines, strings hold none.
+ */
+void bridge_flatten(struct mcpx_text *message);
+
+/**
  * Reads a JSON number that is a plain non-negative integer of at most 18 digits: how a bridge
  * writes ids and progress tokens of its own. Some programs give them back as text ("5"), or with a
  * point (5.0): that is the same number. Returns false, `out` untouched, for anything else.

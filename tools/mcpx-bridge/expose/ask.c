@@ -84,12 +84,6 @@ static void respond_error(struct expose *x, struct mcpx_slice envelope, struct m
     respond(x, envelope, payload, false);
 }
 
-static void refuse_ask(struct expose *x, const struct mcpx_event *event, int code,
-                       const char *message)
-{
-    respond_error(x, event->envelope->id, event->rpc->id, code, message);
-}
-
 static bool client_can(const struct expose *x, struct mcpx_slice method)
 {
     struct mcpx_slice capabilities = mcpx_text_view(&x->client.capabilities);
@@ -185,7 +179,7 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
         bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
         respond(x, event->envelope->id, pong, false);
     } else if (obstacle) {
-        refuse_ask(x, event, code, obstacle);
+        respond_error(x, event->envelope->id, event->rpc->id, code, obstacle);
     } else {
         pass_on(x, event);
     }

@@ -7,9 +7,7 @@
 
 void expose_tell(struct expose *x, struct mcpx_text message)
 {
-    for (size_t i = 0; i < message.len; i++)
-        if (message.text[i] == '\n' || message.text[i] == '\r')
-            message.text[i] = ' ';
+    bridge_flatten(&message);
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_WRITE}, message);
 }
 

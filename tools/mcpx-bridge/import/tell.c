@@ -179,26 +179,11 @@ void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, co
 
 /* ---- lines for the server ---- */
 
-static void blank(struct mcpx_text *line, char byte)
-{
-    char *at = line->text, *end = at + line->len;
-
-    while (at < end && (at = memchr(at, byte, (size_t)(end - at))) != NULL)
-        *at++ = ' ';
-}
-
-/* White space between tokens may hold newlines; on the pipe they would end the message. */
-static void flatten(struct mcpx_text *line)
-{
-    blank(line, '\n');
-    blank(line, '\r');
-}
-
 void import_write(struct import *import, int64_t call)
 {
     struct bridge_action action = {.type = BRIDGE_WRITE};
 
-    flatten(&import->line);
+    bridge_flatten(&import->line);
     action.text = text_whole(&import->line);
     import_want(import, (struct bridge_row){.action = action, .call = call});
 }

@@ -82,14 +82,6 @@ static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 
 /* ---- what the core wants ---- */
 
-static void write_line(struct edge *edge, struct mcpx_slice line)
-{
-    if (edge->http)
-        expose_http_write(edge->http, line);
-    else
-        expose_stdio_write(edge->stdio, line);
-}
-
 /* Bytes, or answers: 0 when nothing is left. */
 static size_t unwritten(const struct edge *edge)
 {
@@ -106,8 +98,10 @@ static void act_on_all(struct edge *edge)
     while ((action = expose_next(edge->expose)) != NULL) {
         struct bridge_outcome outcome = {0};
 
-        if (action->type == BRIDGE_WRITE)
-            write_line(edge, action->text);
+        if (action->type == BRIDGE_WRITE && edge->http)
+            expose_http_write(edge->http, action->text);
+        else if (action->type == BRIDGE_WRITE)
+            expose_stdio_write(edge->stdio, action->text);
         else
             loop_act("expose", edge->client, action, &outcome);
         expose_done(edge->expose, &outcome, mx_clock_now());
