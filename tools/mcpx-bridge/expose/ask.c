@@ -21,14 +21,6 @@ static const struct {
                {"sampling/createMessage", "sampling"},
                {"roots/list", "roots"}};
 
-/* Without an answer: the session need not keep it any longer. */
-static void forget_request(struct expose *x, struct mcpx_slice envelope)
-{
-    struct bridge_action action = {.type = BRIDGE_DROP, .about = envelope};
-
-    bridge_output_add(&x->output, &(struct bridge_row){.action = action});
-}
-
 bool expose_is_asked(const struct expose *x, struct mcpx_slice participant)
 {
     const struct bridge_call *ask = x->asks.first;
@@ -153,7 +145,7 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
         !mx_bucket_take(&x->answered_all, rate_of_all, 1, now_ms)) {
         expose_note_text(
             x, mx_formatted("a request of %s is not answered: there are too many", from));
-        forget_request(x, event->envelope->id);
+        expose_want(x, BRIDGE_DROP, event->envelope->id);
         return false;
     }
     mx_buckets_spend(&x->answered, from, 1, now_ms);
@@ -167,7 +159,8 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
     int code;
 
     if (event->envelope->to_count == 0) {
-        forget_request(x, event->envelope->id); /* asked of everybody: others answer */
+        expose_want(x, BRIDGE_DROP,
+                    event->envelope->id); /* asked of everybody: others answer */
         return;
     }
     obstacle = find_obstacle(x, event, &code);
@@ -227,7 +220,7 @@ void expose_ask_cancelled(struct expose *x, struct mcpx_slice participant,
     for (struct bridge_call *ask = x->asks.first; id.text && ask; ask = ask->next)
         if (mcpx_json_same(ask->id, id) && mcpx_slice_equal(ask->who.id, participant)) {
             tell_cancelled(x, ask);
-            forget_request(x, ask->came_in);
+            expose_want(x, BRIDGE_DROP, ask->came_in);
             bridge_calls_drop(&x->asks, ask);
             return;
         }
@@ -244,7 +237,7 @@ void expose_ask_end(struct expose *x, struct mcpx_slice participant, const char 
         if (reason)
             respond_error(x, ask->came_in, ask->id, BRIDGE_UNAVAILABLE, reason);
         else
-            forget_request(x, ask->came_in);
+            expose_want(x, BRIDGE_DROP, ask->came_in);
         bridge_calls_drop(&x->asks, ask);
     }
 }

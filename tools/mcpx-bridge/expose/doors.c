@@ -278,7 +278,7 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
     } else if (call->purpose == EXPOSE_FOR_CLIENT) {
         if (more)
             mx_format(&data, "{%s}", more);
-        expose_tell_error_data(x, call->id, bridge_code_of(cause), message, &data);
+        expose_tell_error(x, call->id, bridge_code_of(cause), message, &data);
         mcpx_text_fini(&data);
     }
     if (call->purpose == EXPOSE_FOR_CLIENT)

@@ -113,7 +113,7 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
     bridge_read_beginning(beginning, &id, &is_answer);
     if (!is_answer)
         expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
-                          MCPX_SLICE("a message longer than this bridge reads"));
+                          MCPX_SLICE("a message longer than this bridge reads"), NULL);
 }
 
 /* ---- the topic ---- */
@@ -372,7 +372,7 @@ static void abandon_line(struct expose *x, struct mcpx_slice line, struct mcpx_s
 
     if (!expose_terms_turn_away(x, line, true) &&
         mcpx_json_check(line, 0, &value, NULL) == MCPX_OK)
-        expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence);
+        expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence, NULL);
 }
 
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)

@@ -365,7 +365,7 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
         if (mcpx_slice_equal(call->who.id, participant)) {
-            expose_forget(x, mcpx_text_view(&call->sent_in));
+            expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, participant, mcpx_text_view(&call->sent_in),
                                        "the participant it was for left");

@@ -102,7 +102,7 @@ static void tell_rejection(struct expose *x, struct bridge_call *call,
     struct mcpx_text result;
 
     if (!mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call"))) {
-        expose_tell_error(x, rpc.id, BRIDGE_REJECTED, sentence);
+        expose_tell_error(x, rpc.id, BRIDGE_REJECTED, sentence, NULL);
         return;
     }
     result = mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
@@ -128,7 +128,7 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
-    expose_forget(x, mcpx_text_view(&call->sent_in));
+    expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     tell_rejection(x, call, mcpx_text_view(&sentence));
     expose_note_text(x, sentence);
     expose_end(x, call);

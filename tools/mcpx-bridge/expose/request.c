@@ -218,7 +218,7 @@ bool expose_invoke(struct expose *x, const struct expose_request *request)
 static void take_back_sent(struct expose *x, const struct mcpx_draft *draft,
                            struct mcpx_slice envelope)
 {
-    expose_forget(x, envelope);
+    expose_want(x, BRIDGE_FORGET, envelope);
     if (strcmp(draft->type, "mcp/proposal") == 0)
         expose_send_withdrawal(x, draft->to[0], envelope, NOBODY_WAITS);
 }
@@ -255,7 +255,7 @@ static void send_cancelled(struct expose *x, const struct bridge_call *call,
 
 void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason)
 {
-    expose_forget(x, mcpx_text_view(&call->sent_in));
+    expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     if (call->stage == EXPOSE_REQUESTED)
         send_cancelled(x, call, reason);
     else if (call->stage == EXPOSE_PROPOSED)
@@ -371,7 +371,7 @@ static void run_out(struct expose *x, struct bridge_call *call)
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_take_back(x, call, MCPX_SLICE("\"timed out\""));
     else
-        expose_forget(x, mcpx_text_view(&call->sent_in));
+        expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
     mcpx_text_fini(&message);
 }

@@ -265,8 +265,11 @@ struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpos
 void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
                        struct mcpx_text *out);
 
-/** The session need not wait any longer for an answer to that envelope of ours. */
-void expose_forget(struct expose *x, struct mcpx_slice envelope);
+/**
+ * The session need not wait any longer for an answer to that envelope of ours (FORGET), or from us
+ * to that of somebody else (DROP).
+ */
+void expose_want(struct expose *x, enum bridge_action_type type, struct mcpx_slice envelope);
 
 /**
  * Sends a notification about a call's envelope (or none), when we may. Takes `params`: JSON, or

@@ -241,9 +241,9 @@ struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpos
     return call;
 }
 
-void expose_forget(struct expose *x, struct mcpx_slice envelope)
+void expose_want(struct expose *x, enum bridge_action_type type, struct mcpx_slice envelope)
 {
-    struct bridge_action action = {.type = BRIDGE_FORGET, .about = envelope};
+    struct bridge_action action = {.type = type, .about = envelope};
 
     if (envelope.len)
         bridge_output_add(&x->output, &(struct bridge_row){.action = action});

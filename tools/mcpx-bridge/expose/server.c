@@ -57,7 +57,8 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,
             MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
-                       "given out"));
+                       "given out"),
+            NULL);
         return true;
     }
     if (is_list_missing(x, list, &who)) {
@@ -276,8 +277,8 @@ static bool read_revision(struct expose *x, struct expose_request *request)
     if (!asked.text || mcpx_json_equals(asked, MCPX_SLICE(EXPOSE_MODERN)))
         return true;
     data = mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked);
-    expose_tell_error_data(x, request->rpc->id, BRIDGE_BAD_VERSION,
-                           MCPX_SLICE("this protocol version is not spoken here"), &data);
+    expose_tell_error(x, request->rpc->id, BRIDGE_BAD_VERSION,
+                      MCPX_SLICE("this protocol version is not spoken here"), &data);
     mcpx_text_fini(&data);
     return false;
 }
@@ -369,7 +370,7 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
                      fault->field, fault->field && *fault->field ? ": " : "", fault->reason);
     if (code == PARSE_ERROR)
         mx_format(&message, ", byte %s", fault->offset);
-    expose_tell_error(x, id, code, mcpx_text_view(&message));
+    expose_tell_error(x, id, code, mcpx_text_view(&message), NULL);
     expose_note_text(x, message);
 }
 

@@ -140,17 +140,13 @@ void expose_tell(struct expose *x, struct mcpx_text message);
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/** An error. */
+/** An error. `data` is JSON; NULL: none. */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
-                       struct mcpx_slice message);
+                       struct mcpx_slice message, const struct mcpx_text *data);
 
 /** The same with a text that was made for it: takes it. */
 void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
-
-/** The same with `data`, JSON. */
-void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
-                            struct mcpx_slice message, const struct mcpx_text *data);
 
 /**
  * Appends a result with what revision 2026-07-28 wants in one and older servers do not know; added

@@ -73,25 +73,20 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
 }
 
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
-                       struct mcpx_slice message)
+                       struct mcpx_slice message, const struct mcpx_text *data)
 {
-    expose_tell_error_data(x, id, code, message, &(struct mcpx_text){0});
+    struct mcpx_text out = {0};
+
+    bridge_add_error(&out, id, code, message,
+                     data ? mcpx_text_view(data) : (struct mcpx_slice){0});
+    expose_tell(x, out);
 }
 
 void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message)
 {
-    expose_tell_error(x, id, code, mcpx_text_view(&message));
+    expose_tell_error(x, id, code, mcpx_text_view(&message), NULL);
     mcpx_text_fini(&message);
-}
-
-void expose_tell_error_data(struct expose *x, struct mcpx_slice id, int code,
-                            struct mcpx_slice message, const struct mcpx_text *data)
-{
-    struct mcpx_text out = {0};
-
-    bridge_add_error(&out, id, code, message, mcpx_text_view(data));
-    expose_tell(x, out);
 }
 
 bool expose_may_tell(struct expose *x)

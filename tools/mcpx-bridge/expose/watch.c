@@ -137,7 +137,8 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
         expose_tell_error(
             x, request->rpc->id, BRIDGE_BAD_PARAMS,
             MCPX_SLICE("params.notifications is missing: an object that says what "
-                       "to hear about"));
+                       "to hear about"),
+            NULL);
         return true;
     }
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)

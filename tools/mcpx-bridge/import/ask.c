@@ -141,16 +141,6 @@ void import_asked(struct import *import, const void *tag, const struct bridge_ou
     give_up(import, row, BRIDGE_NO_METHOD, mcpx_strerror(err));
 }
 
-/* The participant need not answer any more. */
-static void forget(struct import *import, const struct bridge_call *row)
-{
-    struct bridge_action action = {.type = BRIDGE_FORGET,
-                                   .topic = row->who.topic,
-                                   .about = mcpx_text_view(&row->sent_in)};
-
-    import_want(import, (struct bridge_row){.action = action});
-}
-
 bool import_has_asked(const struct import *import, const void *tag)
 {
     return bridge_calls_of_tag(&import->asks, tag) != NULL;
@@ -211,7 +201,8 @@ void import_ask_left(struct import *import, struct bridge_who who)
         if (row->who.topic != who.topic ||
             (who.id.text && !mcpx_slice_equal(row->who.id, who.id)))
             continue;
-        forget(import, row);
+        import_want_about(import, BRIDGE_FORGET, row->who.topic,
+                          mcpx_text_view(&row->sent_in));
         give_up(import, row, BRIDGE_TIMED_OUT, "the participant that was asked has left");
     }
 }
@@ -229,13 +220,14 @@ void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc)
     draft.to = &row->who.id;
     draft.correlation_id = mcpx_text_view(&row->sent_in);
     import_want_send(import, row->who.topic, &draft);
-    forget(import, row);
+    import_want_about(import, BRIDGE_FORGET, row->who.topic, mcpx_text_view(&row->sent_in));
     bridge_calls_drop(&import->asks, row);
 }
 
 void import_ask_down(struct import *import)
 {
     for (const struct bridge_call *row = import->asks.first; row; row = row->next)
-        forget(import, row);
+        import_want_about(import, BRIDGE_FORGET, row->who.topic,
+                          mcpx_text_view(&row->sent_in));
     bridge_calls_fini(&import->asks);
 }

@@ -278,7 +278,7 @@ void import_abandon(struct import *import, struct bridge_call *call)
             admit_call(import, call, &admission);
         bridge_doors_abandon(doors_of(import), &call->admitted);
     }
-    import_want_drop(import, call->who.topic, call->came_in);
+    import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
     bridge_calls_drop(&import->calls, call);
 }
 
@@ -442,5 +442,5 @@ void import_answer_failed(struct import *import, const struct bridge_row *row,
     }
     import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
                row->method.text, (int)row->who.len, row->who.text, mcpx_strerror(err));
-    import_want_drop(import, row->action.topic, row->action.about);
+    import_want_about(import, BRIDGE_DROP, row->action.topic, row->action.about);
 }

@@ -406,8 +406,9 @@ void import_want(struct import *import, struct bridge_row row);
 /** Wants a draft sent in a topic, whatever comes of it. */
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);
 
-/** Wants a request not to be answered. */
-void import_want_drop(struct import *import, size_t topic, struct mcpx_slice request);
+/** Wants a request not to be answered (DROP), or no answer to one of ours (FORGET). */
+void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,
+                       struct mcpx_slice envelope);
 
 /** This server will never work: import_failure() tells so from now on. */
 void import_give_up(struct import *import, const char *format, ...)

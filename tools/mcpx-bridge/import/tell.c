@@ -25,9 +25,10 @@ void import_want_send(struct import *import, size_t topic, const struct mcpx_dra
     import_want(import, (struct bridge_row){.action = action});
 }
 
-void import_want_drop(struct import *import, size_t topic, struct mcpx_slice request)
+void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,
+                       struct mcpx_slice envelope)
 {
-    struct bridge_action action = {.type = BRIDGE_DROP, .topic = topic, .about = request};
+    struct bridge_action action = {.type = type, .topic = topic, .about = envelope};
 
     import_want(import, (struct bridge_row){.action = action});
 }
