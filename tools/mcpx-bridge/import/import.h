@@ -13,7 +13,6 @@
 #include <mcpx/child.h>
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
-#include <mcpx/schema.h>
 #include <mcpx/session.h>
 
 /* ---- participants that subscribed to updates of a resource ---- */

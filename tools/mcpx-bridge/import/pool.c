@@ -12,7 +12,6 @@
 
 #include "tools/mcpx-bridge/import/import.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Of all processes, one part of so many may be one participant's. */

@@ -10,7 +10,6 @@
 #include "lib/base/bucket.h"
 #include "lib/base/holders.h"
 #include "tools/mcpx-bridge/import/config.h"
-#include "tools/mcpx-bridge/output.h"
 
 #include <mcpx/child.h>
 

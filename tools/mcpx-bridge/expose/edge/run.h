@@ -12,8 +12,6 @@
 
 #include <sys/socket.h>
 
-struct sockaddr_storage;
-
 /**
  * What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here.
  * `where` gives another token. `http` is where to serve by HTTP; NULL = standard streams.

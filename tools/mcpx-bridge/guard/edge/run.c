@@ -8,14 +8,12 @@
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include "tools/common/command.h"
-#include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/verbs.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 

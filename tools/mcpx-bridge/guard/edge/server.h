@@ -63,8 +63,6 @@ struct guard_server {
     int status;
 };
 
-struct guard_server;
-
 /**
  * Accepts the connection that waits at the listener and starts to connect to the router. The link
  * enters server->links, and leaves it and frees itself when its sockets are closed.

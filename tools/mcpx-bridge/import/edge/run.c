@@ -12,7 +12,6 @@
 
 #include <mcpx/child.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <uv.h>
 
