@@ -58,7 +58,7 @@ void expose_free(struct expose *x)
         return;
     bridge_calls_fini(&x->held);
     bridge_calls_fini(&x->asks);
-    expose_watch_fini(x);
+    bridge_calls_fini(&x->watches);
     bridge_calls_fini(&x->calls);
     bridge_doors_fini(&x->doors);
     mcpx_tools_free(x->no_tools.tools);

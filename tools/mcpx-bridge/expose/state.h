@@ -91,8 +91,7 @@ struct expose {
     struct mx_buckets
         answered; /* answers of ours that nobody here has given, per participant */
     struct mx_bucket answered_all;
-    struct expose_watch *watches; /* kept for who may come back */
-    size_t watch_count;
+    struct bridge_calls watches;      /* resources: `token` is how the client calls them */
     uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
     bool is_told[EXPOSE_LIST_COUNT];  /* `told` means something */
     bool is_warned;                   /* that proposals cannot be withdrawn, if they cannot */
@@ -203,9 +202,6 @@ void expose_unwatch(struct expose *x, const struct bridge_call *call);
 
 /** A participant has come back: tells it what the client watches. */
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant);
-
-/** Frees all. */
-void expose_watch_fini(struct expose *x);
 
 /** Handles subscriptions/listen of 2026-07-28. */
 bool expose_listen(struct expose *x, const struct expose_request *request);

@@ -5,53 +5,32 @@
  */
 #include "tools/mcpx-bridge/expose/request.h"
 
-#include <stdlib.h>
-
 /* Resources the client watches. */
 enum { WATCHES_MAX = 4096 };
 
-/* A resource the client watches: under its owner's URI, and the one the client knows. */
-struct expose_watch {
-    struct expose_watch *next;
-    struct mcpx_slice participant, own, shown;
-};
-
-static struct expose_watch **find(struct expose *x, const struct expose_thing *thing)
+static struct bridge_call *find(const struct expose *x, const struct expose_thing *thing)
 {
-    struct expose_watch **at = &x->watches;
+    struct bridge_call *watch = x->watches.first;
 
-    while (*at && !(mcpx_slice_equal((*at)->own, thing->own) &&
-                    mcpx_slice_equal((*at)->participant, thing->participant)))
-        at = &(*at)->next;
-    return at;
+    while (watch && !(mcpx_slice_equal(watch->context, thing->own) &&
+                      mcpx_slice_equal(watch->who.id, thing->participant)))
+        watch = watch->next;
+    return watch;
 }
 
 void expose_watch_set(struct expose *x, const struct expose_thing *thing,
                       struct mcpx_slice shown, bool on)
 {
-    struct expose_watch **at = find(x, thing);
-    struct expose_watch *watch = *at;
-    char *room;
+    struct bridge_call from = {
+        .who.id = thing->participant, .context = thing->own, .token = shown};
+    struct bridge_call *watch = find(x, thing);
 
-    if (watch && !on) {
-        *at = watch->next;
-        free(watch);
-        x->watch_count--;
-    }
-    if (watch || !on)
-        return;
-    if (x->watch_count < WATCHES_MAX)
-        watch = bridge_room(sizeof *watch, thing->participant.len + thing->own.len + shown.len,
-                            &room);
-    if (!watch) {
+    if (watch && !on)
+        bridge_calls_drop(&x->watches, watch);
+    else if (!watch && on && x->watches.count < WATCHES_MAX)
+        bridge_calls_add(&x->watches, &from);
+    else if (!watch && on)
         expose_note(x, MCPX_SLICE("the client watches too many resources, one is left out"));
-        return;
-    }
-    x->watch_count++;
-    watch->participant = bridge_copy(&room, thing->participant);
-    watch->own = bridge_copy(&room, thing->own);
-    watch->shown = bridge_copy(&room, shown);
-    *at = watch;
 }
 
 void expose_unwatch(struct expose *x, const struct bridge_call *call)
@@ -64,21 +43,10 @@ void expose_unwatch(struct expose *x, const struct bridge_call *call)
 
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
 {
-    for (const struct expose_watch *watch = x->watches; watch; watch = watch->next)
-        if (mcpx_slice_equal(watch->participant, participant))
+    for (const struct bridge_call *watch = x->watches.first; watch; watch = watch->next)
+        if (mcpx_slice_equal(watch->who.id, participant))
             expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "resources/subscribe",
-                            mx_formatted("{\"uri\":%q}", watch->own));
-}
-
-void expose_watch_fini(struct expose *x)
-{
-    while (x->watches) {
-        struct expose_watch *watch = x->watches;
-
-        x->watches = watch->next;
-        free(watch);
-    }
-    x->watch_count = 0;
+                            mx_formatted("{\"uri\":%q}", watch->context));
 }
 
 /* Params with the member that says which subscriptions/listen they are for; `plain` is taken. */
@@ -99,14 +67,14 @@ void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
 {
     struct expose_thing thing = {.participant = participant};
     struct mcpx_text own = {0}, params = {0};
-    const struct expose_watch *watch = NULL;
+    const struct bridge_call *watch = NULL;
 
     if (mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri"))) {
         thing.own = mcpx_text_view(&own);
-        watch = *find(x, &thing);
+        watch = find(x, &thing);
     }
     if (watch && expose_may_tell(x)) {
-        bridge_add_with_string(&params, rpc->params, "uri", watch->shown);
+        bridge_add_with_string(&params, rpc->params, "uri", watch->token);
         expose_tell_notice(x, "notifications/resources/updated",
                            x->client.listen.len ? subscribed(x, params) : params);
     }
