@@ -21,10 +21,10 @@ static const int signal_numbers[LOOP_SIGNALS] = {SIGTERM, SIGINT, SIGHUP, SIGQUI
 
 static void on_signal(uv_signal_t *handle, int number)
 {
-    struct loop_signals *signals = handle->data;
+    struct loop_handles *handles = handle->data;
 
     (void)number;
-    signals->on_end(signals->user);
+    handles->on_end(handles->user);
 }
 
 static void on_round(uv_prepare_t *round)
@@ -87,23 +87,28 @@ static bool is_ignored(int number)
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
+void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user)
 {
-    signals->on_end = on_end;
-    signals->user = user;
+    handles->on_end = on_end;
+    handles->user = user;
+    uv_timer_init(loop, &handles->timer);
+    handles->timer.data = user;
+    loop_complaints_start(&handles->round, loop);
     for (size_t i = 0; i < LOOP_SIGNALS; i++) {
-        uv_signal_init(loop, &signals->handles[i]);
-        signals->handles[i].data = signals;
+        uv_signal_init(loop, &handles->signals[i]);
+        handles->signals[i].data = handles;
         if (signal_numbers[i] != SIGHUP || !is_ignored(SIGHUP))
-            uv_signal_start(&signals->handles[i], on_signal, signal_numbers[i]);
+            uv_signal_start(&handles->signals[i], on_signal, signal_numbers[i]);
     }
 }
 
-void loop_signals_close(struct loop_signals *signals)
+void loop_handles_close(struct loop_handles *handles)
 {
+    uv_close((uv_handle_t *)&handles->timer, NULL);
+    uv_close((uv_handle_t *)&handles->round, NULL);
     for (size_t i = 0; i < LOOP_SIGNALS; i++)
-        uv_close((uv_handle_t *)&signals->handles[i], NULL);
+        uv_close((uv_handle_t *)&handles->signals[i], NULL);
 }
 
 struct mcpx_instant loop_instant(const void *user)

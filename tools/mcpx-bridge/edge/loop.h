@@ -22,25 +22,31 @@
 enum { LOOP_SIGNALS = 4 };
 
 /**
- * The signals that mean "end properly": SIGTERM, SIGINT, SIGHUP (the terminal is gone) and
- * SIGQUIT. A SIGHUP that is ignored when we start (nohup) stays ignored.
+ * The handles of a program on a loop: a timer, and the signals that mean "end properly": SIGTERM,
+ * SIGINT, SIGHUP (the terminal is gone) and SIGQUIT. A SIGHUP that is ignored when we start (nohup)
+ * stays ignored.
  *
- * handles     one for each; of those never started, only the memory is used
- * on_signal   called from the loop
- * user        what it is called with
+ * timer    the program's own, not started; its `data` is `user`
+ * on_end   called from the loop at a signal
+ * user     what it is called with
  */
-struct loop_signals {
-    uv_signal_t handles[LOOP_SIGNALS];
+struct loop_handles {
+    uv_timer_t timer;
+    uv_signal_t signals[LOOP_SIGNALS];
+    uv_prepare_t round;
     void (*on_end)(void *user);
     void *user;
 };
 
-/** Starts to listen for them; `signals` is kept until loop_signals_close and a turn of the loop. */
-void loop_signals_start(struct loop_signals *signals, uv_loop_t *loop,
+/**
+ * Starts to listen for signals, and loop_complaints_start; `handles` is kept until
+ * loop_handles_close and a turn of the loop.
+ */
+void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user);
 
 /** Closes the handles; the loop must turn once more. */
-void loop_signals_close(struct loop_signals *signals);
+void loop_handles_close(struct loop_handles *handles);
 
 /**
  * From now on nobody waits for who reads standard error (complain_without_waiting); what is kept is

@@ -28,9 +28,7 @@ enum {
 
 struct edge {
     uv_loop_t loop;
-    uv_timer_t timer;
-    struct loop_signals signals;
-    uv_prepare_t round;
+    struct loop_handles handles;
     struct mcpx_client *client;
     struct expose_stdio *stdio; /* one of the two is NULL */
     struct expose_http *http;
@@ -147,9 +145,10 @@ static void after_input(struct edge *edge)
         return;
     due = edge->leave_ms < due ? edge->leave_ms : due;
     if (due == INT64_MAX)
-        uv_timer_stop(&edge->timer);
+        uv_timer_stop(&edge->handles.timer);
     else
-        uv_timer_start(&edge->timer, on_timer, due > now ? (uint64_t)(due - now) : 0, 0);
+        uv_timer_start(&edge->handles.timer, on_timer, due > now ? (uint64_t)(due - now) : 0,
+                       0);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -195,7 +194,7 @@ static void on_overlong(void *user, struct mcpx_slice beginning)
 static void look_soon(struct edge *edge)
 {
     if (!edge->leaving)
-        uv_timer_start(&edge->timer, on_timer, 0, 0);
+        uv_timer_start(&edge->handles.timer, on_timer, 0, 0);
 }
 
 static void on_end(void *user)
@@ -321,14 +320,6 @@ static int start_http(struct edge *edge, const struct expose_job *job)
     return STATUS_OK;
 }
 
-static void start_handles(struct edge *edge)
-{
-    uv_timer_init(&edge->loop, &edge->timer);
-    edge->timer.data = edge;
-    loop_complaints_start(&edge->round, &edge->loop);
-    loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
-}
-
 static void on_late(uv_timer_t *timer)
 {
     uv_stop(timer->loop);
@@ -339,7 +330,7 @@ static void write_last_lines(struct edge *edge)
 {
     uint64_t began = uv_now(&edge->loop);
 
-    uv_timer_start(&edge->timer, on_late, CLOSE_MS, 0);
+    uv_timer_start(&edge->handles.timer, on_late, CLOSE_MS, 0);
     while (unwritten(edge) > 0 && uv_now(&edge->loop) - began < CLOSE_MS)
         uv_run(&edge->loop, UV_RUN_ONCE);
 }
@@ -354,9 +345,7 @@ static void stop(struct edge *edge)
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);
     expose_http_close(edge->http);
-    uv_close((uv_handle_t *)&edge->timer, NULL);
-    uv_close((uv_handle_t *)&edge->round, NULL);
-    loop_signals_close(&edge->signals);
+    loop_handles_close(&edge->handles);
     uv_run(&edge->loop, UV_RUN_DEFAULT);
     uv_loop_close(&edge->loop);
 }
@@ -377,7 +366,7 @@ int expose_run(const struct expose_job *job)
     open_streams();
     if (uv_loop_init(&edge.loop))
         return fail_with(STATUS_FAILED, "expose", "cannot have an event loop");
-    start_handles(&edge);
+    loop_handles_start(&edge.handles, &edge.loop, on_signal, &edge);
     edge.journal = records_open("expose", job->expose.terms);
     start_core(&edge, job);
     status = start_client(&edge, job);

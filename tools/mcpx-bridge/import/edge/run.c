@@ -39,9 +39,7 @@ struct process {
 struct edge {
     const struct import_job *job;
     uv_loop_t loop;
-    uv_timer_t timer;
-    struct loop_signals signals;
-    uv_prepare_t round;
+    struct loop_handles handles;
     struct import_pool *pool;
     struct mx_journal *journal;
     struct seat *seats;
@@ -196,10 +194,10 @@ static void after_input(struct edge *edge)
         end(edge, STATUS_FAILED);
     }
     if (deadline == INT64_MAX)
-        uv_timer_stop(&edge->timer);
+        uv_timer_stop(&edge->handles.timer);
     else
-        uv_timer_start(&edge->timer, on_timer, deadline > now ? (uint64_t)(deadline - now) : 0,
-                       0);
+        uv_timer_start(&edge->handles.timer, on_timer,
+                       deadline > now ? (uint64_t)(deadline - now) : 0, 0);
 }
 
 static void on_timer(uv_timer_t *timer)
@@ -381,21 +379,6 @@ static int start(struct edge *edge)
                      mcpx_strerror(err));
 }
 
-static void start_handles(struct edge *edge)
-{
-    uv_timer_init(&edge->loop, &edge->timer);
-    edge->timer.data = edge;
-    loop_complaints_start(&edge->round, &edge->loop);
-    loop_signals_start(&edge->signals, &edge->loop, on_signal, edge);
-}
-
-static void close_handles(struct edge *edge)
-{
-    uv_close((uv_handle_t *)&edge->timer, NULL);
-    uv_close((uv_handle_t *)&edge->round, NULL);
-    loop_signals_close(&edge->signals);
-}
-
 /* ---- what the core asks ---- */
 
 static bool could(const void *user, size_t topic, struct mcpx_slice participant,
@@ -442,13 +425,13 @@ int import_run(const struct import_job *job)
 
     if (uv_loop_init(&edge.loop))
         return fail_with(STATUS_FAILED, "import", "cannot have an event loop");
-    start_handles(&edge);
+    loop_handles_start(&edge.handles, &edge.loop, on_signal, &edge);
     status = run_pool(&edge);
     for (size_t i = 0; i < job->topic_count; i++) {
         edge.seats[i].renewal.client = NULL;
         mcpx_client_free(edge.seats[i].client);
     }
-    close_handles(&edge);
+    loop_handles_close(&edge.handles);
     uv_run(&edge.loop, UV_RUN_DEFAULT);
     for (size_t i = 0; i < import_pool_size(edge.pool); i++)
         forget_process(&edge.processes[i]);
