@@ -37,10 +37,14 @@ static bool is_refused_otherwise(struct import *import)
     return !probe->refused[!import->probed] && import_era_ended(import);
 }
 
-static void discover(struct import *import, const char *version)
+static void set_version(struct import *import, const char *version)
+{
+    snprintf(import->version, sizeof import->version, "%s", version);
+}
+
+static void discover(struct import *import)
 {
     import->era = IMPORT_PROBING;
-    snprintf(import->version, sizeof import->version, "%s", version);
     import_request(import, IMPORT_DISCOVER, "server/discover", (struct mcpx_slice){0});
 }
 
@@ -74,7 +78,8 @@ void import_era_start(struct import *import, struct mcpx_now now)
     }
     if (import->config->protocol == IMPORT_PROTOCOL_AUTO)
         import->era_at = now.mono_ms + import->config->probe_ms;
-    discover(import, MODERN_VERSION);
+    set_version(import, MODERN_VERSION);
+    discover(import);
 }
 
 void import_era_down(struct import *import)
@@ -137,19 +142,13 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import_forward_waiting(import, now);
 }
 
-static void note_version(struct import *import, struct mcpx_slice version)
-{
-    struct mcpx_text text = {0};
-
-    if (mcpx_json_add_unescaped(&text, version) && text.text)
-        snprintf(import->version, sizeof import->version, "%s", text.text);
-    mcpx_text_fini(&text);
-}
-
 static void initialized(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    snprintf(import->version, sizeof import->version, "%s", LEGACY_VERSION);
-    note_version(import, mcpx_json_get(rpc->result, "protocolVersion"));
+    struct mcpx_text version = {0};
+
+    mcpx_json_add_unescaped(&version, mcpx_json_get(rpc->result, "protocolVersion"));
+    set_version(import, version.len ? version.text : LEGACY_VERSION);
+    mcpx_text_fini(&version);
     mcpx_text_reset(&import->greeting);
     mcpx_text_slice(&import->greeting, rpc->result);
     mcpx_text_reset(&import->line);
@@ -202,7 +201,7 @@ static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct
 {
     import_drop_own(import, IMPORT_INITIALIZE);
     if (import->era == IMPORT_INITIALIZING && !import->retried)
-        snprintf(import->version, sizeof import->version, "%s", MODERN_VERSION);
+        set_version(import, MODERN_VERSION);
     mcpx_text_reset(&import->greeting);
     add_greeting(&import->greeting, rpc->result);
     import->era = IMPORT_MODERN;
@@ -250,17 +249,14 @@ static bool is_of_new_era(const struct mcpx_rpc *rpc)
 /* A server of the new era that speaks another version: asked once more, in that one. */
 static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
-    char version[sizeof import->version];
-
     newest_version(import, rpc->error);
-    memcpy(version, import->version, sizeof version);
-    if (import->retried || strcmp(version, MODERN_VERSION) < 0) {
+    if (import->retried || strcmp(import->version, MODERN_VERSION) < 0) {
         import_give_up(import, "the server speaks no protocol version that we do: %.*s",
                        import_shown(rpc->error), rpc->error.text);
         return;
     }
     import->retried = true;
-    discover(import, version);
+    discover(import);
 }
 
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
