@@ -88,17 +88,16 @@ bool bridge_number(struct mcpx_slice value, int64_t *out)
     return true;
 }
 
-void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, size_t limit)
+void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const char *what,
+                        size_t bytes, size_t limit)
 {
     mx_format(out,
               "%s of %s bytes does not fit, with its envelope, into a message of at most %s "
               "bytes (the router's setting " SETTING ")",
               what, bytes, limit);
-}
-
-void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit)
-{
-    mx_format(out, "{\"bytes\":%s,\"limit\":%s,\"setting\":\"" SETTING "\"}", bytes, limit);
+    if (data)
+        mx_format(data, "{\"bytes\":%s,\"limit\":%s,\"setting\":\"" SETTING "\"}", bytes,
+                  limit);
 }
 
 /* Offset of the first value of a member that is itself an object or an array; len = none. */

@@ -74,14 +74,13 @@ bool bridge_number(struct mcpx_slice value, int64_t *out);
 /**
  * Appends the sentence for what the router would not take, with size, limit and setting.
  *
+ * data    the same is appended as an object; NULL: it is not
  * what    "the answer"
  * bytes   of the JSON-RPC message; its envelope comes on top
  * limit   what the router's limits.message_bytes is
  */
-void bridge_add_too_big(struct mcpx_text *out, const char *what, size_t bytes, size_t limit);
-
-/** Appends the same as an object for `data`: bytes, limit, setting. */
-void bridge_add_too_big_data(struct mcpx_text *out, size_t bytes, size_t limit);
+void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const char *what,
+                        size_t bytes, size_t limit);
 
 /**
  * Appends a line that is no JSON as it may have been meant: without a byte order mark, and with

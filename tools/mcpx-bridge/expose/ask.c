@@ -49,8 +49,7 @@ static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
     size_t max = x->view.message_max(x->view.user);
     struct mcpx_text message = {0}, data = {0}, error = {0};
 
-    bridge_add_too_big(&message, "the client's answer", payload.len, max);
-    bridge_add_too_big_data(&data, payload.len, max);
+    bridge_add_too_big(&message, &data, "the client's answer", payload.len, max);
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
                      mcpx_text_view(&message), mcpx_text_view(&data));
     expose_note_text(x, message);

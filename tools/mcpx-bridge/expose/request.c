@@ -298,20 +298,15 @@ void expose_cancel(struct expose *x, const struct mcpx_rpc *rpc)
 void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
-    switch (call->purpose) {
-    case EXPOSE_FOR_CLIENT:
+    if (expose_call_is_probe(call)) {
+        expose_probe_answer(x, call, event->rpc);
+    } else if (call->purpose == EXPOSE_FOR_NOBODY) {
+        expose_end(x, call);
+    } else {
         expose_ids_note_answer(x, call, event->rpc);
         if (event->rpc->form == MCPX_RPC_ERROR)
             expose_unwatch(x, call);
         expose_answer(x, call, event->rpc);
-        break;
-    case EXPOSE_FOR_NOBODY:
-        expose_end(x, call);
-        break;
-    case EXPOSE_FOR_HELLO:
-    case EXPOSE_FOR_LIST:
-        expose_probe_answer(x, call, event->rpc);
-        break;
     }
 }
 

@@ -208,7 +208,8 @@ void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mc
 
     if (err == MCPX_ETOOBIG) {
         write_payload(x, call, &payload);
-        bridge_add_too_big(out, "a message", payload.len, x->view.message_max(x->view.user));
+        bridge_add_too_big(out, NULL, "a message", payload.len,
+                           x->view.message_max(x->view.user));
     } else {
         mcpx_text_puts(out, mcpx_strerror(err));
     }

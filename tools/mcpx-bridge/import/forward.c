@@ -403,8 +403,7 @@ static void add_too_large(struct import *import, const struct bridge_row *row)
     size_t max = import->setup.shared->topics[row->action.topic].message_max;
     struct mcpx_text message = {0}, data = {0};
 
-    bridge_add_too_big(&message, "the answer", row->action.text.len, max);
-    bridge_add_too_big_data(&data, row->action.text.len, max);
+    bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
     add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message),
               mcpx_text_view(&data));
     import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,

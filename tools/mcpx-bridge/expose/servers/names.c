@@ -132,32 +132,23 @@ static void forget_all(struct expose_names *names, struct list *list)
 
 /* ---- owners ---- */
 
+/* NULL when there is none and none is made. */
 static struct expose_owner *find_owner(struct expose_names *names,
-                                       struct mcpx_slice participant)
+                                       struct mcpx_slice participant, bool makes)
 {
-    struct expose_owner **at = &names->owners;
-    struct expose_owner *owner;
+    struct expose_owner **at = &names->owners, *owner;
 
     while (*at && !is_owner(*at, participant))
         at = &(*at)->next;
     owner = *at;
-    if (!owner)
+    if (!owner && !makes)
         return NULL;
-    *at = owner->next;
-    owner->next = names->owners;
-    names->owners = owner;
-    return owner;
-}
-
-static struct expose_owner *make_owner(struct expose_names *names,
-                                       struct mcpx_slice participant)
-{
-    struct expose_owner *owner = find_owner(names, participant);
-
-    if (owner)
-        return owner;
-    owner = calloc(1, sizeof *owner);
-    mcpx_text_slice(&owner->participant, participant);
+    if (owner) {
+        *at = owner->next;
+    } else {
+        owner = calloc(1, sizeof *owner);
+        mcpx_text_slice(&owner->participant, participant);
+    }
     owner->next = names->owners;
     names->owners = owner;
     return owner;
@@ -218,7 +209,7 @@ static struct expose_owner *find_largest_gone(const struct expose_names *names)
 
 void expose_names_left(struct expose_names *names, struct mcpx_slice participant)
 {
-    struct expose_owner *owner = find_owner(names, participant);
+    struct expose_owner *owner = find_owner(names, participant, false);
 
     if (!owner || owner->left)
         return;
@@ -250,7 +241,7 @@ void expose_names_fini(struct expose_names *names)
 void expose_names_renew(struct expose_names *names, enum expose_space space,
                         struct mcpx_slice participant)
 {
-    struct expose_owner *owner = find_owner(names, participant);
+    struct expose_owner *owner = find_owner(names, participant, false);
 
     if (owner)
         owner->lists[space].renewed = ++names->clock;
@@ -376,7 +367,8 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
                                const struct expose_thing *thing, struct mcpx_slice *shown)
 {
     struct expose_name *row = find_pair(names, space, thing);
-    struct expose_owner *owner = row ? row->owner : make_owner(names, thing->participant);
+    struct expose_owner *owner =
+        row ? row->owner : find_owner(names, thing->participant, true);
 
     if (owner->left) {
         is_back(names, owner);
