@@ -8,7 +8,7 @@
 #include "lib/wire/frames.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/fold_judge.h"
-#include "tools/mcpx-bridge/guard/passage.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include <mcpx/json.h>
 

@@ -4,8 +4,7 @@
  * RFC 9112, RFC 6455 section 4.
  */
 #include "tests/support/envelope_text.h"
-#include "tools/mcpx-bridge/guard/judge.h"
-#include "tools/mcpx-bridge/guard/passage.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
 

@@ -5,7 +5,7 @@
  */
 #include "tests/support/envelope_text.h"
 #include "tests/support/rows.h"
-#include "tools/mcpx-bridge/guard/judge.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

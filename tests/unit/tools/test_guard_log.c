@@ -2,7 +2,7 @@
  * What breaks for whom: whoever watches the guard reads lines with text that others wrote; such a
  * text must neither end its line nor pass for another part of it.
  */
-#include "tools/mcpx-bridge/guard/judge.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

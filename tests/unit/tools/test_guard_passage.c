@@ -5,7 +5,7 @@
  */
 #include "tests/support/envelope_text.h"
 #include "tests/support/frame_text.h"
-#include "tools/mcpx-bridge/guard/passage.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
 

@@ -2,7 +2,7 @@
  * address.c - two small, strict grammars. A part that is not understood is an error and is
  * never guessed. A URL library was refused, because only three fields are needed.
  */
-#include "tools/mcpx-bridge/guard/judge.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/base/digits.h"
 

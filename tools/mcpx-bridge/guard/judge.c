@@ -6,7 +6,7 @@
  * out: a changed message would have no true sender. The session of the library was refused
  * here: it handles ids, replies and reconnecting, and these belong to the agent.
  */
-#include "tools/mcpx-bridge/guard/judge.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/map.h"

@@ -2,7 +2,7 @@
  * log.c - lines for people and lines for programs, with the same facts in the same order. A
  * line is composed completely before it is written, so that it is always one line.
  */
-#include "tools/mcpx-bridge/guard/judge.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/json/json_write.h"
 #include "tools/common/visible.h"

@@ -11,7 +11,7 @@
  * read. Messages are passed on with their own bytes. Writing them anew with the library was
  * refused, because a change might alter their meaning.
  */
-#include "tools/mcpx-bridge/guard/passage.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/json/json_write.h"
 #include "lib/wire/frames.h"

@@ -11,7 +11,6 @@
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/stream.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
-#include "tools/mcpx-bridge/guard/passage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

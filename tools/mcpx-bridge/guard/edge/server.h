@@ -7,7 +7,7 @@
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 
-#include "tools/mcpx-bridge/guard/judge.h"
+#include "tools/mcpx-bridge/guard/guard.h"
 
 #include <mcpx/error.h>
 
