@@ -39,8 +39,7 @@ static inline bool fold_finds_like(const json_t *object, const char *name)
     json_t *value;
 
     fold_name(name, wanted, sizeof wanted);
-    json_object_foreach((json_t *)object, key, value)
-    {
+    json_object_foreach((json_t *)object, key, value) {
         fold_name(key, folded, sizeof folded);
         if (strcmp(key, name) != 0 && strcmp(folded, wanted) == 0)
             return true;

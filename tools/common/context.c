@@ -98,8 +98,7 @@ static int check_context(const struct reading *reading, json_t *context, struct 
 
     if (!json_is_object(context))
         return complain_in_file(reading, at.text, "a context is an object");
-    json_object_foreach(context, member, value)
-    {
+    json_object_foreach(context, member, value) {
         struct mcpx_slice place = mcpx_json_get(at, member);
 
         if (!is_setting(member))
@@ -124,8 +123,7 @@ static int check_contexts(const struct reading *reading, json_t *contexts,
     if (!json_is_object(contexts))
         return complain_in_file(reading, at.text ? at.text : reading->text.text,
                                 "expected \"contexts\", an object of contexts by name");
-    json_object_foreach(contexts, name, context)
-    {
+    json_object_foreach(contexts, name, context) {
         struct mcpx_slice place = mcpx_json_get(at, name);
         int status;
 
@@ -270,7 +268,8 @@ int context_find(const char *verb, const json_t *tree, const char *name)
     if (json_object_get(contexts, name))
         return STATUS_OK;
     nearest_begin(&nearest, name, strlen(name));
-    json_object_foreach(contexts, known, context) nearest_consider(&nearest, known);
+    json_object_foreach(contexts, known, context)
+        nearest_consider(&nearest, known);
     return fail_with(
         STATUS_ABSENT, verb,
         "there is no such context%s; \"mcpxctl context list\" shows those there are",

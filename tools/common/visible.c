@@ -7,7 +7,7 @@
  */
 #include "tools/common/visible.h"
 
-#include <mcpx/json.h>
+#include "lib/json/walk.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -249,12 +249,12 @@ void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent)
 bool text_list(struct mcpx_text *out, const char *before, struct mcpx_slice array,
                const char *member)
 {
-    struct mcpx_json_walk walk;
     bool any = false;
 
-    mcpx_json_walk_start(&walk, array);
-    for (; mcpx_json_walk_next(&walk); any = true)
+    MX_JSON_EACH(walk, array) {
         text_format(out, "%s%v", any ? ", " : before,
                     member ? mcpx_json_get(walk.value, member) : walk.value);
+        any = true;
+    }
     return any;
 }

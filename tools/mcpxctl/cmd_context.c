@@ -203,8 +203,7 @@ static int print(const struct work *work, const char *only)
     json_t *context;
     bool json = arguments_have(work->arguments, "--json");
 
-    json_object_foreach(all_of(work), name, context)
-    {
+    json_object_foreach(all_of(work), name, context) {
         bool counts = chosen && strcmp(name, chosen) == 0;
 
         if (only && strcmp(name, only) != 0)

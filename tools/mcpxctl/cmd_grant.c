@@ -13,10 +13,10 @@
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
+#include "lib/json/walk.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/policy.h"
-#include <mcpx/json.h>
 #include <mcpx/text.h>
 
 /* ---- grants and changes for people ---- */
@@ -31,10 +31,7 @@ static void list_tell(struct mcpx_text *out, const char *title, struct mcpx_slic
 /* Appends an array of changes, a line for each: which, of what kind, until when, and by whom. */
 static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_slice list)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, list) {
         struct mcpx_slice kind = mcpx_json_get(walk.value, "kind");
         struct mcpx_slice until = mcpx_json_get(walk.value, "until");
 
@@ -156,14 +153,12 @@ static void write_body(struct mcpx_text *body, const struct arguments *arguments
 static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
 {
     struct mcpx_slice connections = mcpx_json_get(answer, "connections");
-    struct mcpx_json_walk warnings;
 
     list_tell(out, "before  ", mcpx_json_get(answer, "oldCapabilities"));
     list_tell(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
     list_tell(out, "denied  ", mcpx_json_get(answer, "denied"));
     changes_tell(out, "  ", mcpx_json_get(answer, "changes"));
-    mcpx_json_walk_start(&warnings, mcpx_json_get(answer, "warnings"));
-    while (mcpx_json_walk_next(&warnings))
+    MX_JSON_EACH(warnings, mcpx_json_get(answer, "warnings"))
         text_format(out, "warning: %v\n", warnings.value);
     if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
         mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
@@ -280,10 +275,7 @@ static void tell_set(struct mcpx_text *out, struct mcpx_slice set)
 
 static void tell_profiles(struct mcpx_text *out, struct mcpx_slice profiles)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, profiles);
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, profiles) {
         text_format(out, "profile %v\n", mcpx_json_get(walk.value, "name"));
         tell_set(out, walk.value);
     }
@@ -294,7 +286,6 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
     struct mcpx_slice configured = mcpx_json_get(row, "configured");
     struct mcpx_slice connected = mcpx_json_get(row, "connected");
     struct mcpx_slice left_out = mcpx_json_get(row, "left_out");
-    struct mcpx_json_walk walk;
 
     text_format(out, "participant %v", mcpx_json_get(row, "id"));
     if (!configured.text)
@@ -305,8 +296,7 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
     tell_set(out, configured);
     if (mcpx_slice_equal(mcpx_json_get(configured, "jwt"), MCPX_SLICE("true")))
         mcpx_text_puts(out, "  signed tokens are accepted\n");
-    mcpx_json_walk_start(&walk, mcpx_json_get(row, "changed"));
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, mcpx_json_get(row, "changed")) {
         text_format(out, "  changed at run time in %v\n", mcpx_json_get(walk.value, "topic"));
         changes_tell(out, "    ", mcpx_json_get(walk.value, "changes"));
     }
@@ -347,10 +337,7 @@ static void begin(struct showing *showing, struct mcpx_slice policy)
 
 static void add_page(struct showing *showing, struct mcpx_slice page)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, mcpx_json_get(page, "participants"));
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, mcpx_json_get(page, "participants")) {
         if (showing->json)
             mx_json_add_raw(&showing->out, NULL, walk.value);
         else

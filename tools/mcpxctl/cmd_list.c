@@ -6,6 +6,7 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
+#include "lib/json/walk.h"
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -128,10 +129,7 @@ static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
 static void listing_write(struct mcpx_text *out, const struct listing *listing,
                           struct mcpx_slice from, struct mcpx_slice result, bool json)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, mcpx_json_get(result, listing->member));
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, mcpx_json_get(result, listing->member)) {
         if (json) {
             add_json(out, from, walk.value);
             continue;

@@ -6,11 +6,11 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
+#include "lib/json/walk.h"
 #include "tools/common/colour.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include <mcpx/json.h>
 
 #include <stdlib.h>
 
@@ -246,15 +246,12 @@ static int print_who(const struct arguments *arguments, const struct connection 
                      const struct mcpx_text *answer)
 {
     bool json = arguments_have(arguments, "--json"), colour = colour_for(arguments);
-    struct mcpx_slice value, list;
-    struct mcpx_json_walk walk;
+    struct mcpx_slice value;
     struct mcpx_text out = {0};
 
     if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
         return fail_with(STATUS_FAILED, "who", "the answer of %s is not JSON", where->api);
-    list = mcpx_json_get(value, "participants");
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, mcpx_json_get(value, "participants")) {
         if (json) {
             text_compact(&out, walk.value);
             mcpx_text_puts(&out, "\n");

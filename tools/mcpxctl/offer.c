@@ -6,13 +6,13 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
+#include "lib/json/walk.h"
 #include "lib/protocol/grammar.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
 #include <mcpx/contract.h>
-#include <mcpx/json.h>
 
 static const char verb[] = "completion";
 
@@ -27,10 +27,7 @@ static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice
 /* The strings of a list, or their `member`. */
 static void add_items(struct mcpx_text *out, struct mcpx_slice list, const char *member)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, list) {
         struct mcpx_text plain = {0};
 
         mcpx_json_add_unescaped(&plain,
@@ -114,8 +111,7 @@ static void offer_contexts(struct mcpx_text *out)
 
     if (contexts_read(verb, &tree) != STATUS_OK)
         return;
-    json_object_foreach(json_object_get(tree, "contexts"), name, context)
-    {
+    json_object_foreach(json_object_get(tree, "contexts"), name, context) {
         const char *topic = context_value(tree, name, CONTEXT_TOPIC);
 
         add(out, mcpx_slice_of(name), mcpx_slice_of(topic ? topic : ""));

@@ -15,13 +15,13 @@
 
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
+#include "lib/json/walk.h"
 #include "router/policy/identity/tokens.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/verbs.h"
 #include <mcpx/envelope.h>
-#include <mcpx/json.h>
 #include <mcpx/text.h>
 
 #include <stdlib.h>
@@ -43,7 +43,6 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
 {
     struct mcpx_slice name = mcpx_json_get(row, "participant");
     const char *kind = "participant";
-    struct mcpx_json_walk walk;
 
     if (!name.text) {
         kind = "profile";
@@ -51,8 +50,7 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
     }
     text_format(out, "%v: %s %v\n", mcpx_json_get(row, "change"), kind, name);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        mcpx_json_walk_start(&walk, mcpx_json_get(row, lists[i].member));
-        while (mcpx_json_walk_next(&walk))
+        MX_JSON_EACH(walk, mcpx_json_get(row, lists[i].member))
             text_format(out, "%s%v\n", lists[i].before, walk.value);
     }
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -65,10 +63,7 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
 
 static void tell_rows(struct mcpx_text *out, struct mcpx_slice rows)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, rows);
-    while (mcpx_json_walk_next(&walk))
+    MX_JSON_EACH(walk, rows)
         tell_row(out, walk.value);
 }
 
@@ -92,7 +87,6 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
 {
     struct mcpx_slice sums = mcpx_json_get(answer, "participants");
     struct mcpx_slice left_out = mcpx_json_get(answer, "left_out");
-    struct mcpx_json_walk walk;
 
     text_format(out, "policy %v, was %v\n", mcpx_json_get(answer, "rev"),
                 mcpx_json_get(answer, "was"));
@@ -102,14 +96,11 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
     tell_rows(out, mcpx_json_get(answer, "changes"));
     if (!mcpx_slice_equal(left_out, MCPX_SLICE("0")))
         text_format(out, "and %v more\n", left_out);
-    mcpx_json_walk_start(&walk, mcpx_json_get(answer, "settings"));
-    while (mcpx_json_walk_next(&walk))
+    MX_JSON_EACH(walk, mcpx_json_get(answer, "settings"))
         tell_setting(out, walk.value);
-    mcpx_json_walk_start(&walk, mcpx_json_get(answer, "restart"));
-    while (mcpx_json_walk_next(&walk))
+    MX_JSON_EACH(walk, mcpx_json_get(answer, "restart"))
         text_format(out, "setting %v\n", walk.value);
-    mcpx_json_walk_start(&walk, mcpx_json_get(answer, "warnings"));
-    while (mcpx_json_walk_next(&walk))
+    MX_JSON_EACH(walk, mcpx_json_get(answer, "warnings"))
         text_format(out, "warning: %v\n", walk.value);
 }
 

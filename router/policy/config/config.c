@@ -53,8 +53,7 @@ static void take_names(struct loading *loading, const json_t *names)
     tls->names = calloc(json_object_size(names) + 1, sizeof *tls->names);
     loading->no_memory |= !tls->names;
     pointer_set(loading, "tls", "client_names");
-    json_object_foreach((json_t *)names, name, value)
-    {
+    json_object_foreach((json_t *)names, name, value) {
         struct tls_name *row = &tls->names[tls->name_count];
 
         if (loading->no_memory || !json_is_string(value))

@@ -59,8 +59,7 @@ static void walk_members(struct loading *loading, json_t *object)
     const char *name;
     json_t *value;
 
-    json_object_foreach(object, name, value)
-    {
+    json_object_foreach(object, name, value) {
         size_t len = pointer_push(loading, name);
 
         walk(loading, value);

@@ -133,13 +133,11 @@ void check_people(struct loading *loading)
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value) {
         pointer_set(loading, "profiles", name);
         check_lists(loading, value);
     }
-    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value) {
         pointer_set(loading, "participants", name);
         if (json_is_object(value))
             check_person(loading, name, value, seen);
@@ -218,8 +216,7 @@ void build_people(struct loading *loading, struct tokens *tokens)
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value) {
         struct grant_list list = {0};
         struct mcpx_fault fault;
         enum mcpx_err err = add_lists(&list, value, &fault);
@@ -229,8 +226,7 @@ void build_people(struct loading *loading, struct tokens *tokens)
         grant_list_fini(&list);
         report_build(loading, "profiles", name, err);
     }
-    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value) {
         report_build(loading, "participants", name,
                      build_person(loading, tokens, name, value));
     }

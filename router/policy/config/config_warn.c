@@ -215,8 +215,7 @@ static bool profile_is_used(const struct loading *loading, const char *name)
     const char *id;
     json_t *person;
 
-    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person) {
         const char *used = json_string_value(json_object_get(person, "profile"));
 
         if (used && strcmp(used, name) == 0)
@@ -231,8 +230,7 @@ static void warn_profiles(struct loading *loading, bool has_keys)
     const char *name;
     json_t *profile;
 
-    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, profile)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, profile) {
         pointer_set(loading, "profiles", name);
         if (!has_keys && !profile_is_used(loading, name))
             warning_here(loading, "nobody uses this profile");
@@ -269,8 +267,7 @@ static void warn_participants(struct loading *loading, bool has_keys, bool signs
     const char *id;
     json_t *person;
 
-    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person)
-    {
+    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), id, person) {
         silent += !json_object_get(person, "jwt");
         pointer_set(loading, "participants", id);
         warn_hash(loading, person);

@@ -41,8 +41,7 @@ static void expect_members(struct mcpx_slice object, const json_t *loaded)
     json_t *member;
 
     cr_assert(json_is_object(loaded));
-    json_object_foreach((json_t *)loaded, name, member)
-    {
+    json_object_foreach((json_t *)loaded, name, member) {
         struct mcpx_slice last = {NULL, 0};
         size_t count = 0;
 
@@ -132,8 +131,7 @@ static bool holds_number(const json_t *value)
         for (i = 0; i < json_array_size(value); i++)
             if (holds_number(json_array_get(value, i)))
                 return true;
-    json_object_foreach((json_t *)value, name, inner)
-    {
+    json_object_foreach((json_t *)value, name, inner) {
         if (holds_number(inner))
             return true;
     }

@@ -331,8 +331,7 @@ static void walk(const json_t *node, struct mcpx_text *pointer)
         return;
     if (members)
         cr_expect(json_is_false(more), SCHEMA ": %s takes any key", pointer->text);
-    json_object_foreach((json_t *)members, name, value)
-    {
+    json_object_foreach((json_t *)members, name, value) {
         mcpx_text_puts(pointer, "/");
         mcpx_text_puts(pointer, name);
         cr_expect(settings_find(pointer->text) || settings_has_section(pointer->text),

@@ -6,6 +6,7 @@
 #include "tools/mcpxctl/core/message.h"
 
 #include "lib/json/json_write.h"
+#include "lib/json/walk.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
@@ -103,10 +104,7 @@ enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
 /* Appends the members of an object to one that has begun. */
 static void add_members(struct mcpx_text *out, struct mcpx_slice object)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, object) {
         mx_json_add_raw(out, NULL, MCPX_SLICE("\""));
         mx_format(out, "%s\":%s", walk.name, walk.value);
     }
@@ -272,23 +270,17 @@ static void write_item(struct mcpx_text *out, struct mcpx_slice item, bool raw)
 /* One item, or a list of them. */
 static void write_content(struct mcpx_text *out, struct mcpx_slice content, bool raw)
 {
-    struct mcpx_json_walk walk;
-
     if (mcpx_json_type(content) != MCPX_JSON_ARRAY) {
         write_item(out, content, raw);
         return;
     }
-    mcpx_json_walk_start(&walk, content);
-    while (mcpx_json_walk_next(&walk))
+    MX_JSON_EACH(walk, content)
         write_item(out, walk.value, raw);
 }
 
 static void write_messages(struct mcpx_text *out, struct mcpx_slice messages, bool raw)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, messages);
-    while (mcpx_json_walk_next(&walk)) {
+    MX_JSON_EACH(walk, messages) {
         text_format(out, "%v: ", mcpx_json_get(walk.value, "role"));
         write_content(out, mcpx_json_get(walk.value, "content"), raw);
     }
