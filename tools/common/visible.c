@@ -143,8 +143,8 @@ void text_visible(struct mcpx_text *out, struct mcpx_slice text)
 
 static void add_piece(struct mcpx_text *out, char sign, const struct mx_piece *piece)
 {
-    if (piece->type != MX_PIECE_TEXT)
-        mx_format_pieces(out, sign == 'b' ? "%b" : sign == 't' ? "%t" : "%s", 1, piece);
+    if (piece->type != MX_PIECE_TEXT || sign == 'q')
+        mx_format_pieces(out, (char[]){'%', strchr("qbt", sign) ? sign : 's', '\0'}, 1, piece);
     else if (sign == 'v')
         text_visible_value(out, piece->text, SIZE_MAX);
     else

@@ -48,7 +48,7 @@ void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t co
 void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t columns);
 
 /**
- * As mx_format, but texts are made visible. Numbers are written as mx_format writes them.
+ * As mx_format, but texts are made visible; numbers and %q are written as mx_format writes them.
  *
  *     %s   as text_visible does
  *     %x   as text_visible_exact does

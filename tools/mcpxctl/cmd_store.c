@@ -21,6 +21,7 @@ enum { PROGRESS_US = 5000000 };
  * file        that is opened: of restore the copy
  * word        the other operand: a copy, a topic, or of restore the place
  * errors      what those who failed say, in a line
+ * out         what is printed at the end
  * status      of what was told, so far
  * since_us    when something was told of progress last
  */
@@ -29,7 +30,7 @@ struct run {
     bool json;
     struct schema_progress progress;
     struct care *care;
-    struct mcpx_text errors;
+    struct mcpx_text errors, out;
     struct care_sums sums;
     int status;
     uint64_t since_us;
@@ -75,17 +76,14 @@ static uint64_t size_of(const char *file)
 
 static int backup(struct run *run)
 {
-    struct mcpx_text out = {0};
     int status = fail(run, care_backup(run->care, run->word, &run->errors), STATUS_FAILED);
 
-    if (status != STATUS_OK)
-        return status;
-    if (run->json)
-        mx_format(&out, "{\"file\":%q,\"copy\":%q,\"bytes\":%s}\n", run->file, run->word,
-                  size_of(run->word));
-    else
-        text_format(&out, "%s: copied to %s, %b\n", run->file, run->word, size_of(run->word));
-    return output_print(&out, STATUS_OK);
+    if (status == STATUS_OK)
+        text_format(&run->out,
+                    run->json ? "{\"file\":%q,\"copy\":%q,\"bytes\":%s}\n"
+                              : "%s: copied to %s, %b\n",
+                    run->file, run->word, size_of(run->word));
+    return status;
 }
 
 /* ---- check ---- */
@@ -95,18 +93,15 @@ static void print_damage(void *context, const struct care_damage *damage)
     struct run *run = context;
     struct mcpx_text out = {0};
 
-    if (run->json && damage->topic.text)
-        mx_format(&out, "{\"topic\":%q,\"serial\":%s,\"damage\":%q}\n", damage->topic,
-                  damage->serial, damage->what);
-    else if (run->json)
-        mx_format(&out, "{\"damage\":%q}\n", damage->what);
-    else if (damage->serial > 0)
-        text_format(&out, "topic %s, serial %s: %s\n", damage->topic, damage->serial,
-                    damage->what);
-    else if (damage->topic.text)
-        text_format(&out, "topic %s: %s\n", damage->topic, damage->what);
+    if (!damage->topic.text)
+        text_format(&out, run->json ? "{\"damage\":%q}\n" : "file: %s\n", damage->what);
+    else if (run->json || damage->serial > 0)
+        text_format(&out,
+                    run->json ? "{\"topic\":%q,\"serial\":%s,\"damage\":%q}\n"
+                              : "topic %s, serial %s: %s\n",
+                    damage->topic, damage->serial, damage->what);
     else
-        text_format(&out, "file: %s\n", damage->what);
+        text_format(&out, "topic %s: %s\n", damage->topic, damage->what);
     run->status = output_print(&out, STATUS_FAILED);
 }
 
@@ -122,22 +117,19 @@ static int look(struct run *run, void (*damage)(void *, const struct care_damage
 
 static int check(struct run *run)
 {
+    static const char *const words[][2] = {{"damaged", "whole"}, {"false", "true"}};
     const struct care_sums *sums = &run->sums;
-    struct mcpx_text out = {0};
     int status = look(run, print_damage);
-    bool whole;
 
     if (status != STATUS_OK)
         return status;
-    whole = sums->damages == 0;
-    if (run->json)
-        mx_format(&out,
-                  "{\"file\":%q,\"whole\":%s,\"topics\":%s,\"messages\":%s,\"bytes\":%s}\n",
-                  run->file, whole, sums->topics, sums->messages, sums->bytes);
-    else
-        text_format(&out, "%s: %s: topics %s, messages %s, %b\n", run->file,
-                    whole ? "whole" : "damaged", sums->topics, sums->messages, sums->bytes);
-    return output_print(&out, run->status);
+    text_format(&run->out,
+                run->json ? "{\"file\":%q,\"whole\":%s,\"topics\":%s,\"messages\":%s,"
+                            "\"bytes\":%s}\n"
+                          : "%s: %s: topics %s, messages %s, %b\n",
+                run->file, words[run->json][sums->damages == 0], sums->topics, sums->messages,
+                sums->bytes);
+    return run->status;
 }
 
 /* ---- export ---- */
@@ -188,39 +180,33 @@ static int export(struct run *run)
 static int compact(struct run *run)
 {
     uint64_t before = size_of(run->file);
-    struct mcpx_text out = {0};
     int status = fail(run, care_compact(run->care, &run->errors), STATUS_FAILED);
 
-    if (status != STATUS_OK)
-        return status;
-    if (run->json)
-        mx_format(&out, "{\"file\":%q,\"bytes_before\":%s,\"bytes\":%s}\n", run->file, before,
-                  size_of(run->file));
-    else
-        text_format(&out, "%s: %b, before %b\n", run->file, size_of(run->file), before);
-    return output_print(&out, STATUS_OK);
+    if (status == STATUS_OK && run->json)
+        mx_format(&run->out, "{\"file\":%q,\"bytes_before\":%s,\"bytes\":%s}\n", run->file,
+                  before, size_of(run->file));
+    else if (status == STATUS_OK)
+        text_format(&run->out, "%s: %b, before %b\n", run->file, size_of(run->file), before);
+    return status;
 }
 
 static int erase(struct run *run)
 {
     uint64_t messages = 0;
-    struct mcpx_text out = {0};
     enum mcpx_err err = care_erase(run->care, run->word, &messages, &run->errors);
 
     if (err == MCPX_ENOTFOUND)
         return fail_with(STATUS_ABSENT, verb, "no topic of that name is stored");
     if (err != MCPX_OK)
         return fail(run, err, STATUS_FAILED);
-    if (run->json)
-        mx_format(&out, "{\"topic\":%q,\"messages\":%s}\n", run->word, messages);
-    else
-        text_format(&out, "%s: erased, messages %s\n", run->word, messages);
-    return output_print(&out, STATUS_OK);
+    text_format(&run->out,
+                run->json ? "{\"topic\":%q,\"messages\":%s}\n" : "%s: erased, messages %s\n",
+                run->word, messages);
+    return STATUS_OK;
 }
 
 static int restore(struct run *run)
 {
-    struct mcpx_text out = {0};
     int status = look(run, NULL);
 
     if (status == STATUS_OK && run->sums.damages > 0)
@@ -228,15 +214,12 @@ static int restore(struct run *run)
                          run->file);
     if (status == STATUS_OK)
         status = fail(run, care_restore(run->care, run->word, &run->errors), STATUS_FAILED);
-    if (status != STATUS_OK)
-        return status;
-    if (run->json)
-        mx_format(&out, "{\"file\":%q,\"copy\":%q,\"messages\":%s}\n", run->word, run->file,
-                  run->sums.messages);
-    else
-        text_format(&out, "%s: restored from %s, messages %s\n", run->word, run->file,
-                    run->sums.messages);
-    return output_print(&out, STATUS_OK);
+    if (status == STATUS_OK)
+        text_format(&run->out,
+                    run->json ? "{\"file\":%q,\"copy\":%q,\"messages\":%s}\n"
+                              : "%s: restored from %s, messages %s\n",
+                    run->word, run->file, run->sums.messages);
+    return status;
 }
 
 /* ---- which of them ---- */
@@ -267,7 +250,7 @@ static int run_action(struct run *run, const struct action *action)
         status = action->run(run);
     care_close(run->care);
     mcpx_text_fini(&run->errors);
-    return status;
+    return output_print(&run->out, status);
 }
 
 int cmd_store(const struct arguments *arguments)

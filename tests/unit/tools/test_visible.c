@@ -80,10 +80,11 @@ Test(visible, what_a_pattern_is_filled_with)
 {
     struct mcpx_text out = {0};
 
-    text_format(&out, "%s:\t%x|%v|%v|%v|%s%s\n", "a\nb", "c\xc2\xa0",
+    text_format(&out, "%s:\t%x|%v|%v|%v|%s%s|%q\n", "a\nb", "c\xc2\xa0",
                 MCPX_SLICE("\"d\\n\\u202e\""), MCPX_SLICE("[\"e\n\"]"),
-                ((struct mcpx_slice){NULL, 0}), -7, (const char *)NULL);
-    cr_expect_str_eq(out.text, "a\\u000ab:\tc\\u00a0|d\\u000a\\u202e|[\"e\\u000a\"]||-7\n");
+                ((struct mcpx_slice){NULL, 0}), -7, (const char *)NULL, "f\n");
+    cr_expect_str_eq(out.text, "a\\u000ab:\tc\\u00a0|d\\u000a\\u202e|[\"e\\u000a\"]||-7|"
+                               "\"f\\n\"\n");
     mcpx_text_fini(&out);
 }
 
