@@ -15,9 +15,6 @@
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
-#include "tools/mcpxctl/core/message.h"
-#include "tools/mcpxctl/core/words.h"
-#include <mcpx/contract.h>
 
 #include <stdio.h>
 #include <unistd.h>

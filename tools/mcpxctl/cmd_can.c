@@ -9,7 +9,6 @@
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/core/words.h"
 #include <mcpx/capability.h>
 #include <mcpx/json.h>
 

@@ -6,7 +6,6 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "tools/common/connect.h"
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"

@@ -12,7 +12,6 @@
 #include "lib/json/json_write.h"
 #include "tools/common/input.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/words.h"
 #include <mcpx/digest.h>
 #include <mcpx/json.h>
 #include <mcpx/record.h>

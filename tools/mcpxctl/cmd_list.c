@@ -12,7 +12,6 @@
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
-#include "tools/mcpxctl/core/words.h"
 
 #include <stdlib.h>
 

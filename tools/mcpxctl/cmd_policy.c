@@ -10,7 +10,6 @@
 #include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/live.h"
-#include "tools/mcpxctl/core/words.h"
 #include "tools/mcpxctl/policy.h"
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>

@@ -14,10 +14,8 @@
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "router/policy/identity/key_file.h"
-#include "tools/common/connect.h"
 #include "tools/common/http.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/core/words.h"
 #include <mcpx/digest.h>
 
 #include <openssl/crypto.h>

@@ -6,14 +6,11 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
-#include "tools/mcpxctl/core/message.h"
-#include "tools/mcpxctl/core/words.h"
 #include <mcpx/json.h>
 #include <mcpx/session.h>
 

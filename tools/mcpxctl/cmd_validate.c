@@ -8,9 +8,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "tools/common/command.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/core/words.h"
 #include "tools/mcpxctl/verdict.h"
 #include <mcpx/text.h>
 

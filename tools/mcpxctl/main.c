@@ -2,7 +2,6 @@
  * main.c - the table of verbs, which dispatch, help, completion and manual are all made from.
  */
 #include "tools/common/colour.h"
-#include "tools/common/connect.h"
 #include "tools/common/program.h"
 #include "tools/mcpxctl/core/verbs.h"
 

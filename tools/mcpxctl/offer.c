@@ -12,7 +12,6 @@
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
-#include <mcpx/contract.h>
 
 static const char verb[] = "completion";
 
