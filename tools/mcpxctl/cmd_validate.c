@@ -9,7 +9,7 @@
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "tools/common/input.h"
-#include "tools/mcpxctl/verdict.h"
+#include "tools/common/visible.h"
 #include <mcpx/text.h>
 
 #include <errno.h>
@@ -191,6 +191,7 @@ static const char verb[] = "validate";
  * What documents are judged by, and what came of it.
  *
  * schema      from a file; NULL: `contract` counts
+ * unusable    the schema cannot be used: `report` is about it
  * judged      documents so far
  * broken      those that are not valid
  */
@@ -200,6 +201,7 @@ struct judge {
     struct mcpx_contracts *contracts;
     struct mcpx_schema *schema;
     enum mcpx_contract contract;
+    bool unusable;
     struct mcpx_schema_report report;
     size_t judged;
     size_t broken;
@@ -213,29 +215,74 @@ static void judge_fini(struct judge *judge)
     mcpx_shelf_free(judge->shelf);
 }
 
-/* Prints a verdict, and counts it. */
-static int tell(struct judge *judge, const struct verdict *verdict, int status)
-{
-    bool json = arguments_have(judge->arguments, "--json");
-    struct mcpx_text out = {0};
-
-    if (arguments_have(judge->arguments, "--quiet"))
-        return status;
-    if (json)
-        verdict_write_json(&out, verdict);
-    else if (verdict->line == 0 || !verdict_is_valid(verdict))
-        verdict_write(&out, verdict);
-    return output_print(&out, status);
-}
-
-static enum mcpx_code code_of_breach(const struct judge *judge)
+/* What a breach is called. A bound says nothing about the document. */
+static const char *code_of(const struct judge *judge)
 {
     const char *direction = arguments_value(judge->arguments, "--direction");
 
+    if (judge->unusable || judge->report.verdict == MCPX_VERDICT_UNKNOWN)
+        return mcpx_code_name(MCPX_CODE_INTERNAL_ERROR);
     if (!judge->schema)
-        return mcpx_contract_breach(judge->contract);
-    return direction && strcmp(direction, "response") == 0 ? MCPX_CODE_INVALID_OUTPUT
-                                                           : MCPX_CODE_INVALID_INPUT;
+        return mcpx_code_name(mcpx_contract_breach(judge->contract));
+    return mcpx_code_name(direction && strcmp(direction, "response") == 0
+                              ? MCPX_CODE_INVALID_OUTPUT
+                              : MCPX_CODE_INVALID_INPUT);
+}
+
+static void write_json(struct mcpx_text *out, const struct judge *judge, bool valid)
+{
+    const struct mcpx_schema_report *report = &judge->report;
+
+    mx_format(out, "\"valid\":%s,\"contract\":%q",
+              judge->unusable ? "null"
+              : valid         ? "true"
+                              : "false",
+              judge->arguments->operands[0]);
+    if (valid)
+        mcpx_text_puts(out, ",\"code\":null");
+    else
+        mx_format(out, ",\"code\":%q", code_of(judge));
+    if (valid || report->count == 0)
+        mcpx_text_puts(out, ",\"path\":null");
+    else
+        mx_format(out, ",\"path\":%q", report->errors[0].path);
+    mcpx_text_puts(out, ",\"errors\":");
+    mcpx_schema_errors_add(out, report);
+    mcpx_text_puts(out, "}\n");
+}
+
+/* Paths hold names of the document's members, so people see them made visible. */
+static void write_sentences(struct mcpx_text *out, const struct judge *judge, bool valid)
+{
+    if (valid) {
+        mcpx_text_puts(out, "valid\n");
+        return;
+    }
+    mx_format(out, "%s (%s)\n", judge->unusable ? "the schema cannot be used" : "not valid",
+              code_of(judge));
+    for (size_t i = 0; i < judge->report.count; i++) {
+        const struct mcpx_schema_error *error = &judge->report.errors[i];
+
+        text_format(out, "  %s: %s\n",
+                    error->path.len > 0 ? error->path : MCPX_SLICE("the whole text"),
+                    error->message);
+    }
+}
+
+/* Prints a verdict; `line` of the input, 0: that is one document. */
+static int tell(struct judge *judge, size_t line, int status)
+{
+    bool valid = !judge->unusable && judge->report.verdict == MCPX_VERDICT_VALID;
+    bool json = arguments_have(judge->arguments, "--json");
+    struct mcpx_text out = {0};
+
+    if (arguments_have(judge->arguments, "--quiet") || (!json && line > 0 && valid))
+        return status;
+    mcpx_text_puts(&out, json ? "{" : "");
+    if (line > 0)
+        mx_format(&out, json ? "\"line\":%s," : "line %s: ", line);
+    (json ? write_json : write_sentences)(&out, judge, valid);
+    return output_print(&out, status);
 }
 
 /* Judges one document. Returns STATUS_OK also when it is not valid. */
@@ -245,16 +292,10 @@ static int judge_text(struct judge *judge, struct mcpx_slice text, size_t line)
         judge->schema
             ? mcpx_schema_validate(judge->schema, text, &judge->report)
             : mcpx_contracts_validate(judge->contracts, judge->contract, text, &judge->report);
-    struct verdict verdict = {
-        .line = line,
-        .contract = judge->arguments->operands[0],
-        .code = code_of_breach(judge),
-        .report = &judge->report,
-    };
 
     judge->judged++;
     judge->broken += memory_checked(err) != MCPX_OK;
-    return tell(judge, &verdict, STATUS_OK);
+    return tell(judge, line, STATUS_OK);
 }
 
 static int judge_lines(struct judge *judge, const char *file)
@@ -309,13 +350,11 @@ static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slic
         .find = known_find,
         .context = &known,
     };
-    struct verdict unusable = {
-        .contract = "schema", .unusable = true, .report = &judge->report};
-    enum mcpx_err err = memory_checked(
-        mcpx_schema_compile(judge->shelf, text, &options, &judge->report, &judge->schema));
 
+    judge->unusable = memory_checked(mcpx_schema_compile(judge->shelf, text, &options,
+                                                         &judge->report, &judge->schema)) != 0;
     known_fini(&known);
-    return err ? tell(judge, &unusable, STATUS_USAGE) : STATUS_OK;
+    return judge->unusable ? tell(judge, 0, STATUS_USAGE) : STATUS_OK;
 }
 
 static int read_schema(struct judge *judge, const char *word)

@@ -32,6 +32,9 @@ static void set_up(void)
     file_write_text("climbs.json",
                     "{\"$ref\":\"https://example.com/parts/%2e%2e/size%2ejson\"}");
     file_write_text("size.json", "{\"maximum\":9}");
+    file_write_text("texts.json", "{\"additionalProperties\":{\"type\":\"string\"}}");
+    file_write_text("odd.json", "{\"\\n\\u001b[2J\":1}");
+    file_write_text("endless.json", "{\"allOf\":[{\"$ref\":\"#\"}]}");
     file_write_text("d#7", "{\"items\":[{\"type\":\"string\"}]}");
 }
 
@@ -123,6 +126,10 @@ Test(contract, R002_21_a_schema_comes_from_a_file_and_refers_to_what_is_known)
          "\"path\":\"/0\""},
         {"echo '[1]' | mcpxctl validate schema --schema 'd#7' 2>&1", 2,
          "the schema cannot be used (INTERNAL_ERROR)\n  /items: "},
+        {"mcpxctl validate schema odd.json --schema texts.json", 1,
+         "not valid (INVALID_INPUT)\n  /\\u000a\\u001b[2J: "},
+        {"echo 1 | mcpxctl validate schema --schema endless.json", 1,
+         "not valid (INTERNAL_ERROR)\n  the whole text: could not be judged"},
         {"echo 1 | mcpxctl validate schema --schema unusable.json --json", 2,
          "{\"valid\":null,\"contract\":\"schema\",\"code\":\"INTERNAL_ERROR\","
          "\"path\":\"/properties/a/minLength\",\"errors\":["},
