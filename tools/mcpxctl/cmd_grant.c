@@ -16,7 +16,6 @@
 #include "lib/json/walk.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/policy.h"
 #include <mcpx/text.h>
 
 /* ---- grants and changes for people ---- */

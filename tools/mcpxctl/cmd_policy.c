@@ -3,23 +3,275 @@
  * for messages about which a router has decided. Those come from an audit, where they are judged at
  * the instant at which they were sent, or from the history of a topic. The history tells only when
  * their senders said that it was, so these are judged as if they were sent now.
+ *
+ * Each message is decided about twice: under the old configuration and under the new one. Comparing
+ * what the router has decided with the new configuration was refused: a difference could then as
+ * well come from a configuration that was in force in between.
  */
 #include "tools/mcpxctl/core/verbs.h"
 
+#include "lib/base/map.h"
+#include "lib/base/rows.h"
+#include "lib/json/json_write.h"
+#include "router/policy/config/config.h"
+#include "router/policy/identity/tokens.h"
 #include "router/store/audit/audit_reader.h"
+#include "tools/common/visible.h"
 #include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/live.h"
-#include "tools/mcpxctl/policy.h"
-#include <mcpx/envelope.h>
 #include <mcpx/json.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { HISTORY_MS = 300000 };
 
 static const char verb[] = "policy";
+
+enum { OLD, NEW };
+
+/*
+ * A message that a router has decided about.
+ *
+ * from      who sent it, with its instance
+ * to        addressees; none = everyone
+ * wall_ms   the instant to judge it at
+ * allowed   what the router has decided
+ * seq       its line in the audit; 0 = it comes from a topic's history
+ * id        of its envelope there
+ */
+struct past_message {
+    struct mcpx_slice from, topic;
+    struct mcpx_kind kind;
+    const struct mcpx_slice *to;
+    size_t to_count;
+    int64_t wall_ms;
+    bool allowed;
+    uint64_t seq;
+    struct mcpx_slice id;
+};
+
+/*
+ * Messages about which the two differ in the same way. `text`: a JSON object, but for its end;
+ * `example`: one more member of it.
+ */
+struct difference_group {
+    struct mcpx_text text, example;
+    uint64_t count;
+};
+
+/*
+ * Two configurations, and what came of the messages so far.
+ *
+ * judged, different, unjudged   messages: all, those the two differ about, and those of
+ *               participants of neither
+ * otherwise     messages about which the router decided otherwise than the old one does
+ * unlisted      of the different ones those that are counted here alone, as the groups have as
+ *               many bytes as they may have
+ * known, bytes  groups by their texts; memory that those take
+ */
+struct comparison {
+    struct config configs[2];
+    uint64_t judged, different, unjudged, otherwise, unlisted;
+    struct mx_map known;
+    size_t bytes;
+    struct difference_group *groups;
+    size_t group_count, room;
+};
+
+/* Memory that differences may take: who sends what is judged chooses how many there are. */
+enum { GROUP_BYTES_MAX = 16 << 20 };
+
+static const struct mx_map_key hash_key = {{3, 4}};
+
+/* ---- deciding ---- */
+
+/* As a wire name; NULL when the participant is not configured. */
+static const char *decide(struct tokens *tokens, const struct past_message *message)
+{
+    struct mcpx_slice name = mcpx_identity_of(message->from);
+    struct mcpx_question asked = {&message->kind, message->to, message->to_count,
+                                  message->wall_ms};
+    struct mcpx_decision decision;
+    struct grant *grant = NULL;
+    const char *word = mcpx_error_wire(MCPX_EFORBIDDEN);
+
+    if (tokens_participant(tokens, name, &grant))
+        return NULL;
+    if (tokens_topic_pattern(tokens, name, message->topic).text) {
+        mcpx_capset_explain(grant->capset, &asked, &decision);
+        word = mcpx_refusal_wire(decision.refusal);
+    }
+    grant_unref(grant);
+    return word;
+}
+
+static bool is_allowed(const char *word)
+{
+    return strcmp(word, mcpx_refusal_wire(MCPX_ALLOWED)) == 0;
+}
+
+/* ---- counting differences ---- */
+
+static struct difference_group *known_group(const struct comparison *comparison, uint64_t hash,
+                                            struct mcpx_slice text)
+{
+    uint64_t value;
+    size_t at = 0;
+
+    while ((value = mx_map_next(&comparison->known, hash, &at)) != 0)
+        if (mcpx_slice_equal(mcpx_text_view(&comparison->groups[value - 1].text), text))
+            return &comparison->groups[value - 1];
+    return NULL;
+}
+
+/* Takes the texts. */
+static void add_group(struct comparison *comparison, uint64_t hash,
+                      struct difference_group *group)
+{
+    comparison->groups = mx_room(comparison->groups, comparison->group_count,
+                                 &comparison->room, sizeof *comparison->groups);
+    mx_map_reserve(&comparison->known);
+    comparison->bytes += sizeof *group + group->text.len + group->example.len;
+    comparison->groups[comparison->group_count] = *group;
+    mx_map_put(&comparison->known, hash, ++comparison->group_count);
+}
+
+static void count_difference(struct comparison *comparison, const struct past_message *message,
+                             const char *const words[2])
+{
+    struct difference_group made = {.count = 1}, *known;
+    uint64_t hash;
+
+    comparison->different++;
+    mx_format(&made.text, "{\"was\":%q,\"now\":%q,\"participant\":%q,\"topic\":%q,\"kind\":%q",
+              words[OLD], words[NEW], message->from, message->topic, message->kind.text);
+    mx_json_add_strings(&made.text, "to", message->to, message->to_count);
+    hash = mx_map_hash(hash_key, mcpx_text_view(&made.text));
+    known = known_group(comparison, hash, mcpx_text_view(&made.text));
+    if (known) {
+        known->count++;
+    } else if (comparison->bytes > GROUP_BYTES_MAX) {
+        comparison->unlisted++;
+    } else {
+        if (message->seq)
+            mx_format(&made.example, "\"seq\":%s", message->seq);
+        else
+            mx_format(&made.example, "\"id\":%q", message->id);
+        add_group(comparison, hash, &made);
+        return;
+    }
+    mcpx_text_fini(&made.text);
+}
+
+/* Decides about a message under both. */
+static void comparison_judge(struct comparison *comparison, const struct past_message *message)
+{
+    const char *words[2];
+
+    for (int i = OLD; i <= NEW; i++)
+        words[i] = decide(comparison->configs[i].tokens, message);
+    if (!words[OLD] && !words[NEW]) {
+        comparison->unjudged++;
+        return;
+    }
+    for (int i = OLD; i <= NEW; i++)
+        words[i] = words[i] ? words[i] : "not_configured";
+    comparison->judged++;
+    comparison->otherwise += is_allowed(words[OLD]) != message->allowed;
+    if (is_allowed(words[OLD]) != is_allowed(words[NEW]))
+        count_difference(comparison, message, words);
+}
+
+/* ---- telling ---- */
+
+static void tell_example(struct mcpx_text *out, uint64_t count, struct mcpx_slice object)
+{
+    struct mcpx_slice seq = mcpx_json_get(object, "seq");
+
+    mx_format(out, "  %s time%s, ", count, count == 1 ? "" : "s");
+    if (seq.text)
+        text_format(out, "first in line %v\n", seq);
+    else
+        text_format(out, "last in %v\n", mcpx_json_get(object, "id"));
+}
+
+static void tell_group(struct mcpx_text *out, const struct difference_group *group)
+{
+    struct mcpx_text whole = mx_formatted("%s,%s}", &group->text, &group->example);
+    struct mcpx_slice object = mcpx_text_view(&whole);
+    struct mcpx_slice now = mcpx_json_get(object, "now");
+
+    text_format(out, "%s: %v  %v",
+                mcpx_json_equals(now, MCPX_SLICE("allowed")) ? "allowed now" : "refused now",
+                mcpx_json_get(object, "participant"), mcpx_json_get(object, "kind"));
+    text_list(out, " to ", mcpx_json_get(object, "to"), NULL);
+    text_format(out, " in %v\n  was  %v\n  now  %v\n", mcpx_json_get(object, "topic"),
+                mcpx_json_get(object, "was"), now);
+    tell_example(out, group->count, object);
+    mcpx_text_fini(&whole);
+}
+
+static void tell_sums(struct mcpx_text *out, const struct comparison *comparison)
+{
+    if (comparison->unlisted > 0)
+        mx_format(out, "%s more would be different and are not listed: there are too many\n",
+                  comparison->unlisted);
+    mx_format(out, "%s of %s decisions would be different\n", comparison->different,
+              comparison->judged);
+    if (comparison->unjudged > 0)
+        mx_format(out,
+                  "%s more are by participants of neither configuration, and not judged\n",
+                  comparison->unjudged);
+    if (comparison->otherwise > 0)
+        mx_format(out, "%s were recorded otherwise than the old configuration decides\n",
+                  comparison->otherwise);
+}
+
+static void write_sums(struct mcpx_text *out, const struct comparison *comparison)
+{
+    mx_format(out, "{\"judged\":%s,\"different\":%s,\"unjudged\":%s,\"otherwise\":%s",
+              comparison->judged, comparison->different, comparison->unjudged,
+              comparison->otherwise);
+    if (comparison->unlisted > 0)
+        mx_format(out, ",\"unlisted\":%s", comparison->unlisted);
+    mcpx_text_puts(out, "}\n");
+}
+
+/* Prints the differences and the sums. Returns STATUS_FAILED when there is a difference. */
+static int comparison_tell(const struct comparison *comparison, bool json)
+{
+    struct mcpx_text out = {0};
+
+    for (size_t i = 0; i < comparison->group_count; i++) {
+        const struct difference_group *group = &comparison->groups[i];
+
+        if (json)
+            mx_format(&out, "%s,\"count\":%s,%s}\n", &group->text, group->count,
+                      &group->example);
+        else
+            tell_group(&out, group);
+    }
+    if (json)
+        write_sums(&out, comparison);
+    else
+        tell_sums(&out, comparison);
+    return output_print(&out, comparison->different > 0 ? STATUS_FAILED : STATUS_OK);
+}
+
+static void comparison_fini(struct comparison *comparison)
+{
+    for (int i = OLD; i <= NEW; i++)
+        config_fini(&comparison->configs[i]);
+    for (size_t i = 0; i < comparison->group_count; i++) {
+        mcpx_text_fini(&comparison->groups[i].text);
+        mcpx_text_fini(&comparison->groups[i].example);
+    }
+    free(comparison->groups);
+    mx_map_fini(&comparison->known);
+}
 
 /* ---- from an audit ---- */
 

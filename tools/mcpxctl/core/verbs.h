@@ -27,9 +27,18 @@ command_verb cmd_approve, cmd_audit, cmd_call, cmd_can, cmd_chain, cmd_context, 
  */
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 
-/* ---- what a command line names ---- */
+/** Prints what the running router permits whom: as configured, and as changed since. */
+int policy_show(const struct arguments *arguments);
 
 struct config;
+
+/**
+ * Prints who gains and loses what when `after` takes the place of `before`, as a reload would tell
+ * it, and the settings that are different. STATUS_FAILED when anything is.
+ */
+int policy_compare(const struct config *before, const struct config *after, bool json);
+
+/* ---- what a command line names ---- */
 
 /** Addressees, lent by the command line; none = everyone. */
 struct address {

@@ -1,0 +1,154 @@
+/*
+ * cmd_reload.c - what two configurations differ in, for people: who gains and loses what, when the
+ * router has read its own again and when two are compared offline. The functions that tell the
+ * difference are the router's own; what would take a restart is only named offline.
+ *
+ * One table says how each member of a row is shown. What takes something away from somebody has a
+ * minus, be it a grant that is gone or a denial that came.
+ */
+#include "tools/mcpxctl/core/verbs.h"
+
+#include "lib/json/json_write.h"
+#include "lib/json/walk.h"
+#include "router/policy/config/config.h"
+#include "router/policy/identity/tokens.h"
+#include "tools/common/visible.h"
+#include "tools/mcpxctl/core/fetch.h"
+
+static const struct {
+    const char *member, *before;
+} lists[] = {
+    {"topics_added", "  + topic "},
+    {"topics_removed", "  - topic "},
+    {"grants_added", "  + "},
+    {"grants_removed", "  - "},
+    {"deny_removed", "  + not denied: "},
+    {"deny_added", "  - denied: "},
+};
+
+static const char *const values[] = {"token", "routing", "instances", "jwt"};
+
+static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
+{
+    struct mcpx_slice name = mcpx_json_get(row, "participant");
+    const char *kind = "participant";
+
+    if (!name.text) {
+        kind = "profile";
+        name = mcpx_json_get(row, "profile");
+    }
+    text_format(out, "%v: %s %v\n", mcpx_json_get(row, "change"), kind, name);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        MX_JSON_EACH(walk, mcpx_json_get(row, lists[i].member))
+            text_format(out, "%s%v\n", lists[i].before, walk.value);
+    }
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct mcpx_slice value = mcpx_json_get(row, values[i]);
+
+        if (value.text)
+            text_format(out, "  %s: %v\n", values[i], value);
+    }
+}
+
+static void tell_rows(struct mcpx_text *out, struct mcpx_slice rows)
+{
+    MX_JSON_EACH(walk, rows)
+        tell_row(out, walk.value);
+}
+
+static void tell_setting(struct mcpx_text *out, struct mcpx_slice row)
+{
+    struct mcpx_slice was = mcpx_json_get(row, "was");
+
+    text_format(out, "setting %v", mcpx_json_get(row, "setting"));
+    if (was.text)
+        text_format(out, ": %v -> %v\n", was, mcpx_json_get(row, "now"));
+    else
+        mcpx_text_puts(out, " has changed\n");
+}
+
+/*
+ * Appends what difference_write_answer has written, in an object: sums, then a line for each
+ * participant and profile, below it one for each thing that was gained (+) or lost (-), then
+ * settings and warnings. The lines of a member `restart`, if any, are settings too.
+ */
+static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
+{
+    struct mcpx_slice sums = mcpx_json_get(answer, "participants");
+    struct mcpx_slice left_out = mcpx_json_get(answer, "left_out");
+
+    text_format(out, "policy %v, was %v\n", mcpx_json_get(answer, "rev"),
+                mcpx_json_get(answer, "was"));
+    text_format(out, "participants: %v added, %v removed, %v changed\n",
+                mcpx_json_get(sums, "added"), mcpx_json_get(sums, "removed"),
+                mcpx_json_get(sums, "changed"));
+    tell_rows(out, mcpx_json_get(answer, "changes"));
+    if (!mcpx_slice_equal(left_out, MCPX_SLICE("0")))
+        text_format(out, "and %v more\n", left_out);
+    MX_JSON_EACH(walk, mcpx_json_get(answer, "settings"))
+        tell_setting(out, walk.value);
+    MX_JSON_EACH(walk, mcpx_json_get(answer, "restart"))
+        text_format(out, "setting %v\n", walk.value);
+    MX_JSON_EACH(walk, mcpx_json_get(answer, "warnings"))
+        text_format(out, "warning: %v\n", walk.value);
+}
+
+/* ---- two configurations ---- */
+
+static int print(struct mcpx_text *answer, bool json, bool differs)
+{
+    int status = differs ? STATUS_FAILED : STATUS_OK;
+    struct mcpx_text out = {0};
+
+    if (json)
+        mcpx_text_puts(answer, "\n");
+    else
+        difference_tell(&out, mcpx_text_view(answer));
+    return output_print(json ? answer : &out, status);
+}
+
+int policy_compare(const struct config *before, const struct config *after, bool json)
+{
+    struct mcpx_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
+    struct difference difference = {.count = 0};
+    struct difference_answer told = {.rev = after->rev, .was = before->rev};
+    bool differs;
+    int status;
+
+    memory_checked(difference_find(before->tokens, after->tokens, &difference));
+    config_compare(before, after, &restart, &settings);
+    differs = difference.count > 0 || restart.len > 0 ||
+              !mcpx_slice_equal(mcpx_text_view(&settings), MCPX_SLICE("[]"));
+    mx_json_begin_object(&answer, NULL);
+    told.difference = &difference;
+    told.shown = difference_write(&difference, SIZE_MAX, &rows);
+    told.rows = mcpx_text_view(&rows);
+    told.settings = mcpx_text_view(&settings);
+    difference_write_answer(&told, &answer);
+    difference_write_lines("restart", mcpx_text_view(&restart), &answer);
+    mx_json_end_object(&answer);
+    status = print(&answer, json, differs);
+    difference_fini(&difference);
+    mcpx_text_fini(&answer);
+    mcpx_text_fini(&rows);
+    mcpx_text_fini(&settings);
+    mcpx_text_fini(&restart);
+    return status;
+}
+
+/* ---- the verb reload ---- */
+
+int cmd_reload(const struct arguments *arguments)
+{
+    struct mcpx_text answer = {0};
+    struct connection where;
+    int status = connection_read_anywhere(arguments, &where);
+
+    if (status == STATUS_OK)
+        status = fetch_answer(&where, "reload", "/admin/reload", "{}", &answer);
+    if (status == STATUS_OK)
+        status = output_answer(arguments, &answer, difference_tell);
+    mcpx_text_fini(&answer);
+    connection_fini(&where);
+    return status;
+}
