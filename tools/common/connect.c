@@ -7,10 +7,10 @@
  */
 #include "tools/common/connect.h"
 
+#include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/http_head.h"
 #include "tools/common/context.h"
-#include "tools/common/http.h"
 #include <mcpx/json.h>
 
 #include <errno.h>
@@ -127,12 +127,11 @@ bool connection_token_is_valid(const char *text, size_t len)
 }
 
 /* source   where the token comes from, for a complaint */
-static int keep_token(struct connection *out, const char *verb, const char *source,
-                      const char *text, size_t len)
+static int keep_token(struct connection *out, const char *source, const char *text, size_t len)
 {
     if (!connection_token_is_valid(text, len))
         return fail_with(
-            STATUS_USAGE, verb,
+            STATUS_USAGE, out->verb,
             "%s: the token must be 1 to %d printable ASCII characters without spaces", source,
             CONNECTION_TOKEN_MAX);
     out->token = malloc(len + 1);
@@ -174,18 +173,18 @@ static size_t read_token(const char *file, int flags, struct token_read *out)
     return len;
 }
 
-static int read_token_file(struct connection *out, const char *verb, const char *file)
+static int read_token_file(struct connection *out, const char *file)
 {
     struct token_read found;
     size_t len = read_token(file, 0, &found);
     int status;
 
     if (len == SIZE_MAX)
-        return fail_with(STATUS_USAGE, verb, "%s: %s", file, strerror(errno));
-    certificate_warn_of_readers(verb, file, &found.about);
+        return fail_with(STATUS_USAGE, out->verb, "%s: %s", file, strerror(errno));
+    certificate_warn_of_readers(out->verb, file, &found.about);
     if (S_ISREG(found.about.st_mode))
         out->token_file = file; /* a pipe can be read only once */
-    status = keep_token(out, verb, file, found.bytes, len);
+    status = keep_token(out, file, found.bytes, len);
     secret_wipe(found.bytes, sizeof found.bytes);
     return status;
 }
@@ -221,29 +220,58 @@ static int read_answer(const struct mcpx_text *answer, char **token)
     return status;
 }
 
-/* Protocol: section 8. When `verb` is NULL, nothing is printed. */
-static int ask_for_token(const struct connection *where, const char *verb, int64_t timeout_ms,
+static int ask_router(const struct connection *where, struct http_call call,
+                      struct mcpx_text *answer)
+{
+    call.verb = where->verb;
+    call.base = where->api;
+    call.from = where->url_from;
+    call.ca_file = where->client.ca_file;
+    call.cert_file = where->client.cert_file;
+    call.key_file = where->client.key_file;
+    return http_do(&call, answer);
+}
+
+int connection_call(const struct connection *where, struct http_call call,
+                    struct mcpx_text *answer)
+{
+    struct mcpx_text path = {0};
+    int status;
+
+    if (call.path[0] != '/') {
+        mcpx_text_puts(&path, "/v0.1/topics/");
+        mx_percent_add(&path, mcpx_slice_of(where->client.topic));
+        mcpx_text_puts(&path, "/");
+    }
+    mcpx_text_puts(&path, call.path);
+    call.path = path.text;
+    call.token = where->token;
+    call.timeout_ms = where->timeout_ms;
+    call.quiet |= where->timeout_ms > 0;
+    status = ask_router(where, call, answer);
+    mcpx_text_fini(&path);
+    return status;
+}
+
+/* Protocol: section 8. */
+static int ask_for_token(const struct connection *where, bool quiet, int64_t timeout_ms,
                          char **token)
 {
     struct mcpx_text body = {0}, answer = {0};
     int status;
 
     mx_format(&body, "{\"participantId\":%q,\"topic\":%q}", where->as, where->client.topic);
-    status = http_do(&(struct http_call){.verb = verb,
-                                         .base = where->api,
-                                         .from = where->url_from,
-                                         .path = "/v0.1/auth/token",
-                                         .body = body.text,
-                                         .ca_file = where->client.ca_file,
-                                         .cert_file = where->client.cert_file,
-                                         .key_file = where->client.key_file,
-                                         .timeout_ms = timeout_ms,
-                                         .quiet = !verb},
-                     &answer);
+    status = ask_router(where,
+                        (struct http_call){.path = "/v0.1/auth/token",
+                                           .body = body.text,
+                                           .timeout_ms = timeout_ms,
+                                           .quiet = quiet},
+                        &answer);
     if (status == STATUS_OK) {
         status = read_answer(&answer, token);
-        if (status != STATUS_OK && verb)
-            complain(verb, "%s answers without a token; is it an MCPx router?", where->api);
+        if (status != STATUS_OK && !quiet)
+            complain(where->verb, "%s answers without a token; is it an MCPx router?",
+                     where->api);
     }
     if (answer.text)
         secret_wipe(answer.text, answer.len);
@@ -256,7 +284,7 @@ int connection_ask(const struct connection *connection, int64_t timeout_ms, char
 {
     if (connection->token_file)
         return read_other_token(connection, token);
-    return ask_for_token(connection, NULL, timeout_ms, token);
+    return ask_for_token(connection, true, timeout_ms, token);
 }
 
 bool connection_may_ask(const struct connection *connection, const struct mcpx_event *event)
@@ -286,18 +314,18 @@ static bool may_come_yet(int status)
     return status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT;
 }
 
-static int ask_first(struct connection *out, const char *verb)
+static int ask_first(struct connection *out)
 {
     bool quiet = out->timeout_ms > 0 && !out->is_patient;
-    int status = ask_for_token(out, quiet ? NULL : verb, out->timeout_ms, &out->token);
+    int status = ask_for_token(out, quiet, out->timeout_ms, &out->token);
 
     if (out->is_patient && may_come_yet(status)) {
-        complain(verb, "waiting for the router");
-        return keep_token(out, verb, "--as", "none-yet", strlen("none-yet"));
+        complain(out->verb, "waiting for the router");
+        return keep_token(out, "--as", "none-yet", strlen("none-yet"));
     }
     if (status != STATUS_ABSENT)
         return status;
-    return fail_with(STATUS_UNREACHABLE, verb,
+    return fail_with(STATUS_UNREACHABLE, out->verb,
                      "%s (from %s) gives no token for --as, as a router that runs with --dev "
                      "does; use --token-file or MCPX_TOKEN",
                      out->client.url, out->url_from);
@@ -323,25 +351,24 @@ static const char *find_file(const struct arguments *arguments, struct connectio
 static int find_token(const struct arguments *arguments, struct connection *out,
                       const char *token)
 {
-    const char *verb = arguments->command->name;
     const char *file = find_file(arguments, out, token);
 
     out->client.session.renews_token = out->as != NULL;
-    if (out->as && connection_check_as(verb, out->as) != STATUS_OK)
+    if (out->as && connection_check_as(out->verb, out->as) != STATUS_OK)
         return STATUS_USAGE;
     if (out->as)
-        return file ? connection_complain_of_both(verb) : ask_first(out, verb);
+        return file ? connection_complain_of_both(out->verb) : ask_first(out);
     if (file) {
-        int status = read_token_file(out, verb, file);
+        int status = read_token_file(out, file);
 
         out->client.session.renews_token = out->token_file != NULL;
         return status;
     }
     if (token)
-        return keep_token(out, verb, "MCPX_TOKEN", token, strlen(token));
+        return keep_token(out, "MCPX_TOKEN", token, strlen(token));
     if (out->client.cert_file || out->may_be_nobody)
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE, out->verb,
                      "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
                      "--as ID with a router that runs with --dev; or a certificate: "
                      "--cert-file FILE");
@@ -354,17 +381,19 @@ static int find_context(const struct arguments *arguments, struct connection *ou
 
     if (arguments->command->shared != connect_options)
         return STATUS_OK;
-    status = contexts_read(arguments->command->name, &out->contexts);
+    status = contexts_read(out->verb, &out->contexts);
     return status == STATUS_OK ? context_choose(arguments, out->contexts, &out->context)
                                : status;
 }
 
-static int find_router(const struct arguments *arguments, struct connection *out)
+int connection_read_router(const struct arguments *arguments, struct connection *out)
 {
     const char *verb = arguments->command->name, *url, *from;
     struct mcpx_text api = {0};
-    int status = find_context(arguments, out);
+    int status;
 
+    *out = (struct connection){.verb = verb};
+    status = find_context(arguments, out);
     if (status != STATUS_OK)
         return status;
     url = setting_of(arguments, out, CONTEXT_URL, &from);
@@ -411,55 +440,32 @@ int connection_authenticate(const struct arguments *arguments, struct connection
     int status;
 
     if (!out->client.topic)
-        return fail_with(STATUS_USAGE, arguments->command->name,
+        return fail_with(STATUS_USAGE, out->verb,
                          "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
     status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;
     return status;
 }
 
-static int read_all_of(const struct arguments *arguments, struct connection *out)
-{
-    int status = find_router(arguments, out);
-
-    return status == STATUS_OK ? connection_authenticate(arguments, out) : status;
-}
-
-int connection_read_router(const struct arguments *arguments, struct connection *out)
-{
-    *out = (struct connection){.api = NULL};
-    return find_router(arguments, out);
-}
-
-int connection_read(const struct arguments *arguments, struct connection *out)
-{
-    *out = (struct connection){.api = NULL};
-    return read_all_of(arguments, out);
-}
-
-int connection_read_anywhere(const struct arguments *arguments, struct connection *out)
+int connection_read(const struct arguments *arguments, unsigned how, int64_t timeout_ms,
+                    struct connection *out)
 {
     int status = connection_read_router(arguments, out);
 
-    if (!out->client.topic)
+    out->is_patient = how & CONNECTION_PATIENT;
+    out->timeout_ms = timeout_ms;
+    if (!out->client.topic && how & CONNECTION_ANYWHERE)
         out->client.topic = "any";
     return status == STATUS_OK ? connection_authenticate(arguments, out) : status;
 }
 
-int connection_read_patiently(const struct arguments *arguments, struct connection *out)
+int connection_read_other(const struct connection *first, const char *topic,
+                          struct connection *out)
 {
-    *out = (struct connection){.is_patient = true,
-                               .timeout_ms = arguments_ms(arguments, "--wait", 0)};
-    return read_all_of(arguments, out);
-}
-
-int connection_read_other(const struct arguments *arguments, const struct connection *first,
-                          const char *topic, struct connection *out)
-{
-    const char *verb = arguments->command->name;
     int status;
 
-    *out = (struct connection){.client = first->client,
+    *out = (struct connection){.verb = first->verb,
+                               .client = first->client,
                                .as = first->as,
                                .token_file = first->token_file,
                                .is_patient = first->is_patient};
@@ -467,13 +473,13 @@ int connection_read_other(const struct arguments *arguments, const struct connec
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);
-    status = connection_check_topic(verb, topic);
+    status = connection_check_topic(out->verb, topic);
     if (status != STATUS_OK)
         return status;
     if (out->as)
-        status = ask_first(out, verb);
+        status = ask_first(out);
     else if (first->token)
-        status = keep_token(out, verb, topic, first->token, strlen(first->token));
+        status = keep_token(out, topic, first->token, strlen(first->token));
     out->client.token = out->token;
     return status;
 }

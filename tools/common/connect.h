@@ -5,6 +5,7 @@
 #define TOOLS_CONNECT_H
 
 #include "tools/common/command.h"
+#include "tools/common/http.h"
 
 #include <mcpx/client.h>
 
@@ -26,6 +27,7 @@ extern const struct option_row connect_topics_options[];
 /**
  * Where a program connects to and as whom.
  *
+ * verb      for complaints
  * client    url, topic, token and the three files are filled, history is -1; the verb fills the
  *           rest. Without a token, a certificate says who we are. The strings are lent by the
  *           command line, the environment and this struct. `session.renews_token` is set with --as,
@@ -36,13 +38,14 @@ extern const struct option_row connect_topics_options[];
  * url_from  what gave the url, for complaints: "--url", "MCPX_URL", "the context NAME" or "the
  *              default"
  * context   name of the context that is used; NULL when there is none
- * timeout_ms   how long to wait for a token, and for the calls of fetch.h, which then print no
- *              complaint; 0 = as http_do waits
+ * timeout_ms   how long to wait for a token, and for the calls of connection_call, which then print
+ *              no complaint; 0 = as http_do waits
  * may_be_nobody   connection_authenticate does not fail when there is neither token nor
  *              certificate; to be set before it
  * is_patient, contexts   private
  */
 struct connection {
+    const char *verb;
     struct mcpx_client_config client;
     const char *as;
     const char *token_file;
@@ -57,6 +60,17 @@ struct connection {
 };
 
 /**
+ * How to connect.
+ *
+ *   ANYWHERE   for calls that are about no topic: without one, `client.topic` is any word
+ *   PATIENT    for a program that keeps running: with --as, it does not fail when the router is not
+ *              there yet: it says that it waits, and fills in a token that no router accepts. So
+ *              LEFT follows, then and whenever a token is refused later, and the program has to
+ *              call connection_ask
+ */
+enum { CONNECTION_ANYWHERE = 1, CONNECTION_PATIENT = 2 };
+
+/**
  * Reads the shared options, the environment (MCPX_URL, MCPX_TOPIC, MCPX_TOKEN) and the context
  * (context.h). A token comes from the first of these that is there: --as (a router in development
  * mode is asked for one), --token-file, MCPX_TOKEN, what the context has of the first two. None is
@@ -64,14 +78,23 @@ struct connection {
  * Never prints a token. Afterwards MCPX_TOKEN is no longer in the environment, and no other process
  * of the same user can read the memory of this one (context.h).
  *
- * out   filled on STATUS_OK; connection_fini in every case
+ * how          see above; 0 = none of it
+ * timeout_ms   as in struct connection
+ * out          filled on STATUS_OK; connection_fini in every case
  *
  * Returns STATUS_OK, or an exit code, having complained.
  */
-int connection_read(const struct arguments *arguments, struct connection *out);
+int connection_read(const struct arguments *arguments, unsigned how, int64_t timeout_ms,
+                    struct connection *out);
 
-/** The same for a call that is about no topic: without one, `client.topic` is any word. */
-int connection_read_anywhere(const struct arguments *arguments, struct connection *out);
+/**
+ * Calls the router's HTTP API. What `call` says is its path, method, body and deadline, and whether
+ * it is quiet; the rest is filled in. A path without "/" in front is below that of the topic.
+ *
+ * answer   as for http_do, which this returns as
+ */
+int connection_call(const struct connection *where, struct http_call call,
+                    struct mcpx_text *answer);
 
 /** The longest bearer token, in bytes. */
 enum { CONNECTION_TOKEN_MAX = 8192 };
@@ -90,9 +113,8 @@ int connection_complain_of_both(const char *verb);
 
 /**
  * The two halves of connection_read. The first one fills url, the files, api, context and topic,
- * which may stay NULL; it makes no connection. Then the caller may set timeout_ms. The second one
- * requires a topic and gets the token. Both return as connection_read does; connection_fini in
- * every case.
+ * which may stay NULL; it makes no connection. The second one requires a topic and gets the token.
+ * Both return as connection_read does; connection_fini in every case.
  */
 int connection_read_router(const struct arguments *arguments, struct connection *out);
 int connection_authenticate(const struct arguments *arguments, struct connection *out);
@@ -101,16 +123,8 @@ int connection_authenticate(const struct arguments *arguments, struct connection
  * Fills a connection like `first`, in another topic: with the same token or, with --as, another one
  * from the router. To be called after connection_read; `topic` is kept.
  */
-int connection_read_other(const struct arguments *arguments, const struct connection *first,
-                          const char *topic, struct connection *out);
-
-/**
- * As connection_read, for a program that keeps running. With --as, it does not fail when the router
- * is not there yet: it says that it waits, and fills in a token that no router accepts. So LEFT
- * follows, then and whenever a token is refused later, and the program has to call connection_ask.
- * A verb's --wait bounds how long the router is asked.
- */
-int connection_read_patiently(const struct arguments *arguments, struct connection *out);
+int connection_read_other(const struct connection *first, const char *topic,
+                          struct connection *out);
 
 /**
  * True for the end of a connection that another token may make good, where one can be had: with

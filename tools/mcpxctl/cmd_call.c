@@ -340,7 +340,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
         status = confirm(arguments, proposal, to, bound.text);
     /* Somebody else may have decided in the meantime. */
     if (status == STATUS_OK)
-        status = proposal_find(arguments, where, bound.text, &now, &again);
+        status = proposal_find(where, bound.text, &now, &again);
     ledger_fini(&now);
     mcpx_text_fini(&bound);
     if (status == STATUS_OK)
@@ -361,9 +361,9 @@ int cmd_approve(const struct arguments *arguments)
     int status = address_read(arguments, &address);
 
     if (status == STATUS_OK)
-        status = connection_read(arguments, &where);
+        status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK)
-        status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
+        status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
     if (status == STATUS_OK)
         status = check(proposal);
     if (status == STATUS_OK)

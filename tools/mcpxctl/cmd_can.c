@@ -8,7 +8,6 @@
 #include "lib/json/json_write.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
-#include "tools/mcpxctl/core/fetch.h"
 #include <mcpx/capability.h>
 #include <mcpx/json.h>
 
@@ -240,13 +239,14 @@ static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 {
     struct mcpx_text question = {0}, answer = {0};
     struct connection where;
-    int status = connection_read(arguments, &where);
+    int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
         inquiry->topic = mcpx_slice_of(where.client.topic);
     write_question(&question, inquiry);
     if (status == STATUS_OK)
-        status = fetch_answer(&where, "can", "/v0.1/check", question.text, &answer);
+        status = connection_call(
+            &where, (struct http_call){.path = "/v0.1/check", .body = question.text}, &answer);
     if (status == STATUS_OK)
         status = show(inquiry, &answer, arguments_have(arguments, "--json"));
     mcpx_text_fini(&answer);

@@ -189,14 +189,15 @@ static int change(const struct arguments *arguments, const char *verb, const cha
     int status = check_until(arguments, verb);
 
     if (status == STATUS_OK)
-        status = connection_read(arguments, &where);
+        status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK) {
         write_path(&path, arguments);
         mcpx_text_puts(&path, "/capabilities");
         if (arguments_have(arguments, "--dry-run"))
             mcpx_text_puts(&path, "?dry_run=1");
         write_body(&body, arguments, &where, list);
-        status = fetch_answer(&where, verb, path.text, body.text, &answer);
+        status = connection_call(
+            &where, (struct http_call){.path = path.text, .body = body.text}, &answer);
     }
     if (status == STATUS_OK)
         status = output_answer(arguments, &answer, show_change);
@@ -238,11 +239,12 @@ int cmd_kick(const struct arguments *arguments)
     if (arguments_have(arguments, "--everywhere") && arguments_have(arguments, "--for"))
         return fail_with(STATUS_USAGE, "kick",
                          "--for keeps out of one topic: give it without --everywhere");
-    status = connection_read(arguments, &where);
+    status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK) {
         write_path(&path, arguments);
         write_query(&path, arguments, &where);
-        status = fetch_delete(&where, "kick", path.text, &answer);
+        status = connection_call(
+            &where, (struct http_call){.path = path.text, .method = "DELETE"}, &answer);
     }
     if (status == STATUS_OK)
         status = output_answer(arguments, &answer, show_kick);
@@ -309,7 +311,7 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
 static int ask(const struct showing *showing, const char *path, struct mcpx_text *answer,
                struct mcpx_slice *value)
 {
-    int status = fetch_answer(showing->where, verb, path, NULL, answer);
+    int status = connection_call(showing->where, (struct http_call){.path = path}, answer);
 
     if (status == STATUS_OK && mcpx_json_check(mcpx_text_view(answer), 0, value, NULL))
         status = fail_with(STATUS_FAILED, verb, "the answer of %s is not JSON",
@@ -421,7 +423,7 @@ int policy_show(const struct arguments *arguments)
 {
     struct connection where;
     struct showing showing = {.where = &where, .json = arguments_have(arguments, "--json")};
-    int status = connection_read_anywhere(arguments, &where);
+    int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
     if (status == STATUS_OK)
         status = show(&showing);

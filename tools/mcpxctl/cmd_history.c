@@ -85,10 +85,10 @@ static int fetch_and_print(const struct arguments *arguments, const struct conne
     bool all = before || filter->kinds || filter->from.text;
     struct ledger ledger = {.count = 0};
     const struct entry *end = NULL;
-    int status = fetch_history(where, "history", all ? SIZE_MAX : limit + 1, &ledger);
+    int status = fetch_history(where, all ? SIZE_MAX : limit + 1, &ledger);
 
     if (status == STATUS_OK && before)
-        status = fetch_find(where, "history", &ledger, before, &end);
+        status = fetch_find(where, &ledger, before, &end);
     if (status == STATUS_OK)
         status =
             print_history(arguments, where, &ledger, filter, end ? end->index : ledger.count);
@@ -104,7 +104,7 @@ int cmd_history(const struct arguments *arguments)
 
     if (status != STATUS_OK)
         return status;
-    status = connection_read(arguments, &where);
+    status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK)
         status = fetch_and_print(arguments, &where, &filter);
     connection_fini(&where);
@@ -133,12 +133,12 @@ int cmd_chain(const struct arguments *arguments)
     struct ledger ledger = {.count = 0};
     const struct entry *entry = NULL;
     struct connection where;
-    int status = connection_read(arguments, &where);
+    int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = fetch_history(&where, "chain", SIZE_MAX, &ledger);
+        status = fetch_history(&where, SIZE_MAX, &ledger);
     if (status == STATUS_OK)
-        status = fetch_find(&where, "chain", &ledger, arguments->operands[0], &entry);
+        status = fetch_find(&where, &ledger, arguments->operands[0], &entry);
     if (status == STATUS_OK)
         status = print_chain(arguments, &ledger, entry);
     ledger_fini(&ledger);

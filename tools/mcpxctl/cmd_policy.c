@@ -399,7 +399,7 @@ static void judge_entry(void *context, struct entry *entry)
 static int compare_history(struct comparison *comparison, const struct arguments *arguments)
 {
     struct connection where;
-    int status = connection_read(arguments, &where);
+    int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK) {
         struct retained retained = {comparison, mcpx_slice_of(where.client.topic),
@@ -411,7 +411,7 @@ static int compare_history(struct comparison *comparison, const struct arguments
             .take = judge_entry,
             .context = &retained};
 
-        status = fetch_each(&where, verb, &order);
+        status = fetch_each(&where, &order);
     }
     connection_fini(&where);
     return status;

@@ -57,10 +57,10 @@ int cmd_proposals(const struct arguments *arguments)
 {
     struct ledger ledger = {.count = 0};
     struct connection where;
-    int status = connection_read(arguments, &where);
+    int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = fetch_history(&where, "proposals", SIZE_MAX, &ledger);
+        status = fetch_history(&where, SIZE_MAX, &ledger);
     if (status == STATUS_OK)
         status = print_open(arguments, &where, &ledger);
     ledger_fini(&ledger);
@@ -201,10 +201,10 @@ static int find_and_end(const struct arguments *arguments, bool withdraw)
     struct ledger ledger = {.count = 0};
     const struct entry *proposal = NULL;
     struct connection where;
-    int status = connection_read(arguments, &where);
+    int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = proposal_find(arguments, &where, arguments->operands[0], &ledger, &proposal);
+        status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
     if (status == STATUS_OK)
         status = send_end(arguments, proposal, withdraw);
     ledger_fini(&ledger);

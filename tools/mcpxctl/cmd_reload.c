@@ -13,7 +13,6 @@
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/fetch.h"
 
 static const struct {
     const char *member, *before;
@@ -142,10 +141,11 @@ int cmd_reload(const struct arguments *arguments)
 {
     struct mcpx_text answer = {0};
     struct connection where;
-    int status = connection_read_anywhere(arguments, &where);
+    int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
     if (status == STATUS_OK)
-        status = fetch_answer(&where, "reload", "/admin/reload", "{}", &answer);
+        status = connection_call(
+            &where, (struct http_call){.path = "/admin/reload", .body = "{}"}, &answer);
     if (status == STATUS_OK)
         status = output_answer(arguments, &answer, difference_tell);
     mcpx_text_fini(&answer);

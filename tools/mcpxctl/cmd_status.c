@@ -8,9 +8,7 @@
 #include "lib/json/json_write.h"
 #include "lib/json/walk.h"
 #include "tools/common/colour.h"
-#include "tools/common/http.h"
 #include "tools/common/visible.h"
-#include "tools/mcpxctl/core/fetch.h"
 
 #include <stdlib.h>
 
@@ -87,23 +85,15 @@ static struct mcpx_slice number_of(const struct findings *found, const char *met
     return (struct mcpx_slice){at, strspn(at, "0123456789.")};
 }
 
-static bool is_ready(struct findings *found)
+static int ask(const struct findings *found, const char *path, struct mcpx_text *answer)
 {
-    struct http_call call = {.verb = verb,
-                             .base = found->where.api,
-                             .path = "/readyz",
-                             .ca_file = found->where.client.ca_file,
-                             .cert_file = found->where.client.cert_file,
-                             .key_file = found->where.client.key_file,
-                             .quiet = true};
-
-    return http_do(&call, &found->readiness) == STATUS_OK;
+    return connection_call(&found->where, (struct http_call){.path = path}, answer);
 }
 
 /* The calls that need no token. */
 static int ask_health(struct findings *found)
 {
-    int status = fetch_answer(&found->where, verb, "/health", NULL, &found->health);
+    int status = ask(found, "/health", &found->health);
 
     if (status != STATUS_OK)
         return status;
@@ -111,8 +101,10 @@ static int ask_health(struct findings *found)
         return fail_with(STATUS_FAILED, verb,
                          "%s answers without a status; is it an MCPx router?",
                          found->where.api);
-    found->ready = is_ready(found);
-    return fetch_answer(&found->where, verb, "/metrics", NULL, &found->metrics);
+    found->ready =
+        connection_call(&found->where, (struct http_call){.path = "/readyz", .quiet = true},
+                        &found->readiness) == STATUS_OK;
+    return ask(found, "/metrics", &found->metrics);
 }
 
 /* The calls that need a token. */
@@ -125,9 +117,9 @@ static int ask_topics(const struct arguments *arguments, struct findings *found)
     if (status == STATUS_OK && !found->where.token && !found->where.client.cert_file)
         return STATUS_OK;
     if (status == STATUS_OK)
-        status = fetch_answer(&found->where, verb, "/v0.1/topics", NULL, &found->topics);
+        status = ask(found, "/v0.1/topics", &found->topics);
     if (status == STATUS_OK)
-        status = fetch_about_topic(&found->where, verb, "/participants", &found->participants);
+        status = ask(found, "participants", &found->participants);
     found->knows_topics = status == STATUS_OK;
     return status;
 }
@@ -268,10 +260,10 @@ int cmd_who(const struct arguments *arguments)
 {
     struct mcpx_text answer = {0};
     struct connection where;
-    int status = connection_read(arguments, &where);
+    int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = fetch_about_topic(&where, "who", "/participants", &answer);
+        status = connection_call(&where, (struct http_call){.path = "participants"}, &answer);
     if (status == STATUS_OK)
         status = print_who(arguments, &where, &answer);
     mcpx_text_fini(&answer);

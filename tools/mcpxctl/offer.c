@@ -37,16 +37,6 @@ static void add_items(struct mcpx_text *out, struct mcpx_slice list, const char 
     }
 }
 
-/* The same of a list in an answer. */
-static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
-                     const char *member)
-{
-    struct mcpx_slice value;
-
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) == MCPX_OK)
-        add_items(out, mcpx_json_get(value, list), member);
-}
-
 static int add_tools(void *context, struct mcpx_slice from, struct mcpx_slice result)
 {
     (void)from;
@@ -54,53 +44,41 @@ static int add_tools(void *context, struct mcpx_slice from, struct mcpx_slice re
     return STATUS_OK;
 }
 
-static void offer_topics(const struct connection *where, struct mcpx_text *out)
-{
-    struct mcpx_text answer = {0};
-
-    if (fetch_answer(where, verb, "/v0.1/topics", NULL, &answer) == STATUS_OK)
-        add_list(out, &answer, "topics", NULL);
-    mcpx_text_fini(&answer);
-}
-
-static void offer_participants(const struct connection *where, struct mcpx_text *out)
-{
-    struct mcpx_text answer = {0};
-
-    if (fetch_about_topic(where, verb, "/participants", &answer) == STATUS_OK)
-        add_list(out, &answer, "participants", "id");
-    mcpx_text_fini(&answer);
-}
-
-static void offer_envelopes(const struct connection *where, struct mcpx_text *out)
-{
-    struct ledger ledger = {.count = 0};
-
-    if (fetch_history(where, verb, ENVELOPES, &ledger) == STATUS_OK)
-        for (size_t i = ledger.count; i-- > 0;)
-            add(out, ledger.entries[i]->id, ledger.entries[i]->kind.text);
-    ledger_fini(&ledger);
-}
-
-static void add_proposal(struct mcpx_text *out, const struct ledger *ledger,
-                         const struct entry *entry)
+static void add_entry(struct mcpx_text *out, const struct ledger *ledger,
+                      const struct entry *entry, bool proposals)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1];
 
-    if (!entry_is(entry, "mcp/proposal") || !chain_is_open(ledger, entry))
-        return;
-    proposal_digest(entry, digest);
-    mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
+    if (!proposals) {
+        add(out, entry->id, entry->kind.text);
+    } else if (entry_is(entry, "mcp/proposal") && chain_is_open(ledger, entry)) {
+        proposal_digest(entry, digest);
+        mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
+    }
 }
 
-static void offer_proposals(const struct connection *where, struct mcpx_text *out)
+static void offer_history(const struct connection *where, bool proposals,
+                          struct mcpx_text *out)
 {
     struct ledger ledger = {.count = 0};
 
-    if (fetch_history(where, verb, AMONG, &ledger) == STATUS_OK)
+    if (fetch_history(where, proposals ? AMONG : ENVELOPES, &ledger) == STATUS_OK)
         for (size_t i = ledger.count; i-- > 0;)
-            add_proposal(out, &ledger, ledger.entries[i]);
+            add_entry(out, &ledger, ledger.entries[i], proposals);
     ledger_fini(&ledger);
+}
+
+/* What a call answers: the strings of a list in it, or their `member`. */
+static void offer_list(const struct connection *where, const char *path, const char *list,
+                       const char *member, struct mcpx_text *out)
+{
+    struct mcpx_text answer = {0};
+    struct mcpx_slice value;
+
+    if (connection_call(where, (struct http_call){.path = path}, &answer) == STATUS_OK &&
+        mcpx_json_check(mcpx_text_view(&answer), 0, &value, NULL) == MCPX_OK)
+        add_items(out, mcpx_json_get(value, list), member);
+    mcpx_text_fini(&answer);
 }
 
 static void offer_contexts(struct mcpx_text *out)
@@ -130,33 +108,23 @@ static void offer_contracts(const struct arguments *line, struct mcpx_text *out)
         add(out, MCPX_SLICE("schema"), MCPX_SLICE("one from --schema FILE"));
 }
 
-static const struct source {
-    enum value_type type;
-    void (*offer)(const struct connection *where, struct mcpx_text *out);
-} sources[] = {
-    {VALUE_TOPIC, offer_topics},
-    {VALUE_PARTICIPANT, offer_participants},
-    {VALUE_ENVELOPE, offer_envelopes},
-    {VALUE_PROPOSAL, offer_proposals},
-};
-
-static void offer_of_router(const struct arguments *line, const struct source *source,
+/*
+ * A token lists its topics whatever topic is named: when topics are completed, none is named yet.
+ */
+static void offer_of_router(const struct arguments *line, enum value_type type,
                             struct mcpx_text *out)
 {
+    unsigned how = type == VALUE_TOPIC ? CONNECTION_ANYWHERE : 0;
     struct connection where;
-    int status = connection_read_router(line, &where);
 
-    where.timeout_ms = PATIENCE_MS;
-    /*
-     * A token lists its topics whatever topic is named. When topics are completed, none is
-     * named yet.
-     */
-    if (!where.client.topic && source->type == VALUE_TOPIC)
-        where.client.topic = "topic";
-    if (status == STATUS_OK)
-        status = connection_authenticate(line, &where);
-    if (status == STATUS_OK)
-        source->offer(&where, out);
+    if (connection_read(line, how, PATIENCE_MS, &where) != STATUS_OK)
+        type = VALUE_NONE;
+    if (type == VALUE_TOPIC)
+        offer_list(&where, "/v0.1/topics", "topics", NULL, out);
+    else if (type == VALUE_PARTICIPANT)
+        offer_list(&where, "participants", "participants", "id", out);
+    else if (type != VALUE_NONE)
+        offer_history(&where, type == VALUE_PROPOSAL, out);
     connection_fini(&where);
 }
 
@@ -168,7 +136,6 @@ void offer_live(const struct arguments *line, enum value_type type, struct mcpx_
         offer_contexts(out);
     else if (type == VALUE_CONTRACT)
         offer_contracts(line, out);
-    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-        if (sources[i].type == type)
-            offer_of_router(line, &sources[i], out);
+    else
+        offer_of_router(line, type, out);
 }

@@ -13,73 +13,11 @@
 #include "lib/base/digits.h"
 #include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
-#include "tools/common/http.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/live.h"
 #include <mcpx/json.h>
 
 enum { PAGE = 1000, PAGES_MAX = 100000 };
-
-static struct http_call call_of(const struct connection *where, const char *verb,
-                                const char *path)
-{
-    return (struct http_call){.verb = verb,
-                              .base = where->api,
-                              .from = where->url_from,
-                              .path = path,
-                              .token = where->token,
-                              .ca_file = where->client.ca_file,
-                              .cert_file = where->client.cert_file,
-                              .key_file = where->client.key_file,
-                              .timeout_ms = where->timeout_ms,
-                              .quiet = where->timeout_ms > 0};
-}
-
-int fetch_answer(const struct connection *where, const char *verb, const char *path,
-                 const char *body, struct mcpx_text *answer)
-{
-    struct http_call call = call_of(where, verb, path);
-
-    call.body = body;
-    return http_do(&call, answer);
-}
-
-int fetch_delete(const struct connection *where, const char *verb, const char *path,
-                 struct mcpx_text *answer)
-{
-    struct http_call call = call_of(where, verb, path);
-
-    call.method = "DELETE";
-    return http_do(&call, answer);
-}
-
-/* The path of `call` is that behind the topic. */
-static int ask_about_topic(const struct connection *where, struct http_call call,
-                           struct mcpx_text *answer)
-{
-    struct mcpx_text whole = {0};
-    int status;
-
-    mcpx_text_puts(&whole, "/v0.1/topics/");
-    mx_percent_add(&whole, mcpx_slice_of(where->client.topic));
-    mcpx_text_puts(&whole, call.path);
-    call.path = whole.text;
-    status = http_do(&call, answer);
-    mcpx_text_fini(&whole);
-    return status;
-}
-
-int fetch_about_topic(const struct connection *where, const char *verb, const char *path,
-                      struct mcpx_text *answer)
-{
-    return ask_about_topic(where, call_of(where, verb, path), answer);
-}
-
-static int complain_of_page(const char *verb, enum mcpx_err err)
-{
-    return fail_with(STATUS_FAILED, verb, "the router's history cannot be read: %s",
-                     mcpx_strerror(err));
-}
 
 void pages_fini(struct pages *pages)
 {
@@ -162,57 +100,47 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
  * is older with it: then `more` is false. Whatever else is wrong is asked for again, to be
  * complained of.
  */
-static int fetch_older(const struct connection *where, const struct http_call *call,
+static int fetch_older(const struct connection *where, struct http_call call,
                        struct paging *paging, struct mcpx_text *answer)
 {
-    struct http_call quietly = *call;
     int status;
 
-    quietly.quiet = true;
-    status = ask_about_topic(where, quietly, answer);
+    call.quiet = true;
+    status = connection_call(where, call, answer);
     paging->more = status != STATUS_ABSENT;
     if (status == STATUS_OK || !paging->more)
         return STATUS_OK;
     if (is_late(paging->order))
         return STATUS_TIMEOUT;
     mcpx_text_reset(answer);
-    return ask_about_topic(where, *call, answer);
+    call.quiet = false;
+    return connection_call(where, call, answer);
 }
 
-static int fetch_page(const struct connection *where, const char *verb, struct paging *paging,
+static int fetch_page(const struct connection *where, struct paging *paging,
                       struct mcpx_text *answer)
 {
     size_t left = paging->order->limit - paging->count;
+    struct http_call call = {.deadline_ms = paging->order->deadline_ms};
     struct mcpx_text path = {0};
-    struct http_call call;
     int status;
 
-    mx_format(&path, "/history?limit=%s", left < PAGE ? left : PAGE);
+    mx_format(&path, "history?limit=%s", left < PAGE ? left : PAGE);
     if (paging->last.len > 0) {
         mcpx_text_puts(&path, "&before=");
         mx_percent_add(&path, mcpx_text_view(&paging->last));
     }
-    call = call_of(where, verb, path.text);
-    call.deadline_ms = paging->order->deadline_ms;
+    call.path = path.text;
     if (paging->last.len > 0)
-        status = fetch_older(where, &call, paging, answer);
+        status = fetch_older(where, call, paging, answer);
     else
-        status = ask_about_topic(where, call, answer);
+        status = connection_call(where, call, answer);
     mcpx_text_fini(&path);
     return status;
 }
 
-static void complain_of_time(const char *verb, const struct paging *paging)
-{
-    complain(verb,
-             "the history did not come in time, only %zu messages of it; a longer --timeout "
-             "may help, and 0 waits for ever",
-             paging->count);
-}
-
 /* No router can make this last for ever: neither with slow pages, nor with ever more of them. */
-int fetch_each(const struct connection *where, const char *verb,
-               const struct fetch_order *order)
+int fetch_each(const struct connection *where, const struct fetch_order *order)
 {
     struct paging paging = {.order = order, .more = true};
     struct pages pages = {.bytes_max = order->bytes_max};
@@ -223,13 +151,13 @@ int fetch_each(const struct connection *where, const char *verb,
     while (paging.more && paging.count < order->limit && !err && status == STATUS_OK) {
         struct mcpx_text answer = {0};
 
-        status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, verb, &paging, &answer);
+        status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, &paging, &answer);
         if (status == STATUS_OK && paging.more)
             err = take_page(&paging, mcpx_text_view(&answer));
         if (status == STATUS_OK && paging.more && !err)
             endless = pages_follow(&pages, answer.len, mcpx_text_view(&paging.last));
         if (endless)
-            status = fail_with(STATUS_FAILED, verb,
+            status = fail_with(STATUS_FAILED, where->verb,
                                "%s: the history of %s cannot be read: %s, after %zu envelopes",
                                where->api, where->client.topic, endless, paging.count);
         mcpx_text_fini(&answer);
@@ -237,8 +165,14 @@ int fetch_each(const struct connection *where, const char *verb,
     mcpx_text_fini(&paging.last);
     pages_fini(&pages);
     if (status == STATUS_TIMEOUT && is_late(order))
-        complain_of_time(verb, &paging);
-    return err ? complain_of_page(verb, err) : status;
+        complain(where->verb,
+                 "the history did not come in time, only %zu messages of it; a longer "
+                 "--timeout may help, and 0 waits for ever",
+                 paging.count);
+    if (err)
+        status = fail_with(STATUS_FAILED, where->verb,
+                           "the router's history cannot be read: %s", mcpx_strerror(err));
+    return status;
 }
 
 static void add_to_ledger(void *context, struct entry *entry)
@@ -246,12 +180,10 @@ static void add_to_ledger(void *context, struct entry *entry)
     ledger_add(context, entry);
 }
 
-int fetch_history(const struct connection *where, const char *verb, size_t limit,
-                  struct ledger *out)
+int fetch_history(const struct connection *where, size_t limit, struct ledger *out)
 {
     int status = fetch_each(
-        where, verb,
-        &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_ledger, out});
+        where, &(struct fetch_order){limit, INT64_MAX, PAGES_BYTES_MAX, add_to_ledger, out});
 
     if (status != STATUS_OK)
         return status;
@@ -262,16 +194,16 @@ int fetch_history(const struct connection *where, const char *verb, size_t limit
 }
 
 /* Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
-static int fetch_complain_absent(const struct connection *where, const char *verb,
-                                 struct mcpx_slice word)
+static int complain_of_absence(const struct connection *where, struct mcpx_slice word)
 {
-    complain_of(verb, word, ": no retained envelope of the topic %s has an id that begins so",
+    complain_of(where->verb, word,
+                ": no retained envelope of the topic %s has an id that begins so",
                 where->client.topic);
     return STATUS_ABSENT;
 }
 
-int fetch_find(const struct connection *where, const char *verb, const struct ledger *ledger,
-               const char *word, const struct entry **out)
+int fetch_find(const struct connection *where, const struct ledger *ledger, const char *word,
+               const struct entry **out)
 {
     struct mcpx_slice beginning = mcpx_slice_of(word);
     enum mcpx_err err = ledger_find(ledger, beginning, out);
@@ -279,8 +211,8 @@ int fetch_find(const struct connection *where, const char *verb, const struct le
     if (!err)
         return STATUS_OK;
     if (err != MCPX_EDUPLICATE)
-        return fetch_complain_absent(where, verb, beginning);
-    complain_of(verb, beginning, ": several ids begin so; give more of it");
+        return complain_of_absence(where, beginning);
+    complain_of(where->verb, beginning, ": several ids begin so; give more of it");
     return STATUS_USAGE;
 }
 
@@ -303,8 +235,8 @@ bool proposal_word_is_bound(const char *word)
 }
 
 /* Among those whose id begins so, the one with the digest: no other is ever taken for it. */
-static int find_bound(const struct connection *where, const char *verb,
-                      const struct ledger *ledger, const char *word, const struct entry **out)
+static int find_bound(const struct connection *where, const struct ledger *ledger,
+                      const char *word, const struct entry **out)
 {
     const char *digest = digest_of(word);
     struct mcpx_slice id = {word, (size_t)(digest - 1 - word)};
@@ -320,8 +252,8 @@ static int find_bound(const struct connection *where, const char *verb,
         }
     }
     if (count == 0)
-        return fetch_complain_absent(where, verb, id);
-    complain_of(verb, id,
+        return complain_of_absence(where, id);
+    complain_of(where->verb, id,
                 ": under that id there is something else than what was listed; "
                 "mcpxctl proposals lists what waits now");
     return STATUS_FAILED;
@@ -342,21 +274,20 @@ static int check_state(const char *verb, const struct ledger *ledger,
     return status;
 }
 
-int proposal_find(const struct arguments *arguments, const struct connection *where,
-                  const char *word, struct ledger *ledger, const struct entry **out)
+int proposal_find(const struct connection *where, const char *word, struct ledger *ledger,
+                  const struct entry **out)
 {
-    const char *verb = arguments->command->name;
-    int status = fetch_history(where, verb, SIZE_MAX, ledger);
+    int status = fetch_history(where, SIZE_MAX, ledger);
 
     if (status == STATUS_OK && proposal_word_is_bound(word))
-        status = find_bound(where, verb, ledger, word, out);
+        status = find_bound(where, ledger, word, out);
     else if (status == STATUS_OK)
-        status = fetch_find(where, verb, ledger, word, out);
+        status = fetch_find(where, ledger, word, out);
     if (status != STATUS_OK)
         return status;
     if (!entry_is(*out, "mcp/proposal")) {
-        complain_of(verb, (*out)->id, " is no proposal");
+        complain_of(where->verb, (*out)->id, " is no proposal");
         return STATUS_USAGE;
     }
-    return check_state(verb, ledger, *out);
+    return check_state(where->verb, ledger, *out);
 }

@@ -1,28 +1,11 @@
 /*
- * fetch.h - reads about a topic from the router's HTTP API, without joining it.
+ * fetch.h - reads the history of a topic from the router's HTTP API, without joining it.
  */
 #ifndef MCPXCTL_FETCH_H
 #define MCPXCTL_FETCH_H
 
 #include "tools/common/connect.h"
 #include "tools/mcpxctl/core/ledger.h"
-
-/**
- * GETs `/v0.1/topics/TOPIC` + `path`, or POSTs `body` to `path` itself.
- *
- * verb     for complaints
- * answer   zero-initialised; the caller finishes it in every case
- *
- * Returns STATUS_OK or an exit code, having complained.
- */
-int fetch_about_topic(const struct connection *where, const char *verb, const char *path,
-                      struct mcpx_text *answer);
-int fetch_answer(const struct connection *where, const char *verb, const char *path,
-                 const char *body, struct mcpx_text *answer);
-
-/** DELETEs `path`. As fetch_answer. */
-int fetch_delete(const struct connection *where, const char *verb, const char *path,
-                 struct mcpx_text *answer);
 
 /** Most bytes of pages that are kept. */
 enum { PAGES_BYTES_MAX = 256 << 20 };
@@ -72,8 +55,7 @@ struct fetch_order {
  * Returns STATUS_OK or an exit code, having complained; STATUS_TIMEOUT at the deadline, when some
  * of them have been taken.
  */
-int fetch_each(const struct connection *where, const char *verb,
-               const struct fetch_order *order);
+int fetch_each(const struct connection *where, const struct fetch_order *order);
 
 /**
  * Fetches the newest retained envelopes of the topic, page by page, oldest first in the ledger,
@@ -84,15 +66,14 @@ int fetch_each(const struct connection *where, const char *verb,
  *
  * Returns STATUS_OK or an exit code, having complained.
  */
-int fetch_history(const struct connection *where, const char *verb, size_t limit,
-                  struct ledger *out);
+int fetch_history(const struct connection *where, size_t limit, struct ledger *out);
 
 /**
  * Finds the envelope that a word on the command line means, complaining when there is none or
  * when there are several. Returns STATUS_OK, STATUS_ABSENT or STATUS_USAGE.
  */
-int fetch_find(const struct connection *where, const char *verb, const struct ledger *ledger,
-               const char *word, const struct entry **out);
+int fetch_find(const struct connection *where, const struct ledger *ledger, const char *word,
+               const struct entry **out);
 
 /** True for ID@DIGEST, as proposals are listed. */
 bool proposal_word_is_bound(const char *word);
@@ -107,7 +88,7 @@ bool proposal_word_is_bound(const char *word);
  * Returns STATUS_OK; STATUS_ABSENT; STATUS_FAILED when it is decided, or another one stands in its
  * place; STATUS_USAGE when it is no proposal; or the exit code of what went wrong.
  */
-int proposal_find(const struct arguments *arguments, const struct connection *where,
-                  const char *word, struct ledger *ledger, const struct entry **out);
+int proposal_find(const struct connection *where, const char *word, struct ledger *ledger,
+                  const struct entry **out);
 
 #endif

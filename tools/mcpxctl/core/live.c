@@ -242,14 +242,9 @@ static int join(struct live *out, int status, int history, int64_t deadline)
 int live_join(const struct arguments *arguments, int64_t patience_ms, struct live *out)
 {
     int64_t deadline = live_now() + (patience_ms > 0 ? patience_ms : JOIN_MS);
-    int status;
 
     *out = (struct live){.verb = arguments->command->name};
-    status = connection_read_router(arguments, &out->where);
-    out->where.timeout_ms = patience_ms;
-    if (status == STATUS_OK)
-        status = connection_authenticate(arguments, &out->where);
-    return join(out, status, 0, deadline);
+    return join(out, connection_read(arguments, 0, patience_ms, &out->where), 0, deadline);
 }
 
 int live_join_to_watch(const struct arguments *arguments, int history, struct live *out)
@@ -258,7 +253,8 @@ int live_join_to_watch(const struct arguments *arguments, int history, struct li
                          .patient = true,
                          .wait_ms = arguments_ms(arguments, "--wait", 0),
                          .away_since = live_now()};
-    return join(out, connection_read_patiently(arguments, &out->where), history, INT64_MAX);
+    return join(out, connection_read(arguments, CONNECTION_PATIENT, out->wait_ms, &out->where),
+                history, INT64_MAX);
 }
 
 void live_leave(struct live *live)

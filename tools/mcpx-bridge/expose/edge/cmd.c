@@ -98,7 +98,8 @@ static int expose_topic(const struct arguments *arguments, const struct expose_j
 {
     struct expose_job job = *prepared;
     struct connection connection;
-    int status = connection_read_patiently(arguments, &connection);
+    int status = connection_read(arguments, CONNECTION_PATIENT,
+                                 arguments_ms(arguments, "--wait", 0), &connection);
 
     if (status == STATUS_OK) {
         job.client = connection.client;

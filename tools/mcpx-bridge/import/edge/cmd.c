@@ -158,8 +158,7 @@ static bool is_named_again(const struct arguments *arguments, const struct optio
     return false;
 }
 
-static int add_topic(const struct arguments *arguments, const char *topic,
-                     struct topics *topics)
+static int add_topic(const char *topic, struct topics *topics)
 {
     struct connection *connection = &topics->connections[topics->count++];
 
@@ -167,20 +166,22 @@ static int add_topic(const struct arguments *arguments, const char *topic,
         topics->count--;
         return STATUS_OK;
     }
-    return connection_read_other(arguments, &topics->connections[0], topic, connection);
+    return connection_read_other(&topics->connections[0], topic, connection);
 }
 
 /* The last topic named comes first; without any, the environment's. */
 static int read_topics(const struct arguments *arguments, struct topics *topics)
 {
-    int status = connection_read_patiently(arguments, &topics->connections[topics->count++]);
+    int status =
+        connection_read(arguments, CONNECTION_PATIENT, arguments_ms(arguments, "--wait", 0),
+                        &topics->connections[topics->count++]);
     const struct option_word *topic;
     size_t at = 0;
 
     while (status == STATUS_OK && (topic = arguments_next(arguments, "--topic", &at))) {
         if (is_named_again(arguments, topic))
             return fail_with(STATUS_USAGE, "import", "--topic names a topic twice");
-        status = add_topic(arguments, topic->value, topics);
+        status = add_topic(topic->value, topics);
     }
     for (size_t i = 0; i < topics->count; i++) {
         topics->clients[i] = topics->connections[i].client;
