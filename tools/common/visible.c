@@ -7,6 +7,7 @@
  */
 #include "tools/common/visible.h"
 
+#include "lib/json/escape.h"
 #include "lib/json/walk.h"
 
 #include <assert.h>
@@ -43,23 +44,12 @@ static bool is_in(const struct range *ranges, uint32_t character)
 /* Finds the character at the start of `text`. Returns its length, 0 when it is not UTF-8. */
 static size_t decode(struct mcpx_slice text, uint32_t *character)
 {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    unsigned char first = (unsigned char)text.text[0];
-    size_t len = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    const unsigned char *at = (const unsigned char *)text.text;
+    size_t len = mx_utf8_sequence(at, at + text.len);
 
-    if (len == 0 || len > text.len || first > 0xf4)
-        return 0;
-    *character = len == 1 ? first : first & (0x7fu >> len);
-    for (size_t i = 1; i < len; i++) {
-        unsigned char byte = (unsigned char)text.text[i];
-
-        if ((byte & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (byte & 0x3f);
-    }
-    if (*character < smallest[len] || *character > 0x10ffff ||
-        (*character >= 0xd800 && *character <= 0xdfff))
-        return 0;
+    *character = len > 1 ? at[0] & (0x7fu >> len) : at[0];
+    for (size_t i = 1; i < len; i++)
+        *character = *character << 6 | (at[i] & 0x3f);
     return len;
 }
 

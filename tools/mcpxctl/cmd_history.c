@@ -201,7 +201,7 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
         line_write_json(&out, entry->text);
     else
         line_write(&out, entry, &style, warning);
-    entry_free(entry);
+    free(entry);
     if (style.past && watch->past) {
         struct mcpx_text *slot = &watch->past[watch->past_count++ % watch->past_max];
 

@@ -10,14 +10,24 @@
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
 
 #include <stdlib.h>
 
 /* ---- lists ---- */
 
-static const struct listing listings[] = {
+/*
+ * The lists that MCP servers give: tools, resources, templates, prompts.
+ *
+ * name       as on the command line
+ * method     that asks for it
+ * response   kind of the answer
+ * member     of the result that holds the items
+ * key        member of an item that names it
+ */
+static const struct listing {
+    const char *name, *method, *response, *member, *key;
+} listings[] = {
     {"tools", "tools/list", "mcp/response:tools/list", "tools", "name"},
     {"resources", "resources/list", "mcp/response:resources/list", "resources", "uri"},
     {"templates", "resources/templates/list", "mcp/response:resources/templates/list",
@@ -27,21 +37,12 @@ static const struct listing listings[] = {
 
 enum { DESCRIPTION_MAX = 100 };
 
-const struct listing *listing_find(const char *name)
+static const struct listing *listing_find(const char *name)
 {
     for (size_t i = 0; i < sizeof listings / sizeof *listings; i++)
         if (strcmp(listings[i].name, name) == 0)
             return &listings[i];
     return NULL;
-}
-
-void listing_write_request(struct mcpx_text *out, const struct listing *listing,
-                           struct mcpx_slice cursor)
-{
-    mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%q", listing->method);
-    if (cursor.text)
-        mx_format(out, ",\"params\":{\"cursor\":%s}", cursor);
-    mcpx_text_puts(out, "}");
 }
 
 /* The first line of a member, made visible. */
@@ -180,7 +181,11 @@ static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cur
         .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1, .tag = asked};
     int status;
 
-    listing_write_request(&payload, survey->listing, cursor);
+    mx_format(&payload, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":%q",
+              survey->listing->method);
+    if (cursor.text)
+        mx_format(&payload, ",\"params\":{\"cursor\":%s}", cursor);
+    mcpx_text_puts(&payload, "}");
     draft.payload = mcpx_text_view(&payload);
     status = live_send(&survey->live, &draft);
     mcpx_text_fini(&payload);
@@ -340,15 +345,15 @@ static int ask_all(struct survey *survey, int64_t deadline)
                                                            : status;
 }
 
-int survey_servers(const struct arguments *arguments, const struct listing *listing,
-                   int64_t patience_ms, survey_taker taker, void *context)
+int survey_servers(const struct arguments *arguments, const char *list, int64_t patience_ms,
+                   survey_taker taker, void *context)
 {
     int64_t timeout = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
     struct survey *survey = calloc(1, sizeof *survey);
     int status;
 
     survey->arguments = arguments;
-    survey->listing = listing;
+    survey->listing = listing_find(list);
     survey->take = taker;
     survey->context = context;
     status = live_join(arguments, patience_ms, &survey->live);
@@ -405,7 +410,7 @@ int cmd_list(const struct arguments *arguments)
             "lists are tools, resources, templates and prompts; --tool is for tools");
     if (list.tool)
         nearest_begin(&list.nearest, list.tool, strlen(list.tool));
-    status = survey_servers(arguments, list.listing, 0, print_page, &list);
+    status = survey_servers(arguments, name, 0, print_page, &list);
     if (status == STATUS_OK && !list.any && list.tool)
         status = fail_with(STATUS_ABSENT, verb, "nobody who answers has a tool '%s'%s",
                            list.tool, nearest_hint(&list.nearest));

@@ -393,7 +393,7 @@ static void judge_entry(void *context, struct entry *entry)
                                    .id = entry->id};
 
     comparison_judge(retained->comparison, &message);
-    entry_free(entry);
+    free(entry);
 }
 
 static int compare_history(struct comparison *comparison, const struct arguments *arguments)

@@ -108,13 +108,9 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
         status = live_send(&live, draft);
     if (status == STATUS_OK)
         status = live_settle(&live, arguments_ms(arguments, "--timeout", SETTLE_MS));
-    if (status == STATUS_OK) {
-        if (arguments_have(arguments, "--json"))
-            message_write(&out, "id", mcpx_text_view(&live.sent));
-        else
-            text_visible(&out, mcpx_text_view(&live.sent));
-        mcpx_text_puts(&out, "\n");
-    }
+    if (status == STATUS_OK)
+        text_format(&out, arguments_have(arguments, "--json") ? "{\"id\":%q}\n" : "%s\n",
+                    &live.sent);
     live_leave(&live);
     return output_print(&out, status);
 }
@@ -127,7 +123,7 @@ int cmd_say(const struct arguments *arguments)
 
     if (status != STATUS_OK)
         return status;
-    message_write(&payload, "text", mcpx_slice_of(arguments->operands[0]));
+    mx_format(&payload, "{\"text\":%q}", arguments->operands[0]);
     status = deliver(arguments,
                      &(struct mcpx_draft){.type = "chat",
                                           .to = address.to,
@@ -187,7 +183,7 @@ static int send_end(const struct arguments *arguments, const struct entry *propo
     int status;
 
     if (reason)
-        message_write(&payload, "reason", mcpx_slice_of(reason));
+        mx_format(&payload, "{\"reason\":%q}", reason);
     else
         mcpx_text_puts(&payload, "{}");
     draft.payload = mcpx_text_view(&payload);

@@ -11,7 +11,6 @@
 #include "tools/common/context.h"
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
-#include "tools/mcpxctl/core/line.h"
 
 static const char verb[] = "completion";
 
@@ -131,7 +130,7 @@ static void offer_of_router(const struct arguments *line, enum value_type type,
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out)
 {
     if (type == VALUE_TOOL)
-        survey_servers(line, listing_find("tools"), PATIENCE_MS, add_tools, out);
+        survey_servers(line, "tools", PATIENCE_MS, add_tools, out);
     else if (type == VALUE_CONTEXT)
         offer_contexts(out);
     else if (type == VALUE_CONTRACT)

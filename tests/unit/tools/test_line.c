@@ -68,7 +68,7 @@ Test(line, says_what_tells_most)
         line_write(&out, entry, &style, NULL);
         cr_expect_str_eq(out.text, rows[i].line);
         mcpx_text_fini(&out);
-        entry_free(entry);
+        free(entry);
     }
 }
 
@@ -90,7 +90,7 @@ Test(line, warns_colours_and_dims)
     cr_expect_str_eq(out.text, "--:--:-- 0123@5eed  ann -> everyone  mcp/proposal:x  "
                                "{\"meth...\n");
     mcpx_text_fini(&out);
-    entry_free(entry);
+    free(entry);
 }
 
 Test(line, raw_json_stays_on_its_line)

@@ -76,11 +76,6 @@ enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct
     return err;
 }
 
-void entry_free(struct entry *entry)
-{
-    free(entry);
-}
-
 bool entry_is(const struct entry *entry, const char *type)
 {
     return mcpx_slice_equal(entry->kind.type, mcpx_slice_of(type));
@@ -113,7 +108,7 @@ int64_t time_read(struct mcpx_slice text)
 void ledger_fini(struct ledger *ledger)
 {
     for (size_t i = 0; i < ledger->count; i++)
-        entry_free(ledger->entries[i]);
+        free(ledger->entries[i]);
     free(ledger->entries);
     free(ledger->sorted);
     free(ledger->related);
@@ -189,34 +184,30 @@ const struct entry *ledger_get(const struct ledger *ledger, struct mcpx_slice id
     return NULL;
 }
 
-static bool begins_with(const struct entry *entry, struct mcpx_slice word)
-{
-    return entry->id.len >= word.len && memcmp(entry->id.text, word.text, word.len) == 0;
-}
-
-enum mcpx_err ledger_find(const struct ledger *ledger, struct mcpx_slice word,
-                          const struct entry **out)
-{
-    size_t place = place_of(ledger, word);
-
-    if (word.len == 0 || place == ledger->count || !begins_with(ledger->sorted[place], word))
-        return MCPX_ENOTFOUND;
-    if (ledger->sorted[place]->id.len > word.len && place + 1 < ledger->count &&
-        begins_with(ledger->sorted[place + 1], word))
-        return MCPX_EDUPLICATE;
-    *out = ledger->sorted[place];
-    return MCPX_OK;
-}
-
 struct entry *const *ledger_beginning(const struct ledger *ledger, struct mcpx_slice word,
                                       size_t *count)
 {
     size_t place = place_of(ledger, word), end = place;
 
-    while (end < ledger->count && begins_with(ledger->sorted[end], word))
+    while (end < ledger->count && ledger->sorted[end]->id.len >= word.len &&
+           memcmp(ledger->sorted[end]->id.text, word.text, word.len) == 0)
         end++;
     *count = end - place;
     return ledger->sorted + place;
+}
+
+enum mcpx_err ledger_find(const struct ledger *ledger, struct mcpx_slice word,
+                          const struct entry **out)
+{
+    size_t count;
+    struct entry *const *found = ledger_beginning(ledger, word, &count);
+
+    if (word.len == 0 || count == 0)
+        return MCPX_ENOTFOUND;
+    if (count > 1 && found[0]->id.len > word.len)
+        return MCPX_EDUPLICATE;
+    *out = found[0];
+    return MCPX_OK;
 }
 
 struct entry *const *ledger_about(const struct ledger *ledger, struct mcpx_slice id,

@@ -8,7 +8,7 @@
 #include <mcpx/envelope.h>
 
 /**
- * A copy of an envelope. Slices point into memory of the entry.
+ * A copy of an envelope, to be freed with free. Slices point into memory of the entry.
  *
  * at_ms   `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time
  * index   position in its ledger, oldest first
@@ -30,9 +30,6 @@ enum mcpx_err entry_new(struct mcpx_slice text, struct mcpx_fault *fault, struct
 
 /** The same from an envelope that was read already. */
 struct entry *entry_copy(const struct mcpx_envelope *envelope);
-
-/** Frees it. NULL is allowed. */
-void entry_free(struct entry *entry);
 
 /** True when the kind is of this type. */
 bool entry_is(const struct entry *entry, const char *type);

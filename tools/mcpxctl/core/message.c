@@ -172,11 +172,6 @@ void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal
     mx_json_end_object(out);
 }
 
-void message_write(struct mcpx_text *out, const char *name, struct mcpx_slice text)
-{
-    mx_format(out, "{\"%s\":%q}", name, text);
-}
-
 /* ---- a request of the contract mcp.request.v0.1 ---- */
 
 void request_parts_fini(struct request_parts *parts)

@@ -58,9 +58,6 @@ void operation_write_proposal(struct mcpx_text *out, const struct operation *ope
  */
 void request_write_as_proposed(struct mcpx_text *out, struct mcpx_slice proposal);
 
-/** Appends {"NAME": TEXT}. */
-void message_write(struct mcpx_text *out, const char *name, struct mcpx_slice text);
-
 /**
  * Appends a result for people: of the content of a tool, the contents of a resource and the
  * messages of a prompt, text as text, each ended by a newline, images and other data as type and

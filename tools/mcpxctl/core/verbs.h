@@ -27,6 +27,22 @@ command_verb cmd_approve, cmd_audit, cmd_call, cmd_can, cmd_chain, cmd_context, 
  */
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 
+/** Is given a page, lent. Returns STATUS_OK, or the exit code that ends the survey. */
+typedef int (*survey_taker)(void *context, struct mcpx_slice from, struct mcpx_slice result);
+
+/**
+ * Joins the topic of a command line and asks those that --to names, or all that could answer, for
+ * the pages of a list, until --timeout. A list without end (pages_follow) is complained of, and
+ * ends it where --to named its server.
+ *
+ * list          its name on the command line: "tools"
+ * patience_ms   as for live_join; then also in place of --timeout
+ *
+ * Returns STATUS_OK or an exit code, having complained; STATUS_ABSENT when nobody answers.
+ */
+int survey_servers(const struct arguments *arguments, const char *list, int64_t patience_ms,
+                   survey_taker taker, void *context);
+
 /** Prints what the running router permits whom: as configured, and as changed since. */
 int policy_show(const struct arguments *arguments);
 
