@@ -8,35 +8,27 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_set(const char *value)
+static bool is_set(const char *variable, const char *unless)
 {
-    return value && value[0];
+    const char *value = getenv(variable);
+
+    return value && value[0] && strcmp(value, unless) != 0;
 }
 
-bool colour_is_wanted(const struct colour_reasons *reasons)
+bool colour_is_wanted(const char *option, bool tty)
 {
-    if (reasons->option && strcmp(reasons->option, "always") == 0)
-        return true;
-    if (reasons->option && strcmp(reasons->option, "never") == 0)
+    const char *term = getenv("TERM");
+
+    if (option && strcmp(option, "auto") != 0)
+        return strcmp(option, "always") == 0;
+    if (is_set("NO_COLOR", ""))
         return false;
-    if (is_set(reasons->no_color))
-        return false;
-    if (is_set(reasons->clicolor_force) && strcmp(reasons->clicolor_force, "0") != 0)
-        return true;
-    return reasons->tty && !(reasons->term && strcmp(reasons->term, "dumb") == 0);
+    return is_set("CLICOLOR_FORCE", "0") || (tty && !(term && strcmp(term, "dumb") == 0));
 }
 
 bool colour_for(const struct arguments *arguments)
 {
-    struct colour_reasons reasons = {
-        .option = arguments_value(arguments, "--color"),
-        .no_color = getenv("NO_COLOR"),
-        .clicolor_force = getenv("CLICOLOR_FORCE"),
-        .term = getenv("TERM"),
-        .tty = isatty(STDOUT_FILENO),
-    };
-
-    return colour_is_wanted(&reasons);
+    return colour_is_wanted(arguments_value(arguments, "--color"), isatty(STDOUT_FILENO));
 }
 
 static const char *const sequences[PAINT_COUNT] = {

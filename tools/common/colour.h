@@ -14,26 +14,18 @@
            "colours; auto, the default, means on a terminal, unless NO_COLOR is set or "      \
            "CLICOLOR_FORCE is")
 
-/** What decides about colours. Strings are NULL when unset. */
-struct colour_reasons {
-    const char *option;
-    const char *no_color;
-    const char *clicolor_force;
-    const char *term;
-    bool tty;
-};
-
 /**
- * The first of these that applies decides:
+ * Whether output to a terminal (`tty`), or to something else, has colours, with that value of
+ * --color or NULL. The first of these that applies decides:
  *
  *   --color always, --color never
  *   a NO_COLOR that is not empty: no
  *   a CLICOLOR_FORCE that is neither empty nor "0": yes
  *   otherwise: yes for a terminal that is not "dumb"
  */
-bool colour_is_wanted(const struct colour_reasons *reasons);
+bool colour_is_wanted(const char *option, bool tty);
 
-/** The same for standard output, this environment and this command line. */
+/** The same for standard output and this command line. */
 bool colour_for(const struct arguments *arguments);
 
 /** What a piece of text is; each has its own colour. */

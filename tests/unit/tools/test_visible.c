@@ -9,6 +9,7 @@
 #include "tools/common/nearest.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
@@ -180,30 +181,33 @@ Test(visible, compact_json_loses_white_space_only_between_tokens)
     }
 }
 
+static void set(const char *variable, const char *value)
+{
+    cr_assert_eq(value ? setenv(variable, value, 1) : unsetenv(variable), 0);
+}
+
 Test(colour, follows_the_customs)
 {
     static const struct {
-        struct colour_reasons reasons; /* option, NO_COLOR, CLICOLOR_FORCE, TERM, tty */
-        bool wanted;
+        const char *option, *no_color, *clicolor_force, *term;
+        bool tty, wanted;
     } rows[] = {
-        {{NULL, NULL, NULL, "xterm", true}, true},
-        {{NULL, NULL, NULL, "xterm", false}, false},
-        {{NULL, NULL, NULL, "dumb", true}, false},
-        {{NULL, NULL, NULL, NULL, true}, true},
-        {{NULL, "1", NULL, "xterm", true}, false},
-        {{NULL, "", NULL, "xterm", true}, true},
-        {{NULL, NULL, "1", "xterm", false}, true},
-        {{NULL, NULL, "0", "xterm", false}, false},
-        {{NULL, NULL, "", "xterm", false}, false},
-        {{NULL, "1", "1", "xterm", true}, false},
-        {{"always", "1", NULL, "dumb", false}, true},
-        {{"never", NULL, "1", "xterm", true}, false},
-        {{"auto", NULL, NULL, "xterm", true}, true},
-        {{"auto", "1", NULL, "xterm", true}, false},
+        {NULL, NULL, NULL, "xterm", true, true},    {NULL, NULL, NULL, "xterm", false, false},
+        {NULL, NULL, NULL, "dumb", true, false},    {NULL, NULL, NULL, NULL, true, true},
+        {NULL, "1", NULL, "xterm", true, false},    {NULL, "", NULL, "xterm", true, true},
+        {NULL, NULL, "1", "xterm", false, true},    {NULL, NULL, "0", "xterm", false, false},
+        {NULL, NULL, "", "xterm", false, false},    {NULL, "1", "1", "xterm", true, false},
+        {"always", "1", NULL, "dumb", false, true}, {"never", NULL, "1", "xterm", true, false},
+        {"auto", NULL, NULL, "xterm", true, true},  {"auto", "1", NULL, "xterm", true, false},
     };
 
-    for (size_t i = 0; i < LENGTH(rows); i++)
-        cr_expect_eq(colour_is_wanted(&rows[i].reasons), rows[i].wanted, "row %zu", i);
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        set("NO_COLOR", rows[i].no_color);
+        set("CLICOLOR_FORCE", rows[i].clicolor_force);
+        set("TERM", rows[i].term);
+        cr_expect_eq(colour_is_wanted(rows[i].option, rows[i].tty), rows[i].wanted, "row %zu",
+                     i);
+    }
 }
 
 Test(colour, paints_only_when_on)
