@@ -109,7 +109,7 @@ int fail_with(int status, const char *verb, const char *format, ...)
     return status;
 }
 
-void complain_of(const char *verb, struct mcpx_slice what, const char *format, ...)
+int fail_of(int status, const char *verb, struct mcpx_slice what, const char *format, ...)
 {
     char sentence[COMPLAINT_MAX];
     struct mcpx_text subject = {0};
@@ -121,10 +121,11 @@ void complain_of(const char *verb, struct mcpx_slice what, const char *format, .
     text_visible_short(&subject, what, SUBJECT_MAX);
     complain(verb, "%s%s", subject.len > 0 ? subject.text : "?", sentence);
     mcpx_text_fini(&subject);
+    return status;
 }
 
-void complain_at_line(const char *verb, const char *where, size_t line,
-                      struct mcpx_slice before, const char *sentence)
+int fail_at(int status, const char *verb, const char *where, size_t line,
+            struct mcpx_slice before, const char *sentence)
 {
     size_t column = 1;
 
@@ -134,13 +135,8 @@ void complain_at_line(const char *verb, const char *where, size_t line,
         line += ends;
         column = ends ? 1 : column + begins;
     }
-    complain(verb, "%s, line %zu, column %zu: %s", where, line, column, sentence);
-}
-
-void complain_at(const char *verb, const char *where, struct mcpx_slice before,
-                 const char *sentence)
-{
-    complain_at_line(verb, where, 1, before, sentence);
+    return fail_with(status, verb, "%s, line %zu, column %zu: %s", where, line, column,
+                     sentence);
 }
 
 enum mcpx_err memory_checked(enum mcpx_err err)

@@ -213,29 +213,26 @@ void complain_as(const char *program);
  */
 void complain(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Complains, and returns `status`. */
+int fail_with(int status, const char *verb, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /**
  * The same about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the sentence,
  * which begins with a space or ": ". `what` is made visible, and cut after 256 characters.
  */
-void complain_of(const char *verb, struct mcpx_slice what, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int fail_of(int status, const char *verb, struct mcpx_slice what, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /**
  * The same about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the sentence.
  * Lines and columns count from 1; a column is a character.
  *
+ * line     of the text's beginning
  * before   the text up to that place
  */
-void complain_at(const char *verb, const char *where, struct mcpx_slice before,
-                 const char *sentence);
-
-/** The same in a text whose first line is another one. */
-void complain_at_line(const char *verb, const char *where, size_t line,
-                      struct mcpx_slice before, const char *sentence);
-
-/** Complains, and returns `status`. */
-int fail_with(int status, const char *verb, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int fail_at(int status, const char *verb, const char *where, size_t line,
+            struct mcpx_slice before, const char *sentence);
 
 /**
  * Returns a result of libmcpx as it is; ends the program when that is MCPX_ENOMEM. malloc itself

@@ -79,8 +79,8 @@ static int complain_in_file(const struct reading *reading, const char *at,
     const char *text = reading->text.text;
     size_t before = text && at > text ? (size_t)(at - text) : 0;
 
-    complain_at(reading->verb, reading->path, (struct mcpx_slice){text, before}, sentence);
-    return STATUS_USAGE;
+    return fail_at(STATUS_USAGE, reading->verb, reading->path, 1,
+                   (struct mcpx_slice){text, before}, sentence);
 }
 
 static bool is_setting(const char *member)

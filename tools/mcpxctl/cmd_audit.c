@@ -27,10 +27,9 @@ struct run {
 
 static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
 {
-    complain_of(verb, mcpx_slice_of(folder), ": %s",
-                memory_checked(err) == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it"
-                                                      : strerror(error));
-    return STATUS_USAGE;
+    return fail_of(STATUS_USAGE, verb, mcpx_slice_of(folder), ": %s",
+                   memory_checked(err) == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it"
+                                                         : strerror(error));
 }
 
 /* Calls `each` with every line of every folder that can be read as one. */
@@ -51,9 +50,9 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
             if (audit_line_read(row.text, &line))
                 each(run, &line);
             else
-                complain_of(verb, mcpx_slice_of(arguments->operands[i]),
-                            ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
-                            (unsigned long long)row.named, (unsigned long long)row.row);
+                fail_of(STATUS_OK, verb, mcpx_slice_of(arguments->operands[i]),
+                        ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
+                        (unsigned long long)row.named, (unsigned long long)row.row);
         }
         if (err || reader.error)
             status = complain_of_folder(arguments->operands[i], err ? err : MCPX_ESYSTEM,

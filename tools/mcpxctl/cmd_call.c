@@ -19,16 +19,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static int print_error(const struct arguments *arguments, struct mcpx_slice error)
-{
-    struct mcpx_text sentence = {0};
-    int status = error_write(&sentence, error);
-
-    complain(arguments->command->name, "%s", sentence.text);
-    mcpx_text_fini(&sentence);
-    return status;
-}
-
 /*
  * Prints the payload of a response: the result for people, or with --json the payload.
  *
@@ -39,11 +29,14 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 {
     struct mcpx_slice error = mcpx_json_get(payload, "error");
     struct mcpx_slice result = mcpx_json_get(payload, "result");
-    struct mcpx_text out = {0};
+    struct mcpx_text out = {0}, sentence = {0};
     int status = result_is_error(result) ? STATUS_FAILED : STATUS_OK;
 
-    if (error.text)
-        status = print_error(arguments, error);
+    if (error.text) {
+        status = error_write(&sentence, error);
+        complain(arguments->command->name, "%s", sentence.text);
+        mcpx_text_fini(&sentence);
+    }
     if (arguments_have(arguments, "--json"))
         line_write_json(&out, payload);
     else if (!error.text)
@@ -224,17 +217,6 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     mcpx_text_fini(&out);
 }
 
-/* A proposal whose kind contradicts its payload is ignored by receivers, and here. */
-static int check(const struct entry *proposal)
-{
-    const char *lie = entry_fault(proposal);
-
-    if (!lie)
-        return STATUS_OK;
-    complain_of("approve", proposal->id, ": it is ignored by all: %s", lie);
-    return STATUS_FAILED;
-}
-
 /* Finds who will carry it out. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int choose(const struct entry *proposal, const struct address *address,
                   struct mcpx_slice *to)
@@ -243,30 +225,18 @@ static int choose(const struct entry *proposal, const struct address *address,
         *to = proposal->to[0];
         return STATUS_OK;
     }
-    if (address->count != 1) {
-        complain_of("approve", proposal->id,
-                    " was proposed to %s: --to ID says who is to do it",
-                    proposal->to_count == 0 ? "everyone" : "several");
-        return STATUS_USAGE;
-    }
+    if (address->count != 1)
+        return fail_of(STATUS_USAGE, "approve", proposal->id,
+                       " was proposed to %s: --to ID says who is to do it",
+                       proposal->to_count == 0 ? "everyone" : "several");
     *to = address->to[0];
     for (size_t i = 0; i < proposal->to_count; i++)
         if (mcpx_slice_equal(proposal->to[i], *to))
             return STATUS_OK;
     if (proposal->to_count == 0)
         return STATUS_OK;
-    complain_of("approve", proposal->id, " was not proposed to that participant, %.*s",
-                (int)to->len, to->text);
-    return STATUS_USAGE;
-}
-
-/* ID@DIGEST: that proposal only, and no other one with the same id. */
-static void bind(const struct entry *proposal, struct mcpx_text *out)
-{
-    char digest[PROPOSAL_DIGEST_LEN + 1];
-
-    proposal_digest(proposal, digest);
-    mx_format(out, "%s@%s", proposal->id, digest);
+    return fail_of(STATUS_USAGE, "approve", proposal->id,
+                   " was not proposed to that participant, %.*s", (int)to->len, to->text);
 }
 
 /*
@@ -332,10 +302,13 @@ static int decide(const struct arguments *arguments, const struct connection *wh
 {
     struct ledger now = {.count = 0};
     struct mcpx_text response = {0}, bound = {0};
+    char digest[PROPOSAL_DIGEST_LEN + 1];
     const struct entry *again;
     int status = show(proposal, to);
 
-    bind(proposal, &bound);
+    /* That proposal only, and no other one with the same id. */
+    proposal_digest(proposal, digest);
+    mx_format(&bound, "%s@%s", proposal->id, digest);
     if (status == STATUS_OK)
         status = confirm(arguments, proposal, to, bound.text);
     /* Somebody else may have decided in the meantime. */
@@ -357,15 +330,17 @@ int cmd_approve(const struct arguments *arguments)
     const struct entry *proposal = NULL;
     struct connection where = {.api = NULL};
     struct address address;
-    struct mcpx_slice to;
+    struct mcpx_slice to = {NULL, 0};
     int status = address_read(arguments, &address);
 
     if (status == STATUS_OK)
         status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK)
         status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
-    if (status == STATUS_OK)
-        status = check(proposal);
+    /* Receivers ignore a proposal whose kind contradicts its payload. */
+    if (status == STATUS_OK && entry_fault(proposal))
+        status = fail_of(STATUS_FAILED, "approve", proposal->id, ": it is ignored by all: %s",
+                         entry_fault(proposal));
     if (status == STATUS_OK)
         status = choose(proposal, &address, &to);
     if (status == STATUS_OK)

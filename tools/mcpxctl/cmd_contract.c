@@ -70,14 +70,6 @@ int cmd_contract(const struct arguments *arguments)
 
 /* ---- digest ---- */
 
-static int report(const char *path, const struct mcpx_text *text,
-                  const struct mcpx_fault *fault)
-{
-    complain_at("digest", input_name(path), (struct mcpx_slice){text->text, fault->offset},
-                fault->reason);
-    return STATUS_FAILED;
-}
-
 int cmd_digest(const struct arguments *arguments)
 {
     const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
@@ -89,7 +81,8 @@ int cmd_digest(const struct arguments *arguments)
     if (status != STATUS_OK)
         goto done;
     if (memory_checked(mcpx_canonical_add(&form, mcpx_text_view(&text), &fault))) {
-        status = report(path, &text, &fault);
+        status = fail_at(STATUS_FAILED, "digest", input_name(path), 1,
+                         (struct mcpx_slice){text.text, fault.offset}, fault.reason);
         goto done;
     }
     memory_checked(mcpx_digest_bytes(mcpx_text_view(&form), sum));
@@ -145,9 +138,8 @@ static int complain_of_line(const struct logs *logs, struct mcpx_slice line,
     enum mcpx_parity_side side = logs->parity.side;
 
     line.len = fault->offset;
-    complain_at_line("parity", input_name(logs->paths[side]), logs->parity.lines[side], line,
-                     fault->reason);
-    return STATUS_USAGE;
+    return fail_at(STATUS_USAGE, "parity", input_name(logs->paths[side]),
+                   logs->parity.lines[side], line, fault->reason);
 }
 
 static int print(struct logs *logs, bool json)
@@ -214,8 +206,8 @@ int cmd_parity(const struct arguments *arguments)
 static int complain_of_input(const char *file, const struct mcpx_text *text, size_t offset,
                              const char *reason)
 {
-    complain_at("wrap", input_name(file), (struct mcpx_slice){text->text, offset}, reason);
-    return STATUS_USAGE;
+    return fail_at(STATUS_USAGE, "wrap", input_name(file), 1,
+                   (struct mcpx_slice){text->text, offset}, reason);
 }
 
 /* Reads the word that names the envelope. */
@@ -226,8 +218,8 @@ static bool read_form(const char *word, enum mcpx_form *out)
     if (mcpx_form_find(mcpx_slice_of(word), out) && *out != MCPX_FORM_AS_IS)
         return true;
     if (contract_word_read("wrap", word, &contract))
-        complain_of("wrap", mcpx_slice_of(word),
-                    " is no envelope of results; mcp.envelope.v0.1 and response.v1 are");
+        fail_of(STATUS_USAGE, "wrap", mcpx_slice_of(word),
+                " is no envelope of results; mcp.envelope.v0.1 and response.v1 are");
     return false;
 }
 

@@ -45,14 +45,8 @@ static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_
 
 /* ---- grant, revoke, kick ---- */
 
-#define PREVIEW_ROW                                                                           \
-    {                                                                                         \
-        "--dry-run", NULL, VALUE_NONE, 0, "only say what would change"                        \
-    }
-#define JSON_ROW                                                                              \
-    {                                                                                         \
-        "--json", NULL, VALUE_NONE, 0, "print the answer of the router"                       \
-    }
+#define PREVIEW_ROW OPTION("--dry-run", NULL, VALUE_NONE, 0, "only say what would change")
+#define JSON_ROW OPTION("--json", NULL, VALUE_NONE, 0, "print the answer of the router")
 
 const struct option_row grant_options[] = {
     {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,

@@ -138,9 +138,8 @@ static void complain_of_damage(void *context, const struct care_damage *damage)
 {
     struct run *run = context;
 
-    complain_of(verb, damage->topic, ", serial %llu: %s; left out",
-                (unsigned long long)damage->serial, damage->what);
-    run->status = STATUS_FAILED;
+    run->status = fail_of(STATUS_FAILED, verb, damage->topic, ", serial %llu: %s; left out",
+                          (unsigned long long)damage->serial, damage->what);
 }
 
 /* The envelope keeps its bytes, unless there are line ends between them. */

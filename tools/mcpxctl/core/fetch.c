@@ -196,10 +196,9 @@ int fetch_history(const struct connection *where, size_t limit, struct ledger *o
 /* Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
 static int complain_of_absence(const struct connection *where, struct mcpx_slice word)
 {
-    complain_of(where->verb, word,
-                ": no retained envelope of the topic %s has an id that begins so",
-                where->client.topic);
-    return STATUS_ABSENT;
+    return fail_of(STATUS_ABSENT, where->verb, word,
+                   ": no retained envelope of the topic %s has an id that begins so",
+                   where->client.topic);
 }
 
 int fetch_find(const struct connection *where, const struct ledger *ledger, const char *word,
@@ -212,8 +211,8 @@ int fetch_find(const struct connection *where, const struct ledger *ledger, cons
         return STATUS_OK;
     if (err != MCPX_EDUPLICATE)
         return complain_of_absence(where, beginning);
-    complain_of(where->verb, beginning, ": several ids begin so; give more of it");
-    return STATUS_USAGE;
+    return fail_of(STATUS_USAGE, where->verb, beginning,
+                   ": several ids begin so; give more of it");
 }
 
 /* ---- proposals ---- */
@@ -253,10 +252,9 @@ static int find_bound(const struct connection *where, const struct ledger *ledge
     }
     if (count == 0)
         return complain_of_absence(where, id);
-    complain_of(where->verb, id,
-                ": under that id there is something else than what was listed; "
-                "mcpxctl proposals lists what waits now");
-    return STATUS_FAILED;
+    return fail_of(STATUS_FAILED, where->verb, id,
+                   ": under that id there is something else than what was listed; "
+                   "mcpxctl proposals lists what waits now");
 }
 
 static int check_state(const char *verb, const struct ledger *ledger,
@@ -265,11 +263,10 @@ static int check_state(const char *verb, const struct ledger *ledger,
     struct chain chain = chain_below(ledger, entry);
     int status = STATUS_OK;
 
-    if (chain.state != CHAIN_OPEN) {
-        complain_of(verb, entry->id, " is no longer open (%s); mcpxctl chain tells the story",
-                    chain_state_name(chain.state));
-        status = STATUS_FAILED;
-    }
+    if (chain.state != CHAIN_OPEN)
+        status = fail_of(STATUS_FAILED, verb, entry->id,
+                         " is no longer open (%s); mcpxctl chain tells the story",
+                         chain_state_name(chain.state));
     chain_fini(&chain);
     return status;
 }
@@ -285,9 +282,7 @@ int proposal_find(const struct connection *where, const char *word, struct ledge
         status = fetch_find(where, ledger, word, out);
     if (status != STATUS_OK)
         return status;
-    if (!entry_is(*out, "mcp/proposal")) {
-        complain_of(where->verb, (*out)->id, " is no proposal");
-        return STATUS_USAGE;
-    }
+    if (!entry_is(*out, "mcp/proposal"))
+        return fail_of(STATUS_USAGE, where->verb, (*out)->id, " is no proposal");
     return check_state(where->verb, ledger, *out);
 }

@@ -319,9 +319,9 @@ bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t c
     for (size_t i = 0; i < count; i++) {
         if (live_has(live, to[i]))
             continue;
-        complain_of(live->verb, to[i], " is %s in the topic %s%s; %s",
-                    mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
-                    live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
+        fail_of(STATUS_ABSENT, live->verb, to[i], " is %s in the topic %s%s; %s",
+                mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
+                live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
         all = false;
     }
     return all;
@@ -344,6 +344,5 @@ bool live_awaits(const struct live *live, struct mcpx_slice who,
 
 int live_complain_of_leave(const struct live *live, struct mcpx_slice who)
 {
-    complain_of(live->verb, who, " left the topic");
-    return STATUS_FAILED;
+    return fail_of(STATUS_FAILED, live->verb, who, " left the topic");
 }

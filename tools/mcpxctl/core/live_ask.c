@@ -110,8 +110,8 @@ int live_settle(struct live *live, int64_t timeout_ms)
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain_of(
-            live->verb, mcpx_text_view(&live->sent),
+        fail_of(
+            status, live->verb, mcpx_text_view(&live->sent),
             ": the router does not say that it was delivered; mcpxctl status tells whether "
             "it is ready");
     return status;

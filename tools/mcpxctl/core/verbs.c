@@ -63,8 +63,8 @@ bool contract_word_read(const char *verb, const char *word, enum mcpx_contract *
     nearest_begin(&nearest, word, strlen(word));
     for (int i = 0; i < MCPX_CONTRACT_COUNT; i++)
         nearest_consider(&nearest, mcpx_contract_name((enum mcpx_contract)i));
-    complain_of(verb, mcpx_slice_of(word), " is no contract%s; mcpxctl contract lists them",
-                nearest_hint(&nearest));
+    fail_of(STATUS_USAGE, verb, mcpx_slice_of(word),
+            " is no contract%s; mcpxctl contract lists them", nearest_hint(&nearest));
     return false;
 }
 
@@ -121,13 +121,13 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     if (!err)
         return STATUS_OK;
     if (strcmp(fault.field, "JSON") == 0 && last < 2)
-        complain_at(verb, is_input ? "JSON: standard input" : "JSON: the operand",
-                    (struct mcpx_slice){words[last], fault.offset}, fault.reason);
-    else if (fault.offset > 0)
-        complain(verb, "%s, byte %zu: %s", fault.field, fault.offset, fault.reason);
-    else
-        complain(verb, "%s: %s", fault.field, fault.reason);
-    return STATUS_USAGE;
+        return fail_at(STATUS_USAGE, verb,
+                       is_input ? "JSON: standard input" : "JSON: the operand", 1,
+                       (struct mcpx_slice){words[last], fault.offset}, fault.reason);
+    if (fault.offset > 0)
+        return fail_with(STATUS_USAGE, verb, "%s, byte %zu: %s", fault.field, fault.offset,
+                         fault.reason);
+    return fail_with(STATUS_USAGE, verb, "%s: %s", fault.field, fault.reason);
 }
 
 /* ---- what is printed ---- */
