@@ -117,7 +117,6 @@ static const struct shell {
 struct typing {
     const struct program *program;
     const struct shell *shell;
-    FILE *stream;
     struct arguments line;         /* the words before the last one */
     const struct option_row *open; /* the option whose value the last word is */
     bool options_end;
@@ -128,16 +127,16 @@ struct typing {
     size_t count;     /* offers so far */
 };
 
-static void print_script(FILE *stream, const struct program *program, const char *script)
+static void print_script(const struct program *program, const char *script)
 {
     for (; *script; script++) {
         if (*script == '\1')
-            fputs(program->name, stream);
+            fputs(program->name, stdout);
         else if (*script != '\2')
-            fputc(*script, stream);
+            putchar(*script);
         else
             for (const char *at = program->name; *at; at++)
-                fputc(*at == '-' ? '_' : *at, stream);
+                putchar(*at == '-' ? '_' : *at);
     }
 }
 
@@ -162,11 +161,10 @@ static void offer(struct typing *typing, struct mcpx_slice word, const char *abo
     if (word.len == 0 || word.len < typed || memcmp(word.text, typing->last, typed) != 0 ||
         !is_plain(word))
         return;
-    fprintf(typing->stream, "%.*s%.*s", (int)typing->before_len, typing->before, (int)word.len,
-            word.text);
+    printf("%.*s%.*s", (int)typing->before_len, typing->before, (int)word.len, word.text);
     if (typing->shell->shows_about)
-        fprintf(typing->stream, "\t%.*s", (int)(len < ABOUT_MAX ? len : ABOUT_MAX), about);
-    fputc('\n', typing->stream);
+        printf("\t%.*s", (int)(len < ABOUT_MAX ? len : ABOUT_MAX), about);
+    putchar('\n');
     typing->count++;
 }
 
@@ -215,7 +213,7 @@ static void offer_value(struct typing *typing, enum value_type type, const char 
     case VALUE_SECONDS:
         break;
     case VALUE_FILE:
-        fputs("\tfiles\n", typing->stream);
+        puts("\tfiles");
         break;
     case VALUE_CHOICE:
         offer_choices(typing, value, len);
@@ -313,7 +311,7 @@ static void offer_last(struct typing *typing)
     if (row) {
         offer_value(typing, row->type, row->value, row->value ? strlen(row->value) : 0);
     } else if (command->rest && typing->last[0] != '-') {
-        fputs(typing->rest ? "\tfiles\n" : "\tcommands\n", typing->stream);
+        puts(typing->rest ? "\tfiles" : "\tcommands");
     } else {
         if (!is_option)
             offer_operand(typing);
@@ -362,19 +360,18 @@ static void offer_words(struct typing *typing, const char *const *words, size_t 
         offer_last(typing);
 }
 
-int completion_answer(FILE *stream, const struct program *program,
-                      const struct arguments *arguments)
+int cmd_completion(const struct arguments *arguments)
 {
     static struct typing typing;
 
-    typing = (struct typing){.program = program, .stream = stream};
+    typing.program = program_running();
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shells[i].name, arguments->operands[0]) == 0)
             typing.shell = &shells[i];
     if (!typing.shell)
         return fail_with(STATUS_USAGE, "completion", "shells are bash, zsh and fish");
     if (arguments->operand_count == 1)
-        print_script(stream, program, typing.shell->script);
+        print_script(typing.program, typing.shell->script);
     else
         offer_words(&typing, arguments->operands + 1, arguments->operand_count - 1);
     return STATUS_OK;

@@ -446,9 +446,9 @@ int cmd_help(const struct arguments *arguments)
     return STATUS_OK;
 }
 
-int cmd_completion(const struct arguments *arguments)
+const struct program *program_running(void)
 {
-    return completion_answer(stdout, running, arguments);
+    return running;
 }
 
 /*

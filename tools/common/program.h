@@ -82,7 +82,19 @@ _Noreturn static inline void end_without_memory(const char *program)
     _exit(STATUS_MEMORY);
 }
 
-/** The verb "completion SHELL [WORD...]": completion_answer for the running program. Row: below. */
+/** The program that runs. */
+const struct program *program_running(void);
+
+/**
+ * The verb "completion SHELL [WORD...]". With one operand, the name of a shell, it prints the
+ * script for that shell. With more operands it prints offers for the last of them. These operands
+ * are the words behind the program's name; the last one is still being typed.
+ *
+ * An offer is a line: the word, and for zsh and fish a tab and what the word is. A line
+ * "<tab>files" or "<tab>commands" asks the shell to offer its own. An offer begins with what was
+ * typed, and has no characters that text_visible would escape. From the first offer on, standard
+ * error is discarded: what cannot be found out is not offered, and nothing says so. Row: below.
+ */
 int cmd_completion(const struct arguments *arguments);
 
 /** The row of that verb, for a table of commands. */
@@ -106,20 +118,5 @@ int cmd_help(const struct arguments *arguments);
             "Without VERB lists the verbs. With it prints what VERB --help prints.",          \
             no_options, NULL, cmd_help, "shell"                                               \
     }
-
-/**
- * What the verb "completion" answers. With one operand, the name of a shell, it prints the script
- * for that shell. With more operands it prints offers for the last of them. These operands are the
- * words behind the program's name; the last one is still being typed.
- *
- * An offer is a line: the word, and for zsh and fish a tab and what the word is. A line
- * "<tab>files" or "<tab>commands" asks the shell to offer its own. An offer begins with what was
- * typed, and has no characters that text_visible would escape. From the first offer on, standard
- * error is discarded: what cannot be found out is not offered, and nothing says so.
- *
- * Returns STATUS_OK, or STATUS_USAGE, having complained, for another shell.
- */
-int completion_answer(FILE *stream, const struct program *program,
-                      const struct arguments *arguments);
 
 #endif
