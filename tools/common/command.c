@@ -169,16 +169,6 @@ bool output_is_unread(void)
     return poll(&output, 1, 0) > 0 && (output.revents & POLLERR);
 }
 
-/* `word` may go on with "=value" after `len` bytes. */
-static const struct option_row *find_in(const struct option_row *list, const char *word,
-                                        size_t len)
-{
-    for (const struct option_row *row = list; row && row->name; row++)
-        if (strlen(row->name) == len && memcmp(row->name, word, len) == 0)
-            return row;
-    return NULL;
-}
-
 /* Decimal digits, and up to `places` digits after a point, as one integer, up to `end`. */
 static bool read_decimal(const char *text, size_t places, int64_t *out, const char **end)
 {
@@ -271,21 +261,17 @@ static bool is_option_name(const char *word, size_t len)
            strspn(word, "-abcdefghijklmnopqrstuvwxyz0123456789") >= len;
 }
 
-static void consider_options(struct nearest *nearest, const struct option_row *list)
-{
-    for (const struct option_row *row = list; row && row->name; row++)
-        nearest_consider(nearest, row->name);
-}
-
 /* `word` may go on with "=value" after `len` bytes. */
 static void complain_of_option(const struct command *command, const char *word, size_t len)
 {
+    const struct option_row *const lists[] = {command->options, command->shared};
     struct nearest nearest;
     const char *hint;
 
     nearest_begin(&nearest, word, len);
-    consider_options(&nearest, command->options);
-    consider_options(&nearest, command->shared);
+    for (size_t i = 0; i < 2; i++)
+        for (const struct option_row *row = lists[i]; row && row->name; row++)
+            nearest_consider(&nearest, row->name);
     nearest_consider(&nearest, "--help");
     hint = nearest_hint(&nearest);
     if (is_option_name(word, len))
@@ -298,9 +284,13 @@ static void complain_of_option(const struct command *command, const char *word, 
 const struct option_row *option_find(const struct command *command, const char *word,
                                      size_t len)
 {
-    const struct option_row *row = find_in(command->options, word, len);
+    const struct option_row *const lists[] = {command->options, command->shared};
 
-    return row ? row : find_in(command->shared, word, len);
+    for (size_t i = 0; i < 2; i++)
+        for (const struct option_row *row = lists[i]; row && row->name; row++)
+            if (strlen(row->name) == len && memcmp(row->name, word, len) == 0)
+                return row;
+    return NULL;
 }
 
 size_t command_verb_at(const struct command *table, const char *const *words, size_t count)

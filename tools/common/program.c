@@ -167,18 +167,6 @@ static void put_verbs(FILE *stream, const struct program *program)
     put_options(stream, shared);
 }
 
-static void put_notes(FILE *stream, const char *heading, const struct note_row *list)
-{
-    if (!list)
-        return;
-    fprintf(stream, ".Sh %s\n.Bl -tag -width Ds\n", heading);
-    for (const struct note_row *row = list; row->title; row++) {
-        fprintf(stream, ".It Ev %s\n", row->title);
-        put_text(stream, row->text);
-    }
-    fputs(".El\n", stream);
-}
-
 static void put_statuses(FILE *stream)
 {
 #define STATUS_LINE(constant, number, meaning)                                                \
@@ -234,7 +222,6 @@ static void man_print(FILE *stream, const struct program *program)
     fputs(".Sh DESCRIPTION\n", stream);
     put_text(stream, program->about);
     put_verbs(stream, program);
-    put_notes(stream, "ENVIRONMENT", program->environment);
     put_statuses(stream);
     put_examples(stream, program->examples);
     put_see_also(stream, program->see_also);

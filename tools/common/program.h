@@ -12,10 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/**
- * A title and its text: a variable and its meaning, or an example's purpose and its lines. A list
- * ends with a row without title.
- */
+/** An example: its purpose and its lines. A list ends with a row without title. */
 struct note_row {
     const char *title;
     const char *text;
@@ -37,7 +34,6 @@ struct operand_row {
  * about         sentences with stops; paragraphs are separated by an empty line
  * date          of the manual: "November 22, 2026"
  * groups        titles of the groups of verbs, in help's order; ended by NULL; may be NULL
- * environment   variables it reads, except those in the help of shared options; may be NULL
  * examples      lines as typed and printed; may be NULL
  * see_also      other manuals: "mcpxctl 1, mcpx-router 8"
  * operands      those for which completion offers words; may be NULL
@@ -51,7 +47,6 @@ struct program {
     const char *date;
     const struct command *commands;
     const char *const *groups;
-    const struct note_row *environment;
     const struct note_row *examples;
     const char *see_also;
     const struct operand_row *operands;

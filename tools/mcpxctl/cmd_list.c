@@ -278,7 +278,8 @@ static int take_leave(struct survey *survey, const struct mcpx_event *event)
         if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
             !settle(survey, asked) || !survey->by_name)
             continue;
-        return live_complain_of_leave(&survey->live, event->participant);
+        return fail_of(STATUS_FAILED, survey->live.verb, event->participant,
+                       " left the topic");
     }
     return STATUS_OK;
 }

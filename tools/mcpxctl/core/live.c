@@ -341,8 +341,3 @@ bool live_awaits(const struct live *live, struct mcpx_slice who,
         *missing_until = live_has(live, who) ? INT64_MAX : live_now() + ABSENCE_MS;
     return true;
 }
-
-int live_complain_of_leave(const struct live *live, struct mcpx_slice who)
-{
-    return fail_of(STATUS_FAILED, live->verb, who, " left the topic");
-}

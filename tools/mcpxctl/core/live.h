@@ -95,9 +95,6 @@ int live_next(struct live *live, int64_t deadline_ms, struct mcpx_event *event);
 bool live_awaits(const struct live *live, struct mcpx_slice who,
                  const struct mcpx_event *event, int64_t *missing_until);
 
-/** Reports that a participant is gone. Returns STATUS_FAILED. */
-int live_complain_of_leave(const struct live *live, struct mcpx_slice who);
-
 /** Sends. Fills `sent`. Returns STATUS_OK or an exit code, having complained. */
 int live_send(struct live *live, const struct mcpx_draft *draft);
 

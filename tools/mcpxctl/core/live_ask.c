@@ -215,7 +215,7 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
         else
             missing = status == STATUS_TIMEOUT && missing;
         if (missing)
-            status = live_complain_of_leave(live, request->to[0]);
+            status = fail_of(STATUS_FAILED, live->verb, request->to[0], " left the topic");
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
