@@ -22,6 +22,7 @@ struct run {
     const struct arguments *arguments;
     struct pick pick;
     struct follow follow;
+    enum export_form form;
     bool json, found;
 };
 
@@ -241,14 +242,12 @@ static int chain(struct run *run)
 
 static void export_one(struct run *run, const struct audit_line *line)
 {
-    const char *form = arguments_value(run->arguments, "--format");
     const char *source = arguments_value(run->arguments, "--source");
     struct mcpx_text out = {0};
 
     if (!pick_takes(&run->pick, line))
         return;
-    export_line(&out, export_form_of(form ? form : "json"), line,
-                mcpx_slice_of(source ? source : "/mcpx-router/audit"));
+    export_line(&out, run->form, line, mcpx_slice_of(source ? source : "/mcpx-router/audit"));
     output_print(&out, STATUS_OK);
 }
 
@@ -257,7 +256,8 @@ static int export_all(struct run *run)
     const char *form = arguments_value(run->arguments, "--format");
     struct mcpx_text head = {0};
 
-    export_head(&head, export_form_of(form ? form : "json"));
+    run->form = export_form_of(form ? form : "json");
+    export_head(&head, run->form);
     output_print(&head, STATUS_OK);
     return for_each(run, export_one);
 }

@@ -13,6 +13,7 @@
 #include "lib/base/map.h"
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
+#include "lib/json/walk.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "router/store/audit/audit_reader.h"
@@ -20,7 +21,6 @@
 #include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/live.h"
-#include <mcpx/json.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -275,29 +275,29 @@ static void comparison_fini(struct comparison *comparison)
 
 /* ---- from an audit ---- */
 
-/* What one line says, unescaped. */
+enum { FROM, TOPIC, KIND, NAMES, PAST_TEXTS };
+
+/* What one line says, unescaped. NAMES are those of addressees, one behind the other. */
 struct past_line {
-    struct mcpx_text from, topic, kind;
-    struct mcpx_text names; /* of addressees, one behind the other */
+    struct mcpx_text texts[PAST_TEXTS];
     struct mcpx_slice to[MCPX_TO_MAX];
-    size_t to_count;
 };
 
-static void read_addressees(struct past_line *past, struct mcpx_slice to)
+/* Returns how many there are. */
+static size_t read_addressees(struct past_line *past, struct mcpx_slice to)
 {
-    size_t ends[MCPX_TO_MAX], begin = 0;
-    struct mcpx_json_walk walk;
+    struct mcpx_text *names = &past->texts[NAMES];
+    size_t ends[MCPX_TO_MAX], count = 0;
 
-    past->to_count = 0;
-    mcpx_json_walk_start(&walk, to);
-    while (past->to_count < MCPX_TO_MAX && mcpx_json_walk_next(&walk)) {
-        mcpx_json_add_unescaped(&past->names, walk.value);
-        ends[past->to_count++] = past->names.len;
+    MX_JSON_EACH(walk, to) {
+        if (count == MCPX_TO_MAX)
+            break;
+        mcpx_json_add_unescaped(names, walk.value);
+        ends[count++] = names->len;
     }
-    for (size_t i = 0; i < past->to_count; i++) {
-        past->to[i] = (struct mcpx_slice){past->names.text + begin, ends[i] - begin};
-        begin = ends[i];
-    }
+    for (size_t i = 0, begin = 0; i < count; begin = ends[i++])
+        past->to[i] = (struct mcpx_slice){names->text + begin, ends[i] - begin};
+    return count;
 }
 
 /* False for a line that is no decision about a message by grants. */
@@ -310,32 +310,22 @@ static bool read_line(struct past_line *past, const struct audit_line *line,
 
     if (line->what != AUDIT_ALLOW && !refused)
         return false;
-    mcpx_text_reset(&past->from);
-    mcpx_text_reset(&past->topic);
-    mcpx_text_reset(&past->kind);
-    mcpx_text_reset(&past->names);
-    pick_text(&past->from, line, "from");
-    pick_text(&past->topic, line, "topic");
-    pick_text(&past->kind, line, "kind");
-    if (past->kind.len == 0)
-        pick_text(&past->kind, line, "kind_sent");
-    read_addressees(past, mcpx_json_get(line->whole, "to"));
-    *out = (struct past_message){.from = mcpx_text_view(&past->from),
-                                 .topic = mcpx_text_view(&past->topic),
+    for (int i = 0; i < PAST_TEXTS; i++)
+        mcpx_text_reset(&past->texts[i]);
+    pick_text(&past->texts[FROM], line, "from");
+    pick_text(&past->texts[TOPIC], line, "topic");
+    pick_text(&past->texts[KIND], line, "kind");
+    if (past->texts[KIND].len == 0)
+        pick_text(&past->texts[KIND], line, "kind_sent");
+    *out = (struct past_message){.from = mcpx_text_view(&past->texts[FROM]),
+                                 .topic = mcpx_text_view(&past->texts[TOPIC]),
                                  .to = past->to,
-                                 .to_count = past->to_count,
+                                 .to_count =
+                                     read_addressees(past, mcpx_json_get(line->whole, "to")),
                                  .wall_ms = line->wall_ms,
                                  .allowed = !refused,
                                  .seq = line->seq};
-    return mcpx_kind_parse(mcpx_text_view(&past->kind), &out->kind, NULL) == MCPX_OK;
-}
-
-static void free_line(struct past_line *past)
-{
-    mcpx_text_fini(&past->from);
-    mcpx_text_fini(&past->topic);
-    mcpx_text_fini(&past->kind);
-    mcpx_text_fini(&past->names);
+    return mcpx_kind_parse(mcpx_text_view(&past->texts[KIND]), &out->kind, NULL) == MCPX_OK;
 }
 
 static int compare_folder(struct comparison *comparison, const char *folder)
@@ -356,7 +346,8 @@ static int compare_folder(struct comparison *comparison, const char *folder)
     else if (err || reader.error)
         status =
             fail_with(STATUS_USAGE, verb, "--audit: %s", strerror(err ? error : reader.error));
-    free_line(&past);
+    for (int i = 0; i < PAST_TEXTS; i++)
+        mcpx_text_fini(&past.texts[i]);
     audit_reader_close(&reader);
     return status;
 }
