@@ -90,31 +90,19 @@ int input_lines_close(const char *verb, struct input_lines *lines)
     return lines->error ? fail_of_system(verb, lines->path) : STATUS_OK;
 }
 
-static bool write_all(int fd, struct mcpx_slice text)
-{
-    while (text.len > 0) {
-        ssize_t done = write(fd, text.text, text.len);
-
-        if (done < 0 && errno != EINTR)
-            return false;
-        if (done > 0) {
-            text.text += done;
-            text.len -= (size_t)done;
-        }
-    }
-    return true;
-}
-
 int input_replace(const char *verb, const char *path, struct mcpx_slice text, unsigned mode)
 {
     struct mcpx_text beside = {0};
+    FILE *stream;
     int fd, cause = 0;
 
     mx_format(&beside, "%s.XXXXXX", path);
     fd = mkstemp(beside.text);
-    if (fd < 0 || !write_all(fd, text) || fchmod(fd, mode) != 0 || fsync(fd) != 0)
+    stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!stream || fwrite(text.text, 1, text.len, stream) != text.len || fflush(stream) != 0 ||
+        fchmod(fd, mode) != 0 || fsync(fd) != 0)
         cause = errno;
-    if (fd >= 0 && close(fd) != 0 && !cause)
+    if (stream && fclose(stream) != 0 && !cause)
         cause = errno;
     if (!cause && rename(beside.text, path) != 0)
         cause = errno;
