@@ -80,14 +80,13 @@ static void __attribute__((format(printf, 2, 0)))
 complain_list(const char *verb, const char *format, va_list arguments)
 {
     char sentence[COMPLAINT_MAX];
-    struct mcpx_text line = {0};
+    mx_scoped_text line = {0};
 
     vsnprintf(sentence, sizeof sentence, format, arguments);
     mx_format(&line, "%s%s%s: ", program_name, verb ? " " : "", verb);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
     complain_in_lines(text_whole(&line));
-    mcpx_text_fini(&line);
 }
 
 void complain(const char *verb, const char *format, ...)
@@ -112,7 +111,7 @@ int fail_with(int status, const char *verb, const char *format, ...)
 int fail_of(int status, const char *verb, struct mcpx_slice what, const char *format, ...)
 {
     char sentence[COMPLAINT_MAX];
-    struct mcpx_text subject = {0};
+    mx_scoped_text subject = {0};
     va_list arguments;
 
     va_start(arguments, format);
@@ -120,7 +119,6 @@ int fail_of(int status, const char *verb, struct mcpx_slice what, const char *fo
     va_end(arguments);
     text_visible_short(&subject, what, SUBJECT_MAX);
     complain(verb, "%s%s", subject.len > 0 ? subject.text : "?", sentence);
-    mcpx_text_fini(&subject);
     return status;
 }
 

@@ -5,9 +5,8 @@
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H
 
-#include <mcpx/base.h>
+#include "lib/base/scoped.h"
 #include <mcpx/error.h>
-#include <mcpx/text.h>
 
 #include <stdbool.h>
 #include <stddef.h>

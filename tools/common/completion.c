@@ -143,14 +143,11 @@ static void print_script(const struct program *program, const char *script)
 /* A word that needs escapes is not offered, because shells print offers unchanged. */
 static bool is_plain(struct mcpx_slice word)
 {
-    struct mcpx_text shown = {0};
-    bool plain;
+    mx_scoped_text shown = {0};
 
     text_visible(&shown, word);
-    plain = shown.len == word.len &&
-            (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
-    mcpx_text_fini(&shown);
-    return plain;
+    return shown.len == word.len &&
+           (word.len == 0 || memcmp(shown.text, word.text, word.len) == 0);
 }
 
 /* Offers a word that begins with what was typed, with the first sentence of `about`. */
@@ -187,7 +184,7 @@ static void offer_choices(struct typing *typing, const char *choices, size_t len
 /* What the program finds out, one per line: the word, a tab, what it is. */
 static void offer_live(struct typing *typing, enum value_type type)
 {
-    struct mcpx_text found = {0};
+    mx_scoped_text found = {0};
 
     if (typing->program->offer)
         typing->program->offer(&typing->line, type, &found);
@@ -200,7 +197,6 @@ static void offer_live(struct typing *typing, enum value_type type)
               tab ? tab + 1 : "");
         at = end + more;
     }
-    mcpx_text_fini(&found);
 }
 
 static void offer_value(struct typing *typing, enum value_type type, const char *value,

@@ -235,8 +235,7 @@ static int ask_router(const struct connection *where, struct http_call call,
 int connection_call(const struct connection *where, struct http_call call,
                     struct mcpx_text *answer)
 {
-    struct mcpx_text path = {0};
-    int status;
+    mx_scoped_text path = {0};
 
     if (call.path[0] != '/') {
         mcpx_text_puts(&path, "/v0.1/topics/");
@@ -248,16 +247,14 @@ int connection_call(const struct connection *where, struct http_call call,
     call.token = where->token;
     call.timeout_ms = where->timeout_ms;
     call.quiet |= where->timeout_ms > 0;
-    status = ask_router(where, call, answer);
-    mcpx_text_fini(&path);
-    return status;
+    return ask_router(where, call, answer);
 }
 
 /* Protocol: section 8. */
 static int ask_for_token(const struct connection *where, bool quiet, int64_t timeout_ms,
                          char **token)
 {
-    struct mcpx_text body = {0}, answer = {0};
+    mx_scoped_text body = {0}, answer = {0};
     int status;
 
     mx_format(&body, "{\"participantId\":%q,\"topic\":%q}", where->as, where->client.topic);
@@ -275,8 +272,6 @@ static int ask_for_token(const struct connection *where, bool quiet, int64_t tim
     }
     if (answer.text)
         secret_wipe(answer.text, answer.len);
-    mcpx_text_fini(&answer);
-    mcpx_text_fini(&body);
     return status;
 }
 

@@ -205,7 +205,7 @@ static int read_file(struct reading *reading, json_t **tree)
 
 int contexts_read(const char *verb, json_t **tree)
 {
-    struct mcpx_text folder = {0}, path = {0};
+    mx_scoped_text folder = {0}, path = {0};
     int status = STATUS_OK;
 
     *tree = NULL;
@@ -213,8 +213,6 @@ int contexts_read(const char *verb, json_t **tree)
         status = read_file(&(struct reading){.verb = verb, .path = path.text}, tree);
     if (status == STATUS_OK && !*tree)
         *tree = json_pack("{s:{}}", "contexts");
-    mcpx_text_fini(&folder);
-    mcpx_text_fini(&path);
     return status;
 }
 
@@ -232,7 +230,7 @@ static bool make_folder(char *path)
 
 int contexts_write(const char *verb, const json_t *tree)
 {
-    struct mcpx_text folder = {0}, path = {0}, whole = {0};
+    mx_scoped_text folder = {0}, path = {0}, whole = {0};
     char *text = json_dumps(tree, JSON_INDENT(2));
     int status = STATUS_FAILED;
 
@@ -244,9 +242,6 @@ int contexts_write(const char *verb, const json_t *tree)
     else
         status = input_replace(verb, path.text, mcpx_text_view(&whole), S_IRUSR | S_IWUSR);
     free(text);
-    mcpx_text_fini(&folder);
-    mcpx_text_fini(&path);
-    mcpx_text_fini(&whole);
     return status;
 }
 

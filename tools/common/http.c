@@ -159,7 +159,7 @@ static const char *member(const json_t *problem, const char *name)
 /* A line for each line: a reload that was refused has as many faults as the file has. */
 static void say_lines(const struct http_call *call, long status, const char *detail)
 {
-    struct mcpx_text shown = {0};
+    mx_scoped_text shown = {0};
     size_t len;
 
     for (int i = 0; *detail && i < LINES_MAX; i++) {
@@ -174,7 +174,6 @@ static void say_lines(const struct http_call *call, long status, const char *det
     }
     if (*detail)
         say(call, "and more, which is in the router's log");
-    mcpx_text_fini(&shown);
 }
 
 /* Complains with what the router answered. Returns the exit code for that answer. */
@@ -237,7 +236,7 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
 static struct curl_slist *headers_of(const struct http_call *call)
 {
     struct curl_slist *headers = NULL;
-    struct mcpx_text line = {0};
+    mx_scoped_text line = {0};
 
     /* With a body of more than 1 KiB, libcurl would wait for a 100 that no router sends. */
     headers = curl_slist_append(headers, "Expect:");
@@ -248,7 +247,6 @@ static struct curl_slist *headers_of(const struct http_call *call)
         headers = curl_slist_append(headers, line.text);
         memset(line.text, 0, line.len);
     }
-    mcpx_text_fini(&line);
     return headers;
 }
 
@@ -328,7 +326,7 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
 int http_do(const struct http_call *call, struct mcpx_text *answer)
 {
     CURL *curl = curl_easy_init();
-    struct mcpx_text url = {0}, name = {0};
+    mx_scoped_text url = {0}, name = {0};
     struct http_call named = *call;
     int status;
 
@@ -339,8 +337,6 @@ int http_do(const struct http_call *call, struct mcpx_text *answer)
     named.base = name.text;
     status = perform(curl, &named, url.text, answer);
     curl_easy_cleanup(curl);
-    mcpx_text_fini(&url);
-    mcpx_text_fini(&name);
     return status;
 }
 

@@ -92,7 +92,7 @@ int input_lines_close(const char *verb, struct input_lines *lines)
 
 int input_replace(const char *verb, const char *path, struct mcpx_slice text, unsigned mode)
 {
-    struct mcpx_text beside = {0};
+    mx_scoped_text beside = {0};
     FILE *stream;
     int fd, cause = 0;
 
@@ -108,7 +108,6 @@ int input_replace(const char *verb, const char *path, struct mcpx_slice text, un
         cause = errno;
     if (fd >= 0 && cause)
         unlink(beside.text);
-    mcpx_text_fini(&beside);
     return cause ? fail_with(STATUS_FAILED, verb, "%s cannot be written: %s", path,
                              strerror(cause))
                  : STATUS_OK;

@@ -358,7 +358,7 @@ static const char *const own_words[] = {"--help", "--version", "--man", NULL};
 /* A word that is too long for a verb may be a token that was pasted in the wrong place. */
 static int complain_of_verb(const struct program *program, const char *word)
 {
-    struct mcpx_text shown = {0};
+    mx_scoped_text shown = {0};
     struct nearest nearest;
 
     nearest_begin(&nearest, word, strlen(word));
@@ -374,7 +374,6 @@ static int complain_of_verb(const struct program *program, const char *word)
                  nearest_hint(&nearest), program->name);
     else
         complain(NULL, "there is no such verb; %s --help lists them", program->name);
-    mcpx_text_fini(&shown);
     return STATUS_USAGE;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "tools/common/visible.h"
 
+#include "lib/base/scoped.h"
 #include "lib/json/escape.h"
 #include "lib/json/walk.h"
 
@@ -109,11 +110,10 @@ void text_visible_short(struct mcpx_text *out, struct mcpx_slice text, size_t co
 
 void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t columns)
 {
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
     bool is_string = mcpx_json_add_unescaped(&plain, value);
 
     text_visible_short(out, is_string ? mcpx_text_view(&plain) : value, columns);
-    mcpx_text_fini(&plain);
 }
 
 void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text)

@@ -78,7 +78,7 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
 
     while (status == STATUS_OK && (word = arguments_next(arguments, "--key", &at)) != NULL &&
            keys->count < KEYS_MAX) {
-        struct mcpx_text pem = {0};
+        mx_scoped_text pem = {0};
         struct mcpx_fault fault = {"", "", 0};
         enum mcpx_err err;
 
@@ -91,7 +91,6 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
                 status = fail_with(STATUS_USAGE, verb, "%s: %s", input_name(word->value),
                                    fault.reason);
         }
-        mcpx_text_fini(&pem);
     }
     if (status == STATUS_OK && keys->count == 0)
         status = fail_with(STATUS_USAGE, verb,

@@ -29,13 +29,12 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 {
     struct mcpx_slice error = mcpx_json_get(payload, "error");
     struct mcpx_slice result = mcpx_json_get(payload, "result");
-    struct mcpx_text out = {0}, sentence = {0};
+    mx_scoped_text out = {0}, sentence = {0};
     int status = result_is_error(result) ? STATUS_FAILED : STATUS_OK;
 
     if (error.text) {
         status = error_write(&sentence, error);
         complain(arguments->command->name, "%s", sentence.text);
-        mcpx_text_fini(&sentence);
     }
     if (arguments_have(arguments, "--json"))
         line_write_json(&out, payload);
@@ -54,13 +53,11 @@ static const char verb[] = "call";
 static int complain_of_request(const char *file, const struct mcpx_schema_report *report)
 {
     const struct mcpx_schema_error *error = report->errors;
-    struct mcpx_text reason = {0};
+    mx_scoped_text reason = {0};
 
     text_format(&reason, "is no mcp.request.v0.1: %s%s%s", error->path,
                 error->path.len > 0 ? ": " : "", error->message);
-    complain(verb, "%s %s", input_name(file), reason.text);
-    mcpx_text_fini(&reason);
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, verb, "%s %s", input_name(file), reason.text);
 }
 
 /* Judges a file by the contract of a request. Returns STATUS_OK when it keeps it. */
@@ -118,7 +115,7 @@ static void hint(const struct arguments *arguments, struct mcpx_slice response)
 static int call(const struct arguments *arguments, const struct address *address,
                 struct operation *operation)
 {
-    struct mcpx_text payload = {0}, response = {0};
+    mx_scoped_text payload = {0}, response = {0};
     int status;
 
     if (mcpx_slice_equal(operation->method, MCPX_SLICE("tools/call")))
@@ -135,14 +132,12 @@ static int call(const struct arguments *arguments, const struct address *address
         status = response_print(arguments, mcpx_text_view(&response));
     if (operation->token.text && arguments->operand_count > 0)
         hint(arguments, mcpx_text_view(&response));
-    mcpx_text_fini(&response);
-    mcpx_text_fini(&payload);
     return status;
 }
 
 int cmd_call(const struct arguments *arguments)
 {
-    struct mcpx_text input = {0};
+    mx_scoped_text input = {0};
     struct request_parts parts = {.name = {.len = 0}};
     struct operation operation = {.method = {NULL, 0}};
     struct address address;
@@ -155,7 +150,6 @@ int cmd_call(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = call(arguments, &address, &operation);
     request_parts_fini(&parts);
-    mcpx_text_fini(&input);
     return status;
 }
 
@@ -179,7 +173,7 @@ static void add_operation(struct mcpx_text *out, const struct entry *proposal)
 static int show(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     bool shown;
 
     text_format(&out, "proposal   %x\nby         %x at ", proposal->id, proposal->from);
@@ -192,7 +186,6 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
         mcpx_text_puts(&out, "none");
     mcpx_text_puts(&out, "\n");
     shown = fwrite(out.text, 1, text_whole(&out).len, stderr) == out.len;
-    mcpx_text_fini(&out);
     if (shown)
         return STATUS_OK;
     return fail_with(STATUS_FAILED, "approve", "the proposal cannot be shown");
@@ -202,7 +195,7 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
 static void ask(const struct entry *proposal, struct mcpx_slice to)
 {
     struct mcpx_slice params = mcpx_json_get(proposal->payload, "params");
-    struct mcpx_text out = {0}, laid_out = {0};
+    mx_scoped_text out = {0}, laid_out = {0};
     size_t lines = params.text ? 1 : 0;
 
     text_pretty(&laid_out, params, INDENT);
@@ -213,8 +206,6 @@ static void ask(const struct entry *proposal, struct mcpx_slice to)
     text_format(&out, " by %x, %s line%s of params? [y/N] ", to, lines, lines == 1 ? "" : "s");
     fputs(out.text, stderr);
     fflush(stderr);
-    mcpx_text_fini(&laid_out);
-    mcpx_text_fini(&out);
 }
 
 /* Finds who will carry it out. Returns STATUS_OK or STATUS_USAGE, having complained. */
@@ -245,13 +236,12 @@ static int choose(const struct entry *proposal, const struct address *address,
  */
 static int refuse_unbound(const char *why, const char *bound)
 {
-    struct mcpx_text word = {0};
+    mx_scoped_text word = {0};
 
     text_visible_exact(&word, mcpx_slice_of(bound));
-    complain("approve", "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
-             word.text);
-    mcpx_text_fini(&word);
-    return STATUS_USAGE;
+    return fail_with(STATUS_USAGE, "approve",
+                     "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
+                     word.text);
 }
 
 /* Returns STATUS_OK for a yes. */
@@ -282,26 +272,23 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
 static int carry_out(const struct arguments *arguments, const struct entry *proposal,
                      struct mcpx_slice to, struct mcpx_text *response)
 {
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &to,
                                .to_count = 1,
                                .correlation_id = proposal->id,
                                .timeout_ms = -1};
-    int status;
 
     request_write_as_proposed(&payload, proposal->payload);
     draft.payload = mcpx_text_view(&payload);
-    status = live_call(arguments, &draft, "the result", response);
-    mcpx_text_fini(&payload);
-    return status;
+    return live_call(arguments, &draft, "the result", response);
 }
 
 static int decide(const struct arguments *arguments, const struct connection *where,
                   const struct entry *proposal, struct mcpx_slice to)
 {
-    struct ledger now = {.count = 0};
-    struct mcpx_text response = {0}, bound = {0};
+    MX_SCOPED(ledger_fini) struct ledger now = {.count = 0};
+    mx_scoped_text response = {0}, bound = {0};
     char digest[PROPOSAL_DIGEST_LEN + 1];
     const struct entry *again;
     int status = show(proposal, to);
@@ -314,21 +301,16 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     /* Somebody else may have decided in the meantime. */
     if (status == STATUS_OK)
         status = proposal_find(where, bound.text, &now, &again);
-    ledger_fini(&now);
-    mcpx_text_fini(&bound);
     if (status == STATUS_OK)
         status = carry_out(arguments, proposal, to, &response);
-    if (status == STATUS_OK)
-        status = response_print(arguments, mcpx_text_view(&response));
-    mcpx_text_fini(&response);
-    return status;
+    return status == STATUS_OK ? response_print(arguments, mcpx_text_view(&response)) : status;
 }
 
 int cmd_approve(const struct arguments *arguments)
 {
-    struct ledger ledger = {.count = 0};
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
     const struct entry *proposal = NULL;
-    struct connection where = {.api = NULL};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     struct address address;
     struct mcpx_slice to = {NULL, 0};
     int status = address_read(arguments, &address);
@@ -343,9 +325,5 @@ int cmd_approve(const struct arguments *arguments)
                          entry_fault(proposal));
     if (status == STATUS_OK)
         status = choose(proposal, &address, &to);
-    if (status == STATUS_OK)
-        status = decide(arguments, &where, proposal, to);
-    ledger_fini(&ledger);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? decide(arguments, &where, proposal, to) : status;
 }

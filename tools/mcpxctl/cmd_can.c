@@ -237,8 +237,8 @@ static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, b
 /* Asks the router. Returns as inquiry_answer, or an exit code, having complained. */
 static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 {
-    struct mcpx_text question = {0}, answer = {0};
-    struct connection where;
+    mx_scoped_text question = {0}, answer = {0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
@@ -249,9 +249,6 @@ static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
             &where, (struct http_call){.path = "/v0.1/check", .body = question.text}, &answer);
     if (status == STATUS_OK)
         status = show(inquiry, &answer, arguments_have(arguments, "--json"));
-    mcpx_text_fini(&answer);
-    mcpx_text_fini(&question);
-    connection_fini(&where);
     return status;
 }
 

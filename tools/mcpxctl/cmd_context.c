@@ -57,10 +57,9 @@ static int check_file(enum context_setting setting, const char *path)
 
 static int check_url(const char *value)
 {
-    struct mcpx_text api = {0};
+    mx_scoped_text api = {0};
     bool good = url_api(value, &api);
 
-    mcpx_text_fini(&api);
     if (good)
         return STATUS_OK;
     return fail_with(STATUS_USAGE, verb,
@@ -89,7 +88,7 @@ static int check_value(enum context_setting setting, const char *value)
 
 static int keep(json_t *context, enum context_setting setting, const char *value)
 {
-    struct mcpx_text kept = {0};
+    mx_scoped_text kept = {0};
     int status = STATUS_OK;
 
     if (check_value(setting, value) != STATUS_OK)
@@ -102,7 +101,6 @@ static int keep(json_t *context, enum context_setting setting, const char *value
                             json_stringn(kept.text, kept.len)) != 0)
         status =
             fail_with(STATUS_USAGE, verb, "%s wants UTF-8", context_settings[setting].option);
-    mcpx_text_fini(&kept);
     return status;
 }
 

@@ -73,29 +73,23 @@ int cmd_contract(const struct arguments *arguments)
 int cmd_digest(const struct arguments *arguments)
 {
     const char *path = arguments->operand_count > 0 ? arguments->operands[0] : NULL;
-    struct mcpx_text text = {0}, form = {0}, out = {0};
+    mx_scoped_text text = {0}, form = {0}, out = {0};
     struct mcpx_fault fault = {"", "", 0};
     char sum[MCPX_SHA256_LEN + 1];
     int status = input_read("digest", path, &text);
 
     if (status != STATUS_OK)
-        goto done;
-    if (memory_checked(mcpx_canonical_add(&form, mcpx_text_view(&text), &fault))) {
-        status = fail_at(STATUS_FAILED, "digest", input_name(path), 1,
-                         (struct mcpx_slice){text.text, fault.offset}, fault.reason);
-        goto done;
-    }
+        return status;
+    if (memory_checked(mcpx_canonical_add(&form, mcpx_text_view(&text), &fault)))
+        return fail_at(STATUS_FAILED, "digest", input_name(path), 1,
+                       (struct mcpx_slice){text.text, fault.offset}, fault.reason);
     memory_checked(mcpx_digest_bytes(mcpx_text_view(&form), sum));
     if (arguments_have(arguments, "--json"))
         mx_format(&out, "{\"sha256\":%q,\"bytes\":%s,\"canonical\":%q}\n", sum, form.len,
                   &form);
     else
         mx_format(&out, "%s\n", sum);
-    output_print(&out, STATUS_OK);
-done:
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&form);
-    return status;
+    return output_print(&out, STATUS_OK);
 }
 
 /* ---- parity ---- */
@@ -319,7 +313,7 @@ int cmd_wrap(const struct arguments *arguments)
                                    .exit_code =
                                        (int)arguments_number(arguments, "--exit-code", 0)};
     struct mcpx_output output = {.failure = failure.exit_code ? &failure : NULL};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     struct mcpx_wrap call;
     int status = read_call(arguments, &call);
 
@@ -327,8 +321,5 @@ int cmd_wrap(const struct arguments *arguments)
         status = input_read("wrap", file, &text);
     if (status == STATUS_OK)
         status = read_output(arguments, &text, &output);
-    if (status == STATUS_OK)
-        status = print_envelope(&call, &output);
-    mcpx_text_fini(&text);
-    return status;
+    return status == STATUS_OK ? print_envelope(&call, &output) : status;
 }

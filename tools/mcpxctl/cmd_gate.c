@@ -62,7 +62,7 @@ static void ask(struct gate *gate, struct mcpx_slice request, struct mcpx_text *
 {
     struct mcpx_slice to = mcpx_slice_of(arguments_value(gate->arguments, "--to"));
     int64_t timeout = arguments_ms(gate->arguments, "--timeout", ANSWER_MS);
-    struct mcpx_text params = {0}, payload = {0}, response = {0};
+    mx_scoped_text params = {0}, payload = {0}, response = {0};
     struct mcpx_draft draft = {
         .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1};
 
@@ -75,16 +75,13 @@ static void ask(struct gate *gate, struct mcpx_slice request, struct mcpx_text *
     if (gate->status == STATUS_OK)
         gate->status = live_response(&gate->live, &draft, timeout, &response);
     mx_format(out, "\"text\":%q", &response);
-    mcpx_text_fini(&params);
-    mcpx_text_fini(&payload);
-    mcpx_text_fini(&response);
 }
 
 /* Judges a text by a contract. */
 static void judge(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
     const struct mcpx_schema_error *error;
-    struct mcpx_text name = {0}, text = {0}, fault = {0};
+    mx_scoped_text name = {0}, text = {0}, fault = {0};
     enum mcpx_contract contract = MCPX_CONTRACT_EVENT;
 
     add_text(&name, request, "contract");
@@ -99,15 +96,12 @@ static void judge(struct gate *gate, struct mcpx_slice request, struct mcpx_text
     } else {
         mcpx_text_puts(out, "\"fault\":null");
     }
-    mcpx_text_fini(&name);
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&fault);
 }
 
 /* Tells of a JSON document what can be compared. */
 static void read_document(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
-    struct mcpx_text text = {0}, fault_text = {0}, canonical = {0}, pretty = {0};
+    mx_scoped_text text = {0}, fault_text = {0}, canonical = {0}, pretty = {0};
     struct mcpx_fault fault = {"", "", 0};
     char sum[MCPX_SHA256_LEN + 1];
     struct mcpx_slice value;
@@ -126,16 +120,12 @@ static void read_document(struct gate *gate, struct mcpx_slice request, struct m
         else
             mcpx_text_puts(out, ",\"canonical\":null,\"digest\":null");
     }
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&fault_text);
-    mcpx_text_fini(&canonical);
-    mcpx_text_fini(&pretty);
 }
 
 /* Prints what an item came to. */
 static void report(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
-    struct mcpx_text item = {0}, verdict = {0}, detail = {0}, line = {0}, shown = {0};
+    mx_scoped_text item = {0}, verdict = {0}, detail = {0}, line = {0}, shown = {0};
 
     add_text(&item, request, "item");
     add_text(&verdict, request, "verdict");
@@ -155,10 +145,6 @@ static void report(struct gate *gate, struct mcpx_slice request, struct mcpx_tex
         gate->refused || strcmp(verdict.text, "fail") == 0 ||
         (strcmp(verdict.text, "skip") == 0 && arguments_have(gate->arguments, "--release"));
     mx_format(out, "\"line\":%q", &line);
-    mcpx_text_fini(&item);
-    mcpx_text_fini(&verdict);
-    mcpx_text_fini(&detail);
-    mcpx_text_fini(&line);
 }
 
 /* Does what a line asks for, and answers. */
@@ -169,7 +155,7 @@ static void serve(struct gate *gate, struct mcpx_slice request)
         void (*run)(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out);
     } requests[] = {
         {"ask", ask}, {"judge", judge}, {"read", read_document}, {"report", report}};
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
 
     mcpx_text_puts(&answer, "{");
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
@@ -179,7 +165,6 @@ static void serve(struct gate *gate, struct mcpx_slice request)
     if (gate->status == STATUS_OK)
         fwrite(answer.text, 1, text_whole(&answer).len, gate->to);
     fflush(gate->to);
-    mcpx_text_fini(&answer);
 }
 
 /* ---- the script ---- */

@@ -178,8 +178,8 @@ static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
 
 static int change(const struct arguments *arguments, const char *verb, const char *list)
 {
-    struct mcpx_text path = {0}, body = {0}, answer = {0};
-    struct connection where = {.api = NULL};
+    mx_scoped_text path = {0}, body = {0}, answer = {0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = check_until(arguments, verb);
 
     if (status == STATUS_OK)
@@ -193,13 +193,7 @@ static int change(const struct arguments *arguments, const char *verb, const cha
         status = connection_call(
             &where, (struct http_call){.path = path.text, .body = body.text}, &answer);
     }
-    if (status == STATUS_OK)
-        status = output_answer(arguments, &answer, show_change);
-    mcpx_text_fini(&answer);
-    mcpx_text_fini(&body);
-    mcpx_text_fini(&path);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? output_answer(arguments, &answer, show_change) : status;
 }
 
 int cmd_grant(const struct arguments *arguments)
@@ -226,8 +220,8 @@ static void write_query(struct mcpx_text *path, const struct arguments *argument
 
 int cmd_kick(const struct arguments *arguments)
 {
-    struct mcpx_text path = {0}, answer = {0};
-    struct connection where;
+    mx_scoped_text path = {0}, answer = {0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status;
 
     if (arguments_have(arguments, "--everywhere") && arguments_have(arguments, "--for"))
@@ -240,12 +234,7 @@ int cmd_kick(const struct arguments *arguments)
         status = connection_call(
             &where, (struct http_call){.path = path.text, .method = "DELETE"}, &answer);
     }
-    if (status == STATUS_OK)
-        status = output_answer(arguments, &answer, show_kick);
-    mcpx_text_fini(&answer);
-    mcpx_text_fini(&path);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? output_answer(arguments, &answer, show_kick) : status;
 }
 
 /* ---- policy show ---- */
@@ -349,7 +338,7 @@ static int add_participants(struct showing *showing)
     int status;
 
     do {
-        struct mcpx_text path = {0}, answer = {0};
+        mx_scoped_text path = {0}, answer = {0};
         struct mcpx_slice page = {NULL, 0};
 
         mcpx_text_puts(&path, "/admin/participants");
@@ -365,8 +354,6 @@ static int add_participants(struct showing *showing)
         if (endless)
             status = fail_with(STATUS_FAILED, verb, "%s: the participants cannot be read: %s",
                                showing->where->api, endless);
-        mcpx_text_fini(&answer);
-        mcpx_text_fini(&path);
     } while (status == STATUS_OK && showing->after.len > 0);
     pages_fini(&pages);
     return status;
@@ -375,7 +362,7 @@ static int add_participants(struct showing *showing)
 /* Is the policy that was begun with still in force? */
 static int end(struct showing *showing)
 {
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
     struct mcpx_slice policy = {NULL, 0};
     int status = ask(showing, "/admin/policy?limit=1", &answer, &policy);
 
@@ -383,7 +370,6 @@ static int end(struct showing *showing)
         !mcpx_json_equals(mcpx_json_get(policy, "rev"), mcpx_text_view(&showing->rev)))
         status = fail_with(STATUS_FAILED, verb,
                            "the router has read another configuration meanwhile; ask again");
-    mcpx_text_fini(&answer);
     if (showing->json) {
         mx_json_end_array(&showing->out);
         mx_json_end_object(&showing->out);
@@ -394,7 +380,7 @@ static int end(struct showing *showing)
 
 static int show(struct showing *showing)
 {
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
     struct mcpx_slice policy = {NULL, 0};
     int status = ask(showing, "/admin/policy?limit=1", &answer, &policy);
 
@@ -406,7 +392,6 @@ static int show(struct showing *showing)
         status = end(showing);
     if (status == STATUS_OK)
         output_print(&showing->out, STATUS_OK);
-    mcpx_text_fini(&answer);
     mcpx_text_fini(&showing->out);
     mcpx_text_fini(&showing->after);
     mcpx_text_fini(&showing->rev);
@@ -415,12 +400,9 @@ static int show(struct showing *showing)
 
 int policy_show(const struct arguments *arguments)
 {
-    struct connection where;
+    MX_SCOPED(connection_fini) struct connection where = {0};
     struct showing showing = {.where = &where, .json = arguments_have(arguments, "--json")};
     int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
-    if (status == STATUS_OK)
-        status = show(&showing);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? show(&showing) : status;
 }

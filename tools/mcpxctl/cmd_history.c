@@ -83,7 +83,7 @@ static int fetch_and_print(const struct arguments *arguments, const struct conne
     const char *before = arguments_value(arguments, "--before");
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
     bool all = before || filter->kinds || filter->from.text;
-    struct ledger ledger = {.count = 0};
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
     const struct entry *end = NULL;
     int status = fetch_history(where, all ? SIZE_MAX : limit + 1, &ledger);
 
@@ -92,24 +92,19 @@ static int fetch_and_print(const struct arguments *arguments, const struct conne
     if (status == STATUS_OK)
         status =
             print_history(arguments, where, &ledger, filter, end ? end->index : ledger.count);
-    ledger_fini(&ledger);
     return status;
 }
 
 int cmd_history(const struct arguments *arguments)
 {
-    struct filter filter = {.kinds = NULL};
-    struct connection where;
+    MX_SCOPED(filter_fini) struct filter filter = {.kinds = NULL};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = filter_read(arguments, &filter);
 
     if (status != STATUS_OK)
         return status;
     status = connection_read(arguments, 0, 0, &where);
-    if (status == STATUS_OK)
-        status = fetch_and_print(arguments, &where, &filter);
-    connection_fini(&where);
-    filter_fini(&filter);
-    return status;
+    return status == STATUS_OK ? fetch_and_print(arguments, &where, &filter) : status;
 }
 
 /* ---- chain ---- */
@@ -118,32 +113,27 @@ static int print_chain(const struct arguments *arguments, const struct ledger *l
                        const struct entry *entry)
 {
     struct mcpx_text out = {0};
-    struct chain chain = chain_of(ledger, entry);
+    MX_SCOPED(chain_fini) struct chain chain = chain_of(ledger, entry);
 
     if (arguments_have(arguments, "--json"))
         chain_write_json(&out, &chain);
     else
         chain_write(&out, ledger, &chain, colour_for(arguments));
-    chain_fini(&chain);
     return output_print(&out, STATUS_OK);
 }
 
 int cmd_chain(const struct arguments *arguments)
 {
-    struct ledger ledger = {.count = 0};
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
     const struct entry *entry = NULL;
-    struct connection where;
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
         status = fetch_history(&where, SIZE_MAX, &ledger);
     if (status == STATUS_OK)
         status = fetch_find(&where, &ledger, arguments->operands[0], &entry);
-    if (status == STATUS_OK)
-        status = print_chain(arguments, &ledger, entry);
-    ledger_fini(&ledger);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? print_chain(arguments, &ledger, entry) : status;
 }
 
 /* ---- watch ---- */

@@ -48,7 +48,7 @@ static const struct listing *listing_find(const char *name)
 /* The first line of a member, made visible. */
 static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char *name)
 {
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
     struct mcpx_slice line;
 
     mcpx_json_add_unescaped(&plain, mcpx_json_get(item, name));
@@ -57,7 +57,6 @@ static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char
         if (line.text[i] == '\n')
             line.len = i;
     text_visible_short(out, line, DESCRIPTION_MAX);
-    mcpx_text_fini(&plain);
 }
 
 static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_slice item)
@@ -79,14 +78,13 @@ static bool listing_find_tool(struct mcpx_slice result, const char *name,
 
     mcpx_json_walk_start(&walk, mcpx_json_get(result, "tools"));
     while (!found && mcpx_json_walk_next(&walk)) {
-        struct mcpx_text plain = {0};
+        mx_scoped_text plain = {0};
 
         *tool = walk.value;
         if (mcpx_json_add_unescaped(&plain, mcpx_json_get(walk.value, "name")) && plain.text) {
             nearest_consider(nearest, plain.text);
             found = strcmp(plain.text, name) == 0;
         }
-        mcpx_text_fini(&plain);
     }
     return found;
 }
@@ -99,7 +97,7 @@ static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
                                struct mcpx_slice tool, bool json)
 {
     static const char *const schemas[] = {"inputSchema", "outputSchema"};
-    struct mcpx_text about = {0};
+    mx_scoped_text about = {0};
 
     if (json) {
         add_json(out, from, tool);
@@ -119,7 +117,6 @@ static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
         text_pretty(out, schema, 0);
         mcpx_text_puts(out, "\n");
     }
-    mcpx_text_fini(&about);
 }
 
 /*
@@ -175,7 +172,7 @@ struct survey {
 /* Asks for the page at `cursor` (raw JSON; absent = the first). */
 static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cursor)
 {
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
     struct mcpx_slice to = mcpx_text_view(&asked->id);
     struct mcpx_draft draft = {
         .type = "mcp/request", .to = &to, .to_count = 1, .timeout_ms = -1, .tag = asked};
@@ -188,7 +185,6 @@ static int ask(struct survey *survey, struct asked *asked, struct mcpx_slice cur
     mcpx_text_puts(&payload, "}");
     draft.payload = mcpx_text_view(&payload);
     status = live_send(&survey->live, &draft);
-    mcpx_text_fini(&payload);
     asked->waiting = status == STATUS_OK;
     survey->waiting += status == STATUS_OK;
     return status;
@@ -245,16 +241,14 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
     struct mcpx_slice result = mcpx_json_get(payload, "result");
     struct mcpx_slice error = mcpx_json_get(payload, "error");
     struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     const char *endless = NULL;
     int status = STATUS_OK;
 
     asked->answered = true;
     if (error.text && survey->by_name) {
         error_write(&out, error);
-        complain("list", "%s: %s", asked->id.text, out.text);
-        mcpx_text_fini(&out);
-        return STATUS_FAILED;
+        return fail_with(STATUS_FAILED, "list", "%s: %s", asked->id.text, out.text);
     }
     if (!error.text) {
         survey->servers++;

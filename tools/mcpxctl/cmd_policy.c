@@ -200,7 +200,7 @@ static void tell_example(struct mcpx_text *out, uint64_t count, struct mcpx_slic
 
 static void tell_group(struct mcpx_text *out, const struct difference_group *group)
 {
-    struct mcpx_text whole = mx_formatted("%s,%s}", &group->text, &group->example);
+    mx_scoped_text whole = mx_formatted("%s,%s}", &group->text, &group->example);
     struct mcpx_slice object = mcpx_text_view(&whole);
     struct mcpx_slice now = mcpx_json_get(object, "now");
 
@@ -211,7 +211,6 @@ static void tell_group(struct mcpx_text *out, const struct difference_group *gro
     text_format(out, " in %v\n  was  %v\n  now  %v\n", mcpx_json_get(object, "topic"),
                 mcpx_json_get(object, "was"), now);
     tell_example(out, group->count, object);
-    mcpx_text_fini(&whole);
 }
 
 static void tell_sums(struct mcpx_text *out, const struct comparison *comparison)
@@ -389,7 +388,7 @@ static void judge_entry(void *context, struct entry *entry)
 
 static int compare_history(struct comparison *comparison, const struct arguments *arguments)
 {
-    struct connection where;
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK) {
@@ -404,7 +403,6 @@ static int compare_history(struct comparison *comparison, const struct arguments
 
         status = fetch_each(&where, &order);
     }
-    connection_fini(&where);
     return status;
 }
 

@@ -32,7 +32,7 @@ enum { TIMEOUT_MS = 30000 };
 static int judge(const struct mcpx_text *text)
 {
     struct jwt_keys keys = {0};
-    struct mcpx_text why = {0};
+    mx_scoped_text why = {0};
     size_t passed_over = 0;
     int status = STATUS_OK;
 
@@ -42,7 +42,6 @@ static int judge(const struct mcpx_text *text)
     else
         printf("%zu keys, %zu passed over\n", keys.count, passed_over);
     jwt_keys_fini(&keys);
-    mcpx_text_fini(&why);
     return status;
 }
 
@@ -58,7 +57,7 @@ int cmd_jwks(const struct arguments *arguments)
                                 .bytes_max = KEY_FILE_BYTES,
                                 .timeout_ms =
                                     arguments_ms(arguments, "--timeout", TIMEOUT_MS)};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     int status;
 
     if (strcmp(arguments->operands[0], "fetch") != 0)
@@ -69,7 +68,6 @@ int cmd_jwks(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = input_replace("jwks", arguments_value(arguments, "--out"),
                                mcpx_text_view(&text), KEYS_MODE);
-    mcpx_text_fini(&text);
     return status;
 }
 

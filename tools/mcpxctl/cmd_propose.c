@@ -55,17 +55,13 @@ static int print_open(const struct arguments *arguments, const struct connection
 
 int cmd_proposals(const struct arguments *arguments)
 {
-    struct ledger ledger = {.count = 0};
-    struct connection where;
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
         status = fetch_history(&where, SIZE_MAX, &ledger);
-    if (status == STATUS_OK)
-        status = print_open(arguments, &where, &ledger);
-    ledger_fini(&ledger);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? print_open(arguments, &where, &ledger) : status;
 }
 
 /* ---- sending one envelope ---- */
@@ -117,26 +113,24 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
 
 int cmd_say(const struct arguments *arguments)
 {
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
     struct address address;
     int status = address_read(arguments, &address);
 
     if (status != STATUS_OK)
         return status;
     mx_format(&payload, "{\"text\":%q}", arguments->operands[0]);
-    status = deliver(arguments,
-                     &(struct mcpx_draft){.type = "chat",
-                                          .to = address.to,
-                                          .to_count = address.count,
-                                          .payload = mcpx_text_view(&payload)},
-                     (struct mcpx_slice){NULL, 0});
-    mcpx_text_fini(&payload);
-    return status;
+    return deliver(arguments,
+                   &(struct mcpx_draft){.type = "chat",
+                                        .to = address.to,
+                                        .to_count = address.count,
+                                        .payload = mcpx_text_view(&payload)},
+                   (struct mcpx_slice){NULL, 0});
 }
 
 int cmd_propose(const struct arguments *arguments)
 {
-    struct mcpx_text input = {0}, payload = {0};
+    mx_scoped_text input = {0}, payload = {0};
     struct operation operation;
     struct address address;
     int status = address_read(arguments, &address);
@@ -152,8 +146,6 @@ int cmd_propose(const struct arguments *arguments)
                                               .payload = mcpx_text_view(&payload)},
                          (struct mcpx_slice){NULL, 0});
     }
-    mcpx_text_fini(&payload);
-    mcpx_text_fini(&input);
     return status;
 }
 
@@ -174,38 +166,31 @@ static int send_end(const struct arguments *arguments, const struct entry *propo
 {
     const char *reason = arguments_value(arguments, "--reason");
     struct mcpx_slice to[MCPX_TO_MAX + 1], nobody = {NULL, 0};
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
     struct mcpx_draft draft = {.type = withdraw ? "mcp/withdraw" : "mcp/reject",
                                .to = withdraw ? proposal->to : to,
                                .to_count =
                                    withdraw ? proposal->to_count : address_all(proposal, to),
                                .correlation_id = proposal->id};
-    int status;
 
     if (reason)
         mx_format(&payload, "{\"reason\":%q}", reason);
     else
         mcpx_text_puts(&payload, "{}");
     draft.payload = mcpx_text_view(&payload);
-    status = deliver(arguments, &draft, withdraw ? proposal->from : nobody);
-    mcpx_text_fini(&payload);
-    return status;
+    return deliver(arguments, &draft, withdraw ? proposal->from : nobody);
 }
 
 static int find_and_end(const struct arguments *arguments, bool withdraw)
 {
-    struct ledger ledger = {.count = 0};
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
     const struct entry *proposal = NULL;
-    struct connection where;
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
         status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
-    if (status == STATUS_OK)
-        status = send_end(arguments, proposal, withdraw);
-    ledger_fini(&ledger);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? send_end(arguments, proposal, withdraw) : status;
 }
 
 int cmd_reject(const struct arguments *arguments)

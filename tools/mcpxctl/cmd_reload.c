@@ -108,7 +108,7 @@ static int print(struct mcpx_text *answer, bool json, bool differs)
 
 int policy_compare(const struct config *before, const struct config *after, bool json)
 {
-    struct mcpx_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
+    mx_scoped_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
     struct difference difference = {.count = 0};
     struct difference_answer told = {.rev = after->rev, .was = before->rev};
     bool differs;
@@ -128,10 +128,6 @@ int policy_compare(const struct config *before, const struct config *after, bool
     mx_json_end_object(&answer);
     status = print(&answer, json, differs);
     difference_fini(&difference);
-    mcpx_text_fini(&answer);
-    mcpx_text_fini(&rows);
-    mcpx_text_fini(&settings);
-    mcpx_text_fini(&restart);
     return status;
 }
 
@@ -139,16 +135,12 @@ int policy_compare(const struct config *before, const struct config *after, bool
 
 int cmd_reload(const struct arguments *arguments)
 {
-    struct mcpx_text answer = {0};
-    struct connection where;
+    mx_scoped_text answer = {0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
     if (status == STATUS_OK)
         status = connection_call(
             &where, (struct http_call){.path = "/admin/reload", .body = "{}"}, &answer);
-    if (status == STATUS_OK)
-        status = output_answer(arguments, &answer, difference_tell);
-    mcpx_text_fini(&answer);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? output_answer(arguments, &answer, difference_tell) : status;
 }

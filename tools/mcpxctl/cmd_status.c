@@ -258,15 +258,11 @@ static int print_who(const struct arguments *arguments, const struct connection 
 
 int cmd_who(const struct arguments *arguments)
 {
-    struct mcpx_text answer = {0};
-    struct connection where;
+    mx_scoped_text answer = {0};
+    MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
         status = connection_call(&where, (struct http_call){.path = "participants"}, &answer);
-    if (status == STATUS_OK)
-        status = print_who(arguments, &where, &answer);
-    mcpx_text_fini(&answer);
-    connection_fini(&where);
-    return status;
+    return status == STATUS_OK ? print_who(arguments, &where, &answer) : status;
 }

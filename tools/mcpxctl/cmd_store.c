@@ -146,7 +146,7 @@ static void complain_of_damage(void *context, const struct care_damage *damage)
 static bool print_message(void *context, const struct care_message *message)
 {
     struct mcpx_text out = {0};
-    struct mcpx_text one_line = {0};
+    mx_scoped_text one_line = {0};
     struct mcpx_slice text = message->text;
 
     (void)context;
@@ -157,7 +157,6 @@ static bool print_message(void *context, const struct care_message *message)
     mx_format(&out,
               "{\"topic\":%q,\"epoch\":%q,\"serial\":%s,\"wall_ms\":%s,\"envelope\":%s}\n",
               message->topic, message->epoch, message->serial, message->wall_ms, text);
-    mcpx_text_fini(&one_line);
     output_print(&out, STATUS_OK);
     return true;
 }

@@ -314,16 +314,13 @@ static int judge_lines(struct judge *judge, const char *file)
 static int judge_input(struct judge *judge)
 {
     const char *file = judge->arguments->operands[1];
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     int status;
 
     if (arguments_have(judge->arguments, "--lines"))
         return judge_lines(judge, file);
     status = input_read(verb, file, &text);
-    if (status == STATUS_OK)
-        status = judge_text(judge, mcpx_text_view(&text), 0);
-    mcpx_text_fini(&text);
-    return status;
+    return status == STATUS_OK ? judge_text(judge, mcpx_text_view(&text), 0) : status;
 }
 
 /* FILE#POINTER: the pointer is empty or begins with "/"; any other "#" is one of the name. */
@@ -360,7 +357,7 @@ static int compile(struct judge *judge, struct mcpx_slice text, struct mcpx_slic
 static int read_schema(struct judge *judge, const char *word)
 {
     struct mcpx_slice pointer;
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     char *file = split_schema_word(word, &pointer);
     int status;
 
@@ -371,7 +368,6 @@ static int read_schema(struct judge *judge, const char *word)
         status = input_read(verb, file, &text);
     if (status == STATUS_OK)
         status = compile(judge, mcpx_text_view(&text), pointer);
-    mcpx_text_fini(&text);
     free(file);
     return status;
 }

@@ -26,13 +26,12 @@ static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice
 static void add_items(struct mcpx_text *out, struct mcpx_slice list, const char *member)
 {
     MX_JSON_EACH(walk, list) {
-        struct mcpx_text plain = {0};
+        mx_scoped_text plain = {0};
 
         mcpx_json_add_unescaped(&plain,
                                 member ? mcpx_json_get(walk.value, member) : walk.value);
         if (mx_control_find(mcpx_text_view(&plain)) == plain.len)
             add(out, mcpx_text_view(&plain), MCPX_SLICE(""));
-        mcpx_text_fini(&plain);
     }
 }
 
@@ -59,25 +58,23 @@ static void add_entry(struct mcpx_text *out, const struct ledger *ledger,
 static void offer_history(const struct connection *where, bool proposals,
                           struct mcpx_text *out)
 {
-    struct ledger ledger = {.count = 0};
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
 
     if (fetch_history(where, proposals ? AMONG : ENVELOPES, &ledger) == STATUS_OK)
         for (size_t i = ledger.count; i-- > 0;)
             add_entry(out, &ledger, ledger.entries[i], proposals);
-    ledger_fini(&ledger);
 }
 
 /* What a call answers: the strings of a list in it, or their `member`. */
 static void offer_list(const struct connection *where, const char *path, const char *list,
                        const char *member, struct mcpx_text *out)
 {
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
     struct mcpx_slice value;
 
     if (connection_call(where, (struct http_call){.path = path}, &answer) == STATUS_OK &&
         mcpx_json_check(mcpx_text_view(&answer), 0, &value, NULL) == MCPX_OK)
         add_items(out, mcpx_json_get(value, list), member);
-    mcpx_text_fini(&answer);
 }
 
 static void offer_contexts(struct mcpx_text *out)
@@ -114,7 +111,7 @@ static void offer_of_router(const struct arguments *line, enum value_type type,
                             struct mcpx_text *out)
 {
     unsigned how = type == VALUE_TOPIC ? CONNECTION_ANYWHERE : 0;
-    struct connection where;
+    MX_SCOPED(connection_fini) struct connection where = {0};
 
     if (connection_read(line, how, PATIENCE_MS, &where) != STATUS_OK)
         type = VALUE_NONE;
@@ -124,7 +121,6 @@ static void offer_of_router(const struct arguments *line, enum value_type type,
         offer_list(&where, "participants", "participants", "id", out);
     else if (type != VALUE_NONE)
         offer_history(&where, type == VALUE_PROPOSAL, out);
-    connection_fini(&where);
 }
 
 void offer_live(const struct arguments *line, enum value_type type, struct mcpx_text *out)

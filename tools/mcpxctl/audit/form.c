@@ -143,7 +143,7 @@ static void add_cell(struct mcpx_text *out, struct mcpx_slice text)
 
 static void add_row(struct mcpx_text *out, const struct audit_line *line)
 {
-    struct mcpx_text cell = {0};
+    mx_scoped_text cell = {0};
 
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         struct mcpx_slice value = member(line, columns[i]);
@@ -159,7 +159,6 @@ static void add_row(struct mcpx_text *out, const struct audit_line *line)
             add_cell(out, value);
     }
     mcpx_text_puts(out, "\r\n");
-    mcpx_text_fini(&cell);
 }
 
 /* ---- CloudEvents 1.0 in JSON ---- */

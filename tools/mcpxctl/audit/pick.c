@@ -83,24 +83,20 @@ static bool is_wanted_sort(const struct pick *pick, struct mcpx_slice name)
 static bool takes_kind(const struct pick *pick, const struct audit_line *line,
                        struct mcpx_slice from)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     struct mcpx_kind kind;
-    bool takes;
 
     pick_text(&text, line, "kind");
     if (text.len == 0)
         pick_text(&text, line, "kind_sent");
-    takes = mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
-            filter_passes(&pick->filter, &kind, from);
-    mcpx_text_fini(&text);
-    return takes;
+    return mcpx_kind_parse(mcpx_text_view(&text), &kind, NULL) == MCPX_OK &&
+           filter_passes(&pick->filter, &kind, from);
 }
 
 bool pick_takes(const struct pick *pick, const struct audit_line *line)
 {
     const struct filter *filter = &pick->filter;
-    struct mcpx_text from = {0};
-    bool takes;
+    mx_scoped_text from = {0};
 
     if (!is_wanted_sort(pick, line->name) || line->wall_ms < pick->since_ms ||
         (pick->until_ms && line->wall_ms >= pick->until_ms) ||
@@ -108,10 +104,8 @@ bool pick_takes(const struct pick *pick, const struct audit_line *line)
          !mcpx_json_equals(mcpx_json_get(line->whole, "topic"), pick->topic)))
         return false;
     pick_text(&from, line, "from");
-    takes = filter->kinds ? takes_kind(pick, line, mcpx_text_view(&from))
-                          : filter_passes_from(filter, mcpx_text_view(&from));
-    mcpx_text_fini(&from);
-    return takes;
+    return filter->kinds ? takes_kind(pick, line, mcpx_text_view(&from))
+                         : filter_passes_from(filter, mcpx_text_view(&from));
 }
 
 /* ---- one envelope, and what belongs to it ---- */
@@ -142,7 +136,7 @@ void follow_add(struct follow *follow, struct mcpx_slice id)
 
 void follow_learn(struct follow *follow, const struct audit_line *line)
 {
-    struct mcpx_text id = {0}, before = {0};
+    mx_scoped_text id = {0}, before = {0};
 
     pick_text(&id, line, "id");
     pick_text(&before, line, "correlation_id");
@@ -152,8 +146,6 @@ void follow_learn(struct follow *follow, const struct audit_line *line)
         else if (has(&follow->ids, mcpx_text_view(&before)))
             follow_add(follow, mcpx_text_view(&id));
     }
-    mcpx_text_fini(&id);
-    mcpx_text_fini(&before);
 }
 
 /* A line by its number, as it is written. */
@@ -165,7 +157,7 @@ static struct mcpx_slice number_of(const struct audit_line *line)
 bool follow_takes(struct follow *follow, const struct audit_line *line)
 {
     struct mcpx_slice of = mcpx_json_get(line->whole, "of");
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     bool takes;
 
     if (line->what == AUDIT_UNDELIVERED)
@@ -175,7 +167,6 @@ bool follow_takes(struct follow *follow, const struct audit_line *line)
     mcpx_text_reset(&text);
     pick_text(&text, line, "correlation_id");
     takes |= text.len > 0 && has(&follow->ids, mcpx_text_view(&text));
-    mcpx_text_fini(&text);
     if (takes)
         put(follow, &follow->lines, number_of(line));
     return takes;

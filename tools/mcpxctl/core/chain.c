@@ -53,11 +53,9 @@ const char *chain_state_name(enum chain_state state)
 bool chain_is_open(const struct ledger *ledger, const struct entry *entry)
 {
     /* Such an envelope begins a chain of its own. */
-    struct chain chain = chain_below(ledger, entry);
-    bool is_open = chain.state == CHAIN_OPEN;
+    MX_SCOPED(chain_fini) struct chain chain = chain_below(ledger, entry);
 
-    chain_fini(&chain);
-    return is_open;
+    return chain.state == CHAIN_OPEN;
 }
 
 void chain_fini(struct chain *chain)
@@ -227,14 +225,13 @@ static bool counts(const struct chain *chain, const struct chain_step *step)
 int64_t chain_expires_ms(const struct entry *proposal)
 {
     struct mcpx_slice raw = mcpx_json_get(proposal->text, "expires");
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     int64_t at_ms = -1;
 
     if (!raw.text)
         return INT64_MAX;
     if (mcpx_json_add_unescaped(&text, raw))
         at_ms = time_read(mcpx_text_view(&text));
-    mcpx_text_fini(&text);
     return at_ms < 0 ? 0 : at_ms;
 }
 

@@ -122,8 +122,7 @@ static int fetch_page(const struct connection *where, struct paging *paging,
 {
     size_t left = paging->order->limit - paging->count;
     struct http_call call = {.deadline_ms = paging->order->deadline_ms};
-    struct mcpx_text path = {0};
-    int status;
+    mx_scoped_text path = {0};
 
     mx_format(&path, "history?limit=%s", left < PAGE ? left : PAGE);
     if (paging->last.len > 0) {
@@ -131,12 +130,8 @@ static int fetch_page(const struct connection *where, struct paging *paging,
         mx_percent_add(&path, mcpx_text_view(&paging->last));
     }
     call.path = path.text;
-    if (paging->last.len > 0)
-        status = fetch_older(where, call, paging, answer);
-    else
-        status = connection_call(where, call, answer);
-    mcpx_text_fini(&path);
-    return status;
+    return paging->last.len > 0 ? fetch_older(where, call, paging, answer)
+                                : connection_call(where, call, answer);
 }
 
 /* No router can make this last for ever: neither with slow pages, nor with ever more of them. */
@@ -149,7 +144,7 @@ int fetch_each(const struct connection *where, const struct fetch_order *order)
     int status = STATUS_OK;
 
     while (paging.more && paging.count < order->limit && !err && status == STATUS_OK) {
-        struct mcpx_text answer = {0};
+        mx_scoped_text answer = {0};
 
         status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, &paging, &answer);
         if (status == STATUS_OK && paging.more)
@@ -160,7 +155,6 @@ int fetch_each(const struct connection *where, const struct fetch_order *order)
             status = fail_with(STATUS_FAILED, where->verb,
                                "%s: the history of %s cannot be read: %s, after %zu envelopes",
                                where->api, where->client.topic, endless, paging.count);
-        mcpx_text_fini(&answer);
     }
     mcpx_text_fini(&paging.last);
     pages_fini(&pages);
@@ -260,15 +254,13 @@ static int find_bound(const struct connection *where, const struct ledger *ledge
 static int check_state(const char *verb, const struct ledger *ledger,
                        const struct entry *entry)
 {
-    struct chain chain = chain_below(ledger, entry);
-    int status = STATUS_OK;
+    MX_SCOPED(chain_fini) struct chain chain = chain_below(ledger, entry);
 
     if (chain.state != CHAIN_OPEN)
-        status = fail_of(STATUS_FAILED, verb, entry->id,
-                         " is no longer open (%s); mcpxctl chain tells the story",
-                         chain_state_name(chain.state));
-    chain_fini(&chain);
-    return status;
+        return fail_of(STATUS_FAILED, verb, entry->id,
+                       " is no longer open (%s); mcpxctl chain tells the story",
+                       chain_state_name(chain.state));
+    return STATUS_OK;
 }
 
 int proposal_find(const struct connection *where, const char *word, struct ledger *ledger,

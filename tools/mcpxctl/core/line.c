@@ -162,12 +162,11 @@ static struct mcpx_slice summary_of(const struct entry *entry)
 void gist_write(struct mcpx_text *out, const struct entry *entry, size_t columns)
 {
     struct mcpx_slice gist = summary_of(entry);
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
 
     if (mcpx_json_type(gist) != MCPX_JSON_STRING || !mcpx_json_add_unescaped(&plain, gist))
         text_compact(&plain, gist);
     text_visible_short(out, mcpx_text_view(&plain), columns);
-    mcpx_text_fini(&plain);
 }
 
 static void paint(struct mcpx_text *out, enum paint paint, const struct line_style *style,

@@ -84,7 +84,7 @@ static void show_line(struct live *live)
 static int complain_of_end(struct live *live, const struct mcpx_event *event)
 {
     bool refused = !live->joined || event->code == 401 || event->code == 403;
-    struct mcpx_text reason = {0};
+    mx_scoped_text reason = {0};
 
     text_visible_short(&reason, event->reason, 300);
     if (refused)
@@ -94,7 +94,6 @@ static int complain_of_end(struct live *live, const struct mcpx_event *event)
     else
         complain(live->verb, "the connection has ended: %s (%d)",
                  reason.len > 0 ? reason.text : "it broke", event->code);
-    mcpx_text_fini(&reason);
     if (event->code == 404)
         return STATUS_ABSENT;
     return refused ? STATUS_UNREACHABLE : STATUS_FAILED;

@@ -26,13 +26,12 @@ static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
 static int complain_of_grants(const struct live *live, const struct mcpx_draft *draft)
 {
     bool request = strcmp(draft->type, "mcp/request") == 0;
-    struct mcpx_text subject = {0};
+    mx_scoped_text subject = {0};
 
     add_subject(&subject, draft);
-    complain(live->verb, "refused: no grant of ours covers %s; mcpxctl can tells more%s",
-             subject.text, request ? ", mcpxctl propose may be open" : "");
-    mcpx_text_fini(&subject);
-    return STATUS_REFUSED;
+    return fail_with(STATUS_REFUSED, live->verb,
+                     "refused: no grant of ours covers %s; mcpxctl can tells more%s",
+                     subject.text, request ? ", mcpxctl propose may be open" : "");
 }
 
 static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,
@@ -73,15 +72,13 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
 
 int live_refused(struct live *live, const struct mcpx_event *event)
 {
-    struct mcpx_text reason = {0}, instead = {0};
+    mx_scoped_text reason = {0}, instead = {0};
 
     text_visible_short(&reason, event->reason, NOTE_MAX);
     text_visible_short(&instead, event->alternative, NOTE_MAX);
     complain(live->verb, "the router refuses: %s%s%s",
              reason.len > 0 ? reason.text : mcpx_strerror(event->err),
              instead.len > 0 ? "; open is " : "", instead.len > 0 ? instead.text : "");
-    mcpx_text_fini(&reason);
-    mcpx_text_fini(&instead);
     return event->err == MCPX_ECAPABILITY ? STATUS_REFUSED : STATUS_FAILED;
 }
 
@@ -122,7 +119,7 @@ static void tell_progress(struct live *live, const struct mcpx_event *event)
     struct mcpx_slice params = event->rpc->params;
     struct mcpx_slice total = mcpx_json_get(params, "total");
     struct mcpx_slice message = mcpx_json_get(params, "message");
-    struct mcpx_text note = {0};
+    mx_scoped_text note = {0};
 
     if (!mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/progress")))
         return;
@@ -132,13 +129,12 @@ static void tell_progress(struct live *live, const struct mcpx_event *event)
     mcpx_text_puts(&note, message.text ? " " : "");
     text_visible_value(&note, message, NOTE_MAX);
     complain(live->verb, "progress %s", note.len > 0 ? note.text : "");
-    mcpx_text_fini(&note);
 }
 
 void live_decline(struct live *live, const struct mcpx_event *event)
 {
     static const struct mx_rate rate = {600, 60};
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
 
     if (event->envelope->to_count == 0 ||
         !mx_bucket_take(&live->declined, rate, 1, live_now()))
@@ -149,7 +145,6 @@ void live_decline(struct live *live, const struct mcpx_event *event)
               event->rpc->id);
     memory_checked(
         mcpx_client_respond(live->client, event->envelope->id, text_whole(&payload), NULL));
-    mcpx_text_fini(&payload);
 }
 
 /* Tells the responder that nobody waits for the answer any more. */

@@ -240,7 +240,7 @@ static void write_item(struct mcpx_text *out, struct mcpx_slice item, bool raw)
     struct mcpx_slice resource = mcpx_json_get(item, "resource"), type;
     struct mcpx_slice holder = resource.text ? resource : item;
     struct mcpx_slice data = mcpx_json_get(holder, "data");
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
 
     if (!data.text)
         data = mcpx_json_get(holder, "blob");
@@ -259,7 +259,6 @@ static void write_item(struct mcpx_text *out, struct mcpx_slice item, bool raw)
         text_pretty(out, item, 0);
         mcpx_text_puts(out, "\n");
     }
-    mcpx_text_fini(&plain);
 }
 
 /* One item, or a list of them. */
@@ -310,7 +309,7 @@ int error_write(struct mcpx_text *out, struct mcpx_slice error)
         {{"-32003", 6}, STATUS_REFUSED},
     };
     struct mcpx_slice code = mcpx_json_get(error, "code");
-    struct mcpx_text message = {0};
+    mx_scoped_text message = {0};
     int status = STATUS_FAILED;
 
     if (mcpx_json_add_unescaped(&message, mcpx_json_get(error, "message")))
@@ -318,7 +317,6 @@ int error_write(struct mcpx_text *out, struct mcpx_slice error)
     else
         mcpx_text_puts(out, "an error without message");
     text_format(out, " (%s)", code);
-    mcpx_text_fini(&message);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (mcpx_slice_equal(code, rows[i].code))
             status = rows[i].status;

@@ -75,12 +75,11 @@ int load_config(const char *verb, const char *file, struct config *out)
     struct config_sources sources = {.file = file,
                                      .environment = (const char *const *)environ,
                                      .chance = {mx_chance_fill, NULL}};
-    struct mcpx_text errors = {0};
+    mx_scoped_text errors = {0};
     enum mcpx_err err = config_load(&sources, &errors, out);
 
     if (errors.text)
         fwrite(errors.text, 1, errors.len, stderr);
-    mcpx_text_fini(&errors);
     if (err)
         complain(verb, "%s", mcpx_strerror(err));
     return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
