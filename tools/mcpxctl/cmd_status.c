@@ -41,30 +41,22 @@ static const struct number_row {
 
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
+enum { HEALTH, READINESS, METRICS, TOPICS, PARTICIPANTS, ANSWERS };
+
 /* The answers, as they came; a text is empty when there is none. */
 struct findings {
     struct connection where;
-    struct mcpx_text health, readiness, metrics, topics, participants;
+    struct mcpx_text answers[ANSWERS];
     bool ready;
     bool knows_topics;
 };
 
-static void findings_fini(struct findings *found)
-{
-    mcpx_text_fini(&found->health);
-    mcpx_text_fini(&found->readiness);
-    mcpx_text_fini(&found->metrics);
-    mcpx_text_fini(&found->topics);
-    mcpx_text_fini(&found->participants);
-    connection_fini(&found->where);
-}
-
 /* The answer's value, or an absent slice. */
-static struct mcpx_slice value_of(const struct mcpx_text *answer)
+static struct mcpx_slice value_of(const struct findings *found, int answer)
 {
     struct mcpx_slice value = {NULL, 0};
 
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
+    if (mcpx_json_check(mcpx_text_view(&found->answers[answer]), 0, &value, NULL) != MCPX_OK)
         return (struct mcpx_slice){NULL, 0};
     return value;
 }
@@ -72,7 +64,7 @@ static struct mcpx_slice value_of(const struct mcpx_text *answer)
 /* A number of the metrics, from the line that begins with its name and a blank; absent if none. */
 static struct mcpx_slice number_of(const struct findings *found, const char *metric)
 {
-    const char *at = found->metrics.text;
+    const char *at = found->answers[METRICS].text;
     size_t len = strlen(metric);
 
     while (at && (strncmp(at, metric, len) != 0 || at[len] != ' ')) {
@@ -85,26 +77,25 @@ static struct mcpx_slice number_of(const struct findings *found, const char *met
     return (struct mcpx_slice){at, strspn(at, "0123456789.")};
 }
 
-static int ask(const struct findings *found, const char *path, struct mcpx_text *answer)
+static int ask(struct findings *found, struct http_call call, int answer)
 {
-    return connection_call(&found->where, (struct http_call){.path = path}, answer);
+    return connection_call(&found->where, call, &found->answers[answer]);
 }
 
 /* The calls that need no token. */
 static int ask_health(struct findings *found)
 {
-    int status = ask(found, "/health", &found->health);
+    int status = ask(found, (struct http_call){.path = "/health"}, HEALTH);
 
     if (status != STATUS_OK)
         return status;
-    if (!mcpx_json_get(value_of(&found->health), "status").text)
+    if (!mcpx_json_get(value_of(found, HEALTH), "status").text)
         return fail_with(STATUS_FAILED, verb,
                          "%s answers without a status; is it an MCPx router?",
                          found->where.api);
-    found->ready =
-        connection_call(&found->where, (struct http_call){.path = "/readyz", .quiet = true},
-                        &found->readiness) == STATUS_OK;
-    return ask(found, "/metrics", &found->metrics);
+    found->ready = ask(found, (struct http_call){.path = "/readyz", .quiet = true},
+                       READINESS) == STATUS_OK;
+    return ask(found, (struct http_call){.path = "/metrics"}, METRICS);
 }
 
 /* The calls that need a token. */
@@ -117,18 +108,17 @@ static int ask_topics(const struct arguments *arguments, struct findings *found)
     if (status == STATUS_OK && !found->where.token && !found->where.client.cert_file)
         return STATUS_OK;
     if (status == STATUS_OK)
-        status = ask(found, "/v0.1/topics", &found->topics);
+        status = ask(found, (struct http_call){.path = "/v0.1/topics"}, TOPICS);
     if (status == STATUS_OK)
-        status = ask(found, "participants", &found->participants);
+        status = ask(found, (struct http_call){.path = "participants"}, PARTICIPANTS);
     found->knows_topics = status == STATUS_OK;
     return status;
 }
 
 /* The items of a list that an answer holds, or their `member`, with commas; "none" for no item. */
-static void add_list(struct mcpx_text *out, const struct mcpx_text *answer, const char *list,
+static void add_list(struct mcpx_text *out, struct mcpx_slice value, const char *list,
                      const char *member)
 {
-    struct mcpx_slice value = value_of(answer);
     bool any = text_list(out, "", mcpx_json_get(value, list), member);
 
     if (mcpx_json_get(value, "next").text)
@@ -147,13 +137,13 @@ static void add_number(struct mcpx_text *out, const char *line, struct mcpx_slic
 
 static void add_table(struct mcpx_text *out, const struct findings *found)
 {
-    struct mcpx_slice health = value_of(&found->health);
+    struct mcpx_slice health = value_of(found, HEALTH);
 
     text_format(out, "router        %s\nhealth        %v, ", found->where.client.url,
                 mcpx_json_get(health, "status"));
     mcpx_text_puts(out, found->ready ? "ready\n" : "not ready: ");
     if (!found->ready)
-        add_list(out, &found->readiness, "reasons", NULL);
+        add_list(out, value_of(found, READINESS), "reasons", NULL);
     add_number(out, "uptime        %t\n", mcpx_json_get(health, "uptime"));
     for (size_t i = 0; i < NUMBERS; i++)
         add_number(out, numbers[i].line, number_of(found, numbers[i].metric));
@@ -163,17 +153,17 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
     if (!found->knows_topics)
         return;
     mcpx_text_puts(out, "topics        ");
-    add_list(out, &found->topics, "topics", NULL);
+    add_list(out, value_of(found, TOPICS), "topics", NULL);
     text_format(out, "topic         %s\nparticipants  ", found->where.client.topic);
-    add_list(out, &found->participants, "participants", "id");
+    add_list(out, value_of(found, PARTICIPANTS), "participants", "id");
 }
 
 static void add_json(struct mcpx_text *out, const struct findings *found)
 {
-    struct mcpx_slice reasons = mcpx_json_get(value_of(&found->readiness), "reasons");
+    struct mcpx_slice reasons = mcpx_json_get(value_of(found, READINESS), "reasons");
 
     mx_format(out, "{\"url\":%q,\"health\":", found->where.client.url);
-    text_compact(out, value_of(&found->health));
+    text_compact(out, value_of(found, HEALTH));
     mx_json_add_bool(out, "ready", found->ready);
     if (reasons.text) {
         mcpx_text_puts(out, ",\"reasons\":");
@@ -187,9 +177,9 @@ static void add_json(struct mcpx_text *out, const struct findings *found)
     }
     if (found->knows_topics) {
         mcpx_text_puts(out, ",\"topics\":");
-        text_compact(out, mcpx_json_get(value_of(&found->topics), "topics"));
+        text_compact(out, mcpx_json_get(value_of(found, TOPICS), "topics"));
         mx_format(out, ",\"topic\":%q,\"participants\":", found->where.client.topic);
-        text_compact(out, mcpx_json_get(value_of(&found->participants), "participants"));
+        text_compact(out, mcpx_json_get(value_of(found, PARTICIPANTS), "participants"));
     }
     mcpx_text_puts(out, "}\n");
 }
@@ -217,7 +207,9 @@ int cmd_status(const struct arguments *arguments)
             status = ask_topics(arguments, &found);
         status = print(arguments, &found, status);
     }
-    findings_fini(&found);
+    for (int i = 0; i < ANSWERS; i++)
+        mcpx_text_fini(&found.answers[i]);
+    connection_fini(&found.where);
     return status;
 }
 
