@@ -51,7 +51,8 @@ bool loop_may_log(struct mcpx_slice sentence)
     return bridge_limit_allows(&limit, sentence, mx_clock_now().mono_ms);
 }
 
-void loop_log(const char *verb, struct mcpx_slice sentence)
+/* As complain() does, in one line and at a rate: the sentence may hold what others sent. */
+static void print(const char *verb, struct mcpx_slice sentence)
 {
     struct mcpx_text visible = {0};
 
@@ -68,7 +69,7 @@ void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_
     struct mcpx_session *session = mcpx_client_session(client);
 
     if (action->type == BRIDGE_LOG)
-        loop_log(verb, action->text);
+        print(verb, action->text);
     else if (action->type == BRIDGE_DROP)
         mcpx_session_drop(session, action->about);
     else if (action->type == BRIDGE_FORGET)

@@ -61,12 +61,6 @@ void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 bool loop_may_log(struct mcpx_slice sentence);
 
 /**
- * Prints a sentence that may hold what others sent: as complain() does, in one line. Does nothing
- * when it may not be.
- */
-void loop_log(const char *verb, struct mcpx_slice sentence);
-
-/**
  * Does what a core wants of its session or of the log: RESPOND, DROP, SEND, FORGET or LOG. Nothing
  * is done for other actions.
  */

@@ -21,15 +21,6 @@ static const struct {
                {"sampling/createMessage", "sampling"},
                {"roots/list", "roots"}};
 
-bool expose_is_asked(const struct expose *x, struct mcpx_slice participant)
-{
-    const struct bridge_call *ask = x->asks.first;
-
-    while (ask && !mcpx_slice_equal(ask->who.id, participant))
-        ask = ask->next;
-    return ask != NULL;
-}
-
 /* ---- refusing ---- */
 
 /* Takes `payload`. */

@@ -379,11 +379,21 @@ static void resend(struct expose *x, struct bridge_call *call)
     expose_send_call(x, call);
 }
 
+/* The client has a question of this participant before it. */
+static bool is_asked(const struct expose *x, struct mcpx_slice participant)
+{
+    const struct bridge_call *ask = x->asks.first;
+
+    while (ask && !mcpx_slice_equal(ask->who.id, participant))
+        ask = ask->next;
+    return ask != NULL;
+}
+
 void expose_calls_tick(struct expose *x)
 {
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->due_ms <= x->now.mono_ms && expose_is_asked(x, call->who.id))
+        if (call->due_ms <= x->now.mono_ms && is_asked(x, call->who.id))
             bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
         else if (call->due_ms <= x->now.mono_ms)
             run_out(x, call);

@@ -216,9 +216,6 @@ void expose_tell_changed(struct expose *x, enum expose_list list);
 void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,
                        struct expose_unfit *unfit);
 
-/** True while the client has a question of this participant before it. */
-bool expose_is_asked(const struct expose *x, struct mcpx_slice participant);
-
 /** A request for us. */
 void expose_ask(struct expose *x, const struct mcpx_event *event);
 

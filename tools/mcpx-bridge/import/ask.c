@@ -146,15 +146,6 @@ bool import_has_asked(const struct import *import, const void *tag)
     return bridge_calls_of_tag(&import->asks, tag) != NULL;
 }
 
-bool import_is_asking(const struct import *import, const struct bridge_call *call)
-{
-    const struct bridge_call *row = import->asks.first;
-
-    while (row && row->about != call->number)
-        row = row->next;
-    return row != NULL;
-}
-
 /* Whoever was asked need not answer any more. */
 static void take_back(struct import *import, const struct bridge_call *row)
 {

@@ -207,6 +207,23 @@ static void add_shown(const struct import *import, struct mcpx_slice method,
         add_with_tools(out, result);
 }
 
+/* Answers a participant's call with import->text, a message that has its id, and drops it. */
+static void answer_with_text(struct import *import, struct bridge_call *call)
+{
+    struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
+                                        .topic = call->who.topic,
+                                        .about = call->came_in,
+                                        .text = text_whole(&import->text)},
+                             .who = call->who.id,
+                             .method = call->method,
+                             .is_substitute = call->is_turned_away};
+
+    import_want(import, row);
+    if (import->text.len > call->holder->longest)
+        call->holder->longest = import->text.len;
+    bridge_calls_drop(&import->calls, call);
+}
+
 /* ---- to the server ---- */
 
 /* Requests the bridge answers for the server. Returns true when this was one. */
@@ -230,7 +247,7 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
     mcpx_text_reset(&import->text);
     bridge_add_result(&import->text, call->id, result);
     mcpx_text_fini(&own);
-    import_answer(import, call);
+    answer_with_text(import, call);
     return true;
 }
 
@@ -242,7 +259,7 @@ void import_forward(struct import *import, struct bridge_call *call, struct mcpx
         return;
     if (import_is_under_terms(import, call->method) &&
         !pass_first_door(import, call, &payload)) {
-        import_answer(import, call);
+        answer_with_text(import, call);
         return;
     }
     import_write_request(import, call->number, payload);
@@ -282,22 +299,6 @@ void import_abandon(struct import *import, struct bridge_call *call)
     bridge_calls_drop(&import->calls, call);
 }
 
-void import_answer(struct import *import, struct bridge_call *call)
-{
-    struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
-                                        .topic = call->who.topic,
-                                        .about = call->came_in,
-                                        .text = text_whole(&import->text)},
-                             .who = call->who.id,
-                             .method = call->method,
-                             .is_substitute = call->is_turned_away};
-
-    import_want(import, row);
-    if (import->text.len > call->holder->longest)
-        call->holder->longest = import->text.len;
-    bridge_calls_drop(&import->calls, call);
-}
-
 void import_pass_answer(struct import *import, struct bridge_call *call,
                         const struct mcpx_rpc *rpc)
 {
@@ -322,7 +323,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
     else
         bridge_add_answer(&import->text, call->id, &answer);
     mcpx_text_fini(&shown);
-    import_answer(import, call);
+    answer_with_text(import, call);
 }
 
 /* The members of an object without "reason", which is said in another place. */
@@ -367,7 +368,7 @@ void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
         set_answer(import, call, &answer);
     }
     mcpx_text_fini(&more);
-    import_answer(import, call);
+    answer_with_text(import, call);
 }
 
 void import_refuse_for_outage(struct import *import, struct bridge_call *call)

@@ -78,9 +78,6 @@ struct import;
 /** True when this tag is that of a question of this server. */
 bool import_has_asked(const struct import *import, const void *tag);
 
-/** True while somebody is asked about this call. */
-bool import_is_asking(const struct import *import, const struct bridge_call *call);
-
 /** The server asks for something. */
 void import_ask(struct import *import, const struct mcpx_rpc *rpc);
 
@@ -419,15 +416,9 @@ void import_give_up(struct import *import, const char *format, ...)
  */
 const char *import_failure(const struct import *import);
 
-/** Why the server has gone, a sentence; NULL when it is ready, or has not gone so far. */
-const char *import_outage(const struct import *import);
-
-/** Answers a participant's call with import->text, a message that has its id, and drops it. */
-void import_answer(struct import *import, struct bridge_call *call);
-
 /**
- * Answers it with the server's answer, and drops it: with its own id, as terms make it, and with
- * the tools as they are shown.
+ * Answers a participant's call with the server's answer, and drops it: with its own id, as terms
+ * make it, and with the tools as they are shown.
  */
 void import_pass_answer(struct import *import, struct bridge_call *call,
                         const struct mcpx_rpc *rpc);

@@ -114,7 +114,9 @@ const char *import_pool_failure(const struct import_pool *pool)
 
 const char *import_pool_outage(const struct import_pool *pool)
 {
-    return import_outage(pool->slots[0].import);
+    const struct import *import = pool->slots[0].import;
+
+    return import_is_ready(import) ? NULL : import->outage.text;
 }
 
 /* ---- slots ---- */

@@ -77,7 +77,7 @@ struct mcpx_calls *import_pool_calls(const struct import_pool *pool);
  */
 const char *import_pool_failure(const struct import_pool *pool);
 
-/** As import_outage, of server 0. */
+/** Why server 0 has gone, a sentence; NULL when it is ready, or has not gone so far. */
 const char *import_pool_outage(const struct import_pool *pool);
 
 /*

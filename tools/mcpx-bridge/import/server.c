@@ -403,6 +403,16 @@ static void give_up_waiting(struct import *import, struct bridge_call *call)
                   (struct mcpx_slice){0});
 }
 
+/* Somebody is asked about this call. */
+static bool is_asking(const struct import *import, const struct bridge_call *call)
+{
+    const struct bridge_call *row = import->asks.first;
+
+    while (row && row->about != call->number)
+        row = row->next;
+    return row != NULL;
+}
+
 void import_tick(struct import *import, struct mcpx_now now)
 {
     struct bridge_call *call;
@@ -413,7 +423,7 @@ void import_tick(struct import *import, struct mcpx_now now)
     while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
         bool was_asked = call->was_asked; /* a person's time is not the server's */
 
-        call->was_asked = import_is_asking(import, call);
+        call->was_asked = is_asking(import, call);
         if (was_asked)
             bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
         else

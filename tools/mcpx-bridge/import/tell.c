@@ -128,11 +128,6 @@ const char *import_failure(const struct import *import)
     return import->failure[0] ? import->failure : NULL;
 }
 
-const char *import_outage(const struct import *import)
-{
-    return import_is_ready(import) ? NULL : import->outage.text;
-}
-
 /* ---- messages for the server ---- */
 
 #define META "io.modelcontextprotocol/"
