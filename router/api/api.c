@@ -239,7 +239,6 @@ static int64_t uptime_ms(const struct api_call *call)
 void api_root(const struct api_call *call, struct http_reply *reply)
 {
     (void)call;
-    reply->type = "text/plain; charset=utf-8";
     mx_format(&reply->body,
               "This is mcpx-router %s, a router for messages of MCPx.\n\n"
               "Programs connect with a WebSocket to /ws?topic=NAME, and need a token for it.\n"

@@ -37,7 +37,7 @@ struct api_call {
  */
 typedef void api_handler(const struct api_call *call, struct http_reply *reply);
 
-api_handler api_root, api_health, api_live, api_ready, api_metrics, api_upgrade;
+api_handler api_root, api_openapi, api_health, api_live, api_ready, api_metrics, api_upgrade;
 api_handler api_topics, api_participants, api_history, api_rate_limit;
 api_handler api_token, api_ticket, api_renew, api_check;
 api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_admin_policy;

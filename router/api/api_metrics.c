@@ -413,7 +413,6 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     const struct stats *stats = hub_stats(call->api->hub);
     struct mcpx_text *out = &reply->body;
 
-    reply->type = "text/plain; version=0.0.4; charset=utf-8";
 #define WRITE_METRIC(member, name, type, help) metric_value(name, help, stats->member, out);
     STATS_TABLE(WRITE_METRIC)
 #undef WRITE_METRIC

@@ -1,11 +1,13 @@
 /*
  * http_api.c - finds out what a request wants and who may want it, then hands it to one handler.
- * The routes are one table: method, path, what access they need, what they may be asked, handler. A
- * chain of string comparisons was refused, because 404, 405 with Allow, OPTIONS and HEAD all follow
- * from a table.
+ * The routes are one table: method, path, what it answers, handler, what access it needs, what it
+ * may be asked. A chain of string comparisons was refused, because 404, 405 with Allow, OPTIONS,
+ * HEAD and the OpenAPI document all follow from a table.
  */
+#include "lib/json/json_write.h"
 #include "router/api/api.h"
 #include "router/http/http_reply.h"
+#include <mcpx/json.h>
 
 /* What a route asks of its caller: nothing, a good token, or one that is good for the topic. */
 enum access { ACCESS_OPEN, ACCESS_TOKEN, ACCESS_TOPIC };
@@ -14,6 +16,8 @@ struct route {
     enum http_method method;
     /* Literal text, with at most one "{...}" that stands for one or more bytes. */
     const char *path;
+    const char *says; /* what it answers, as docs/http-api.md says it */
+    api_handler *handle;
     enum access access; /* see above; ACCESS_TOPIC means that "{...}" is a topic's name */
     /* A kind that a grant of the caller has to cover (api_may); NULL = none. */
     const char *needs;
@@ -21,8 +25,9 @@ struct route {
     const struct http_param *query;
     /* Likewise of the members of its body; NULL = no body is looked at. */
     const struct http_param *body;
-    bool dev; /* exists in dev mode only */
-    api_handler *handle;
+    bool in_topic;    /* its handler asks for `needs`, in the topic that the request names */
+    bool dev;         /* exists in dev mode only */
+    const char *type; /* media type of the answer; NULL = application/json */
 };
 
 /* It takes its time: whoever has the connection answers when it is done. */
@@ -78,35 +83,150 @@ static const struct http_param check[] = {
     {END}};
 
 static const struct route routes[] = {
-    {HTTP_GET, "/", ACCESS_OPEN, .handle = api_root},
-    {HTTP_GET, "/health", ACCESS_OPEN, .handle = api_health},
-    {HTTP_GET, "/livez", ACCESS_OPEN, .handle = api_live},
-    {HTTP_GET, "/readyz", ACCESS_OPEN, .handle = api_ready},
-    {HTTP_GET, "/metrics", ACCESS_OPEN, .handle = api_metrics},
-    {HTTP_GET, "/ws", ACCESS_OPEN, .handle = api_upgrade},
-    {HTTP_GET, "/v0.1/ws", ACCESS_OPEN, .handle = api_upgrade},
-    {HTTP_GET, "/v0.1/topics", ACCESS_TOKEN, .query = page, .handle = api_topics},
-    {HTTP_GET, "/v0.1/topics/{topic}/participants", ACCESS_TOPIC, .query = page,
-     .handle = api_participants},
-    {HTTP_GET, "/v0.1/topics/{topic}/history", ACCESS_TOPIC, .query = history,
-     .handle = api_history},
-    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", ACCESS_TOPIC, .handle = api_rate_limit},
-    {HTTP_POST, "/v0.1/tickets", ACCESS_TOKEN, .body = ticket, .handle = api_ticket},
-    {HTTP_POST, "/v0.1/token", ACCESS_TOKEN, .body = renew, .handle = api_renew},
-    {HTTP_POST, "/v0.1/check", ACCESS_TOKEN, .body = check, .handle = api_check},
-    {HTTP_GET, "/admin/participants", ACCESS_TOKEN, "admin/read", page,
-     .handle = api_admin_participants},
-    {HTTP_GET, "/admin/topics", ACCESS_TOKEN, "admin/read", page, .handle = api_admin_topics},
-    {HTTP_GET, "/admin/policy", ACCESS_TOKEN, "admin/read", page, .handle = api_admin_policy},
-    {HTTP_POST, "/admin/reload", ACCESS_TOKEN, "admin/reload", .handle = api_reload},
-    {HTTP_POST, "/admin/participants/{id}/capabilities", ACCESS_TOKEN, .query = dry_run,
-     .body = change, .handle = api_change},
-    {HTTP_DELETE, "/admin/participants/{id}", ACCESS_TOKEN, .query = kick, .handle = api_kick},
-    {HTTP_POST, "/v0.1/auth/token", ACCESS_OPEN, .body = token, .handle = api_token,
+    {HTTP_GET, "/", "text for people", .handle = api_root,
+     .type = "text/plain; charset=utf-8"},
+    {HTTP_GET, "/openapi.json", "these calls in OpenAPI 3.1", .handle = api_openapi},
+    {HTTP_GET, "/health", "status, clock, uptime", .handle = api_health},
+    {HTTP_GET, "/livez", "200 while the process answers", .handle = api_live},
+    {HTTP_GET, "/readyz", "200 while connections are welcome, else 503", .handle = api_ready},
+    {HTTP_GET, "/metrics", "Prometheus text", .handle = api_metrics,
+     .type = "text/plain; version=0.0.4; charset=utf-8"},
+    {HTTP_GET, "/ws", "the WebSocket", .handle = api_upgrade},
+    {HTTP_GET, "/v0.1/ws", "the WebSocket", .handle = api_upgrade},
+    {HTTP_GET, "/v0.1/topics", "the token's topics", .handle = api_topics,
+     .access = ACCESS_TOKEN, .query = page},
+    {HTTP_GET, "/v0.1/topics/{topic}/participants", "connected participants",
+     .handle = api_participants, .access = ACCESS_TOPIC, .query = page},
+    {HTTP_GET, "/v0.1/topics/{topic}/history", "retained envelopes, newest first",
+     .handle = api_history, .access = ACCESS_TOPIC, .query = history},
+    {HTTP_GET, "/v0.1/topics/{topic}/rate-limit", "what its participant may still send",
+     .handle = api_rate_limit, .access = ACCESS_TOPIC},
+    {HTTP_POST, "/v0.1/tickets", "single-use ticket for a browser", .handle = api_ticket,
+     .access = ACCESS_TOKEN, .body = ticket},
+    {HTTP_POST, "/v0.1/token", "connections go on under this token", .handle = api_renew,
+     .access = ACCESS_TOKEN, .body = renew},
+    {HTTP_POST, "/v0.1/check", "whether a kind may be sent, and why not", .handle = api_check,
+     .access = ACCESS_TOKEN, .body = check},
+    {HTTP_GET, "/admin/participants", "participants", .handle = api_admin_participants,
+     .access = ACCESS_TOKEN, .needs = "admin/read", .query = page},
+    {HTTP_GET, "/admin/topics", "all topics", .handle = api_admin_topics,
+     .access = ACCESS_TOKEN, .needs = "admin/read", .query = page},
+    {HTTP_GET, "/admin/policy", "configured policy", .handle = api_admin_policy,
+     .access = ACCESS_TOKEN, .needs = "admin/read", .query = page},
+    {HTTP_POST, "/admin/reload", "reads the configuration again", .handle = api_reload,
+     .access = ACCESS_TOKEN, .needs = "admin/reload"},
+    {HTTP_POST, "/admin/participants/{id}/capabilities", "changes grants and denials",
+     .handle = api_change, .access = ACCESS_TOKEN, .needs = "admin/grant", .query = dry_run,
+     .body = change, .in_topic = true},
+    {HTTP_DELETE, "/admin/participants/{id}", "removes a participant", .handle = api_kick,
+     .access = ACCESS_TOKEN, .needs = "admin/kick", .query = kick, .in_topic = true},
+    {HTTP_POST, "/v0.1/auth/token", "a token", .handle = api_token, .body = token,
      .dev = true},
-    {HTTP_POST, "/v0/auth/token", ACCESS_OPEN, .body = token, .handle = api_token,
-     .dev = true},
+    {HTTP_POST, "/v0/auth/token", "a token", .handle = api_token, .body = token, .dev = true},
 };
+
+/* ---- the table as a document ---- */
+
+/* What a parameter, or a member of a body, has to be. */
+static void write_schema(const char *name, const struct http_param *param,
+                         struct mcpx_text *out)
+{
+    static const char *const types[] = {
+        [HTTP_TEXT] = "string", [HTTP_NUMBER] = "integer", [HTTP_TOPIC] = "string",
+        [HTTP_LIST] = "array",  [HTTP_IDS] = "array",      [HTTP_ANY] = NULL};
+    static const char *const bounds[] = {
+        [HTTP_TEXT] = "Length", [HTTP_NUMBER] = "imum", [HTTP_TOPIC] = "Length",
+        [HTTP_LIST] = "Items",  [HTTP_IDS] = "Items",   [HTTP_ANY] = NULL};
+    const char *bound = bounds[param->type];
+
+    mx_json_begin_object(out, name);
+    if (types[param->type])
+        mcpx_json_add_member(out, "type", mcpx_slice_of(types[param->type]));
+    if (param->most)
+        mx_format(out, ",\"min%s\":%s,\"max%s\":%s", bound, param->least, bound, param->most);
+    mx_json_end_object(out);
+}
+
+static void write_parameters(const struct route *route, struct mcpx_text *out)
+{
+    const char *open = strchr(route->path, '{');
+    struct mcpx_slice name = mcpx_slice_of(open ? open + 1 : "");
+
+    name.len = strcspn(name.text, "}");
+    mx_json_begin_array(out, "parameters");
+    if (open)
+        mx_format(out,
+                  "{\"name\":%q,\"in\":\"path\",\"required\":true,"
+                  "\"schema\":{\"type\":\"string\"}}",
+                  name);
+    for (const struct http_param *param = route->query; param && param->name; param++) {
+        mx_json_begin_object(out, NULL);
+        mx_format(out, "\"name\":%q,\"in\":\"query\"", param->name);
+        write_schema("schema", param, out);
+        mx_json_end_object(out);
+    }
+    mx_json_end_array(out);
+}
+
+static void write_body(const struct http_param *members, struct mcpx_text *out)
+{
+    mcpx_text_puts(out, ",\"requestBody\":{\"required\":true,\"content\":{"
+                        "\"application/json\":{\"schema\":{\"type\":\"object\"");
+    mx_json_begin_object(out, "properties");
+    for (const struct http_param *member = members; member->name; member++)
+        write_schema(member->name, member, out);
+    mx_json_end_object(out);
+    mx_json_begin_array(out, "required");
+    for (const struct http_param *member = members; member->name; member++)
+        if (member->required)
+            mx_json_add_item(out, mcpx_slice_of(member->name));
+    mx_json_end_array(out);
+    mcpx_text_puts(out, "}}}}");
+}
+
+static void write_call(const struct route *route, struct mcpx_text *out)
+{
+    static const char *const methods[] = {
+        [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_DELETE] = "delete"};
+
+    mx_json_begin_object(out, methods[route->method]);
+    mcpx_json_add_member(out, "summary", mcpx_slice_of(route->says));
+    if (route->access != ACCESS_OPEN) {
+        mcpx_text_puts(out, ",\"security\":[{\"token\":[");
+        mx_format(out, route->needs ? "%q]}]" : "%s]}]", route->needs);
+    }
+    write_parameters(route, out);
+    if (route->body)
+        write_body(route->body, out);
+    mx_format(out,
+              ",\"responses\":{\"200\":{\"description\":%q,\"content\":{%q:{}}},"
+              "\"default\":{\"$ref\":\"#/components/responses/problem\"}}}",
+              route->says, route->type ? route->type : "application/json");
+}
+
+/* OpenAPI has no words for a WebSocket. */
+void api_openapi(const struct api_call *call, struct http_reply *reply)
+{
+    struct mcpx_text *out = &reply->body;
+    const char *path = ""; /* whose calls are written: rows of one path stand together */
+
+    mx_format(out,
+              "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"mcpx-router\",\"version\":%q},"
+              "\"components\":{\"securitySchemes\":{\"token\":{\"type\":\"http\","
+              "\"scheme\":\"bearer\"}},\"responses\":{\"problem\":{\"description\":"
+              "\"refused\",\"content\":{\"application/problem+json\":{}}}}},\"paths\":{",
+              mcpx_version());
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+        if ((routes[i].dev && !call->api->config->dev) || routes[i].handle == api_upgrade)
+            continue;
+        if (strcmp(path, routes[i].path) != 0) {
+            mcpx_text_puts(out, *path ? "}" : "");
+            mx_json_begin_object(out, path = routes[i].path);
+        }
+        write_call(&routes[i], out);
+    }
+    mcpx_text_puts(out, "}}}");
+}
 
 /* ---- which one ---- */
 
@@ -244,13 +364,6 @@ static uint64_t work_ns(const struct http_api *api)
     return api->work_ns ? api->work_ns() : 0;
 }
 
-/* RFC 9110 section 9.3.7. */
-static bool is_about_all(const struct http_request *request)
-{
-    return mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS")) &&
-           mcpx_slice_equal(request->target, MCPX_SLICE("*"));
-}
-
 static void dispatch(struct api_call *call, struct mcpx_text *scratch,
                      struct http_reply *reply)
 {
@@ -259,7 +372,8 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     struct mcpx_slice name = {0};
     const struct route *route;
 
-    if (is_about_all(request)) {
+    if (mcpx_slice_equal(request->method, MCPX_SLICE("OPTIONS")) &&
+        mcpx_slice_equal(request->target, MCPX_SLICE("*"))) { /* RFC 9110 section 9.3.7 */
         reply->allow = HTTP_GET | HTTP_POST | HTTP_DELETE;
         reply->preflight = true;
         return;
@@ -279,10 +393,13 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
     else if (read_name(route, name, scratch, call, reply) &&
              check_access(route, call, reply) && check_rate(call, reply) &&
-             (!route->needs || api_may(call, call->grant, route->needs, reply)) &&
+             (!route->needs || route->in_topic ||
+              api_may(call, call->grant, route->needs, reply)) &&
              api_read_query(call, route->query, target.query, scratch, reply) &&
-             api_read_body(call, route->body, reply))
+             api_read_body(call, route->body, reply)) {
+        reply->type = route->type;
         route->handle(call, reply);
+    }
 }
 
 void http_answer(const struct http_api *api, const struct http_request *request,

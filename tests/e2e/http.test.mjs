@@ -6,6 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { validate } from '@hyperjump/json-schema/openapi-3-1';
 import { Participant, Refused } from './lib/participant.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
@@ -33,6 +34,20 @@ test('the router says that it lives and is ready, without a token', async () => 
   assert.equal(health.json.status, 'healthy');
   assert.equal(health.json.protocol, 'mcpx/v0.1');
   for (const path of ['/livez', '/readyz']) assert.equal((await router.get(path)).status, 200, path);
+});
+
+test('the calls are described in OpenAPI, and ask for a token where it says so', async () => {
+  const { json } = await router.get('/openapi.json');
+  const verdict = await validate('https://spec.openapis.org/oas/3.1/schema-base', json, 'BASIC');
+  assert.ok(verdict.valid, JSON.stringify(verdict.errors));
+  assert.ok(json.paths['/v0.1/auth/token'], 'which is there in development mode');
+  for (const [path, calls] of Object.entries(json.paths)) {
+    for (const [method, { security }] of Object.entries(calls)) {
+      const { status } = await router.request(method.toUpperCase(), path.replace(/\{.*\}/, 'x'));
+      assert.equal(status === 401, security !== undefined, `${method} ${path}: ${status}`);
+      assert.notEqual(status, 404, path);
+    }
+  }
 });
 
 test('metrics count and name no topic, tool or participant', async (t) => {

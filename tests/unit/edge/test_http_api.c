@@ -26,6 +26,7 @@ Test(http_api, answers_known_and_unknown_paths)
         {"GET", "/metrics", 200, "Content-Type: text/plain; version=0.0.4; charset=utf-8"},
         {"GET", "/ws?topic=a", 400, "Vary: Origin"},
         {"GET", "/", 200, "Content-Type: text/plain; charset=utf-8"},
+        {"GET", "/openapi.json", 200, "Content-Type: application/json"},
         {"GET", "/health/", 404, "Vary: Origin"},
         {"GET", "//health", 404, "Vary: Origin"},
         {"GET", "/v0.1/topics/room", 404, "Vary: Origin"},
