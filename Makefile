@@ -12,8 +12,8 @@ CTEST = ctest --output-on-failure --no-tests=error --parallel $$((2 * $(JOBS))) 
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help deps run build install uninstall package package-test release check test verify nightly bench demo \
-    gate lint fuzz format clean
+.PHONY: help deps run build settings install uninstall package package-test release check test verify nightly \
+    bench demo gate lint fuzz format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,13 @@ build: ## build all programs into build/bin, and the tests when their tools are 
 	@docker/install-packages build
 	@$(call configure,dev)
 	@cmake --build build $(BUILD_JOBS)
+
+settings: ## after a change of router/policy/config/config_table.c: write its page, JSON schema and manual page
+	@docker/install-packages build test
+	@$(call configure,dev)
+	@cmake --build build $(BUILD_JOBS) --target test_config_docs
+	@MCPX_WRITE=1 build/tests/test_config_docs --jobs 1
+	@tests/lint/settings_page > docs/man/mcpx-router.json.5
 
 install: ## build for speed and install everything below PREFIX (/usr/local; DESTDIR=folder)
 	@docker/install-packages build

@@ -1,9 +1,11 @@
 /*
  * What breaks for whom: an operator who reads of a setting that does not exist, or of a range
- * that is not the real one; an editor that underlines what is right. The table of settings is
- * compared with docs/configuration.md and config/router.schema.json, row by row, both ways.
+ * that is not the real one; an editor that underlines what is right. docs/configuration.md and
+ * config/router.schema.json are brought up to the table of settings, which has to change nothing;
+ * `make settings` writes what it changes.
  */
 #include "lib/edge/file.h"
+#include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
 #include "tests/support/settled.h"
 #include <mcpx/text.h>
@@ -12,23 +14,42 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PAGE "docs/configuration.md"
 #define SCHEMA "config/router.schema.json"
+
+static struct mcpx_text source_name(const char *path)
+{
+    const char *root = getenv("MCPX_SOURCE_DIR");
+
+    return mx_formatted("%s/%s", root ? root : ".", path);
+}
 
 /* A file of the source tree, as text the caller frees. */
 static char *read_source(const char *path)
 {
-    const char *root = getenv("MCPX_SOURCE_DIR");
-    struct mcpx_text name = {0}, text = {0};
-    const char *why;
+    struct mcpx_text name = source_name(path), text = {0};
+    const char *why = mx_file_read(name.text, SIZE_MAX, &text);
 
-    mcpx_text_puts(&name, root ? root : ".");
-    mcpx_text_puts(&name, "/");
-    mcpx_text_puts(&name, path);
-    why = mx_file_read(name.text, SIZE_MAX, &text);
     cr_assert_null(why, "%s: %s", name.text, why);
     mcpx_text_fini(&name);
     cr_assert_not_null(text.text);
     return text.text;
+}
+
+/* Frees what a file has and what it should have, which it then has with MCPX_WRITE. */
+static void settle(const char *path, char *has, char *wanted)
+{
+    struct mcpx_text name = source_name(path);
+    FILE *file = getenv("MCPX_WRITE") ? fopen(name.text, "w") : NULL;
+
+    if (file)
+        cr_assert(fputs(wanted, file) >= 0 && fclose(file) == 0);
+    else
+        cr_expect(strcmp(has, wanted) == 0,
+                  "%s is not what config_table.c says; to mend: make settings", path);
+    mcpx_text_fini(&name);
+    free(has);
+    free(wanted);
 }
 
 /* "/auth/jwt/keys/N/kid" as people write it: auth.jwt.keys[].kid */
@@ -143,19 +164,18 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
     mcpx_text_fini(&variable);
 }
 
-Test(docs, describe_every_setting_as_it_is)
+/* Does the text have a line of the row, whatever that says? */
+static bool has_line(const char *text, const struct setting *row)
 {
-    char *page = read_source("docs/configuration.md");
+    struct mcpx_text head = {0};
+    bool found;
 
-    for (const struct setting *row = settings_table; row->pointer; row++) {
-        struct mcpx_text line = {0};
-
-        write_line(row, &line);
-        cr_expect_not_null(strstr(page, line.text),
-                           "docs/configuration.md lacks this line:\n%s", line.text);
-        mcpx_text_fini(&line);
-    }
-    free(page);
+    mcpx_text_puts(&head, "\n| `");
+    write_key(row, &head);
+    mcpx_text_puts(&head, "` | ");
+    found = strstr(text, head.text) != NULL;
+    mcpx_text_fini(&head);
+    return found;
 }
 
 /* Lines of a table of settings have seven columns; other tables of the page have fewer. */
@@ -168,193 +188,154 @@ static bool is_setting_line(const char *line, size_t len)
     return bars == 8 && strncmp(line, "| `", 3) == 0;
 }
 
-Test(docs, describe_no_setting_that_does_not_exist)
+/* A row that the rest of the page does not have comes in the place of the line, or behind it. */
+Test(docs, describe_every_setting_as_it_is)
 {
-    char *page = read_source("docs/configuration.md");
-    size_t count = 0, found = 0;
+    const struct setting *row = settings_table;
+    char *page = read_source(PAGE);
+    struct mcpx_text wanted = {0};
 
-    while (settings_table[count].pointer)
-        count++;
     for (const char *at = page; *at;) {
-        size_t len = strcspn(at, "\n");
+        const char *end = at + strcspn(at, "\n");
 
-        found += is_setting_line(at, len);
-        at += len + (at[len] == '\n');
+        if (!is_setting_line(at, (size_t)(end - at)))
+            mcpx_text_add(&wanted, at, (size_t)(end - at) + 1);
+        else
+            while (row->pointer && !has_line(end, row))
+                write_line(row++, &wanted);
+        at = end + 1;
     }
-    cr_expect_eq(found, count,
-                 "docs/configuration.md has %zu lines of settings, config_table.c has %zu",
-                 found, count);
-    free(page);
+    settle(PAGE, page, wanted.text);
 }
 
-/* The schema of the value at a row's pointer; NULL when there is none. */
-static const json_t *schema_at(const json_t *root, const char *pointer)
+/* The member of an object, made where there is none. */
+static json_t *member(json_t *object, const char *name)
 {
-    const json_t *node = root;
+    if (!json_object_get(object, name))
+        json_object_set_new(object, name, json_object());
+    return json_object_get(object, name);
+}
 
-    while (node && *pointer) {
+/* The schema of the value at a row's pointer, likewise. */
+static json_t *schema_at(json_t *node, const char *pointer)
+{
+    while (*pointer) {
         size_t len = strcspn(pointer + 1, "/");
-        const json_t *members = json_object_get(node, "properties");
+        const char *type = json_string_value(json_object_get(node, "type"));
         char name[64];
 
         snprintf(name, sizeof name, "%.*s", (int)len, pointer + 1);
-        if (len == 1 && pointer[1] == '*')
-            node = json_object_get(
-                node, json_object_get(node, "items") ? "items" : "additionalProperties");
-        else
-            node = json_object_get(members, name);
+        if (strcmp(name, "*") == 0) {
+            node = member(node, strcmp(type, "array") == 0 ? "items" : "additionalProperties");
+        } else {
+            if (!json_object_get(node, "properties"))
+                json_object_update_new(node,
+                                       json_pack("{s:s, s:b, s:{}}", "type", "object",
+                                                 "additionalProperties", 0, "properties"));
+            node = member(json_object_get(node, "properties"), name);
+        }
         pointer += len + 1;
     }
     return node;
 }
 
-static int64_t number_of(const json_t *node, const char *name)
+/* What only the schema says of a value stays there, the rest is what its row says. */
+static void describe(const struct setting *row, json_t *node)
 {
-    return json_integer_value(json_object_get(node, name));
+    static const struct {
+        const char *type, *least, *most, *items;
+    } words[] = {
+        [SETTING_BOOL] = {"boolean", NULL, NULL, NULL},
+        [SETTING_INTEGER] = {"integer", "minimum", "maximum", NULL},
+        [SETTING_CHOICE] = {NULL, NULL, NULL, NULL},
+        [SETTING_STRING] = {"string", "minLength", "maxLength", NULL},
+        [SETTING_SECRET] = {"string", "minLength", "maxLength", NULL},
+        [SETTING_SHA256] = {"string", NULL, NULL, NULL},
+        [SETTING_LATER] = {"string", "minLength", "maxLength", NULL},
+        [SETTING_STRINGS] = {"array", "minItems", "maxItems", "#/$defs/name"},
+        [SETTING_PATTERNS] = {"array", "minItems", "maxItems", "#/$defs/pattern"},
+        [SETTING_GRANTS] = {"array", "minItems", "maxItems", "#/$defs/grant"},
+        [SETTING_MAP] = {"object", NULL, "maxProperties", NULL},
+        [SETTING_LIST] = {"array", "minItems", "maxItems", NULL},
+    };
+    static const char *const own[] = {"pattern",       "properties", "additionalProperties",
+                                      "propertyNames", "items",      "required",
+                                      "oneOf"};
+    json_t *was = json_copy(node), *choices = json_array();
+    int64_t least = *row->zero ? 0 : row->min;
+
+    json_object_clear(node);
+    json_object_set_new(node, "description", json_string(row->help));
+    if (words[row->type].type)
+        json_object_set_new(node, "type", json_string(words[row->type].type));
+    for (size_t i = 0; row->choices && row->choices[i]; i++)
+        json_array_append_new(choices, json_string(row->choices[i]));
+    if (row->choices)
+        json_object_set(node, "enum", choices);
+    if (*row->zero && row->min > 1)
+        json_object_set_new(node, "anyOf",
+                            json_pack("[{s:i}, {s:I}]", "const", 0, "minimum", row->min));
+    else if (words[row->type].least)
+        json_object_set_new(node, words[row->type].least, json_integer(least));
+    if (words[row->type].most)
+        json_object_set_new(node, words[row->type].most, json_integer(row->max));
+    if (row->fallback)
+        json_object_set_new(node, "default", json_loads(row->fallback, JSON_DECODE_ANY, NULL));
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (json_object_get(was, own[i]))
+            json_object_set(node, own[i], json_object_get(was, own[i]));
+    if (words[row->type].items)
+        json_object_set_new(node, "items", json_pack("{s:s}", "$ref", words[row->type].items));
+    json_decref(choices);
+    json_decref(was);
 }
 
-static bool is_type(const json_t *node, const char *type)
+/* Takes out what is no setting and no section. No object is open. */
+static void prune(json_t *node, struct mcpx_text *pointer)
 {
-    const char *text = json_string_value(json_object_get(node, "type"));
+    json_t *members = json_object_get(node, "properties");
+    json_t *more = json_object_get(node, "additionalProperties");
+    json_t *items = json_object_get(node, "items"), *value;
+    size_t len = pointer->len;
+    const char *name;
+    void *next;
 
-    return text && strcmp(text, type) == 0;
-}
-
-static bool has_bounds(const json_t *node, const struct setting *row, const char *low,
-                       const char *high)
-{
-    return number_of(node, low) == row->min && number_of(node, high) == row->max;
-}
-
-static bool has_integer_range(const json_t *node, const struct setting *row)
-{
-    const json_t *any = json_object_get(node, "anyOf");
-    const json_t *least = any ? json_array_get(any, 1) : node;
-    int64_t min = *row->zero && !any ? 0 : row->min;
-
-    if (any && (!*row->zero || !json_object_get(json_array_get(any, 0), "const") ||
-                number_of(json_array_get(any, 0), "const") != 0))
-        return false;
-    if (*row->zero && !any && row->min > 1)
-        return false;
-    return is_type(node, "integer") && number_of(least, "minimum") == min &&
-           number_of(node, "maximum") == row->max;
-}
-
-static bool has_choices(const json_t *node, const struct setting *row)
-{
-    const json_t *choices = json_object_get(node, "enum");
-    size_t i = 0;
-
-    for (; row->choices[i]; i++) {
-        const char *text = json_string_value(json_array_get(choices, i));
-
-        if (!text || strcmp(text, row->choices[i]) != 0)
-            return false;
+    if (members)
+        cr_expect(json_is_false(more), SCHEMA ": %s takes any key", pointer->text);
+    json_object_foreach_safe(members, next, name, value)
+    {
+        mcpx_text_puts(pointer, "/");
+        mcpx_text_puts(pointer, name);
+        if (settings_find(pointer->text) || settings_has_section(pointer->text))
+            prune(value, pointer);
+        else
+            json_object_del(members, name);
+        pointer->text[pointer->len = len] = '\0';
     }
-    return json_array_size(choices) == i;
-}
-
-static bool has_range(const json_t *node, const struct setting *row)
-{
-    switch (row->type) {
-    case SETTING_BOOL:
-        return is_type(node, "boolean");
-    case SETTING_INTEGER:
-        return has_integer_range(node, row);
-    case SETTING_CHOICE:
-        return has_choices(node, row);
-    case SETTING_SHA256:
-        return is_type(node, "string") && json_object_get(node, "pattern");
-    case SETTING_STRING:
-    case SETTING_SECRET:
-    case SETTING_LATER:
-        return is_type(node, "string") && has_bounds(node, row, "minLength", "maxLength");
-    case SETTING_MAP:
-        return is_type(node, "object") && number_of(node, "maxProperties") == row->max;
-    default:
-        return is_type(node, "array") && has_bounds(node, row, "minItems", "maxItems");
-    }
-}
-
-static bool has_default(const json_t *node, const struct setting *row)
-{
-    json_t *fallback = row->fallback ? json_loads(row->fallback, JSON_DECODE_ANY, NULL) : NULL;
-    const json_t *stated = json_object_get(node, "default");
-    bool same = fallback ? json_equal(stated, fallback) : stated == NULL;
-
-    json_decref(fallback);
-    return same;
-}
-
-static json_t *load_schema(void)
-{
-    char *text = read_source(SCHEMA);
-    json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-
-    cr_assert_not_null(schema);
-    free(text);
-    return schema;
+    if (members || (!json_is_object(more) && !json_is_object(items)))
+        return;
+    mcpx_text_puts(pointer, "/x");
+    prune(json_is_object(more) ? more : items, pointer);
+    pointer->text[pointer->len = len] = '\0';
 }
 
 Test(schema, describes_every_setting_as_it_is)
 {
-    json_t *schema = load_schema();
+    char *text = read_source(SCHEMA), *dumped;
+    json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    struct mcpx_text pointer = {0}, wanted = {0};
 
-    for (const struct setting *row = settings_table; row->pointer; row++) {
-        const json_t *node = schema_at(schema, row->pointer);
-        const char *help = json_string_value(json_object_get(node, "description"));
-
-        cr_expect_not_null(node, SCHEMA " lacks the property %s", row->pointer);
-        if (!node)
-            continue;
-        cr_expect(help && strcmp(help, row->help) == 0,
-                  SCHEMA ": %s has another description than \"%s\"", row->pointer, row->help);
-        cr_expect(has_range(node, row), SCHEMA ": %s has another type or range", row->pointer);
-        cr_expect(has_default(node, row), SCHEMA ": %s has another default than %s",
-                  row->pointer, row->fallback ? row->fallback : "none");
-    }
-    json_decref(schema);
-}
-
-/* Every property in the schema is a setting or a section, and no object is open. */
-static void walk(const json_t *node, struct mcpx_text *pointer)
-{
-    const json_t *members = json_object_get(node, "properties");
-    const json_t *more = json_object_get(node, "additionalProperties");
-    size_t len = pointer->len;
-    const char *name;
-    json_t *value;
-
-    if (!members && !json_is_object(more) &&
-        !is_type(json_object_get(node, "items"), "object"))
-        return;
-    if (members)
-        cr_expect(json_is_false(more), SCHEMA ": %s takes any key", pointer->text);
-    json_object_foreach((json_t *)members, name, value) {
-        mcpx_text_puts(pointer, "/");
-        mcpx_text_puts(pointer, name);
-        cr_expect(settings_find(pointer->text) || settings_has_section(pointer->text),
-                  SCHEMA ": %s is no setting", pointer->text);
-        walk(value, pointer);
-        pointer->text[pointer->len = len] = '\0';
-    }
-    if (members)
-        return;
-    mcpx_text_puts(pointer, "/x");
-    walk(json_is_object(more) ? more : json_object_get(node, "items"), pointer);
-    pointer->text[pointer->len = len] = '\0';
-}
-
-Test(schema, describes_no_setting_that_does_not_exist)
-{
-    json_t *schema = load_schema();
-    struct mcpx_text pointer = {0};
-
+    cr_assert_not_null(schema);
+    for (const struct setting *row = settings_table; row->pointer; row++)
+        describe(row, schema_at(schema, row->pointer));
     mcpx_text_puts(&pointer, "");
-    walk(schema, &pointer);
+    prune(schema, &pointer);
+    dumped = json_dumps(schema, JSON_INDENT(2));
+    mx_format(&wanted, "%s\n", dumped);
+    settle(SCHEMA, text, wanted.text);
     mcpx_text_fini(&pointer);
     json_decref(schema);
+    free(dumped);
 }
 
 Test(settings, have_defaults_that_fit)
