@@ -1,9 +1,8 @@
 /*
- * bucket.c - a table with a row per name has to forget somebody when it is full, and whoever owns
- * many names decides who that is. Here names share cells instead: each has one in either of two
- * rows, and pays for somebody else only when both of its cells are drained. An attacker with 40
- * drained names hits one other name in ten thousand, and cannot choose it, because the key is
- * secret.
+ * bucket.c - a table with a row per name must forget a name when it is full, and an owner of many
+ * names could choose which. Here names share cells: each name has one cell in each of two rows,
+ * and is refused only when both are drained. An attacker with 40 drained names hits one other name
+ * in ten thousand, and cannot choose it, because the key is secret.
  */
 #include "lib/base/bucket.h"
 

@@ -1,6 +1,6 @@
 /*
- * error.c - looks rows of the error table up. Each column becomes one array, so that a new
- * column is one macro and a new error is one row in error.h. The rest of base.h is here as well.
+ * error.c - looks up rows of the error table. Each column becomes one array: a new column is one
+ * macro, a new error one row in error.h. The other functions of base.h are here as well.
  */
 #include <mcpx/error.h>
 

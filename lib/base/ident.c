@@ -1,7 +1,7 @@
 /*
- * ident.c - UUIDs and RFC 3339 dates. The civil calendar is computed here (days counted in
- * 400-year eras that start in March) rather than by gmtime(), which every other caller in the
- * process could share state with and which knows no bounds.
+ * ident.c - UUIDs and RFC 3339 dates. Dates are computed here, by days in eras of 400 years that
+ * begin in March. gmtime() was refused: it shares state with every other caller in the process and
+ * has no bounds.
  */
 #include "lib/base/ident.h"
 

@@ -1,6 +1,6 @@
 /*
- * ident.h - identifiers from given random bytes and in lists, hexadecimal digits, dates from given
- * clocks. Asks nobody.
+ * ident.h - identifiers made from given random bytes, lists of identifiers, hexadecimal digits,
+ * dates made from given times. It reads no clock and no random source.
  */
 #ifndef MX_IDENT_H
 #define MX_IDENT_H

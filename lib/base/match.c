@@ -1,11 +1,12 @@
 /*
- * match.c - a pattern is one pass: what stands between two stars is looked for where it comes
- * first, and whatever that leaves the later stars can swallow. To compare byte by byte, and again
- * from the next byte when the rest does not fit, was refused: whoever may give a pattern of two
- * thousand bytes makes that a million steps. A typing error is the usual distance, but that a star
- * stands for any letters at no cost: a pattern that ends in one after "tols" is given its "o" and
- * keeps its star. The table of distances is kept whole, because walking back through it writes what
- * was meant. Counting common letters was refused: it takes "say" for "always".
+ * match.c - a pattern is matched in one pass: each piece between two stars is taken at the first
+ * place behind the piece before. Backtracking was refused: a pattern of two thousand bytes would
+ * cost a million steps.
+ *
+ * Typing errors are counted by the usual edit distance, but a star stands for any letters at no
+ * cost. The whole table of distances is kept, because walking back through it gives the name that
+ * was meant: "tols*" becomes "tools*". Counting common letters was refused: it takes "say" for
+ * "always".
  */
 #define _GNU_SOURCE /* memmem */
 #include "lib/base/match.h"

@@ -1,6 +1,6 @@
 /*
- * match.h - texts that are not equal: patterns with `*` for topic names, Origin headers and names
- * of tools; and which errors of typing lie between a word and the name that may have been meant.
+ * match.h - matches texts with patterns that hold `*` (topic names, Origin headers, names of
+ * tools), and finds typing errors between a word and a known name.
  */
 #ifndef MX_MATCH_H
 #define MX_MATCH_H

@@ -1,12 +1,11 @@
 /*
- * plain.c - which bytes are plain, as a table that all units share, and the units: eight bytes at a
- * time in standard C, for machines without a vector unit that we know; on x86-64 sixteen with SSE2,
- * which each has, and thirty-two with AVX2, which most have; four times that while nothing is
- * found, so that a long run costs one branch.
+ * plain.c - which bytes are plain: one table, and three loops that search with it. Standard C
+ * takes eight bytes at a time, SSE2 (every x86-64) sixteen, AVX2 (most) thirty-two, and four times
+ * that while nothing is found, so that a long run costs one branch.
  *
- * Which unit is used is asked of the processor at the first call and kept in pointers, the only
- * thing in this library that is written after it was loaded, and always with the same value. A
- * linker's indirect function would save those pointers and tie us to one C library.
+ * The first call asks the processor which loop to use and keeps it in pointers. Nothing else in
+ * this library is written after loading, and the value is always the same. An indirect function of
+ * the linker was refused: it would bind us to one C library.
  */
 #include "lib/base/plain.h"
 

@@ -1,6 +1,6 @@
 /*
- * plain.h - runs of bytes that need no look of their own. Short ones go byte by byte, long ones
- * through whatever vector unit the machine has (plain.c chooses), whole texts eight at a time.
+ * plain.h - passes over bytes that need no attention one by one. Short runs go byte by byte, long
+ * ones through the vector unit of the machine (plain.c chooses), whole texts eight at a time.
  */
 #ifndef MX_PLAIN_H
 #define MX_PLAIN_H

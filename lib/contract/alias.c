@@ -1,11 +1,11 @@
 /*
- * alias.c - names of a server's tools: which tool a name stands for, the tools as the edge shows
- * them, and the tool of the handshake. Names of tools come first, then single aliases, then the
- * namespace, and each is asked once: what an alias stands for is a tool or nothing.
+ * alias.c - finds tools by their names and aliases, writes the list of tools as the edge shows it,
+ * and describes the tool of the handshake. A name is looked up among the tools first, then among
+ * the single aliases, then in the namespace. An alias stands for a tool, never for another alias.
  *
- * Of a tool whose answers are wrapped `tools/list` has an outline. Clients that check answers would
- * throw away every envelope that the tool's own schema does not know; some of them know one dialect
- * only, and take no schema that is not an object.
+ * For a tool whose answers are wrapped, `tools/list` has only an outline: clients that check
+ * answers would refuse every envelope that the tool's own schema does not know. Some of them know
+ * one dialect only, and accept no schema but an object.
  */
 #include "lib/contract/terms.h"
 

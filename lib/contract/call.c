@@ -1,6 +1,6 @@
 /*
- * call.c - the first door: a call is read, found, judged, and passed on or refused. The steps are
- * in `steps`; the first that finds a flaw ends the call.
+ * call.c - admission: a call is read, found and judged, then passed on or refused. `steps` has the
+ * steps; the first that finds a flaw ends the call.
  */
 #include "lib/contract/call.h"
 

@@ -1,7 +1,7 @@
 /*
- * call.h - the calls of an edge, as the files that make them see them: call_judge.c what is asked
- * and whether it can work, call.c the first door, call_answer.c the second, calls.c their memory,
- * their flaws, and what is written down.
+ * call.h - the calls of an edge, for the files of this folder. call_judge.c reads a request and
+ * judges it, call.c admits it, call_answer.c completes it; calls.c has memory, flaws, and what is
+ * written down.
  */
 #ifndef MX_CALL_H
 #define MX_CALL_H

@@ -1,5 +1,6 @@
 /*
- * call_answer.c - the second door: a call ends, and its sender gets what the terms of its tool say.
+ * call_answer.c - completion: a call ends, and its sender gets what the contract settings of its
+ * tool say.
  */
 #include "lib/contract/call.h"
 

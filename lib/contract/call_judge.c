@@ -1,7 +1,7 @@
 /*
- * call_judge.c - what a request asks for, and whether that can work. Both ways to ask for a tool
- * become one: params of tools/call. Then its tier, its size, its arguments, and the schemas that
- * say so are judged.
+ * call_judge.c - reads what a request asks for, and judges it. `mcp.tool.invoke` becomes the
+ * params of tools/call first. Then the tier, the size and the arguments are judged, and the
+ * schemas for them.
  */
 #include "lib/contract/call.h"
 

@@ -1,6 +1,6 @@
 /*
- * calls.c - the memory of an edge's calls, what is wrong with one of them, what a call leaves
- * behind, and the records that nobody has taken yet.
+ * calls.c - memory of an edge's calls, the flaw found in one of them, what a call leaves behind,
+ * and the records that nobody has taken yet.
  */
 #include "lib/contract/call.h"
 

@@ -1,11 +1,11 @@
 /*
  * contracts.c - the contracts by name, documents judged by them, the two tables of errors, and the
- * names of forms and tiers. All rows are the macros of public headers. Each contract is a file of
- * schemas/ that the build has put into the library; what is valid is said there and nowhere else,
- * but for what a schema cannot say of a tool: that its own two schemas are usable.
+ * names of forms and tiers. All tables are macros of public headers. The build puts each file of
+ * schemas/ into the library; a contract says there what is valid, except one thing that no schema
+ * can say: a tool's own two schemas must be usable.
  *
- * A contract is compiled when it is first asked for and kept. To ask the shelf for each document
- * would mean to find the fingerprint of the same text again and again.
+ * A contract is compiled at its first use and kept. Asking the shelf for each document would
+ * compute the fingerprint of the same text again and again.
  */
 #include <mcpx/contract.h>
 

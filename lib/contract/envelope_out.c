@@ -1,6 +1,6 @@
 /*
- * envelope_out.c - mcp.envelope.v0.1 around a value. What the caller wants of it stands in the
- * `_meta` of the call; what makes no sense there becomes a warning and changes nothing else.
+ * envelope_out.c - writes mcp.envelope.v0.1 around a value. The caller states its wishes in the
+ * `_meta` of the call; a wish that makes no sense becomes a warning and changes nothing else.
  */
 #include "lib/contract/wrap.h"
 

@@ -1,11 +1,10 @@
 /*
- * parity.c - do two logs say the same? Both are read side by side, a line of each at a time, and
- * every member that differs is told: whoever compares two transports wants to know what differs,
- * not that something does. A line that cannot be read is a fault and no difference; a broken log
- * proves nothing.
+ * parity.c - compares two logs line by line, and reports every member that differs: a person who
+ * compares two transports wants to know what differs. A line that cannot be read is a fault, not a
+ * difference.
  *
- * Of two objects the names of one are sorted, and those of the other looked up. A table of hashes
- * was refused: whoever chooses the names can choose equal ones.
+ * The names of one object are sorted, and those of the other looked up. A table of hashes was
+ * refused: the author of the names can choose names with equal hashes.
  */
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"

@@ -1,7 +1,7 @@
 /*
- * provenance.c - the record of what an answer was made from. Digested is only what passed through:
- * what a caller names is copied and never opened, so that no guest can have files of this machine
- * hashed, or the network asked.
+ * provenance.c - records what an answer was made from. It digests only what passed through. A name
+ * that a caller gives is copied and never opened: otherwise a participant could have files of this
+ * machine hashed, or the network asked.
  */
 #include "lib/base/ident.h"
 #include "lib/base/map.h"

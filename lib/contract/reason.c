@@ -1,7 +1,6 @@
 /*
- * reason.c - why a call has failed, in a line that a person or a model can act on, and that tells
- * nobody what the arguments were. What a server writes behind its first line is left out: stack
- * traces stand there.
+ * reason.c - says why a call has failed: one line for a person or a model, without any value of
+ * the arguments. Of a server's text only the first line is used, because stack traces follow it.
  */
 #include "lib/contract/wrap.h"
 

@@ -1,13 +1,13 @@
 /*
- * record.c - what an edge tells of its calls: lines of telemetry, lines of the validation log, and
- * which tools there are and who answers for them. A line is never left out because something in it
- * is empty: whoever counts calls by their lines would miss one. So each member has a value for that
- * case. Texts come from outside, and nobody may fill a disk with one call: they are cut here. A
- * word for who calls, or in which mode, that the contract does not know becomes the one that an
- * edge would have put there. Lines of the validation log have sixteen members, always, in one
- * order, so that they can be compared byte by byte once what differs from run to run is taken out.
- * Entries of the handshake are one list; sorted, those of a namespace stand together, its tools in
- * order.
+ * record.c - writes the lines of telemetry and of the validation log, and the entries of the
+ * handshake. A line is never left out because a value is empty, since people count calls by lines:
+ * each member has a value for that case. Texts from outside are cut here, so that one call cannot
+ * fill a disk. An unknown word for the caller or the mode becomes the word that the edge would
+ * have written.
+ *
+ * A line of the validation log always has the same sixteen members in the same order, so two logs
+ * can be compared byte by byte without the members that differ from run to run. Entries of the
+ * handshake are one sorted list: those of a namespace stand together, its tools in order.
  */
 #include "lib/contract/wrap.h"
 

@@ -1,7 +1,7 @@
 /*
- * response.c - response.v1: all of its members in every answer, whatever became of the call. Its
- * error codes are eleven; which of them a failure is, a tool may say itself, else its words tell.
- * Versions are SemVer 2.0.0: three numbers, what comes before a release, what is said of a build.
+ * response.c - writes response.v1: every answer has all of its members. There are eleven error
+ * codes; a tool may name one itself, otherwise its words decide. Versions are SemVer 2.0.0: three
+ * numbers, a pre-release, build metadata.
  */
 #include "lib/contract/wrap.h"
 

@@ -1,7 +1,7 @@
 /*
- * terms.c - from text to terms, and the context of a call as they want it. The contract `terms` has
- * judged the text by then, so that what is read here is what it should be, or is not there. A
- * context is found, made or handed on; one that is there is never written anew.
+ * terms.c - reads contract settings, and prepares the context of a call by them. The contract
+ * `terms` has judged the text before, so each member is valid or absent. A context is found, made
+ * or handed on; one that exists is never written anew.
  */
 #include "lib/contract/terms.h"
 

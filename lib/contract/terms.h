@@ -1,7 +1,6 @@
 /*
- * terms.h - terms as calls use them, each member where it is looked for, each default filled in;
- * and what calls ask by them: other names of tools, the tool of the handshake, contexts, the tools
- * of a server.
+ * terms.h - contract settings as calls use them: each member in its place, each default filled in.
+ * Calls ask here for aliases, the tool of the handshake, contexts, and the tools of a server.
  */
 #ifndef MX_TERMS_H
 #define MX_TERMS_H

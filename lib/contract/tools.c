@@ -1,9 +1,9 @@
 /*
- * tools.c - a server's tools and their schemas. A list is read when it comes, entry by entry, and a
- * schema compiled when its tool is called first or doubts are asked for: a tool whose schema cannot
- * be used, or that is no tool at all, is no concern of the others.
+ * tools.c - a server's tools and their schemas. A list is read when it arrives, entry by entry. A
+ * schema is compiled when its tool is first called, or when doubts are asked for: so a tool with
+ * an unusable schema does not affect the others.
  *
- * What is compiled counts for the participant whose tools they are, once for each tool.
+ * What is compiled counts for the participant that has the tools, once for each tool.
  */
 #include "lib/contract/terms.h"
 

@@ -1,7 +1,7 @@
 /*
- * wrap.c - from what a server or program has returned to the answer that its caller gets. What came
- * is found and judged here; others write the envelope; here it is put where the result was. Values
- * are passed on as they are written, so nothing is read into numbers or strings and written again.
+ * wrap.c - turns what a server or program has returned into the answer for its caller. This file
+ * finds the result and judges it, others write the envelope around it. Values keep their bytes:
+ * nothing is read into numbers or strings and written again.
  */
 #include "lib/contract/wrap.h"
 

@@ -1,7 +1,7 @@
 /*
- * alarm.c - time and chance for what runs on a loop. A libuv handle may be freed only after the
- * loop has said so, but who owns a client frees it at once: so the handle lives in memory of its
- * own, which frees itself.
+ * alarm.c - clocks, random bytes and a timer for what runs on a loop. libuv lets a handle be freed
+ * only in its close callback, but an owner frees its client at once. So the handle lives in memory
+ * of its own, and frees itself.
  */
 #include "lib/edge/alarm.h"
 

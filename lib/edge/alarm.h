@@ -1,6 +1,6 @@
 /*
- * alarm.h - the system's clocks and chance, and a timer on a loop that outlives its owner for as
- * long as libuv needs it.
+ * alarm.h - the system's clocks and random bytes, and a timer on a loop: it outlives its owner for
+ * as long as libuv needs it.
  */
 #ifndef EDGE_ALARM_H
 #define EDGE_ALARM_H

@@ -1,8 +1,8 @@
 /*
- * file.c - whoever writes a file that is read again and again may put something else in its place,
- * so what is there is asked of the open descriptor. The time of a file is not enough to know its
- * content by: two versions may share it, and a copy that keeps times (cp -p) brings an old one. The
- * time of its inode cannot be set back.
+ * file.c - reads files that are read again and again. Their writer may put another file in place
+ * of one, so all questions go to the open descriptor. The modification time does not identify the
+ * content: two versions may share it, and a copy that keeps times (cp -p) brings an old one. The
+ * change time of an inode cannot be set back.
  */
 #include "lib/edge/file.h"
 

@@ -1,8 +1,8 @@
 /*
- * journal.c - two logs, files of each for every run. Lines are few and short, and files never make
- * anybody wait for a reader, so they are written at once: a queue would lose what it holds when the
- * process is killed, and these lines are read after that. The file at hand is locked for as long as
- * the process lives; so another process that clears the folder knows which are in use.
+ * journal.c - writes two logs, one file of each for every run. Lines are few and short, and a
+ * regular file never blocks on its reader, so each line is written at once: a queue would lose its
+ * lines when the process is killed. The process locks its file for as long as it lives; so another
+ * process that clears the folder knows which files are in use.
  */
 #define _DEFAULT_SOURCE /* flock */
 #include "lib/edge/journal.h"

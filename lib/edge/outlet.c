@@ -1,9 +1,9 @@
 /*
- * outlet.c - lines that nobody has to read. Whoever reads a program's standard error may stop
- * reading (a terminal under Ctrl-S, a host that never looks). A write(2) would then block, and the
- * loop with it. Setting O_NONBLOCK there was refused: the flag belongs to all processes that share
- * the descriptor. A thread that waits in our place was refused: a loop that never waits needs none,
- * and the lines it had taken would be lost when the program is killed.
+ * outlet.c - writes lines that nobody has to read. The reader of standard error may stop (a
+ * terminal under Ctrl-S, a host that never looks), and a write(2) would then block the loop.
+ * O_NONBLOCK was refused: the flag belongs to all processes that share the descriptor. A thread
+ * was refused: a loop that never waits needs none, and its lines would be lost when the program is
+ * killed.
  */
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */
 #include "lib/edge/outlet.h"

@@ -1,6 +1,6 @@
 /*
- * decisive.h - the members of an object that somebody decides by, found so that no other reader
- * can find others: names are compared the way readers do that ignore letter case, too.
+ * decisive.h - finds the members of an object that somebody decides by. Some readers ignore letter
+ * case, so names are compared that way, too: no other reader can find other members.
  */
 #ifndef MX_DECISIVE_H
 #define MX_DECISIVE_H

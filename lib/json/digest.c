@@ -1,10 +1,9 @@
 /*
- * digest.c - one form for each value, and digests of it by libcrypto. The text is indexed, not
- * built into values, and what is in its form already is copied: most strings, small integers,
- * literals. Only the members of an object need memory, for a list to sort; the lists of all objects
- * that are being written lie in one array, one behind the other. The form is written out whole and
- * then digested: feeding it piece by piece would save its memory, but most pieces are a comma or a
- * name.
+ * digest.c - the canonical form of values, and digests of it by libcrypto. The text is indexed,
+ * not built into values, and a part that is canonical already is copied. Only the members of an
+ * object need memory, for a list to sort; the lists of all open objects lie in one array. The form
+ * is written out whole and then digested: most of its pieces are a comma or a name, too small to
+ * digest one by one.
  */
 #include "lib/json/digest.h"
 

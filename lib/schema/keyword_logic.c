@@ -1,11 +1,10 @@
 /*
- * keyword_logic.c - subschemas for the same value. allOf, anyOf, oneOf, not, if: what branches find
- * is not listed, except where a branch has to hold; there the fault is in the value, not in the
- * choice. $ref and $dynamicRef: where they lead is found when all subschemas are known; a dynamic
- * one asks the resources that were entered on the way, the outermost first. dependentRequired,
- * dependentSchemas, and dependencies of draft-07, which is both: what else has to be there, or
- * hold, when a member is there. unevaluatedItems and unevaluatedProperties: what no other subschema
- * has looked at. Their checks come last; the marks are the run's.
+ * keyword_logic.c - keywords whose subschemas judge the same value. Of allOf, anyOf, oneOf, not
+ * and if, errors are listed only for a branch that has to hold. `$ref` and `$dynamicRef` are
+ * resolved when all subschemas are known; a dynamic one asks the resources that were entered on
+ * the way, the outermost first. dependentRequired, dependentSchemas, and dependencies of draft-07
+ * say what must hold when a member is there. unevaluatedItems and unevaluatedProperties judge what
+ * no other subschema has looked at: their checks come last, and run.c keeps the marks.
  */
 #include "lib/schema/build.h"
 

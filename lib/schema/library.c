@@ -1,10 +1,10 @@
 /*
- * library.c - what a schema is made of: its dialects, its keywords, resources by their URI, anchors
- * by resource and name. Names come from whoever writes the schema, so their hashes have a key that
- * he does not know; keywords are found by the hash that the indexed text has anyway. Two dialects
- * are built in. Others are made of the vocabularies of 2020-12 by a meta-schema that the caller
- * has; one that asks for a vocabulary that is not here cannot be used, because leaving out what it
- * asks for would let pass what it forbids.
+ * library.c - what a schema is made of: its dialects, its keywords, resources by their URI,
+ * anchors by resource and name. The author of a schema chooses its names, so their hashes have a
+ * secret key; keywords are found by the hash that the indexed text has anyway. Two dialects are
+ * built in. A meta-schema of the caller can make others from the vocabularies of 2020-12. A
+ * meta-schema with an unknown vocabulary is refused: leaving out that vocabulary would let pass
+ * what it forbids.
  */
 #include "lib/schema/library.h"
 

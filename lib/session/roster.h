@@ -1,6 +1,6 @@
 /*
- * roster.h - what the router says of participants: who is in the topic, and what each of them could
- * send; who was there before we joined anew and has not come back; what we may send ourselves.
+ * roster.h - what the router says of participants: who is in the topic and what each could send;
+ * who was there before we joined anew and has not come back; our own grants.
  */
 #ifndef MX_ROSTER_H
 #define MX_ROSTER_H

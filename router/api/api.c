@@ -1,6 +1,6 @@
 /*
- * api.c - what handlers share: a request's query and body read by the rows of its route, what its
- * caller may do, pages; and the handlers of a few lines. Is it alive, is it ready? These are two
+ * api.c - what handlers share: a request's query and body, read by the rows of its route; what its
+ * caller may do; pages. The handlers of a few lines are here as well. Alive and ready are two
  * questions: a draining router is alive but not ready, and must not be killed for it.
  */
 #include "router/api/api.h"

@@ -1,7 +1,7 @@
 /*
- * api_admin.c - what administrators may look at: who there is and what each may send, topics, the
- * policy. Those who are configured are sorted, those who are connected or changed are not: a page
- * of names is picked first, then what belongs to it is looked up.
+ * api_admin.c - what administrators may look at: participants and what each may send, topics, the
+ * policy. Configured participants are sorted, connected and changed ones are not: so a page of
+ * names is picked first, then the data of each name.
  */
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"

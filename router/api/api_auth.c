@@ -1,6 +1,6 @@
 /*
- * api_auth.c - hands out admission: tokens to anybody in dev mode, tickets to those who already
- * bear a token but cannot send it in a WebSocket handshake, renewals.
+ * api_auth.c - gives out credentials: tokens to anybody in development mode, tickets to
+ * participants that cannot send their token in a WebSocket handshake, renewals.
  */
 
 #include "lib/json/json_write.h"

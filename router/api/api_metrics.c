@@ -1,9 +1,9 @@
 /*
- * api_metrics.c - the hub's counters as Prometheus text, version 0.0.4, generated from their table,
- * so that a new counter is exported by being declared. Labels hold error codes and fixed numbers
- * only: names of topics, tools and participants are unbounded, and nobody's business who may read
- * metrics; nor are paths, so a file is named by its setting. What there is none of (a stage of the
- * store, a file with keys) has no lines.
+ * api_metrics.c - the hub's counters as Prometheus text, version 0.0.4, generated from their
+ * table, so that a new counter is exported by being declared. Labels hold error codes and fixed
+ * numbers only: names of topics, tools and participants are unbounded, and readers of metrics need
+ * not know them. Paths are private as well, so a file is named by its setting. A part that does
+ * not exist (a stage of the store, a file with keys) has no lines.
  */
 #include "lib/json/json_write.h"
 #include "router/api/api.h"

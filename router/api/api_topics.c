@@ -1,9 +1,10 @@
 /*
- * api_topics.c - questions about topics. A topic nobody has joined yet answers like an empty one:
- * that is what clients of the original router expect, and whoever holds a token for a topic may
- * know that it is empty. Lists come in pages: who asks in a loop for ten thousand names, sorted and
- * written each time, would make everybody else wait for a second. The hub keeps topics and
- * participants sorted, so a page begins where the one before ended, and costs what is in it.
+ * api_topics.c - questions about topics. A topic that nobody has joined yet answers like an empty
+ * one: clients of the original router expect that, and the holder of a token for a topic may know
+ * that it is empty. Lists come in pages: a client that asks in a loop for ten thousand names,
+ * sorted and written each time, would make everybody else wait for a second. The hub keeps topics
+ * and participants sorted, so a page begins where the one before ended, and costs only its own
+ * rows.
  */
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"

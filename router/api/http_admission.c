@@ -1,8 +1,8 @@
 /*
- * http_admission.c - may this connection be upgraded, and as whom? Every refusal is an HTTP answer
- * with a reason, given before there is a WebSocket; accepting first and closing with a code was
- * refused, since scripts and proxies read statuses and nobody reads close codes. Protocol: section
- * 7.
+ * http_admission.c - may this connection be upgraded, and as which participant? Each refusal is an
+ * HTTP answer with a reason, before there is a WebSocket. Accepting first and closing with a code
+ * was refused, because scripts and proxies read statuses and nobody reads close codes. Protocol:
+ * section 7.
  */
 #include "router/api/api.h"
 

@@ -1,8 +1,8 @@
 /*
- * http_api.c - finds out what a request wants and who may want it, then hands it to one handler.
- * The routes are one table: method, path, what it answers, handler, what access it needs, what it
- * may be asked. A chain of string comparisons was refused, because 404, 405 with Allow, OPTIONS,
- * HEAD and the OpenAPI document all follow from a table.
+ * http_api.c - finds the route of a request, checks the access that it needs, and calls one
+ * handler. The routes are one table: method, path, what it answers, handler, access, parameters. A
+ * chain of string comparisons was refused, because 404, 405 with Allow, OPTIONS, HEAD and the
+ * OpenAPI document all follow from a table.
  */
 #include "lib/json/json_write.h"
 #include "router/api/api.h"

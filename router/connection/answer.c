@@ -1,7 +1,7 @@
 /*
- * answer.c - one request, one answer, one write. A second request on the connection was refused:
- * what stands between two requests is where the readers of HTTP disagree. What decides about a
- * request must not stand there twice either: a proxy might look at the other one.
+ * answer.c - one request, one answer, one write. A second request on the connection was refused,
+ * because readers of HTTP disagree about where one request ends and the next begins. A header that
+ * decides something must not stand there twice either: a proxy might look at the other one.
  */
 
 #include "lib/wire/http_head.h"

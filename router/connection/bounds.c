@@ -1,8 +1,7 @@
 /*
- * bounds.c - what a person wants to see before a program is started: the bounds that everybody
- * together may take, and one participant or address; and whether the files are there, because a
- * folder that is missing would show only at the start. Of a database the header is read, as at a
- * start: whether all of it is whole is for its own programs to say.
+ * bounds.c - shows, before a program is started, the bounds of all together, and of one
+ * participant or address. It also looks for the files, because a missing folder would show only at
+ * the start. Of a database it reads the header, as a start does; its own programs check the rest.
  */
 #include "router/connection/bounds.h"
 

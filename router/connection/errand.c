@@ -1,7 +1,7 @@
 /*
- * errand.c - files are looked at once a second; inotify was refused: it tells nothing of files on a
- * network, and misses a folder that is mounted anew. All of that takes a thread: a disk that has
- * gone away answers nothing for minutes, a large list of revoked certificates takes a second, and a
+ * errand.c - a thread looks at files once a second. inotify was refused: it tells nothing of files
+ * on a network, and misses a folder that is mounted anew. The loop cannot do this itself: a disk
+ * that has gone away answers nothing for minutes, a large revocation list takes a second, and a
  * hundred thousand participants take several.
  */
 #include "router/connection/errand.h"

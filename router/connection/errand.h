@@ -1,6 +1,7 @@
 /*
- * errand.h - what may wait for a disk, or takes milliseconds: a thread does it, the loop takes what
- * came of it. Each errand is on one thread at a time, so a disk that hangs holds up only its own.
+ * errand.h - work that may wait for a disk, or takes milliseconds: a thread does it, the loop
+ * takes the result. Each errand is on one thread at a time, so a disk that hangs delays only its
+ * own.
  */
 #ifndef EDGE_ERRAND_H
 #define EDGE_ERRAND_H

@@ -1,6 +1,6 @@
 /*
- * proxies.c - a proxy is not charged for its connections: whoever it names is. The place that a
- * connection without a token has among the unauthenticated moves to that address, too.
+ * proxies.c - the router charges the address that a proxy names, not the proxy. The place of an
+ * unauthenticated connection moves to that address, too.
  */
 
 #include "router/connection/connection.h"

@@ -1,9 +1,9 @@
 /*
- * refusal.c - whoever runs the router asks why somebody cannot do what they should. So a line has
- * all that is known: the participant, where it is certain; the grant that came nearest; what is
- * wrong with a token. To find it out costs something, and is done after the line was permitted. A
- * token whose time is over was good at its time: it is verified as if it were then, so that the
- * line names who bears it. The dates of one that nobody has signed are never believed.
+ * refusal.c - an operator asks why somebody was refused. So a line has all that is known: the
+ * participant, where it is certain; the grant that came nearest; what is wrong with a token. To
+ * find that out costs something, so it is done after the rate limit has permitted the line. An
+ * expired token is verified as of its own time, so that the line names its bearer. The dates of an
+ * unsigned token are never believed.
  */
 #include "router/connection/refusal.h"
 

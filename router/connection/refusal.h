@@ -1,6 +1,6 @@
 /*
- * refusal.h - what log and audit are told of what was refused: who, what and why. They say more
- * than whoever was refused is told, and never a token.
+ * refusal.h - what log and audit say of a refusal: who, what and why. They say more than the
+ * refused participant is told, and never a token.
  */
 #ifndef EDGE_REFUSAL_H
 #define EDGE_REFUSAL_H

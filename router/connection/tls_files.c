@@ -1,15 +1,15 @@
 /*
  * tls_files.c - all that is decided about TLS before anybody connects: versions, ciphers, and what
- * is left out because it has been a hole elsewhere (compression, renegotiation). Tickets are left
- * out as well: a connection lives for hours, so to come back costs little, and without tickets no
- * key exists by which what was recorded can be read later.
+ * is left out because it has been a hole elsewhere (compression, renegotiation). Session tickets
+ * are left out as well: a connection lives for hours, so a new handshake costs little, and without
+ * tickets no key exists that decrypts recorded traffic later.
  *
  * A large revocation list takes a second to be read, and a disk that has gone away answers nothing
  * for minutes. So a thread asks the files for their times, reads them, and frees what was in force
- * before; the loop only exchanges one for the other. Files are read again when they have not
- * changed for a second: certificate and key are two files, and between the first and the second
- * change they do not belong together. After a failure they are read again now and then: there may
- * have been no descriptor left, or no disk.
+ * before; the loop only exchanges one for the other. Files are read when they have not changed for
+ * a second: certificate and key are two files, and do not fit together between their two changes.
+ * After a failure they are read again now and then: there may have been no descriptor left, or no
+ * disk.
  */
 #include "router/connection/tls_files.h"
 

@@ -1,6 +1,6 @@
 /*
- * tls_files.h - certificates and keys as files have them, made into what connections are given, and
- * kept up to date; likewise the public keys that tokens are believed by.
+ * tls_files.h - TLS contexts made from files with certificates and keys, and kept up to date;
+ * likewise the public keys that tokens are verified with.
  */
 #ifndef EDGE_TLS_FILES_H
 #define EDGE_TLS_FILES_H

@@ -1,6 +1,7 @@
 /*
- * turn.c - one participant may have hundreds of connections, so the share of a turn is the
- * participant's. Shares of a connection were refused: who has many would have many.
+ * turn.c - a share of the turn belongs to a participant, because one participant may have hundreds
+ * of connections. A share for each connection was refused: more connections would mean more of the
+ * turn.
  */
 #include "router/connection/turn.h"
 

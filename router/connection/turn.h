@@ -1,6 +1,6 @@
 /*
- * turn.h - nobody takes up a loop turn: what a read holds beyond its owner's share is deferred to
- * the next one.
+ * turn.h - shares of a loop turn: what a read holds beyond its owner's share waits for the next
+ * turn.
  */
 #ifndef EDGE_TURN_H
 #define EDGE_TURN_H

@@ -1,8 +1,10 @@
 /*
- * wire.c - libwebsockets tells when a socket takes bytes and never holds any of ours: what it held
- * no bound could see and no metric show, and a message of its own could fall between two of ours.
- * Bytes that wait are copied, because what lent them (the hub's log) moves on. Under TLS they
- * are sealed before: what waits is what will be sent, whenever that is.
+ * wire.c - libwebsockets tells when a socket takes bytes, and never holds bytes of ours: no bound
+ * would count them and no metric show them, and a message of its own could fall between two of
+ * ours.
+ *
+ * Bytes that wait are copied, because their lender (the hub's log) moves on. Under TLS they are
+ * encrypted before: what waits is what will be sent.
  */
 #include "router/connection/connection.h"
 

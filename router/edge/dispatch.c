@@ -1,6 +1,6 @@
 /*
- * dispatch.c - libwebsockets reads as much as its buffer takes, which can be a thousand messages of
- * one connection. What is beyond its owner's share of the turn is deferred. Smaller reads were
+ * dispatch.c - libwebsockets reads as much as its buffer takes, which can be a thousand messages
+ * of one connection. Bytes beyond their owner's share of the turn are deferred. Smaller reads were
  * refused: large messages would pay for them.
  */
 #include "router/connection/connection.h"

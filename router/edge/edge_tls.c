@@ -1,10 +1,9 @@
 /*
  * edge_tls.c - where TLS meets a connection. A handshake costs as much as hundreds of messages, so
- * it has its price in the turn that all share who are not authenticated (turn.h): whoever opens
- * many at once waits, and delivery goes on. A name in a certificate means what the administrator
- * has written beside it, and nothing by itself: authorities sign names for many purposes. A
- * certificate with names of two participants stands for nobody, because which of them was meant
- * would be a guess. One that was revoked stands for nobody either, however it came in.
+ * it is charged to the turn of all unauthenticated connections (turn.h): a client that opens many
+ * waits, and delivery goes on. A name in a certificate counts only with the participant that the
+ * administrator has written beside it, because authorities sign names for many purposes. A
+ * certificate stands for nobody when it has names of two participants, or was revoked.
  */
 #include "router/edge/edge_parts.h"
 

@@ -1,7 +1,7 @@
 /*
- * evict.c - all that walks connections and ends some of them. Deadlines are plain numbers looked at
- * once a second: libwebsockets' own timers are a sorted list, and twenty thousand of them cost
- * 200 us per message.
+ * evict.c - walks all connections, and ends those that are late, slow or too many. Deadlines are
+ * plain numbers looked at once a second: libwebsockets' own timers are a sorted list, and twenty
+ * thousand of them cost 200 us per message.
  */
 #include "router/connection/connection.h"
 #include "router/edge/edge_parts.h"

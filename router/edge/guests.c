@@ -1,7 +1,7 @@
 /*
- * guests.c - a guest waits twice: to be let in (turn.h asks for it), and for its join to be
- * stored. Joins are answered in the order in which they were accepted, so of those who wait for
- * that the first is looked at.
+ * guests.c - a guest waits twice: to be admitted (turn.h asks for it), and for its join to be
+ * stored. Joins are stored in the order in which they were accepted, so it is enough to look at
+ * the first that waits.
  */
 #include "router/edge/edge_parts.h"
 

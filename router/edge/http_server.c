@@ -1,7 +1,7 @@
 /*
- * http_server.c - a head is kept as it came until its request is answered; everything that was
- * read out of it points into it. A body nobody asked for is never read: the answer goes out and
- * the connection ends. What follows the head of a handshake are frames already.
+ * http_server.c - keeps the head of a request as it came until the request is answered; what was
+ * read from it points into it. A body that no route asked for is never read: the answer goes out
+ * and the connection ends. Bytes behind the head of a handshake are frames already.
  */
 #include "lib/wire/http_head.h"
 #include "router/connection/connection.h"

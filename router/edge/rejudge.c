@@ -1,8 +1,8 @@
 /*
- * rejudge.c - ten thousand participants are not judged in one turn of the loop: some are, and
- * whoever says something before its turn has come is judged then. So a change is in force for the
- * very next message, and nobody waits for it. Those who were judged stand at the end of the list of
- * all connections, where new ones come in; so the first one tells whether any are left.
+ * rejudge.c - judges connections anew after a reload, some of them in each turn of the loop. One
+ * that sends before it was judged is judged at once, so a change is in force for the very next
+ * message. Judged connections move to the end of the list of all, where new ones come in; so the
+ * first one tells whether any are left.
  */
 
 #include "router/edge/edge_parts.h"

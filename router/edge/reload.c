@@ -1,10 +1,8 @@
 /*
- * reload.c - a hundred thousand participants take seconds to read, so a thread of its own does
- * that, and compares; the loop only exchanges one configuration for the other. What is equal in
- * both is shared, so a reload that changes one entry compiles one. The struct that edge->config
- * points to stays where it is: who reads a setting through it has the new one from then on. An
- * administrator sees at a glance whether it did what was meant, also when ten thousand participants
- * have changed: sums first, then a line each, up to a number.
+ * reload.c - a thread reads a new configuration and compares it, because a hundred thousand
+ * participants take seconds; the loop only exchanges one for the other. Equal parts are shared, so
+ * a reload that changes one entry compiles one. edge->config points to the same struct before and
+ * after. The log has the sums of what changed first, then a line for each change, up to a number.
  */
 #include "router/edge/edge_parts.h"
 

@@ -1,9 +1,9 @@
 /*
- * forwarded.c - X-Forwarded-For, and Forwarded as in RFC 7239. Read from the right: what a client
- * has written itself stands on the left of what the proxies have appended. Which of the two headers
- * counts is a setting, because a proxy that writes the one passes the other on as it came. Both
- * versions of the PROXY protocol are told apart by their first bytes, which no request and no TLS
- * handshake begins with. Extensions of version 2 are passed over.
+ * forwarded.c - reads X-Forwarded-For, Forwarded (RFC 7239) and the PROXY protocol. Headers are
+ * read from the right, because a client's own entries stand on the left of those that proxies have
+ * appended. A setting says which of the two headers counts, because a proxy that writes the one
+ * passes the other on as it came. The first bytes tell both versions of the PROXY protocol apart;
+ * no request and no TLS handshake begins with them. Extensions of version 2 are passed over.
  */
 #include "router/http/forwarded.h"
 

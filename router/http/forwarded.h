@@ -1,6 +1,6 @@
 /*
- * forwarded.h - whom a connection is from, as proxies say it: in the head of a request, or by the
- * PROXY protocol, versions 1 and 2, before its first byte.
+ * forwarded.h - the address of a client as a proxy states it: in the head of a request, or before
+ * its first byte by the PROXY protocol, versions 1 and 2.
  */
 #ifndef EDGE_FORWARDED_H
 #define EDGE_FORWARDED_H

@@ -1,11 +1,11 @@
 /*
- * gate.c - an attempt is charged before anything is known but its address, and the charge moves to
- * the participant as soon as one is known. So a thousand people behind one address cost it nothing,
- * and a thousand attempts of somebody without a token cost nobody else anything. Where a thousand
- * people and the somebody share an address, they are told apart by what they show.
+ * gate.c - an attempt is charged to its address, and the charge moves to the participant as soon
+ * as that is known. So a thousand people behind one address cost it nothing, and a thousand
+ * attempts without a token cost nobody else anything. Where both share an address, their
+ * credentials tell them apart.
  *
- * The bound on all addresses together is for botnets. It turns away first who asks most, because a
- * bound that turned everybody away would itself be what an attacker wants.
+ * The bound on all addresses together is for botnets. It refuses those first that ask most: a
+ * bound that refused everybody would be what an attacker wants.
  */
 #include "router/http/gate.h"
 

@@ -1,6 +1,6 @@
 /*
- * gate.h - what everybody may ask of the router before it is known who asks, and after. Time is
- * an argument. Protocol: sections 7 and 8.
+ * gate.h - rates of requests before and after the participant is known. Time is an argument.
+ * Protocol: sections 7 and 8.
  */
 #ifndef EDGE_GATE_H
 #define EDGE_GATE_H

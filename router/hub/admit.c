@@ -1,12 +1,12 @@
 /*
- * admit.c - a participant comes in. Everything that can fail is done before anything is changed,
- * so that a refused or failed join leaves no trace and, in a takeover, the old connection lives.
+ * admit.c - a participant joins. Everything that can fail is done before anything is changed, so a
+ * refused or failed join leaves no trace and, in a takeover, the old connection lives.
  *
- * Several connections of one participant may be in one topic. Who asks for nothing is the
- * participant itself and replaces who was; who asks for an instance replaces nobody but its own old
- * connection, which is known by a key. Without that key two windows that come back after a break
- * could end each other: the router gave the number of the one that was away to a third. Choosing
- * the number is not left to clients, because they would have to know each other.
+ * Several connections of one participant may be in one topic. A plain join is the participant
+ * itself, and replaces its connection. A join as an instance replaces only its own old connection,
+ * which a key identifies. Without that key two windows that come back could end each other: the
+ * router gave the number of the absent one to a third. Clients do not choose the number, because
+ * they would have to know each other.
  */
 
 #include "router/hub/depart.h"

@@ -1,6 +1,6 @@
 /*
- * commit.c - the way through the gate: tasks are handed out by pull, and each is answered once.
- * What an answer means depends on what was submitted, one row each.
+ * commit.c - hands out tasks by pull, and takes one answer to each. What an answer does depends on
+ * what was submitted, one row each.
  */
 #include "router/hub/depart.h"
 #include "router/hub/hub.h"

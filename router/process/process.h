@@ -1,5 +1,5 @@
 /*
- * process.h - what the system says about this process and gives it, and what it tells others.
+ * process.h - asks the system about this process and its limits, and tells systemd about it.
  */
 #ifndef EDGE_PROCESS_H
 #define EDGE_PROCESS_H

@@ -1,15 +1,15 @@
 /*
- * pool.c - bounds per topic multiply with the number of topics, which whoever may create topics
- * chooses. So there is one bound on all of them, and the rule of all that is shared: of the largest
- * holder, the participant for whom the topics came to be, the largest topic gives back. Its maker
- * is found in a heap and the topic among the maker's, which has as many as one participant may.
+ * pool.c - anybody who may create topics chooses how many there are, so bounds per topic bound
+ * nothing. There is one bound on all topics, and the rule of everything shared: of the largest
+ * holder, the participant for whom the topics were created, the largest topic gives back. A heap
+ * finds the holder, and the topic is searched among its topics, of which each participant may have
+ * a fixed number.
  *
- * A topic that can give nothing leaves the lines until it changes. So no topic is looked at twice
- * in vain, however often room is wanted.
+ * A topic that can give nothing leaves the lines until it changes, so no topic is looked at twice
+ * in vain.
  *
- * Tallies count where things come and go, so asking for a share is one look at a number. Those
- * without anything on them go at once: a table of everybody who ever came would be memory that
- * anybody can fill.
+ * A tally counts what comes and goes, so asking for a share reads one number. An empty tally is
+ * freed at once: a table of everybody who ever came would be memory that anybody can fill.
  */
 #include "router/hub/topic/pool.h"
 

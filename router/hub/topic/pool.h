@@ -1,6 +1,6 @@
 /*
- * pool.h - what participants have in the hub, and the memory that all topics' logs have together:
- * who is the next to give some back when it is used up (topic.h). Protocol: section 5 (bounds).
+ * pool.h - what participants hold in the hub, and the memory of all topics' logs together: when it
+ * is used up, who gives some back next (topic.h). Protocol: section 5 (bounds).
  */
 #ifndef HUB_POOL_H
 #define HUB_POOL_H

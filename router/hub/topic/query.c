@@ -1,6 +1,6 @@
 /*
- * query.c - finds topics, and tells what the HTTP API asks of them, figures included. Answers are
- * written as JSON text, because envelopes have to come out byte for byte as they went in.
+ * query.c - finds topics, and answers the HTTP API's questions about them. Answers are JSON text,
+ * because envelopes have to leave byte for byte as they came.
  */
 #include "router/hub/topic/query.h"
 

@@ -1,9 +1,8 @@
 /*
  * config.c - the order of the steps: defaults, file, environment, flags, each overwriting the one
  * before; then checks across several values; then tokens. Every step adds its faults to one text
- * and goes on, so that a person can correct all of them at once. Whether the files of TLS, store
- * and audit can be used is no matter of the configuration: whoever opens them finds out, and for
- * --check router/connection/bounds.c looks.
+ * and goes on, so that a person can correct all of them at once. The files of TLS, store and audit
+ * are not checked here: their users open them, and router/connection/bounds.c looks for --check.
  */
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"

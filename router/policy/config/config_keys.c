@@ -1,8 +1,8 @@
 /*
- * config_keys.c - the keys of tokens: from `secret`, from `keys`, from a key set, or random in dev
- * mode. Each key gets its algorithm here, before any token is read. What is wrong with a file at
- * its first reading is a fault of the configuration; later readings are the loop's business, and
- * leave the keys as they were.
+ * config_keys.c - the keys of tokens: from `secret`, from `keys`, from a key set, or random in
+ * development mode. Each key gets its algorithm here, before any token is read. A fault of a file
+ * at its first reading is a fault of the configuration; at a later reading the keys stay as they
+ * were.
  */
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"

@@ -1,7 +1,7 @@
 /*
- * config_listen.c - "127.0.0.1:8080" and "192.0.2.0/24" taken apart. Names are not looked up for
- * the former: whether a configuration is valid must not depend on a name server. They are refused
- * for the latter: nor must it, whom to believe.
+ * config_listen.c - takes "127.0.0.1:8080" and "192.0.2.0/24" apart. Names of addresses to listen
+ * on are not looked up, and names of proxies are refused: neither a valid configuration nor trust
+ * in a proxy may depend on a name server.
  */
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"

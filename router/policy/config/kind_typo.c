@@ -1,6 +1,6 @@
 /*
- * kind_typo.c - the names that the components of a pattern are compared with, and how many errors
- * are taken for typing (lib/base/match.h).
+ * kind_typo.c - names to compare the components of a pattern with, and how many differences still
+ * count as typing errors (lib/base/match.h).
  */
 #include "router/policy/config/config.h"
 

@@ -1,6 +1,6 @@
 /*
- * changes.h - what was granted and taken away while the router runs, by participant and topic.
- * It lies over what a credential gives, lives in memory, and ends with the process.
+ * changes.h - what administrators grant and take away while the router runs, by participant and
+ * topic. It is laid over what a credential gives, lives in memory, and ends with the process.
  * Protocol: section 8.
  */
 #ifndef POLICY_CHANGES_H

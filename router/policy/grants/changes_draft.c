@@ -1,11 +1,11 @@
 /*
- * changes_draft.c - works out what an order makes of the changes for a participant. It works on a
- * copy of the participant's list, which then takes the list's place: a refusal half-way leaves
- * nothing behind, and a preview is a copy that is thrown away. To take away is always safe, to give
- * is not: what is unclear about patterns is read so that less may be sent.
+ * changes_draft.c - applies an order to the changes of a participant. It works on a copy of the
+ * participant's list, which then takes the list's place: a refusal half-way leaves nothing behind,
+ * and a preview is a copy that is thrown away. Taking away is always safe, giving is not: an
+ * unclear pattern is read so that less may be sent.
  *
- * Refused: changes that only their maker may take back. Then a table that one administrator has
- * filled stays full. Refused, too: writing changes into the configuration. What somebody was lent
+ * Refused: changes that only their maker may take back, because a table that one administrator has
+ * filled would stay full. Refused, too: writing changes into the configuration, because a grant
  * for an hour must not outlive the process that counts the hour.
  */
 #include "router/policy/grants/changes.h"

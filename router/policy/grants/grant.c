@@ -1,5 +1,5 @@
 /*
- * grant.c - a grant is made once, shown on the wire many times: its JSON forms are written when
+ * grant.c - a grant is made once and shown on the wire many times: its JSON forms are written when
  * it is made, so that a welcome to a thousand participants copies bytes.
  */
 #include "router/policy/grants/grant.h"

@@ -1,5 +1,5 @@
 /*
- * grant.h - what a token earned: who its bearer is, what it may send, how it wants to read.
+ * grant.h - what a token gives: its bearer, what the bearer may send, how it wants to read.
  */
 #ifndef HUB_GRANT_H
 #define HUB_GRANT_H

@@ -1,6 +1,6 @@
 /*
- * audit_verify.h - is a chain whole, and if not, where and how was it damaged? docs/audit.md,
- * "What verify says".
+ * audit_verify.h - says whether a chain is whole, and if not, where and how it was damaged.
+ * docs/audit.md, "What verify says".
  */
 #ifndef STORE_AUDIT_VERIFY_H
 #define STORE_AUDIT_VERIFY_H
