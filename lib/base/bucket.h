@@ -40,7 +40,7 @@ void mx_bucket_return(struct mx_bucket *cell, struct mx_rate rate, uint64_t cost
 int64_t mx_bucket_wait_ms(const struct mx_bucket *cell, struct mx_rate rate, uint64_t cost,
                           int64_t now_ms);
 
-/** What is there now; nothing while a minute is owed. The rate has a limit. */
+/** The present content; 0 while a minute is owed. The rate has a limit. */
 uint64_t mx_bucket_left(const struct mx_bucket *cell, struct mx_rate rate, int64_t now_ms);
 
 /**

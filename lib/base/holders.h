@@ -12,7 +12,7 @@
 
 struct mx_holder;
 
-/** What an owner's wish for more meets. */
+/** The answer to an owner's wish for more. */
 enum mx_sharing {
     MX_SHARING_FITS,
     MX_SHARING_OVER_CAP,   /* refuse the owner's own request */

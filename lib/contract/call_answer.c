@@ -199,7 +199,7 @@ static enum mcpx_err wrap(struct ending *e)
     return err;
 }
 
-/* What records say of a result that is delivered. */
+/* Chooses the words of the record for a delivered result. */
 static void judge_delivered(struct ending *e)
 {
     bool is_broken = e->wrapped.is_broken && e->calls->terms->validate == MX_VALIDATE_ENFORCE;

@@ -186,7 +186,7 @@ static void read_method(struct reading *r, const struct mcpx_call_request *reque
         read_params(r, request->params.text ? request->params : params);
 }
 
-/* What is no JSON-RPC request cannot be called, whatever else is right with it. */
+/* A payload that is no JSON-RPC request cannot be called at all. */
 static void refuse_broken(struct reading *r)
 {
     r->out->is_hopeless = true;

@@ -187,7 +187,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     mx_child_input_flush(child);
 }
 
-/* What is written goes; memory beyond the usual goes, too. */
+/* Drops the bytes that were written, and memory beyond the usual size. */
 static void forget_written(struct mcpx_child *child)
 {
     struct mcpx_text *queue = &child->queue;

@@ -434,7 +434,7 @@ static size_t change_at(const struct edit *edit, const struct mcpx_json_walk *wa
     return i;
 }
 
-/* What stood after the last piece now stands before this one. */
+/* The white space after the last piece now stands before this one. */
 static void put_separator(struct edit *edit)
 {
     mcpx_text_slice(edit->out, edit->tail);

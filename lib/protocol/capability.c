@@ -54,7 +54,7 @@ static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCR
 
 /* ---- asked pattern by pattern ---- */
 
-/* Who is listed is so with all its instances. Protocol: section 3. */
+/* A listed participant is listed with all its instances. Protocol: section 3. */
 static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
 {
     struct mcpx_slice identity = mcpx_identity_of(addressee);

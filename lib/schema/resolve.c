@@ -189,7 +189,7 @@ static bool mark(struct mx_walk *walk, uint32_t node)
     return true;
 }
 
-/* What is no schema is left to its meta-schema. */
+/* Leaves a value that is no schema to the meta-schema. */
 static bool walk_schema(struct mx_walk walk, uint32_t node)
 {
     struct mx_library *library = walk.library;

@@ -42,7 +42,7 @@ static void read_place(struct mx_place *place, struct mcpx_slice payload)
  */
 enum { CATCH_UP_MS = 5000, ABSENT_MS = 10000 };
 
-/* What is read from a welcome, before anything changes. */
+/* The content of a welcome, read before anything changes. */
 struct welcome {
     struct mx_person *you;
     struct mx_grants grants;

@@ -105,7 +105,7 @@ void mx_frames_feed_own(struct mx_frames *frames, char *bytes, size_t len);
 /** The next thing. `found` is filled as its step says. */
 enum mx_frames_step mx_frames_next(struct mx_frames *frames, struct mx_frames_found *found);
 
-/** What of the piece last fed was not looked at yet. Lent as that piece is. */
+/** The unread rest of the piece last fed. Lent as that piece is. */
 static inline struct mcpx_slice mx_frames_left(const struct mx_frames *frames)
 {
     return (struct mcpx_slice){(const char *)frames->fed,

@@ -275,7 +275,7 @@ static const struct mx_http_fault *request_line(struct mcpx_slice line,
     return read_target(out->method, &out->target) ? NULL : &bad_target;
 }
 
-/* Who reads more leniently than this would see another status, and so might see a 101. */
+/* A more lenient reader would see another status, possibly a 101. */
 static const struct mx_http_fault *status_line(struct mcpx_slice line,
                                                struct mx_http_head *out)
 {

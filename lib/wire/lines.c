@@ -78,7 +78,7 @@ static bool join(struct mcpx_lines *lines, struct mcpx_slice piece, size_t len,
     return !lines->kept.failed;
 }
 
-/* What was kept of the line is dropped, and what follows up to its end is not wanted. */
+/* Drops the kept beginning of a line, and skips the rest of it. */
 static enum mcpx_err drop_line(struct mcpx_lines *lines, size_t len, bool whole,
                                struct mcpx_slice *line)
 {

@@ -157,7 +157,7 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
  */
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
 
-/** Who asks, by what the head and the certificate show. Returns as http_bearer. */
+/** Finds the caller by head and certificate. Returns as http_bearer. */
 enum mcpx_err http_claimant(const struct http_request *request, struct claimant *out);
 
 /**

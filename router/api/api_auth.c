@@ -121,7 +121,7 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
  * narrowed to a few seconds would be renewed along with the one it was made from.
  */
 
-/* What is to go on. */
+/* The connections to be renewed. */
 struct renewing {
     struct mcpx_slice topic;
     /* Of the only connection meant; absent = any of the participant in the topic. */

@@ -307,7 +307,7 @@ static bool lets_in(const struct kick *kick)
     return kick->has_for && kick->for_s == 0;
 }
 
-/* Whoever may kick everywhere still does so only where its token is good. */
+/* An administrator of all topics still kicks only in topics of its token. */
 static bool reaches(void *reach, struct mcpx_slice topic)
 {
     const struct kick *kick = reach;

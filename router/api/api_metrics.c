@@ -297,7 +297,7 @@ static void write_process(const struct process *process, struct mcpx_text *out)
     metric_seconds("process_cpu_seconds_total ", process->cpu_ms, MS, "\n", out);
 }
 
-/* Who is behind is nobody's business here, only how many are, and how far. */
+/* Readers of metrics learn how many subscribers are behind and how far, not which. */
 static void write_lag(const struct lag *lag, struct mcpx_text *out)
 {
     metric_value("mcpx_reader_lag_max_envelopes",

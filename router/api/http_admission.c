@@ -228,7 +228,7 @@ static enum mcpx_err find_grant(const struct http_api *api, const struct http_re
     return tokens_ask(api->config->tokens, &claimant, topic, now, grant);
 }
 
-/* What to tell those who did not get in. Names what was used, never its value. */
+/* The advice for a client that was not admitted. Names the credential used, never its value. */
 static const char *token_detail(const struct http_api *api, const struct http_request *request,
                                 const struct http_param *params)
 {

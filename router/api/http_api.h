@@ -23,7 +23,7 @@ enum { HTTP_BODY_MAX = 65536 };
 /** What is known of who asks, and is found out while the request is answered. */
 struct http_caller {
     struct jwt_signature signature; /* of its token */
-    /* What its address was charged for looking at it, being over its rate; 0 = is not. */
+    /* The charge to its address for a check beyond the rate; 0 = none. */
     uint64_t looks;
     bool is_good; /* it has shown a good credential and may ask */
 };

@@ -14,7 +14,7 @@
  */
 void bounds_settle(struct config *config, uint64_t memory);
 
-/** What is taken where the size of the memory is unknown; and the least that is taken elsewhere. */
+/** The bound where the size of the memory is unknown, and the smallest bound elsewhere. */
 enum { BOUNDS_LOG_BYTES = 1 << 30, BOUNDS_LOG_BYTES_MIN = 16 << 20 };
 
 /** File descriptors for all connections that there may be, and for everything else. */

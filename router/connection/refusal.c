@@ -243,7 +243,7 @@ static void find_who(struct edge *edge, const struct http_request *request,
         (void)tokens_ask(edge->config->tokens, &claimant, any, edge_now(edge), &found->grant);
 }
 
-/* What is wrong with who has shown a certificate. */
+/* Why the bearer of a certificate is refused. */
 static void judge_certificate(const struct http_request *request, struct mcpx_slice token,
                               struct token_reason *found)
 {
@@ -302,7 +302,7 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     mcpx_text_fini(&scratch);
 }
 
-/* Who asks how the router is gets an answer: nobody is turned away. */
+/* Health checks are always answered, so no refusal is logged. */
 static bool is_probe(const struct http_request *request)
 {
     return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));

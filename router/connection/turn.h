@@ -100,7 +100,7 @@ void waiters_add(struct connection *connection, struct waiter *waiter);
 /** The connection waits no longer, if it did: its waiter is ended. It stays held. */
 void waiters_remove(struct connection *connection);
 
-/** What some of them wait for has ended: all are asked again. */
+/** Asks all waiting ones again, because something that some wait for has ended. */
 void waiters_ask_all(struct edge *edge);
 
 /** Asks some of those whose turn it is. True when anybody has stopped waiting. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Who takes less than this in ANSWER_MS is no reader. */
+/* A client that accepts less than this in ANSWER_MS does not read. */
 enum { PROGRESS_MIN = 16384 };
 
 /* Sealed at once: as much as a run of the log lends. */

@@ -82,7 +82,7 @@ bool edge_tls_begin(struct connection *connection);
 bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
                    size_t *len);
 
-/** What edge_tls_take gave was read: a client that says nothing more is let go. */
+/** After the bytes of edge_tls_take were read: ends a connection whose client has closed. */
 void edge_tls_after(struct connection *connection);
 
 /**

@@ -57,7 +57,7 @@ static void refuse_plain(struct connection *connection)
     answer_refuse(connection, &wants_tls);
 }
 
-/* What the client has made us do besides reading. */
+/* Charges for work that the client caused besides reading. */
 static void charge(struct connection *connection, const struct tls_opened *opened)
 {
     struct edge *edge = connection->edge;

@@ -6,7 +6,7 @@
 #include "router/connection/connection.h"
 #include "router/edge/edge_parts.h"
 
-/* Who takes nothing for so long is slow. */
+/* A peer that accepts no byte for so long is slow. */
 enum { SLOW_MS = 1000 };
 
 /* Not closed with a word: its socket takes none, and the frame that is half sent would have to be

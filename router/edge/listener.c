@@ -140,7 +140,8 @@ void ws_server_free(struct edge *edge)
 
 enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SIZE = 112 };
 
-/* What it asked is read, so that closing does not reset the answer away. */
+/* Reads the request first: closing with unread bytes would reset the connection and lose the
+ * answer. */
 static void answer_and_close(int fd, enum mcpx_err err)
 {
     struct mcpx_text answer = {0};

@@ -20,7 +20,7 @@ static enum mcpx_err reason_of(enum mcpx_err err)
     return mcpx_error_close(err) ? err : MCPX_ENOMEM;
 }
 
-/* Who has shown a certificate stays as long as that stands for the participant. */
+/* A connection with a certificate stays while the certificate stands for its participant. */
 static enum mcpx_err judge_certificate(const struct connection *connection,
                                        const struct grant *grant)
 {

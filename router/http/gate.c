@@ -38,7 +38,7 @@ struct gate *gate_new(struct chance chance, uint64_t connects_per_s,
     return gate;
 }
 
-/* What was spent at one rate would take long to flow back at a lower one. */
+/* A debt from a higher rate would take long to be paid at a lower one. */
 static void set_rate(struct mx_buckets *buckets, struct mx_rate rate)
 {
     if (buckets->rate.per_minute == rate.per_minute)

@@ -61,7 +61,7 @@ bool gate_looks(struct gate *gate, struct address from, uint64_t looks, struct m
 int64_t gate_knows(struct gate *gate, struct address from, uint64_t looks,
                    struct mcpx_slice participant, struct mcpx_now now);
 
-/** What was asked has cost so many requests more than the one it was charged for. */
+/** Charges a participant for the further requests that the work of one costs. */
 void gate_charge(struct gate *gate, struct mcpx_slice participant, uint64_t cost,
                  struct mcpx_now now);
 

@@ -141,7 +141,7 @@ struct http_param {
     size_t number;
 };
 
-/** What may be wrong with one. */
+/** Faults of a parameter. */
 enum http_param_fault {
     HTTP_PARAM_OK,
     HTTP_PARAM_TWICE,

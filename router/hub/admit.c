@@ -286,7 +286,7 @@ static void inherit_takeovers(struct peer *peer, const struct peer *old, struct 
     peer->takeovers[PEER_TAKEOVERS - 1] = now.mono_ms ? now.mono_ms : 1;
 }
 
-/* What it needs in its topic whenever it comes in. */
+/* Reserves all that the peer needs in its topic, whenever it joins. */
 static enum mcpx_err prepare(struct peer *peer, struct topic *topic,
                              const struct admission *admission)
 {

@@ -90,7 +90,7 @@ static const struct outcome {
     [SUBMIT_LEAVE] = {depart_commit_leave, depart_reject_leave},
 };
 
-/* Who wants to come in waits for who comes or goes under the same id. */
+/* A joining peer waits for a join or leave under the same id. */
 static bool is_waited_for(enum submission_what what)
 {
     return what == SUBMIT_JOIN || what == SUBMIT_LEAVE;

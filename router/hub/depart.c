@@ -189,7 +189,7 @@ enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *gran
     return MCPX_OK;
 }
 
-/* What was told of the one is true of the other. */
+/* True when participants would be told the same of both. */
 static bool shows_the_same(const struct grant *one, const struct grant *other)
 {
     return one->routing == other->routing && mx_capset_equals(one->capset, other->capset) &&
@@ -228,7 +228,7 @@ void depart_reject_leave(struct pending *leave)
     pending_retry(leave);
 }
 
-/* Who is not there any more has told more than that. */
+/* A peer that has left is told of by its leave. */
 void depart_commit_update(struct pending *update)
 {
     if (update->peer->state == PEER_OPEN)

@@ -159,7 +159,7 @@ static void end(struct hub *hub, struct opening *opening, enum opening_state sta
 
 /* ---- beginning ---- */
 
-/* What is remembered too long is as good as forgotten. */
+/* An entry whose time is over counts as absent. */
 static enum mcpx_err state_err(const struct opening *opening, int64_t now_ms)
 {
     if (!opening || (!is_active(opening) && opening->until_ms <= now_ms))

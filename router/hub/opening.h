@@ -70,7 +70,7 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
 /** Ends an idle topic. */
 void opening_close(struct topic *topic);
 
-/** What was long enough on its way is late, what is known long enough is forgotten. */
+/** Gives up loads that take too long, and forgets results whose time is over. */
 void openings_expire(struct hub *hub);
 
 #endif

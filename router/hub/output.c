@@ -96,7 +96,7 @@ static bool has_output(struct peer *peer)
            cursor_has_more(peer) || peer->cursor.news.batch;
 }
 
-/* What is owed beside envelopes and presence, each at its time. False when it is not yet. */
+/* Lends the welcome, a page or the join, each at its time; false when none is due. */
 static bool peek_owed(struct peer *peer, struct output *output)
 {
     (void)cursor_has_more(peer); /* past what is not for it */

@@ -122,7 +122,7 @@ struct pending *pending_hand_out(struct hub *hub);
  */
 struct pending *pending_take(struct hub *hub, uint64_t ticket);
 
-/** What was taken back is to be submitted again, by pending_retry_all. */
+/** Marks what is to be submitted again, by pending_retry_all. */
 void pending_retry(struct pending *pending);
 
 /** Submits again what waits for that, and gives back memory that tables do not need. */

@@ -11,7 +11,7 @@ struct ssl_ctx_st;
 struct stack_st_X509;
 struct x509_st;
 
-/** What all sessions of a thread share: room for bytes on their way. */
+/** Buffers that all sessions of a thread share. */
 struct tls_room;
 
 /**

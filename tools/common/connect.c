@@ -189,7 +189,7 @@ static int read_token_file(struct connection *out, const char *file)
     return status;
 }
 
-/* Whoever puts a pipe in the place of the file is not waited for. */
+/* Does not wait for the writer of a pipe in the place of the file. */
 static int read_other_token(const struct connection *connection, char **token)
 {
     struct token_read found;

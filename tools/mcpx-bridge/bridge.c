@@ -9,7 +9,7 @@
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 
-/* What whoever runs the router has to raise. */
+/* The setting that the router's operator has to raise. */
 #define SETTING "limits.message_bytes"
 
 void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,

@@ -28,7 +28,7 @@
 /** Ids remembered of one sender, and senders remembered, in one topic. Protocol: section 5. */
 enum { SPENT_IDS_MAX = 256, SPENT_SENDERS_MAX = 1024 };
 
-/** What a spent id has for a value in the log's index, where a retained one has its serial. */
+/** The value of a spent id in the log's index; a retained id has its serial there. */
 #define SPENT_VALUE UINT64_MAX
 
 /**

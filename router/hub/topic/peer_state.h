@@ -33,7 +33,7 @@ struct welcome {
 /** The seat of a peer that is in no topic. */
 #define PEER_NO_SEAT UINT32_MAX
 
-/** What was lent by peer_peek and what peer_pop has to do about it. */
+/** What peer_peek has lent, so that peer_pop knows what to release. */
 enum peek {
     PEEK_NOTHING,
     PEEK_OUTBOX,

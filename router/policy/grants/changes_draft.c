@@ -78,7 +78,7 @@ static enum mcpx_err refuse(const struct drafting *drafting, enum mcpx_err err,
     return err;
 }
 
-/* Who takes away again what was taken away never makes that shorter. */
+/* A second removal never shortens the first. */
 static void remove_pattern(const struct drafting *drafting, struct mcpx_slice text)
 {
     const struct change_order *order = drafting->order;

@@ -53,7 +53,7 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
  * (key_file.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
-/** Who asks, as far as it is known. */
+/** The caller, as far as it is known. */
 struct claimant {
     struct mcpx_slice bearer; /* a token; absent when there is none */
     /* Whom a verified certificate stands for: the id of a configured participant, or empty
@@ -175,7 +175,7 @@ bool tokens_entry(const struct tokens *tokens, struct mcpx_slice id, struct toke
 struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
                                        struct mcpx_slice topic);
 
-/* Who gains and loses what when one configuration takes the place of another. */
+/* Lists what each participant gains and loses by another configuration. */
 
 struct person;
 struct profile;

@@ -36,7 +36,7 @@ enum mcpx_err schema_open_reader(const struct store_config *config, struct mcpx_
  */
 bool schema_checkpoint(struct sqlite3 *db);
 
-/** Whoever wants to know how far a long work is. */
+/** A listener for the progress of long work. */
 struct schema_progress {
     void (*tell)(void *context, uint64_t done, uint64_t total);
     void *context;

@@ -180,7 +180,7 @@ void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_ev
 {
     bool renews = renewal->where->client.session.renews_token;
 
-    /* Who was let in with the old token after all may get another one later. */
+    /* A session that joined with the old token may need another one later. */
     if (event->type == MCPX_EVENT_JOINED)
         mcpx_session_renews_token(mcpx_client_session(renewal->client), renews);
     if (!connection_may_ask(renewal->where, event) || renewal->busy)

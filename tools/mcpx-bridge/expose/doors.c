@@ -80,7 +80,7 @@ bool expose_terms_know(struct expose *x, const struct expose_route *route)
 
 /* ---- the first door ---- */
 
-/** Who is asked whether a tool may be called. */
+/** A client's call of a tool, for the question whether the tool may be called. */
 struct asker {
     struct expose *x;
     const struct expose_route *route;

@@ -214,7 +214,7 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         pass_same(x, from, event->rpc);
 }
 
-/* Who waited for the topic waits for its servers from here on. */
+/* Calls that waited for the topic now wait for its servers. */
 static void shorten_held(struct expose *x)
 {
     for (struct bridge_call *held = x->held.first; held; held = held->next)

@@ -75,7 +75,7 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
     be_patient(x, seat);
 }
 
-/* Who refuses "initialize" is hardly a server: its tools tell whether to ask for more. */
+/* A participant that refuses "initialize" is hardly a server; asks for its tools to find out. */
 static void try_tools(struct expose *x, struct expose_seat *seat)
 {
     seat->is_tried = true;
@@ -356,7 +356,7 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
     expose_touch(x);
 }
 
-/* What was asked of one who left will not be answered. */
+/* Ends the calls to a participant that has left. */
 static void end_calls(struct expose *x, struct mcpx_slice participant)
 {
     struct mcpx_text message =

@@ -100,7 +100,7 @@ static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
                      x->joined ? " is not in the topic" : ": the topic cannot be reached"));
 }
 
-/* What one of two is called for sure. */
+/* Appends a name that tells this participant's thing from the rival's. */
 static void add_distinct(struct expose *x, const struct expose_route *route,
                          struct mcpx_slice participant, struct mcpx_text *out)
 {
@@ -214,7 +214,7 @@ bool expose_invoke(struct expose *x, const struct expose_request *request)
     return is_done;
 }
 
-/* What was sent is known under its own envelope only now, when its call may be over. */
+/* The envelope's id is known only now, and its call may be over. */
 static void take_back_sent(struct expose *x, const struct mcpx_draft *draft,
                            struct mcpx_slice envelope)
 {

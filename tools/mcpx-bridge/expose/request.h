@@ -78,7 +78,7 @@ void expose_route_fini(struct expose_route *route);
 /** Sends a call as proposal. */
 void expose_propose(struct expose *x, struct bridge_call *call);
 
-/** What came of it; on failure the call is over. */
+/** Takes the result of sending the proposal; on failure the call is over. */
 void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err err);
 
 /** Somebody acts on it. */

@@ -49,7 +49,8 @@ static void fit_template(const struct expose *x, const struct expose_thing *temp
         best->rival = template->participant;
 }
 
-/* Who has a template this URI may come from: the one that says most of its beginning. */
+/* Finds the owner of the template that matches this URI; the one with the longest beginning
+ * wins. */
 static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fit *best)
 {
     for (size_t i = 0; i < x->catalog.count; i++) {
@@ -102,7 +103,8 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
     return best;
 }
 
-/* Who has resources most like this one: at least its scheme, and more than anybody else. */
+/* Finds the participant whose resources share the longest beginning with this one: at least its
+ * scheme, and more than anybody else's. */
 static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
                         struct expose_thing *out)
 {

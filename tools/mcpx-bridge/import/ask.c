@@ -146,7 +146,7 @@ bool import_has_asked(const struct import *import, const void *tag)
     return bridge_calls_of_tag(&import->asks, tag) != NULL;
 }
 
-/* Whoever was asked need not answer any more. */
+/* Tells the participant that its answer is not needed any more. */
 static void take_back(struct import *import, const struct bridge_call *row)
 {
     struct mcpx_draft draft = {.type = "mcp/request",

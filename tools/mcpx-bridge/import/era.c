@@ -175,7 +175,7 @@ static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
               instructions.text ? ",\"instructions\":" : "", instructions);
 }
 
-/* What is not declared to change is not listened for: a server may refuse that, or end. */
+/* Subscribes to declared changes only: a server may refuse others, or end. */
 static void listen(struct import *import, struct mcpx_slice capabilities)
 {
     static const char *const lists[] = {"tools", "prompts", "resources"};

@@ -51,7 +51,7 @@ static struct mcpx_calls_options options_of(struct import *import)
         .transport = "ws", .participant = {shared->edge.self, shared->edge.self_len}};
 }
 
-/** Who called, for the question whether an alias gives no more than its tool. */
+/** The caller, for the question whether an alias gives no more than its tool. */
 struct caller {
     const struct import *import;
     struct bridge_who who;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What is usual. */
+/* The usual defaults. */
 enum {
     REQUEST_MS = 300000,
     QUESTION_MS = 3600000,

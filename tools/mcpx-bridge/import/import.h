@@ -159,7 +159,7 @@ int64_t import_tools_deadline(const struct import *import);
 
 /* ---- all of it ---- */
 
-/** Who or what a request is made for. All but PARTICIPANT are the bridge's own. */
+/** The origin of a request. All but PARTICIPANT are the bridge's own. */
 enum import_purpose {
     IMPORT_PARTICIPANT,
     IMPORT_DISCOVER,

@@ -148,7 +148,7 @@ static void finish(struct import_pool *pool, size_t number)
     pool->over++;
 }
 
-/* Whoever waited is told; nothing of it is left. */
+/* Answers all waiting requests with the failure, and frees the server. */
 static void fail_to_start(struct import_pool *pool, size_t number, enum mcpx_err err,
                           struct mcpx_now now)
 {

@@ -96,7 +96,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
              (!rpc->id.text || mcpx_slice_equal(rpc->id, MCPX_SLICE("null"))))
         call = sole_call(&import->calls);
     if (!call) {
-        /* What was cancelled or timed out may still be answered; that is no news. */
+        /* Late answers to cancelled or timed-out requests are normal. */
         if (id < 1 || id > import->calls.last_number)
             import_say(import, "the server answered what was not asked: %.*s",
                        import_shown(rpc->text), rpc->text.text);
@@ -196,7 +196,7 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
     refuse_malformed(import, call, reason);
 }
 
-/* Whoever waits for a line that cannot be read hears of it. */
+/* Fails the request that an unreadable line was to answer. */
 static void refuse_unread(struct import *import, struct mcpx_slice beginning,
                           enum mcpx_cause cause, const char *message)
 {
@@ -295,7 +295,7 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
     mcpx_text_fini(&mended);
 }
 
-/* What the server had is answered now; what waits for it goes on waiting if it comes back. */
+/* Fails the requests that the server had; those that wait for it go on waiting if it comes back. */
 static void answer_all(struct import *import)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {

@@ -110,7 +110,7 @@ bool pick_takes(const struct pick *pick, const struct audit_line *line)
 
 /* ---- one envelope, and what belongs to it ---- */
 
-/* Whoever reads an audit has chosen to trust what wrote it, so a known key will do. */
+/* The reader of an audit trusts its writer, so a known key is enough. */
 static const struct mx_map_key key = {{1, 2}};
 
 static bool has(const struct mx_map *map, struct mcpx_slice text)
