@@ -17,26 +17,38 @@ const char *audit_damage_name(enum audit_damage damage)
     return names[damage];
 }
 
-/* ---- links: what is kept of a line while a chain is verified, until the next line ---- */
-
 /*
- * A line without its text.
+ * What is kept of a line until the next one: all but its text.
  *
- * at        how many lines are before it; its place
- * file, row as in struct audit_row
- * readable  it is a line at all; if not, seq and prev mean nothing
- * ended     it has a line feed
- * what      its sort
- * is_signed it is a checkpoint with a good signature
- * sum       its own SHA-256
+ * file, row, named, ended   as in struct audit_row
+ * readable                  it is a line at all; if not, seq, what and prev mean nothing
+ * is_signed                 it is a checkpoint with a good signature
+ * sum                       its own SHA-256
  */
 struct audit_link {
-    uint64_t at;
     size_t file;
     uint64_t row, named, seq;
     bool readable, ended, is_signed;
     enum audit_what what;
     char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1];
+};
+
+/*
+ * One pass over the lines.
+ *
+ * row       the line that was read last
+ * before    the last line that is good; there is one when the verdict has lines
+ * link      the line behind it, which is looked at
+ * stopped   "stop" stands before the last checkpoint
+ */
+struct pass {
+    const struct audit_rows *rows;
+    const struct audit_evidence *evidence;
+    struct audit_verdict *verdict;
+    struct mcpx_text scratch;
+    struct audit_row row;
+    struct audit_link before, link;
+    bool stopped, no_memory;
 };
 
 /* True when `next` names `link` as the line before it. */
@@ -45,12 +57,14 @@ static bool joins(const struct audit_link *link, const struct audit_link *next)
     return next->readable && memcmp(next->prev, link->sum, MCPX_SHA256_LEN) == 0;
 }
 
-/* Reads a line; `scratch` is for the digest. Signatures are not looked at. False: no memory. */
-static bool read_link(const struct audit_row *row, struct mcpx_text *scratch,
-                      struct audit_link *out)
+/* Reads the next line, without looking at a signature. False at the end, and without memory. */
+static bool take(struct pass *pass, struct audit_link *out)
 {
+    const struct audit_row *row = &pass->row;
     struct audit_line line = {0};
 
+    if (!pass->rows->next(pass->rows->context, &pass->row))
+        return false;
     *out = (struct audit_link){.file = row->file,
                                .row = row->row,
                                .named = row->named,
@@ -61,191 +75,12 @@ static bool read_link(const struct audit_row *row, struct mcpx_text *scratch,
         out->what = line.what;
         memcpy(out->prev, line.prev.text, MCPX_SHA256_LEN);
     }
-    mcpx_text_reset(scratch);
-    mcpx_text_slice(scratch, row->text);
-    mcpx_text_puts(scratch, row->ended ? "\n" : "");
-    return !scratch->failed && mcpx_digest_bytes(mcpx_text_view(scratch), out->sum) == MCPX_OK;
-}
-
-/* ---- what was done ---- */
-
-/*
- * It is told from where the chain breaks: `before` (A) is the last line that fits, `broken` (B) the
- * first that does not, `next` (C) the one behind.
- *
- *     C names A, so B stands between them                           misplaced, at B
- *     B has the right number and names another line than A
- *         C names B, so B is what it was                            edit, at A
- *         C does not                                                edit, at B
- *     B names A and has the wrong number                            edit, at B
- *     B has A's number, and C names B                               misplaced, at A
- *     B has a higher number, and C names B                          deletion, at B
- *     none of these                                                 misplaced, at B
- *
- * A checkpoint that fits can be B, too, because of its signature.
- */
-
-/*
- * Where the chain breaks.
- *
- * before       the last line that is good; has_before = there is one
- * broken       the first that is not
- * next         the one behind it; has_next = there is one
- * signature    what is wrong with that of `broken`, which fits; AUDIT_WHOLE: it does not fit
- */
-struct audit_break {
-    bool has_before, has_next;
-    struct audit_link before, broken, next;
-    enum audit_damage signature;
-};
-
-/* The seq that the broken line should have. */
-static uint64_t break_seq(const struct audit_break *at)
-{
-    return at->has_before ? at->before.seq + 1 : at->broken.named;
-}
-
-static void say(struct audit_verdict *out, enum audit_damage damage,
-                const struct audit_link *link, const char *reason)
-{
-    out->damage = damage;
-    out->file = link->file;
-    out->row = link->row;
-    out->reason = reason;
-}
-
-/* B, or a line that was never followed by another, has no place in the chain. */
-static void say_misplaced(struct audit_verdict *out, const struct audit_link *link)
-{
-    say(out, AUDIT_MISPLACED, link,
-        "the chain does not go on with this line: it was inserted or moved");
-}
-
-/* Nothing shows that B was changed: what follows goes on behind it. */
-static bool goes_on(const struct audit_break *at)
-{
-    return at->has_next ? joins(&at->broken, &at->next)
-                        : at->broken.what != AUDIT_CHECKPOINT || at->broken.is_signed;
-}
-
-/* B names A's place but another line: one of the two was changed. */
-static void judge_neighbours(const struct audit_break *at, struct audit_verdict *out)
-{
-    bool broken_holds = goes_on(at);
-
-    if (!at->has_before && broken_holds && at->broken.what != AUDIT_BEGIN) {
-        say(out, AUDIT_DELETION, &at->broken,
-            "a file begins with \"begin\", and this one does not");
-        return;
-    }
-    if (!at->has_before || at->before.is_signed || !broken_holds) {
-        say(out, AUDIT_EDIT, &at->broken, "this line does not name the line before it");
-        return;
-    }
-    say(out, AUDIT_EDIT, &at->before, "this line is not the one that the next line names");
-    out->seq = at->before.seq;
-    out->lines--;
-}
-
-/* Lines are missing before B. Those at the end of a file are told from whole files. */
-static void judge_gap(const struct audit_break *at, struct audit_verdict *out)
-{
-    struct audit_link end = at->before;
-
-    out->count = at->broken.seq - break_seq(at);
-    if (!at->has_before || at->broken.what != AUDIT_BEGIN || at->before.is_signed) {
-        say(out, AUDIT_DELETION, &at->broken, "lines are missing before this one");
-        return;
-    }
-    end.row++;
-    say(out, AUDIT_TRUNCATION, &end, "the end of this file is missing");
-}
-
-/* B is not where it says it is. */
-static void judge_stranger(const struct audit_break *at, struct audit_verdict *out)
-{
-    if (goes_on(at) && at->broken.seq > break_seq(at))
-        judge_gap(at, out);
-    else if (at->has_before && at->broken.seq == at->before.seq && goes_on(at)) {
-        say_misplaced(out, &at->before);
-        out->seq = at->before.seq;
-        out->lines--;
-    } else
-        say_misplaced(out, &at->broken);
-}
-
-/* True when B fits, and if there is a line behind it, that one fits, too. */
-static bool is_linked(const struct audit_break *at)
-{
-    return at->signature &&
-           (!at->has_next || !at->next.readable || joins(&at->broken, &at->next));
-}
-
-/* B fits, and its signature is not good. If the line behind it names other bytes, B was changed. */
-static void judge_checkpoint(const struct audit_break *at, struct audit_verdict *out)
-{
-    if (!is_linked(at))
-        say(out, AUDIT_EDIT, &at->broken,
-            "this checkpoint is not the one that the next line names");
-    else if (at->signature == AUDIT_UNKNOWN_KEY)
-        say(out, at->signature, &at->broken,
-            "none of the given keys has the id that this line names: give its public half "
-            "with "
-            "--key, too; if nobody has it, the line is forged");
-    else
-        say(out, at->signature, &at->broken,
-            "the signature is not of these lines: they were written by somebody without the "
-            "key");
-}
-
-/* Says what was done. Fills in damage, place and reason. */
-static void diagnose(const struct audit_break *at, struct audit_verdict *out)
-{
-    const struct audit_link *broken = &at->broken;
-
-    out->seq = break_seq(at);
-    if (!broken->ended)
-        say(out, AUDIT_TRUNCATION, broken, "this line is cut off");
-    else if (at->has_before && at->has_next && joins(&at->before, &at->next))
-        say_misplaced(out, broken);
-    else if (!broken->readable)
-        say(out, AUDIT_EDIT, broken, "this is no line of an audit");
-    else if (at->signature)
-        judge_checkpoint(at, out);
-    else if (at->has_before && joins(&at->before, broken))
-        say(out, AUDIT_EDIT, broken, "its number is not the next one");
-    else if (broken->seq == break_seq(at))
-        judge_neighbours(at, out);
-    else
-        judge_stranger(at, out);
-}
-
-/* ---- the pass ---- */
-
-/* One pass over the lines. */
-struct pass {
-    const struct audit_rows *rows;
-    const struct audit_evidence *evidence;
-    struct audit_verdict *verdict;
-    struct mcpx_text scratch;
-    struct audit_row row;
-    struct audit_link link;   /* the line being looked at */
-    struct audit_link before; /* the one before it; `at` of link says whether there is one */
-    bool stopped;             /* "stop" stands before the last checkpoint */
-};
-
-enum step { STEP_END, STEP_LINE, STEP_NO_MEMORY };
-
-static enum step take(struct pass *pass)
-{
-    uint64_t at = pass->verdict->lines;
-
-    if (!pass->rows->next(pass->rows->context, &pass->row))
-        return STEP_END;
-    if (!read_link(&pass->row, &pass->scratch, &pass->link))
-        return STEP_NO_MEMORY;
-    pass->link.at = at;
-    return STEP_LINE;
+    mcpx_text_reset(&pass->scratch);
+    mcpx_text_slice(&pass->scratch, row->text);
+    mcpx_text_puts(&pass->scratch, row->ended ? "\n" : "");
+    pass->no_memory = pass->scratch.failed ||
+                      mcpx_digest_bytes(mcpx_text_view(&pass->scratch), out->sum) != MCPX_OK;
+    return !pass->no_memory;
 }
 
 static bool fits(const struct pass *pass)
@@ -254,7 +89,7 @@ static bool fits(const struct pass *pass)
 
     if (!link->readable || !link->ended)
         return false;
-    if (link->at > 0)
+    if (pass->verdict->lines > 0)
         return link->seq == pass->before.seq + 1 && joins(&pass->before, link);
     return link->seq == link->named && link->what == AUDIT_BEGIN &&
            (link->seq > 1 || memcmp(link->prev, audit_prev_none, MCPX_SHA256_LEN) == 0);
@@ -285,7 +120,7 @@ static bool is_written_so(const struct audit_line *line, const struct audit_head
     return same;
 }
 
-/* What is wrong with the checkpoint in `row`; AUDIT_WHOLE when it is good. */
+/* What is wrong with the signature of the line in `row`; AUDIT_WHOLE where nothing is. */
 static enum audit_damage judge_signature(struct pass *pass)
 {
     struct audit_head head = {pass->link.seq, pass->link.prev};
@@ -294,6 +129,8 @@ static enum audit_damage judge_signature(struct pass *pass)
     const struct audit_key *key;
     bool good;
 
+    if (!pass->link.readable || pass->link.what != AUDIT_CHECKPOINT)
+        return AUDIT_WHOLE;
     audit_line_read(pass->row.text, &line);
     key = key_named(pass->evidence, mcpx_json_get(line.whole, "key"));
     if (!key)
@@ -309,7 +146,77 @@ static enum audit_damage judge_signature(struct pass *pass)
     return good ? AUDIT_WHOLE : AUDIT_BAD_SIGNATURE;
 }
 
-/* The line fits: it is now the one before. */
+/* ---- what was done ---- */
+
+static void blame(struct audit_verdict *verdict, enum audit_damage damage,
+                  const struct audit_link *link, uint64_t seq, const char *reason)
+{
+    verdict->damage = damage;
+    verdict->file = link->file;
+    verdict->row = link->row;
+    verdict->seq = seq;
+    verdict->reason = reason;
+}
+
+/*
+ * It is told from where the chain breaks: A is the last line that is good, B the first that is not,
+ * C the one behind it. The first case that is so is it.
+ *
+ * signature   what is wrong with that of B, which fits; AUDIT_WHOLE: it does not fit
+ */
+static void diagnose(struct pass *pass, enum audit_damage signature)
+{
+    static const char misplaced[] =
+        "the chain does not go on with this line: it was inserted or moved";
+    struct audit_verdict *out = pass->verdict;
+    struct audit_link next = {.readable = false}, end = pass->before;
+    const struct audit_link *a = &pass->before, *b = &pass->link, *c = &next;
+    const bool has_a = out->lines > 0, has_c = take(pass, &next);
+    const uint64_t seq = has_a ? a->seq + 1 : b->named;
+    const bool b_holds = has_c ? joins(b, c) : b->what != AUDIT_CHECKPOINT || b->is_signed;
+    const bool a_may_differ = has_a && !a->is_signed, begins = b->what == AUDIT_BEGIN;
+    const bool at_place = b->seq == seq, gap = b_holds && b->seq > seq;
+    const struct {
+        bool is_so;
+        enum audit_damage damage;
+        const struct audit_link *at;
+        const char *reason;
+    } cases[] = {
+        {!b->ended, AUDIT_TRUNCATION, b, "this line is cut off"},
+        {has_a && joins(a, c), AUDIT_MISPLACED, b, misplaced},
+        {!b->readable, AUDIT_EDIT, b, "this is no line of an audit"},
+        {signature && c->readable && !joins(b, c), AUDIT_EDIT, b,
+         "this checkpoint is not the one that the next line names"},
+        {signature == AUDIT_UNKNOWN_KEY, signature, b,
+         "none of the given keys has the id that this line names: give its public half with "
+         "--key, too; if nobody has it, the line is forged"},
+        {signature, signature, b,
+         "the signature is not of these lines: they were written by somebody without the key"},
+        {has_a && joins(a, b), AUDIT_EDIT, b, "its number is not the next one"},
+        {at_place && !has_a && b_holds && !begins, AUDIT_DELETION, b,
+         "a file begins with \"begin\", and this one does not"},
+        {at_place && !(a_may_differ && b_holds), AUDIT_EDIT, b,
+         "this line does not name the line before it"},
+        {at_place, AUDIT_EDIT, a, "this line is not the one that the next line names"},
+        {gap && !(a_may_differ && begins), AUDIT_DELETION, b,
+         "lines are missing before this one"},
+        {gap, AUDIT_TRUNCATION, &end, "the end of this file is missing"},
+        {has_a && b_holds && b->seq == a->seq, AUDIT_MISPLACED, a, misplaced},
+        {true, AUDIT_MISPLACED, b, misplaced}};
+    size_t i = 0;
+
+    end.row++;
+    while (!cases[i].is_so)
+        i++;
+    blame(out, cases[i].damage, cases[i].at, cases[i].at == a ? a->seq : seq, cases[i].reason);
+    out->lines -= cases[i].at == a;
+    if (gap && (cases[i].at == &end || cases[i].damage == AUDIT_DELETION))
+        out->count = b->seq - seq;
+}
+
+/* ---- the pass ---- */
+
+/* The line is good: it is now the one before. */
 static void accept(struct pass *pass)
 {
     struct audit_verdict *verdict = pass->verdict;
@@ -328,91 +235,44 @@ static void accept(struct pass *pass)
     pass->before = pass->link;
 }
 
-static void blame(struct pass *pass, enum audit_damage damage, const struct audit_link *link,
-                  const char *reason)
-{
-    struct audit_verdict *verdict = pass->verdict;
-
-    verdict->damage = damage;
-    verdict->file = link->file;
-    verdict->row = link->row;
-    verdict->seq = link->seq;
-    verdict->reason = reason;
-}
-
-/* `signature`   what is wrong with that of a line that fits */
-static enum mcpx_err blame_break(struct pass *pass, enum audit_damage signature)
-{
-    struct audit_break at = {.has_before = pass->link.at > 0,
-                             .before = pass->before,
-                             .broken = pass->link,
-                             .signature = signature};
-    enum step step;
-
-    if (!signature && at.broken.readable && at.broken.what == AUDIT_CHECKPOINT)
-        at.broken.is_signed = judge_signature(pass) == AUDIT_WHOLE;
-    step = take(pass);
-    if (step == STEP_NO_MEMORY)
-        return MCPX_ENOMEM;
-    at.has_next = step == STEP_LINE;
-    at.next = pass->link;
-    diagnose(&at, pass->verdict);
-    return MCPX_OK;
-}
-
-/* What the evidence says of a line that fits. */
-static bool contradicts(struct pass *pass)
+/* Accepts the line, or says what is wrong with it. */
+static bool is_good(struct pass *pass)
 {
     const struct audit_evidence *evidence = pass->evidence;
+    struct audit_link *link = &pass->link;
+    enum audit_damage signature = judge_signature(pass);
+    bool in_place = fits(pass), is_known = evidence->known_seq == link->seq;
 
-    if (evidence->known_seq != pass->link.seq)
+    link->is_signed = link->what == AUDIT_CHECKPOINT && link->readable && !signature;
+    if (!in_place || signature) {
+        diagnose(pass, in_place ? signature : AUDIT_WHOLE);
         return false;
-    pass->verdict->known_met = true;
-    return !mcpx_slice_equal(evidence->known_sum, mcpx_slice_of(pass->link.sum));
+    }
+    pass->verdict->known_met |= is_known;
+    if (is_known && !mcpx_slice_equal(evidence->known_sum, mcpx_slice_of(link->sum))) {
+        blame(pass->verdict, AUDIT_EDIT, link, link->seq,
+              "this line, or one before it, is not the one that was noted elsewhere");
+        return false;
+    }
+    accept(pass);
+    return true;
 }
 
-/* All lines fit: is the end there? */
+/* All lines are good: is the end there? */
 static void judge_end(struct pass *pass)
 {
-    struct audit_link behind = pass->before;
+    struct audit_verdict *verdict = pass->verdict;
     const struct audit_evidence *evidence = pass->evidence;
+    struct audit_link behind = pass->before;
 
     behind.row++;
-    behind.seq++;
-    if (evidence->known_seq > 0 && !pass->verdict->known_met &&
-        evidence->known_seq > pass->verdict->last_seq)
-        blame(pass, AUDIT_TRUNCATION, &behind, "the line that was noted elsewhere is missing");
-    else if (evidence->is_ended && !(pass->verdict->uncovered == 0 && pass->stopped))
-        blame(pass, AUDIT_TRUNCATION, &behind,
+    if (evidence->known_seq > verdict->last_seq && !verdict->known_met)
+        blame(verdict, AUDIT_TRUNCATION, &behind, behind.seq + 1,
+              "the line that was noted elsewhere is missing");
+    else if (evidence->is_ended && !(verdict->uncovered == 0 && pass->stopped))
+        blame(verdict, AUDIT_TRUNCATION, &behind, behind.seq + 1,
               "the last lines are not \"stop\" and its checkpoint; they are not while the "
               "router runs, nor after a crash");
-}
-
-static enum mcpx_err run(struct pass *pass)
-{
-    enum step step;
-
-    while ((step = take(pass)) == STEP_LINE) {
-        enum audit_damage damage = AUDIT_WHOLE;
-
-        if (!fits(pass))
-            return blame_break(pass, AUDIT_WHOLE);
-        if (pass->link.what == AUDIT_CHECKPOINT)
-            damage = judge_signature(pass);
-        if (damage != AUDIT_WHOLE)
-            return blame_break(pass, damage);
-        pass->link.is_signed = pass->link.what == AUDIT_CHECKPOINT;
-        if (contradicts(pass)) {
-            blame(pass, AUDIT_EDIT, &pass->link,
-                  "this line, or one before it, is not the one that was noted elsewhere");
-            return MCPX_OK;
-        }
-        accept(pass);
-    }
-    if (step == STEP_NO_MEMORY)
-        return MCPX_ENOMEM;
-    judge_end(pass);
-    return MCPX_OK;
 }
 
 enum mcpx_err audit_verify(const struct audit_rows *rows,
@@ -420,12 +280,15 @@ enum mcpx_err audit_verify(const struct audit_rows *rows,
 {
     struct audit_verdict verdict = {.reason = ""};
     struct pass pass = {.rows = rows, .evidence = evidence, .verdict = &verdict};
-    enum mcpx_err err;
 
     memcpy(verdict.last_sum, audit_prev_none, sizeof verdict.last_sum);
-    err = run(&pass);
+    while (take(&pass, &pass.link) && is_good(&pass))
+        continue;
+    if (verdict.damage == AUDIT_WHOLE)
+        judge_end(&pass);
     mcpx_text_fini(&pass.scratch);
-    if (!err)
-        *out = verdict;
-    return err;
+    if (pass.no_memory)
+        return MCPX_ENOMEM;
+    *out = verdict;
+    return MCPX_OK;
 }
