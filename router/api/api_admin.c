@@ -38,9 +38,9 @@ struct register_page {
 };
 
 /* What a set holds: grants as they were stated, denials. */
-static void write_set(const struct mcpx_capset *set, struct grant *grant, int64_t wall_ms,
-                      struct mcpx_text *out)
+static void write_set(struct grant *grant, int64_t wall_ms, struct mcpx_text *out)
 {
+    const struct mcpx_capset *set = grant->capset;
     struct grant *shown = grant_at(grant, wall_ms);
 
     if (!shown) {
@@ -59,7 +59,7 @@ static void write_set(const struct mcpx_capset *set, struct grant *grant, int64_
 static void write_entry(const struct tokens_entry *entry, int64_t wall_ms,
                         struct mcpx_text *out)
 {
-    write_set(entry->set, entry->grant, wall_ms, out);
+    write_set(entry->grant, wall_ms, out);
     mx_json_begin_array(out, "topics");
     for (size_t i = 0; i < entry->topic_count; i++)
         mx_json_add_item(out, mcpx_slice_of(entry->topics[i]));
@@ -129,13 +129,13 @@ static void add_names(const struct api_call *call, struct register_page *page)
     const struct tokens *tokens = call->api->config->tokens;
     const struct name_page *asked = &page->asked;
     size_t begin = asked->after.text ? tokens_participants_up_to(tokens, asked->after) : 0;
-    struct tokens_entry entry;
+    const struct tokens_entry *entry;
     const struct changed *changed;
     const struct peer *peer = NULL;
 
-    for (size_t i = 0; i <= asked->limit && tokens_participant_at(tokens, begin + i, &entry);
-         i++)
-        add_name(page, entry.name);
+    for (size_t i = 0;
+         i <= asked->limit && (entry = tokens_participant_at(tokens, begin + i)) != NULL; i++)
+        add_name(page, entry->name);
     for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
         add_name(page, changed->identity);
     while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
@@ -208,16 +208,16 @@ static size_t write_page(const struct api_call *call, const struct register_page
 
     for (; i < page->count && out->len < BYTES_MAX; i++) {
         struct mcpx_slice name = page->names[i];
-        struct tokens_entry entry;
+        const struct tokens_entry *entry = tokens_find_person(call->api->config->tokens, name);
         size_t begin = at;
 
         while (at < page->row_count && page->rows[at].index == i)
             at++;
         mx_json_begin_object(out, NULL);
         mcpx_json_add_member(out, "id", name);
-        if (tokens_entry(call->api->config->tokens, name, &entry)) {
+        if (entry) {
             mx_json_begin_object(out, "configured");
-            write_entry(&entry, call->now.wall_ms, out);
+            write_entry(entry, call->now.wall_ms, out);
             mx_json_end_object(out);
         }
         write_connections(call, name, out);
@@ -283,25 +283,18 @@ void api_admin_topics(const struct api_call *call, struct http_reply *reply)
 static void write_profiles(const struct api_call *call, struct mcpx_text *out)
 {
     const struct tokens *tokens = call->api->config->tokens;
-    struct tokens_entry entry;
+    const struct tokens_entry *entry;
     size_t i = 0, shown;
 
     mx_json_begin_array(out, "profiles");
-    for (; out->len < SHOWN_MAX && tokens_profile_at(tokens, i, &entry); i++) {
-        struct grant *grant = grant_new(MCPX_SLICE("-"), entry.set, ROUTING_DEFAULT, 0);
-
-        if (!grant) {
-            out->failed = true;
-            return;
-        }
+    for (; out->len < SHOWN_MAX && (entry = tokens_profile_at(tokens, i)) != NULL; i++) {
         mx_json_begin_object(out, NULL);
-        mcpx_json_add_member(out, "name", entry.name);
-        write_set(entry.set, grant, call->now.wall_ms, out);
+        mcpx_json_add_member(out, "name", entry->name);
+        write_set(entry->grant, call->now.wall_ms, out);
         mx_json_end_object(out);
-        grant_unref(grant);
     }
     mx_json_end_array(out);
-    for (shown = i; tokens_profile_at(tokens, i, &entry); i++)
+    for (shown = i; tokens_profile_at(tokens, i); i++)
         ;
     if (i > shown)
         mx_json_add_number(out, "profiles_left_out", (int64_t)(i - shown));
@@ -314,7 +307,7 @@ void api_admin_policy(const struct api_call *call, struct http_reply *reply)
     const struct name_page page = api_page(call);
     struct mcpx_text *out = &reply->body;
     struct mcpx_slice last = {NULL, 0};
-    struct tokens_entry entry;
+    const struct tokens_entry *entry;
     size_t begin = page.after.text ? tokens_participants_up_to(tokens, page.after) : 0;
     size_t from, told = 0;
 
@@ -325,16 +318,16 @@ void api_admin_policy(const struct api_call *call, struct http_reply *reply)
     mx_json_begin_array(out, "participants");
     from = out->len;
     for (; told < page.limit && out->len - from < BYTES_MAX &&
-           tokens_participant_at(tokens, begin + told, &entry);
+           (entry = tokens_participant_at(tokens, begin + told)) != NULL;
          told++) {
-        last = entry.name;
+        last = entry->name;
         mx_json_begin_object(out, NULL);
         mcpx_json_add_member(out, "id", last);
-        write_entry(&entry, call->now.wall_ms, out);
+        write_entry(entry, call->now.wall_ms, out);
         mx_json_end_object(out);
     }
     mx_json_end_array(out);
-    if (!tokens_participant_at(tokens, begin + told, &entry))
+    if (!tokens_participant_at(tokens, begin + told))
         last = (struct mcpx_slice){NULL, 0};
     api_page_end(last, out);
 }

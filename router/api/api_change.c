@@ -396,11 +396,9 @@ static void end_others(struct kick *kick)
 
 static bool is_somebody(const struct kick *kick)
 {
-    struct tokens_entry entry;
-
     return kick->has_for || kick->preview ||
            kick->connections + kick->tickets + kick->waiting > 0 ||
-           tokens_entry(kick->call->api->config->tokens, kick->act.identity, &entry);
+           tokens_find_person(kick->call->api->config->tokens, kick->act.identity);
 }
 
 static void write_answer(const struct kick *kick, struct mcpx_text *out)

@@ -68,12 +68,9 @@ static void log_lines(enum log_level level, struct mcpx_slice lines)
 
 static void log_row(const struct difference_row *row, struct mcpx_slice what)
 {
-    const char *kind;
-    struct mcpx_slice name = difference_name(row, &kind);
-
     if (what.len > WHAT_MAX)
         what.len = WHAT_MAX;
-    LOG(LOG_INFO, "policy_changed", log_text(kind, name),
+    LOG(LOG_INFO, "policy_changed", log_text(row->kind, row->name),
         log_string("change", difference_word(row->change)), log_text("what", what));
 }
 

@@ -21,12 +21,14 @@ static const char secret[] = "0123456789abcdef0123456789abcdef";
 static struct tokens *make_tokens(void)
 {
     struct tokens *tokens = tokens_new();
-    struct grant_list none = {0};
+    const struct grant_list none = {0};
+    struct tokens_person profile = {
+        .id = {"p", 1}, .is_profile = true, .grants = &none, .routing = ROUTING_DIRECTED};
     struct mcpx_fault fault;
 
     if (!tokens ||
         jwt_ring_add(tokens_ring(tokens), NULL, "HS256", mcpx_slice_of(secret), true) ||
-        tokens_add_profile(tokens, "p", &none, ROUTING_DIRECTED, &fault))
+        tokens_add(tokens, &profile, &fault))
         abort();
     return tokens;
 }

@@ -280,28 +280,18 @@ static int answer(const struct config *config, struct mcpx_capset *set,
     return inquiry_answer(inquiry, &decision, inquiry->profile.text ? NULL : &entrance, json);
 }
 
-static bool find(const struct tokens *tokens, const struct inquiry *inquiry,
-                 struct tokens_entry *out)
-{
-    bool found = false;
-
-    if (!inquiry->profile.text)
-        return tokens_entry(tokens, inquiry->participant, out);
-    for (size_t i = 0; !found && tokens_profile_at(tokens, i, out); i++)
-        found = mcpx_slice_equal(out->name, inquiry->profile);
-    return found;
-}
-
 static int can_offline(const struct inquiry *inquiry, bool json)
 {
     struct config config = {0};
-    struct tokens_entry entry;
+    const struct tokens_entry *entry;
     int status = load_config("can", inquiry->file, &config);
 
     if (status != STATUS_OK)
         return status;
-    if (find(config.tokens, inquiry, &entry))
-        status = answer(&config, entry.set, inquiry, json);
+    entry = inquiry->profile.text ? tokens_find_profile(config.tokens, inquiry->profile)
+                                  : tokens_find_person(config.tokens, inquiry->participant);
+    if (entry)
+        status = answer(&config, entry->grant->capset, inquiry, json);
     else
         status = fail_with(STATUS_USAGE, "can", "%s has no %s of that name: %s", inquiry->file,
                            inquiry->profile.text ? "profile" : "participant",

@@ -171,29 +171,20 @@ static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
     return err ? err : grant_list_deny_all(list, json_object_get(object, "deny"), fault);
 }
 
-static void report_build(struct loading *loading, const char *section, const char *name,
-                         enum mcpx_err err)
+static enum mcpx_err build(struct loading *loading, struct tokens *tokens, const char *id,
+                           const json_t *object, bool is_profile)
 {
-    pointer_set(loading, section, name);
-    if (err == MCPX_ENOMEM)
-        loading->no_memory = true;
-    else if (err)
-        error_here(loading, "expected at most 1024 patterns of 65536 bytes, profile included");
-}
-
-static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens,
-                                  const char *id, const json_t *person)
-{
-    const char *name = json_string_value(json_object_get(person, "profile"));
-    const char *jwt = json_string_value(json_object_get(person, "jwt"));
-    const char *hash = json_string_value(json_object_get(person, "token_sha256"));
+    const char *name = json_string_value(json_object_get(object, "profile"));
+    const char *jwt = json_string_value(json_object_get(object, "jwt"));
+    const char *hash = json_string_value(json_object_get(object, "token_sha256"));
     const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
     struct grant_list list = {0};
     struct tokens_person made = {.id = mcpx_slice_of(id),
-                                 .topics = json_object_get(person, "topics"),
+                                 .is_profile = is_profile,
+                                 .topics = json_object_get(object, "topics"),
                                  .grants = &list,
-                                 .routing = routing_of(person),
-                                 .instances = instances_of(person),
+                                 .routing = routing_of(object),
+                                 .instances = instances_of(object),
                                  .by_jwt = jwt && strcmp(jwt, "accepted") == 0};
     struct mcpx_fault fault;
     enum mcpx_err err = add_lists(&list, profile, &fault);
@@ -201,34 +192,36 @@ static enum mcpx_err build_person(struct loading *loading, struct tokens *tokens
     if (made.routing == ROUTING_DEFAULT)
         made.routing = routing_of(profile);
     if (!err)
-        err = add_lists(&list, person, &fault);
-    if (!err &&
+        err = add_lists(&list, object, &fault);
+    if (!err && !is_profile &&
         !OPENSSL_hexstr2buf_ex(made.token_sha256, sizeof made.token_sha256, NULL, hash, '\0'))
         err = MCPX_ENOMEM;
     if (!err)
-        err = tokens_add_person(tokens, &made, &fault);
+        err = tokens_add(tokens, &made, &fault);
     grant_list_fini(&list);
     return err;
 }
 
-void build_people(struct loading *loading, struct tokens *tokens)
+static void build_section(struct loading *loading, struct tokens *tokens, const char *section,
+                          bool is_profile)
 {
     const char *name;
     json_t *value;
 
-    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value) {
-        struct grant_list list = {0};
-        struct mcpx_fault fault;
-        enum mcpx_err err = add_lists(&list, value, &fault);
+    json_object_foreach((json_t *)tree_at(loading, section, NULL), name, value) {
+        enum mcpx_err err = build(loading, tokens, name, value, is_profile);
 
-        if (!err)
-            err = tokens_add_profile(tokens, name, &list, routing_of(value), &fault);
-        grant_list_fini(&list);
-        report_build(loading, "profiles", name, err);
+        pointer_set(loading, section, name);
+        loading->no_memory |= err == MCPX_ENOMEM;
+        if (err && err != MCPX_ENOMEM)
+            error_here(loading,
+                       "expected at most 1024 patterns of 65536 bytes, profile included");
     }
-    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value) {
-        report_build(loading, "participants", name,
-                     build_person(loading, tokens, name, value));
-    }
+}
+
+void build_people(struct loading *loading, struct tokens *tokens)
+{
+    build_section(loading, tokens, "profiles", true);
+    build_section(loading, tokens, "participants", false);
     loading->no_memory |= !tokens_sort(tokens);
 }

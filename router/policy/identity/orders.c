@@ -45,14 +45,12 @@ struct standing orders_standing(const struct realm *realm, const struct change_a
 {
     const struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
     struct standing standing = {.guarded = was_given_all(realm, act)};
-    struct tokens_entry entry;
+    const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
     struct peer *peer = NULL;
 
-    standing.known = changed && changed->count > 0;
-    if (tokens_entry(realm->tokens, act->identity, &entry)) {
-        standing.known = true;
-        standing.guarded |= authority_is_guarded(entry.set, act->wall_ms);
-    }
+    standing.known = entry || (changed && changed->count > 0);
+    if (entry)
+        standing.guarded |= authority_is_guarded(entry->grant->capset, act->wall_ms);
     while ((peer = orders_next_peer(realm->hub, act->identity, anywhere, peer)) != NULL) {
         struct grant *grant = (struct grant *)peer_grant(peer);
 

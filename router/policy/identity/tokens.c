@@ -17,7 +17,7 @@ static const json_int_t dev_life_s = 86400;
  * when it is a JWT; `proof` is then filled.
  */
 static enum mcpx_err identify(const struct tokens *tokens, const struct claimant *claimant,
-                              struct mcpx_now now, const struct person **person,
+                              struct mcpx_now now, const struct tokens_entry **person,
                               struct jwt_proof *proof)
 {
     struct mcpx_slice bearer = claimant->bearer;
@@ -37,10 +37,10 @@ static enum mcpx_err identify(const struct tokens *tokens, const struct claimant
     return err;
 }
 
-static enum mcpx_err grant_of_person(const struct person *person, struct mcpx_slice topic,
-                                     struct grant **out)
+static enum mcpx_err grant_of_person(const struct tokens_entry *person,
+                                     struct mcpx_slice topic, struct grant **out)
 {
-    if (topic.text && !mx_glob_any_matches(person->topics, person->topic_count, topic))
+    if (!tokens_may_join(person, topic))
         return MCPX_EFORBIDDEN;
     *out = grant_ref(person->grant);
     return MCPX_OK;
@@ -49,7 +49,7 @@ static enum mcpx_err grant_of_person(const struct person *person, struct mcpx_sl
 static enum mcpx_err verify(struct tokens *tokens, const struct claimant *claimant,
                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
-    const struct person *person = NULL;
+    const struct tokens_entry *person = NULL;
     struct jwt_proof proof = {.claims = NULL};
     struct grant *grant = NULL;
     enum mcpx_err err = identify(tokens, claimant, now, &person, &proof);
@@ -73,7 +73,7 @@ static enum mcpx_err verify(struct tokens *tokens, const struct claimant *claima
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
-    const struct person *person;
+    const struct tokens_entry *person;
     struct grant *grant = NULL;
     enum mcpx_err err;
 
@@ -96,7 +96,7 @@ enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
 }
 
 /* What comparing one topic takes, with a few bytes for beginning with each pattern. */
-static size_t work_of(const struct person *person, const struct claimant *claimant)
+static size_t work_of(const struct tokens_entry *person, const struct claimant *claimant)
 {
     size_t work = claimant->bearer.len + 1;
 
@@ -109,7 +109,7 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claiman
                            struct mcpx_now now, struct token_topics *topics)
 {
     const struct mcpx_slice any = {NULL, 0};
-    const struct person *person = NULL;
+    const struct tokens_entry *person = NULL;
     struct grant *grant = NULL;
     struct jwt_proof proof = {.claims = NULL};
     enum mcpx_err err = MCPX_OK;
@@ -129,9 +129,8 @@ enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claiman
     for (; count < topics->count && (count == 0 || topics->work >= each); count++) {
         struct token_topic *topic = &topics->rows[count];
 
-        topic->covered =
-            person ? mx_glob_any_matches(person->topics, person->topic_count, topic->name)
-                   : tokens_claims_cover(tokens, proof.claims, topic->name);
+        topic->covered = person ? tokens_may_join(person, topic->name)
+                                : tokens_claims_cover(tokens, proof.claims, topic->name);
         topics->work -= each < topics->work ? each : topics->work;
     }
     topics->count = count;
@@ -145,7 +144,7 @@ const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_now now)
 {
     const struct mcpx_slice any = {NULL, 0};
-    const struct person *person = NULL;
+    const struct tokens_entry *person = NULL;
     struct jwt_proof proof = {.claims = NULL};
     struct claimed claimed = {.claims = NULL};
     struct grant *grant = NULL;
@@ -245,7 +244,7 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
 enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out)
 {
-    const struct person *person = tokens_find_person(tokens, id);
+    const struct tokens_entry *person = tokens_find_person(tokens, id);
 
     if (!person)
         return MCPX_ENOTFOUND;
@@ -256,7 +255,7 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
 struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
                                        struct mcpx_slice topic)
 {
-    const struct person *person = tokens_find_person(tokens, id);
+    const struct tokens_entry *person = tokens_find_person(tokens, id);
 
     for (size_t i = 0; person && i < person->topic_count; i++) {
         struct mcpx_slice pattern = mcpx_slice_of(person->topics[i]);

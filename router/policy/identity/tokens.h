@@ -139,30 +139,32 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
 enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
                                  struct grant **out);
 
-/**
- * A participant or profile of the configuration, for administrators. Lent until tokens_free.
- */
+/** A participant or profile of the configuration. Lent until tokens_free. */
 struct tokens_entry {
-    struct mcpx_slice name;
-    struct mcpx_capset *set; /* what it may send */
-    struct grant *grant;     /* of a participant; NULL for a profile */
-    char *const *topics;     /* patterns; of a participant */
+    struct mcpx_slice name; /* its id; lent by `grant` */
+    struct grant *grant;    /* what it may send, and how it reads */
+    char **topics;          /* patterns; a profile has none */
     size_t topic_count;
     bool by_jwt; /* a JWT that names the participant is accepted */
+    bool shared; /* private: `grant` is another configuration's, and not counted here yet */
 };
 
-/** The participant at an index, in the order of ids by bytes; false behind the last. */
-bool tokens_participant_at(const struct tokens *tokens, size_t index,
-                           struct tokens_entry *out);
+/** The participant at an index, in the order of ids by bytes; NULL behind the last. */
+const struct tokens_entry *tokens_participant_at(const struct tokens *tokens, size_t index);
 
 /** How many participants there are up to an id in this order, itself included. */
 size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice id);
 
-/** The profile at an index, in no order; false behind the last. */
-bool tokens_profile_at(const struct tokens *tokens, size_t index, struct tokens_entry *out);
+/** The profile at an index, in no order; NULL behind the last. */
+const struct tokens_entry *tokens_profile_at(const struct tokens *tokens, size_t index);
 
-/** The participant with an entry of that id; false when there is none. */
-bool tokens_entry(const struct tokens *tokens, struct mcpx_slice id, struct tokens_entry *out);
+/** The participant with an entry of that id; NULL when there is none. */
+const struct tokens_entry *tokens_find_person(const struct tokens *tokens,
+                                              struct mcpx_slice id);
+
+/** The profile of that name; NULL when there is none. */
+const struct tokens_entry *tokens_find_profile(const struct tokens *tokens,
+                                               struct mcpx_slice name);
 
 /**
  * The topic pattern by which a configured participant may join a topic.
@@ -177,9 +179,6 @@ struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_
 
 /* Lists what each participant gains and loses by another configuration. */
 
-struct person;
-struct profile;
-
 enum difference_change { DIFFERENCE_ADDED, DIFFERENCE_REMOVED, DIFFERENCE_CHANGED };
 
 /**
@@ -188,12 +187,9 @@ enum difference_change { DIFFERENCE_ADDED, DIFFERENCE_REMOVED, DIFFERENCE_CHANGE
  */
 struct difference_row {
     enum difference_change change;
-    struct {
-        const struct person *before, *after;
-    } person;
-    struct {
-        const struct profile *before, *after;
-    } profile;
+    const char *kind;       /* "participant" or "profile" */
+    struct mcpx_slice name; /* whom it is about */
+    const struct tokens_entry *before, *after;
 };
 
 /** All of them, profiles first. */
@@ -218,9 +214,6 @@ void difference_fini(struct difference *difference);
 
 /** "added", "removed" or "changed". Static. */
 const char *difference_word(enum difference_change change);
-
-/** Whom a row is about; `kind` is filled with "participant" or "profile". */
-struct mcpx_slice difference_name(const struct difference_row *row, const char **kind);
 
 /**
  * Appends all as a JSON array, but ends it behind the row with which `out` is longer than

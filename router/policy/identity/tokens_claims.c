@@ -4,7 +4,6 @@
  * string means something, and the router must not guess what. A configured participant has the
  * grants of the configuration: a token that names it gives those, or is refused.
  */
-#include "lib/base/match.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <mcpx/envelope.h>
@@ -53,8 +52,8 @@ static enum mcpx_err find_set(struct tokens *tokens, struct claimed *claimed,
 {
     const json_t *capabilities = json_object_get(claimed->claims, "capabilities");
     const json_t *name = json_object_get(claimed->claims, "profile");
-    const struct profile *profile =
-        json_is_string(name) ? tokens_find_profile(tokens, json_string_value(name)) : NULL;
+    const struct tokens_entry *profile =
+        json_is_string(name) ? tokens_find_profile(tokens, json_slice(name)) : NULL;
     struct mcpx_fault fault;
     enum mcpx_err err;
 
@@ -62,8 +61,8 @@ static enum mcpx_err find_set(struct tokens *tokens, struct claimed *claimed,
         if (!profile)
             return refuse(
                 claimed, "its profile is not the name of one in the configuration (profiles)");
-        *set = mcpx_capset_ref(profile->set);
-        *routing = profile->routing;
+        *set = mcpx_capset_ref(profile->grant->capset);
+        *routing = profile->grant->routing;
         return MCPX_OK;
     }
     if (claimed->set && capabilities) {
@@ -132,7 +131,7 @@ static enum mcpx_err grant_of_claims(struct tokens *tokens, struct claimed *clai
  * A grant with the rights of the entry. If the token had rights too, one of the two would have
  * to be ignored.
  */
-static enum mcpx_err grant_of_entry(const struct person *person, struct claimed *claimed,
+static enum mcpx_err grant_of_entry(const struct tokens_entry *person, struct claimed *claimed,
                                     struct mcpx_now now, struct grant **out)
 {
     const struct grant *own = person->grant;
@@ -156,16 +155,10 @@ static enum mcpx_err grant_of_entry(const struct person *person, struct claimed 
     return MCPX_OK;
 }
 
-static bool entry_covers(const struct person *person, struct mcpx_slice topic)
-{
-    return !person || !topic.text ||
-           mx_glob_any_matches(person->topics, person->topic_count, topic);
-}
-
 enum mcpx_err tokens_grant_of(struct tokens *tokens, struct claimed *claimed,
                               struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
-    const struct person *person;
+    const struct tokens_entry *person;
     struct mcpx_slice participant;
     struct grant *grant = NULL;
     enum mcpx_err err;
@@ -178,7 +171,7 @@ enum mcpx_err tokens_grant_of(struct tokens *tokens, struct claimed *claimed,
                  : grant_of_claims(tokens, claimed, now, participant, &grant);
     if (!err)
         err = check_topic(claimed, topic);
-    if (!err && !entry_covers(person, topic))
+    if (!err && person && !tokens_may_join(person, topic))
         err = MCPX_EFORBIDDEN;
     if (err)
         grant_unref(grant);
@@ -191,10 +184,13 @@ bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,
                          struct mcpx_slice topic)
 {
     struct claimed claimed = {.claims = claims};
+    const struct tokens_entry *person;
     struct mcpx_slice participant;
 
-    return read_participant(claims, &participant) && check_topic(&claimed, topic) == MCPX_OK &&
-           entry_covers(tokens_find_person(tokens, participant), topic);
+    if (!read_participant(claims, &participant) || check_topic(&claimed, topic))
+        return false;
+    person = tokens_find_person(tokens, participant);
+    return !person || tokens_may_join(person, topic);
 }
 
 /*
@@ -251,12 +247,12 @@ enum mcpx_err tokens_note_proof(const struct tokens *tokens, const struct jwt_pr
 }
 
 /* The token of a configured participant. */
-static enum mcpx_err rejudge_token(const struct person *person, const struct grant *base,
+static enum mcpx_err rejudge_token(const struct tokens_entry *person, const struct grant *base,
                                    struct mcpx_slice topic, struct grant **out)
 {
-    if (CRYPTO_memcmp(person->token_sha256, base->credential->token, 32) != 0)
+    if (CRYPTO_memcmp(person->grant->credential->token, base->credential->token, 32) != 0)
         return MCPX_ETOKEN;
-    if (topic.text && !mx_glob_any_matches(person->topics, person->topic_count, topic))
+    if (!tokens_may_join(person, topic))
         return MCPX_EFORBIDDEN;
     *out = grant_ref(person->grant);
     return MCPX_OK;
@@ -291,7 +287,7 @@ static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *ba
 enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
-    const struct person *person = tokens_find_person(tokens, base->identity);
+    const struct tokens_entry *person = tokens_find_person(tokens, base->identity);
 
     if (!base->credential || (base->credential->of_entry && !person))
         return MCPX_ENOTFOUND;

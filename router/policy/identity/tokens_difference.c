@@ -14,20 +14,21 @@
 
 #include <stdlib.h>
 
-static bool same_topics(const struct person *one, const struct person *other)
+static bool same_token(const struct grant *one, const struct grant *other)
 {
-    bool same = one->topic_count == other->topic_count;
+    return !one->credential || memcmp(one->credential->token, other->credential->token,
+                                      sizeof one->credential->token) == 0;
+}
+
+static bool same(const struct tokens_entry *one, const struct tokens_entry *other)
+{
+    bool same = same_token(one->grant, other->grant) && one->by_jwt == other->by_jwt &&
+                one->topic_count == other->topic_count &&
+                (one->grant == other->grant || grant_equals(one->grant, other->grant));
 
     for (size_t i = 0; same && i < one->topic_count; i++)
         same = strcmp(one->topics[i], other->topics[i]) == 0;
     return same;
-}
-
-static bool same_person(const struct person *one, const struct person *other)
-{
-    return memcmp(one->token_sha256, other->token_sha256, sizeof one->token_sha256) == 0 &&
-           one->by_jwt == other->by_jwt && same_topics(one, other) &&
-           (one->grant == other->grant || grant_equals(one->grant, other->grant));
 }
 
 static enum difference_change change_of(const void *before, const void *after)
@@ -37,55 +38,46 @@ static enum difference_change change_of(const void *before, const void *after)
     return before ? DIFFERENCE_REMOVED : DIFFERENCE_ADDED;
 }
 
-static bool add_row(struct difference *out, const struct difference_row *row)
+/* A row, or none: `before` and `after` are not both NULL. */
+static bool add_row(struct difference *out, const char *kind,
+                    const struct tokens_entry *before, const struct tokens_entry *after)
 {
-    struct difference_row *rows =
-        mx_room(out->rows, out->count, &out->room, sizeof *out->rows);
-
-    if (!rows)
+    if (before && after && same(before, after))
+        return true;
+    if (!mx_make_room(&out->rows, out->count, &out->room, sizeof *out->rows))
         return false;
-    out->rows = rows;
-    rows[out->count++] = *row;
-    if (row->person.before || row->person.after)
-        out->counts[row->change]++;
+    out->rows[out->count++] =
+        (struct difference_row){.change = change_of(before, after),
+                                .kind = kind,
+                                .name = after ? after->name : before->name,
+                                .before = before,
+                                .after = after};
     return true;
 }
 
-/* Rows of a participant, or none: `before` and `after` are not both NULL. */
-static bool add_person(struct difference *out, const struct person *before,
-                       const struct person *after)
+static bool compare(const struct tokens_table *before, const struct tokens_table *after,
+                    const char *kind, struct difference *out)
 {
-    return (before && after && same_person(before, after)) ||
-           add_row(out, &(struct difference_row){.change = change_of(before, after),
-                                                 .person = {before, after}});
-}
+    bool good = true;
 
-static bool add_profile(struct difference *out, const struct profile *before,
-                        const struct profile *after)
-{
-    return (before && after && before->routing == after->routing &&
-            mx_capset_equals(before->set, after->set)) ||
-           add_row(out, &(struct difference_row){.change = change_of(before, after),
-                                                 .profile = {before, after}});
+    for (size_t i = 0; good && i < before->count; i++)
+        good = add_row(out, kind, before->rows[i],
+                       tokens_table_find(after, before->rows[i]->name));
+    for (size_t i = 0; good && i < after->count; i++)
+        if (!tokens_table_find(before, after->rows[i]->name))
+            good = add_row(out, kind, NULL, after->rows[i]);
+    return good;
 }
 
 enum mcpx_err difference_find(const struct tokens *before, const struct tokens *after,
                               struct difference *out)
 {
-    bool good = true;
+    bool good = compare(&before->profiles, &after->profiles, "profile", out);
+    size_t profiles = out->count;
 
-    for (size_t i = 0; good && i < before->profile_count; i++)
-        good = add_profile(out, &before->profiles[i],
-                           tokens_find_profile(after, before->profiles[i].name));
-    for (size_t i = 0; good && i < after->profile_count; i++)
-        if (!tokens_find_profile(before, after->profiles[i].name))
-            good = add_profile(out, NULL, &after->profiles[i]);
-    for (size_t i = 0; good && i < before->people_count; i++)
-        good = add_person(out, &before->people[i],
-                          tokens_find_person(after, before->people[i].grant->identity));
-    for (size_t i = 0; good && i < after->people_count; i++)
-        if (!tokens_find_person(before, after->people[i].grant->identity))
-            good = add_person(out, NULL, &after->people[i]);
+    good = good && compare(&before->people, &after->people, "participant", out);
+    for (size_t i = profiles; i < out->count; i++)
+        out->counts[out->rows[i].change]++;
     return good ? MCPX_OK : MCPX_ENOMEM;
 }
 
@@ -102,164 +94,97 @@ const char *difference_word(enum difference_change change)
     return words[change];
 }
 
-struct mcpx_slice difference_name(const struct difference_row *row, const char **kind)
-{
-    const struct person *person = row->person.after ? row->person.after : row->person.before;
-    const struct profile *profile =
-        row->profile.after ? row->profile.after : row->profile.before;
-
-    *kind = person ? "participant" : "profile";
-    return person ? person->grant->identity : mcpx_slice_of(profile->name);
-}
-
 /* ---- writing ---- */
 
-/* Searched from `at` on, where the one before was found: most lists have the same order. */
-static bool has_grant(const struct mcpx_capset *set, const struct mcpx_grant *grant,
-                      size_t *at)
+/* The lists of an entry, in the order in which they are told. */
+enum list { TOPICS, GRANTS, DENIALS, LISTS };
+
+static size_t count_of(const struct tokens_entry *entry, enum list list)
 {
-    size_t count = set ? mcpx_capset_count(set) : 0;
-
-    for (size_t i = 0; i < count; i++) {
-        size_t index = (*at + i) % count;
-
-        if (!mx_grant_equals(mcpx_capset_grant(set, index), grant))
-            continue;
-        *at = index + 1;
-        return true;
-    }
-    return false;
+    if (!entry || list == TOPICS)
+        return entry ? entry->topic_count : 0;
+    return list == GRANTS ? mcpx_capset_count(entry->grant->capset)
+                          : entry->grant->capset->deny_count;
 }
 
-/* The grants of `of` that are not in `beside`; no member when there are none. */
-static void write_grants(const char *name, const struct mcpx_capset *of,
-                         const struct mcpx_capset *beside, struct mcpx_text *out)
+/* A row of a list that is no grant. */
+static struct mcpx_slice text_of(const struct tokens_entry *entry, enum list list, size_t row)
+{
+    return list == TOPICS ? mcpx_slice_of(entry->topics[row])
+                          : mx_capset_denial(entry->grant->capset, row);
+}
+
+/* Searched from `at` on, where the one before was found: most lists have the same order. */
+static bool has(const struct tokens_entry *entry, enum list list,
+                const struct tokens_entry *other, size_t row, size_t *at)
+{
+    size_t count = count_of(entry, list);
+    bool found = false;
+
+    for (size_t i = 0; !found && i < count; i++) {
+        size_t index = (*at + i) % count;
+
+        found = list == GRANTS
+                    ? mx_grant_equals(mcpx_capset_grant(entry->grant->capset, index),
+                                      mcpx_capset_grant(other->grant->capset, row))
+                    : mcpx_slice_equal(text_of(entry, list, index), text_of(other, list, row));
+        *at = found ? index + 1 : *at;
+    }
+    return found;
+}
+
+/* The rows of `of` that are not in `beside`; no member when there are none. */
+static void write_list(const char *name, enum list list, const struct tokens_entry *of,
+                       const struct tokens_entry *beside, struct mcpx_text *out)
 {
     size_t count = 0, at = 0;
 
-    for (size_t i = 0; of && i < mcpx_capset_count(of); i++) {
-        const struct mcpx_grant *grant = mcpx_capset_grant(of, i);
-
-        if (has_grant(beside, grant, &at))
+    for (size_t i = 0; i < count_of(of, list); i++) {
+        if (has(beside, list, of, i, &at))
             continue;
         if (count++ == 0)
             mx_json_begin_array(out, name);
-        grant_write_item(grant, out);
+        if (list == GRANTS)
+            grant_write_item(mcpx_capset_grant(of->grant->capset, i), out);
+        else
+            mx_json_add_item(out, text_of(of, list, i));
     }
     if (count > 0)
         mx_json_end_array(out);
 }
 
-static bool has_denial(const struct mcpx_capset *set, struct mcpx_slice pattern)
+static void write_changed(const struct tokens_entry *before, const struct tokens_entry *after,
+                          struct mcpx_text *out)
 {
-    bool has = false;
+    static const char *const routings[] = {"default", "all", "directed"};
+    const struct grant *was = before->grant, *now = after->grant;
 
-    for (size_t i = 0; set && !has && i < set->deny_count; i++)
-        has = mcpx_slice_equal(mx_capset_denial(set, i), pattern);
-    return has;
-}
-
-static void write_denials(const char *name, const struct mcpx_capset *of,
-                          const struct mcpx_capset *beside, struct mcpx_text *out)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; of && i < of->deny_count; i++) {
-        struct mcpx_slice pattern = mx_capset_denial(of, i);
-
-        if (has_denial(beside, pattern))
-            continue;
-        if (count++ == 0)
-            mx_json_begin_array(out, name);
-        mx_json_add_item(out, pattern);
-    }
-    if (count > 0)
-        mx_json_end_array(out);
-}
-
-static void write_sets(const struct mcpx_capset *before, const struct mcpx_capset *after,
-                       struct mcpx_text *out)
-{
-    write_grants("grants_added", after, before, out);
-    write_grants("grants_removed", before, after, out);
-    write_denials("deny_added", after, before, out);
-    write_denials("deny_removed", before, after, out);
-}
-
-static bool has_topic(const struct person *person, const char *pattern)
-{
-    bool has = false;
-
-    for (size_t i = 0; person && !has && i < person->topic_count; i++)
-        has = strcmp(person->topics[i], pattern) == 0;
-    return has;
-}
-
-static void write_topics(const char *name, const struct person *of,
-                         const struct person *beside, struct mcpx_text *out)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; of && i < of->topic_count; i++) {
-        if (has_topic(beside, of->topics[i]))
-            continue;
-        if (count++ == 0)
-            mx_json_begin_array(out, name);
-        mx_json_add_item(out, mcpx_slice_of(of->topics[i]));
-    }
-    if (count > 0)
-        mx_json_end_array(out);
-}
-
-static void write_routing(enum routing before, enum routing after, struct mcpx_text *out)
-{
-    static const char *const words[] = {"default", "all", "directed"};
-
-    if (before != after)
-        mcpx_json_add_member(out, "routing", mcpx_slice_of(words[after]));
-}
-
-static void write_person(const struct person *before, const struct person *after,
-                         struct mcpx_text *out)
-{
-    const struct grant *was = before ? before->grant : NULL;
-    const struct grant *now = after ? after->grant : NULL;
-
-    write_topics("topics_added", after, before, out);
-    write_topics("topics_removed", before, after, out);
-    write_sets(was ? was->capset : NULL, now ? now->capset : NULL, out);
-    if (!was || !now)
-        return;
-    write_routing(was->routing, now->routing, out);
+    if (was->routing != now->routing)
+        mcpx_json_add_member(out, "routing", mcpx_slice_of(routings[now->routing]));
     if (was->instances != now->instances)
         mx_json_add_number(out, "instances", now->instances);
     if (before->by_jwt != after->by_jwt)
         mcpx_json_add_member(out, "jwt",
                              mcpx_slice_of(after->by_jwt ? "accepted" : "refused"));
-    if (memcmp(before->token_sha256, after->token_sha256, sizeof after->token_sha256) != 0)
+    if (!same_token(was, now))
         mcpx_json_add_member(out, "token", MCPX_SLICE("changed"));
-}
-
-static void write_profile(const struct profile *before, const struct profile *after,
-                          struct mcpx_text *out)
-{
-    write_sets(before ? before->set : NULL, after ? after->set : NULL, out);
-    if (before && after)
-        write_routing(before->routing, after->routing, out);
 }
 
 static void write_row(const struct difference_row *row, struct mcpx_text *out)
 {
-    const char *kind;
-    struct mcpx_slice name = difference_name(row, &kind);
+    static const char *const names[LISTS][2] = {[TOPICS] = {"topics_added", "topics_removed"},
+                                                [GRANTS] = {"grants_added", "grants_removed"},
+                                                [DENIALS] = {"deny_added", "deny_removed"}};
 
     mx_json_begin_object(out, NULL);
-    mcpx_json_add_member(out, kind, name);
+    mcpx_json_add_member(out, row->kind, row->name);
     mcpx_json_add_member(out, "change", mcpx_slice_of(difference_word(row->change)));
-    if (row->person.before || row->person.after)
-        write_person(row->person.before, row->person.after, out);
-    else
-        write_profile(row->profile.before, row->profile.after, out);
+    for (enum list list = TOPICS; list < LISTS; list++) {
+        write_list(names[list][0], list, row->after, row->before, out);
+        write_list(names[list][1], list, row->before, row->after, out);
+    }
+    if (row->before && row->after)
+        write_changed(row->before, row->after, out);
     mx_json_end_object(out);
 }
 

@@ -21,22 +21,10 @@ void tokens_share(struct tokens *tokens, const struct tokens *before);
 /** The key ring, to be filled. Lent until tokens_free. */
 struct jwt_ring *tokens_ring(struct tokens *tokens);
 
-/**
- * Adds a profile, which tokens may then name.
- *
- * name   borrowed, copied
- * list   compiled here
- * fault  filled when a pattern is refused
- *
- * Returns MCPX_OK or what grant_list_compile returns.
- */
-enum mcpx_err tokens_add_profile(struct tokens *tokens, const char *name,
-                                 const struct grant_list *list, enum routing routing,
-                                 struct mcpx_fault *fault);
-
-/** A configured participant. Everything is borrowed and copied. */
+/** A participant or profile that is added. Everything is borrowed and copied. */
 struct tokens_person {
-    struct mcpx_slice id;           /* valid (mcpx_identity_is_valid) */
+    struct mcpx_slice id;           /* of a participant: valid (mcpx_identity_is_valid) */
+    bool is_profile;                /* tokens may name it; has no token, topics and `by_jwt` */
     unsigned char token_sha256[32]; /* of its token */
     const json_t *topics; /* JSON array: patterns of the topics it may join; NULL = none */
     const struct grant_list *grants; /* profile's and own */
@@ -45,9 +33,12 @@ struct tokens_person {
     bool by_jwt;        /* a JWT may name it too, and is then as good as its token */
 };
 
-/** Adds a participant. Returns MCPX_OK or what grant_list_compile returns. */
-enum mcpx_err tokens_add_person(struct tokens *tokens, const struct tokens_person *person,
-                                struct mcpx_fault *fault);
+/**
+ * Adds it; its grants are compiled here. Returns MCPX_OK, or what grant_list_compile returns, with
+ * `fault`.
+ */
+enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *person,
+                         struct mcpx_fault *fault);
 
 /**
  * All participants were added: tokens_participant_at knows them. False when memory runs out.
@@ -62,49 +53,33 @@ size_t tokens_answerers(const struct tokens *tokens);
 
 /* The shape of `struct tokens`, for the files named tokens*.c alone. */
 
-/** `shared`: `set` is another table's, and not counted here yet. */
-struct profile {
-    char *name;
-    struct mcpx_capset *set;
-    enum routing routing;
-    bool shared;
-};
-
-/** `shared`: `grant` is another table's, and not counted here yet. */
-struct person {
-    unsigned char token_sha256[32];
-    char **topics;
-    size_t topic_count;
-    bool by_jwt, shared;
-    struct grant *grant;
+/** Participants, or profiles. `names`: addresses of the rows by id or name. */
+struct tokens_table {
+    struct tokens_entry **rows;
+    size_t count, room;
+    struct mx_map names;
 };
 
 struct tokens {
     struct jwt_ring *ring;
-    struct profile *profiles;
-    size_t profile_count;
-    struct mx_map profile_names; /* 1 + index by name, likewise */
-    struct person *people;
-    size_t people_count;
-    size_t *by_id; /* indexes of `people`, in the order of ids; made by tokens_sort */
-    struct mx_map people_digests; /* 1 + index by the first bytes of their tokens' digests */
-    /* 1 + index by id. The ids come from the configuration, so its hash needs no secret
-     * key. */
-    struct mx_map people_ids;
+    struct tokens_table profiles, people;
+    struct tokens_entry **by_id; /* rows of `people`, in the order of ids; of tokens_sort */
+    struct mx_map digests; /* 1 + row of `people`, by the first bytes of its token's digest */
     struct capset_cache sets;
     /* What is equal there is shared, while this one is filled; NULL else. */
     const struct tokens *before;
 };
 
+/** The entry of that id or name; NULL when there is none. */
+struct tokens_entry *tokens_table_find(const struct tokens_table *table,
+                                       struct mcpx_slice name);
+
 /** The participant whose token has this digest; NULL when there is none. Lent. */
-const struct person *tokens_find_bearer(const struct tokens *tokens,
-                                        const unsigned char digest[32]);
+const struct tokens_entry *tokens_find_bearer(const struct tokens *tokens,
+                                              const unsigned char digest[32]);
 
-/** The profile of that name; NULL when there is none. Lent. */
-const struct profile *tokens_find_profile(const struct tokens *tokens, const char *name);
-
-/** The participant with an entry of that id; NULL when there is none. Lent. */
-const struct person *tokens_find_person(const struct tokens *tokens, struct mcpx_slice id);
+/** May the participant join the topic? Any when that is absent. */
+bool tokens_may_join(const struct tokens_entry *person, struct mcpx_slice topic);
 
 /** Claims that were verified. */
 struct claimed {

@@ -6,7 +6,6 @@
 
 #include "router/connection/edge.h"
 #include "router/hub/topic/peer_state.h"
-#include "router/hub/topic/pool.h"
 #include "router/process/process.h"
 
 #include <criterion/criterion.h>

@@ -2,7 +2,6 @@
  * test_sqlite_write.c - what the writer knows of topics that are open, without its thread: each
  * step happens when the test says so, and it is as late as the test says.
  */
-#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite.h"
 #include "router/store/sqlite/sqlite_schema.h"
 #include "tests/unit/store/keeper.h"
