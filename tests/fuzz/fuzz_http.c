@@ -43,7 +43,7 @@ static void add_participant(struct tokens *tokens)
     struct mcpx_fault fault;
 
     EVP_Digest(secret, strlen(secret), person.token_sha256, NULL, EVP_sha256(), NULL);
-    MUST(!grant_list_add_all(&list, grants, &fault));
+    MUST(!grant_list_add_all(&list, grants, NULL, &fault));
     MUST(!tokens_add(tokens, &person, &fault));
     MUST(tokens_sort(tokens));
     grant_list_fini(&list);

@@ -85,8 +85,8 @@ static void read_keys(struct mcpx_slice text)
     struct mcpx_text why = {0};
     size_t passed_over;
 
-    check_keys(jwks_read(text, &keys, &passed_over, &why), &keys, &why);
-    check_keys(public_keys_read(text, &model, &keys, &why), &keys, &why);
+    check_keys(public_keys_read(text, NULL, &keys, &passed_over, &why), &keys, &why);
+    check_keys(public_keys_read(text, &model, &keys, &passed_over, &why), &keys, &why);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -36,7 +36,8 @@ static int judge(const struct mcpx_text *text)
     size_t passed_over = 0;
     int status = STATUS_OK;
 
-    if (memory_checked(jwks_read(mcpx_text_view(text), &keys, &passed_over, &why)))
+    if (memory_checked(
+            public_keys_read(mcpx_text_view(text), NULL, &keys, &passed_over, &why)))
         status =
             fail_with(STATUS_FAILED, "jwks", "no key set that the router takes: %s", why.text);
     else

@@ -166,9 +166,8 @@ static unsigned instances_of(const json_t *person)
 static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
                                struct mcpx_fault *fault)
 {
-    enum mcpx_err err = grant_list_add_all(list, json_object_get(object, "grants"), fault);
-
-    return err ? err : grant_list_deny_all(list, json_object_get(object, "deny"), fault);
+    return grant_list_add_all(list, json_object_get(object, "grants"),
+                              json_object_get(object, "deny"), fault);
 }
 
 static enum mcpx_err build(struct loading *loading, struct tokens *tokens, const char *id,

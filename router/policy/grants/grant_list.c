@@ -21,8 +21,7 @@ void grant_list_fini(struct grant_list *list)
     *list = (struct grant_list){0};
 }
 
-static enum mcpx_err refuse_grant(struct mcpx_fault *fault, const char *field,
-                                  const char *reason)
+enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const char *reason)
 {
     *fault = (struct mcpx_fault){.reason = reason, .field = field};
     return MCPX_EREQUEST;
@@ -50,10 +49,10 @@ static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
 
     /* An empty `to` would be stored as "no condition", which is the opposite of its meaning. */
     if (!json_is_array(value) || count == 0 || count > MCPX_TO_MAX)
-        return refuse_grant(fault, "to", "expected a list of 1..256 participant ids");
+        return grant_refuse(fault, "to", "expected a list of 1..256 participant ids");
     for (size_t i = 0; i < count; i++) {
         if (!mcpx_identity_is_valid(json_slice(json_array_get(value, i))))
-            return refuse_grant(
+            return grant_refuse(
                 fault, "to",
                 "expected participant ids of 1..256 bytes that do not end in ~ and "
                 "digits; instances are covered by their participant's id");
@@ -74,7 +73,7 @@ static enum mcpx_err read_expires(const json_t *value, struct mcpx_grant *grant,
     struct mcpx_slice text = json_slice(value);
 
     if (!text.text || !mx_time_parse(text, &grant->expires_ms))
-        return refuse_grant(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
+        return grant_refuse(fault, "expires", "expected a date like 2026-12-31T23:59:59Z");
     if (grant->expires_ms < 1)
         grant->expires_ms = 1; /* 0 would mean never */
     return MCPX_OK;
@@ -90,9 +89,9 @@ static enum mcpx_err read_object(const json_t *value, struct mcpx_grant *grant,
 
     grant->pattern = json_slice(json_object_get(value, "kind"));
     if (!grant->pattern.text)
-        return refuse_grant(fault, "kind", "expected a capability pattern as \"kind\"");
+        return grant_refuse(fault, "kind", "expected a capability pattern as \"kind\"");
     if (json_object_size(value) != known)
-        return refuse_grant(fault, "",
+        return grant_refuse(fault, "",
                             "expected no members but \"kind\", \"to\" and \"expires\"");
     if (expires)
         err = read_expires(expires, grant, fault);
@@ -108,7 +107,7 @@ enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
     enum mcpx_err err;
 
     if (!grant.pattern.text && !json_is_object(value))
-        return refuse_grant(fault, "",
+        return grant_refuse(fault, "",
                             "expected a capability pattern or an object with \"kind\"");
     if (!grow((void **)&list->grants, list->count, sizeof *list->grants))
         return MCPX_ENOMEM;
@@ -133,7 +132,7 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
     enum mcpx_err err;
 
     if (!pattern.text)
-        return refuse_grant(fault, "", "expected a capability pattern");
+        return grant_refuse(fault, "", "expected a capability pattern");
     err = mcpx_pattern_check(pattern, fault);
     if (err)
         return err;
@@ -143,27 +142,17 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
     return MCPX_OK;
 }
 
-enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *array,
-                                 struct mcpx_fault *fault)
+enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
+                                 const json_t *deny, struct mcpx_fault *fault)
 {
     enum mcpx_err err = MCPX_OK;
 
-    if (array && !json_is_array(array))
-        return refuse_grant(fault, "", "expected a list of grants");
-    for (size_t i = 0; !err && i < json_array_size(array); i++)
-        err = grant_list_add(list, json_array_get(array, i), fault);
-    return err;
-}
-
-enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
-                                  struct mcpx_fault *fault)
-{
-    enum mcpx_err err = MCPX_OK;
-
-    if (array && !json_is_array(array))
-        return refuse_grant(fault, "", "expected a list of capability patterns");
-    for (size_t i = 0; !err && i < json_array_size(array); i++)
-        err = grant_list_deny(list, json_array_get(array, i), fault);
+    if (grants && !json_is_array(grants))
+        return grant_refuse(fault, "", "expected a list of grants");
+    for (size_t i = 0; !err && i < json_array_size(grants); i++)
+        err = grant_list_add(list, json_array_get(grants, i), fault);
+    for (size_t i = 0; !err && i < json_array_size(deny); i++)
+        err = grant_list_deny(list, json_array_get(deny, i), fault);
     return err;
 }
 
@@ -224,15 +213,12 @@ enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out)
 {
     struct grant_list list = {0};
-    enum mcpx_err err = grant_list_add_all(&list, array, fault);
+    enum mcpx_err err = grant_list_add_all(&list, array, NULL, fault);
 
     if (!err)
         err = grant_list_compile(&list, fault, out);
-    if (err == MCPX_ELIMIT) {
-        *fault = (struct mcpx_fault){.reason = "expected at most 1024 patterns of 65536 bytes",
-                                     .field = ""};
-        err = MCPX_EREQUEST;
-    }
+    if (err == MCPX_ELIMIT)
+        err = grant_refuse(fault, "", "expected at most 1024 patterns of 65536 bytes");
     grant_list_fini(&list);
     return err;
 }
@@ -245,10 +231,8 @@ enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
     struct capset_entry *slot;
     enum mcpx_err err;
 
-    if (array && !json_is_array(array)) {
-        *fault = (struct mcpx_fault){.reason = "expected a list of grants", .field = ""};
-        return MCPX_EREQUEST;
-    }
+    if (array && !json_is_array(array))
+        return grant_refuse(fault, "", "expected a list of grants");
     if (!cache->entries)
         cache->entries = calloc(SLOTS, sizeof *cache->entries);
     if (!cache->entries || (array && !digest(array, key)))

@@ -46,15 +46,14 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
                               struct mcpx_fault *fault);
 
 /**
- * Adds every element of an array of grants; NULL adds nothing. Stops at the first fault.
- * Returns what grant_list_add returns, and MCPX_EREQUEST when `array` is no array.
+ * Adds every element of two arrays, grants and denials; NULL adds nothing. Stops at the first
+ * fault. Returns what grant_list_add returns, and MCPX_EREQUEST when `grants` is no array.
  */
-enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *array,
-                                 struct mcpx_fault *fault);
+enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
+                                 const json_t *deny, struct mcpx_fault *fault);
 
-/** The same for denials. */
-enum mcpx_err grant_list_deny_all(struct grant_list *list, const json_t *array,
-                                  struct mcpx_fault *fault);
+/** Fills the fault. Returns MCPX_EREQUEST. */
+enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const char *reason);
 
 /** Compiles the list: mcpx_capset_new, with its errors. */
 enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,

@@ -201,13 +201,12 @@ static bool audience_holds(const json_t *aud, const char *expected)
 static const char *claims_fault(const struct jwt_ring *ring, const json_t *claims,
                                 struct mcpx_now now)
 {
-    const char *issuer = jwt_ring_issuer(ring), *audience = jwt_ring_audience(ring);
     const json_t *iss = json_object_get(claims, "iss");
 
     if (!is_text_or_absent(iss) ||
-        (*issuer && (!iss || strcmp(json_string_value(iss), issuer) != 0)))
+        (*ring->issuer && (!iss || strcmp(json_string_value(iss), ring->issuer) != 0)))
         return "its iss is not auth.jwt.issuer";
-    if (!audience_holds(json_object_get(claims, "aud"), audience))
+    if (!audience_holds(json_object_get(claims, "aud"), ring->audience))
         return "its aud is not auth.jwt.audience";
     return dates_fault(claims, now.wall_ms);
 }
@@ -295,7 +294,8 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
     const struct jwt_key *key = find_signer(ring, parts, why);
     enum mcpx_err err;
 
-    if (!key && parts->known && parts->known->count && !jwt_signature_is_known(parts->known))
+    if (!key && parts->known && parts->known->count &&
+        parts->known->state != JWT_SIGNATURE_KNOWN)
         return jwt_signature_want(parts->known, parts->covered,
                                   mcpx_text_view(&parts->signature));
     if (!key)

@@ -122,12 +122,6 @@ enum mcpx_err jwt_signature_want(struct jwt_signature *signature, struct mcpx_sl
 /** Verifies one that is wanted, on any thread: it is known then. */
 void jwt_signature_verify(struct jwt_signature *signature);
 
-/** Was it verified? */
-static inline bool jwt_signature_is_known(const struct jwt_signature *signature)
-{
-    return signature->state == JWT_SIGNATURE_KNOWN;
-}
-
 /** Frees what it holds and forgets it. */
 void jwt_signature_fini(struct jwt_signature *signature);
 

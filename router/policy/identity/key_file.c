@@ -65,12 +65,10 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
         mcpx_text_puts(&reading->why, "it cannot be read: ");
         mcpx_text_puts(&reading->why, why);
         reading->err = MCPX_ECONFIG;
-    } else if (file->is_set) {
-        reading->err = jwks_read(mcpx_text_view(&text), &reading->keys, &reading->passed_over,
-                                 &reading->why);
     } else {
-        reading->err = public_keys_read(mcpx_text_view(&text), &file->model, &reading->keys,
-                                        &reading->why);
+        reading->err =
+            public_keys_read(mcpx_text_view(&text), file->is_set ? NULL : &file->model,
+                             &reading->keys, &reading->passed_over, &reading->why);
     }
     if (why || text.failed) /* it may be readable in a moment: no content has this stamp */
         reading->stamp = (struct mx_file_stamp){0};
@@ -112,7 +110,13 @@ int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms)
 
 struct jwt_ring *jwt_ring_new(void)
 {
-    return calloc(1, sizeof(struct jwt_ring));
+    struct jwt_ring *ring = calloc(1, sizeof *ring);
+
+    if (ring && jwt_ring_expect(ring, "", "")) {
+        free(ring);
+        return NULL;
+    }
+    return ring;
 }
 
 void jwt_ring_free(struct jwt_ring *ring)
@@ -135,16 +139,6 @@ size_t jwt_ring_count(const struct jwt_ring *ring)
     for (size_t i = 0; i < ring->file_count; i++)
         count += ring->files[i]->keys.count;
     return count;
-}
-
-const char *jwt_ring_issuer(const struct jwt_ring *ring)
-{
-    return ring->issuer ? ring->issuer : "";
-}
-
-const char *jwt_ring_audience(const struct jwt_ring *ring)
-{
-    return ring->audience ? ring->audience : "";
 }
 
 enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *alg,
@@ -170,11 +164,6 @@ enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file)
     return MCPX_OK;
 }
 
-struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index)
-{
-    return index < ring->file_count ? ring->files[index] : NULL;
-}
-
 enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other)
 {
     struct jwt_key key;
@@ -187,8 +176,8 @@ enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other
 
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
 {
-    char *iss = strdup(issuer ? issuer : "");
-    char *aud = strdup(audience ? audience : "");
+    char *iss = strdup(issuer);
+    char *aud = strdup(audience);
 
     if (!iss || !aud) {
         free(iss);

@@ -75,31 +75,24 @@ int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms);
 enum { KEY_FILE_BYTES = 262144, JWKS_KEYS_MAX = 64, PEM_KEYS_MAX = 4, KID_BYTES_MAX = 256 };
 
 /**
- * Reads the public keys of a PEM file, old and new side by side, or one JSON Web Key.
+ * Reads public keys: of a PEM file, old and new side by side, or one JSON Web Key; without a model
+ * of a JSON Web Key Set. Of a set, keys for encryption, and those of a type, curve or algorithm
+ * that is not known, are passed over. A set with a secret or a private key is refused as a whole;
+ * so is one with a key that is too short or not sound, or whose algorithm does not fit its type,
+ * with the same kid and algorithm twice, or without one key to verify with. A key that names no
+ * algorithm has the one that its type implies: RS256, that of its curve, EdDSA.
  *
- * model   kid, algorithm and exp_optional of all keys; its `key` is not looked at. What a JSON Web
- *         Key says of algorithm and use must agree; its kid counts for nothing
- * why     a sentence is appended on failure: what was found, what would be right
+ * model         kid, algorithm and exp_optional of all keys; its `key` is not looked at. What a
+ *               JSON Web Key says of algorithm and use must agree; its kid counts for nothing.
+ *               NULL = a set is read, whose keys all want `exp`
+ * passed_over   filled: how many were
+ * why           a sentence is appended on failure: what was found, what would be right
  *
  * Returns MCPX_OK with keys in `out`, which was empty; MCPX_ECONFIG with `why`; MCPX_ENOMEM.
  */
 enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *model,
-                               struct jwt_keys *out, struct mcpx_text *why);
-
-/**
- * Reads a JSON Web Key Set. Keys for encryption, and those of a type, curve or algorithm that is
- * not known, are passed over. A set with a secret or a private key is refused as a whole; so is one
- * with a key that is too short or not sound, or whose algorithm does not fit its type, with the
- * same kid and algorithm twice, or without one key to verify with. A key that names no algorithm
- * has the one that its type implies: RS256, that of its curve, EdDSA.
- *
- * out           keys, all of which want `exp`
- * passed_over   filled: how many were
- *
- * Returns and `why` as public_keys_read.
- */
-enum mcpx_err jwks_read(struct mcpx_slice text, struct jwt_keys *out, size_t *passed_over,
-                        struct mcpx_text *why);
+                               struct jwt_keys *out, size_t *passed_over,
+                               struct mcpx_text *why);
 
 /* All keys that tokens are verified with. */
 
@@ -140,11 +133,8 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
  * MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file);
 
-/** The file with that index, in the order they were added; NULL behind the last. Lent. */
-struct key_file *jwt_ring_file(const struct jwt_ring *ring, size_t index);
-
 /**
- * Sets the `iss` and `aud` that every token must have. Borrowed, copied; NULL or "" = any.
+ * Sets the `iss` and `aud` that every token must have. Borrowed, copied; "" = any.
  * Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience);
@@ -154,11 +144,5 @@ enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const c
  * MCPX_ENOTFOUND when it has none.
  */
 enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other);
-
-/** The `iss` that tokens must have; "" when any is allowed. Lent until the ring is freed. */
-const char *jwt_ring_issuer(const struct jwt_ring *ring);
-
-/** Likewise for `aud`. */
-const char *jwt_ring_audience(const struct jwt_ring *ring);
 
 #endif

@@ -306,50 +306,25 @@ static enum mcpx_err read_pem(const char *text, const struct jwt_key *model,
 
 /* ---- JSON ---- */
 
-static enum mcpx_err parse(struct mcpx_slice text, json_t **out, struct mcpx_text *why)
-{
-    json_error_t fault;
-
-    *out = json_loadb(text.len ? text.text : "", text.len, JSON_REJECT_DUPLICATES, &fault);
-    if (*out)
-        return MCPX_OK;
-    if (json_error_code(&fault) == json_error_out_of_memory)
-        return MCPX_ENOMEM;
-    mx_format(why, "line %s, column %s: %s", fault.line, fault.column,
-              mx_json_reason(fault.text));
-    return MCPX_ECONFIG;
-}
-
-static enum mcpx_err read_one(struct mcpx_slice text, const struct jwt_key *model,
+static enum mcpx_err read_one(const json_t *json, const struct jwt_key *model,
                               struct jwt_keys *out, struct mcpx_text *why)
 {
     struct jwt_key row = *model;
     const char *reason = NULL;
     struct jwk jwk = {0};
-    json_t *json = NULL;
-    enum mcpx_err err = parse(text, &json, why);
+    enum mcpx_err err;
 
-    if (err)
-        return err;
     if (json_object_get(json, "keys"))
-        err = refuse(why, "found a set of keys, which belongs in auth.jwt.jwks_file");
-    else
-        err = jwk_read(json, &jwk, &reason);
-    if (reason && (err == MCPX_ECONFIG || err == MCPX_ENOTFOUND))
-        err = refuse(why, reason);
-    if (!err) {
-        row.key = jwk.key;
-        if (json_object_get(json, "alg") && jwk.alg != model->alg) {
-            EVP_PKEY_free(jwk.key);
-            mx_format(why, "found a key for %s, expected one for %s", jwk.alg->name,
-                      model->alg->name);
-            err = MCPX_ECONFIG;
-        } else {
-            err = add(&row, out, why);
-        }
-    }
-    json_decref(json);
-    return err;
+        return refuse(why, "found a set of keys, which belongs in auth.jwt.jwks_file");
+    err = jwk_read(json, &jwk, &reason);
+    if (err)
+        return err == MCPX_ENOMEM ? err : refuse(why, reason);
+    row.key = jwk.key;
+    if (!json_object_get(json, "alg") || jwk.alg == model->alg)
+        return add(&row, out, why);
+    EVP_PKEY_free(jwk.key);
+    mx_format(why, "found a key for %s, expected one for %s", jwk.alg->name, model->alg->name);
+    return MCPX_ECONFIG;
 }
 
 static enum mcpx_err add_of_set(const struct jwk *jwk, struct jwt_keys *out,
@@ -364,9 +339,15 @@ static enum mcpx_err add_of_set(const struct jwk *jwk, struct jwt_keys *out,
     return MCPX_ECONFIG;
 }
 
-static enum mcpx_err read_set(const json_t *keys, struct jwt_keys *out, size_t *passed_over,
+static enum mcpx_err read_set(const json_t *json, struct jwt_keys *out, size_t *passed_over,
                               struct mcpx_text *why)
 {
+    const json_t *keys = json_object_get(json, "keys");
+
+    if (!json_is_array(keys))
+        return refuse(why, "expected {\"keys\": [...]}, a JSON Web Key Set");
+    if (json_array_size(keys) > JWKS_KEYS_MAX)
+        return refuse(why, "found more than 64 keys");
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *reason = NULL;
         struct jwk jwk;
@@ -384,55 +365,47 @@ static enum mcpx_err read_set(const json_t *keys, struct jwt_keys *out, size_t *
                           : refuse(why, "found no key that a token can be verified with");
 }
 
-enum mcpx_err jwks_read(struct mcpx_slice text, struct jwt_keys *out, size_t *passed_over,
-                        struct mcpx_text *why)
+static enum mcpx_err read_json(struct mcpx_slice text, const struct jwt_key *model,
+                               struct jwt_keys *out, size_t *passed_over,
+                               struct mcpx_text *why)
 {
-    struct jwt_keys made = {0};
-    json_t *json = NULL, *keys;
-    enum mcpx_err err = MCPX_OK;
+    json_error_t fault;
+    json_t *json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, &fault);
+    enum mcpx_err err = MCPX_ECONFIG;
 
-    *passed_over = 0;
-    if (text.len > KEY_FILE_BYTES)
-        return refuse(why, "found more than 262144 bytes");
-    err = parse(text, &json, why);
-    keys = json_object_get(json, "keys");
-    if (!err && !json_is_array(keys))
-        err = refuse(why, "expected {\"keys\": [...]}, a JSON Web Key Set");
-    else if (!err && json_array_size(keys) > JWKS_KEYS_MAX)
-        err = refuse(why, "found more than 64 keys");
-    else if (!err)
-        err = read_set(keys, &made, passed_over, why);
-    json_decref(json);
-    if (err)
-        jwt_keys_fini(&made);
+    if (json)
+        err = model ? read_one(json, model, out, why) : read_set(json, out, passed_over, why);
+    else if (json_error_code(&fault) == json_error_out_of_memory)
+        err = MCPX_ENOMEM;
     else
-        *out = made;
+        mx_format(why, "line %s, column %s: %s", fault.line, fault.column,
+                  mx_json_reason(fault.text));
+    json_decref(json);
     return err;
 }
 
 enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *model,
-                               struct jwt_keys *out, struct mcpx_text *why)
+                               struct jwt_keys *out, size_t *passed_over,
+                               struct mcpx_text *why)
 {
     struct mcpx_text copy = {0}; /* ends with a NUL */
-    struct jwt_keys made = {0};
-    enum mcpx_err err = MCPX_OK;
+    enum mcpx_err err;
     const char *fault;
 
+    *passed_over = 0;
     if (text.len > KEY_FILE_BYTES)
         return refuse(why, "found more than 262144 bytes");
     mcpx_text_add(&copy, text.text, text.len);
-    if (copy.failed || !mcpx_text_reserve(&copy, 0)) {
+    if (copy.failed) {
         err = MCPX_ENOMEM;
-    } else if (text.len > 0 && copy.text[strspn(copy.text, " \t\r\n")] == '{') {
-        err = read_one(text, model, &made, why);
+    } else if (!model || copy.text[strspn(copy.text, " \t\r\n")] == '{') {
+        err = read_json(mcpx_text_view(&copy), model, out, passed_over, why);
     } else {
-        fault = not_public(text.len ? copy.text : "");
-        err = fault ? refuse(why, fault) : read_pem(copy.text, model, &made, why);
+        fault = not_public(copy.text);
+        err = fault ? refuse(why, fault) : read_pem(copy.text, model, out, why);
     }
     mcpx_text_fini(&copy);
     if (err)
-        jwt_keys_fini(&made);
-    else
-        *out = made;
+        jwt_keys_fini(out);
     return err;
 }

@@ -161,22 +161,14 @@ const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
 
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)
 {
-    return jwt_ring_file(tokens->ring, index);
-}
-
-static enum mcpx_err refuse_token(struct mcpx_fault *fault, const char *field,
-                                  const char *reason)
-{
-    *fault = (struct mcpx_fault){.reason = reason, .field = field};
-    return MCPX_EREQUEST;
+    return index < tokens->ring->file_count ? tokens->ring->files[index] : NULL;
 }
 
 /* The claims of a new token; NULL when memory runs out. `capabilities` is kept. */
 static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice participant,
                            struct mcpx_slice topic, json_t *capabilities, json_int_t now_s)
 {
-    const char *issuer = jwt_ring_issuer(tokens->ring);
-    const char *audience = jwt_ring_audience(tokens->ring);
+    const char *issuer = tokens->ring->issuer, *audience = tokens->ring->audience;
     json_t *claims =
         json_pack("{s:s%, s:s%, s:O, s:I, s:I}", "participantId", participant.text,
                   participant.len, "topic", topic.text, topic.len, "capabilities",
@@ -200,7 +192,7 @@ static enum mcpx_err read_array(struct mcpx_slice text, struct mcpx_fault *fault
 
     if (!json_is_array(array)) {
         json_decref(array);
-        return refuse_token(fault, "capabilities", "expected a JSON array of grants");
+        return grant_refuse(fault, "capabilities", "expected a JSON array of grants");
     }
     *out = array;
     return MCPX_OK;
@@ -218,14 +210,14 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
     enum mcpx_err err;
 
     if (!mcpx_identity_is_valid(participant))
-        return refuse_token(
+        return grant_refuse(
             fault, "participantId",
             "expected 1..256 bytes without controls, not ending in ~ and digits");
     if (tokens_find_person(tokens, participant))
-        return refuse_token(fault, "participantId",
+        return grant_refuse(fault, "participantId",
                             "is configured under participants and comes with its own token");
     if (!mcpx_topic_name_is_valid(topic))
-        return refuse_token(fault, "topic", "expected 1..256 bytes without controls");
+        return grant_refuse(fault, "topic", "expected 1..256 bytes without controls");
     if (!text.text)
         text = MCPX_SLICE("[\"mcp/*\",\"chat\"]");
     err = read_array(text, fault, &capabilities);

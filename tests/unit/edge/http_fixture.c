@@ -38,7 +38,7 @@ static void add_fs(struct tokens *tokens)
     struct mcpx_fault fault;
 
     EVP_Digest(secret, strlen(secret), person.token_sha256, NULL, EVP_sha256(), NULL);
-    cr_assert_eq(grant_list_add_all(&list, grants, &fault), MCPX_OK);
+    cr_assert_eq(grant_list_add_all(&list, grants, NULL, &fault), MCPX_OK);
     cr_assert_eq(tokens_add(tokens, &person, &fault), MCPX_OK);
     cr_assert(tokens_sort(tokens));
     grant_list_fini(&list);
