@@ -61,8 +61,8 @@ static void write_entry(const struct tokens_entry *entry, int64_t wall_ms,
 {
     write_set(entry->grant, wall_ms, out);
     mx_json_begin_array(out, "topics");
-    for (size_t i = 0; i < entry->topic_count; i++)
-        mx_json_add_item(out, mcpx_slice_of(entry->topics[i]));
+    for (size_t i = 0; i < entry->topics.count; i++)
+        mx_json_add_item(out, mcpx_slice_of(entry->topics.text[i]));
     mx_json_end_array(out);
     mx_json_add_bool(out, "jwt", entry->by_jwt);
 }

@@ -66,7 +66,7 @@ bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origi
         return true;
     if (!mx_http_is_visible(origin))
         return false;
-    return mx_glob_any_matches(config->origins, config->origin_count, origin);
+    return mx_glob_any_matches(config->origins.text, config->origins.count, origin);
 }
 
 enum {

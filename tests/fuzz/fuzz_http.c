@@ -82,8 +82,8 @@ static struct http_api *get_api(void)
     if (api.hub)
         return &api;
     config.hub = hub_config_default();
-    config.origins = origins;
-    config.origin_count = 1;
+    config.origins.text = origins;
+    config.origins.count = 1;
     config.dev = true;
     config.query_token = true;
     config.tokens = tokens_new();

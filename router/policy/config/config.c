@@ -163,10 +163,8 @@ void config_fini(struct config *config)
         free(config->listen[i].host);
         free(config->listen[i].port);
     }
-    for (size_t i = 0; i < config->origin_count; i++)
-        free(config->origins[i]);
     free(config->listen);
-    free(config->origins);
+    names_fini(&config->origins);
     for (size_t i = 0; i < TLS_FILES; i++)
         free(config->tls.files[i]);
     for (size_t i = 0; i < config->tls.name_count; i++) {
@@ -211,10 +209,7 @@ static void hand_over(struct loading *loading, struct config *out)
     settings->config.dev = loading->sources->dev;
     if (settings->config.dev && settings_source(settings, "/auth/instances") == FROM_DEFAULT)
         settings->config.hub.instances = INSTANCES_MAX; /* everybody is let in anyway */
-    settings->config.origins = settings->origins.text;
-    settings->config.origin_count = settings->origins.count;
     settings->config.warnings = loading->warnings;
-    settings->origins = (struct names){0};
     loading->warnings = (struct mcpx_text){0};
     *out = settings->config;
     settings->config = (struct config){0};

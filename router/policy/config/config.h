@@ -7,6 +7,7 @@
 #define POLICY_CONFIG_H
 
 #include "router/hub/hub.h"
+#include "router/policy/grants/grant_list.h"
 #include "router/store/commit/stage.h"
 
 struct json_t;
@@ -106,10 +107,9 @@ struct config {
     enum proxy_address proxy_address; /* how they say it */
     bool dev;                         /* --dev was given */
     bool query_token;                 /* ?token= is accepted */
-    /* `origins`, `origin_count`: patterns ("http://localhost:*") of allowed Origin headers; a
-     * request without Origin is always allowed. */
-    char **origins;
-    size_t origin_count;
+    /* Patterns ("http://localhost:*") of allowed Origin headers; a request without Origin is
+     * always allowed. */
+    struct names origins;
     struct hub_config hub;   /* the hub's settings */
     uint64_t connects_per_s; /* connection attempts per second of one address; 0 = no limit */
     /* Requests and connection attempts of one participant; 0 = no limit. */

@@ -103,7 +103,8 @@ const struct setting settings_table[] = {
          "Accept a token as ?token=, where proxies and browsers may record it"),
     SIZED(
         "/auth/origins", SETTING_STRINGS, 0, 64,
-        "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]", LIVE(origins),
+        "[\"http://localhost:*\", \"http://127.0.0.1:*\", \"http://[::1]:*\"]",
+        LIVE(config.origins),
         "Patterns of Origin headers that web pages may connect from; requests without Origin "
         "are always allowed"),
     SIZED("/auth/jwt/issuer", SETTING_STRING, 0, 1024, "\"\"", LIVE(issuer),

@@ -59,35 +59,6 @@ bool setting_fits(const struct setting *row, const json_t *value)
     return false;
 }
 
-/* Frees a list and leaves an empty one. */
-static void names_fini(struct names *names)
-{
-    for (size_t i = 0; i < names->count; i++)
-        free(names->text[i]);
-    free(names->text);
-    *names = (struct names){0};
-}
-
-static enum mcpx_err store_names(struct names *names, const json_t *value)
-{
-    size_t count = json_array_size(value);
-    struct names made = {.text = calloc(count + 1, sizeof *made.text)};
-
-    if (!made.text)
-        return MCPX_ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        made.text[i] = strdup(json_string_value(json_array_get(value, i)));
-        if (!made.text[i]) {
-            names_fini(&made);
-            return MCPX_ENOMEM;
-        }
-        made.count++;
-    }
-    names_fini(names);
-    *names = made;
-    return MCPX_OK;
-}
-
 static void forget_text(char **text)
 {
     if (*text)
@@ -130,7 +101,7 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
     if (row->size == 0)
         return MCPX_OK;
     if (row->type == SETTING_STRINGS)
-        err = store_names(at, value);
+        err = names_read(at, value) ? MCPX_OK : MCPX_ENOMEM;
     else if (row->type == SETTING_STRING || row->type == SETTING_SECRET)
         err = store_text(at, value);
     else if (row->type == SETTING_BOOL)
@@ -220,7 +191,6 @@ void settings_fini(struct settings *settings)
 {
     names_fini(&settings->listen);
     names_fini(&settings->proxies);
-    names_fini(&settings->origins);
     forget_text(&settings->issuer);
     forget_text(&settings->audience);
     forget_text(&settings->secret);

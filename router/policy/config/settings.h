@@ -44,12 +44,6 @@ struct setting {
     bool live; /* a reload changes it; else the router has to be restarted for that */
 };
 
-/** A list of C strings that it owns. */
-struct names {
-    char **text;
-    size_t count;
-};
-
 /** Where a value came from; a later source replaces an earlier one. */
 enum setting_source { FROM_DEFAULT, FROM_FILE, FROM_ENVIRONMENT, FROM_FLAGS };
 
@@ -65,7 +59,6 @@ struct settings {
     struct config config;
     struct names listen;
     struct names proxies;
-    struct names origins;
     char *issuer;
     char *audience;
     char *secret;

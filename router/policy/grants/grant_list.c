@@ -12,6 +12,33 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 
+bool names_read(struct names *names, const json_t *array)
+{
+    size_t count = json_array_size(array);
+    struct names made = {.text = calloc(count + 1, sizeof *made.text)};
+
+    for (size_t i = 0; made.text && i < count; i++) {
+        made.text[i] = strdup(json_string_value(json_array_get(array, i)));
+        if (!made.text[i])
+            names_fini(&made);
+        else
+            made.count++;
+    }
+    if (!made.text)
+        return false;
+    names_fini(names);
+    *names = made;
+    return true;
+}
+
+void names_fini(struct names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        free(names->text[i]);
+    free(names->text);
+    *names = (struct names){0};
+}
+
 void grant_list_fini(struct grant_list *list)
 {
     for (size_t i = 0; i < list->count; i++)

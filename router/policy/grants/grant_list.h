@@ -14,6 +14,18 @@ static inline struct mcpx_slice json_slice(const json_t *value)
     return (struct mcpx_slice){json_string_value(value), json_string_length(value)};
 }
 
+/** C strings that it owns. Zero-initialised is empty. */
+struct names {
+    char **text;
+    size_t count;
+};
+
+/** Fills it with the strings of an array; NULL has none. False, untouched, without memory. */
+bool names_read(struct names *names, const json_t *array);
+
+/** Frees a list and leaves an empty one. */
+void names_fini(struct names *names);
+
 /**
  * Grants and denials gathered from JSON values, which must outlive the list: it borrows their
  * strings. Zero-initialised is empty and ready.

@@ -100,8 +100,8 @@ static size_t work_of(const struct tokens_entry *person, const struct claimant *
 {
     size_t work = claimant->bearer.len + 1;
 
-    for (size_t i = 0; person && i < person->topic_count; i++)
-        work += strlen(person->topics[i]) + 8;
+    for (size_t i = 0; person && i < person->topics.count; i++)
+        work += strlen(person->topics.text[i]) + 8;
     return work;
 }
 
@@ -249,8 +249,8 @@ struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_
 {
     const struct tokens_entry *person = tokens_find_person(tokens, id);
 
-    for (size_t i = 0; person && i < person->topic_count; i++) {
-        struct mcpx_slice pattern = mcpx_slice_of(person->topics[i]);
+    for (size_t i = 0; person && i < person->topics.count; i++) {
+        struct mcpx_slice pattern = mcpx_slice_of(person->topics.text[i]);
 
         if (!topic.text || mx_glob_matches(pattern, topic))
             return pattern;

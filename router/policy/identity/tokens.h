@@ -6,6 +6,7 @@
 
 #include "router/hub/hub.h"
 #include "router/policy/grants/grant.h"
+#include "router/policy/grants/grant_list.h"
 
 /**
  * All participants, profiles and keys. Made by config_load, immutable afterwards but for the keys
@@ -143,9 +144,8 @@ enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
 struct tokens_entry {
     struct mcpx_slice name; /* its id; lent by `grant` */
     struct grant *grant;    /* what it may send, and how it reads */
-    char **topics;          /* patterns; a profile has none */
-    size_t topic_count;
-    bool by_jwt; /* a JWT that names the participant is accepted */
+    struct names topics;    /* patterns; a profile has none */
+    bool by_jwt;            /* a JWT that names the participant is accepted */
     bool shared; /* private: `grant` is another configuration's, and not counted here yet */
 };
 

@@ -23,11 +23,11 @@ static bool same_token(const struct grant *one, const struct grant *other)
 static bool same(const struct tokens_entry *one, const struct tokens_entry *other)
 {
     bool same = same_token(one->grant, other->grant) && one->by_jwt == other->by_jwt &&
-                one->topic_count == other->topic_count &&
+                one->topics.count == other->topics.count &&
                 (one->grant == other->grant || grant_equals(one->grant, other->grant));
 
-    for (size_t i = 0; same && i < one->topic_count; i++)
-        same = strcmp(one->topics[i], other->topics[i]) == 0;
+    for (size_t i = 0; same && i < one->topics.count; i++)
+        same = strcmp(one->topics.text[i], other->topics.text[i]) == 0;
     return same;
 }
 
@@ -102,7 +102,7 @@ enum list { TOPICS, GRANTS, DENIALS, LISTS };
 static size_t count_of(const struct tokens_entry *entry, enum list list)
 {
     if (!entry || list == TOPICS)
-        return entry ? entry->topic_count : 0;
+        return entry ? entry->topics.count : 0;
     return list == GRANTS ? mcpx_capset_count(entry->grant->capset)
                           : entry->grant->capset->deny_count;
 }
@@ -110,7 +110,7 @@ static size_t count_of(const struct tokens_entry *entry, enum list list)
 /* A row of a list that is no grant. */
 static struct mcpx_slice text_of(const struct tokens_entry *entry, enum list list, size_t row)
 {
-    return list == TOPICS ? mcpx_slice_of(entry->topics[row])
+    return list == TOPICS ? mcpx_slice_of(entry->topics.text[row])
                           : mx_capset_denial(entry->grant->capset, row);
 }
 

@@ -34,9 +34,7 @@ static void entry_free(struct tokens_entry *entry)
 {
     if (!entry)
         return;
-    for (size_t i = 0; i < entry->topic_count; i++)
-        free(entry->topics[i]);
-    free(entry->topics);
+    names_fini(&entry->topics);
     if (!entry->shared)
         grant_unref(entry->grant);
     free(entry);
@@ -112,20 +110,6 @@ static uint64_t name_hash(struct mcpx_slice name)
     return mx_map_hash(key, name);
 }
 
-static bool copy_topics(struct tokens_entry *to, const json_t *from)
-{
-    size_t count = json_array_size(from);
-
-    to->topics = calloc(count + 1, sizeof *to->topics);
-    for (size_t i = 0; to->topics && i < count; i++) {
-        to->topics[i] = strdup(json_string_value(json_array_get(from, i)));
-        if (!to->topics[i])
-            return false;
-        to->topic_count++;
-    }
-    return to->topics != NULL;
-}
-
 /* A digest is as good as random already. */
 static uint64_t digest_hash(const unsigned char digest[32])
 {
@@ -194,7 +178,7 @@ enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *pers
     if (!err && (!mx_make_room(&table->rows, table->count, &table->room,
                                sizeof(struct tokens_entry *)) ||
                  !mx_map_reserve(&table->names) || !mx_map_reserve(&tokens->digests) ||
-                 !copy_topics(made, person->topics)))
+                 !names_read(&made->topics, person->topics)))
         err = MCPX_ENOMEM;
     if (err) {
         entry_free(made);
@@ -273,7 +257,8 @@ const struct tokens_entry *tokens_find_bearer(const struct tokens *tokens,
 
 bool tokens_may_join(const struct tokens_entry *person, struct mcpx_slice topic)
 {
-    return !topic.text || mx_glob_any_matches(person->topics, person->topic_count, topic);
+    return !topic.text ||
+           mx_glob_any_matches(person->topics.text, person->topics.count, topic);
 }
 
 static int compare_ids(const void *one, const void *other)

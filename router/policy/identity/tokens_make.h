@@ -5,7 +5,6 @@
 #define POLICY_TOKENS_MAKE_H
 
 #include "lib/base/map.h"
-#include "router/policy/grants/grant_list.h"
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/tokens.h"
 

@@ -73,11 +73,11 @@ void fixture_init(void)
     static char local[] = "http://localhost:*", remote[] = "https://*.example.org";
 
     router = (struct fixture){
-        .config = {.hub = hub_config_default(), .origin_count = 2, .tokens = tokens_new()},
+        .config = {.hub = hub_config_default(), .origins.count = 2, .tokens = tokens_new()},
         .origins = {local, remote},
         .now = {.mono_ms = 70000, .wall_ms = 1795303080001},
     };
-    router.config.origins = router.origins;
+    router.config.origins.text = router.origins;
     router.config.hub.create = true;
     cr_assert_eq(jwt_ring_add(tokens_ring(router.config.tokens), "k1", "HS256",
                               MCPX_SLICE(SECRET), true),

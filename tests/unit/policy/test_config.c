@@ -27,7 +27,7 @@ Test(config, has_defaults_that_need_no_file)
     cr_expect_str_eq(config->listen[0].host, "127.0.0.1");
     cr_expect_str_eq(config->listen[1].host, "::1");
     cr_expect_str_eq(config->listen[1].port, "8080");
-    cr_expect_eq(config->origin_count, 3);
+    cr_expect_eq(config->origins.count, 3);
     cr_expect_not(config->query_token);
     cr_expect(config->hub.takeover);
     cr_expect(config->hub.create);
@@ -132,7 +132,7 @@ Test(config, reads_every_stored_setting)
     cr_expect_not(config->hub.takeover);
     cr_expect_eq(config->hub.instances, 3);
     cr_expect(config->query_token);
-    cr_expect_eq(config->origin_count, 1);
+    cr_expect_eq(config->origins.count, 1);
     cr_expect_not(config->hub.create);
     cr_expect(config->hub.directed);
     cr_expect_eq(config->hub.replay, 1);
@@ -227,8 +227,8 @@ Test(config, lets_later_sources_win)
     cr_expect_not(s.config.hub.derive_kinds);
     cr_expect_not(s.config.hub.takeover);
     cr_expect_eq(s.config.connects_per_s, 0);
-    cr_assert_eq(s.config.origin_count, 3);
-    cr_expect_str_eq(s.config.origins[1], "b");
+    cr_assert_eq(s.config.origins.count, 3);
+    cr_expect_str_eq(s.config.origins.text[1], "b");
     cr_assert_eq(s.config.listen_count, 1);
     cr_expect_str_eq(s.config.listen[0].port, "0");
     settled_fini(&s);
