@@ -33,13 +33,6 @@ void setting_resolve(struct loading *loading, const char *pointer, char **path)
     *path = resolved.text;
 }
 
-static void report_container(struct loading *loading, const json_t *value,
-                             const char *expected)
-{
-    /* hidden: it may be a secret in the wrong place */
-    mx_format(error_found_here(loading, value, true), ", expected %s\n", expected);
-}
-
 static void report_unknown(struct loading *loading)
 {
     struct mcpx_text *line =
@@ -90,7 +83,8 @@ static bool check_strings(struct loading *loading, const json_t *array)
             continue;
         valid = false;
         len = pointer_push_index(loading, i);
-        report_container(loading, entry, "a string of 1..256 bytes");
+        mcpx_text_puts(error_found_here(loading, entry, true),
+                       ", expected a string of 1..256 bytes\n");
         pointer_pop(loading, len);
     }
     return valid;
@@ -123,14 +117,8 @@ static void walk(struct loading *loading, json_t *value)
         report_unknown(loading);
     else if (json_is_object(value))
         walk_members(loading, value);
-    else
-        report_container(loading, value, "an object");
-}
-
-static void report_syntax(struct loading *loading, const json_error_t *fault)
-{
-    mx_format(error_begin(loading, loading->sources->file, ""), "line %s, column %s: %s\n",
-              fault->line, fault->column, mx_json_reason(fault->text));
+    else /* hidden: it may be a secret in the wrong place */
+        mcpx_text_puts(error_found_here(loading, value, true), ", expected an object\n");
 }
 
 static void parse(struct loading *loading, const struct mcpx_text *text)
@@ -139,15 +127,13 @@ static void parse(struct loading *loading, const struct mcpx_text *text)
     json_t *tree =
         json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
 
-    if (!tree && json_error_code(&fault) == json_error_out_of_memory) {
+    if (tree)
+        walk(loading, tree);
+    else if (json_error_code(&fault) == json_error_out_of_memory)
         loading->no_memory = true;
-        return;
-    }
-    if (!tree) {
-        report_syntax(loading, &fault);
-        return;
-    }
-    walk(loading, tree);
+    else
+        mx_format(error_begin(loading, loading->sources->file, ""), "line %s, column %s: %s\n",
+                  fault.line, fault.column, mx_json_reason(fault.text));
     if (json_is_object(tree))
         loading->tree = tree;
     else

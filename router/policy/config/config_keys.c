@@ -167,7 +167,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
 
     if (!has_text && !has_file)
         return;
-    draft.source = environment ? "environment" : loading->sources->file;
+    draft.source = loading->sources->file;
     draft.pointer = use_file ? "/auth/jwt/secret_file" : "/auth/jwt/secret";
     if (environment) {
         draft.source = use_file ? "MCPX_AUTH_JWT_SECRET_FILE" : "MCPX_AUTH_JWT_SECRET";

@@ -92,20 +92,14 @@ static void refuse_address(struct loading *loading, size_t index, const char *te
 {
     bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
     json_t *found = json_string(text);
-    struct mcpx_text *line;
 
     pointer_pop(loading, 0);
     if (from_file) {
         pointer_push(loading, "listen");
         pointer_push_index(loading, index);
     }
-    line = error_begin(loading, source_of(loading), pointer_text(loading));
-    mcpx_text_puts(line, "found ");
-    if (found)
-        write_found(found, false, line);
-    else
-        mcpx_text_puts(line, "text that is not UTF-8");
-    mx_format(line, ", %s\n", why);
+    mx_format(error_found(loading, source_of(loading), pointer_text(loading), found, false),
+              ", %s\n", why);
     json_decref(found);
 }
 

@@ -155,14 +155,6 @@ static enum routing routing_of(const json_t *object)
     return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
 }
 
-/*
- * 0 when the participant has no number of its own. The number is in its range (setting_fits).
- */
-static unsigned instances_of(const json_t *person)
-{
-    return (unsigned)json_integer_value(json_object_get(person, "instances"));
-}
-
 static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
                                struct mcpx_fault *fault)
 {
@@ -178,13 +170,14 @@ static enum mcpx_err build(struct loading *loading, struct tokens *tokens, const
     const char *hash = json_string_value(json_object_get(object, "token_sha256"));
     const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
     struct grant_list list = {0};
-    struct tokens_person made = {.id = mcpx_slice_of(id),
-                                 .is_profile = is_profile,
-                                 .topics = json_object_get(object, "topics"),
-                                 .grants = &list,
-                                 .routing = routing_of(object),
-                                 .instances = instances_of(object),
-                                 .by_jwt = jwt && strcmp(jwt, "accepted") == 0};
+    struct tokens_person made = {
+        .id = mcpx_slice_of(id),
+        .is_profile = is_profile,
+        .topics = json_object_get(object, "topics"),
+        .grants = &list,
+        .routing = routing_of(object),
+        .instances = (unsigned)json_integer_value(json_object_get(object, "instances")),
+        .by_jwt = jwt && strcmp(jwt, "accepted") == 0};
     struct mcpx_fault fault;
     enum mcpx_err err = add_lists(&list, profile, &fault);
 

@@ -58,16 +58,6 @@ struct mcpx_text *warning_begin(struct loading *loading, const char *source,
     return begin(&loading->warnings, source, pointer);
 }
 
-struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
-                              const json_t *value, bool hidden)
-{
-    struct mcpx_text *line = error_begin(loading, source, pointer);
-
-    mcpx_text_puts(line, "found ");
-    write_found(value, hidden, line);
-    return line;
-}
-
 void error_line(struct loading *loading, const char *source, const char *pointer,
                 const char *sentence)
 {
@@ -88,27 +78,6 @@ void error_here(struct loading *loading, const char *sentence)
 void warning_here(struct loading *loading, const char *sentence)
 {
     warning_line(loading, loading->sources->file, pointer_text(loading), sentence);
-}
-
-struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden)
-{
-    return error_found(loading, loading->sources->file, pointer_text(loading), value, hidden);
-}
-
-static bool is_hidden(const struct setting *row)
-{
-    return row->type == SETTING_SECRET || row->type == SETTING_SHA256 ||
-           row->type == SETTING_MAP || row->type == SETTING_LIST;
-}
-
-void error_unfit(struct loading *loading, const char *source, const char *pointer,
-                 const json_t *value, const struct setting *row)
-{
-    struct mcpx_text *line = error_found(loading, source, pointer, value, is_hidden(row));
-
-    mcpx_text_puts(line, ", expected ");
-    setting_write_expected(row, line);
-    mcpx_text_puts(line, "\n");
 }
 
 static const char *type_name(const json_t *value)
@@ -145,9 +114,11 @@ static void write_number(const json_t *value, struct mcpx_text *out)
               type_name(value));
 }
 
-void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
+static void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
 {
-    if (json_is_object(value))
+    if (!value)
+        mcpx_text_puts(out, "text that is not UTF-8");
+    else if (json_is_object(value))
         mx_format(out, "an object of %s members", json_object_size(value));
     else if (json_is_array(value))
         mx_format(out, "a list of %s entries", json_array_size(value));
@@ -161,6 +132,37 @@ void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
         mcpx_text_puts(out, json_is_true(value) ? "true (boolean)" : "false (boolean)");
     else
         write_number(value, out);
+}
+
+struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
+                              const json_t *value, bool hidden)
+{
+    struct mcpx_text *line = error_begin(loading, source, pointer);
+
+    mcpx_text_puts(line, "found ");
+    write_found(value, hidden, line);
+    return line;
+}
+
+struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden)
+{
+    return error_found(loading, loading->sources->file, pointer_text(loading), value, hidden);
+}
+
+static bool is_hidden(const struct setting *row)
+{
+    return row->type == SETTING_SECRET || row->type == SETTING_SHA256 ||
+           row->type == SETTING_MAP || row->type == SETTING_LIST;
+}
+
+void error_unfit(struct loading *loading, const char *source, const char *pointer,
+                 const json_t *value, const struct setting *row)
+{
+    struct mcpx_text *line = error_found(loading, source, pointer, value, is_hidden(row));
+
+    mcpx_text_puts(line, ", expected ");
+    setting_write_expected(row, line);
+    mcpx_text_puts(line, "\n");
 }
 
 size_t pointer_push(struct loading *loading, const char *name)

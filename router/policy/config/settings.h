@@ -146,7 +146,10 @@ struct mcpx_text *error_begin(struct loading *loading, const char *source,
 struct mcpx_text *warning_begin(struct loading *loading, const char *source,
                                 const char *pointer);
 
-/** Begins an error line with `found X`, as write_found writes it. */
+/**
+ * Begins an error line with `found X`, such as `found "x" (string)`. Long strings are cut,
+ * containers counted; with `hidden`, only type and size are shown. NULL = text that is not UTF-8.
+ */
 struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
                               const json_t *value, bool hidden);
 
@@ -176,12 +179,6 @@ void error_unfit(struct loading *loading, const char *source, const char *pointe
  */
 void setting_line(struct loading *loading, const char *pointer, const char *sentence,
                   void (*line)(struct loading *, const char *, const char *, const char *));
-
-/**
- * Appends the value that was found, such as `"x" (string)`. Long strings are cut, containers
- * counted; with `hidden`, only type and size are shown.
- */
-void write_found(const json_t *value, bool hidden, struct mcpx_text *out);
 
 /**
  * Each appends a segment to the pointer: "/name", escaped as RFC 6901 section 3 wants, or "/3".
