@@ -5,6 +5,7 @@
  */
 #include "router/store/sqlite/sqlite.h"
 #include "router/store/sqlite/sqlite_care.h"
+#include "router/store/sqlite/sqlite_statement.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sqlite3.h>
@@ -156,16 +157,16 @@ static void open_and_load(bool is_ours)
     struct mcpx_text errors = {0};
     struct sqlite3 *db = NULL;
     struct sqlite3 *reader = NULL;
-    struct loader *loader = NULL;
+    struct loader loader;
 
     if (schema_open(&config, &errors, &db) == MCPX_OK &&
         schema_open_reader(&config, &errors, &reader) == MCPX_OK &&
-        loader_new(reader, &loader) == MCPX_OK) {
-        load(loader, "first", is_ours);
-        load(loader, "another", is_ours);
-        load(loader, "third", is_ours);
+        loader_init(&loader, reader) == SQLITE_OK) {
+        load(&loader, "first", is_ours);
+        load(&loader, "another", is_ours);
+        load(&loader, "third", is_ours);
     }
-    loader_free(loader);
+    statements_free(reader);
     (void)sqlite3_close(reader);
     (void)sqlite3_close(db);
     mcpx_text_fini(&errors);

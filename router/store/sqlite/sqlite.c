@@ -38,40 +38,27 @@ struct last {
     bool renew; /* it is a copy */
 };
 
-/* The row's value is copied to `out`; "" when there is none. */
-static bool read_value(struct sqlite3 *db, const char *key, char *out, size_t size)
-{
-    sqlite3_stmt *statement = NULL;
-    bool known = false;
-
-    out[0] = '\0';
-    if (sqlite3_prepare_v2(db, "SELECT value FROM meta WHERE key = ?1", -1, &statement,
-                           NULL) != SQLITE_OK)
-        return false;
-    if (sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0)) {
-        (void)snprintf(out, size, "%s", (const char *)sqlite3_column_text(statement, 0));
-        known = true;
-    }
-    (void)sqlite3_finalize(statement);
-    return known;
-}
-
-static bool read_flag(struct sqlite3 *db, const char *key)
-{
-    char value[2];
-
-    return read_value(db, key, value, sizeof value) && value[0] == '1';
-}
-
 static struct last read_last(struct sqlite3 *db)
 {
-    struct last last = {.clean = read_flag(db, "clean"),
-                        .full = read_flag(db, "full"),
-                        .renew = read_flag(db, "renew")};
+    static const char question[] = "SELECT max(iif(key = 'mark', value, '')),"
+                                   " max(iif(key = 'boot_id', value, '')),"
+                                   " max(key = 'clean' AND value = 1),"
+                                   " max(key = 'full' AND value = 1),"
+                                   " max(key = 'renew' AND value = 1) FROM meta";
+    struct last last = {.clean = false};
+    sqlite3_stmt *statement = NULL;
 
-    (void)read_value(db, "mark", last.mark, sizeof last.mark);
-    (void)read_value(db, "boot_id", last.boot_id, sizeof last.boot_id);
+    if (sqlite3_prepare_v2(db, question, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0)) {
+        (void)snprintf(last.mark, sizeof last.mark, "%s",
+                       (const char *)sqlite3_column_text(statement, 0));
+        (void)snprintf(last.boot_id, sizeof last.boot_id, "%s",
+                       (const char *)sqlite3_column_text(statement, 1));
+        last.clean = sqlite3_column_int(statement, 2) == 1;
+        last.full = sqlite3_column_int(statement, 3) == 1;
+        last.renew = sqlite3_column_int(statement, 4) == 1;
+    }
+    (void)sqlite3_finalize(statement);
     return last;
 }
 
@@ -176,7 +163,7 @@ struct sqlite {
     int lock;
     struct sqlite3 *db, *reader_db;
     struct writer *writer;
-    struct loader *loader;
+    struct loader loader;
     bool has_failed, full, is_marked;
 };
 
@@ -258,7 +245,7 @@ static void read_all(void *context)
     while (belt_take(sqlite->reading, LONG_MS, &batch)) {
         for (struct link *at = batch.items.next; at != &batch.items; at = at->next)
             if (opening_of(at)->rejection.err == MCPX_OK)
-                loader_read(sqlite->loader, opening_of(at));
+                loader_read(&sqlite->loader, opening_of(at));
         if (batch.count > 0)
             belt_answer(sqlite->reading, &batch.items, &report);
     }
@@ -327,9 +314,8 @@ static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config
         return err == MCPX_ENOMEM ? err : schema_tell(sqlite->db, config->file, errors);
     if (!sqlite->is_marked)
         writer_await(sqlite->writer, mark_late, sqlite);
-    err = loader_new(sqlite->reader_db, &sqlite->loader);
-    return err == MCPX_OK || err == MCPX_ENOMEM
-               ? err
+    return loader_init(&sqlite->loader, sqlite->reader_db) == SQLITE_OK
+               ? MCPX_OK
                : schema_tell(sqlite->reader_db, config->file, errors);
 }
 
@@ -377,7 +363,7 @@ enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *c
 static void close_files(struct sqlite *sqlite)
 {
     writer_free(sqlite->writer);
-    loader_free(sqlite->loader);
+    statements_free(sqlite->reader_db);
     (void)sqlite3_close(sqlite->reader_db);
     if (sqlite->has_failed)
         (void)sqlite3_db_config(sqlite->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

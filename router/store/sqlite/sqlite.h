@@ -13,7 +13,7 @@
 
 struct sqlite;
 struct sqlite3;
-struct loader;
+struct sqlite3_stmt;
 struct writer;
 
 /**
@@ -83,14 +83,17 @@ struct stored_opening *stored_opening_new(const struct task *task);
 /** Frees it. NULL is allowed. */
 void stored_opening_free(struct stored_opening *opening);
 
-/**
- * Makes a loader on a connection, which it borrows for its life. Returns MCPX_OK, MCPX_ENOMEM, or
- * MCPX_ECONFIG when the database has not the tables of its version.
- */
-enum mcpx_err loader_new(struct sqlite3 *db, struct loader **out);
+/** What reads topics: a connection and its statements. */
+struct loader {
+    struct sqlite3 *db;
+    struct sqlite3_stmt *find, *read;
+};
 
-/** Frees it. NULL is allowed. */
-void loader_free(struct loader *loader);
+/**
+ * Makes a loader on a connection, which it borrows. statements_free ends it in any case. SQLite's
+ * code.
+ */
+int loader_init(struct loader *loader, struct sqlite3 *db);
 
 /**
  * Fills an opening with what the database has of its topic. A topic of which anything is not as it

@@ -14,11 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct loader {
-    struct sqlite3 *db;
-    sqlite3_stmt *find, *read;
-};
-
 struct stored_opening *stored_opening_new(const struct task *task)
 {
     struct stored_opening *opening = malloc(sizeof *opening + task->topic.len);
@@ -43,7 +38,7 @@ void stored_opening_free(struct stored_opening *opening)
     free(opening);
 }
 
-static int prepare_all(struct loader *loader)
+int loader_init(struct loader *loader, struct sqlite3 *db)
 {
     const struct statement rows[] = {
         {"SELECT topic, epoch, first_serial, last_serial FROM topic WHERE name = ?1",
@@ -52,32 +47,8 @@ static int prepare_all(struct loader *loader)
          &loader->read},
     };
 
-    return statements_make(loader->db, rows, sizeof rows / sizeof *rows);
-}
-
-enum mcpx_err loader_new(struct sqlite3 *db, struct loader **out)
-{
-    struct loader *loader = calloc(1, sizeof *loader);
-    int code;
-
-    if (!loader)
-        return MCPX_ENOMEM;
     loader->db = db;
-    code = prepare_all(loader);
-    if (code != SQLITE_OK) {
-        loader_free(loader);
-        return code == SQLITE_NOMEM ? MCPX_ENOMEM : MCPX_ECONFIG;
-    }
-    *out = loader;
-    return MCPX_OK;
-}
-
-void loader_free(struct loader *loader)
-{
-    if (!loader)
-        return;
-    statements_free(loader->db);
-    free(loader);
+    return statements_make(db, rows, sizeof rows / sizeof *rows);
 }
 
 static enum mcpx_err damaged(struct stored_opening *opening, const char *what, uint64_t serial)

@@ -30,7 +30,7 @@ void statements_free(struct sqlite3 *db)
 {
     sqlite3_stmt *statement;
 
-    while ((statement = sqlite3_next_stmt(db, NULL)))
+    while (db && (statement = sqlite3_next_stmt(db, NULL)))
         (void)sqlite3_finalize(statement);
 }
 

@@ -22,7 +22,7 @@ struct statement {
 /** Prepares a connection's statements. Returns SQLite's code. */
 int statements_make(struct sqlite3 *db, const struct statement *rows, size_t count);
 
-/** Frees all statements of a connection. */
+/** Frees all statements of a connection. NULL is allowed. */
 void statements_free(struct sqlite3 *db);
 
 /** Says a text, which has to stay until the statement has finished. Returns SQLite's code. */
