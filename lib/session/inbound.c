@@ -17,6 +17,8 @@
  */
 #include "lib/session/inbound.h"
 
+#include "lib/base/fault.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -175,10 +177,8 @@ enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in,
 
     in->envelope = NULL;
     in->rpc = NULL;
-    if (!err && !reader->envelope.from.text) {
-        *fault = (struct mcpx_fault){"expected to be told who sent it", "from", 0};
-        err = MCPX_EINVALID;
-    }
+    if (!err && !reader->envelope.from.text)
+        err = mx_fault_set(fault, "expected to be told who sent it", "from", 0);
     if (!err)
         in->envelope = &reader->envelope;
     return err;

@@ -20,15 +20,25 @@
 
 /* ---- lists of strings ---- */
 
+static enum mcpx_err read_string(struct mcpx_slice value, struct mcpx_text *out)
+{
+    bool added = mcpx_json_add_unescaped(out, value);
+
+    if (out->failed)
+        return MCPX_ENOMEM;
+    return added ? MCPX_OK : MCPX_EINVALID;
+}
+
 /* Adds one string to the list, its bytes at `*at`. */
 static enum mcpx_err add_string(struct mx_string_list *list, struct mcpx_slice value,
                                 struct mcpx_text *scratch, char **at)
 {
+    enum mcpx_err err;
+
     mcpx_text_reset(scratch);
-    if (!mcpx_json_add_unescaped(scratch, value))
-        return scratch->failed ? MCPX_ENOMEM : MCPX_EINVALID;
-    if (scratch->failed)
-        return MCPX_ENOMEM;
+    err = read_string(value, scratch);
+    if (err)
+        return err;
     if (scratch->len)
         memcpy(*at, scratch->text, scratch->len);
     list->items[list->count++] = (struct mcpx_slice){*at, scratch->len};
@@ -85,13 +95,11 @@ enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
     struct mcpx_slice id = mcpx_json_get(object, "id");
     struct mcpx_text text = {0};
     struct mx_person *person = NULL;
-    enum mcpx_err err = MCPX_EINVALID;
+    enum mcpx_err err = read_string(id, &text);
 
-    if (!mcpx_json_add_unescaped(&text, id) && !text.failed)
+    if (err)
         goto out;
     err = MCPX_ENOMEM;
-    if (text.failed)
-        goto out;
     person = calloc(1, sizeof *person + text.len + 1);
     if (!person)
         goto out;
@@ -278,15 +286,6 @@ struct reading {
     struct mcpx_text patterns;
     size_t count;
 };
-
-static enum mcpx_err read_string(struct mcpx_slice value, struct mcpx_text *out)
-{
-    bool added = mcpx_json_add_unescaped(out, value);
-
-    if (out->failed)
-        return MCPX_ENOMEM;
-    return added ? MCPX_OK : MCPX_EINVALID;
-}
 
 static enum mcpx_err read_expiry(struct mcpx_slice value, int64_t *expires_ms)
 {

@@ -3,6 +3,7 @@
  * the receivers would refuse, because here the caller can still be told what is wrong. The
  * payload's bytes are sent unchanged.
  */
+#include "lib/base/fault.h"
 #include "lib/json/json_write.h"
 #include "lib/session/session_state.h"
 
@@ -26,13 +27,6 @@ struct drafting {
     bool is_rpc;
     bool waits;
 };
-
-static enum mcpx_err draft_fault(struct drafting *drafting, const char *field,
-                                 const char *reason)
-{
-    *drafting->fault = (struct mcpx_fault){reason, field, 0};
-    return MCPX_EINVALID;
-}
 
 static bool is_type(const struct drafting *drafting, const char *type)
 {
@@ -63,7 +57,7 @@ static enum mcpx_err read_kind(struct drafting *drafting)
     if (drafting->kind.method.text || is_type(drafting, "mcp/response"))
         return MCPX_OK;
     if (!drafting->rpc.method.text)
-        return draft_fault(drafting, "method", "expected a message with a method");
+        return mx_fault_set(drafting->fault, "expected a message with a method", "method", 0);
     return mcpx_rpc_kind(&drafting->rpc, type, drafting->kind_text);
 }
 
@@ -76,7 +70,8 @@ static enum mcpx_err check_kind(struct drafting *drafting)
                               drafting->fault);
     if (!err && drafting->is_rpc && drafting->rpc.form == MCPX_RPC_REQUEST &&
         drafting->rpc.id.len > MX_RPC_ID_MAX)
-        return draft_fault(drafting, "id", "expected a JSON-RPC id of at most 1024 bytes");
+        return mx_fault_set(drafting->fault, "expected a JSON-RPC id of at most 1024 bytes",
+                            "id", 0);
     if (!err && drafting->is_rpc)
         err = mcpx_rpc_agrees(&drafting->rpc, &drafting->kind, drafting->fault);
     if (err)
@@ -93,13 +88,14 @@ static enum mcpx_err check_head(struct drafting *drafting)
     const struct mcpx_draft *draft = drafting->draft;
 
     if (draft->to_count > MCPX_TO_MAX)
-        return draft_fault(drafting, "to", "expected at most 256 addressees");
+        return mx_fault_set(drafting->fault, "expected at most 256 addressees", "to", 0);
     for (size_t i = 0; i < draft->to_count; i++)
         if (!mcpx_participant_id_is_valid(draft->to[i]))
-            return draft_fault(drafting, "to", "expected only ids of participants");
+            return mx_fault_set(drafting->fault, "expected only ids of participants", "to", 0);
     /* an id is what a topic's name is: 1 to 256 bytes of UTF-8 without control characters */
     if (draft->correlation_id.text && !mcpx_topic_name_is_valid(draft->correlation_id))
-        return draft_fault(drafting, "correlation_id", "expected the id of an envelope");
+        return mx_fault_set(drafting->fault, "expected the id of an envelope",
+                            "correlation_id", 0);
     return MCPX_OK;
 }
 
@@ -115,7 +111,7 @@ static enum mcpx_err read_payload(struct drafting *drafting)
     if (err)
         return MCPX_EINVALID;
     if (mcpx_json_type(drafting->payload) != MCPX_JSON_OBJECT)
-        return draft_fault(drafting, "payload", "expected a JSON object");
+        return mx_fault_set(drafting->fault, "expected a JSON object", "payload", 0);
     return MCPX_OK;
 }
 
@@ -297,8 +293,7 @@ static enum mcpx_err read_answer(const struct mx_asked *asked, struct drafting *
         return MCPX_EINVALID;
     if (rpc->id.text && mcpx_json_same(rpc->id, asked->rpc_id))
         return MCPX_OK;
-    *fault = (struct mcpx_fault){"expected the JSON-RPC id of the request", "id", 0};
-    return MCPX_EINVALID;
+    return mx_fault_set(fault, "expected the JSON-RPC id of the request", "id", 0);
 }
 
 /* "mcp/response:" and the operation: at most one byte longer than the kind it answers. */

@@ -116,26 +116,35 @@ static bool renew(struct mcpx_session *session)
 }
 
 /*
- * Those of the roster, which is taken, that are not among the others are absent; needed when an
- * envelope in the outbox is addressed to them. When there is no memory to read an envelope, its
- * addressees are not waited for.
+ * Reads the envelopes in the outbox again. Our id is known now, if it was not: so is which will
+ * have no echo. Unless we resumed, their absent addressees are needed. When there is no memory to
+ * read an envelope, its addressees are not waited for.
  */
-static void note_absent(struct mcpx_session *session, const struct mx_roster *others)
+static void read_outbox(struct mcpx_session *session, bool was_known, bool resumed)
 {
+    struct mcpx_slice us = mx_id_view(&session->id);
     struct mcpx_envelope envelope;
     struct mcpx_fault fault;
 
-    mx_absent_note(&session->absent, &session->roster, others);
     mcpx_envelope_init(&envelope);
-    for (struct mx_own *own = session->outbox.first; own; own = own->next)
-        if (!mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
+    for (struct mx_own *own = session->outbox.first; own; own = own->next) {
+        if ((resumed && (was_known || !own->has_no_echo)) ||
+            mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
+            continue;
+        if (!was_known && own->has_no_echo)
+            own->has_no_echo = !mx_id_is_among(us, envelope.to, envelope.to_count);
+        if (!resumed)
             mx_delivery_need(session, envelope.to, envelope.to_count);
+    }
     mcpx_envelope_fini(&envelope);
 }
 
-/* Sets what the outbox has to wait for on this connection. */
+/*
+ * Sets what the outbox has to wait for on this connection. Those of the roster, which is taken,
+ * that are not among the others are absent.
+ */
 static void wait_for_others(struct mcpx_session *session, const struct mx_roster *others,
-                            bool resumed)
+                            bool was_known, bool resumed)
 {
     const struct mx_own *first = session->outbox.first;
     bool repeats = first && first->written;
@@ -148,7 +157,8 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
     if (repeats)
         mx_outbox_hold(&session->outbox, session->mono_ms + CATCH_UP_MS);
     if (!resumed)
-        note_absent(session, others);
+        mx_absent_note(&session->absent, &session->roster, others);
+    read_outbox(session, was_known, resumed);
 }
 
 static void set_id(struct mx_id *id, struct mcpx_slice text)
@@ -182,23 +192,6 @@ static bool learn_id(struct mcpx_session *session, const struct mx_person *you)
     return is_renamed;
 }
 
-/* Our id is known now: finds the envelopes in the outbox that will have no echo. */
-static void find_echoless(struct mcpx_session *session)
-{
-    struct mcpx_slice us = mx_id_view(&session->id);
-    struct mcpx_envelope envelope;
-    struct mcpx_fault fault;
-
-    mcpx_envelope_init(&envelope);
-    for (struct mx_own *own = session->outbox.first; own; own = own->next) {
-        if (!own->has_no_echo ||
-            mcpx_envelope_parse(mx_block_text(own->text), MX_DEPTH_MAX, &envelope, &fault))
-            continue;
-        own->has_no_echo = !mx_id_is_among(us, envelope.to, envelope.to_count);
-    }
-    mcpx_envelope_fini(&envelope);
-}
-
 /* Refuses envelopes that are longer than this limit: writing them would end the connection. */
 static void refuse_overlong(struct mcpx_session *session)
 {
@@ -226,16 +219,14 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     struct mx_grants grants = session->grants;
     struct mx_roster others;
     bool is_first = session->connection == MX_CONNECTED;
-    bool is_known = session->id.len > 0;
+    bool was_known = session->id.len > 0;
     bool is_renamed = learn_id(session, welcome->you);
     struct mx_event *event;
 
     session->connection = MX_JOINED;
-    if (!is_known)
-        find_echoless(session);
     mx_roster_remove(&welcome->others, welcome->you->id);
     if (is_first)
-        wait_for_others(session, &welcome->others, resumed);
+        wait_for_others(session, &welcome->others, was_known, resumed);
     others = session->roster;
     session->grants = welcome->grants;
     session->roster = welcome->others;
