@@ -7,7 +7,7 @@
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit_chain.h"
-#include "router/store/audit/audit_reader.h"
+#include "router/store/audit/audit_verify.h"
 #include "tools/common/input.h"
 #include "tools/mcpxctl/audit/audit.h"
 

@@ -16,7 +16,7 @@
 #include "lib/json/walk.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
-#include "router/store/audit/audit_reader.h"
+#include "router/store/audit/audit_verify.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/audit/audit.h"
 #include "tools/mcpxctl/core/fetch.h"

@@ -3,7 +3,7 @@
  * would be one more thing to tell from damage. The last line of a folder that is being written to
  * may be there in part; it is waited for.
  */
-#include "router/store/audit/audit_reader.h"
+#include "router/store/audit/audit_verify.h"
 
 #include "lib/edge/file.h"
 #include "router/store/audit/audit_chain.h"

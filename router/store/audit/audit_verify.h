@@ -8,6 +8,8 @@
 #include "router/store/audit/audit_chain.h"
 #include "router/store/audit/audit_line.h"
 
+#include <stdio.h>
+
 /*
  * X(constant, name). Damage is named as if it were one act, the smallest that explains what is
  * there.
@@ -109,5 +111,44 @@ struct audit_verdict {
  */
 enum mcpx_err audit_verify(const struct audit_rows *rows,
                            const struct audit_evidence *evidence, struct audit_verdict *out);
+
+/* ---- the lines of a folder, file by file; the router may be writing to it ---- */
+
+/**
+ * A folder being read.
+ *
+ * dir          descriptor
+ * seqs, count  its files
+ * at           the one being read
+ * row          lines of it that were read
+ * error        errno when a file could not be read; the reading then ended there
+ */
+struct audit_reader {
+    int dir;
+    uint64_t *seqs;
+    size_t count, at;
+    FILE *stream;
+    char *line;
+    size_t room;
+    uint64_t row;
+    int error;
+};
+
+/**
+ * Opens a folder and lists its files; those that are begun later are not read.
+ *
+ * Returns MCPX_OK; MCPX_ESYSTEM with errno; MCPX_ENOTFOUND when there is no file of an audit in it;
+ * MCPX_ENOMEM. audit_reader_close is due in any case.
+ */
+enum mcpx_err audit_reader_open(const char *path, struct audit_reader *out);
+
+/** Reads the next line; false at the end, and when `error` is set. */
+bool audit_reader_next(struct audit_reader *reader, struct audit_row *out);
+
+/** As audit_verify wants it. `reader` is borrowed. */
+struct audit_rows audit_reader_rows(struct audit_reader *reader);
+
+/** Closes it. */
+void audit_reader_close(struct audit_reader *reader);
 
 #endif

@@ -5,7 +5,7 @@
 #define UNIT_AUDIT_WORLD_H
 
 #include "router/store/audit/audit.h"
-#include "router/store/audit/audit_reader.h"
+#include "router/store/audit/audit_verify.h"
 #include "router/store/commit/submission.h"
 
 enum { WORLD_SUBMISSIONS = 5000 };
