@@ -1,13 +1,12 @@
 /*
- * rows.h - arrays that grow, and sorted ones that are searched.
+ * rows.h - arrays that grow, sorted ones that are searched, and texts in one piece of memory.
  */
 #ifndef MX_ROWS_H
 #define MX_ROWS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <mcpx/base.h>
+
 #include <stdlib.h>
-#include <string.h>
 
 /**
  * Makes room behind `count` rows of `of_one` bytes.
@@ -40,6 +39,18 @@ static inline bool mx_make_room(void *rows, size_t count, size_t *size, size_t o
     if (grown)
         memcpy(rows, &grown, sizeof grown);
     return grown;
+}
+
+/** Copies a text to `*room`, and moves that behind it; an absent one stays absent. */
+static inline struct mcpx_slice mx_keep(char **room, struct mcpx_slice text)
+{
+    struct mcpx_slice copy = {*room, text.len};
+
+    if (!text.text)
+        return text;
+    memcpy(*room, text.text, text.len);
+    *room += text.len;
+    return copy;
 }
 
 /**

@@ -6,6 +6,7 @@
 #include "lib/protocol/capset.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/rows.h"
 
 #include <stdlib.h>
 
@@ -60,24 +61,14 @@ static enum mcpx_err survey(const struct source *source, struct needs *needs, si
     return MCPX_OK;
 }
 
-static struct mcpx_slice copy_slice(struct mcpx_slice slice, char **room)
-{
-    struct mcpx_slice copy = {*room, slice.len};
-
-    if (slice.len > 0)
-        memcpy(*room, slice.text, slice.len);
-    *room += slice.len;
-    return copy;
-}
-
 static void copy_grant(const struct mcpx_grant *grant, struct mcpx_slice *to, char **room,
                        struct mcpx_grant *out)
 {
     *out = *grant;
-    out->pattern = copy_slice(grant->pattern, room);
+    out->pattern = mx_keep(room, grant->pattern);
     out->to = grant->to_count > 0 ? to : NULL;
     for (size_t i = 0; i < grant->to_count; i++)
-        to[i] = copy_slice(grant->to[i], room);
+        to[i] = mx_keep(room, grant->to[i]);
 }
 
 /* Lays the block out: set, grants, patterns, addressees, then bytes, widest alignment first. */
@@ -109,7 +100,7 @@ static struct mcpx_capset *copy_source(const struct source *source, const struct
             to += source->grants[i].to_count;
             pattern = set->grants[i].pattern;
         } else {
-            pattern = copy_slice(source_pattern(source, i), &room);
+            pattern = mx_keep(&room, source_pattern(source, i));
         }
         mx_pattern_parse(pattern, &set->patterns[i], NULL); /* surveyed: cannot fail */
     }

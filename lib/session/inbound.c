@@ -18,6 +18,7 @@
 #include "lib/session/inbound.h"
 
 #include "lib/base/fault.h"
+#include "lib/base/rows.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -80,17 +81,6 @@ static struct mcpx_slice *string_of(const struct mx_asked *asked, size_t index)
     return (struct mcpx_slice *)((char *)asked + strings[index]);
 }
 
-/* Copies a slice's bytes to `*at`, and moves `*at` behind them. */
-static void move_in(struct mcpx_slice *slice, char **at)
-{
-    if (!slice->text)
-        return;
-    if (slice->len)
-        memcpy(*at, slice->text, slice->len);
-    slice->text = *at;
-    *at += slice->len;
-}
-
 size_t mx_asked_size(const struct mx_asked *asked)
 {
     size_t size = sizeof *asked + asked->to_count * sizeof *asked->to + 1;
@@ -114,11 +104,9 @@ struct mx_asked *mx_asked_copy(const struct mx_asked *view)
     to = (struct mcpx_slice *)(copy + 1);
     at = (char *)(to + view->to_count);
     for (size_t i = 0; i < STRINGS; i++)
-        move_in(string_of(copy, i), &at);
-    for (size_t i = 0; i < view->to_count; i++) {
-        to[i] = view->to[i];
-        move_in(&to[i], &at);
-    }
+        *string_of(copy, i) = mx_keep(&at, *string_of(view, i));
+    for (size_t i = 0; i < view->to_count; i++)
+        to[i] = mx_keep(&at, view->to[i]);
     copy->to = to;
     return copy;
 }

@@ -9,6 +9,7 @@
 #include "router/hub/pending.h"
 #include "router/hub/hub.h"
 
+#include "lib/base/rows.h"
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/topic.h"
 #include "router/hub/topic/topic_state.h"
@@ -98,17 +99,6 @@ static void submit(struct pending *pending)
     enlist(pending, &pendings_of(pending)->line);
 }
 
-static struct mcpx_slice put(char **at, struct mcpx_slice slice)
-{
-    struct mcpx_slice copy = {*at, slice.len};
-
-    if (!slice.text)
-        return slice;
-    memcpy(*at, slice.text, slice.len);
-    *at += slice.len;
-    return copy;
-}
-
 static size_t message_size(const struct log_message *message, const struct submission *about)
 {
     size_t size = message->id.len + message->kind.len + about->kind_sent.len +
@@ -131,17 +121,17 @@ static void write_message(struct pending *pending, const struct log_message *mes
     char *at = (char *)(to + message->to_count);
 
     for (size_t i = 0; i < message->to_count; i++)
-        to[i] = put(&at, message->to[i]);
+        to[i] = mx_keep(&at, message->to[i]);
     submission->to = to;
     submission->to_count = message->to_count;
-    submission->id = put(&at, message->id);
-    submission->kind = put(&at, message->kind);
-    submission->kind_sent = put(&at, about->kind_sent);
-    submission->correlation_id = put(&at, about->correlation_id);
-    submission->grant = put(&at, about->grant);
+    submission->id = mx_keep(&at, message->id);
+    submission->kind = mx_keep(&at, message->kind);
+    submission->kind_sent = mx_keep(&at, about->kind_sent);
+    submission->correlation_id = mx_keep(&at, about->correlation_id);
+    submission->grant = mx_keep(&at, about->grant);
     submission->text = (struct mcpx_slice){at, 0};
     for (size_t i = 0; i < message->piece_count; i++)
-        submission->text.len += put(&at, message->pieces[i]).len;
+        submission->text.len += mx_keep(&at, message->pieces[i]).len;
 }
 
 /* One that is larger than that comes through alone, or its sender would try it again for ever. */
@@ -201,8 +191,8 @@ bool pending_join(struct peer *peer, const struct admission *admission, const ch
     at = (char *)(copy + 1);
     *copy = *admission;
     copy->topic = peer->topic->name;
-    copy->after = put(&at, admission->after);
-    copy->epoch = put(&at, admission->epoch);
+    copy->after = mx_keep(&at, admission->after);
+    copy->epoch = mx_keep(&at, admission->epoch);
     copy->instance_key = (struct mcpx_slice){0}; /* the peer has its hash */
     pending->admission = copy;
     pending->replaces = reason != NULL;

@@ -144,16 +144,6 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
 
 /* ---- put in force ---- */
 
-static struct mcpx_slice keep(struct mcpx_slice text, char **room)
-{
-    struct mcpx_slice kept = {*room, text.len};
-
-    if (text.len > 0)
-        memcpy(*room, text.text, text.len);
-    *room += text.len;
-    return kept;
-}
-
 size_t change_size(const struct change *change)
 {
     size_t size = sizeof *change + change->grant.pattern.len + change->by.len;
@@ -186,19 +176,19 @@ static struct changed *copy_of(struct changed *changed)
     copy->list = (struct change *)(void *)(copy + 1);
     to = (struct mcpx_slice *)(void *)(copy->list + copy->count);
     room = (char *)(to + to_count);
-    copy->identity = keep(changed->identity, &room);
-    copy->topic = keep(changed->topic, &room);
+    copy->identity = mx_keep(&room, changed->identity);
+    copy->topic = mx_keep(&room, changed->topic);
     for (size_t i = 0; i < copy->count; i++) {
         struct change *change = &copy->list[i];
 
         *change = changed->list[i];
         for (size_t j = 0; j < change->grant.to_count; j++)
-            to[j] = keep(change->grant.to[j], &room);
+            to[j] = mx_keep(&room, change->grant.to[j]);
         change->grant.to = change->grant.to_count > 0 ? to : NULL;
         to += change->grant.to_count;
-        change->grant.pattern = keep(change->grant.pattern, &room);
+        change->grant.pattern = mx_keep(&room, change->grant.pattern);
         (void)mx_pattern_parse(change->grant.pattern, &change->pattern, NULL);
-        change->by = keep(change->by, &room);
+        change->by = mx_keep(&room, change->by);
     }
     return copy;
 }

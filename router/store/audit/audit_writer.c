@@ -8,6 +8,7 @@
  */
 #include "router/store/audit/audit_writer.h"
 
+#include "lib/base/rows.h"
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
@@ -34,25 +35,15 @@ static const size_t texts[] = {
 enum { TEXT_COUNT = sizeof texts / sizeof *texts };
 
 /* One byte more than a line shows, so that it shows that there was more. */
-static size_t kept(struct mcpx_slice text)
+static struct mcpx_slice kept(struct mcpx_slice text)
 {
-    return text.len <= AUDIT_TEXT_MAX ? text.len : AUDIT_TEXT_MAX + 1;
+    return (struct mcpx_slice){text.text,
+                               text.len <= AUDIT_TEXT_MAX ? text.len : AUDIT_TEXT_MAX + 1};
 }
 
 static struct mcpx_slice *member(struct audit_note *note, size_t i)
 {
     return (struct mcpx_slice *)((char *)note + texts[i]);
-}
-
-static void copy(struct mcpx_slice *text, char **at)
-{
-    size_t len = kept(*text);
-
-    if (!text->text)
-        return;
-    memcpy(*at, text->text, len);
-    *text = (struct mcpx_slice){*at, len};
-    *at += len;
 }
 
 struct audit_told *audit_told_new(const struct audit_note *note)
@@ -66,9 +57,9 @@ struct audit_told *audit_told_new(const struct audit_note *note)
     made.to_count = note->to_count < AUDIT_TO_MAX ? note->to_count : AUDIT_TO_MAX;
     made.text = (struct mcpx_slice){0};
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        size += kept(*member(&made, i));
+        size += kept(*member(&made, i)).len;
     for (size_t i = 0; i < made.to_count; i++)
-        size += sizeof *to + kept(note->to[i]);
+        size += sizeof *to + kept(note->to[i]).len;
     out = malloc(size);
     if (!out)
         return NULL;
@@ -76,12 +67,10 @@ struct audit_told *audit_told_new(const struct audit_note *note)
     to = (struct mcpx_slice *)(out + 1);
     at = (char *)(to + made.to_count);
     out->note.to = to;
-    for (size_t i = 0; i < made.to_count; i++) {
-        to[i] = note->to[i];
-        copy(&to[i], &at);
-    }
+    for (size_t i = 0; i < made.to_count; i++)
+        to[i] = mx_keep(&at, kept(note->to[i]));
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        copy(member(&out->note, i), &at);
+        *member(&out->note, i) = mx_keep(&at, kept(*member(&made, i)));
     return out;
 }
 
