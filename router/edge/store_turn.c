@@ -34,19 +34,6 @@ static void wake(void *context)
     uv_async_send(context);
 }
 
-static struct audit_config audit_config_of(const struct config *config)
-{
-    const struct audit_settings *audit = &config->audit;
-
-    return (struct audit_config){.folder = audit->folder,
-                                 .key_file = audit->key_file,
-                                 .rev = mcpx_slice_of(config->rev),
-                                 .on_full = audit->on_full,
-                                 .payloads = audit->payloads,
-                                 .rotate_bytes = audit->rotate_bytes,
-                                 .rotate_ms = audit->rotate_ms};
-}
-
 /* Four at their caps leave nothing over, so one alone leaves three quarters. */
 static uint64_t cap_of(const struct store_settings *store)
 {
@@ -123,7 +110,7 @@ static enum mcpx_err open_disks(struct edge *edge)
 enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
 {
     const struct config *config = edge->config;
-    struct audit_config audit = audit_config_of(config);
+    struct audit_config audit = config->audit;
     struct store_config store = store_config_of(config);
     enum mcpx_err err;
 
@@ -133,6 +120,7 @@ enum mcpx_err store_turn_open(struct edge *edge, struct mcpx_text *errors)
         mcpx_text_puts(errors, "cannot make a handle to be woken with\n");
         return MCPX_ESYSTEM;
     }
+    audit.rev = mcpx_slice_of(config->rev);
     if (config->hub.audited)
         store.audit = &audit;
     err = store_new(&store, wake, &edge->wake_store, errors, &edge->store);

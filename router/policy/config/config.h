@@ -38,17 +38,6 @@ struct store_settings {
     uint64_t bytes_per_participant;
 };
 
-/** The record of decisions. */
-struct audit_settings {
-    /* `folder`, `key_file`: paths as they can be opened; both "" when nothing is audited. */
-    char *folder;
-    char *key_file;
-    enum on_full on_full;
-    bool payloads;         /* lines hold the texts of messages */
-    uint64_t rotate_bytes; /* a file that has so many is followed by the next; 0 = no limit */
-    int64_t rotate_ms;     /* likewise, one that is so old */
-};
-
 /** "127.0.0.1:8080", "[::1]:0", "tls://a:443" taken apart. `host` is without brackets. */
 struct config_listen {
     char *host;
@@ -117,9 +106,9 @@ struct config {
     int64_t grant_max_ms; /* how long a grant given at run time may last; 0 = no limit */
     size_t tickets_each;  /* unused tickets of one participant; 0 = no limit */
     int64_t drain_ms;     /* how long a shutdown may take */
-    /* `store`, `audit`: where messages are kept, and the record of decisions. */
+    /* `store`, `audit`: where messages are kept, and the record of decisions, without `rev`. */
     struct store_settings store;
-    struct audit_settings audit;
+    struct audit_config audit;
     /* Names the policy: the same profiles and participants have the same one. */
     char rev[CONFIG_REV_LEN + 1];
     enum log_level log_level;

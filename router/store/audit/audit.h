@@ -11,31 +11,11 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
-/**
- * Where and how to write. All of it is borrowed during audit_new alone.
- *
- * folder         made when it is missing, mode 0700, but not the folders above it
- * key_file       PEM of a private Ed25519 key
- * rev            names the policy that decisions are made by; AUDIT_RELOAD brings another
- * on_full        see there
- * payloads       lines hold the envelopes
- * rotate_bytes   a file that has so many bytes is followed by a new one
- * rotate_ms      and so is one that is so old; 0 = never, of either
- */
-struct audit_config {
-    const char *folder;
-    const char *key_file;
-    struct mcpx_slice rev;
-    enum on_full on_full;
-    bool payloads;
-    uint64_t rotate_bytes;
-    int64_t rotate_ms;
-};
-
 struct audit;
 
 /**
- * Locks the folder, cuts a torn end, writes "start", and starts the thread.
+ * Locks the folder, cuts a torn end, writes "start", and starts the thread. What `config` has is
+ * borrowed during the call alone.
  *
  * wake      called by that thread when there are answers; only wakes the loop
  * context   its argument

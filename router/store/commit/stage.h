@@ -5,11 +5,36 @@
 #ifndef STORE_STAGE_H
 #define STORE_STAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <mcpx/base.h>
 
-struct audit_config; /* router/store/audit/audit.h */
+/**
+ * What becomes of submissions that cannot be audited.
+ *
+ *   REFUSE   they are rejected; nobody ever gets them
+ *   BLOCK    they wait, however long it takes
+ *   DROP     they go on without a line; another line tells how many, once it can be written
+ */
+enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
+
+/**
+ * The audit: where and how to write.
+ *
+ * folder         as it can be opened; made when it is missing, mode 0700, but not the folders above
+ *                it. "" = nothing is audited
+ * key_file       PEM of a private Ed25519 key
+ * rev            names the policy that decisions are made by; AUDIT_RELOAD brings another
+ * payloads       lines hold the envelopes
+ * rotate_bytes   a file that has so many bytes is followed by a new one
+ * rotate_ms      and so is one that is so old; 0 = never, of either
+ */
+struct audit_config {
+    char *folder, *key_file;
+    struct mcpx_slice rev;
+    enum on_full on_full;
+    bool payloads;
+    uint64_t rotate_bytes;
+    int64_t rotate_ms;
+};
 
 /**
  * What to keep, and where.
@@ -85,13 +110,6 @@ struct stage_report {
 
 /** Brings `to` up to date with what was told since. The figures of `from` are zero afterwards. */
 void stage_report_move(struct stage_report *to, struct stage_report *from);
-
-/**
- *   REFUSE   they are rejected; nobody ever gets them
- *   BLOCK    they wait, however long it takes
- *   DROP     they go on without a line; another line tells how many, once it can be written
- */
-enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
 
 /** Microseconds of a clock that never jumps. */
 uint64_t thread_clock_us(void);
