@@ -287,11 +287,11 @@ void jwt_proof_fini(struct jwt_proof *proof)
     *proof = (struct jwt_proof){.claims = NULL};
 }
 
-/* Fills `proof` in part on failure, and then `why`. */
+/* Fills `proof` in part on failure. */
 static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *parts,
-                           struct mcpx_now now, struct jwt_proof *proof, const char **why)
+                           struct mcpx_now now, struct jwt_proof *proof)
 {
-    const struct jwt_key *key = find_signer(ring, parts, why);
+    const struct jwt_key *key = find_signer(ring, parts, &proof->why);
     enum mcpx_err err;
 
     if (!key && parts->known && parts->known->count &&
@@ -300,60 +300,40 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
                                   mcpx_text_view(&parts->signature));
     if (!key)
         return MCPX_ETOKEN;
-    *why = "its claims are no JSON object in which every name stands once";
+    proof->why = "its claims are no JSON object in which every name stands once";
     err = parse_object(mcpx_text_view(&parts->payload), &proof->claims);
     if (err)
         return err;
-    *why = claims_fault(ring, proof->claims, now);
-    if (!*why && lacks_exp(key, proof->claims))
-        *why = "it has no exp, and its key wants one";
-    if (*why)
+    proof->why = claims_fault(ring, proof->claims, now);
+    if (!proof->why && lacks_exp(key, proof->claims))
+        proof->why = "it has no exp, and its key wants one";
+    if (proof->why)
         return MCPX_ETOKEN;
     memcpy(proof->key, key->digest, sizeof proof->key);
     proof->header = json_pack("{s:s, s:s*}", "alg", parts->alg->name, "kid", parts->kid);
     return proof->header ? MCPX_OK : MCPX_ENOMEM;
 }
 
-static enum mcpx_err verify(const struct jwt_ring *ring, struct mcpx_slice token,
-                            struct jwt_signature *signature, struct mcpx_now now,
-                            struct jwt_proof *proof, const char **why)
-{
-    struct jwt_parts parts = {.known = signature};
-    struct jwt_proof made = {.claims = NULL};
-    enum mcpx_err err;
-
-    *why = "it is longer than 8192 bytes";
-    if (token.len > JWT_BYTES_MAX)
-        return MCPX_ETOKEN;
-    err = parts_read(token, &parts, why);
-    if (!err)
-        err = prove(ring, &parts, now, &made, why);
-    parts_fini(&parts);
-    if (err)
-        jwt_proof_fini(&made);
-    else
-        *proof = made;
-    return err;
-}
-
 enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
                          struct jwt_signature *signature, struct mcpx_now now,
                          struct jwt_proof *proof)
 {
-    const char *why;
+    struct jwt_parts parts = {.known = signature};
+    struct jwt_proof made = {.why = "it is longer than 8192 bytes"};
+    enum mcpx_err err = MCPX_ETOKEN;
 
-    return verify(ring, token, signature, now, proof, &why);
-}
-
-const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
-                      struct jwt_signature *signature, struct mcpx_now now)
-{
-    struct jwt_proof proof = {.claims = NULL};
-    const char *why;
-    enum mcpx_err err = verify(ring, token, signature, now, &proof, &why);
-
-    jwt_proof_fini(&proof);
-    return err == MCPX_ETOKEN ? why : NULL;
+    if (token.len <= JWT_BYTES_MAX)
+        err = parts_read(token, &parts, &made.why);
+    if (!err)
+        err = prove(ring, &parts, now, &made);
+    parts_fini(&parts);
+    if (err) {
+        proof->why = err == MCPX_ETOKEN ? made.why : NULL;
+        jwt_proof_fini(&made);
+    } else {
+        *proof = made;
+    }
+    return err;
 }
 
 /* The key that has signed it, as long as its name and algorithm fit; NULL when it is gone. */

@@ -26,6 +26,9 @@ struct jwt_proof {
     /* SHA-256 of the token; filled by the caller of jwt_verify, which zeroes it. */
     unsigned char token[32];
     unsigned char key[32]; /* SHA-256 of the key that has signed it */
+    /* Why jwt_verify refuses the token, a static sentence; NULL unless it returns MCPX_ETOKEN.
+     * What it says of claims is of a token that one of the keys has signed. */
+    const char *why;
 };
 
 /** Releases what a proof holds. A zeroed proof is allowed. */
@@ -41,7 +44,7 @@ void jwt_proof_fini(struct jwt_proof *proof);
  *
  * signature   what is known of its signature; NULL = it is verified here and now
  * now         wall_ms is compared with
- * proof       filled, to be released with jwt_proof_fini; untouched on failure
+ * proof       filled, to be released with jwt_proof_fini; untouched on failure but for `why`
  *
  * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM; MCPX_EOPENING when a public key may have signed it
  * and nothing is known of its signature, which is wanted now. Protocol: section 7.
@@ -57,14 +60,6 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
  */
 bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof,
                struct mcpx_now now);
-
-/**
- * Why jwt_verify refuses a token, as a static sentence; NULL when it does not, or memory runs out.
- * What it says of claims is of a token that one of the keys has signed. It costs as much as
- * verifying it. NULL as well when that has to be done first.
- */
-const char *jwt_fault(const struct jwt_ring *ring, struct mcpx_slice token,
-                      struct jwt_signature *signature, struct mcpx_now now);
 
 /**
  * Signs claims with the first secret. `token` gets the JWT appended. `iss` and `aud` are not added.
