@@ -199,7 +199,7 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
 {
     const struct hub_config *config = &hub->config;
     const struct topic *topic = hub_topic_find(hub, admission->topic);
-    const struct tally *tally = tally_find(hub, grant);
+    const struct tally *tally = tally_find(hub, grant->identity);
     enum mcpx_err err;
 
     if (hub->draining)
@@ -224,7 +224,7 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
 
 enum cap hub_cap_of(const struct hub *hub, const struct grant *grant)
 {
-    const struct tally *tally = tally_find(hub, grant);
+    const struct tally *tally = tally_find(hub, grant->identity);
 
     return tally && is_full(tally->connections, hub->config.connections_each) ? CAP_CONNECTIONS
                                                                               : CAP_TOPICS;

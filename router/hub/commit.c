@@ -78,6 +78,28 @@ static void reject_message(struct pending *pending)
     answer(pending, &error);
 }
 
+/* ---- presence: what was rejected is submitted again, as long as it means anything ---- */
+
+static void commit_leave(struct pending *leave)
+{
+    const char *reason = leave->submission.reason.text;
+
+    (void)topic_tell_presence(leave->peer, (struct change){"leave", reason}, NULL);
+}
+
+/* A peer that has left is told of by its leave. */
+static void commit_update(struct pending *update)
+{
+    if (update->peer->state == PEER_OPEN)
+        (void)topic_tell_presence(update->peer, (struct change){"update", NULL}, NULL);
+}
+
+static void reject_update(struct pending *update)
+{
+    if (update->peer->state == PEER_OPEN)
+        pending_retry(update);
+}
+
 /* ---- answers ---- */
 
 static const struct outcome {
@@ -86,8 +108,8 @@ static const struct outcome {
 } outcomes[] = {
     [SUBMIT_MESSAGE] = {commit_message, reject_message},
     [SUBMIT_JOIN] = {admit_commit, admit_reject},
-    [SUBMIT_UPDATE] = {depart_commit_update, depart_reject_update},
-    [SUBMIT_LEAVE] = {depart_commit_leave, depart_reject_leave},
+    [SUBMIT_UPDATE] = {commit_update, reject_update},
+    [SUBMIT_LEAVE] = {commit_leave, pending_retry},
 };
 
 /* A joining peer waits for a join or leave under the same id. */

@@ -214,33 +214,6 @@ enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct gra
     return err;
 }
 
-/* ---- behind the gate ---- */
-
-void depart_commit_leave(struct pending *leave)
-{
-    const char *reason = leave->submission.reason.text;
-
-    (void)topic_tell_presence(leave->peer, (struct change){"leave", reason}, NULL);
-}
-
-void depart_reject_leave(struct pending *leave)
-{
-    pending_retry(leave);
-}
-
-/* A peer that has left is told of by its leave. */
-void depart_commit_update(struct pending *update)
-{
-    if (update->peer->state == PEER_OPEN)
-        (void)topic_tell_presence(update->peer, (struct change){"update", NULL}, NULL);
-}
-
-void depart_reject_update(struct pending *update)
-{
-    if (update->peer->state == PEER_OPEN)
-        pending_retry(update);
-}
-
 void depart_lose(struct topic *topic)
 {
     topic->lost = true;

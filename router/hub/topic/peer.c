@@ -115,8 +115,7 @@ struct peer *hub_peer_after(const struct hub *hub, const struct peer *peer)
 struct peer *hub_peer_of(const struct hub *hub, struct mcpx_slice identity,
                          const struct peer *peer)
 {
-    const struct grant grant = {.identity = identity};
-    const struct tally *tally = peer ? peer->tally : tally_find(hub, &grant);
+    const struct tally *tally = peer ? peer->tally : tally_find(hub, identity);
     const struct link *next;
 
     if (!tally)

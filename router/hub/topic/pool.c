@@ -19,15 +19,10 @@
 
 /* ---- tallies ---- */
 
-static struct tally *find(const struct hub *hub, struct mcpx_slice identity)
+struct tally *tally_find(const struct hub *hub, struct mcpx_slice identity)
 {
     return mx_map_find(&hub->tallies, mx_map_hash(hub->key, identity),
                        offsetof(struct tally, identity), identity);
-}
-
-struct tally *tally_find(const struct hub *hub, const struct grant *grant)
-{
-    return find(hub, grant->identity);
 }
 
 /* The name of a tally is in two parts. */
@@ -52,7 +47,7 @@ static struct tally *make(struct hub *hub, struct mcpx_slice sort, struct mcpx_s
 
 struct tally *tally_open(struct hub *hub, const struct grant *grant)
 {
-    struct tally *tally = tally_find(hub, grant);
+    struct tally *tally = tally_find(hub, grant->identity);
 
     return tally ? tally : make(hub, MCPX_SLICE(""), grant->identity);
 }
@@ -173,7 +168,8 @@ static struct topic *largest_of(const struct link *line)
 struct topic *pool_first(const struct hub *hub)
 {
     const struct mx_holders *makers = &hub->pool.makers;
-    const struct tally *maker = makers->count ? find(hub, mx_holders_largest(makers)) : NULL;
+    const struct tally *maker =
+        makers->count ? tally_find(hub, mx_holders_largest(makers)) : NULL;
     struct topic *first = NULL;
 
     for (size_t i = 0; maker && !first && i < POOL_LINES; i++)

@@ -54,10 +54,10 @@ struct tally {
     uint64_t round, written;
 };
 
-/** The tally of who a grant belongs to, or NULL when nothing is on it. */
-struct tally *tally_find(const struct hub *hub, const struct grant *grant);
+/** The tally of a participant, or NULL when nothing is on it. */
+struct tally *tally_find(const struct hub *hub, struct mcpx_slice identity);
 
-/** The same, made when there is none; NULL when memory runs out. */
+/** That of who a grant belongs to, made when there is none; NULL when memory runs out. */
 struct tally *tally_open(struct hub *hub, const struct grant *grant);
 
 /** A tally for one topic that is loaded; NULL when memory runs out. */

@@ -185,11 +185,6 @@ struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id)
                        offsetof(struct peer, id), id);
 }
 
-static void index_peer(struct topic *topic, struct peer *peer)
-{
-    mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
-}
-
 static void unindex_peer(struct topic *topic, const struct peer *peer)
 {
     mx_map_remove(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
@@ -250,7 +245,7 @@ void topic_insert(struct topic *topic, struct peer *peer)
     }
     topic->peers[place] = peer;
     mcpx_text_reset(&topic->listed);
-    index_peer(topic, peer);
+    mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
     seat(topic, peer);
 }
 
