@@ -15,7 +15,6 @@
 #include "router/hub/pending.h"
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"
-#include "router/hub/topic/peer_state.h"
 #include "router/hub/topic/topic.h"
 
 #include <stdio.h>
@@ -382,7 +381,7 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
                         const struct admission *admission, void *owner, struct mcpx_now now,
                         struct peer **out)
 {
-    struct topic *topic = hub_topic(hub, admission->topic);
+    struct topic *topic = (struct topic *)hub_topic_find(hub, admission->topic);
     bool is_new = !topic;
     struct peer *peer = NULL;
     struct instance instance;

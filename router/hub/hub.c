@@ -7,7 +7,6 @@
 #include "router/hub/pending.h"
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"
-#include "router/hub/topic/peer_state.h"
 #include "router/hub/topic/topic.h"
 
 #include <stdlib.h>

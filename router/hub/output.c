@@ -7,7 +7,6 @@
  */
 #include "router/hub/depart.h"
 #include "router/hub/hub.h"
-#include "router/hub/topic/peer_state.h"
 
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"

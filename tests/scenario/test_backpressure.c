@@ -3,7 +3,7 @@
  * it; a reader that loses messages and is not told. Protocol: section 5 (bounds), section 6
  * (slow_consumer, 4003).
  */
-#include "router/hub/topic/topic_state.h"
+#include "router/hub/topic/hub_state.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 

@@ -4,7 +4,7 @@
  * loaded a thousand times; a topic that nobody can enter any more because its store did not answer
  * once. Protocol: sections 5 and 7.
  */
-#include "router/hub/topic/topic_state.h"
+#include "router/hub/topic/hub_state.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/vault.h"

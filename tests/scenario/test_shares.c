@@ -6,7 +6,7 @@
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
-#include "router/hub/topic/topic_state.h"
+#include "router/hub/topic/hub_state.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

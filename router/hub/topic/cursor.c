@@ -8,7 +8,6 @@
  *
  * In directed mode what is addressed to others is left out of all three.
  */
-#include "router/hub/topic/peer_state.h"
 
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/notice.h"

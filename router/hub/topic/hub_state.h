@@ -1,12 +1,17 @@
 /*
- * hub_state.h - what the files of the hub share: the state behind hub.h.
+ * hub_state.h - what the files of the hub share: the state behind hub.h, what a topic is made of,
+ * and the router's end of one connection: a grant, a cursor, a few private frames.
  */
 #ifndef HUB_HUB_STATE_H
 #define HUB_HUB_STATE_H
 
+#include "router/hub/log/log.h"
+#include "router/hub/log/news.h"
+#include "router/hub/topic/account.h"
 #include "router/hub/topic/hub_config.h"
-#include "router/hub/topic/peer_state.h"
+#include "router/hub/topic/peer.h"
 #include "router/hub/topic/pool.h"
+#include "router/hub/topic/query.h"
 
 /**
  * The hub.
@@ -77,7 +82,316 @@ struct hub {
     bool postpones;
 };
 
-/** The same topic as hub_topic_find gives, for who is going to change it. */
-struct topic *hub_topic(struct hub *hub, struct mcpx_slice name);
+/** An epoch is 128 random bits in hexadecimal. */
+enum { TOPIC_EPOCH_LEN = 32 };
+
+/**
+ * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
+ *
+ * in_written   link among the topics with envelopes that were written and not timed
+ * round        accepted before the first peer had its turn last: once it has it again, everybody
+ *              has had a turn since, though the round may go on for ever
+ * written      accepted before a turn that everybody has had
+ * timed        counted in the statistics
+ */
+struct delivery {
+    struct link in_written;
+    uint64_t round;
+    uint64_t written;
+    uint64_t timed;
+};
+
+/**
+ * One room.
+ *
+ * in_hub          link among all topics; in none while the topic is loaded
+ * in_dirty        link among the topics with entries that not every peer was offered yet
+ * in_unpublished  link among the topics whose news waits to be published
+ * publish_ms      mono_ms by which it has to be
+ * peers           its participants' peers, sorted by their ids
+ * people          the same by hash of the id
+ * seats           seats given out so far: each peer has one of these numbers while it is here
+ * free_seats      those that were given back, `free_seat_count` of them; room for peer_size
+ * directed        peers that read in directed mode
+ * listed          what welcomes say of each participant, each followed by a comma, in the order of
+ *                 `peers`; empty = to be written anew
+ * turn            index of the peer that hub_next_ready offers next
+ * turns_left      how many it has to offer in this round
+ * delivery        how far its envelopes have come
+ * holders         peers that still point here, condemned ones included: it is freed after the last
+ * epoch           names this log: serials of another one mean nothing in it
+ * told            the serial its participants were told last
+ * pending         submissions that were not answered
+ * joining         of them, joins that replace nobody
+ * in_idle         link among the topics with neither
+ * lost            memory had no room for what is stored: it ends, to be opened again
+ * empty_ms        mono_ms since when it has no participant
+ * maker           on whose tally it is
+ * part            what it has of all logs' memory
+ * accounts        what is remembered of its participants, and of those who left and still owe
+ */
+struct topic {
+    struct hub *hub;
+    struct link in_hub;
+    struct link in_dirty;
+    struct link in_unpublished;
+    int64_t publish_ms;
+    struct mcpx_slice name;
+    char epoch[TOPIC_EPOCH_LEN + 1];
+    uint64_t told;
+    struct peer **peers;
+    struct mx_map people;
+    size_t peer_count;
+    size_t peer_size;
+    uint32_t seats;
+    uint32_t *free_seats;
+    size_t free_seat_count;
+    size_t directed;
+    struct mcpx_text listed;
+    size_t turn;
+    size_t turns_left;
+    struct delivery delivery;
+    size_t holders;
+    size_t pending;
+    size_t joining;
+    struct link in_idle;
+    bool lost;
+    int64_t empty_ms;
+    struct tally *maker;
+    struct pool_part part;
+    struct accounts accounts;
+    struct log log;
+    struct news news;
+};
+
+/** Bytes of everything it holds that grows with what is said in it. */
+static inline size_t topic_memory(const struct topic *topic)
+{
+    return log_memory(&topic->log) + topic->news.memory;
+}
+
+/** Prepares that of an empty log. */
+void delivery_init(struct delivery *delivery);
+
+/** The round of turns has come back to the first peer. */
+void delivery_came_round(struct topic *topic);
+
+/** Everybody has had a turn since the last envelope was accepted. */
+void delivery_done(struct topic *topic);
+
+/** Makes sure that the next by_name_insert cannot fail; false when memory runs out. */
+bool by_name_reserve(struct hub *hub);
+
+/** Puts a topic in its place among hub->by_name, or takes it out. */
+void by_name_insert(struct topic *topic);
+void by_name_remove(const struct topic *topic);
+
+/*
+ *   JOINING -------> OPEN ------------> CONDEMNED ------------> SHUT
+ *         hub_commit      hub_condemn              close frame
+ *                                                  handed over
+ *
+ * Without a gate a peer is OPEN at once. hub_depart ends any of them; while anything is pending
+ * about it, the peer is then GONE and not freed. Only an open peer is in its topic. From SHUT on
+ * there is nothing to write.
+ */
+enum peer_state { PEER_OPEN, PEER_CONDEMNED, PEER_SHUT, PEER_JOINING, PEER_GONE };
+
+/** Takeovers remembered: a fourth within a minute is refused. Protocol: section 7. */
+enum { PEER_TAKEOVERS = 3 };
+
+/** What a welcome says beside who is there. */
+struct welcome {
+    bool first; /* at the join, not after a change of grants */
+    bool resumed;
+    size_t count;  /* of history */
+    size_t wanted; /* envelopes of history, at most */
+};
+
+/** The seat of a peer that is in no topic. */
+#define PEER_NO_SEAT UINT32_MAX
+
+/** What peer_peek has lent, so that peer_pop knows what to release. */
+enum peek {
+    PEEK_NOTHING,
+    PEEK_OUTBOX,
+    PEEK_WELCOME,
+    PEEK_WELCOME_JOIN, /* the welcome and its own join in one */
+    PEEK_PAGE,
+    PEEK_JOIN,
+    PEEK_RUN
+};
+
+/** What a peer is still owed, beside frames that are ready: bits of peer.owed. */
+enum { OWED_WELCOME = 1, OWED_JOIN = 2 };
+
+/**
+ * Where a peer is in its topic's log and news (cursor.h).
+ *
+ * next          serial of the envelope it reads next
+ * joined        envelopes from this serial on are live traffic, and know it by its seat
+ * replay_end    envelopes before it are history: they go out as pages of system/history
+ * news          what it has to read of presence, since its welcome
+ * reader        hold on the memory of `next`
+ */
+struct cursor {
+    uint64_t next;
+    uint64_t joined;
+    uint64_t replay_end;
+    bool directed;
+    struct news_reader news;
+    struct reader reader;
+};
+
+/** The serial up to which everything was handed to the peer, or is history that it is sent. */
+static inline uint64_t cursor_place(const struct cursor *cursor)
+{
+    return cursor->next < cursor->replay_end ? cursor->replay_end : cursor->next;
+}
+
+/**
+ * One connection. What a round of fan-out reads stands first, in three cache lines.
+ *
+ * in_hub       link among all peers, condemned ones included
+ * in_tally     link among those of its participant, likewise
+ * in_ready     link among the peers to be offered out of turn
+ * sender       log_sender of its id
+ * seat         its number in the topic; PEER_NO_SEAT when it is in none
+ * stalled      nothing is to be written to it now
+ * held_back    for a while only, whatever its socket takes; its welcome is owed
+ * owed         welcome and own join, until it was handed them
+ * tally        its participant's; NULL until it is counted there
+ * outbox       private frames, whole, in order
+ * welcome_at   bytes at the beginning of the outbox that go before the welcome it is owed
+ * welcome      what that welcome says
+ * listed_at    where topic.listed speaks of it, unless that is empty
+ * listed_len   and how many bytes long, the comma included
+ * join         frame of its own join, while it is owed
+ * unsent       bytes that the edge holds for it, as peer_note_unsent was told
+ * outbox_counted  what of the memory of outbox and join is in the hub's statistics
+ * answers      bytes of errors queued since the outbox was last empty
+ * missed       messages it was not handed when it fell off
+ * close_err    why it is condemned; its close frame is the end of the outbox. Of one who was gone
+ *              before its join was answered: why it left
+ * account      its participant's, shared with the other instances; NULL when in no topic
+ * id           what others know it by: the grant's identity, or one of its instances
+ * number       of that instance; 1 for the identity itself
+ * instance_key hash of what the instance can be claimed with again; 0 = nothing
+ * heard_ms     mono_ms of the last sign of life
+ * pings        unanswered pings since
+ * takeovers    mono_ms of the latest takeovers of this id, oldest first; 0 = none
+ * changes_ms   wall_ms at which one of its grants expires next; 0 = never
+ * entered      it was in its topic
+ * pending      submissions about it that were not answered
+ * presence     its join, and later its leave; NULL without a gate
+ */
+struct peer {
+    struct hub *hub;
+    struct topic *topic;
+    void *owner;
+    enum peer_state state;
+    bool stalled, held_back;
+    enum peek peeked;
+    unsigned owed;
+    uint32_t sender;
+    uint32_t seat;
+    struct cursor cursor;
+    struct mcpx_text outbox;
+    size_t peeked_len;
+    uint64_t peeked_next;
+    size_t peeked_count;
+    struct batch *peeked_sheet;
+    struct link in_ready;
+    struct grant *grant;
+    struct link in_hub;
+    struct link in_tally;
+    struct tally *tally;
+    size_t outbox_counted;
+    size_t welcome_at;
+    struct welcome welcome;
+    size_t listed_at;
+    size_t listed_len;
+    struct mcpx_text join;
+    uint64_t missed;
+    size_t unsent;
+    size_t answers;
+    enum mcpx_err close_err;
+    struct account *account;
+    struct mcpx_slice id;
+    unsigned number;
+    uint64_t instance_key;
+    int64_t heard_ms;
+    int pings;
+    int64_t takeovers[PEER_TAKEOVERS];
+    int64_t changes_ms;
+    bool entered;
+    size_t pending;
+    struct pending *presence;
+};
+
+/** Is its first welcome not handed over yet? Nothing but its join is known to it until then. */
+static inline bool peer_awaits_welcome(const struct peer *peer)
+{
+    return peer->owed & OWED_WELCOME && peer->welcome.first;
+}
+
+/** Brings the statistics up to date after `outbox` or `join` have changed. */
+void peer_count_outbox(struct peer *peer);
+
+/** Queues the frame of a text for a peer alone, and wakes it. False when memory runs out. */
+bool peer_queue(struct peer *peer, struct mcpx_slice text);
+
+/** Puts a peer in line to be offered by hub_next_ready out of its topic's turn. */
+void peer_wake(struct peer *peer);
+
+/** Ends a peer that is in no topic and no line: its state is GONE. pending_free_peer frees it. */
+void peer_end(struct peer *peer);
+
+/*
+ * ---- what does a peer read next: a page of history, or a run of envelopes and presence?
+ */
+
+/** The largest page of history, unless one envelope is larger. Protocol: section 5. */
+enum { CURSOR_PAGE_MAX = 262144 };
+
+/**
+ * Places the cursor of a joiner: at the place it names with ?epoch=, ?serial= and ?after=, else at
+ * the start of the history it gets, else at the head. Everything appended later is live traffic.
+ * Fills what its welcome will say of that; resumed: it named a place, and all that came after is
+ * retained.
+ */
+void cursor_start(struct peer *peer, const struct admission *admission);
+
+/**
+ * A joiner that awaits its welcome does without the envelopes up to `until` (tail..head) that came
+ * before its live traffic. It gets less history; when it was to resume, history in place of what
+ * it missed. Its welcome will say so. False when it is past all that already.
+ */
+bool cursor_do_without(struct peer *peer, uint64_t until);
+
+/** True when there are envelopes for this peer to read. Skips what is not for it. */
+bool cursor_has_more(struct peer *peer);
+
+/**
+ * Builds the next page of history into the hub's scratch, as one frame.
+ *
+ * next     filled with the serial behind the page
+ * count    filled with the envelopes in it
+ * page     filled; lent until the scratch is used again
+ *
+ * False when memory runs out.
+ */
+bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_slice *page);
+
+/**
+ * The next run of what goes out as it is: envelopes, and published presence in its place between
+ * them. There has to be any.
+ *
+ * batch   filled with the last batch in it; NULL when it holds no presence
+ */
+struct log_run cursor_run(const struct peer *peer, struct batch **batch);
+
+/** Moves the cursor along the log, and its hold on the log's memory with it. */
+void cursor_move(struct peer *peer, uint64_t next);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef HUB_NOTICE_H
 #define HUB_NOTICE_H
 
-#include "router/hub/topic/peer_state.h"
+#include "router/hub/topic/hub_state.h"
 
 /** `from` of everything the router says; no participant may be called so. */
 #define NOTICE_FROM "system:gateway"

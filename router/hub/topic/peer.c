@@ -2,7 +2,6 @@
  * peer.c - one connection as the edge and the files above know it: who it is, whether its socket
  * takes bytes, and the private frames that wait for that.
  */
-#include "router/hub/topic/peer_state.h"
 
 #include "router/hub/topic/hub_state.h"
 

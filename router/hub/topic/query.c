@@ -9,11 +9,6 @@
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/stats.h"
 
-struct topic *hub_topic(struct hub *hub, struct mcpx_slice name)
-{
-    return (struct topic *)hub_topic_find(hub, name);
-}
-
 const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
 {
     return mx_map_find(&hub->names, mx_map_hash(hub->key, name), offsetof(struct topic, name),

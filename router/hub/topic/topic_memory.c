@@ -8,7 +8,6 @@
 #include "router/hub/topic/topic.h"
 
 #include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/peer_state.h"
 
 /*
  * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for

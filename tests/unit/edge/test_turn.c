@@ -5,7 +5,7 @@
 #include "router/connection/turn.h"
 
 #include "router/connection/edge.h"
-#include "router/hub/topic/peer_state.h"
+#include "router/hub/topic/hub_state.h"
 #include "router/process/process.h"
 
 #include <criterion/criterion.h>
