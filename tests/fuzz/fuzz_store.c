@@ -5,7 +5,6 @@
  */
 #include "router/store/sqlite/sqlite.h"
 #include "router/store/sqlite/sqlite_care.h"
-#include "router/store/sqlite/sqlite_statement.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <sqlite3.h>

@@ -15,7 +15,6 @@
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
 #include "router/store/sqlite/sqlite_schema.h"
-#include "router/store/sqlite/sqlite_statement.h"
 
 #include <errno.h>
 #include <fcntl.h>

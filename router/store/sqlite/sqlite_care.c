@@ -7,7 +7,6 @@
 
 #include "lib/json/json_write.h"
 #include "router/store/sqlite/sqlite_schema.h"
-#include "router/store/sqlite/sqlite_statement.h"
 
 #include <errno.h>
 #include <sqlite3.h>

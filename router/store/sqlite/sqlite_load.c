@@ -8,7 +8,6 @@
 #include "lib/base/rows.h"
 #include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_schema.h"
-#include "router/store/sqlite/sqlite_statement.h"
 
 #include <sqlite3.h>
 #include <stdio.h>

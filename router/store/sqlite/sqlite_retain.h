@@ -9,7 +9,7 @@
 #include "lib/base/map.h"
 #include "router/hub/log/list.h"
 #include "router/store/commit/stage.h"
-#include "router/store/sqlite/sqlite_statement.h"
+#include "router/store/sqlite/sqlite_schema.h"
 
 /* ---- open topics ---- */
 

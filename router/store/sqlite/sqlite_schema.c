@@ -14,7 +14,6 @@
 
 #include "lib/base/map.h"
 #include "lib/json/json_write.h"
-#include "router/store/sqlite/sqlite_statement.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -9,7 +9,7 @@
  * After a sync has failed, the kernel may have dropped what was to be written and say nothing the
  * next time. So everything is refused until a restart writes all of it anew.
  */
-#include "router/store/sqlite/sqlite_statement.h"
+#include "router/store/sqlite/sqlite_schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>

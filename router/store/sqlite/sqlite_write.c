@@ -11,7 +11,6 @@
 #include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_retain.h"
 #include "router/store/sqlite/sqlite_schema.h"
-#include "router/store/sqlite/sqlite_statement.h"
 
 #include <errno.h>
 #include <mcpx/envelope.h>
