@@ -235,21 +235,13 @@ static void heap_remove(struct mx_pending *pending, struct mx_own *own)
     heap_settle(pending, last);
 }
 
-static bool heap_reserve(struct mx_pending *pending)
-{
-    struct mx_own **heap =
-        mx_room(pending->heap, pending->heap_count, &pending->heap_size, sizeof *heap);
-
-    if (heap)
-        pending->heap = heap;
-    return heap;
-}
-
 /* ---- the table ---- */
 
 bool mx_pending_reserve(struct mx_pending *pending)
 {
-    return mx_map_reserve(&pending->ids) && heap_reserve(pending);
+    return mx_map_reserve(&pending->ids) &&
+           mx_make_room(&pending->heap, pending->heap_count, &pending->heap_size,
+                        sizeof(struct mx_own *));
 }
 
 void mx_pending_add(struct mx_pending *pending, struct mx_own *own)

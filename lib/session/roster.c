@@ -141,12 +141,8 @@ static size_t place_of(const struct mx_roster *roster, struct mcpx_slice id, boo
 
 bool mx_roster_reserve(struct mx_roster *roster)
 {
-    struct mx_person **people =
-        mx_room(roster->people, roster->count, &roster->size, sizeof *people);
-
-    if (people)
-        roster->people = people;
-    return people;
+    return mx_make_room(&roster->people, roster->count, &roster->size,
+                        sizeof(struct mx_person *));
 }
 
 void mx_roster_put(struct mx_roster *roster, struct mx_person *person)

@@ -28,12 +28,8 @@ static size_t place_of(const struct hub *hub, struct mcpx_slice name)
 
 bool by_name_reserve(struct hub *hub)
 {
-    struct topic **room =
-        mx_room(hub->by_name, hub->stats.topics, &hub->by_name_size, sizeof(struct topic *));
-
-    if (room)
-        hub->by_name = room;
-    return room != NULL;
+    return mx_make_room(&hub->by_name, hub->stats.topics, &hub->by_name_size,
+                        sizeof(struct topic *));
 }
 
 void by_name_insert(struct topic *topic)

@@ -240,19 +240,19 @@ static void take(struct changes *changes, size_t index)
 enum mcpx_err changes_commit(struct changes *changes, struct changed *draft)
 {
     size_t index = find_index(changes, draft->identity, draft->topic);
-    struct changed **all =
-        mx_room(changes->all, changes->count, &changes->room, sizeof(struct changed *));
-    struct changed *kept = all ? copy_of(draft) : NULL;
+    struct changed *kept =
+        mx_make_room(&changes->all, changes->count, &changes->room, sizeof(struct changed *))
+            ? copy_of(draft)
+            : NULL;
 
-    changes->all = all ? all : changes->all;
     if (!kept || !mx_map_reserve(&changes->places) || !count_in(changes, kept)) {
         changed_free(kept);
         return MCPX_ENOMEM;
     }
     if (index < changes->count) {
-        count_out(changes, all[index], all[index]->count);
-        changed_free(all[index]);
-        all[index] = kept;
+        count_out(changes, changes->all[index], changes->all[index]->count);
+        changed_free(changes->all[index]);
+        changes->all[index] = kept;
     } else {
         put(changes, changes->count++, kept);
     }

@@ -7,6 +7,7 @@
 #include "router/policy/grants/grant_list.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/rows.h"
 #include <mcpx/envelope.h>
 
 #include <openssl/evp.h>
@@ -52,20 +53,6 @@ enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const ch
 {
     *fault = (struct mcpx_fault){.reason = reason, .field = field};
     return MCPX_EREQUEST;
-}
-
-/* Room for one more element; sizes double at powers of two, so no capacity is stored. */
-static bool grow(void **array, size_t count, size_t size)
-{
-    void *larger;
-
-    if (count & (count - 1))
-        return true;
-    larger = realloc(*array, (count ? count * 2 : 1) * size);
-    if (!larger)
-        return false;
-    *array = larger;
-    return true;
 }
 
 static enum mcpx_err read_to(const json_t *value, struct mcpx_grant *grant,
@@ -136,7 +123,7 @@ enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
     if (!grant.pattern.text && !json_is_object(value))
         return grant_refuse(fault, "",
                             "expected a capability pattern or an object with \"kind\"");
-    if (!grow((void **)&list->grants, list->count, sizeof *list->grants))
+    if (!mx_make_room(&list->grants, list->count, &list->room, sizeof *list->grants))
         return MCPX_ENOMEM;
     if (!grant.pattern.text) {
         err = read_object(value, &grant, fault);
@@ -163,7 +150,7 @@ enum mcpx_err grant_list_deny(struct grant_list *list, const json_t *value,
     err = mcpx_pattern_check(pattern, fault);
     if (err)
         return err;
-    if (!grow((void **)&list->deny, list->deny_count, sizeof *list->deny))
+    if (!mx_make_room(&list->deny, list->deny_count, &list->deny_room, sizeof *list->deny))
         return MCPX_ENOMEM;
     list->deny[list->deny_count++] = pattern;
     return MCPX_OK;

@@ -32,9 +32,9 @@ void names_fini(struct names *names);
  */
 struct grant_list {
     struct mcpx_grant *grants;
-    size_t count;
+    size_t count, room;
     struct mcpx_slice *deny;
-    size_t deny_count;
+    size_t deny_count, deny_room;
 };
 
 /** Frees the list's own memory and leaves an empty list. */

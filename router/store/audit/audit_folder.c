@@ -58,16 +58,13 @@ static enum mcpx_err collect(DIR *stream, uint64_t **out, size_t *count)
     *count = 0;
     while ((entry = readdir(stream)) != NULL) {
         uint64_t seq = seq_of(entry->d_name);
-        uint64_t *grown;
 
         if (seq == 0)
             continue;
-        grown = mx_room(seqs, *count, &room, sizeof *seqs);
-        if (!grown) {
+        if (!mx_make_room(&seqs, *count, &room, sizeof *seqs)) {
             free(seqs);
             return MCPX_ENOMEM;
         }
-        seqs = grown;
         seqs[(*count)++] = seq;
     }
     if (*count > 0)

@@ -79,17 +79,14 @@ static enum mcpx_err take_envelope(struct loader *loader, struct stored_opening 
 {
     uint64_t serial = opening->topic.first + opening->count;
     struct mcpx_slice text = statement_text(loader->read, 3);
-    struct stored_envelope *grown;
 
     if ((uint64_t)sqlite3_column_int64(loader->read, 0) != serial)
         return damaged(opening, "an envelope is missing", serial);
     if (schema_sum(opening->name, serial, text) != sqlite3_column_int64(loader->read, 2))
         return damaged(opening, "an envelope is not what was written", serial);
-    grown = mx_room(opening->envelopes, opening->count, &opening->size,
-                    sizeof *opening->envelopes);
-    if (!grown)
+    if (!mx_make_room(&opening->envelopes, opening->count, &opening->size,
+                      sizeof *opening->envelopes))
         return MCPX_ENOMEM;
-    opening->envelopes = grown;
     opening->envelopes[opening->count++] =
         (struct stored_envelope){{NULL, text.len}, sqlite3_column_int64(loader->read, 1)};
     mcpx_text_slice(&opening->texts, text);
