@@ -20,6 +20,12 @@
 
 /* ---- lists of strings ---- */
 
+static void strings_fini(struct mx_string_list *list)
+{
+    free(list->items);
+    *list = (struct mx_string_list){0};
+}
+
 static enum mcpx_err read_string(struct mcpx_slice value, struct mcpx_text *out)
 {
     bool added = mcpx_json_add_unescaped(out, value);
@@ -46,7 +52,11 @@ static enum mcpx_err add_string(struct mx_string_list *list, struct mcpx_slice v
     return MCPX_OK;
 }
 
-enum mcpx_err mx_string_list_read(struct mcpx_slice array, struct mx_string_list *out)
+/*
+ * Reads an array of strings; an absent one is an empty list. MCPX_EINVALID when it is no array, or
+ * an item no string or half a surrogate pair.
+ */
+static enum mcpx_err strings_read(struct mcpx_slice array, struct mx_string_list *out)
 {
     struct mx_string_list list = {0};
     struct mcpx_text scratch = {0};
@@ -67,16 +77,10 @@ enum mcpx_err mx_string_list_read(struct mcpx_slice array, struct mx_string_list
         err = add_string(&list, walk.value, &scratch, &at);
     mcpx_text_fini(&scratch);
     if (err)
-        mx_string_list_fini(&list);
+        strings_fini(&list);
     else
         *out = list;
     return err;
-}
-
-void mx_string_list_fini(struct mx_string_list *list)
-{
-    free(list->items);
-    *list = (struct mx_string_list){0};
 }
 
 /* ---- who is there ---- */
@@ -110,7 +114,7 @@ enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
     err = MCPX_EINVALID;
     if (person->id.len == 0 || person->id.len > MCPX_ID_MAX)
         goto out;
-    err = mx_string_list_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
+    err = strings_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
 out:
     if (err)
         mx_person_free(person);
@@ -124,7 +128,7 @@ void mx_person_free(struct mx_person *person)
 {
     if (!person)
         return;
-    mx_string_list_fini(&person->capabilities);
+    strings_fini(&person->capabilities);
     mcpx_capset_unref(person->capset);
     free(person);
 }
@@ -309,7 +313,7 @@ static enum mcpx_err read_grant(struct reading *reading, struct mcpx_slice value
     reading->count++;
     if (mcpx_json_type(value) == MCPX_JSON_OBJECT) {
         pattern = mcpx_json_get(value, "kind");
-        err = mx_string_list_read(mcpx_json_get(value, "to"), to);
+        err = strings_read(mcpx_json_get(value, "to"), to);
         if (!err)
             err = read_expiry(mcpx_json_get(value, "expires"), &grant->expires_ms);
     }
@@ -352,7 +356,7 @@ static enum mcpx_err compile_list(struct mcpx_slice list, struct mcpx_capset **o
     if (reading.grants && reading.to)
         err = compile(list, &reading, out);
     for (size_t i = 0; i < reading.count; i++)
-        mx_string_list_fini(&reading.to[i]);
+        strings_fini(&reading.to[i]);
     mcpx_text_fini(&reading.patterns);
     free(reading.to);
     free(reading.grants);
@@ -364,7 +368,7 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
     struct mcpx_slice list = mcpx_json_get(you, "capabilities");
     struct mcpx_slice whole = mcpx_json_get(you, "grants");
     struct mx_grants grants = {0};
-    enum mcpx_err err = mx_string_list_read(list, &grants.capabilities);
+    enum mcpx_err err = strings_read(list, &grants.capabilities);
 
     if (err)
         return err;
@@ -380,7 +384,7 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
 
 void mx_grants_fini(struct mx_grants *grants)
 {
-    mx_string_list_fini(&grants->capabilities);
+    strings_fini(&grants->capabilities);
     mcpx_capset_unref(grants->capset);
     *grants = (struct mx_grants){0};
 }

@@ -15,20 +15,6 @@ struct mx_string_list {
 };
 
 /**
- * Reads an array of strings.
- *
- * array   a well-formed value; an absent one is an empty list
- * out     filled, to be freed with mx_string_list_fini; untouched on failure
- *
- * Returns MCPX_OK; MCPX_EINVALID when it is no array, or an item no string or half a surrogate
- * pair; MCPX_ENOMEM.
- */
-enum mcpx_err mx_string_list_read(struct mcpx_slice array, struct mx_string_list *out);
-
-/** Frees the list and leaves an empty one. */
-void mx_string_list_fini(struct mx_string_list *list);
-
-/**
  * A participant as the router describes it: `{"id":…,"identity":…,
  * "capabilities":[…],"grants":[…]}`.
  *

@@ -213,9 +213,6 @@ void load_listen(struct loading *loading);
 /** Takes the networks of trusted_proxies apart. */
 void load_proxies(struct loading *loading);
 
-/** Writes every setting down, for config_compare, and names the policy. When all are final. */
-void note_values(struct loading *loading);
-
 /** Checks grants, names and references in profiles and participants. */
 void check_people(struct loading *loading);
 

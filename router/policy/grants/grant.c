@@ -137,7 +137,8 @@ void grant_unref(struct grant *grant)
     mcpx_capset_unref(grant->capset);
     mcpx_text_fini(&grant->capabilities);
     mcpx_text_fini(&grant->whole);
-    credential_unref(grant->credential);
+    if (grant->credential && --grant->credential->refs == 0)
+        free(grant->credential);
     grant_unref(grant->base);
     free(grant);
 }
@@ -168,12 +169,6 @@ struct credential *credential_ref(struct credential *credential)
     if (credential)
         credential->refs++;
     return credential;
-}
-
-void credential_unref(struct credential *credential)
-{
-    if (credential && --credential->refs == 0)
-        free(credential);
 }
 
 /*

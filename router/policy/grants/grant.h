@@ -99,9 +99,6 @@ struct credential *credential_new(const unsigned char token[32], bool of_entry,
 /** Takes one more reference and returns the credential. NULL is allowed. */
 struct credential *credential_ref(struct credential *credential);
 
-/** Gives one reference back; the last frees it. NULL is allowed. */
-void credential_unref(struct credential *credential);
-
 /**
  * Do both say the same to everybody? Then a participant need not be told when one takes the place
  * of the other. Compares what they grant, not who they are for.
