@@ -240,14 +240,6 @@ enum mcpx_err jwt_keys_add(struct jwt_keys *keys, const struct jwt_key *row)
     return MCPX_OK;
 }
 
-bool jwt_keys_have(const struct jwt_keys *keys, const char *kid, const struct jwt_alg *alg)
-{
-    for (size_t i = 0; i < keys->count; i++)
-        if (keys->rows[i].alg == alg && strcmp(keys->rows[i].kid, kid) == 0)
-            return true;
-    return false;
-}
-
 /* ---- signatures ---- */
 
 static void add(struct jwt_signature *signature, const struct jwt_key *key)

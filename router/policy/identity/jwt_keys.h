@@ -85,9 +85,6 @@ void jwt_keys_fini(struct jwt_keys *keys);
  */
 enum mcpx_err jwt_keys_add(struct jwt_keys *keys, const struct jwt_key *row);
 
-/** True when a key of that kid is there that is used for that algorithm. */
-bool jwt_keys_have(const struct jwt_keys *keys, const char *kid, const struct jwt_alg *alg);
-
 /**
  * Public keys that a token is verified with at most, when it names none by its kid: verifying takes
  * long, and strangers may ask for it.

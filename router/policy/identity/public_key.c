@@ -327,12 +327,20 @@ static enum mcpx_err read_one(const json_t *json, const struct jwt_key *model,
     return MCPX_ECONFIG;
 }
 
+static bool has(const struct jwt_keys *keys, const char *kid, const struct jwt_alg *alg)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (keys->rows[i].alg == alg && strcmp(keys->rows[i].kid, kid) == 0)
+            return true;
+    return false;
+}
+
 static enum mcpx_err add_of_set(const struct jwk *jwk, struct jwt_keys *out,
                                 const char **reason)
 {
     struct jwt_key row = {.kid = (char *)jwk->kid, .alg = jwk->alg, .key = jwk->key};
 
-    if (!jwt_keys_have(out, jwk->kid, jwk->alg))
+    if (!has(out, jwk->kid, jwk->alg))
         return jwt_keys_add(out, &row);
     EVP_PKEY_free(jwk->key);
     *reason = "an earlier key has the same \"kid\" and algorithm";

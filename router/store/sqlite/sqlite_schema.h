@@ -184,9 +184,6 @@ struct extent extent_of(struct sqlite3_stmt *statement);
 struct rejection error_judge(struct sqlite3 *db, int code, bool committing,
                              struct stage_report *report);
 
-/** How a batch is rejected that was not tried, because the stage has failed. */
-struct rejection error_refusal(void);
-
 /** True for an error that says: no room on the disk, or in the bounds of the file. */
 bool error_is_full(struct sqlite3 *db, int code);
 

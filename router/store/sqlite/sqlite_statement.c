@@ -151,8 +151,3 @@ struct rejection error_judge(struct sqlite3 *db, int code, bool committing,
     }
     return rejection;
 }
-
-struct rejection error_refusal(void)
-{
-    return (struct rejection){MCPX_EUNAVAILABLE, 0, true};
-}

@@ -406,6 +406,7 @@ static void store(struct writer *writer, struct batch *batch, struct stage_repor
 
 void writer_store(struct writer *writer, struct batch *batch, struct stage_report *report)
 {
+    static const struct rejection refused = {MCPX_EUNAVAILABLE, 0, true};
     uint64_t begun_us = thread_clock_us();
     struct link *end = &batch->items;
     size_t messages = 0;
@@ -414,7 +415,7 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
     for (struct link *at = end->next; at != end; at = at->next) {
         bool is_message = submission_of(at)->what == SUBMIT_MESSAGE;
 
-        submission_of(at)->rejection = is_message ? error_refusal() : (struct rejection){0};
+        submission_of(at)->rejection = is_message ? refused : (struct rejection){0};
         messages += is_message;
     }
     if (messages == 0 || writer->state == STAGE_FAILED)
