@@ -9,13 +9,7 @@
  * they would have to know each other.
  */
 
-#include "router/hub/depart.h"
-#include "router/hub/hub.h"
-#include "router/hub/opening.h"
-#include "router/hub/pending.h"
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/notice.h"
-#include "router/hub/topic/topic.h"
+#include "router/hub/hub_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,7 @@
  * commit.c - hands out tasks by pull, and takes one answer to each. What an answer does depends on
  * what was submitted, one row each.
  */
-#include "router/hub/depart.h"
-#include "router/hub/hub.h"
-#include "router/hub/opening.h"
-#include "router/hub/pending.h"
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/topic.h"
+#include "router/hub/hub_parts.h"
 
 /* How long a sender is asked to wait when whoever stores does not know. */
 static const int64_t retry_ms = 1000;

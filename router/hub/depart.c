@@ -2,14 +2,9 @@
  * depart.c - leaving, for any reason. A participant leaves its topic at the moment its connection
  * is condemned; the connection itself may live on until its close frame is through.
  */
-#include "router/hub/depart.h"
-#include "router/hub/hub.h"
+#include "router/hub/hub_parts.h"
 
 #include "lib/protocol/capset.h"
-#include "router/hub/pending.h"
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/notice.h"
-#include "router/hub/topic/topic.h"
 
 /* What the others are told. A plain goodbye needs no reason. */
 static const char *leave_reason(enum mcpx_err err)

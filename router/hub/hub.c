@@ -1,13 +1,7 @@
 /*
  * hub.c - the hub's own life and its clock.
  */
-#include "router/hub/hub.h"
-#include "router/hub/depart.h"
-#include "router/hub/opening.h"
-#include "router/hub/pending.h"
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/notice.h"
-#include "router/hub/topic/topic.h"
+#include "router/hub/hub_parts.h"
 
 #include <stdlib.h>
 

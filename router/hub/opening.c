@@ -5,12 +5,7 @@
  *
  * A participant has a few topics opened at a time, so nobody waits for the thousand of another.
  */
-#include "router/hub/opening.h"
-#include "router/hub/hub.h"
-#include "router/hub/pending.h"
-
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/topic.h"
+#include "router/hub/hub_parts.h"
 
 #include <stdlib.h>
 

@@ -5,11 +5,7 @@
  * hold no thousand lists of a thousand names. Nothing here calls the edge, so nothing can be freed
  * while it is being walked.
  */
-#include "router/hub/depart.h"
-#include "router/hub/hub.h"
-
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/notice.h"
+#include "router/hub/hub_parts.h"
 
 /* An outbox that once held many answers should not keep their memory for an idle peer. */
 enum { OUTBOX_KEPT = 1024 };

@@ -6,13 +6,9 @@
  * A peer is kept as long as anything is pending about it, though its connection may be gone: what
  * it said has still to be answered for, and its leave to be told with its name and grants.
  */
-#include "router/hub/pending.h"
-#include "router/hub/hub.h"
+#include "router/hub/hub_parts.h"
 
 #include "lib/base/rows.h"
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/topic.h"
-#include "router/hub/topic/topic_state.h"
 
 #include <assert.h>
 #include <stdlib.h>

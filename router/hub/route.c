@@ -3,11 +3,7 @@
  * order of protocol section 1, one function each; the first that fails answers.
  */
 #include "lib/base/ident.h"
-#include "router/hub/depart.h"
-#include "router/hub/hub.h"
-#include "router/hub/pending.h"
-#include "router/hub/topic/hub_state.h"
-#include "router/hub/topic/topic.h"
+#include "router/hub/hub_parts.h"
 #include <mcpx/json.h>
 
 /*

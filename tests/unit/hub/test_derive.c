@@ -2,9 +2,8 @@
  * What breaks for whom: a response that passes a narrow grant with another tool's name, or one
  * that a narrow grant ought to let through. Protocol: section 4, every sentence of it.
  */
-#include "router/hub/depart.h"
+#include "router/hub/hub_parts.h"
 
-#include "router/hub/topic/topic_state.h"
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>

@@ -1,24 +1,25 @@
 /*
- * pending.h - what a gated hub has accepted and nobody has answered yet. It stands beside the logs:
- * where the order is decided by whoever stores, other envelopes may come in between, and one that
- * is refused leaves no hole.
+ * hub_parts.h - what the files of the hub ask of each other: what is pending, topics that are being
+ * opened, joining and leaving.
+ */
+#ifndef HUB_HUB_PARTS_H
+#define HUB_HUB_PARTS_H
+
+#include "router/hub/hub.h"
+#include "router/hub/topic/hub_state.h"
+#include "router/hub/topic/notice.h"
+#include "router/hub/topic/topic.h"
+#include "router/store/commit/submission.h"
+
+/*
+ * ---- what a gated hub has accepted and nobody has answered yet. It stands beside the logs: where
+ * the order is decided by whoever stores, other envelopes may come in between, and one that is
+ * refused leaves no hole.
  *
  *     accepted --> line --hub_next_task--> handed --hub_commit, hub_reject--> done
  *                   ^                         |
  *                   +--- again <--------------+   an update or a leave that was rejected
  */
-#ifndef HUB_PENDING_H
-#define HUB_PENDING_H
-
-#include "lib/base/map.h"
-#include "router/store/commit/submission.h"
-#include <mcpx/base.h>
-
-struct admission;
-struct hub;
-struct log_message;
-struct peer;
-struct topic;
 
 /**
  * One submission. That of a message or an update is one allocation, which ends when it is answered.
@@ -143,12 +144,8 @@ struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id
 /** Ends a peer that is in no topic and no line: it is freed once nothing is pending about it. */
 void pending_free_peer(struct peer *peer);
 
-struct entry;
-struct pending;
-struct topic;
-
 /**
- * What is known of it. Lent until the hub is changed.
+ * What is known of an envelope that was accepted. Lent until the hub is changed.
  *
  * sender    log_sender of who said it
  * entry     in the log; NULL = it is pending
@@ -169,5 +166,120 @@ bool accepted_knows(const struct topic *topic, struct mcpx_slice id);
 
 /** True when it is addressed to nobody in particular, or to this participant. */
 bool accepted_is_for(const struct accepted *accepted, struct mcpx_slice participant);
+
+/*
+ * ---- the topics of a stored hub that are not in memory: those that are being loaded, and for a
+ * second what came of it when that is no topic.
+ */
+
+/**
+ * What is known of a topic that is not open.
+ *
+ * OPENING_WAITING   its task was not handed out
+ * OPENING_LOADING   it was
+ * OPENING_LATE      and takes longer than anybody has to wait; what comes of it counts all the same
+ * OPENING_FAILED    it could not be opened
+ * OPENING_ABSENT    there is no such topic
+ */
+enum opening_state {
+    OPENING_WAITING,
+    OPENING_LOADING,
+    OPENING_LATE,
+    OPENING_FAILED,
+    OPENING_ABSENT
+};
+
+/** All of a hub. Lists are in order of `until_ms`. */
+struct openings {
+    struct link waiting, loading, late;
+    struct link ended; /* failed or absent */
+    struct mx_map names;
+    struct mx_map tickets;
+    size_t active;      /* waiting, loading or late: they will be topics */
+    struct link closed; /* topics that TASK_CLOSE has to tell of */
+    struct topic *told; /* the last one it told of */
+};
+
+/** Prepares none. */
+void openings_init(struct openings *openings);
+
+/** Frees all. */
+void openings_fini(struct hub *hub);
+
+/** The next task that opens or closes a topic. False when there is none. */
+bool opening_next_task(struct hub *hub, struct task *task);
+
+/** The ticket of a TASK_OPEN was answered; harmless when it is none. */
+void opening_commit(struct hub *hub, uint64_t ticket);
+void opening_reject(struct hub *hub, uint64_t ticket);
+
+/**
+ * May somebody come into a topic of a stored hub? MCPX_OK when it is open (`topic`), or known to be
+ * absent; MCPX_EOPENING; MCPX_ENOTNOW.
+ */
+enum mcpx_err opening_check(const struct hub *hub, const struct topic *topic,
+                            struct mcpx_slice name, struct mcpx_now now);
+
+/** True when one topic more may be there, be it in the place of one that is idle. */
+bool opening_has_room(const struct hub *hub);
+
+/** Makes a topic that is not there, after opening_has_room. NULL when memory runs out. */
+struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tally *maker);
+
+/** Ends an idle topic. */
+void opening_close(struct topic *topic);
+
+/** Gives up loads that take too long, and forgets results whose time is over. */
+void openings_expire(struct hub *hub);
+
+/* ---- joining and leaving, for the files that make participants do so ---- */
+
+/** Takes a peer out of its topic, if it is there, and tells the others, or submits that. */
+void depart_leave(struct peer *peer, enum mcpx_err err);
+
+/** Condemns everybody in a topic that memory has no room for. It is opened again later. */
+void depart_lose(struct topic *topic);
+
+/**
+ * Answers the sender, who is in its topic, and counts the refusal. Errors with a close code end the
+ * connection; so does one refusal too many, because every answer costs more than the message that
+ * provoked it, and so do answers unread. Leaves slow readers to hub_condemn_slow.
+ */
+void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now);
+
+/**
+ * It is committed: the joiner comes in as it would have without a gate. If its connection is gone
+ * or condemned meanwhile, it is told all the same, and leaves.
+ */
+void admit_commit(struct pending *pending);
+
+/** It is rejected: the joiner is condemned, and whom it was to replace stays. */
+void admit_reject(struct pending *pending);
+
+/**
+ * Condemns readers that fell off a log, and those who fall off because others are told. To be
+ * called after anything was appended.
+ */
+void hub_condemn_slow(struct hub *hub);
+
+/* ---- completes a short kind from the envelope its correlation_id names. ---- */
+
+/**
+ * Completes `mcp/response:METHOD` from an accepted `mcp/request:METHOD:CONTEXT` whose sender is
+ * among the response's addressees, or that has none; and `mcp/request:METHOD` from an accepted
+ * `mcp/proposal:METHOD:CONTEXT` that its sender, or everybody it addresses, was to act on. What was
+ * accepted is retained in the topic's log, or pending.
+ *
+ * sender      who says it
+ * envelope    in: as sent; out: its kind completed, with slices of `text`
+ * text        receives the completed kind
+ *
+ * Returns true when the kind was completed. False, with the kind untouched, when nothing is to be
+ * derived: unknown id, another request than was meant, other method, short original, other type, or
+ * a result over MCPX_KIND_MAX.
+ * Protocol: section 4.
+ */
+bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
+                 struct mcpx_envelope *envelope, struct mcpx_text *text);
 
 #endif
