@@ -10,7 +10,7 @@
 #include "router/hub/hub.h"
 #include "router/hub/topic/query.h"
 #include "router/policy/config/config.h"
-#include "router/policy/identity/jwt_keys.h"
+#include "router/policy/identity/jwt.h"
 #include "router/policy/identity/orders.h"
 #include "router/policy/identity/tickets.h"
 #include "router/process/process.h"

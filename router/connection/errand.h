@@ -8,7 +8,7 @@
 
 #include "lib/base/bucket.h"
 #include "router/hub/log/list.h"
-#include "router/policy/identity/jwt_keys.h"
+#include "router/policy/identity/jwt.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>

@@ -7,7 +7,7 @@
 
 #include "router/connection/errand.h"
 #include "router/policy/config/config.h"
-#include "router/policy/identity/key_file.h"
+#include "router/policy/identity/jwt.h"
 #include "router/tls/revocation.h"
 
 struct edge;

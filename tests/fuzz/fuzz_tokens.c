@@ -6,7 +6,6 @@
  */
 #include "lib/base/digits.h"
 #include "router/policy/identity/jwt.h"
-#include "router/policy/identity/key_file.h"
 #include "router/policy/identity/tokens_make.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/support/bearer.h"

@@ -13,7 +13,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-#include "router/policy/identity/key_file.h"
+#include "router/policy/identity/jwt.h"
 #include "tools/common/http.h"
 #include "tools/common/input.h"
 #include <mcpx/digest.h>

@@ -35,7 +35,7 @@ enum { POOL_LINES = POOL_HELD + 1 };
  * connections   its peers, condemned ones included
  * peers         the same as a list, oldest first
  * openings      topics that are being opened because it asked for them
- * pending       bytes of their messages that were not answered (pending.h)
+ * pending       bytes of their messages that were not answered (hub_parts.h)
  * unsent        bytes that the edge holds for them because their sockets were full
  * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
  * round         the round of turns (output.c) in which they were last sent much

@@ -6,7 +6,6 @@
  */
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
-#include "router/policy/identity/key_file.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <openssl/crypto.h>

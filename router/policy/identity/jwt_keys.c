@@ -6,7 +6,7 @@
  * that asks may end. What it says is which key has signed, not that the token is good: that is
  * judged with the keys that are in force by then.
  */
-#include "router/policy/identity/jwt_keys.h"
+#include "router/policy/identity/jwt.h"
 
 #include <openssl/crypto.h>
 #include <openssl/ecdsa.h>

@@ -1,7 +1,7 @@
 /*
  * key_file.c - all or nothing: a file that is broken, half written or gone takes no key away.
  */
-#include "router/policy/identity/key_file.h"
+#include "router/policy/identity/jwt.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * a JSON Web Key says that it is for is asked first, so that a key for encryption is never looked
  * at; its numbers and points are put together by OpenSSL.
  */
-#include "router/policy/identity/key_file.h"
+#include "router/policy/identity/jwt.h"
 
 #include "lib/base/digits.h"
 #include "lib/json/decisive.h"

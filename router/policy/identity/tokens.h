@@ -51,7 +51,7 @@ enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
 
 /** The file with public keys that has that index; NULL behind the last. Lent, to be kept up to date
- * (key_file.h). */
+ * (jwt.h). */
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index);
 
 /** The caller, as far as it is known. */

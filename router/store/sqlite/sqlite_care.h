@@ -12,7 +12,7 @@ struct care;
 /**
  * Opens a database that is there.
  *
- * alone      no router may have it: it is locked (sqlite_file.h) and can be changed. Else it is
+ * alone      no router may have it: it is locked and can be changed. Else it is
  *            only read, and a router may go on with it
  * progress   told now and then; borrowed; NULL = nobody
  * errors     on failure a line is appended

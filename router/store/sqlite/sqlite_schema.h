@@ -23,7 +23,7 @@ int64_t schema_sum(struct mcpx_slice topic, uint64_t serial, struct mcpx_slice t
 /**
  * Opens the database for its one writer: makes it when there is none, migrates an older one after a
  * copy FILE.vN, and brings into it what was written ahead. A file that is not ours, newer or
- * damaged is left as it is. Its lock is held (sqlite_file.h).
+ * damaged is left as it is. Its lock is held.
  *
  * Returns MCPX_OK; MCPX_ECONFIG or MCPX_ESYSTEM, with a line in `errors`; MCPX_ENOMEM.
  */

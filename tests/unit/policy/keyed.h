@@ -9,7 +9,6 @@
 #include "tests/support/outside.h"
 
 #include "router/policy/identity/jwt.h"
-#include "router/policy/identity/key_file.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
