@@ -10,7 +10,6 @@
 #include "router/hub/topic/account.h"
 #include "router/hub/topic/hub_config.h"
 #include "router/hub/topic/peer.h"
-#include "router/hub/topic/pool.h"
 #include "router/hub/topic/query.h"
 
 /**

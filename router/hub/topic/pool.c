@@ -11,7 +11,7 @@
  * A tally counts what comes and goes, so asking for a share reads one number. An empty tally is
  * freed at once: a table of everybody who ever came would be memory that anybody can fill.
  */
-#include "router/hub/topic/pool.h"
+#include "router/hub/topic/account.h"
 
 #include "router/hub/topic/hub_state.h"
 

@@ -7,6 +7,7 @@
  */
 #include "router/hub/topic/topic.h"
 
+#include "router/hub/topic/account.h"
 #include "router/hub/topic/hub_state.h"
 
 /*
