@@ -14,7 +14,7 @@
 #include "router/policy/identity/orders.h"
 #include "router/policy/identity/tickets.h"
 #include "router/process/process.h"
-#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_chain.h"
 #include "router/store/store.h"
 
 /** Largest request body accepted, in bytes. */

@@ -46,7 +46,7 @@ void refusal_note_reply(struct connection *connection, const struct http_request
  * nothing happens.
  */
 
-struct audit_note; /* router/store/audit/audit_line.h */
+struct audit_note; /* router/store/audit/audit_chain.h */
 
 /**
  * Somebody who is in no topic was refused.

@@ -12,7 +12,7 @@
 #include "router/connection/turn.h"
 #include "router/policy/identity/tokens.h"
 #include "router/process/process.h"
-#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_chain.h"
 #include <mcpx/json.h>
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "router/store/commit/stage.h"
 
 struct store;
-struct audit_note;   /* router/store/audit/audit_line.h */
+struct audit_note;   /* router/store/audit/audit_chain.h */
 struct audit_counts; /* router/store/audit/audit.h */
 
 /**

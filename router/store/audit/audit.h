@@ -6,7 +6,7 @@
 #define STORE_AUDIT_H
 
 #include "router/hub/log/list.h"
-#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_chain.h"
 #include "router/store/commit/stage.h"
 #include <mcpx/error.h>
 #include <mcpx/text.h>

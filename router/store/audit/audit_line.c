@@ -4,7 +4,7 @@
  * the same, in the same order: a reader need not look for them, and nobody can hide a second `seq`
  * behind the first.
  */
-#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_chain.h"
 
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"

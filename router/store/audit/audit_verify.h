@@ -6,7 +6,6 @@
 #define STORE_AUDIT_VERIFY_H
 
 #include "router/store/audit/audit_chain.h"
-#include "router/store/audit/audit_line.h"
 
 #include <stdio.h>
 

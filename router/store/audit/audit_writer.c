@@ -12,7 +12,7 @@
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
-#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_chain.h"
 #include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
 

@@ -6,7 +6,6 @@
 
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_chain.h"
-#include "router/store/audit/audit_line.h"
 #include "router/store/commit/belt.h"
 
 /** Lines between two checkpoints at most, and milliseconds with news. */

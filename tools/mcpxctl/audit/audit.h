@@ -6,7 +6,7 @@
 #define MCPXCTL_AUDIT_AUDIT_H
 
 #include "lib/base/map.h"
-#include "router/store/audit/audit_line.h"
+#include "router/store/audit/audit_chain.h"
 #include "router/store/audit/audit_verify.h"
 #include "tools/mcpxctl/core/line.h"
 
