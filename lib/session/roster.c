@@ -8,7 +8,7 @@
  * Lists of capabilities and addressees are one piece of memory: a string never becomes longer
  * when it is unescaped, so the length of the array is room enough for all.
  */
-#include "lib/session/roster.h"
+#include "lib/session/session_state.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
