@@ -135,9 +135,6 @@ void pending_retry_all(struct hub *hub);
  */
 void pending_done(struct pending *pending);
 
-/** The pending message with this id in the topic, or NULL. */
-const struct pending *pending_find(const struct topic *topic, struct mcpx_slice id);
-
 /** The pending join or leave of the participant with exactly this id, or NULL. */
 struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id);
 

@@ -297,18 +297,24 @@ void pending_done(struct pending *pending)
 
 /* ---- finding ---- */
 
-const struct pending *pending_find(const struct topic *topic, struct mcpx_slice id)
+/* A message by its id, or presence by whom it is about. */
+static struct pending *find(const struct topic *topic, bool presence, struct mcpx_slice name)
 {
+    const struct pendings *pendings;
     uint64_t hash, value;
     size_t at = 0;
 
     if (topic->pending == 0)
         return NULL;
-    hash = hash_in(topic, id);
-    while ((value = mx_map_next(&topic->hub->pendings->ids, hash, &at))) {
-        const struct pending *pending = (const struct pending *)(uintptr_t)value;
+    pendings = topic->hub->pendings;
+    hash = hash_in(topic, name);
+    while (
+        (value = mx_map_next(presence ? &pendings->presences : &pendings->ids, hash, &at))) {
+        struct pending *pending = (struct pending *)(uintptr_t)value;
+        const struct submission *of = &pending->submission;
 
-        if (pending->topic == topic && mcpx_slice_equal(pending->submission.id, id))
+        if (!list_is_empty(&pending->in_line) && pending->topic == topic &&
+            mcpx_slice_equal(presence ? of->from : of->id, name))
             return pending;
     }
     return NULL;
@@ -316,20 +322,7 @@ const struct pending *pending_find(const struct topic *topic, struct mcpx_slice 
 
 struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id)
 {
-    uint64_t hash, value;
-    size_t at = 0;
-
-    if (topic->pending == 0)
-        return NULL;
-    hash = hash_in(topic, id);
-    while ((value = mx_map_next(&topic->hub->pendings->presences, hash, &at))) {
-        struct pending *pending = (struct pending *)(uintptr_t)value;
-
-        if (!list_is_empty(&pending->in_line) && pending->topic == topic &&
-            mcpx_slice_equal(pending->submission.from, id))
-            return pending;
-    }
-    return NULL;
+    return find(topic, true, id);
 }
 
 bool pending_drop(struct pendings *pendings)
@@ -367,7 +360,7 @@ bool accepted_find(const struct topic *topic, struct mcpx_slice id, struct accep
             .kind = entry_kind(entry), .sender = entry->sender, .entry = entry};
         return true;
     }
-    pending = pending_find(topic, id);
+    pending = find(topic, false, id);
     if (!pending)
         return false;
     *out = (struct accepted){
@@ -377,7 +370,7 @@ bool accepted_find(const struct topic *topic, struct mcpx_slice id, struct accep
 
 bool accepted_knows(const struct topic *topic, struct mcpx_slice id)
 {
-    return log_knows(&topic->log, id) || pending_find(topic, id);
+    return log_knows(&topic->log, id) || find(topic, false, id);
 }
 
 bool accepted_is_for(const struct accepted *accepted, struct mcpx_slice participant)
