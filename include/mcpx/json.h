@@ -61,6 +61,23 @@ MCPX_API void mcpx_json_walk_start(struct mcpx_json_walk *walk, struct mcpx_slic
 /** Goes on to the next member or item. Returns false when there is none left. */
 MCPX_API bool mcpx_json_walk_next(struct mcpx_json_walk *walk);
 
+/** A walk that was started. */
+static inline struct mcpx_json_walk mcpx_json_walk_of(struct mcpx_slice value)
+{
+    struct mcpx_json_walk walk;
+
+    mcpx_json_walk_start(&walk, value);
+    return walk;
+}
+
+/** A loop over the members or items of `value`, for as long as a condition holds before each. */
+#define MCPX_JSON_EACH_WHILE(condition, walk, value)                                          \
+    for (struct mcpx_json_walk walk = mcpx_json_walk_of(value);                               \
+         (condition) && mcpx_json_walk_next(&(walk));)
+
+/** A loop over all of them. */
+#define MCPX_JSON_EACH(walk, value) MCPX_JSON_EACH_WHILE(true, walk, value)
+
 /** True when the name of the walk's member, unescaped, is this text. */
 MCPX_API bool mcpx_json_walk_at(const struct mcpx_json_walk *walk, const char *name);
 

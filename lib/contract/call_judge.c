@@ -51,11 +51,8 @@ struct found {
  * the case of its letters is one that some readers take for it. */
 static void find(struct mcpx_slice object, size_t first, size_t count, struct found *out)
 {
-    struct mcpx_json_walk walk;
-
     memset(out, 0, count * sizeof *out);
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, object) {
         for (size_t i = 0; walk.name.text && i < count; i++) {
             const char *name = parts[first + i].name;
 

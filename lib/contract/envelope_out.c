@@ -135,11 +135,9 @@ static bool has_place(const struct mcpx_json_walk *walk)
 static struct mcpx_slice details_of(struct mcpx_slice error)
 {
     struct mcpx_slice details = mcpx_json_get(error, "details");
-    struct mcpx_json_walk walk;
     size_t others = 0;
 
-    mcpx_json_walk_start(&walk, error);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, error)
         others += !has_place(&walk);
     return others == 1 && mcpx_json_type(details) == MCPX_JSON_OBJECT ? details : error;
 }
@@ -148,11 +146,9 @@ static struct mcpx_slice details_of(struct mcpx_slice error)
 static void add_details(struct mcpx_text *out, struct mcpx_slice error)
 {
     struct mcpx_slice details = details_of(error);
-    struct mcpx_json_walk walk;
     bool any = false;
 
-    mcpx_json_walk_start(&walk, details);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, details) {
         enum mcpx_json_type type = mcpx_json_type(walk.value);
 
         if (details.text == error.text && has_place(&walk))

@@ -45,12 +45,10 @@ enum mcpx_err mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapp
                                struct mcpx_slice list)
 {
     enum mcpx_err result = MCPX_OK;
-    struct mcpx_json_walk walk;
 
     if (mcpx_json_type(list) != MCPX_JSON_ARRAY)
         return MCPX_EINVALID;
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, list) {
         enum mcpx_err err = mcpx_contracts_validate(
             wrapper->contracts, MCPX_CONTRACT_ARTIFACT_REF, walk.value, &wrapper->report);
 

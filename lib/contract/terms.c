@@ -253,12 +253,10 @@ static enum mcpx_tier tier_of(struct reading *r, struct mcpx_slice value)
 static void read_tools(struct reading *r, struct mcpx_slice tools)
 {
     struct mcpx_terms *terms = r->terms;
-    struct mcpx_json_walk walk;
 
     terms->tools =
         (struct mx_tool_terms *)take(r, mcpx_json_length(tools), sizeof *terms->tools);
-    mcpx_json_walk_start(&walk, tools);
-    while (!r->failed && mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, tools) {
         struct mx_tool_terms *tool = &terms->tools[terms->tool_count++];
 
         tool->name = name_of(r, &walk);
@@ -285,14 +283,12 @@ static void read_aliases(struct reading *r, struct mcpx_slice aliases)
 {
     struct mx_alias_terms *out = &r->terms->aliases;
     struct mcpx_slice names = mcpx_json_get(aliases, "names");
-    struct mcpx_json_walk walk;
 
     out->is_enabled = aliases.text;
     out->space = text_of(r, mcpx_json_get(aliases, "namespace"));
     out->fixture_version = text_or(r, mcpx_json_get(aliases, "fixture_version"), "1.0");
     out->list = (struct mcpx_alias *)take(r, mcpx_json_length(names), sizeof *out->list);
-    mcpx_json_walk_start(&walk, names);
-    while (!r->failed && mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, names) {
         struct mcpx_alias *alias = &out->list[out->count++];
 
         alias->alias = name_of(r, &walk);
@@ -305,10 +301,8 @@ static void read_flags(struct reading *r, struct mcpx_slice flags)
     struct mcpx_slice *list =
         (struct mcpx_slice *)take(r, mcpx_json_length(flags), sizeof *list);
     size_t count = 0;
-    struct mcpx_json_walk walk;
 
-    mcpx_json_walk_start(&walk, flags);
-    while (!r->failed && mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, flags)
         list[count++] = text_of(r, walk.value);
     r->terms->handshake.flags = list;
     r->terms->handshake.flag_count = count;
@@ -319,10 +313,8 @@ static void read_namespaces(struct reading *r, struct mcpx_slice namespaces)
     struct mcpx_namespace *list =
         (struct mcpx_namespace *)take(r, mcpx_json_length(namespaces), sizeof *list);
     size_t count = 0;
-    struct mcpx_json_walk walk;
 
-    mcpx_json_walk_start(&walk, namespaces);
-    while (!r->failed && mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, namespaces) {
         list[count++] = (struct mcpx_namespace){
             .name = name_of(r, &walk),
             .version = text_of(r, mcpx_json_get(walk.value, "version")),

@@ -251,11 +251,9 @@ static bool add_entry(struct mcpx_tools *tools, struct mx_tree *tree, struct mcp
 static enum mcpx_err add_page(struct mcpx_tools *tools, struct mcpx_slice list)
 {
     struct mx_tree tree = {0};
-    struct mcpx_json_walk walk;
     bool is_added = true;
 
-    mcpx_json_walk_start(&walk, list);
-    while (is_added && mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH_WHILE(is_added, walk, list)
         is_added = add_entry(tools, &tree, walk.value);
     mx_tree_fini(&tree);
     return is_added ? MCPX_OK : MCPX_ENOMEM;

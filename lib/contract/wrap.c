@@ -50,13 +50,11 @@ static enum mcpx_form form_of(struct mcpx_slice value)
                                          "capabilities",  "duration_ms", "error",
                                          "upgrade_hints", "data"};
     struct mcpx_slice version = {NULL, 0};
-    struct mcpx_json_walk walk;
     bool has_tier = false;
 
     if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
         return MCPX_FORM_AS_IS;
-    mcpx_json_walk_start(&walk, value);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, value) {
         has_tier = has_tier || mcpx_json_walk_at(&walk, "tier");
         if (!version.text && mcpx_json_walk_at(&walk, "schema_version"))
             version = walk.value;
@@ -178,12 +176,9 @@ static enum mcpx_err compose_breach(struct mcpx_wrapper *wrapper, const struct m
 static void add_content(struct mcpx_text *out, struct mcpx_slice envelope,
                         struct mcpx_slice content)
 {
-    struct mcpx_json_walk walk;
-
     mx_format(out, "[{\"type\":\"text\",\"text\":%q}", envelope);
     if (mcpx_json_type(content) == MCPX_JSON_ARRAY) {
-        mcpx_json_walk_start(&walk, content);
-        while (mcpx_json_walk_next(&walk)) {
+        MCPX_JSON_EACH(walk, content) {
             if (!mcpx_json_equals(mcpx_json_get(walk.value, "type"), MCPX_SLICE("text")))
                 mx_format(out, ",%s", walk.value);
         }
@@ -219,13 +214,11 @@ static void add_replaced(struct mcpx_text *out, struct mcpx_slice result,
 static struct mcpx_slice first_text(struct mcpx_slice content, size_t *count)
 {
     struct mcpx_slice first = {NULL, 0};
-    struct mcpx_json_walk walk;
 
     *count = 0;
     if (mcpx_json_type(content) != MCPX_JSON_ARRAY)
         return first;
-    mcpx_json_walk_start(&walk, content);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, content) {
         struct mcpx_slice text = mcpx_json_get(walk.value, "text");
 
         ++*count;

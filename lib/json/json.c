@@ -193,10 +193,7 @@ bool mcpx_json_walk_at(const struct mcpx_json_walk *walk, const char *name)
 
 struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, object)
         if (mcpx_json_walk_at(&walk, name))
             return walk.value;
     return absent;
@@ -204,33 +201,27 @@ struct mcpx_slice mcpx_json_get(struct mcpx_slice object, const char *name)
 
 size_t mcpx_json_length(struct mcpx_slice value)
 {
-    struct mcpx_json_walk walk;
     size_t count = 0;
 
-    mcpx_json_walk_start(&walk, value);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, value)
         count++;
     return count;
 }
 
 size_t mcpx_json_count(struct mcpx_slice object, const char *name)
 {
-    struct mcpx_json_walk walk;
     size_t count = 0;
 
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, object)
         count += mcpx_json_walk_at(&walk, name);
     return count;
 }
 
 size_t mcpx_json_count_like(struct mcpx_slice object, const char *name)
 {
-    struct mcpx_json_walk walk;
     size_t count = 0;
 
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, object)
         count += walk.name.text && mx_fold_compare(walk.name, name) != MX_UNLIKE;
     return count;
 }
@@ -261,15 +252,13 @@ static size_t member_at(const struct mcpx_json_walk *walk, const struct mx_decis
 bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, size_t count,
                       struct mcpx_fault *fault)
 {
-    struct mcpx_json_walk walk;
     enum mx_likeness likeness;
 
     for (size_t i = 0; i < count; i++)
         members[i].value = (struct mcpx_slice){NULL, 0};
     if (mcpx_json_type(object) != MCPX_JSON_OBJECT)
         return true;
-    mcpx_json_walk_start(&walk, object);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, object) {
         size_t i = member_at(&walk, members, count, &likeness);
 
         if (i == count)
@@ -334,11 +323,10 @@ static int by_name(const void *a, const void *b)
 /* Lists the members in order of their names, each name once. */
 static bool list_members(struct mcpx_slice object, struct listed *list, size_t count)
 {
-    struct mcpx_json_walk walk;
+    size_t filled = 0;
 
-    mcpx_json_walk_start(&walk, object);
-    for (size_t i = 0; i < count && mcpx_json_walk_next(&walk); i++)
-        list[i] = (struct listed){walk.name, walk.value};
+    MCPX_JSON_EACH_WHILE(filled < count, walk, object)
+        list[filled++] = (struct listed){walk.name, walk.value};
     qsort(list, count, sizeof *list, by_name);
     for (size_t i = 1; i < count; i++)
         if (by_name(&list[i - 1], &list[i]) == 0)

@@ -389,12 +389,10 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incomin
 static enum mcpx_err prepare(struct mcpx_session *session, const struct mx_incoming *in,
                              struct mcpx_slice list)
 {
-    struct mcpx_json_walk walk;
     struct mcpx_fault fault;
     size_t count = 0;
 
-    mcpx_json_walk_start(&walk, list);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, list) {
         count++;
         if (mx_reader_read(&session->reader, in->block, walk.value, &fault) == MCPX_ENOMEM)
             return MCPX_ENOMEM;
@@ -477,7 +475,6 @@ enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_i
 {
     struct mcpx_slice list = mcpx_json_get(in->envelope->payload, "envelopes");
     struct mx_incoming one = *in;
-    struct mcpx_json_walk walk;
 
     if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
         mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
@@ -486,8 +483,7 @@ enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_i
     }
     if (prepare(session, in, list))
         return MCPX_ENOMEM;
-    mcpx_json_walk_start(&walk, list); /* in the text, which stays */
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, list) { /* in the text, which stays */
         one.span = walk.value;
         take_one(session, &one);
     }

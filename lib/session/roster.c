@@ -60,7 +60,6 @@ static enum mcpx_err strings_read(struct mcpx_slice array, struct mx_string_list
 {
     struct mx_string_list list = {0};
     struct mcpx_text scratch = {0};
-    struct mcpx_json_walk walk;
     enum mcpx_err err = MCPX_OK;
     size_t count;
     char *at;
@@ -72,8 +71,7 @@ static enum mcpx_err strings_read(struct mcpx_slice array, struct mx_string_list
     if (!list.items)
         return MCPX_ENOMEM;
     at = (char *)(list.items + count);
-    mcpx_json_walk_start(&walk, array);
-    while (!err && count > 0 && mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH_WHILE(!err && count > 0, walk, array)
         err = add_string(&list, walk.value, &scratch, &at);
     mcpx_text_fini(&scratch);
     if (err)
@@ -328,12 +326,10 @@ static enum mcpx_err read_grant(struct reading *reading, struct mcpx_slice value
 static enum mcpx_err compile(struct mcpx_slice list, struct reading *reading,
                              struct mcpx_capset **out)
 {
-    struct mcpx_json_walk walk;
     enum mcpx_err err = MCPX_OK;
     const char *at;
 
-    mcpx_json_walk_start(&walk, list);
-    while (!err && mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH_WHILE(!err, walk, list)
         err = read_grant(reading, walk.value);
     if (err)
         return err;

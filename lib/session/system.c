@@ -66,13 +66,11 @@ static void welcome_fini(struct welcome *welcome)
 
 static enum mcpx_err read_others(struct mcpx_slice list, struct mx_roster *out)
 {
-    struct mcpx_json_walk walk;
     enum mcpx_err err = MCPX_OK;
 
     if (mcpx_json_type(list) != MCPX_JSON_ARRAY)
         return MCPX_EINVALID;
-    mcpx_json_walk_start(&walk, list);
-    while (!err && mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH_WHILE(!err, walk, list) {
         struct mx_person *person;
 
         if (!mx_roster_reserve(out))

@@ -78,11 +78,9 @@ static void log_row(const struct difference_row *row, struct mcpx_slice what)
 static void log_rows(const struct reload_found *found)
 {
     size_t count = found->difference.count, told = 0;
-    struct mcpx_json_walk rows;
 
-    mcpx_json_walk_start(&rows, mcpx_text_view(&found->rows));
-    for (; told < LINES_MAX && mcpx_json_walk_next(&rows); told++)
-        log_row(&found->difference.rows[told], rows.value);
+    MCPX_JSON_EACH_WHILE(told < LINES_MAX, rows, mcpx_text_view(&found->rows))
+        log_row(&found->difference.rows[told++], rows.value);
     if (told < count)
         LOG(LOG_INFO, "policy_changed", log_number("left_out", (int64_t)(count - told)));
 }

@@ -9,9 +9,9 @@
 
 #include "lib/base/scoped.h"
 #include "lib/json/escape.h"
-#include "lib/json/walk.h"
 
 #include <assert.h>
+#include <mcpx/json.h>
 #include <stdint.h>
 
 struct range {
@@ -241,7 +241,7 @@ bool text_list(struct mcpx_text *out, const char *before, struct mcpx_slice arra
 {
     bool any = false;
 
-    MX_JSON_EACH(walk, array) {
+    MCPX_JSON_EACH(walk, array) {
         text_format(out, "%s%v", any ? ", " : before,
                     member ? mcpx_json_get(walk.value, member) : walk.value);
         any = true;

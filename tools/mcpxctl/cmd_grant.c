@@ -13,7 +13,6 @@
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
 #include "lib/json/json_write.h"
-#include "lib/json/walk.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
 #include <mcpx/text.h>
@@ -30,7 +29,7 @@ static void list_tell(struct mcpx_text *out, const char *title, struct mcpx_slic
 /* Appends an array of changes, a line for each: which, of what kind, until when, and by whom. */
 static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_slice list)
 {
-    MX_JSON_EACH(walk, list) {
+    MCPX_JSON_EACH(walk, list) {
         struct mcpx_slice kind = mcpx_json_get(walk.value, "kind");
         struct mcpx_slice until = mcpx_json_get(walk.value, "until");
 
@@ -151,7 +150,7 @@ static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
     list_tell(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
     list_tell(out, "denied  ", mcpx_json_get(answer, "denied"));
     changes_tell(out, "  ", mcpx_json_get(answer, "changes"));
-    MX_JSON_EACH(warnings, mcpx_json_get(answer, "warnings"))
+    MCPX_JSON_EACH(warnings, mcpx_json_get(answer, "warnings"))
         text_format(out, "warning: %v\n", warnings.value);
     if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
         mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
@@ -259,7 +258,7 @@ static void tell_set(struct mcpx_text *out, struct mcpx_slice set)
 
 static void tell_profiles(struct mcpx_text *out, struct mcpx_slice profiles)
 {
-    MX_JSON_EACH(walk, profiles) {
+    MCPX_JSON_EACH(walk, profiles) {
         text_format(out, "profile %v\n", mcpx_json_get(walk.value, "name"));
         tell_set(out, walk.value);
     }
@@ -280,7 +279,7 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
     tell_set(out, configured);
     if (mcpx_slice_equal(mcpx_json_get(configured, "jwt"), MCPX_SLICE("true")))
         mcpx_text_puts(out, "  signed tokens are accepted\n");
-    MX_JSON_EACH(walk, mcpx_json_get(row, "changed")) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(row, "changed")) {
         text_format(out, "  changed at run time in %v\n", mcpx_json_get(walk.value, "topic"));
         changes_tell(out, "    ", mcpx_json_get(walk.value, "changes"));
     }
@@ -321,7 +320,7 @@ static void begin(struct showing *showing, struct mcpx_slice policy)
 
 static void add_page(struct showing *showing, struct mcpx_slice page)
 {
-    MX_JSON_EACH(walk, mcpx_json_get(page, "participants")) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(page, "participants")) {
         if (showing->json)
             mx_json_add_raw(&showing->out, NULL, walk.value);
         else

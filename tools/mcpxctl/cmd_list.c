@@ -6,7 +6,6 @@
  */
 #include "tools/mcpxctl/core/verbs.h"
 
-#include "lib/json/walk.h"
 #include "tools/common/nearest.h"
 #include "tools/common/visible.h"
 #include "tools/mcpxctl/core/fetch.h"
@@ -73,11 +72,9 @@ static void add_json(struct mcpx_text *out, struct mcpx_slice from, struct mcpx_
 static bool listing_find_tool(struct mcpx_slice result, const char *name,
                               struct nearest *nearest, struct mcpx_slice *tool)
 {
-    struct mcpx_json_walk walk;
     bool found = false;
 
-    mcpx_json_walk_start(&walk, mcpx_json_get(result, "tools"));
-    while (!found && mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH_WHILE(!found, walk, mcpx_json_get(result, "tools")) {
         mx_scoped_text plain = {0};
 
         *tool = walk.value;
@@ -126,7 +123,7 @@ static void listing_write_tool(struct mcpx_text *out, struct mcpx_slice from,
 static void listing_write(struct mcpx_text *out, const struct listing *listing,
                           struct mcpx_slice from, struct mcpx_slice result, bool json)
 {
-    MX_JSON_EACH(walk, mcpx_json_get(result, listing->member)) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(result, listing->member)) {
         if (json) {
             add_json(out, from, walk.value);
             continue;

@@ -13,7 +13,6 @@
 #include "lib/base/map.h"
 #include "lib/base/rows.h"
 #include "lib/json/json_write.h"
-#include "lib/json/walk.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "router/store/audit/audit_verify.h"
@@ -288,7 +287,7 @@ static size_t read_addressees(struct past_line *past, struct mcpx_slice to)
     struct mcpx_text *names = &past->texts[NAMES];
     size_t ends[MCPX_TO_MAX], count = 0;
 
-    MX_JSON_EACH(walk, to) {
+    MCPX_JSON_EACH(walk, to) {
         if (count == MCPX_TO_MAX)
             break;
         mcpx_json_add_unescaped(names, walk.value);

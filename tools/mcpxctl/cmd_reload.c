@@ -9,7 +9,6 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "lib/json/walk.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
 #include "tools/common/visible.h"
@@ -38,7 +37,7 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
     }
     text_format(out, "%v: %s %v\n", mcpx_json_get(row, "change"), kind, name);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        MX_JSON_EACH(walk, mcpx_json_get(row, lists[i].member))
+        MCPX_JSON_EACH(walk, mcpx_json_get(row, lists[i].member))
             text_format(out, "%s%v\n", lists[i].before, walk.value);
     }
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -51,7 +50,7 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
 
 static void tell_rows(struct mcpx_text *out, struct mcpx_slice rows)
 {
-    MX_JSON_EACH(walk, rows)
+    MCPX_JSON_EACH(walk, rows)
         tell_row(out, walk.value);
 }
 
@@ -84,11 +83,11 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
     tell_rows(out, mcpx_json_get(answer, "changes"));
     if (!mcpx_slice_equal(left_out, MCPX_SLICE("0")))
         text_format(out, "and %v more\n", left_out);
-    MX_JSON_EACH(walk, mcpx_json_get(answer, "settings"))
+    MCPX_JSON_EACH(walk, mcpx_json_get(answer, "settings"))
         tell_setting(out, walk.value);
-    MX_JSON_EACH(walk, mcpx_json_get(answer, "restart"))
+    MCPX_JSON_EACH(walk, mcpx_json_get(answer, "restart"))
         text_format(out, "setting %v\n", walk.value);
-    MX_JSON_EACH(walk, mcpx_json_get(answer, "warnings"))
+    MCPX_JSON_EACH(walk, mcpx_json_get(answer, "warnings"))
         text_format(out, "warning: %v\n", walk.value);
 }
 

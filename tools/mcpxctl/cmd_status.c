@@ -6,7 +6,6 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "lib/json/walk.h"
 #include "tools/common/colour.h"
 #include "tools/common/visible.h"
 
@@ -235,7 +234,7 @@ static int print_who(const struct arguments *arguments, const struct connection 
 
     if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
         return fail_with(STATUS_FAILED, "who", "the answer of %s is not JSON", where->api);
-    MX_JSON_EACH(walk, mcpx_json_get(value, "participants")) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(value, "participants")) {
         if (json) {
             text_compact(&out, walk.value);
             mcpx_text_puts(&out, "\n");

@@ -6,7 +6,6 @@
 #include "tools/mcpxctl/core/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "lib/json/walk.h"
 #include "lib/protocol/grammar.h"
 #include "tools/common/context.h"
 #include "tools/mcpxctl/core/chain.h"
@@ -25,7 +24,7 @@ static void add(struct mcpx_text *out, struct mcpx_slice word, struct mcpx_slice
 /* The strings of a list, or their `member`. */
 static void add_items(struct mcpx_text *out, struct mcpx_slice list, const char *member)
 {
-    MX_JSON_EACH(walk, list) {
+    MCPX_JSON_EACH(walk, list) {
         mx_scoped_text plain = {0};
 
         mcpx_json_add_unescaped(&plain,

@@ -16,7 +16,6 @@ static void expect_outline(enum mcpx_form form, struct mcpx_slice schema)
     static const char entry[] = "{\"name\":\"t\",\"inputSchema\":{}}";
     struct mcpx_slice outline, properties = mcpx_json_get(schema, "properties");
     struct mcpx_text out = {0};
-    struct mcpx_json_walk walk;
     size_t free_values = 0;
 
     mcpx_wrap_tool(&out, mcpx_slice_of(entry), form);
@@ -24,8 +23,7 @@ static void expect_outline(enum mcpx_form form, struct mcpx_slice schema)
     cr_expect(
         mcpx_json_same(mcpx_json_get(outline, "required"), mcpx_json_get(schema, "required")));
     cr_expect_eq(mcpx_json_length(outline), 3);
-    mcpx_json_walk_start(&walk, mcpx_json_get(outline, "properties"));
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(outline, "properties")) {
         char name[40];
 
         snprintf(name, sizeof name, "%.*s", (int)walk.name.len, walk.name.text);

@@ -36,7 +36,6 @@ static void expect_string(struct mcpx_slice value, const json_t *loaded)
 /* Each name's last value, which is the one that jansson keeps. */
 static void expect_members(struct mcpx_slice object, const json_t *loaded)
 {
-    struct mcpx_json_walk walk;
     const char *name;
     json_t *member;
 
@@ -45,8 +44,7 @@ static void expect_members(struct mcpx_slice object, const json_t *loaded)
         struct mcpx_slice last = {NULL, 0};
         size_t count = 0;
 
-        mcpx_json_walk_start(&walk, object);
-        while (mcpx_json_walk_next(&walk)) {
+        MCPX_JSON_EACH(walk, object) {
             if (!mcpx_json_walk_at(&walk, name))
                 continue;
             last = walk.value;
@@ -61,12 +59,10 @@ static void expect_members(struct mcpx_slice object, const json_t *loaded)
 
 static void expect_items(struct mcpx_slice array, const json_t *loaded)
 {
-    struct mcpx_json_walk walk;
     size_t count = 0;
 
     cr_assert(json_is_array(loaded));
-    mcpx_json_walk_start(&walk, array);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, array)
         expect_equal(walk.value, json_array_get(loaded, count++));
     cr_expect_eq(count, json_array_size(loaded), "%.*s", (int)array.len, array.text);
 }

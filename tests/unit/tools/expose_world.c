@@ -129,14 +129,12 @@ static struct mcpx_text with_usual(const char *result)
                 {"resourceTemplates", "uriTemplate", "name", usual_name}};
     struct mcpx_slice value, list = {0};
     struct mcpx_text out = {0};
-    struct mcpx_json_walk walk;
     size_t row = 0;
 
     if (mcpx_json_check(mcpx_slice_of(result), 0, &value, NULL) == MCPX_OK)
         for (row = 0; row < 3 && !list.text; row++)
             list = mcpx_json_get(value, rows[row].member);
-    mcpx_json_walk_start(&walk, list);
-    while (list.text && mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH_WHILE(list.text, walk, list) {
         bool lacks = mcpx_json_get(walk.value, rows[row - 1].key).text &&
                      !mcpx_json_get(walk.value, rows[row - 1].needed).text;
 

@@ -172,11 +172,9 @@ static bool is_call(struct mcpx_slice method)
 /* What has no id is a notification, and calls nothing. */
 static bool is_meant_as_call(struct mcpx_slice message)
 {
-    struct mcpx_json_walk walk;
     bool has_id = false, has_method = false;
 
-    mcpx_json_walk_start(&walk, message);
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, message) {
         has_id |= walk.name.text && mcpx_json_walk_at(&walk, "id");
         has_method |=
             walk.name.text && mcpx_json_walk_at(&walk, "method") && is_call(walk.value);

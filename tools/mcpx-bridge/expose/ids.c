@@ -131,7 +131,6 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
 {
     struct mcpx_slice participant = call->who.id;
     struct mcpx_slice data = mcpx_json_get(rpc->error, "data");
-    struct mcpx_json_walk walk;
 
     if (mcpx_json_get(call->params, "task").text)
         expose_ids_note(x, participant, EXPOSE_TASK_ID,
@@ -139,8 +138,7 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
     /* "Visit these addresses first": the questions are named there. */
     if (!mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), MCPX_SLICE("-32042")))
         return;
-    mcpx_json_walk_start(&walk, mcpx_json_get(data, "elicitations"));
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, mcpx_json_get(data, "elicitations"))
         expose_ids_note(x, participant, EXPOSE_ELICITATION_ID,
                         mcpx_json_get(walk.value, "elicitationId"));
 }

@@ -56,10 +56,8 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
         struct mcpx_text template = {0};
-        struct mcpx_json_walk walk;
 
-        mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items));
-        while (mcpx_json_walk_next(&walk)) {
+        MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items)) {
             mcpx_text_reset(&template);
             mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
             fit_template(
@@ -89,10 +87,7 @@ static size_t likeness(const struct expose_seat *seat, struct mcpx_slice uri)
     size_t best = 0;
 
     for (size_t i = 0; i < 2; i++) {
-        struct mcpx_json_walk walk;
-
-        mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[lists[i]].items));
-        while (mcpx_json_walk_next(&walk)) {
+        MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[lists[i]].items)) {
             struct mcpx_slice raw = mcpx_json_get(walk.value, expose_lists[lists[i]].key);
             struct mcpx_slice text = {raw.text + 1, raw.len < 2 ? 0 : raw.len - 2};
             size_t common = raw.len < 2 ? 0 : common_len(text, uri);

@@ -212,11 +212,8 @@ static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct
 /* The newest version on the server's list; dates compare as text. */
 static void newest_version(struct import *import, struct mcpx_slice error)
 {
-    struct mcpx_json_walk walk;
-
     import->version[0] = '\0';
-    mcpx_json_walk_start(&walk, mcpx_json_get(mcpx_json_get(error, "data"), "supported"));
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(mcpx_json_get(error, "data"), "supported")) {
         struct mcpx_text text = {0};
 
         if (mcpx_json_add_unescaped(&text, walk.value) && text.text &&

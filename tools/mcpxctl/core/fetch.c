@@ -77,7 +77,6 @@ static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text
 static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 {
     struct mcpx_text id = {0};
-    struct mcpx_json_walk walk;
     struct mcpx_slice value;
     struct mcpx_fault fault;
     enum mcpx_err err = mcpx_json_check(page, 0, &value, &fault);
@@ -86,8 +85,7 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
         err = MCPX_EINVALID;
     if (err)
         return err;
-    mcpx_json_walk_start(&walk, mcpx_json_get(value, "history"));
-    while (!err && mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH_WHILE(!err, walk, mcpx_json_get(value, "history"))
         err = take_envelope(paging, walk.value, &id);
     paging->more = mcpx_json_get(value, "next").text && id.len > 0;
     mcpx_text_fini(&paging->last);

@@ -5,9 +5,9 @@
  */
 #include "tools/mcpxctl/core/line.h"
 
-#include "lib/json/walk.h"
 #include "tools/common/visible.h"
 
+#include <mcpx/json.h>
 #include <time.h>
 
 /* ---- which ---- */
@@ -127,7 +127,7 @@ void addressees_write(struct mcpx_text *out, const struct mcpx_slice *to, size_t
 /* The first text item of the content in a tool's result. */
 static struct mcpx_slice text_of_result(struct mcpx_slice result)
 {
-    MX_JSON_EACH(walk, mcpx_json_get(result, "content")) {
+    MCPX_JSON_EACH(walk, mcpx_json_get(result, "content")) {
         struct mcpx_slice text = mcpx_json_get(walk.value, "text");
 
         if (mcpx_json_type(text) == MCPX_JSON_STRING)

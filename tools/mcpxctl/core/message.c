@@ -6,7 +6,6 @@
 #include "tools/mcpxctl/core/message.h"
 
 #include "lib/json/json_write.h"
-#include "lib/json/walk.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
@@ -104,7 +103,7 @@ enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
 /* Appends the members of an object to one that has begun. */
 static void add_members(struct mcpx_text *out, struct mcpx_slice object)
 {
-    MX_JSON_EACH(walk, object) {
+    MCPX_JSON_EACH(walk, object) {
         mx_json_add_raw(out, NULL, MCPX_SLICE("\""));
         mx_format(out, "%s\":%s", walk.name, walk.value);
     }
@@ -268,13 +267,13 @@ static void write_content(struct mcpx_text *out, struct mcpx_slice content, bool
         write_item(out, content, raw);
         return;
     }
-    MX_JSON_EACH(walk, content)
+    MCPX_JSON_EACH(walk, content)
         write_item(out, walk.value, raw);
 }
 
 static void write_messages(struct mcpx_text *out, struct mcpx_slice messages, bool raw)
 {
-    MX_JSON_EACH(walk, messages) {
+    MCPX_JSON_EACH(walk, messages) {
         text_format(out, "%v: ", mcpx_json_get(walk.value, "role"));
         write_content(out, mcpx_json_get(walk.value, "content"), raw);
     }

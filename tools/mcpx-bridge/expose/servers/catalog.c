@@ -187,12 +187,10 @@ static const struct {
 static bool is_schema_of_object(struct mcpx_slice schema)
 {
     struct mcpx_slice properties = mcpx_json_get(schema, "properties");
-    struct mcpx_json_walk walk;
     bool fits = mcpx_json_equals(mcpx_json_get(schema, "type"), MCPX_SLICE("object")) &&
                 (!properties.text || mcpx_json_type(properties) == MCPX_JSON_OBJECT);
 
-    mcpx_json_walk_start(&walk, properties);
-    while (fits && mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH_WHILE(fits, walk, properties)
         fits = mcpx_json_type(walk.value) == MCPX_JSON_OBJECT;
     return fits;
 }
@@ -299,14 +297,12 @@ bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat 
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
     struct mcpx_slice items = mcpx_json_get(result, expose_lists[list].member);
-    struct mcpx_json_walk walk;
     bool is_last;
 
     if (mcpx_json_type(items) != MCPX_JSON_ARRAY)
         return false;
     is_last = is_last_cursor(catalog, shelf, next);
-    mcpx_json_walk_start(&walk, items);
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, items)
         add_fit(list, walk.value, &shelf->pages, unfit);
     if (is_last && shelf->pages.len)
         mcpx_text_puts(&shelf->pages, "]");
@@ -353,11 +349,9 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
 {
     const struct expose_list_row *row = &expose_lists[list];
     struct mcpx_text own = {0};
-    struct mcpx_json_walk walk;
 
     names->pass = ++names->clock;
-    mcpx_json_walk_start(&walk, mcpx_text_view(&seat->shelves[list].items));
-    while (mcpx_json_walk_next(&walk)) {
+    MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[list].items)) {
         struct expose_thing thing = {.participant = mcpx_text_view(&seat->id)};
         struct mcpx_slice shown;
 
