@@ -91,8 +91,7 @@ static struct named *sort_members(const struct mx_tree *tree, uint32_t object)
 
     if (!list)
         return NULL;
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
-         at = mx_tree_next(tree, at + 1))
+    MX_EACH_MEMBER(at, tree, object)
         list[count++] = (struct named){mx_tree_inside(tree, at), at + 1, false};
     qsort(list, count, sizeof *list, compare_named);
     return list;
@@ -128,16 +127,14 @@ static void compare_objects(struct comparison *comparison, uint32_t golden, uint
     struct named *list = sort_members(b, other), *found;
 
     comparison->path->failed |= list == NULL;
-    for (uint32_t at = golden + 1; list && at < mx_tree_end(a, golden);
-         at = mx_tree_next(a, at + 1)) {
+    MX_EACH_WHILE(list, at, a, golden, true) {
         found = find(list, count, a, at);
         if (found)
             found->is_found = true;
         if (!is_left_out(a, golden, at))
             compare_member(comparison, MCPX_PARITY_GOLDEN, at, found ? found->value : 0);
     }
-    for (uint32_t at = other + 1; list && at < mx_tree_end(b, other);
-         at = mx_tree_next(b, at + 1)) {
+    MX_EACH_WHILE(list, at, b, other, true) {
         if (!find(list, count, b, at)->is_found && !is_left_out(b, other, at))
             compare_member(comparison, MCPX_PARITY_NEW, at, 0);
     }

@@ -86,10 +86,8 @@ static void write_number(struct writer *writer, uint32_t node)
 
 static void write_array(struct writer *writer, uint32_t node)
 {
-    uint32_t end = mx_tree_end(writer->tree, node);
-
     mcpx_text_add(writer->out, "[", 1);
-    for (uint32_t at = node + 1; at < end; at = mx_tree_next(writer->tree, at)) {
+    MX_EACH_ITEM(at, writer->tree, node) {
         if (at > node + 1)
             mcpx_text_add(writer->out, ",", 1);
         write_value(writer, at);
@@ -128,7 +126,7 @@ static bool list_members(struct writer *writer, uint32_t node)
 
     if (!reserve(writer, tree->nodes[node].count))
         return false;
-    for (uint32_t at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at + 1))
+    MX_EACH_MEMBER(at, tree, node)
         writer->members[writer->count++] = (struct member){mx_tree_inside(tree, at), at};
     qsort(writer->members + first, writer->count - first, sizeof *writer->members, by_name);
     return true;

@@ -86,14 +86,7 @@ static inline struct mcpx_slice mx_tree_inside(const struct mx_tree *tree, uint3
     return slice;
 }
 
-/**
- * The walk through what a container holds:
- *
- *     for (at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at))       items
- *     for (at = node + 1; at < mx_tree_end(tree, node); at = mx_tree_next(tree, at + 1))   members
- *
- * A member's name is `at`, its value `at + 1`.
- */
+/** The index behind a value and all it holds. */
 static inline uint32_t mx_tree_next(const struct mx_tree *tree, uint32_t value)
 {
     return tree->nodes[value].next;
@@ -104,6 +97,18 @@ static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
 {
     return tree->nodes[node].next;
 }
+
+/**
+ * A loop over what a container holds, for as long as a condition holds before each: `at` is the
+ * node of an item, or that of a member's name, whose value is `at + 1`.
+ */
+#define MX_EACH_WHILE(condition, at, tree, node, is_object)                                   \
+    for (uint32_t at = (node) + 1, at##_end = mx_tree_end(tree, node);                        \
+         (condition) && (at) < at##_end; at = mx_tree_next(tree, (at) + (is_object)))
+
+/** A loop over all items of an array, and one over all members of an object. */
+#define MX_EACH_ITEM(at, tree, array) MX_EACH_WHILE(true, at, tree, array, false)
+#define MX_EACH_MEMBER(at, tree, object) MX_EACH_WHILE(true, at, tree, object, true)
 
 /** The value of an object's member of this name, unescaped; 0 when there is none. */
 uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx_slice name);

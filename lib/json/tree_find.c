@@ -35,8 +35,7 @@ uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx
 
     if (mx_tree_type(tree, object) != MCPX_JSON_OBJECT)
         return 0;
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
-         at = mx_tree_next(tree, at + 1)) {
+    MX_EACH_MEMBER(at, tree, object) {
         if (tree->nodes[at].hash == hash && mx_tree_is(tree, at, name))
             return at + 1;
     }
@@ -211,14 +210,13 @@ static uint32_t number_hash(const struct mx_tree *tree, uint32_t node)
 
 static uint32_t container_hash(const struct mx_tree *tree, uint32_t node)
 {
-    uint32_t end = mx_tree_end(tree, node);
     uint64_t hash = tree->nodes[node].type;
 
     if (mx_tree_type(tree, node) == MCPX_JSON_ARRAY) {
-        for (uint32_t at = node + 1; at < end; at = mx_tree_next(tree, at))
+        MX_EACH_ITEM(at, tree, node)
             hash = mx_name_mix(hash, mx_tree_value_hash(tree, at));
     } else {
-        for (uint32_t at = node + 1; at < end; at = mx_tree_next(tree, at + 1))
+        MX_EACH_MEMBER(at, tree, node)
             hash += mx_name_mix(tree->nodes[at].hash, mx_tree_value_hash(tree, at + 1));
     }
     return mx_name_fold(hash ^ hash >> 32);
@@ -254,9 +252,9 @@ static bool same_numbers(const struct mx_tree *a, uint32_t node_a, const struct 
 static bool same_items(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
                        uint32_t node_b, int64_t *steps)
 {
-    uint32_t end = mx_tree_end(a, node_a), at_b = node_b + 1;
+    uint32_t at_b = node_b + 1;
 
-    for (uint32_t at = node_a + 1; at < end; at = mx_tree_next(a, at)) {
+    MX_EACH_ITEM(at, a, node_a) {
         if (!mx_tree_same(a, at, b, at_b, steps))
             return false;
         at_b = mx_tree_next(b, at_b);
@@ -275,10 +273,8 @@ static bool same_names(const struct mx_tree *a, uint32_t name_a, const struct mx
 static uint32_t find_member(const struct mx_tree *a, uint32_t name, const struct mx_tree *b,
                             uint32_t object, int64_t *steps)
 {
-    uint32_t end = mx_tree_end(b, object);
-
     *steps -= (int64_t)b->nodes[object].count / NAMES_PER_STEP;
-    for (uint32_t at = object + 1; at < end; at = mx_tree_next(b, at + 1)) {
+    MX_EACH_MEMBER(at, b, object) {
         if (same_names(a, name, b, at))
             return at + 1;
     }
@@ -288,9 +284,9 @@ static uint32_t find_member(const struct mx_tree *a, uint32_t name, const struct
 static bool same_members(const struct mx_tree *a, uint32_t node_a, const struct mx_tree *b,
                          uint32_t node_b, int64_t *steps)
 {
-    uint32_t end = mx_tree_end(a, node_a), at_b = node_b + 1;
+    uint32_t at_b = node_b + 1;
 
-    for (uint32_t at = node_a + 1; at < end; at = mx_tree_next(a, at + 1)) {
+    MX_EACH_MEMBER(at, a, node_a) {
         uint32_t value = at_b + 1;
 
         if (!same_names(a, at, b, at_b))

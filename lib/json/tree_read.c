@@ -41,9 +41,9 @@ static bool are_equal(const struct mx_tree *tree, uint32_t a, uint32_t b)
 
 static void compare_pairs(struct mx_tree *tree, uint32_t object)
 {
-    uint32_t names[FEW], count = 0, end = mx_tree_end(tree, object);
+    uint32_t names[FEW], count = 0;
 
-    for (uint32_t at = object + 1; at < end; at = mx_tree_next(tree, at + 1)) {
+    MX_EACH_MEMBER(at, tree, object) {
         for (uint32_t i = 0; i < count; i++) {
             if (are_equal(tree, names[i], at))
                 mark_twice(tree, at);
@@ -73,8 +73,7 @@ static bool sort_names(struct mx_tree *tree, uint32_t object)
 
     if (!names)
         return false;
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
-         at = mx_tree_next(tree, at + 1))
+    MX_EACH_MEMBER(at, tree, object)
         names[count++] = (struct named){mx_tree_inside(tree, at), at};
     qsort(names, count, sizeof *names, compare_named);
     for (size_t i = 1; i < count; i++) {
@@ -105,8 +104,7 @@ static bool fill_table(struct mx_tree *tree, uint32_t object)
         size *= 2;
     if (!table_ready(tree, size))
         return false;
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
-         at = mx_tree_next(tree, at + 1)) {
+    MX_EACH_MEMBER(at, tree, object) {
         size_t slot = tree->nodes[at].hash & (size - 1);
 
         for (; tree->table[slot] && !are_equal(tree, tree->table[slot], at); probes++)

@@ -81,7 +81,7 @@ uint32_t *mx_build_units(struct mx_build *build, uint32_t array, uint32_t *count
     units = (uint32_t *)mx_build_take(build, *count * sizeof *units);
     if (!units)
         return NULL;
-    for (uint32_t at = array + 1; at < mx_tree_end(tree, array); at = mx_tree_next(tree, at))
+    MX_EACH_ITEM(at, tree, array)
         units[index++] = mx_build_unit(build, at);
     return units;
 }

@@ -37,8 +37,7 @@ static void read_keywords(struct mx_build *build)
     uint32_t node = build->at.node, ref;
 
     memset(build->value, 0, sizeof build->value);
-    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
-         at = mx_tree_next(tree, at + 1)) {
+    MX_EACH_MEMBER(at, tree, node) {
         enum mx_keyword key =
             mx_keyword_find(&build->library->keywords, mx_tree_inside(tree, at),
                             tree->nodes[at].hash, build->manner);
@@ -277,7 +276,7 @@ static void settle_constants(struct mx_build *build)
         mx_library_starve(build->library);
         return;
     }
-    for (uint32_t at = 1; at < mx_tree_end(tree, 0); at = mx_tree_next(tree, at))
+    MX_EACH_ITEM(at, tree, 0)
         program->values[index++] = at;
     cut = realloc(tree->nodes, tree->count * sizeof *tree->nodes);
     if (cut) {

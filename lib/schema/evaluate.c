@@ -194,7 +194,7 @@ static void list_ambiguous(struct mx_findings *findings, uint32_t node)
 {
     const struct mx_tree *tree = findings->tree;
     bool is_object = mx_tree_type(tree, node) == MCPX_JSON_OBJECT;
-    uint32_t index = 0, at;
+    uint32_t index = 0;
 
     if (tree->nodes[node].ambiguous) {
         struct mx_finding *finding = mx_findings_next(findings);
@@ -206,8 +206,7 @@ static void list_ambiguous(struct mx_findings *findings, uint32_t node)
     }
     if (!is_object && mx_tree_type(tree, node) != MCPX_JSON_ARRAY)
         return;
-    for (at = node + 1; at < mx_tree_end(tree, node);
-         at = mx_tree_next(tree, is_object ? at + 1 : at)) {
+    MX_EACH_WHILE(true, at, tree, node, is_object) {
         findings->trail[findings->depth++] =
             (struct mx_trail_step){is_object ? at : index++, !is_object};
         list_ambiguous(findings, at);

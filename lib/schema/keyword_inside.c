@@ -181,8 +181,7 @@ static void add_properties(struct mx_build *build, struct members *members, uint
 {
     const struct mx_tree *tree = build->tree;
 
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object) && !build->library->err;
-         at = mx_tree_next(tree, at + 1))
+    MX_EACH_WHILE(!build->library->err, at, tree, object, true)
         add_entry(build, members, at, tree->nodes[at].hash)->unit =
             mx_build_unit(build, at + 1);
 }
@@ -191,8 +190,7 @@ static void add_required(struct mx_build *build, struct members *members, uint32
 {
     const struct mx_tree *tree = build->tree;
 
-    for (uint32_t at = array + 1; at < mx_tree_end(tree, array) && !build->library->err;
-         at = mx_tree_next(tree, at)) {
+    MX_EACH_WHILE(!build->library->err, at, tree, array, false) {
         struct entry *entry;
 
         if (mx_tree_type(tree, at) != MCPX_JSON_STRING)
@@ -209,8 +207,7 @@ static void add_patterns(struct mx_build *build, struct members *members, uint32
 
     members->patterns = (struct pattern *)mx_build_take(build, tree->nodes[object].count *
                                                                    sizeof *members->patterns);
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object) && !build->library->err;
-         at = mx_tree_next(tree, at + 1))
+    MX_EACH_WHILE(!build->library->err, at, tree, object, true)
         members->patterns[members->pattern_count++] =
             (struct pattern){mx_build_regex(build, at), mx_build_unit(build, at + 1)};
 }
@@ -401,8 +398,7 @@ static bool run_unique(struct mx_run *run, const struct mx_op *op, uint32_t node
     keys = (uint64_t *)mx_arena_take(run->scratch, array->count * sizeof *keys);
     if (!keys)
         return mx_run_starve(run, node);
-    for (uint32_t at = node + 1; at < mx_tree_end(run->tree, node);
-         at = mx_tree_next(run->tree, at))
+    MX_EACH_ITEM(at, run->tree, node)
         keys[count++] = (uint64_t)mx_tree_value_hash(run->tree, at) << 32 | at;
     qsort(keys, count, sizeof *keys, compare_keys);
     for (uint32_t i = 0; i < count && is_unique && run->steps >= 0; i++)

@@ -260,8 +260,7 @@ static void add_names(struct mx_build *build, struct dependent *dependent, uint3
     dependent->unit = MX_UNIT_NONE;
     dependent->names = (struct mcpx_slice *)mx_build_take(build, tree->nodes[array].count *
                                                                      sizeof *dependent->names);
-    for (uint32_t at = array + 1; at < mx_tree_end(tree, array) && !build->library->err;
-         at = mx_tree_next(tree, at)) {
+    MX_EACH_WHILE(!build->library->err, at, tree, array, false) {
         if (mx_tree_type(tree, at) == MCPX_JSON_STRING)
             dependent->names[dependent->count++] = mx_build_text(build, at);
     }
@@ -279,8 +278,7 @@ void mx_keywords_dependent(struct mx_build *build)
             continue;
         dependents = (struct dependent *)mx_build_take(build, tree->nodes[object].count *
                                                                   sizeof *dependents);
-        for (uint32_t at = object + 1; at < mx_tree_end(tree, object) && !build->library->err;
-             at = mx_tree_next(tree, at + 1)) {
+        MX_EACH_WHILE(!build->library->err, at, tree, object, true) {
             struct dependent *dependent = &dependents[count++];
 
             dependent->name = mx_build_text(build, at);

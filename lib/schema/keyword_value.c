@@ -118,8 +118,7 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
         return;
     if (!list)
         add_value(build, choice, value);
-    for (uint32_t at = list + 1; list && at < mx_tree_end(tree, list);
-         at = mx_tree_next(tree, at))
+    MX_EACH_WHILE(list, at, tree, list, false)
         add_value(build, choice, at);
     qsort(choice->values, choice->count, sizeof *choice->values, compare_values);
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, choice});
@@ -143,9 +142,7 @@ void mx_keywords_value(struct mx_build *build)
 
     if (type) {
         build->unit.types = type_bit(tree, type);
-        for (uint32_t at = type + 1;
-             mx_tree_type(tree, type) == MCPX_JSON_ARRAY && at < mx_tree_end(tree, type);
-             at = mx_tree_next(tree, at))
+        MX_EACH_WHILE(mx_tree_type(tree, type) == MCPX_JSON_ARRAY, at, tree, type, false)
             build->unit.types |= type_bit(tree, at);
         if (build->unit.types & 1 << MCPX_JSON_NUMBER)
             build->unit.types &= (uint8_t)~MX_TYPE_INTEGER;

@@ -137,8 +137,7 @@ static bool read_vocabularies(const struct mx_tree *tree, uint32_t object,
     manner->vocabularies = MX_VOCABULARY_CORE;
     if (mx_tree_type(tree, object) != MCPX_JSON_OBJECT)
         return false;
-    for (uint32_t at = object + 1; at < mx_tree_end(tree, object);
-         at = mx_tree_next(tree, at + 1)) {
+    MX_EACH_MEMBER(at, tree, object) {
         uint8_t bit = vocabulary_bit(tree, at);
 
         if (bit == 0 && tree->text.text[tree->nodes[at + 1].begin] == 't')

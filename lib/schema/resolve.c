@@ -155,16 +155,9 @@ static bool walk_value(const struct mx_walk *walk, enum mx_shape shape, uint32_t
 
     if (shape == MX_SHAPE_NONE)
         return true;
-    if (is_map && type == MCPX_JSON_OBJECT) {
-        for (uint32_t at = value + 1; at < mx_tree_end(tree, value);
-             at = mx_tree_next(tree, at + 1)) {
-            if (!walk_schema(*walk, at + 1))
-                return false;
-        }
-    } else if (is_list && type == MCPX_JSON_ARRAY) {
-        for (uint32_t at = value + 1; at < mx_tree_end(tree, value);
-             at = mx_tree_next(tree, at)) {
-            if (!walk_schema(*walk, at))
+    if ((is_map && type == MCPX_JSON_OBJECT) || (is_list && type == MCPX_JSON_ARRAY)) {
+        MX_EACH_WHILE(true, at, tree, value, is_map) {
+            if (!walk_schema(*walk, at + is_map))
                 return false;
         }
     } else if (shape == MX_SHAPE_SCHEMA || shape == MX_SHAPE_ITEMS) {
@@ -209,8 +202,7 @@ static bool walk_schema(struct mx_walk walk, uint32_t node)
     only_ref = manner.draft == MX_DRAFT_07 && mx_tree_member(tree, node, MCPX_SLICE("$ref"));
     if (mx_tree_type(tree, node) != MCPX_JSON_OBJECT)
         return true;
-    for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
-         at = mx_tree_next(tree, at + 1)) {
+    MX_EACH_MEMBER(at, tree, node) {
         enum mx_keyword key = mx_keyword_find(&library->keywords, mx_tree_inside(tree, at),
                                               tree->nodes[at].hash, manner);
         enum mx_shape shape = key == MX_KEY_COUNT

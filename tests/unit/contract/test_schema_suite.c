@@ -76,8 +76,7 @@ static int run_group(struct suite *suite, struct mcpx_shelf *shelf, enum mcpx_di
                               &options, &report, &schema);
     cr_expect_eq(err, MCPX_OK, "%.*s: unusable: %.*s", (int)about.len, about.text,
                  err ? (int)report.errors[0].message.len : 0, report.errors[0].message.text);
-    for (uint32_t at = tests + 1; !err && at < mx_tree_end(tree, tests);
-         at = mx_tree_next(tree, at)) {
+    MX_EACH_WHILE(!err, at, tree, tests, false) {
         struct mcpx_slice name = mx_tree_bytes(tree, member(tree, at, "description"));
         bool valid = mx_tree_bytes(tree, member(tree, at, "valid")).text[0] == 't';
         enum mcpx_err verdict = mcpx_schema_validate(
