@@ -9,7 +9,6 @@
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 
-#include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include <mcpx/record.h>
 
@@ -25,13 +24,6 @@ struct comparison {
     struct mcpx_parity *parity;
     struct mx_tree *trees;
     struct mcpx_text *path;
-};
-
-/* A member of the new log's object; `inside` is its name. */
-struct named {
-    struct mcpx_slice inside;
-    uint32_t value;
-    bool is_found;
 };
 
 static void compare_values(struct comparison *comparison, uint32_t golden, uint32_t other);
@@ -77,26 +69,6 @@ static bool is_left_out(const struct mx_tree *tree, uint32_t object, uint32_t na
     return false;
 }
 
-static int compare_named(const void *a, const void *b)
-{
-    return mx_inside_compare(((const struct named *)a)->inside,
-                             ((const struct named *)b)->inside);
-}
-
-/* The members of an object by name; NULL when memory runs out. */
-static struct named *sort_members(const struct mx_tree *tree, uint32_t object)
-{
-    size_t count = 0, all = tree->nodes[object].count;
-    struct named *list = (struct named *)calloc(all ? all : 1, sizeof *list);
-
-    if (!list)
-        return NULL;
-    MX_EACH_MEMBER(at, tree, object)
-        list[count++] = (struct named){mx_tree_inside(tree, at), at + 1, false};
-    qsort(list, count, sizeof *list, compare_named);
-    return list;
-}
-
 /* A member of one side with its value on the other one, 0 when it is not there. */
 static void compare_member(struct comparison *comparison, enum mcpx_parity_side side,
                            uint32_t name, uint32_t other)
@@ -111,31 +83,33 @@ static void compare_member(struct comparison *comparison, enum mcpx_parity_side 
     go_back(comparison, len);
 }
 
-static struct named *find(struct named *list, size_t count, const struct mx_tree *tree,
-                          uint32_t name)
+/* A member of the new log's object, looked up by the name that is a node of the other's tree. */
+static struct mx_named *find(struct mx_named *list, size_t count, const struct mx_tree *tree,
+                             uint32_t name)
 {
-    struct named key = {.inside = mx_tree_inside(tree, name)};
+    struct mx_named key = {.inside = mx_tree_inside(tree, name)};
 
-    return (struct named *)bsearch(&key, list, count, sizeof *list, compare_named);
+    return (struct mx_named *)bsearch(&key, list, count, sizeof *list, mx_named_compare);
 }
 
+/* What is found in both is no node of the list any more: node 0 is no name. */
 static void compare_objects(struct comparison *comparison, uint32_t golden, uint32_t other)
 {
     const struct mx_tree *a = &comparison->trees[MCPX_PARITY_GOLDEN];
     const struct mx_tree *b = &comparison->trees[MCPX_PARITY_NEW];
     size_t count = b->nodes[other].count;
-    struct named *list = sort_members(b, other), *found;
+    struct mx_named *list = mx_tree_sorted(b, other), *found;
 
     comparison->path->failed |= list == NULL;
     MX_EACH_WHILE(list, at, a, golden, true) {
         found = find(list, count, a, at);
-        if (found)
-            found->is_found = true;
         if (!is_left_out(a, golden, at))
-            compare_member(comparison, MCPX_PARITY_GOLDEN, at, found ? found->value : 0);
+            compare_member(comparison, MCPX_PARITY_GOLDEN, at, found ? found->node + 1 : 0);
+        if (found)
+            found->node = 0;
     }
     MX_EACH_WHILE(list, at, b, other, true) {
-        if (!find(list, count, b, at)->is_found && !is_left_out(b, other, at))
+        if (find(list, count, b, at)->node && !is_left_out(b, other, at))
             compare_member(comparison, MCPX_PARITY_NEW, at, 0);
     }
     free(list);

@@ -1,9 +1,8 @@
 /*
- * digest.c - the canonical form of values, and digests of it by libcrypto. The text is indexed,
- * not built into values, and a part that is canonical already is copied. Only the members of an
- * object need memory, for a list to sort; the lists of all open objects lie in one array. The form
- * is written out whole and then digested: most of its pieces are a comma or a name, too small to
- * digest one by one.
+ * digest.c - the canonical form of values, and digests of it by libcrypto. The text is indexed, not
+ * built into values, and a part that is canonical already is copied. Only the members of an object
+ * need memory, for a list to sort. The form is written out whole and then digested: most of its
+ * pieces are a comma or a name, too small to digest one by one.
  */
 #include "lib/json/digest.h"
 
@@ -16,21 +15,6 @@
 
 #include <openssl/evp.h>
 #include <stdlib.h>
-
-struct member {
-    struct mcpx_slice name; /* the inside, still escaped */
-    uint32_t node;          /* its name's */
-};
-
-struct writer {
-    struct mcpx_text *out;
-    const struct mx_tree *tree;
-    struct member *members;
-    size_t count;
-    size_t room;
-};
-
-static void write_value(struct writer *writer, uint32_t node);
 
 /* A byte of a string, as it stands between quotes. */
 static void write_byte(struct mcpx_text *out, char byte)
@@ -60,154 +44,94 @@ void mx_canonical_string(struct mcpx_text *out, struct mcpx_slice text)
     mcpx_text_add(out, "\"", 1);
 }
 
-static void write_string(struct writer *writer, uint32_t node)
+static void write_string(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
     struct mx_inside walk;
     int byte;
 
-    if (!writer->tree->nodes[node].escaped) {
-        mcpx_text_slice(writer->out, mx_tree_bytes(writer->tree, node));
+    if (!tree->nodes[node].escaped) {
+        mcpx_text_slice(out, mx_tree_bytes(tree, node));
         return;
     }
-    walk = mx_inside_start(mx_tree_inside(writer->tree, node));
-    mcpx_text_add(writer->out, "\"", 1);
+    walk = mx_inside_start(mx_tree_inside(tree, node));
+    mcpx_text_add(out, "\"", 1);
     while ((byte = mx_inside_next(&walk)) >= 0)
-        write_byte(writer->out, (char)byte);
-    mcpx_text_add(writer->out, "\"", 1);
+        write_byte(out, (char)byte);
+    mcpx_text_add(out, "\"", 1);
 }
 
-static void write_number(struct writer *writer, uint32_t node)
+static void write_number(struct mcpx_text *out, struct mcpx_slice text)
 {
     struct mx_number number;
 
-    if (mx_number_read(mx_tree_bytes(writer->tree, node), &number))
-        mx_number_write(writer->out, &number);
+    if (mx_number_read(text, &number))
+        mx_number_write(out, &number);
 }
 
-static void write_array(struct writer *writer, uint32_t node)
+static void write_array(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
-    mcpx_text_add(writer->out, "[", 1);
-    MX_EACH_ITEM(at, writer->tree, node) {
+    mcpx_text_add(out, "[", 1);
+    MX_EACH_ITEM(at, tree, node) {
         if (at > node + 1)
-            mcpx_text_add(writer->out, ",", 1);
-        write_value(writer, at);
+            mcpx_text_add(out, ",", 1);
+        mx_canonical_value(out, tree, at);
     }
-    mcpx_text_add(writer->out, "]", 1);
+    mcpx_text_add(out, "]", 1);
 }
 
-static int by_name(const void *a, const void *b)
+static void write_object(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
-    return mx_inside_compare(((const struct member *)a)->name,
-                             ((const struct member *)b)->name);
-}
+    struct mx_named *members = mx_tree_sorted(tree, node);
 
-static bool reserve(struct writer *writer, size_t more)
-{
-    size_t room = writer->room ? writer->room : 16;
-    struct member *members;
-
-    while (room < writer->count + more)
-        room *= 2;
-    if (writer->members && room == writer->room)
-        return true;
-    members = (struct member *)realloc(writer->members, room * sizeof *members);
-    if (!members)
-        return false;
-    writer->members = members;
-    writer->room = room;
-    return true;
-}
-
-/* Lists an object's members behind those that are listed, in order. False without memory. */
-static bool list_members(struct writer *writer, uint32_t node)
-{
-    const struct mx_tree *tree = writer->tree;
-    size_t first = writer->count;
-
-    if (!reserve(writer, tree->nodes[node].count))
-        return false;
-    MX_EACH_MEMBER(at, tree, node)
-        writer->members[writer->count++] = (struct member){mx_tree_inside(tree, at), at};
-    qsort(writer->members + first, writer->count - first, sizeof *writer->members, by_name);
-    return true;
-}
-
-static void write_object(struct writer *writer, uint32_t node)
-{
-    size_t first = writer->count, end;
-
-    if (!list_members(writer, node)) {
-        writer->out->failed = true;
-        return;
+    out->failed = out->failed || !members;
+    mcpx_text_add(out, "{", 1);
+    for (size_t i = 0; members && i < tree->nodes[node].count; i++) {
+        if (i > 0)
+            mcpx_text_add(out, ",", 1);
+        write_string(out, tree, members[i].node);
+        mcpx_text_add(out, ":", 1);
+        mx_canonical_value(out, tree, members[i].node + 1);
     }
-    end = writer->count;
-    mcpx_text_add(writer->out, "{", 1);
-    for (size_t i = first; i < end; i++) {
-        uint32_t name = writer->members[i].node;
-
-        if (i > first)
-            mcpx_text_add(writer->out, ",", 1);
-        write_string(writer, name);
-        mcpx_text_add(writer->out, ":", 1);
-        write_value(writer, name + 1);
-    }
-    mcpx_text_add(writer->out, "}", 1);
-    writer->count = first;
+    mcpx_text_add(out, "}", 1);
+    free(members);
 }
 
 /* Calls itself for what containers hold; mx_tree_read bounds how deep. */
-static void write_value(struct writer *writer, uint32_t node)
-{
-    switch (mx_tree_type(writer->tree, node)) {
-    case MCPX_JSON_OBJECT:
-        write_object(writer, node);
-        break;
-    case MCPX_JSON_ARRAY:
-        write_array(writer, node);
-        break;
-    case MCPX_JSON_STRING:
-        write_string(writer, node);
-        break;
-    case MCPX_JSON_NUMBER:
-        write_number(writer, node);
-        break;
-    default:
-        mcpx_text_slice(writer->out, mx_tree_bytes(writer->tree, node));
-        break;
-    }
-}
-
 void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
-    struct writer writer = {.out = out, .tree = tree};
-
-    write_value(&writer, node);
-    free(writer.members);
-}
-
-static bool has_lone_half(struct mcpx_slice inside)
-{
-    struct mx_inside walk = mx_inside_start(inside);
-
-    while (mx_inside_next(&walk) >= 0) {
-        if (walk.escape.is_lone)
-            return true;
+    switch (mx_tree_type(tree, node)) {
+    case MCPX_JSON_OBJECT:
+        write_object(out, tree, node);
+        break;
+    case MCPX_JSON_ARRAY:
+        write_array(out, tree, node);
+        break;
+    case MCPX_JSON_STRING:
+        write_string(out, tree, node);
+        break;
+    case MCPX_JSON_NUMBER:
+        write_number(out, mx_tree_bytes(tree, node));
+        break;
+    default:
+        mcpx_text_slice(out, mx_tree_bytes(tree, node));
+        break;
     }
-    return false;
 }
 
 struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree)
 {
     struct mcpx_fault fault = {"an exponent has more than nine digits", "", 0};
     uint32_t node = 0;
+    bool has_half = false;
 
     while (node + 1 < tree->count && !tree->nodes[node].ambiguous)
         node++;
     fault.offset = tree->nodes[node].begin;
-    if (mx_tree_type(tree, node) == MCPX_JSON_STRING)
-        fault.reason = has_lone_half(mx_tree_inside(tree, node))
-                           ? "a string holds half a surrogate pair"
-                           : "a name stands twice in its object";
+    if (mx_tree_type(tree, node) == MCPX_JSON_STRING) {
+        mx_name_hash_escaped(mx_tree_inside(tree, node), &has_half);
+        fault.reason = has_half ? "a string holds half a surrogate pair"
+                                : "a name stands twice in its object";
+    }
     return fault;
 }
 

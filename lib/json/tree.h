@@ -104,7 +104,7 @@ static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
  */
 #define MX_EACH_WHILE(condition, at, tree, node, is_object)                                   \
     for (uint32_t at = (node) + 1, at##_end = mx_tree_end(tree, node);                        \
-         (condition) && (at) < at##_end; at = mx_tree_next(tree, (at) + (is_object)))
+         (condition) && (at) < at##_end; (at) = mx_tree_next(tree, (at) + (is_object)))
 
 /** A loop over all items of an array, and one over all members of an object. */
 #define MX_EACH_ITEM(at, tree, array) MX_EACH_WHILE(true, at, tree, array, false)
@@ -112,6 +112,21 @@ static inline uint32_t mx_tree_end(const struct mx_tree *tree, uint32_t node)
 
 /** The value of an object's member of this name, unescaped; 0 when there is none. */
 uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx_slice name);
+
+/** A member in a sorted list: the inside of its name, and the name's node. */
+struct mx_named {
+    struct mcpx_slice inside;
+    uint32_t node;
+};
+
+/** Order of two of them by what their names stand for, as qsort and bsearch want it. */
+int mx_named_compare(const void *a, const void *b);
+
+/**
+ * The members of an object in order of their names, those of one name in the order of the text: as
+ * many as the object has. Gives the list; NULL when memory runs out.
+ */
+struct mx_named *mx_tree_sorted(const struct mx_tree *tree, uint32_t object);
 
 /**
  * The value that a JSON Pointer (RFC 6901, unescaped from JSON and URI) leads to, from `from` on.

@@ -12,6 +12,8 @@
 #include "lib/json/number.h"
 #include "lib/json/scan.h"
 
+#include <stdlib.h>
+
 bool mx_tree_is(const struct mx_tree *tree, uint32_t node, struct mcpx_slice text)
 {
     struct mcpx_slice raw = mx_tree_inside(tree, node);
@@ -40,6 +42,35 @@ uint32_t mx_tree_member(const struct mx_tree *tree, uint32_t object, struct mcpx
             return at + 1;
     }
     return 0;
+}
+
+int mx_named_compare(const void *a, const void *b)
+{
+    return mx_inside_compare(((const struct mx_named *)a)->inside,
+                             ((const struct mx_named *)b)->inside);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct mx_named *left = (const struct mx_named *)a,
+                          *right = (const struct mx_named *)b;
+    int order = mx_named_compare(a, b);
+
+    return order ? order : (left->node > right->node) - (left->node < right->node);
+}
+
+struct mx_named *mx_tree_sorted(const struct mx_tree *tree, uint32_t object)
+{
+    size_t count = 0;
+    struct mx_named *list =
+        (struct mx_named *)calloc(tree->nodes[object].count + 1, sizeof *list);
+
+    if (!list)
+        return NULL;
+    MX_EACH_MEMBER(at, tree, object)
+        list[count++] = (struct mx_named){mx_tree_inside(tree, at), at};
+    qsort(list, count, sizeof *list, compare_places);
+    return list;
 }
 
 /* The item that a pointer's segment names; 0 when there is none. */

@@ -52,32 +52,15 @@ static void compare_pairs(struct mx_tree *tree, uint32_t object)
     }
 }
 
-struct named {
-    struct mcpx_slice inside;
-    uint32_t node;
-};
-
-static int compare_named(const void *a, const void *b)
-{
-    const struct named *left = (const struct named *)a, *right = (const struct named *)b;
-    int order = mx_inside_compare(left->inside, right->inside);
-
-    return order ? order : (left->node > right->node) - (left->node < right->node);
-}
-
 /* For names whose hashes were chosen to be equal. */
 static bool sort_names(struct mx_tree *tree, uint32_t object)
 {
-    size_t count = 0;
-    struct named *names = (struct named *)calloc(tree->nodes[object].count, sizeof *names);
+    struct mx_named *names = mx_tree_sorted(tree, object);
 
     if (!names)
         return false;
-    MX_EACH_MEMBER(at, tree, object)
-        names[count++] = (struct named){mx_tree_inside(tree, at), at};
-    qsort(names, count, sizeof *names, compare_named);
-    for (size_t i = 1; i < count; i++) {
-        if (mx_inside_compare(names[i - 1].inside, names[i].inside) == 0)
+    for (size_t i = 1; i < tree->nodes[object].count; i++) {
+        if (mx_named_compare(&names[i - 1], &names[i]) == 0)
             mark_twice(tree, names[i].node);
     }
     free(names);
