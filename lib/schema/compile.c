@@ -14,7 +14,7 @@ struct dynamic_name {
     struct mcpx_slice name;
     struct mx_dynamic *choices;
     uint32_t count;
-    uint32_t looked_at; /* anchors */
+    uint32_t looked_at; /* resources and anchors */
 };
 
 struct names {
@@ -144,18 +144,18 @@ static void make_unit(struct mx_build *build, size_t number)
 /* Finds where a reference leads. */
 static void follow(struct mx_build *build, struct mx_pending *pending)
 {
-    const struct mx_anchor *anchor;
+    struct mcpx_slice name;
     struct mx_place place;
 
-    if (!mx_library_follow(build->library, pending->place, pending->text, &place, &anchor)) {
+    if (!mx_library_follow(build->library, pending->place, pending->text, &place, &name)) {
         if (build->library->place.node == pending->place.node &&
             build->library->place.document == pending->place.document)
             build->library->place.node = pending->node;
         return;
     }
     pending->target->unit = mx_build_unit_at(build, place);
-    if (anchor && pending->target->dynamic)
-        pending->name = anchor->name;
+    if (pending->target->dynamic)
+        pending->name = name;
     pending->target->dynamic = false;
 }
 
@@ -168,7 +168,7 @@ static struct dynamic_name *find_name(struct mx_build *build, struct names *name
         if (mcpx_slice_equal(names->list[i].name, name))
             return mx_build_spend(build, i) ? &names->list[i] : NULL;
     }
-    if (!mx_build_spend(build, names->count + build->library->anchor_count))
+    if (!mx_build_spend(build, names->count + build->library->resource_count))
         return NULL;
     grown = (struct dynamic_name *)realloc(names->list, (names->count + 1) * sizeof *grown);
     if (!grown) {
@@ -180,7 +180,7 @@ static struct dynamic_name *find_name(struct mx_build *build, struct names *name
     return &names->list[names->count++];
 }
 
-static bool has_name(const struct mx_anchor *anchor, const struct dynamic_name *name)
+static bool has_name(const struct mx_resource *anchor, const struct dynamic_name *name)
 {
     return anchor->dynamic && mcpx_slice_equal(anchor->name, name->name);
 }
@@ -195,14 +195,9 @@ static void want_dynamic(struct mx_build *build, struct names *names)
                                         ? find_name(build, names, build->pending[i].name)
                                         : NULL;
 
-        for (; name && name->looked_at < library->anchor_count; name->looked_at++) {
-            const struct mx_anchor *anchor = &library->anchors[name->looked_at];
-
-            if (has_name(anchor, name))
-                mx_build_unit_at(
-                    build,
-                    (struct mx_place){library->resources[anchor->resource].place.document,
-                                      anchor->node});
+        for (; name && name->looked_at < library->resource_count; name->looked_at++) {
+            if (has_name(&library->resources[name->looked_at], name))
+                mx_build_unit_at(build, library->resources[name->looked_at].place);
         }
     }
 }
@@ -221,19 +216,17 @@ static void list_choices(struct mx_build *build, struct dynamic_name *name)
     const struct mx_library *library = build->library;
     uint32_t room = 0;
 
-    for (uint32_t i = 0; i < library->anchor_count; i++)
-        room += has_name(&library->anchors[i], name);
+    for (uint32_t i = 0; i < library->resource_count; i++)
+        room += has_name(&library->resources[i], name);
     name->choices = (struct mx_dynamic *)mx_build_take(build, room * sizeof *name->choices);
-    if (!name->choices || !mx_build_spend(build, 2 * (uint64_t)library->anchor_count))
+    if (!name->choices || !mx_build_spend(build, 2 * (uint64_t)library->resource_count))
         return;
-    for (uint32_t i = 0; i < library->anchor_count; i++) {
-        const struct mx_anchor *anchor = &library->anchors[i];
-        struct mx_place place = {library->resources[anchor->resource].place.document,
-                                 anchor->node};
+    for (uint32_t i = 0; i < library->resource_count; i++) {
+        const struct mx_resource *anchor = &library->resources[i];
 
         if (has_name(anchor, name))
             name->choices[name->count++] =
-                (struct mx_dynamic){anchor->resource, mx_build_unit_at(build, place)};
+                (struct mx_dynamic){anchor->of, mx_build_unit_at(build, anchor->place)};
     }
     qsort(name->choices, name->count, sizeof *name->choices, by_resource);
 }

@@ -265,10 +265,8 @@ void mx_library_fini(struct mx_library *library)
     }
     free(library->documents);
     free(library->resources);
-    free(library->anchors);
     free(library->roots);
-    mx_map_fini(&library->resource_map);
-    mx_map_fini(&library->anchor_map);
+    mx_map_fini(&library->names);
     mx_arena_fini(&library->arena);
 }
 
@@ -278,30 +276,42 @@ const struct mx_resource *mx_library_resource(const struct mx_library *library,
     return &library->resources[library->documents[place.document].resource_of[place.node]];
 }
 
-uint32_t mx_library_find(const struct mx_library *library, struct mcpx_slice uri)
+static uint64_t hash_of(const struct mx_library *library, uint32_t of, struct mcpx_slice name)
 {
-    uint64_t hash = mx_map_hash(library->key, uri), value;
+    return mx_map_hash(library->key, name) + of * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint32_t mx_library_find(const struct mx_library *library, uint32_t of, struct mcpx_slice name)
+{
+    uint64_t hash = hash_of(library, of, name), value;
     size_t at = 0;
 
-    while ((value = mx_map_next(&library->resource_map, hash, &at)) != 0) {
-        if (mcpx_slice_equal(library->resources[value - 1].uri, uri))
+    while ((value = mx_map_next(&library->names, hash, &at)) != 0) {
+        const struct mx_resource *resource = &library->resources[value - 1];
+
+        if (resource->of == of && mcpx_slice_equal(resource->name, name))
             return (uint32_t)(value - 1);
     }
     return MX_NONE;
 }
 
 /* Two names of one resource are two resources at one place. */
-bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource)
+bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource,
+                             uint32_t value)
 {
-    if (mx_library_find(library, resource.uri) != MX_NONE)
-        return mx_library_refuse(library, resource.place, "$id",
+    uint32_t known = mx_library_find(library, resource.of, resource.name);
+
+    if (known != MX_NONE &&
+        memcmp(&library->resources[known].place, &resource.place, sizeof resource.place) != 0)
+        return mx_library_refuse(library, (struct mx_place){resource.place.document, value},
+                                 resource.of == MX_NONE ? "$id" : "$anchor",
                                  "must not be the name of another schema too");
     if (!mx_make_room(&library->resources, library->resource_count, &library->resource_room,
                       sizeof resource) ||
-        !mx_map_reserve(&library->resource_map))
+        !mx_map_reserve(&library->names))
         return mx_library_starve(library);
     library->resources[library->resource_count++] = resource;
-    mx_map_put(&library->resource_map, mx_map_hash(library->key, resource.uri),
+    mx_map_put(&library->names, hash_of(library, resource.of, resource.name),
                library->resource_count);
     return true;
 }
@@ -312,44 +322,5 @@ bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint
                       sizeof *library->roots))
         return mx_library_starve(library);
     library->roots[library->root_count++] = (struct mx_root){place, resource};
-    return true;
-}
-
-static uint64_t anchor_hash(const struct mx_library *library, uint32_t resource,
-                            struct mcpx_slice name)
-{
-    return mx_map_hash(library->key, name) + resource * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-const struct mx_anchor *mx_library_anchor(const struct mx_library *library, uint32_t resource,
-                                          struct mcpx_slice name)
-{
-    uint64_t hash = anchor_hash(library, resource, name), value;
-    size_t at = 0;
-
-    while ((value = mx_map_next(&library->anchor_map, hash, &at)) != 0) {
-        const struct mx_anchor *anchor = &library->anchors[value - 1];
-
-        if (anchor->resource == resource && mcpx_slice_equal(anchor->name, name))
-            return anchor;
-    }
-    return NULL;
-}
-
-bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor, uint32_t value)
-{
-    uint32_t document = library->resources[anchor.resource].place.document;
-    const struct mx_anchor *known = mx_library_anchor(library, anchor.resource, anchor.name);
-
-    if (known && known->node != anchor.node)
-        return mx_library_refuse(library, (struct mx_place){document, value}, "$anchor",
-                                 "must not be the name of another schema too");
-    if (!mx_make_room(&library->anchors, library->anchor_count, &library->anchor_room,
-                      sizeof anchor) ||
-        !mx_map_reserve(&library->anchor_map))
-        return mx_library_starve(library);
-    library->anchors[library->anchor_count++] = anchor;
-    mx_map_put(&library->anchor_map, anchor_hash(library, anchor.resource, anchor.name),
-               library->anchor_count);
     return true;
 }

@@ -172,18 +172,19 @@ struct mx_document {
     bool builtin;
 };
 
-/** A schema resource. The URI has no fragment. */
+/**
+ * What has a name: a schema resource, or an anchor of one.
+ *
+ * name      a URI without fragment; of an anchor, its own
+ * dialect   of a resource
+ * of        the resource that an anchor is of; MX_NONE: it is none
+ * dynamic   an anchor that others of its name may take the place of
+ */
 struct mx_resource {
-    struct mcpx_slice uri;
+    struct mcpx_slice name;
     struct mx_place place;
     struct mx_dialect dialect;
-};
-
-/** A name within a resource. */
-struct mx_anchor {
-    struct mcpx_slice name;
-    uint32_t resource;
-    uint32_t node;
+    uint32_t of;
     bool dynamic;
 };
 
@@ -209,17 +210,13 @@ struct mx_library {
     struct mx_keyword_table keywords;
     struct mx_arena arena;
     struct mx_map_key key;
-    struct mx_map resource_map;
-    struct mx_map anchor_map;
+    struct mx_map names;
     struct mx_document *documents;
     uint32_t document_count;
     size_t document_room;
     struct mx_resource *resources;
     uint32_t resource_count;
     size_t resource_room;
-    struct mx_anchor *anchors;
-    uint32_t anchor_count;
-    size_t anchor_room;
     struct mx_root *roots;
     uint32_t root_count;
     size_t root_room;
@@ -255,28 +252,19 @@ bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_
 /** Notes that memory ran out. Returns false. */
 bool mx_library_starve(struct mx_library *library);
 
-/** The number of the resource with this URI; MX_NONE when there is none. */
-uint32_t mx_library_find(const struct mx_library *library, struct mcpx_slice uri);
+/** The number of the resource, or of the anchor `of` one, with this name; MX_NONE: there is none. */
+uint32_t mx_library_find(const struct mx_library *library, uint32_t of,
+                         struct mcpx_slice name);
 
 /**
- * Adds a resource. One place can have two names. Returns false on failure, which is noted: the name
- * is taken, or memory ran out.
+ * Adds a resource or anchor. One place can have two names. `value` is the node that is to blame for
+ * the name. Returns false on failure, which is noted: another place has it, or memory ran out.
  */
-bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource);
+bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource,
+                             uint32_t value);
 
 /** Adds a root. Returns false on failure, which is noted. */
 bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint32_t resource);
-
-/** The anchor of this name in a resource; NULL when there is none. Lent until one is added. */
-const struct mx_anchor *mx_library_anchor(const struct mx_library *library, uint32_t resource,
-                                          struct mcpx_slice name);
-
-/**
- * Adds an anchor. `value` is the node that holds its name. Returns false on failure, which is
- * noted: another schema has the name, or memory ran out.
- */
-bool mx_library_add_anchor(struct mx_library *library, struct mx_anchor anchor,
-                           uint32_t value);
 
 /**
  * Adds a document and what is in it.
@@ -292,14 +280,14 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
 /**
  * Follows a reference that stands at a place, perhaps to a document that has to be asked for.
  *
- * out      filled with where it leads
- * anchor   filled with the dynamic anchor that it leads to, or NULL; lent until a document is added
+ * out    filled with where it leads
+ * name   filled with that of the dynamic anchor that it leads to; absent: it leads to none
  *
  * Returns false when it leads nowhere, or on failure; both are noted.
  */
 bool mx_library_follow(struct mx_library *library, struct mx_place from,
                        struct mcpx_slice reference, struct mx_place *out,
-                       const struct mx_anchor **anchor);
+                       struct mcpx_slice *name);
 
 /*
  * ---- references resolved against a base, as RFC 3986 section 5 says. Nothing is looked up.

@@ -66,12 +66,13 @@ static bool walk_dialect(const struct mx_walk *walk, uint32_t node, struct mx_di
 static bool add_own_anchor(struct mx_walk *walk, uint32_t node, uint32_t value, bool dynamic)
 {
     const struct mx_tree *tree = &walk->library->documents[walk->document].tree;
-    struct mx_anchor anchor = {{NULL, 0}, walk->resource, node, dynamic};
+    struct mx_resource anchor = {
+        .place = {walk->document, node}, .of = walk->resource, .dynamic = dynamic};
 
     if (!value)
         return true;
     anchor.name = keep_text(walk->library, tree, value);
-    return anchor.name.text && mx_library_add_anchor(walk->library, anchor, value);
+    return anchor.name.text && mx_library_add_resource(walk->library, anchor, value);
 }
 
 /* The schema has an `$id` that names a resource: enters it. */
@@ -79,31 +80,32 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
 {
     struct mx_library *library = walk->library;
     struct mx_resource around = library->resources[walk->resource];
-    struct mx_resource own = {{NULL, 0}, {walk->document, node}, around.dialect};
+    struct mx_resource own = {
+        .place = {walk->document, node}, .dialect = around.dialect, .of = MX_NONE};
     struct mcpx_slice fragment;
     struct mcpx_text uri = {0};
     bool added;
 
-    mx_uri_resolve(around.uri, id, &uri);
+    mx_uri_resolve(around.name, id, &uri);
     if (uri.failed) {
         mcpx_text_fini(&uri);
         return mx_library_starve(library);
     }
-    mx_uri_split(mcpx_text_view(&uri), &own.uri, &fragment);
+    mx_uri_split(mcpx_text_view(&uri), &own.name, &fragment);
     mx_library_spend(library, own.place, uri.len);
-    if (around.place.node == node && mcpx_slice_equal(around.uri, own.uri)) {
+    if (around.place.node == node && mcpx_slice_equal(around.name, own.name)) {
         mcpx_text_fini(&uri);
         return true;
     }
     if (!library->err)
-        own.uri = mx_arena_copy(&library->arena, own.uri);
+        own.name = mx_arena_copy(&library->arena, own.name);
     mcpx_text_fini(&uri);
     if (library->err)
         return false;
-    if (!own.uri.text)
+    if (!own.name.text)
         return mx_library_starve(library);
     added = (around.place.node == node || walk_dialect(walk, node, &own.dialect)) &&
-            mx_library_add_resource(library, own);
+            mx_library_add_resource(library, own, node);
     if (!added)
         return false;
     if (memcmp(&own.dialect.manner, &around.dialect.manner, sizeof own.dialect.manner) != 0 ||
@@ -130,9 +132,11 @@ static bool take_names(struct mx_walk *walk, uint32_t node)
             return false;
     }
     if (is_07 && text.len && text.text[0] == '#') {
-        struct mx_anchor anchor = {{text.text + 1, text.len - 1}, walk->resource, node, false};
+        struct mx_resource anchor = {.name = {text.text + 1, text.len - 1},
+                                     .place = {walk->document, node},
+                                     .of = walk->resource};
 
-        return text.len == 1 || mx_library_add_anchor(library, anchor, id);
+        return text.len == 1 || mx_library_add_resource(library, anchor, id);
     }
     if (id && !enter_resource(walk, node, text))
         return false;
@@ -254,25 +258,24 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
                     struct mx_place *out)
 {
     struct mx_walk walk = {library, library->document_count, library->resource_count, 0};
-    struct mx_resource root = {
-        {NULL, 0}, {walk.document, 0}, {{0, 0}, NULL, {NULL, 0}, {NULL, 0}}};
-    const struct mx_builtin *builtin = mx_builtin_find(uri);
+    struct mx_resource root = {.name = mx_arena_copy(&library->arena, uri),
+                               .place = {walk.document, 0},
+                               .dialect = mx_dialect_default(library->options->dialect),
+                               .of = MX_NONE};
 
-    root.dialect = mx_dialect_default(library->options->dialect);
-    root.uri = mx_arena_copy(&library->arena, uri);
-    if (!root.uri.text)
+    if (!root.name.text)
         return mx_library_starve(library);
     if (text.len > MCPX_SCHEMA_BYTES_MAX)
         return mx_library_refuse(library, root.place, "bounds",
                                  "must not be longer than 256 KiB");
     if (!read_document(library, text))
         return false;
-    library->documents[walk.document].builtin = builtin;
-    library->documents[walk.document].uri = root.uri;
+    library->documents[walk.document].builtin = mx_builtin_find(uri);
+    library->documents[walk.document].uri = root.name;
     if (mx_tree_type(&library->documents[walk.document].tree, 0) == MCPX_JSON_OBJECT &&
         !walk_dialect(&walk, 0, &root.dialect))
         return false;
-    if (!mx_library_add_resource(library, root) ||
+    if (!mx_library_add_resource(library, root, 0) ||
         !mx_library_add_root(library, root.place, walk.resource))
         return false;
     *out = root.place;
@@ -286,7 +289,7 @@ static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri
     const struct mx_builtin *builtin;
     struct mcpx_slice text;
     struct mx_place place;
-    uint32_t found = mx_library_find(library, uri);
+    uint32_t found = mx_library_find(library, MX_NONE, uri);
 
     if (found != MX_NONE)
         return found;
@@ -298,7 +301,7 @@ static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri
         return MX_NONE;
     if (!mx_library_add(library, uri, text, &place))
         return MX_NONE;
-    return mx_library_find(library, uri);
+    return mx_library_find(library, MX_NONE, uri);
 }
 
 /* Follows a JSON Pointer in a resource; on the way it may enter others. */
@@ -334,32 +337,32 @@ static bool follow_pointer(struct mx_library *library, uint32_t resource,
 /* Follows the fragment of a reference. */
 static bool follow_fragment(struct mx_library *library, uint32_t resource,
                             struct mcpx_slice fragment, struct mx_place *out,
-                            const struct mx_anchor **anchor)
+                            struct mcpx_slice *name)
 {
-    const struct mx_anchor *found;
+    uint32_t found;
 
     if (fragment.len == 0 || fragment.text[0] == '/')
         return follow_pointer(library, resource, fragment, out);
-    found = mx_library_anchor(library, resource, fragment);
-    if (!found)
+    found = mx_library_find(library, resource, fragment);
+    if (found == MX_NONE)
         return false;
-    *out = (struct mx_place){library->resources[resource].place.document, found->node};
-    if (found->dynamic)
-        *anchor = found;
+    *out = library->resources[found].place;
+    if (library->resources[found].dynamic)
+        *name = library->resources[found].name;
     return true;
 }
 
 bool mx_library_follow(struct mx_library *library, struct mx_place from,
                        struct mcpx_slice reference, struct mx_place *out,
-                       const struct mx_anchor **anchor)
+                       struct mcpx_slice *name)
 {
     struct mcpx_text uri = {0}, decoded = {0};
     struct mcpx_slice document, fragment;
     uint32_t resource;
     bool found = false;
 
-    *anchor = NULL;
-    mx_uri_resolve(mx_library_resource(library, from)->uri, reference, &uri);
+    *name = (struct mcpx_slice){NULL, 0};
+    mx_uri_resolve(mx_library_resource(library, from)->name, reference, &uri);
     mx_uri_split(mcpx_text_view(&uri), &document, &fragment);
     mx_uri_decode(fragment, &decoded);
     if (uri.failed || decoded.failed)
@@ -367,7 +370,7 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
     mx_library_spend(library, from, uri.len);
     resource = library->err ? MX_NONE : fetch_resource(library, document);
     if (resource != MX_NONE)
-        found = follow_fragment(library, resource, mcpx_text_view(&decoded), out, anchor);
+        found = follow_fragment(library, resource, mcpx_text_view(&decoded), out, name);
     mcpx_text_fini(&uri);
     mcpx_text_fini(&decoded);
     return found || mx_library_refuse(library, from, "$ref",
