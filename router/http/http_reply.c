@@ -12,6 +12,9 @@
 #include "router/hub/topic/stats.h"
 #include "router/policy/grants/grant.h"
 
+#include <stdio.h>
+#include <time.h>
+
 /* Seconds after which it makes sense to ask again. */
 enum { RETRY_RATE_S = 1, RETRY_BUSY_S = 5 };
 
@@ -114,15 +117,32 @@ static void write_refusal_headers(int status, int64_t wait_ms, struct mcpx_text 
         mx_format(out, "Retry-After: %s\r\n", RETRY_BUSY_S);
 }
 
+/* RFC 9110 section 6.6.1: who has a clock says when. */
+static void write_date(int64_t wall_ms, struct mcpx_text *out)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm at = {0};
+    char line[64];
+
+    gmtime_r(&seconds, &at);
+    snprintf(line, sizeof line, "Date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n",
+             days + (size_t)at.tm_wday * 3, at.tm_mday, months + (size_t)at.tm_mon * 3,
+             at.tm_year + 1900, at.tm_hour, at.tm_min, at.tm_sec);
+    mcpx_text_puts(out, line);
+}
+
 static void write_head(const struct http_reply *reply, int status, size_t len,
                        struct mcpx_text *out)
 {
     const char *type = reply->type ? reply->type : "application/json";
 
-    mx_format(out,
-              "HTTP/1.1 %s %s\r\nConnection: close\r\nCache-Control: no-store\r\n"
-              "X-Content-Type-Options: nosniff\r\n",
-              status, mx_http_phrase(status));
+    mx_format(out, "HTTP/1.1 %s %s\r\n", status, mx_http_phrase(status));
+    if (reply->wall_ms)
+        write_date(reply->wall_ms, out);
+    mcpx_text_puts(out, "Connection: close\r\nCache-Control: no-store\r\n"
+                        "X-Content-Type-Options: nosniff\r\n");
     write_cors(reply, out);
     write_refusal_headers(status, reply->wait_ms, out);
     if (reply->header)

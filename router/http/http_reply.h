@@ -30,6 +30,7 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
  * origin      borrowed; an allowed origin, told that it may read the answer
  * head        the method is HEAD: everything but the body
  * wait_ms     with 429: when to ask again; 0 = soon
+ * wall_ms     for `Date`; 0 = there is none
  * reload      the answer is what becomes of a reload (http_answer)
  */
 struct http_reply {
@@ -47,6 +48,7 @@ struct http_reply {
     bool head;
     bool reload;
     int64_t wait_ms;
+    int64_t wall_ms;
 };
 
 /** Frees what the answer owns. */
