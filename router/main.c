@@ -3,6 +3,7 @@
  * to configure and to run one.
  */
 #include "lib/base/match.h"
+#include "lib/edge/alarm.h"
 #include "router/connection/bounds.h"
 #include "router/edge/loop.h"
 #include "router/process/log.h"
@@ -163,7 +164,7 @@ static int check(const struct config *config)
     say_errors(&errors);
     mcpx_text_fini(&errors);
     if (good) {
-        process_ask(&process, clock_ask().mono_ms);
+        process_ask(&process, mx_clock_now().mono_ms);
         means =
             (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
         bounds_write(config, &found);

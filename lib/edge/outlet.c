@@ -8,6 +8,8 @@
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */
 #include "lib/edge/outlet.h"
 
+#include "lib/edge/alarm.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -15,7 +17,6 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* CLOSED: as it comes. FILES never wait. ANEW: opened again, for us alone. ASKED: poll(2) first. */
@@ -170,22 +171,14 @@ void mx_outlet_put(struct mx_outlet *outlet, struct mcpx_slice lines)
         count_lost(outlet, rest);
 }
 
-static int64_t mono_ms(void)
-{
-    struct timespec at;
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
-}
-
 bool mx_outlet_drain(struct mx_outlet *outlet, int timeout_ms)
 {
-    int64_t deadline = mono_ms() + timeout_ms;
+    int64_t deadline = mx_clock_now().mono_ms + timeout_ms;
     struct pollfd wait = {.fd = outlet->way == ANEW ? outlet->own : outlet->fd,
                           .events = POLLOUT};
 
     while (!mx_outlet_flush(outlet)) {
-        int64_t left = deadline - mono_ms();
+        int64_t left = deadline - mx_clock_now().mono_ms;
 
         if (left <= 0 || poll(&wait, 1, (int)left) <= 0)
             return false;

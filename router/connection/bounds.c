@@ -6,6 +6,7 @@
 #include "router/connection/bounds.h"
 
 #include "lib/base/ident.h"
+#include "lib/edge/alarm.h"
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/connection/edge.h"
@@ -380,7 +381,7 @@ static void warn_of_tls(const struct tls_settings *settings, const struct tls_fi
 static bool check_tls(const struct config *config, struct mcpx_text *errors,
                       struct mcpx_text *found)
 {
-    int64_t wall_ms = clock_ask().wall_ms;
+    int64_t wall_ms = mx_clock_now().wall_ms;
     struct tls_files files = {0};
     bool good = tls_files_read(&config->tls, errors, &files) == MCPX_OK;
 

@@ -6,9 +6,8 @@
  */
 #include "router/process/process.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <sys/random.h>
+#include "lib/edge/alarm.h"
+
 #include <time.h>
 
 static int64_t nanoseconds(clockid_t id)
@@ -39,11 +38,6 @@ static struct mcpx_now now_at(int64_t mono_us)
     return (struct mcpx_now){mono_us / 1000, microseconds(CLOCK_REALTIME) / 1000};
 }
 
-struct mcpx_now clock_ask(void)
-{
-    return now_at(microseconds(CLOCK_MONOTONIC));
-}
-
 struct mcpx_now clock_now(struct clock *clock)
 {
     if (!clock->known) {
@@ -67,24 +61,7 @@ void clock_forget(struct clock *clock)
     clock->known = false;
 }
 
-static void fill(void *context, void *bytes, size_t len)
-{
-    char *at = bytes;
-
-    (void)context;
-    while (len) {
-        ssize_t got = getrandom(at, len, 0);
-
-        if (got < 0 && errno != EINTR)
-            abort();
-        if (got > 0) {
-            at += got;
-            len -= (size_t)got;
-        }
-    }
-}
-
 struct chance clock_chance(void)
 {
-    return (struct chance){fill, NULL};
+    return (struct chance){mx_chance_fill, NULL};
 }

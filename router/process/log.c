@@ -7,6 +7,7 @@
 #include "router/process/log.h"
 
 #include "lib/base/ident.h"
+#include "lib/edge/alarm.h"
 #include "lib/edge/outlet.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
@@ -122,7 +123,7 @@ static void add_head(struct mcpx_text *line, enum log_level level, const char *e
     bool json = state.format == LOG_JSON;
     char ts[MX_TIME_LEN + 1];
 
-    mx_time_format(clock_ask().wall_ms, ts);
+    mx_time_format(mx_clock_now().wall_ms, ts);
     mx_format(line, json ? "{\"ts\":%q,\"level\":%q,\"event\":%q" : "ts=%s level=%s event=%s",
               ts, level_name(level), event);
 }
@@ -218,7 +219,7 @@ void log_lws(int level, const char *line)
 
     while (text.len && (text.text[text.len - 1] == '\n' || text.text[text.len - 1] == '\r'))
         text.len--;
-    if (is_noise(line) || !log_permits(&limit, clock_ask().mono_ms))
+    if (is_noise(line) || !log_permits(&limit, mx_clock_now().mono_ms))
         return;
     LOG(level & LLL_ERR ? LOG_WARN : LOG_INFO, "libwebsockets", log_text("says", text));
 }

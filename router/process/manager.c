@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 void manager_open(struct manager *manager)
 {
@@ -29,11 +28,7 @@ void manager_tell_ready(void)
  * loop's turn began. */
 void manager_tell_reloading(void)
 {
-    struct timespec at = {0};
-
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
-               (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000);
+    sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_ns() / 1000);
 }
 
 void manager_tell_reloaded(void)

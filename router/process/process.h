@@ -87,8 +87,8 @@ void manager_tell_state(const char *why);
 int64_t manager_watchdog(struct manager *manager, int64_t mono_ms);
 
 /*
- * ---- the only place of the loop that asks what time it is, and the only one of the router
- * that asks for chance. The threads of the store have router/store/commit/thread_clock.h.
+ * ---- the only place of the loop that asks what time it is, but for what is not of a loop turn
+ * (lib/edge/alarm.h). The threads of the store have router/store/commit/thread_clock.h.
  */
 
 /**
@@ -101,9 +101,6 @@ struct clock {
     bool known;
     int64_t began_us;
 };
-
-/** Both clocks, asked now. */
-struct mcpx_now clock_ask(void);
 
 /**
  * The monotonic clock in nanoseconds, asked now: to time what is too short for a loop turn's time.
