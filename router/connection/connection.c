@@ -36,8 +36,8 @@ struct close_cause close_cause_of_router(enum mcpx_err err)
     return (struct close_cause){.code = mcpx_error_close(err), .reason = mcpx_error_wire(err)};
 }
 
-/* The largest buffer that a connection keeps between messages. */
-enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384 };
+/* KEEP_MAX: the largest buffer that a connection keeps between messages. */
+enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, REMOTE_SIZE = 64 };
 
 bool connection_take_place(struct connection *connection)
 {
@@ -99,8 +99,9 @@ struct connection *connection_of(struct lws *wsi)
     return lws_get_opaque_user_data(wsi);
 }
 
-const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE])
+const char *connection_remote(const struct connection *connection)
 {
+    static char text[REMOTE_SIZE];
     union {
         struct sockaddr any;
         struct sockaddr_storage room;

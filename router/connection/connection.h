@@ -190,9 +190,11 @@ void connection_leave_place(struct connection *connection);
 /** The connection of a libwebsockets socket; NULL for its internal ones. */
 struct connection *connection_of(struct lws *wsi);
 
-/** The other side's address as text, for the log; what is kept of it when it is gone already. */
-enum { REMOTE_SIZE = 64 };
-const char *connection_remote(const struct connection *connection, char text[REMOTE_SIZE]);
+/**
+ * The other side's address as text, for the log; what is kept of it when it is gone already. Lent
+ * until the next call.
+ */
+const char *connection_remote(const struct connection *connection);
 
 /** Where a connection, given to hub_admit, comes from and since when. */
 void connection_locate(const void *connection, struct whereabouts *out);

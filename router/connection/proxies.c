@@ -38,7 +38,6 @@ static void refuse(struct connection *connection, const struct mx_http_fault *wh
 static bool take_origin(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;
-    char remote[REMOTE_SIZE];
 
     connection_leave_place(connection);
     connection->via_proxy = false;
@@ -54,19 +53,18 @@ static bool take_origin(struct connection *connection, struct address whole)
     connection->looks = connection->tls && !tls_is_open(connection->tls) ? GATE_TLS_LOOK : 1;
     if (gate_looks(edge->gate, connection->from, connection->looks, edge_now(edge)))
         return true;
-    refusal_note_attempt(edge, connection->from, connection_remote(connection, remote));
+    refusal_note_attempt(edge, connection->from, connection_remote(connection));
     return false;
 }
 
 static void log_bad(const struct connection *connection)
 {
     struct edge *edge = connection->edge;
-    char remote[REMOTE_SIZE];
 
     if (log_permits(&edge->refuse_log, edge_now(edge).mono_ms))
         LOG(LOG_WARN, "proxy_head_bad", log_connection(connection),
             log_string("reason", no_head.detail),
-            log_string("remote", connection_remote(connection, remote)));
+            log_string("remote", connection_remote(connection)));
 }
 
 bool proxies_take(struct connection *connection, char **bytes, size_t *len)

@@ -201,12 +201,11 @@ void refusal_note_attempt(struct edge *edge, struct address from, const char *re
 void refusal_delay(struct connection *connection)
 {
     struct edge *edge = connection->edge;
-    char remote[REMOTE_SIZE];
 
     connection->is_refused = true;
     connection->deadline_ms = edge_now(edge).mono_ms + REFUSAL_MS;
     turn_hold(connection);
-    refusal_note_attempt(edge, connection->from, connection_remote(connection, remote));
+    refusal_note_attempt(edge, connection->from, connection_remote(connection));
 }
 
 enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
@@ -261,14 +260,12 @@ static void log_request(const struct connection *connection,
                         const struct http_request *request, const struct turned_away *who,
                         const struct token_reason *found)
 {
-    char remote[REMOTE_SIZE];
-
     LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
         log_known("participant", who->from),
         log_known("claimed", mcpx_text_view(&found->claimed)), log_known("topic", who->topic),
         log_connection(connection), log_string("code", mcpx_error_wire(who->err)),
         log_string("reason", found->reason),
-        log_string("remote", connection_remote(connection, remote)));
+        log_string("remote", connection_remote(connection)));
 }
 
 void refusal_note_request(struct connection *connection, const struct http_request *request,

@@ -28,13 +28,12 @@ bool edge_tls_begin(struct connection *connection)
 static void log_failed(const struct connection *connection, const char *why)
 {
     struct edge *edge = connection->edge;
-    char remote[REMOTE_SIZE];
 
     edge->tls.figures.failed++;
     if (log_share_permits(&edge->request_log, address_slice(&connection->from),
                           edge_now(edge).mono_ms))
         LOG(LOG_INFO, "tls_failed", log_connection(connection), log_string("reason", why),
-            log_string("remote", connection_remote(connection, remote)));
+            log_string("remote", connection_remote(connection)));
 }
 
 /* Nothing more will come that counts; what was written last is still to arrive. */

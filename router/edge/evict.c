@@ -15,11 +15,10 @@ static void cut_slow(struct connection *connection)
 {
     struct edge *edge = connection->edge;
     struct mcpx_now now = edge_now(edge);
-    char remote[REMOTE_SIZE];
 
     if (log_permits(&edge->refuse_log, now.mono_ms))
         LOG(LOG_WARN, "slow_consumer_cut", log_connection(connection),
-            log_string("remote", connection_remote(connection, remote)),
+            log_string("remote", connection_remote(connection)),
             log_number("bytes", (int64_t)connection->unsent.size),
             log_number("of", (int64_t)edge->unsent));
     if (connection->peer)
@@ -110,13 +109,12 @@ static struct connection *find_crowding(const struct edge *edge)
 void evict_unauthenticated(struct edge *edge)
 {
     struct connection *connection = find_crowding(edge);
-    char remote[REMOTE_SIZE];
 
     if (!connection)
         return;
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
         LOG(LOG_WARN, "unauthenticated_cut", log_connection(connection),
-            log_string("remote", connection_remote(connection, remote)),
+            log_string("remote", connection_remote(connection)),
             log_string("reason", "too many connections wait to be upgraded, most of them from "
                                  "this network"));
     connection_kill(connection);

@@ -176,11 +176,10 @@ bool guests_replaces(const struct edge *edge, const struct peer *peer)
 static void log_admission(const char *event, const struct connection *connection)
 {
     const struct peer *peer = connection->peer;
-    char remote[REMOTE_SIZE];
 
     LOG(LOG_INFO, event, log_text("participant", peer_id(peer)), log_identity(peer),
         log_text("topic", peer_topic_name(peer)), log_connection(connection),
-        log_string("remote", connection_remote(connection, remote)));
+        log_string("remote", connection_remote(connection)));
 }
 
 static void log_entered(const struct connection *connection)

@@ -339,13 +339,12 @@ static void begin(struct connection *connection)
 static void note_tls(const struct connection *connection)
 {
     struct edge *edge = connection->edge;
-    char remote[REMOTE_SIZE];
 
     if (log_share_permits(&edge->request_log, address_slice(&connection->from),
                           edge_now(edge).mono_ms))
         LOG(LOG_INFO, "tls_on_plain_port", log_connection(connection),
             log_string("hint", "its address in listen has no tls:// before it"),
-            log_string("remote", connection_remote(connection, remote)));
+            log_string("remote", connection_remote(connection)));
 }
 
 static void take_head(struct connection *connection, const char *bytes, size_t len)
