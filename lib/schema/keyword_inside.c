@@ -314,35 +314,23 @@ struct contains {
     bool sees;
 };
 
-static void tell_least(const struct mx_program *program, const struct mx_op *op,
-                       struct mcpx_text *out)
+/* op->a items at least or, if that is what op->b says, at most. */
+static void tell_bound(const struct mx_op *op, struct mcpx_text *out)
 {
-    uint32_t least = ((const struct contains *)op->data)->least;
-
-    (void)program;
-    mx_format(out, "must hold at least %s item%s of the kind that the schema asks for", least,
-              least == 1 ? "" : "s");
+    mx_format(out, "must hold at %s %s item%s of the kind that the schema asks for",
+              op->b ? "most" : "least", op->a, op->a == 1 ? "" : "s");
 }
 
-static void tell_most(const struct mx_program *program, const struct mx_op *op,
-                      struct mcpx_text *out)
-{
-    uint32_t most = ((const struct contains *)op->data)->most;
-
-    (void)program;
-    mx_format(out, "must hold at most %s item%s of the kind that the schema asks for", most,
-              most == 1 ? "" : "s");
-}
-
-static const struct mx_action least_action = {"minContains", NULL, tell_least, NULL};
-static const struct mx_action most_action = {"maxContains", NULL, tell_most, NULL};
+static const struct mx_action least_action = {"minContains", NULL, tell_bound, NULL};
+static const struct mx_action most_action = {"maxContains", NULL, tell_bound, NULL};
 
 static bool run_contains(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
     const struct contains *contains = (const struct contains *)op->data;
     const struct mx_tree *tree = run->tree;
-    struct mx_op least = {contains->has_least ? &least_action : op->action, 0, 0, contains};
-    struct mx_op most = {&most_action, 0, 0, contains};
+    struct mx_op least = {contains->has_least ? &least_action : op->action, contains->least, 0,
+                          NULL};
+    struct mx_op most = {&most_action, contains->most, 1, NULL};
     bool counts_all = contains->most != UINT32_MAX || (run->seen && contains->sees);
     uint32_t index = 0, found = 0;
 
@@ -413,7 +401,7 @@ static const struct mx_action items_action = {"items", run_items, NULL, ""};
 static const struct mx_action prefix_action = {"prefixItems", run_items, NULL, ""};
 static const struct mx_action additional_items_action = {"additionalItems", run_items, NULL,
                                                          ""};
-static const struct mx_action contains_action = {"contains", run_contains, tell_least, NULL};
+static const struct mx_action contains_action = {"contains", run_contains, tell_bound, NULL};
 static const struct mx_action unique_action = {"uniqueItems", run_unique, NULL,
                                                "must not hold an item twice"};
 

@@ -63,20 +63,14 @@ static bool run_not(struct mx_run *run, const struct mx_op *op, uint32_t node)
     return !fits || mx_run_fail(run, op);
 }
 
-struct condition {
-    uint32_t if_unit;
-    uint32_t then_unit;
-    uint32_t else_unit;
-};
-
 static const struct mx_action then_action = {"then", NULL, NULL, ""};
 static const struct mx_action else_action = {"else", NULL, NULL, ""};
 
+/* op->a is the unit of `if`; data are those of `else` and `then`. */
 static bool run_if(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
-    const struct condition *condition = (const struct condition *)op->data;
-    bool fits = mx_run_try(run, condition->if_unit, node);
-    uint32_t unit = fits ? condition->then_unit : condition->else_unit;
+    bool fits = mx_run_try(run, op->a, node);
+    uint32_t unit = ((const uint32_t *)op->data)[fits];
 
     if (run->stopped)
         return false;
@@ -84,18 +78,11 @@ static bool run_if(struct mx_run *run, const struct mx_op *op, uint32_t node)
            mx_run_here(run, fits ? &then_action : &else_action, unit, node);
 }
 
-static void tell_any(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
+/* op->b is the row of `lists`. */
+static void tell_ways(const struct mx_op *op, struct mcpx_text *out)
 {
-    (void)program;
-    mx_format(out, "must be valid in at least one of %s way%s", op->a, op->a == 1 ? "" : "s");
-}
-
-static void tell_one(const struct mx_program *program, const struct mx_op *op,
-                     struct mcpx_text *out)
-{
-    (void)program;
-    mx_format(out, "must be valid in exactly one of %s way%s", op->a, op->a == 1 ? "" : "s");
+    mx_format(out, "must be valid in %s one of %s way%s", op->b == 1 ? "at least" : "exactly",
+              op->a, op->a == 1 ? "" : "s");
 }
 
 static const struct {
@@ -103,8 +90,8 @@ static const struct {
     struct mx_action action;
 } lists[] = {
     {MX_KEY_ALL_OF, {"allOf", run_all, NULL, ""}},
-    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_any, NULL}},
-    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_one, NULL}},
+    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_ways, NULL}},
+    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_ways, NULL}},
 };
 static const struct mx_action not_action = {"not", run_not, NULL,
                                             "must not be what the schema excludes"};
@@ -112,14 +99,14 @@ static const struct mx_action if_action = {"if", run_if, NULL, ""};
 
 static void add_condition(struct mx_build *build)
 {
-    struct condition *condition = (struct condition *)mx_build_take(build, sizeof *condition);
+    uint32_t *units = (uint32_t *)mx_build_take(build, 2 * sizeof *units);
 
-    if (!condition)
+    if (!units)
         return;
-    condition->if_unit = mx_build_key_unit(build, MX_KEY_IF);
-    condition->then_unit = mx_build_key_unit(build, MX_KEY_THEN);
-    condition->else_unit = mx_build_key_unit(build, MX_KEY_ELSE);
-    mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&if_action, 0, 0, condition});
+    units[false] = mx_build_key_unit(build, MX_KEY_ELSE);
+    units[true] = mx_build_key_unit(build, MX_KEY_THEN);
+    mx_build_op(build, MX_CLASS_ALL,
+                (struct mx_op){&if_action, mx_build_key_unit(build, MX_KEY_IF), 0, units});
 }
 
 void mx_keywords_logic(struct mx_build *build)
@@ -131,7 +118,8 @@ void mx_keywords_logic(struct mx_build *build)
         if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_ARRAY)
             continue;
         units = mx_build_units(build, node, &count);
-        mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&lists[i].action, count, 0, units});
+        mx_build_op(build, MX_CLASS_ALL,
+                    (struct mx_op){&lists[i].action, count, (uint32_t)i, units});
     }
     if (build->value[MX_KEY_NOT])
         mx_build_op(

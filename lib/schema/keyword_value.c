@@ -28,10 +28,12 @@ struct value {
 };
 
 /*
+ * program  whose constants are meant
  * values   ascending by hash; `count` of them
  * first    number of the first constant, for the message
  */
 struct choice {
+    const struct mx_program *program;
     struct value *values;
     uint32_t count;
     uint32_t first;
@@ -62,10 +64,10 @@ static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node
     return mx_run_fail(run, op);
 }
 
-static void tell_choice(const struct mx_program *program, const struct mx_op *op,
-                        struct mcpx_text *out)
+static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
 {
     const struct choice *choice = (const struct choice *)op->data;
+    const struct mx_program *program = choice->program;
 
     if (choice->count == 0) {
         mcpx_text_puts(out, "must not be here: `enum` is empty");
@@ -112,6 +114,7 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
 
     if (!choice)
         return;
+    choice->program = build->program;
     choice->first = (uint32_t)build->program->value_count;
     choice->values = (struct value *)mx_build_take(build, count * sizeof *choice->values);
     if (!choice->values)
@@ -199,29 +202,18 @@ struct amount {
     char number[AMOUNT_MAX + 1];
 };
 
-static void tell_amount(const char *limit, uint32_t count, const struct amount *amount,
-                        struct mcpx_text *out)
+static void tell_amount(const struct mx_op *op, struct mcpx_text *out)
 {
-    mx_format(out, "must have at %s ", limit);
+    const struct amount *amount = (const struct amount *)op->data;
+    bool is_most = op->b != UINT32_MAX;
+    uint32_t count = is_most ? op->b : op->a;
+
+    mx_format(out, "must have at %s ", is_most ? "most" : "least");
     if (*amount->number)
         mcpx_text_puts(out, amount->number);
     else
         mx_format(out, "%s", count);
     mx_format(out, " %s%s", amount->noun, count == 1 ? "" : "s");
-}
-
-static void tell_least(const struct mx_program *program, const struct mx_op *op,
-                       struct mcpx_text *out)
-{
-    (void)program;
-    tell_amount("least", op->a, op->data, out);
-}
-
-static void tell_most(const struct mx_program *program, const struct mx_op *op,
-                      struct mcpx_text *out)
-{
-    (void)program;
-    tell_amount("most", op->b, op->data, out);
 }
 
 /* How many of something a value has. */
@@ -235,19 +227,20 @@ static const struct {
      MX_KEY_MAX_LENGTH,
      MX_CLASS_STRING,
      {"character", ""},
-     {{"minLength", length_fits, tell_least, NULL},
-      {"maxLength", length_fits, tell_most, NULL}}},
+     {{"minLength", length_fits, tell_amount, NULL},
+      {"maxLength", length_fits, tell_amount, NULL}}},
     {MX_KEY_MIN_ITEMS,
      MX_KEY_MAX_ITEMS,
      MX_CLASS_ARRAY,
      {"item", ""},
-     {{"minItems", count_fits, tell_least, NULL}, {"maxItems", count_fits, tell_most, NULL}}},
+     {{"minItems", count_fits, tell_amount, NULL},
+      {"maxItems", count_fits, tell_amount, NULL}}},
     {MX_KEY_MIN_PROPERTIES,
      MX_KEY_MAX_PROPERTIES,
      MX_CLASS_OBJECT,
      {"member", ""},
-     {{"minProperties", count_fits, tell_least, NULL},
-      {"maxProperties", count_fits, tell_most, NULL}}},
+     {{"minProperties", count_fits, tell_amount, NULL},
+      {"maxProperties", count_fits, tell_amount, NULL}}},
 };
 
 /* A copy is made where the number does not fit into an operation. */
@@ -297,10 +290,8 @@ static bool run_pattern(struct mx_run *run, const struct mx_op *op, uint32_t nod
     return mx_run_matches(run, pattern->regex, node) || mx_run_fail(run, op);
 }
 
-static void tell_pattern(const struct mx_program *program, const struct mx_op *op,
-                         struct mcpx_text *out)
+static void tell_pattern(const struct mx_op *op, struct mcpx_text *out)
 {
-    (void)program;
     mx_format(out, "must match %s", ((const struct pattern *)op->data)->text);
 }
 
@@ -374,13 +365,11 @@ static bool run_multiple(struct mx_run *run, const struct mx_op *op, uint32_t no
 }
 
 /* `b` is the row of `bounds`. */
-static void tell_limit(const struct mx_program *program, const struct mx_op *op,
-                       struct mcpx_text *out)
+static void tell_limit(const struct mx_op *op, struct mcpx_text *out)
 {
     static const char *const words[] = {"at least", "at most", "more than", "less than",
                                         "a multiple of"};
 
-    (void)program;
     mx_format(out, "must be %s %s", words[op->b], ((const struct limit *)op->data)->text);
 }
 

@@ -48,8 +48,7 @@ extern const struct mx_type_name mx_type_names[];
 struct mx_action {
     const char *name;
     bool (*run)(struct mx_run *run, const struct mx_op *op, uint32_t node);
-    void (*tell)(const struct mx_program *program, const struct mx_op *op,
-                 struct mcpx_text *out);
+    void (*tell)(const struct mx_op *op, struct mcpx_text *out);
     const char *sentence;
 };
 

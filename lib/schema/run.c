@@ -137,7 +137,7 @@ static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op
     if (!mx_findings_wants(run->findings))
         return false;
     if (op->action->tell)
-        op->action->tell(run->program, op, &next->message);
+        op->action->tell(op, &next->message);
     else
         mcpx_text_puts(&next->message, op->action->sentence);
     mx_findings_keep(run->findings);
@@ -174,12 +174,10 @@ const struct mx_type_name mx_type_names[] = {
     {1 << MCPX_JSON_NULL, "", "null"},       {0, NULL, NULL},
 };
 
-static void tell_type(const struct mx_program *program, const struct mx_op *op,
-                      struct mcpx_text *out)
+static void tell_type(const struct mx_op *op, struct mcpx_text *out)
 {
     const char *before = "must be ";
 
-    (void)program;
     for (const struct mx_type_name *type = mx_type_names; type->name; type++) {
         if (!(op->a & type->bit))
             continue;
