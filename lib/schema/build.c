@@ -113,20 +113,17 @@ const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node)
     struct mx_program *program = build->program;
     struct mcpx_slice text = mx_build_text(build, node);
     struct mx_place place = {build->at.document, node};
-    struct mx_regex *regex = NULL, **grown;
-    enum mcpx_err err = MCPX_OK;
+    struct mx_regex *regex = NULL;
+    enum mcpx_err err = MCPX_ENOMEM;
 
     if (text.len > MCPX_SCHEMA_PATTERN_MAX)
         mx_library_refuse(build->library, place, "bounds",
                           "must not be a pattern longer than 4096 bytes");
     if (build->library->err)
         return NULL;
-    grown = (struct mx_regex **)realloc(program->regexes,
-                                        (program->regex_count + 1) * sizeof *program->regexes);
-    if (grown)
-        program->regexes = grown;
-    err =
-        grown ? mx_regex_new(text, &regex, &program->regex_sums, &build->reason) : MCPX_ENOMEM;
+    if (mx_make_room(&program->regexes, program->regex_count, &build->regex_room,
+                     sizeof *program->regexes))
+        err = mx_regex_new(text, &regex, &program->regex_sums, &build->reason);
     if (err == MCPX_OK)
         program->regexes[program->regex_count++] = regex;
     else if (err == MCPX_ELIMIT)

@@ -53,6 +53,7 @@ struct mx_build {
     size_t op_count;
     size_t unit_room;
     size_t op_room;
+    size_t regex_room;
     struct mx_place *wanted;
     size_t wanted_count;
     size_t wanted_room;

@@ -5,6 +5,7 @@
  */
 #include "lib/schema/build.h"
 
+#include "lib/base/rows.h"
 #include "lib/json/tree.h"
 
 #include <stdlib.h>
@@ -20,6 +21,7 @@ struct dynamic_name {
 struct names {
     struct dynamic_name *list;
     size_t count;
+    size_t room;
 };
 
 void mx_build_fini(struct mx_build *build)
@@ -76,21 +78,15 @@ static bool room_ready(struct mx_build *build, size_t number)
     size_t ops = program->op_count + MX_BUILD_OPS;
     void *grown;
 
-    if (number >= build->unit_room) {
-        build->unit_room = build->unit_room ? build->unit_room * 2 : 16;
-        grown = realloc(program->units, build->unit_room * sizeof *program->units);
-        if (!grown)
-            return false;
-        program->units = (struct mx_unit *)grown;
-    }
-    if (ops > build->op_room) {
-        build->op_room = ops * 2;
-        grown = realloc(program->ops, build->op_room * sizeof *program->ops);
-        if (!grown)
-            return false;
+    if (!mx_make_room(&program->units, number, &build->unit_room, sizeof *program->units))
+        return false;
+    if (ops <= build->op_room)
+        return true;
+    build->op_room = ops * 2;
+    grown = realloc(program->ops, build->op_room * sizeof *program->ops);
+    if (grown)
         program->ops = (struct mx_op *)grown;
-    }
-    return true;
+    return grown;
 }
 
 static void read_schema(struct mx_build *build)
@@ -162,20 +158,16 @@ static void follow(struct mx_build *build, struct mx_pending *pending)
 static struct dynamic_name *find_name(struct mx_build *build, struct names *names,
                                       struct mcpx_slice name)
 {
-    struct dynamic_name *grown;
-
     for (size_t i = 0; i < names->count; i++) {
         if (mcpx_slice_equal(names->list[i].name, name))
             return mx_build_spend(build, i) ? &names->list[i] : NULL;
     }
     if (!mx_build_spend(build, names->count + build->library->resource_count))
         return NULL;
-    grown = (struct dynamic_name *)realloc(names->list, (names->count + 1) * sizeof *grown);
-    if (!grown) {
+    if (!mx_make_room(&names->list, names->count, &names->room, sizeof *names->list)) {
         mx_library_starve(build->library);
         return NULL;
     }
-    names->list = grown;
     names->list[names->count] = (struct dynamic_name){name, NULL, 0, 0};
     return &names->list[names->count++];
 }
@@ -299,7 +291,7 @@ static void make_units(struct mx_build *build, struct names *names)
 enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root)
 {
     const struct mx_document *document = &build->library->documents[root.document];
-    struct names names = {NULL, 0};
+    struct names names = {NULL, 0, 0};
 
     mx_build_unit_at(build, root);
     for (uint32_t node = 0; node < document->tree.count && !document->builtin; node++) {
