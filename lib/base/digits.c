@@ -15,7 +15,7 @@ bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out)
     for (size_t i = 0; i < text.len; i++) {
         uint64_t digit = (uint64_t)(text.text[i] - '0');
 
-        if (text.text[i] < '0' || text.text[i] > '9')
+        if (!mx_is_digit(text.text[i]))
             return false;
         number = number > (UINT64_MAX - digit) / 10 ? UINT64_MAX : number * 10 + digit;
     }
@@ -45,6 +45,17 @@ void mx_percent_add(struct mcpx_text *out, struct mcpx_slice text)
         else
             mcpx_text_add(out, (char[]){'%', digits[byte >> 4], digits[byte & 15]}, 3);
     }
+}
+
+struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks)
+{
+    size_t count = strlen(blanks);
+
+    while (text.len > 0 && memchr(blanks, text.text[text.len - 1], count))
+        text.len--;
+    for (; text.len > 0 && memchr(blanks, *text.text, count); text.len--)
+        text.text++;
+    return text;
 }
 
 /* ---- base64url. OpenSSL's decoder was refused, because it accepts white space, needs padding and

@@ -1,6 +1,6 @@
 /*
- * digits.h - whole numbers in decimal digits, as headers, query strings and payloads have them; and
- * percent-encoding, RFC 3986, section 2; and base64url.
+ * digits.h - whole numbers in decimal digits, as headers, query strings and payloads have them;
+ * percent-encoding, RFC 3986, section 2; base64url; and the blanks around all that.
  */
 #ifndef MX_DIGITS_H
 #define MX_DIGITS_H
@@ -20,12 +20,23 @@ bool mx_decimal_read(struct mcpx_slice text, uint64_t max, uint64_t *out);
  */
 bool mx_decimal_clamp(struct mcpx_slice text, uint64_t max, uint64_t *out);
 
+/** True for 0 to 9. */
+static inline bool mx_is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/** True for A to Z, in either case. */
+static inline bool mx_is_letter(char byte)
+{
+    return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+}
+
 /** True for what stands in any part of a URI as it is: letters, digits, "-", ".", "_", "~". */
 static inline bool mx_percent_is_unreserved(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' || byte == '_' ||
-           byte == '~';
+    return mx_is_letter(byte) || mx_is_digit(byte) || byte == '-' || byte == '.' ||
+           byte == '_' || byte == '~';
 }
 
 /** The value of a hexadecimal digit; -1 for any other byte. */
@@ -53,6 +64,9 @@ static inline size_t mx_percent_read(struct mcpx_slice text, char *byte)
 
 /** Appends a text with everything but unreserved characters escaped, in capital letters. */
 void mx_percent_add(struct mcpx_text *out, struct mcpx_slice text);
+
+/** A text without any of these bytes around it. */
+struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks);
 
 /** Appends `len` bytes as base64url, without padding: what JWTs and tickets are in. RFC 4648,
  * section 5. */

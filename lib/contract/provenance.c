@@ -3,6 +3,7 @@
  * that a caller gives is copied and never opened: otherwise a participant could have files of this
  * machine hashed, or the network asked.
  */
+#include "lib/base/digits.h"
 #include "lib/base/ident.h"
 #include "lib/base/map.h"
 #include "lib/contract/wrap.h"

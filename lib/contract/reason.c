@@ -4,6 +4,7 @@
  */
 #include "lib/contract/wrap.h"
 
+#include "lib/base/digits.h"
 #include "lib/json/json_write.h"
 #include "lib/json/number.h"
 #include "lib/json/tree.h"
@@ -117,17 +118,6 @@ struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer
     mcpx_text_reset(&wrapper->line);
     add_sentence(&wrapper->line, answer);
     return mcpx_text_view(&wrapper->line);
-}
-
-struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks)
-{
-    size_t count = strlen(blanks);
-
-    while (text.len > 0 && memchr(blanks, text.text[text.len - 1], count))
-        text.len--;
-    for (; text.len > 0 && memchr(blanks, *text.text, count); text.len--)
-        text.text++;
-    return text;
 }
 
 /* The beginning of a line, without blanks around it unless too little would be left. */

@@ -5,17 +5,12 @@
  */
 #include "lib/contract/wrap.h"
 
+#include "lib/base/digits.h"
 #include "lib/json/json_write.h"
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
 
 static bool is_word(char byte)
 {
-    return is_digit(byte) || byte == '-' || (byte >= 'a' && byte <= 'z') ||
-           (byte >= 'A' && byte <= 'Z');
+    return mx_is_digit(byte) || mx_is_letter(byte) || byte == '-';
 }
 
 /* Passes over a number without leading zeros; gives the place behind it, or 0. */
@@ -23,7 +18,7 @@ static size_t pass_number(struct mcpx_slice text, size_t at)
 {
     size_t begin = at;
 
-    while (at < text.len && is_digit(text.text[at]))
+    while (at < text.len && mx_is_digit(text.text[at]))
         at++;
     return at == begin || (text.text[begin] == '0' && at > begin + 1) ? 0 : at;
 }
@@ -36,7 +31,7 @@ static size_t pass_words(struct mcpx_slice text, size_t at, bool zeros_lead)
         bool is_number = true;
 
         for (; at < text.len && is_word(text.text[at]); at++)
-            is_number = is_number && is_digit(text.text[at]);
+            is_number = is_number && mx_is_digit(text.text[at]);
         if (at == begin ||
             (is_number && !zeros_lead && text.text[begin] == '0' && at > begin + 1))
             return 0;

@@ -71,9 +71,6 @@ bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESU
 /** The beginning of a text: at most so many code points. */
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);
 
-/** A text without any of these bytes around it. */
-struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks);
-
 /** True when a value is an object with strings `code`, not empty, and `message`. */
 bool mx_is_structured_error(struct mcpx_slice value);
 

@@ -118,11 +118,6 @@ static const unsigned char *skip_value(struct mx_reader *reader, const unsigned 
     return mx_scalar_skip(reader, at);
 }
 
-static struct mcpx_slice slice_between(const unsigned char *from, const unsigned char *to)
-{
-    return (struct mcpx_slice){(const char *)from, (size_t)(to - from)};
-}
-
 static const struct mcpx_slice absent;
 
 /* Passes over `"name":`, noting the name, and the white space after it; NULL when it cannot. */
@@ -136,7 +131,7 @@ static const unsigned char *read_name(struct mcpx_json_walk *walk, struct mx_rea
     end = mx_string_pass(reader, at + 1);
     if (!end)
         return NULL;
-    walk->name = slice_between(at + 1, end - 1);
+    walk->name = mx_between(at + 1, end - 1);
     at = mx_space_skip(end, reader->end);
     if (at == reader->end || *at != ':')
         return NULL;
@@ -181,7 +176,7 @@ bool mcpx_json_walk_next(struct mcpx_json_walk *walk)
     end = skip_value(&reader, at);
     if (!end)
         return walk_over(walk);
-    walk->value = slice_between(at, end);
+    walk->value = mx_between(at, end);
     walk->at = (const char *)mx_space_skip(end, reader.end);
     return true;
 }
@@ -407,11 +402,6 @@ struct edit {
     struct mcpx_slice tail;
 };
 
-static struct mcpx_slice between(const char *from, const char *to)
-{
-    return (struct mcpx_slice){from, (size_t)(to - from)};
-}
-
 /* The change asked for at the walk's member; `count` when none is. */
 static size_t change_at(const struct edit *edit, const struct mcpx_json_walk *walk)
 {
@@ -444,9 +434,9 @@ static void put_piece(struct edit *edit, const struct mcpx_json_walk *walk, cons
         edit->made |= UINT64_C(1) << i;
     }
     put_separator(edit);
-    mcpx_text_slice(edit->out, between(from, walk->value.text));
+    mcpx_text_slice(edit->out, mx_between(from, walk->value.text));
     mcpx_text_slice(edit->out, value);
-    edit->tail = between(walk->value.text + walk->value.len, walk->at);
+    edit->tail = mx_between(walk->value.text + walk->value.len, walk->at);
 }
 
 void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
@@ -463,7 +453,7 @@ void mcpx_json_add_changed(struct mcpx_text *out, struct mcpx_slice object,
         from = walk.at + 1; /* behind the comma, or the last brace */
     }
     if (from == object.text + 1) /* there was no member */
-        edit.tail = between(from, object.text + object.len - 1);
+        edit.tail = mx_between(from, object.text + object.len - 1);
     for (size_t i = 0; i < count; i++)
         if (changes[i].value.text && !(edit.made >> i & 1))
             mx_json_add_raw(out, changes[i].name, changes[i].value);

@@ -11,14 +11,11 @@
  */
 #include "lib/json/number.h"
 
+#include "lib/base/digits.h"
+
 #include <stdlib.h>
 
 enum { EXPONENT_MAX = 999999999 }; /* of nine digits */
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
 
 /* The exponent after "e"; false when it has too many digits. `at` is behind the "e". */
 static bool read_exponent(struct mcpx_slice text, size_t at, int64_t *exponent)
@@ -26,7 +23,7 @@ static bool read_exponent(struct mcpx_slice text, size_t at, int64_t *exponent)
     bool negative = text.text[at] == '-';
     int64_t sum = 0;
 
-    at += !is_digit(text.text[at]);
+    at += !mx_is_digit(text.text[at]);
     if (text.len - at > MX_NUMBER_EXPONENT_DIGITS)
         return false;
     for (; at < text.len; at++)
@@ -67,7 +64,7 @@ bool mx_number_read(struct mcpx_slice text, struct mx_number *out)
     int64_t exponent = 0;
 
     number.small = mx_number_small(text, &number.value);
-    while (end < text.len && (is_digit(text.text[end]) || text.text[end] == '.'))
+    while (end < text.len && (mx_is_digit(text.text[end]) || text.text[end] == '.'))
         end++;
     if (end < text.len && !read_exponent(text, end + 1, &exponent))
         return false;

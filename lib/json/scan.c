@@ -178,11 +178,6 @@ static const unsigned char *skip_value(struct mx_reader *reader, struct nesting 
     return at;
 }
 
-static struct mcpx_slice slice_between(const unsigned char *from, const unsigned char *to)
-{
-    return (struct mcpx_slice){(const char *)from, (size_t)(to - from)};
-}
-
 /* Passes over one member of the top-level object, whose name begins at `at`, and notes it. */
 static const unsigned char *scan_member(struct mx_reader *reader, struct nesting *nesting,
                                         const unsigned char *at, struct mx_scan *out)
@@ -194,7 +189,7 @@ static const unsigned char *scan_member(struct mx_reader *reader, struct nesting
     at = skip_name(reader, at);
     if (!at)
         return NULL;
-    member.name = slice_between(begin + 1, at - 1);
+    member.name = mx_between(begin + 1, at - 1);
     member.name_escaped = reader->escaped;
     begin = skip_colon(reader, at);
     if (!begin)
@@ -204,7 +199,7 @@ static const unsigned char *scan_member(struct mx_reader *reader, struct nesting
                                        : skip_value(reader, nesting, begin);
     if (!at)
         return NULL;
-    member.value = slice_between(begin, at);
+    member.value = mx_between(begin, at);
     member.type = mx_type_of(*begin);
     member.value_escaped = reader->escaped;
     if (out->count < MCPX_MEMBERS_MAX)
@@ -265,7 +260,7 @@ enum mcpx_err mx_scan(struct mcpx_slice text, size_t depth_max, struct mx_scan *
     at = begin < reader.end && *begin == '{' ? scan_members(&reader, &nesting, begin, out)
                                              : skip_value(&reader, &nesting, begin);
     if (at) {
-        out->value = slice_between(begin, at);
+        out->value = mx_between(begin, at);
         out->depth = nesting.deepest;
         at = mx_space_skip(at, reader.end);
         if (at < reader.end)

@@ -142,6 +142,13 @@ const unsigned char *mx_string_skip(struct mx_reader *reader, const unsigned cha
  */
 const unsigned char *mx_scalar_skip(struct mx_reader *reader, const unsigned char *at);
 
+/** The bytes from one place of a text to another. */
+static inline struct mcpx_slice mx_between(const void *from, const void *to)
+{
+    return (struct mcpx_slice){(const char *)from,
+                               (size_t)((const char *)to - (const char *)from)};
+}
+
 /** mx_space_skip where there is some, or the text ends. */
 const unsigned char *mx_space_run(const unsigned char *at, const unsigned char *end);
 

@@ -107,7 +107,7 @@ static size_t decimal_number(const struct reader *r, size_t *ahead)
 {
     size_t number = 0;
 
-    for (; peek(r, *ahead) >= '0' && peek(r, *ahead) <= '9'; ++*ahead)
+    for (; mx_is_digit(peek(r, *ahead)); ++*ahead)
         number = number < 9999999 ? number * 10 + (size_t)(peek(r, *ahead) - '0') : 99999999;
     return number;
 }
@@ -211,23 +211,14 @@ static bool take_reference(struct reader *r, size_t len, size_t number, struct m
     return true;
 }
 
-static bool is_letter(char byte)
-{
-    return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
-}
-
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* The name in <> that begins `ahead` bytes from here; empty when there is none. */
 static struct mcpx_slice group_name(const struct reader *r, size_t ahead)
 {
     struct mcpx_slice name = {r->pattern.text + r->at + ahead, 0};
     char byte = peek(r, ahead);
 
-    while (is_letter(byte) || byte == '_' || byte == '$' || (name.len > 0 && is_digit(byte)))
+    while (mx_is_letter(byte) || byte == '_' || byte == '$' ||
+           (name.len > 0 && mx_is_digit(byte)))
         byte = peek(r, ahead + ++name.len);
     if (byte != '>')
         name.len = 0;
@@ -264,8 +255,8 @@ static bool take_escape(struct reader *r)
     case 'S':
         return take_set(r, no_space);
     case 'c':
-        return is_letter(peek(r, 2)) ? put_code_point(r, 3, peek(r, 2) & 31)
-                                     : refuse(r, "must have a letter after \\c");
+        return mx_is_letter(peek(r, 2)) ? put_code_point(r, 3, peek(r, 2) & 31)
+                                        : refuse(r, "must have a letter after \\c");
     case 'x':
         return hex_number(r, 2, 2) >= 0
                    ? put_code_point(r, 4, hex_number(r, 2, 2))
@@ -280,8 +271,8 @@ static bool take_escape(struct reader *r)
         return peek(r, 2) == '<' && name.len > 0 ? take_reference(r, name.len + 4, 0, name)
                                                  : refuse(r, no_name);
     case '0':
-        return is_digit(peek(r, 2)) ? refuse(r, "must not have a digit after \\0")
-                                    : put(r, 2, "\\x{0}");
+        return mx_is_digit(peek(r, 2)) ? refuse(r, "must not have a digit after \\0")
+                                       : put(r, 2, "\\x{0}");
     default:
         number = decimal_number(r, &len);
         return len > 1 ? take_reference(r, len, number, (struct mcpx_slice){NULL, 0})
@@ -339,7 +330,7 @@ static size_t quantifier(const struct reader *r)
 
     if (peek(r, 0) == '*' || peek(r, 0) == '+' || peek(r, 0) == '?')
         return 1;
-    if (peek(r, 0) != '{' || !is_digit(peek(r, 1)))
+    if (peek(r, 0) != '{' || !mx_is_digit(peek(r, 1)))
         return 0;
     decimal_number(r, &len);
     if (peek(r, len) == ',') {
@@ -373,7 +364,7 @@ static bool take_class_character(struct reader *r)
 
     if (byte == '\\')
         return take_escape(r);
-    if (byte > ' ' && byte < 127 && !is_letter(byte) && !is_digit(byte)) {
+    if (byte > ' ' && byte < 127 && !mx_is_letter(byte) && !mx_is_digit(byte)) {
         mcpx_text_puts(r->out, "\\"); /* PCRE2 has [:alpha:] */
         return pass(r, 1);
     }

@@ -55,10 +55,8 @@ void mx_uri_split(struct mcpx_slice uri, struct mcpx_slice *document,
 static bool is_scheme(struct mcpx_slice text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        char byte = (char)(text.text[i] | 0x20);
-        bool letter = byte >= 'a' && byte <= 'z';
-
-        if (!letter && (i == 0 || !memchr("0123456789+-.", text.text[i], 13)))
+        if (!mx_is_letter(text.text[i]) &&
+            (i == 0 || !memchr("0123456789+-.", text.text[i], 13)))
             return false;
     }
     return text.len > 0;

@@ -151,36 +151,11 @@ static bool next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
     return true;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-struct mcpx_slice mx_http_trimmed(struct mcpx_slice text)
-{
-    while (text.len && is_blank(*text.text)) {
-        text.text++;
-        text.len--;
-    }
-    while (text.len && is_blank(text.text[text.len - 1]))
-        text.len--;
-    return text;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_alnum(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static bool consists_of(struct mcpx_slice text, const char *others)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!is_alnum(text.text[i]) && (!text.text[i] || !strchr(others, text.text[i])))
+        if (!mx_is_letter(text.text[i]) && !mx_is_digit(text.text[i]) &&
+            (!text.text[i] || !strchr(others, text.text[i])))
             return false;
     return text.len > 0;
 }
@@ -207,8 +182,8 @@ static bool is_authority(struct mcpx_slice text)
 /* "HTTP/1.1" and nothing behind it. Returns false when it is no version at all. */
 static bool read_version(struct mcpx_slice text, int *major, int *minor)
 {
-    if (text.len != 8 || memcmp(text.text, "HTTP/", 5) != 0 || !is_digit(text.text[5]) ||
-        text.text[6] != '.' || !is_digit(text.text[7]))
+    if (text.len != 8 || memcmp(text.text, "HTTP/", 5) != 0 || !mx_is_digit(text.text[5]) ||
+        text.text[6] != '.' || !mx_is_digit(text.text[7]))
         return false;
     *major = text.text[5] - '0';
     *minor = text.text[7] - '0';
@@ -304,7 +279,7 @@ static const struct mx_http_fault *read_field(struct mcpx_slice line,
     out->name = (struct mcpx_slice){line.text, (size_t)(colon - line.text)};
     if (!is_token(out->name))
         return &bad_field; /* a folded line begins with a blank, and so is caught here */
-    out->value = mx_http_trimmed((struct mcpx_slice){colon + 1, line.len - out->name.len - 1});
+    out->value = mx_trim((struct mcpx_slice){colon + 1, line.len - out->name.len - 1}, " \t");
     return NULL;
 }
 
@@ -346,7 +321,7 @@ static bool list_holds(struct mcpx_slice list, const char *word)
         const char *comma = memchr(list.text, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.text) : list.len;
 
-        if (mx_http_same_word(mx_http_trimmed((struct mcpx_slice){list.text, len}), word))
+        if (mx_http_same_word(mx_trim((struct mcpx_slice){list.text, len}, " \t"), word))
             return true;
         len += comma ? 1 : 0;
         list.text += len;

@@ -100,9 +100,6 @@ bool mx_http_is(const struct mx_http_head *head, const char *name, const char *t
 
 /* ---- the small grammar that lines are made of. RFC 9110 section 5.6 ---- */
 
-/** The text without blanks and tabs around it. */
-struct mcpx_slice mx_http_trimmed(struct mcpx_slice text);
-
 /** True when both are the same, in any letter case. */
 bool mx_http_same_word(struct mcpx_slice text, const char *word);
 

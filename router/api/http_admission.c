@@ -6,6 +6,7 @@
  */
 #include "router/api/api.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/match.h"
 #include "lib/wire/http_head.h"
 #include "router/http/http_reply.h"
@@ -27,12 +28,8 @@ enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *be
         *bearer = (struct mcpx_slice){0};
         return MCPX_OK;
     }
-    token.text += scheme.len;
-    token.len -= scheme.len;
-    for (; token.len > 0 && *token.text == ' '; token.len--)
-        token.text++;
-    while (token.len > 0 && token.text[token.len - 1] == ' ')
-        token.len--;
+    token = (struct mcpx_slice){token.text + scheme.len, token.len - scheme.len};
+    token = mx_trim(token, " ");
     if (!mx_http_is_visible(token))
         return MCPX_ETOKEN;
     *bearer = token;

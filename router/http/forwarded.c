@@ -48,7 +48,7 @@ static struct mcpx_slice take_last(struct mcpx_slice *list, char mark)
         quoted ^= is_quote(*list, at - 1);
     last = (struct mcpx_slice){list->text + at, list->len - at};
     *list = at > 0 ? (struct mcpx_slice){list->text, at - 1} : (struct mcpx_slice){NULL, 0};
-    return mx_http_trimmed(last);
+    return mx_trim(last, " \t");
 }
 
 /* An address, perhaps with a port behind it; one of IPv6 then stands in brackets. */

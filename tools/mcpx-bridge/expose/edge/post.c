@@ -19,7 +19,7 @@ enum { DEPTH_MAX = 512 };
 /* The type in front of its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
-    return mx_http_same_word(mx_http_trimmed(bridge_cut(&value, ';')), type);
+    return mx_http_same_word(mx_trim(bridge_cut(&value, ';'), " 	"), type);
 }
 
 /* 127.x.y.z in four numbers: other spellings mean other machines to some. */
