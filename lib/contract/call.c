@@ -5,11 +5,73 @@
 #include "lib/contract/call.h"
 
 #include "lib/contract/terms.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
 
+#include <stdlib.h>
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* The member of `arguments` in which servers of another manner look for it. */
+static const char in_arguments[] = "context";
+
+static struct mcpx_slice in_meta(struct mcpx_slice params)
+{
+    return mcpx_json_get(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER);
+}
+
+/* The context where the server looks for it, in params that it is given; absent if not there. */
+static struct mcpx_slice context_given(const struct mx_context_terms *terms,
+                                   struct mcpx_slice params)
+{
+    return terms->in_arguments
+               ? mcpx_json_get(mcpx_json_get(params, "arguments"), in_arguments)
+               : in_meta(params);
+}
+
+/* The context in a call's params: that of `arguments`, if the server looks there, comes first. */
+static struct mcpx_slice find_given(const struct mx_context_terms *terms,
+                                  struct mcpx_slice params)
+{
+    struct mcpx_slice given = context_given(terms, params);
+
+    return given.text || !terms->in_arguments ? given : in_meta(params);
+}
+
+/* All readers find the same member of that name, or none. */
+static bool is_clear(struct mcpx_slice object, const char *name)
+{
+    struct mx_decisive member = {name, {NULL, 0}};
+
+    return mx_decisive_find(object, &member, 1, NULL);
+}
+
+/* False when two readers could find two different contexts in params. */
+static bool is_context_clear(const struct mx_context_terms *terms, struct mcpx_slice params)
+{
+    return is_clear(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER) &&
+           (!terms->in_arguments ||
+            is_clear(mcpx_json_get(params, "arguments"), in_arguments));
+}
+
+/* The member of params that the context is a part of. */
+static const char *place_of(const struct mx_context_terms *terms)
+{
+    return terms->in_arguments ? "arguments" : "_meta";
+}
+
+/* Appends the new value of that member, which is an object or absent, with the context in it. */
+static void put_context(struct mcpx_text *out, const struct mx_context_terms *terms,
+                    struct mcpx_slice params, struct mcpx_slice context)
+{
+    struct mcpx_slice before = mcpx_json_get(params, place_of(terms));
+    struct mcpx_json_change change = {terms->in_arguments ? in_arguments : MCPX_CONTEXT_MEMBER,
+                                      context};
+
+    mcpx_json_add_changed(out, before.text ? before : MCPX_SLICE("{}"), &change, 1);
+}
 
 /* Where random bytes for each id are in those of a request. */
 enum { RANDOM_REQUEST = 0, RANDOM_SPAN = 16, RANDOM_RUN = 32 };
@@ -88,7 +150,7 @@ static enum mcpx_err begin(struct mx_admitting *a)
     call->input_bytes = a->asked.arguments.len;
     a->params = a->asked.params;
     a->arguments = a->asked.arguments;
-    a->given = mx_context_find(&a->calls->terms->context, a->params);
+    a->given = find_given(&a->calls->terms->context, a->params);
     a->context = a->given;
     if (!err)
         err = keep_plain(a, a->asked.name, &a->name);
@@ -128,7 +190,7 @@ static enum mcpx_err find_context(struct mx_admitting *a)
     struct mcpx_text *made = &a->calls->context;
     enum mcpx_err err;
 
-    if (!mx_context_is_clear(terms, a->params))
+    if (!is_context_clear(terms, a->params))
         return mx_flaw_at(&a->calls->flaw, MCPX_CAUSE_CONTEXT, &unclear);
     if (!a->given.text && terms->policy == MX_CONTEXT_REQUIRE)
         return mx_flaw_at(&a->calls->flaw, MCPX_CAUSE_CONTEXT, &missing);
@@ -148,7 +210,7 @@ static enum mcpx_err find_context(struct mx_admitting *a)
 /* The member of params into which the context would be written has to be an object. */
 static enum mcpx_err check_place(struct mx_admitting *a)
 {
-    const char *place = mx_context_place(&a->calls->terms->context);
+    const char *place = place_of(&a->calls->terms->context);
     enum mcpx_json_type type = mcpx_json_type(mcpx_json_get(a->params, place));
     struct mcpx_schema_error error = {
         mcpx_slice_of(*place == '_' ? "/params/_meta" : "/params/arguments"),
@@ -247,10 +309,10 @@ static enum mcpx_err change_params(struct mx_admitting *a)
         mcpx_json_add_string(&calls->plain, a->call->tool);
         changes[count++] = (struct mcpx_json_change){"name", mcpx_text_view(&calls->plain)};
     }
-    if (terms->policy != MX_CONTEXT_IGNORE && !mx_context_given(terms, a->params).text) {
-        mx_context_put(&calls->part, terms, a->params, a->context);
+    if (terms->policy != MX_CONTEXT_IGNORE && !context_given(terms, a->params).text) {
+        put_context(&calls->part, terms, a->params, a->context);
         changes[count++] =
-            (struct mcpx_json_change){mx_context_place(terms), mcpx_text_view(&calls->part)};
+            (struct mcpx_json_change){place_of(terms), mcpx_text_view(&calls->part)};
     }
     if (count == 0)
         return MCPX_OK;
@@ -269,7 +331,7 @@ static enum mcpx_err check_handed(struct mx_admitting *a)
     const struct mx_context_terms *terms = &a->calls->terms->context;
 
     if (terms->policy == MX_CONTEXT_IGNORE ||
-        mcpx_context_keeps(a->given, mx_context_given(terms, a->params)))
+        mcpx_context_keeps(a->given, context_given(terms, a->params)))
         return MCPX_OK;
     return mx_flaw_set(&a->calls->flaw, MCPX_CAUSE_FAILED);
 }
@@ -370,6 +432,16 @@ static enum mcpx_err walk(struct mx_admitting *a)
     return err;
 }
 
+/* Puts a call into the list. */
+static void enter(struct mcpx_calls *calls, struct mcpx_call *call)
+{
+    call->to = calls->first;
+    if (call->to)
+        call->to->from = call;
+    calls->first = call;
+    calls->count++;
+}
+
 static enum mcpx_err admit(struct mx_admitting *a, struct mcpx_admission *out)
 {
     enum mcpx_err err = walk(a);
@@ -378,7 +450,7 @@ static enum mcpx_err admit(struct mx_admitting *a, struct mcpx_admission *out)
         return err;
     if (err || a->is_handshake)
         return end_here(a, err != MCPX_OK, &out->answer);
-    mx_call_enter(a->calls, a->call);
+    enter(a->calls, a->call);
     out->call = a->call;
     out->tool = a->call->tool;
     if (a->params.text != a->asked.params.text ||
@@ -391,16 +463,17 @@ enum mcpx_err mcpx_calls_admit(struct mcpx_calls *calls,
                                const struct mcpx_call_request *request,
                                struct mcpx_admission *out)
 {
-    struct mx_admitting a = {.calls = calls, .request = request, .call = mx_call_new()};
+    struct mx_admitting a = {.calls = calls, .request = request};
     size_t records = calls->lines.count;
     enum mcpx_err err = MCPX_ENOMEM;
 
     *out = (struct mcpx_admission){0};
     mx_flaw_reset(&calls->flaw);
+    a.call = (struct mcpx_call *)calloc(1, sizeof *a.call);
     if (a.call)
         err = admit(&a, out);
     if (err)
-        mx_lines_cut(&calls->lines, records);
+        calls->lines.count = records;
     if (!out->call)
         mx_call_free(a.call);
     return err;

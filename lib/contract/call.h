@@ -173,20 +173,11 @@ struct mx_asked {
     struct mcpx_slice meta;
 };
 
-/** Makes a call, which is not in the list yet; NULL when memory runs out. */
-struct mcpx_call *mx_call_new(void);
-
 /** Frees a call. */
 void mx_call_free(struct mcpx_call *call);
 
 /** Copies a text for a call; an absent one stays absent. Returns false when memory runs out. */
 bool mx_call_keep(struct mcpx_call *call, struct mcpx_slice text, struct mcpx_slice *out);
-
-/** Puts a call into the list. */
-void mx_call_enter(struct mcpx_calls *calls, struct mcpx_call *call);
-
-/** Takes a call out of the list. */
-void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call);
 
 /**
  * Reads what is asked, and says in calls->flaw what is wrong with it. `call` gets its route.
@@ -195,9 +186,6 @@ void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call);
  */
 enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_request *request,
                            struct mcpx_call *call, struct mx_asked *out);
-
-/** Forgets the records from `count` on. */
-void mx_lines_cut(struct mx_lines *lines, size_t count);
 
 /** Writes down that a call goes to its tool. Returns false when memory runs out. */
 bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);

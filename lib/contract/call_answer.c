@@ -294,6 +294,18 @@ static enum mcpx_err fit(struct ending *e)
     return fail(e);
 }
 
+/* Takes a call out of the list. */
+static void leave(struct mcpx_calls *calls, struct mcpx_call *call)
+{
+    if (call->to)
+        call->to->from = call->from;
+    if (call->from)
+        call->from->to = call->to;
+    else
+        calls->first = call->to;
+    calls->count--;
+}
+
 enum mcpx_err mcpx_calls_answer(struct mcpx_calls *calls, struct mcpx_call *call,
                                 const struct mcpx_call_end *end, struct mcpx_call_answer *out)
 {
@@ -311,7 +323,7 @@ enum mcpx_err mcpx_calls_answer(struct mcpx_calls *calls, struct mcpx_call *call
     }
     if (!mx_call_tell_end(calls, call, &e.outcome) && !err)
         err = MCPX_ENOMEM;
-    mx_call_leave(calls, call);
+    leave(calls, call);
     mx_call_free(call);
     if (err)
         *out = (struct mcpx_call_answer){true, MCPX_SLICE(no_memory)};

@@ -95,11 +95,6 @@ size_t mcpx_calls_count(const struct mcpx_calls *calls)
     return calls->count;
 }
 
-struct mcpx_call *mx_call_new(void)
-{
-    return (struct mcpx_call *)calloc(1, sizeof(struct mcpx_call));
-}
-
 void mx_call_free(struct mcpx_call *call)
 {
     if (!call)
@@ -118,26 +113,6 @@ bool mx_call_keep(struct mcpx_call *call, struct mcpx_slice text, struct mcpx_sl
     return out->text != NULL;
 }
 
-void mx_call_enter(struct mcpx_calls *calls, struct mcpx_call *call)
-{
-    call->to = calls->first;
-    if (call->to)
-        call->to->from = call;
-    calls->first = call;
-    calls->count++;
-}
-
-void mx_call_leave(struct mcpx_calls *calls, struct mcpx_call *call)
-{
-    if (call->to)
-        call->to->from = call->from;
-    if (call->from)
-        call->from->to = call->to;
-    else
-        calls->first = call->to;
-    calls->count--;
-}
-
 /* A new record, empty; NULL when memory runs out. */
 static struct mcpx_text *lines_next(struct mx_lines *lines, enum mcpx_record which)
 {
@@ -154,11 +129,6 @@ static struct mcpx_text *lines_next(struct mx_lines *lines, enum mcpx_record whi
     mcpx_text_reset(&line->text);
     line->which = which;
     return &line->text;
-}
-
-void mx_lines_cut(struct mx_lines *lines, size_t count)
-{
-    lines->count = count;
 }
 
 bool mcpx_calls_next_record(struct mcpx_calls *calls, enum mcpx_record *which,
@@ -360,7 +330,7 @@ bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
         (calls->terms->validate == MX_VALIDATE_OFF || validate(calls, call, outcome));
 
     if (!is_told)
-        mx_lines_cut(&calls->lines, before);
+        calls->lines.count = before;
     return is_told;
 }
 

@@ -6,7 +6,6 @@
 #include "lib/contract/terms.h"
 
 #include "lib/base/digits.h"
-#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/json/number.h"
 #include "lib/schema/program.h"
@@ -16,60 +15,6 @@
 #include <stdlib.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-/* The member of `arguments` in which servers of another manner look for it. */
-static const char in_arguments[] = "context";
-
-static struct mcpx_slice in_meta(struct mcpx_slice params)
-{
-    return mcpx_json_get(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER);
-}
-
-struct mcpx_slice mx_context_given(const struct mx_context_terms *terms,
-                                   struct mcpx_slice params)
-{
-    return terms->in_arguments
-               ? mcpx_json_get(mcpx_json_get(params, "arguments"), in_arguments)
-               : in_meta(params);
-}
-
-struct mcpx_slice mx_context_find(const struct mx_context_terms *terms,
-                                  struct mcpx_slice params)
-{
-    struct mcpx_slice given = mx_context_given(terms, params);
-
-    return given.text || !terms->in_arguments ? given : in_meta(params);
-}
-
-/* All readers find the same member of that name, or none. */
-static bool is_clear(struct mcpx_slice object, const char *name)
-{
-    struct mx_decisive member = {name, {NULL, 0}};
-
-    return mx_decisive_find(object, &member, 1, NULL);
-}
-
-bool mx_context_is_clear(const struct mx_context_terms *terms, struct mcpx_slice params)
-{
-    return is_clear(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER) &&
-           (!terms->in_arguments ||
-            is_clear(mcpx_json_get(params, "arguments"), in_arguments));
-}
-
-const char *mx_context_place(const struct mx_context_terms *terms)
-{
-    return terms->in_arguments ? "arguments" : "_meta";
-}
-
-void mx_context_put(struct mcpx_text *out, const struct mx_context_terms *terms,
-                    struct mcpx_slice params, struct mcpx_slice context)
-{
-    struct mcpx_slice before = mcpx_json_get(params, mx_context_place(terms));
-    struct mcpx_json_change change = {terms->in_arguments ? in_arguments : MCPX_CONTEXT_MEMBER,
-                                      context};
-
-    mcpx_json_add_changed(out, before.text ? before : MCPX_SLICE("{}"), &change, 1);
-}
 
 /* Appends a member: the terms' own value, else the text as a string. */
 static void add_text(struct mcpx_text *out, const struct mcpx_terms *terms, const char *name,
