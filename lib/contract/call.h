@@ -212,10 +212,6 @@ bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
  */
 bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
 
-/** What is known of a call, for envelopes. */
-struct mcpx_wrap mx_call_wrap(const struct mcpx_calls *calls, const struct mcpx_call *call,
-                              struct mcpx_instant now);
-
 /**
  * Composes the answer that says calls->flaw: an error, or an envelope, as the tool's terms say.
  *

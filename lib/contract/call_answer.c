@@ -27,8 +27,9 @@ struct ending {
     bool is_read; /* the value is valid by the schema of its tool */
 };
 
-struct mcpx_wrap mx_call_wrap(const struct mcpx_calls *calls, const struct mcpx_call *call,
-                              struct mcpx_instant now)
+/* What is known of a call, for envelopes. */
+static struct mcpx_wrap wrap_of(const struct mcpx_calls *calls, const struct mcpx_call *call,
+                                struct mcpx_instant now)
 {
     return (struct mcpx_wrap){
         .form = call->terms->form,
@@ -63,7 +64,7 @@ static enum mcpx_err add_envelope(struct mcpx_calls *calls, const struct mcpx_ca
                                   const struct mcpx_call_end *end)
 {
     const struct mx_flaw *flaw = &calls->flaw;
-    struct mcpx_wrap wrap = mx_call_wrap(calls, call, end ? end->now : call->start);
+    struct mcpx_wrap wrap = wrap_of(calls, call, end ? end->now : call->start);
     struct mcpx_failure failure = {.cause = flaw->cause};
     struct mcpx_text data = {0};
     enum mcpx_err err = MCPX_ENOMEM;
@@ -186,7 +187,7 @@ static enum mcpx_err note_broken(struct ending *e)
 static enum mcpx_err wrap(struct ending *e)
 {
     struct mcpx_calls *calls = e->calls;
-    struct mcpx_wrap call = mx_call_wrap(calls, e->call, e->end->now);
+    struct mcpx_wrap call = wrap_of(calls, e->call, e->end->now);
     enum mcpx_err err;
 
     call.is_read = e->is_read;

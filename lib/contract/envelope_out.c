@@ -181,6 +181,15 @@ static void add_structured(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
     mx_json_end_object(out);
 }
 
+/* True when a value is an object with strings `code`, not empty, and `message`. */
+static bool is_structured(struct mcpx_slice value)
+{
+    struct mcpx_slice code = mcpx_json_get(value, "code");
+
+    return mcpx_json_type(code) == MCPX_JSON_STRING && code.len > 2 &&
+           mcpx_json_type(mcpx_json_get(value, "message")) == MCPX_JSON_STRING;
+}
+
 /* Appends the tool's structured errors: the value is one, or its `error`, or items of `errors`. */
 static bool add_all_structured(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                                struct mcpx_slice value)
@@ -190,7 +199,7 @@ static bool add_all_structured(struct mcpx_text *out, struct mcpx_wrapper *wrapp
     bool any = false;
 
     while (mx_error_walk_next(&walk, &at)) {
-        if (!mx_is_structured_error(at))
+        if (!is_structured(at))
             continue;
         add_structured(out, wrapper, at);
         any = true;

@@ -27,14 +27,6 @@ struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points)
     return text;
 }
 
-bool mx_is_structured_error(struct mcpx_slice value)
-{
-    struct mcpx_slice code = mcpx_json_get(value, "code");
-
-    return mcpx_json_type(code) == MCPX_JSON_STRING && code.len > 2 &&
-           mcpx_json_type(mcpx_json_get(value, "message")) == MCPX_JSON_STRING;
-}
-
 bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out)
 {
     switch (walk->step) {

@@ -71,9 +71,6 @@ bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESU
 /** The beginning of a text: at most so many code points. */
 struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points);
 
-/** True when a value is an object with strings `code`, not empty, and `message`. */
-bool mx_is_structured_error(struct mcpx_slice value);
-
 /**
  * The objects in which a tool may say what went wrong: the value itself, its member `error`, the
  * items of its list `errors`. Zero-initialised but for `value` is before the first.

@@ -8,8 +8,6 @@
 #include "lib/json/number.h"
 #include "lib/json/tree.h"
 
-#include <stdlib.h>
-
 /* Digits of the largest number that is counted to. */
 enum { COUNT_DIGITS = 10 };
 
@@ -134,22 +132,4 @@ const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node)
     else
         mx_library_starve(build->library);
     return regex;
-}
-
-uint32_t mx_build_constant(struct mx_build *build, uint32_t node)
-{
-    mcpx_text_puts(&build->constants, build->program->value_count ? "," : "[");
-    mcpx_text_slice(&build->constants, mx_tree_bytes(build->tree, node));
-    return (uint32_t)build->program->value_count++;
-}
-
-void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target)
-{
-    if (!mx_make_room(&build->pending, build->pending_count, &build->pending_room,
-                      sizeof *build->pending)) {
-        mx_library_starve(build->library);
-        return;
-    }
-    build->pending[build->pending_count++] =
-        (struct mx_pending){build->at, mx_build_text(build, node), node, target, {NULL, 0}};
 }

@@ -91,12 +91,6 @@ uint32_t mx_build_count(struct mx_build *build, enum mx_keyword key, uint32_t ot
 /** Compiles a pattern. `node` is the string or name. NULL on failure, which is noted. */
 const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node);
 
-/** Keeps a value as a constant; gives its number. */
-uint32_t mx_build_constant(struct mx_build *build, uint32_t node);
-
-/** Notes a reference: `node` is its string, `target` is filled when all is known. */
-void mx_build_reference(struct mx_build *build, uint32_t node, struct mx_target *target);
-
 /** Counts work that is done besides reading the text. False when it is too much: noted. */
 bool mx_build_spend(struct mx_build *build, uint64_t work);
 

@@ -9,28 +9,6 @@
 
 #include <stdlib.h>
 
-/* Frees the texts. */
-void mx_program_fini(struct mx_program *program)
-{
-    for (size_t i = 0; i < program->regex_count; i++)
-        mx_regex_free(program->regexes[i]);
-    free(program->regexes);
-    free(program->units);
-    free(program->ops);
-    free(program->values);
-    mx_tree_fini(&program->constants);
-    mx_arena_fini(&program->arena);
-}
-
-size_t mx_program_bytes(const struct mx_program *program)
-{
-    return program->arena.bytes + program->unit_count * sizeof *program->units +
-           program->op_count * sizeof *program->ops +
-           program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
-           program->value_count * sizeof *program->values +
-           program->constants.room * sizeof *program->constants.nodes;
-}
-
 /* Memory of one evaluation: for each byte of the text, besides its index, and in any case. */
 enum { SCRATCH_PER_BYTE = 12, SCRATCH_MIN = 64 * 1024 };
 
@@ -57,6 +35,15 @@ static struct mx_workspace *workspace_of(struct mcpx_schema_report *report)
     return report->workspace;
 }
 
+static void findings_fini(struct mx_findings *findings)
+{
+    for (size_t i = 0; i <= MCPX_SCHEMA_ERRORS_MAX; i++) {
+        mcpx_text_fini(&findings->first[i].path);
+        mcpx_text_fini(&findings->first[i].keyword);
+        mcpx_text_fini(&findings->first[i].message);
+    }
+}
+
 void mcpx_schema_report_fini(struct mcpx_schema_report *report)
 {
     struct mx_workspace *workspace = report->workspace;
@@ -65,7 +52,7 @@ void mcpx_schema_report_fini(struct mcpx_schema_report *report)
         mx_tree_fini(&workspace->tree);
         mx_arena_fini(&workspace->scratch);
         mx_regex_matcher_free(workspace->matcher);
-        mx_findings_fini(&workspace->findings);
+        findings_fini(&workspace->findings);
         mcpx_text_fini(&workspace->base);
     }
     free(workspace);

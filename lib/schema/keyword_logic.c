@@ -172,7 +172,13 @@ static void add_reference(struct mx_build *build, enum mx_keyword key,
     if (!target)
         return;
     target->dynamic = dynamic;
-    mx_build_reference(build, node, target);
+    if (!mx_make_room(&build->pending, build->pending_count, &build->pending_room,
+                      sizeof *build->pending)) {
+        mx_library_starve(build->library);
+        return;
+    }
+    build->pending[build->pending_count++] =
+        (struct mx_pending){build->at, mx_build_text(build, node), node, target, {NULL, 0}};
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, target});
 }
 

@@ -100,8 +100,12 @@ static int compare_values(const void *a, const void *b)
 
 static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
 {
+    uint32_t constant = (uint32_t)build->program->value_count++;
+
+    mcpx_text_puts(&build->constants, constant ? "," : "[");
+    mcpx_text_slice(&build->constants, mx_tree_bytes(build->tree, node));
     choice->values[choice->count++] =
-        (struct value){mx_tree_value_hash(build->tree, node), mx_build_constant(build, node)};
+        (struct value){mx_tree_value_hash(build->tree, node), constant};
 }
 
 /* `list` is an array of values or, for `const`, 0. */

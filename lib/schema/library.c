@@ -270,12 +270,6 @@ void mx_library_fini(struct mx_library *library)
     mx_arena_fini(&library->arena);
 }
 
-const struct mx_resource *mx_library_resource(const struct mx_library *library,
-                                              struct mx_place place)
-{
-    return &library->resources[library->documents[place.document].resource_of[place.node]];
-}
-
 static uint64_t hash_of(const struct mx_library *library, uint32_t of, struct mcpx_slice name)
 {
     return mx_map_hash(library->key, name) + of * UINT64_C(0x9e3779b97f4a7c15);

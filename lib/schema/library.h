@@ -235,10 +235,6 @@ void mx_library_init(struct mx_library *library, const struct mcpx_schema_option
 /** Frees it. */
 void mx_library_fini(struct mx_library *library);
 
-/** The resource that a schema belongs to. */
-const struct mx_resource *mx_library_resource(const struct mx_library *library,
-                                              struct mx_place place);
-
 /** Notes why the schema cannot be used, unless that is known. Both texts are borrowed. */
 bool mx_library_refuse(struct mx_library *library, struct mx_place place, const char *keyword,
                        const char *reason);
@@ -252,7 +248,7 @@ bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_
 /** Notes that memory ran out. Returns false. */
 bool mx_library_starve(struct mx_library *library);
 
-/** The number of the resource, or of the anchor `of` one, with this name; MX_NONE: there is none. */
+/** The number of the resource, or of the anchor `of` one, with this name; MX_NONE: none has. */
 uint32_t mx_library_find(const struct mx_library *library, uint32_t of,
                          struct mcpx_slice name);
 

@@ -158,12 +158,6 @@ struct mx_tools_share {
 /** Lent for as long as the shelf lives. */
 struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf);
 
-/** Frees what a program holds. */
-void mx_program_fini(struct mx_program *program);
-
-/** Bytes of memory that it holds. */
-size_t mx_program_bytes(const struct mx_program *program);
-
 /**
  * Part of an indexed text that is to be judged.
  *

@@ -356,13 +356,13 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
                        struct mcpx_slice reference, struct mx_place *out,
                        struct mcpx_slice *name)
 {
+    uint32_t resource = library->documents[from.document].resource_of[from.node];
     struct mcpx_text uri = {0}, decoded = {0};
     struct mcpx_slice document, fragment;
-    uint32_t resource;
     bool found = false;
 
     *name = (struct mcpx_slice){NULL, 0};
-    mx_uri_resolve(mx_library_resource(library, from)->name, reference, &uri);
+    mx_uri_resolve(library->resources[resource].name, reference, &uri);
     mx_uri_split(mcpx_text_view(&uri), &document, &fragment);
     mx_uri_decode(fragment, &decoded);
     if (uri.failed || decoded.failed)

@@ -13,15 +13,6 @@
 
 #include "lib/json/json_write.h"
 
-void mx_findings_fini(struct mx_findings *findings)
-{
-    for (size_t i = 0; i <= MCPX_SCHEMA_ERRORS_MAX; i++) {
-        mcpx_text_fini(&findings->first[i].path);
-        mcpx_text_fini(&findings->first[i].keyword);
-        mcpx_text_fini(&findings->first[i].message);
-    }
-}
-
 void mx_findings_start(struct mx_findings *findings, const struct mx_tree *tree,
                        struct mcpx_slice base)
 {
@@ -72,7 +63,8 @@ static int compare(const struct mx_finding *a, const struct mx_finding *b)
                : mcpx_slice_compare(mcpx_text_view(&a->message), mcpx_text_view(&b->message));
 }
 
-bool mx_findings_wants(const struct mx_findings *findings)
+/* Saves composing messages that nobody reads. Path and keyword are there. */
+static bool is_wanted(const struct mx_findings *findings)
 {
     const struct mx_finding *next = &findings->first[findings->count];
 
@@ -134,7 +126,7 @@ static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op
         return false;
     run->steps -= (int64_t)(next->path.len / BYTES_PER_STEP + 1);
     mcpx_text_puts(&next->keyword, op->action->name);
-    if (!mx_findings_wants(run->findings))
+    if (!is_wanted(run->findings))
         return false;
     if (op->action->tell)
         op->action->tell(op, &next->message);

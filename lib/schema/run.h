@@ -147,9 +147,6 @@ struct mx_findings {
     struct mx_finding first[MCPX_SCHEMA_ERRORS_MAX + 1];
 };
 
-/** Frees the texts. */
-void mx_findings_fini(struct mx_findings *findings);
-
 /** Begins a search in a text; `base` is borrowed meanwhile. */
 void mx_findings_start(struct mx_findings *findings, const struct mx_tree *tree,
                        struct mcpx_slice base);
@@ -159,12 +156,6 @@ struct mx_finding *mx_findings_next(struct mx_findings *findings);
 
 /** Appends the JSON Pointer that the trail stands for. */
 void mx_findings_path(const struct mx_findings *findings, struct mcpx_text *out);
-
-/**
- * True when the error being composed, of which path and keyword are there, would be kept. Saves
- * composing messages that nobody reads.
- */
-bool mx_findings_wants(const struct mx_findings *findings);
 
 /** Keeps the error that was composed if it is among the first and was not found before. */
 void mx_findings_keep(struct mx_findings *findings);

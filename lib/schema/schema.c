@@ -40,6 +40,29 @@ struct making {
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
                           struct mcpx_schema **out);
 
+/* Frees what a program holds. */
+static void program_fini(struct mx_program *program)
+{
+    for (size_t i = 0; i < program->regex_count; i++)
+        mx_regex_free(program->regexes[i]);
+    free(program->regexes);
+    free(program->units);
+    free(program->ops);
+    free(program->values);
+    mx_tree_fini(&program->constants);
+    mx_arena_fini(&program->arena);
+}
+
+/* Bytes of memory that it holds. */
+static size_t program_bytes(const struct mx_program *program)
+{
+    return program->arena.bytes + program->unit_count * sizeof *program->units +
+           program->op_count * sizeof *program->ops +
+           program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
+           program->value_count * sizeof *program->values +
+           program->constants.room * sizeof *program->constants.nodes;
+}
+
 struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
 {
     schema->references++;
@@ -50,7 +73,7 @@ void mcpx_schema_unref(struct mcpx_schema *schema)
 {
     if (!schema || --schema->references > 0)
         return;
-    mx_program_fini(&schema->program);
+    program_fini(&schema->program);
     free(schema);
 }
 
@@ -246,7 +269,7 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
         mcpx_schema_unref(schema);
         return err;
     }
-    schema->bytes = sizeof *schema + mx_program_bytes(&schema->program);
+    schema->bytes = sizeof *schema + program_bytes(&schema->program);
     *out = schema;
     return MCPX_OK;
 }
