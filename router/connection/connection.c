@@ -31,7 +31,8 @@ struct close_cause close_cause_of_client(int code, struct mcpx_slice payload)
     return cause;
 }
 
-struct close_cause close_cause_of_router(enum mcpx_err err)
+/* The router has closed it, because of `err`. */
+static struct close_cause close_cause_of_router(enum mcpx_err err)
 {
     return (struct close_cause){.code = mcpx_error_close(err), .reason = mcpx_error_wire(err)};
 }

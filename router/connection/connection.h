@@ -162,9 +162,6 @@ struct close_cause close_cause_lost(void);
 /** The participant has closed it. `payload` is its close frame's, and borrowed. */
 struct close_cause close_cause_of_client(int code, struct mcpx_slice payload);
 
-/** The router has closed it, because of `err`. */
-struct close_cause close_cause_of_router(enum mcpx_err err);
-
 /**
  * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
  * socket (connection_free).

@@ -34,21 +34,14 @@ void listener_close_all(struct edge *edge);
  */
 enum mcpx_err ws_server_open(struct edge *edge);
 
-/**
- * Hands over a non-blocking socket that `listener` has accepted from a whole address, which was
- * charged for `looks` (gate_looks). Takes `fd` in any case.
- */
-void ws_server_adopt(const struct listener *listener, int fd, struct address origin,
-                     uint64_t looks);
-
 /** Makes libwebsockets look at its timers, when edge->wake_lws says that it has to. */
 void ws_server_wake(struct edge *edge);
 
-/** Begins the end: every connection is cut. The loop has to run until it is empty. */
+/**
+ * Begins the end: every connection is cut. The loop has to run until it is empty; then a second
+ * call ends it.
+ */
 void ws_server_close(struct edge *edge);
-
-/** Ends it, after the loop has become empty. */
-void ws_server_free(struct edge *edge);
 
 /*
  * ---- bytes that were read go to the part that the connection's state names, each in its
@@ -125,30 +118,6 @@ void http_server_end(struct connection *connection);
  * that is known only then is a close frame. Protocol: section 7.
  */
 
-/**
- * May one more of this participant wait to be let in? They count as connections. Returns MCPX_OK,
- * MCPX_EFULL, or MCPX_ESHARE.
- */
-enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant);
-
-/**
- * The connection, just upgraded, waits to be let in.
- *
- * grant      kept
- * admission  its slices lie in `scratch`, which is taken over
- *
- * False when memory runs out.
- */
-bool guests_add(struct connection *connection, struct grant *grant,
-                const struct admission *admission, struct mcpx_text *scratch);
-
-/**
- * The hub has let the connection in. It is a member, and is not read before its join is stored.
- *
- * replaces   another connection of its participant has to give way
- */
-void guests_enter(struct connection *connection, struct peer *peer, bool replaces);
-
 /** Closes those who wait to be let in and are to be removed; `edge` is a struct edge. Returns how
  * many. */
 size_t guests_turn_away(void *edge, const struct removal *removal);
@@ -156,20 +125,11 @@ size_t guests_turn_away(void *edge, const struct removal *removal);
 /** Lets those go on whose join has been stored or refused since. */
 void guests_turn(struct edge *edge);
 
-/** True when a participant that is let in would take the place of another connection. */
-bool guests_replaces(const struct edge *edge, const struct peer *peer);
-
 /*
  * From an HTTP request to a member of a topic. RFC 6455 section 4.2.
  */
 
 struct mx_http_head;
-
-/**
- * Does the request ask for a WebSocket? An Upgrade to anything else is passed over, as RFC 9110
- * section 7.8 permits: some clients ask for HTTP/2 with every request.
- */
-bool upgrade_is_asked(const struct mx_http_head *head);
 
 /**
  * Answers such a request: with 101, and the participant has entered its topic; or with what is
@@ -199,9 +159,6 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len);
  * bytes. Returns true when there may be more to write.
  */
 bool flush_round(struct edge *edge);
-
-/** Writes what one member has waiting. */
-void flush_connection(struct connection *connection);
 
 /* ---- who has to go: connections that are late, slow, or too many. ---- */
 
@@ -328,15 +285,16 @@ enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice top
 
 /**
  * Judges a connection that was judged under another configuration: its participant has other grants
- * from the next message on, or is condemned. Nobody is told where nothing has changed.
+ * from the next message on, or is condemned. Nobody is told where nothing has changed. True when
+ * that took more than a look.
  */
-void rejudge_connection(struct connection *connection);
+bool rejudge_connection(struct connection *connection);
 
 /** The same, where it is due; to be called before anything of the connection is looked at. */
 static inline void rejudge_if_due(struct connection *connection)
 {
     if (connection->generation != connection->edge->generation)
-        rejudge_connection(connection);
+        (void)rejudge_connection(connection);
 }
 
 /** Does that for some connections, in each turn. True while others are left. */

@@ -27,7 +27,8 @@ static bool is_full(uint64_t count, size_t max)
     return max != 0 && count >= max;
 }
 
-enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant)
+/* May one more of this participant wait to be let in? They count as connections. */
+static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant)
 {
     const struct hub_config *config = &edge->config->hub;
     const struct mx_holders *waiting = &edge->guests.waiting;
@@ -38,6 +39,63 @@ enum mcpx_err guests_may_wait(const struct edge *edge, const struct grant *grant
         return MCPX_OK;
     hub_note_cap(edge->hub, CAP_CONNECTIONS);
     return MCPX_ESHARE;
+}
+
+/* ---- let in ---- */
+
+/* True when a participant that is let in would take the place of another connection. */
+static bool replaces_another(const struct edge *edge, const struct peer *peer)
+{
+    const struct topic *topic = hub_topic_find(edge->hub, peer_topic_name(peer));
+
+    return topic && peer_is_joining(peer) && topic_peer(topic, peer_id(peer));
+}
+
+static void log_admission(const char *event, const struct connection *connection)
+{
+    const struct peer *peer = connection->peer;
+
+    LOG(LOG_INFO, event, log_text("participant", peer_id(peer)), log_identity(peer),
+        log_text("topic", peer_topic_name(peer)), log_connection(connection),
+        log_string("remote", connection_remote(connection)));
+}
+
+static void log_entered(const struct connection *connection)
+{
+    log_admission("admitted", connection);
+    if (connection->replaces)
+        log_admission("takeover", connection); /* the other one departs: "replaced" */
+}
+
+/* The hub has let the connection in. It is not read before its join is stored. */
+static void let_in(struct connection *connection, struct peer *peer, bool replaces)
+{
+    connection_join(connection, peer);
+    connection->replaces = replaces;
+    if (peer_is_joining(peer)) {
+        turn_hold(connection);
+        list_append(&connection->edge->guests.joining, &connection->in_joining);
+    } else {
+        log_entered(connection);
+        turn_release(connection);
+    }
+}
+
+void guests_turn(struct edge *edge)
+{
+    struct link *joining = &edge->guests.joining;
+
+    while (!list_is_empty(joining)) {
+        struct connection *connection =
+            LIST_ELEMENT(joining->next, struct connection, in_joining);
+
+        if (peer_is_joining(connection->peer))
+            return;
+        list_remove(&connection->in_joining);
+        if (!peer_is_condemned(connection->peer))
+            log_entered(connection);
+        turn_release(connection);
+    }
 }
 
 /* ---- waiting to be let in ---- */
@@ -116,7 +174,7 @@ static bool ask(struct waiter *waiter, bool late)
         return true;
     }
     waiters_remove(connection);
-    guests_enter(connection, peer, guests_replaces(edge, peer));
+    let_in(connection, peer, replaces_another(edge, peer));
     return true;
 }
 
@@ -145,7 +203,9 @@ size_t guests_turn_away(void *edge, const struct removal *removal)
     return count;
 }
 
-bool guests_add(struct connection *connection, struct grant *grant,
+/* The connection, just upgraded, waits to be let in; `scratch`, in which the slices of `admission`
+ * lie, is taken. False when memory runs out. */
+static bool add(struct connection *connection, struct grant *grant,
                 const struct admission *admission, struct mcpx_text *scratch)
 {
     struct guest *guest = malloc(sizeof *guest);
@@ -162,61 +222,6 @@ bool guests_add(struct connection *connection, struct grant *grant,
     connection_wait(connection);
     waiters_add(connection, &guest->waiter);
     return true;
-}
-
-/* ---- let in ---- */
-
-bool guests_replaces(const struct edge *edge, const struct peer *peer)
-{
-    const struct topic *topic = hub_topic_find(edge->hub, peer_topic_name(peer));
-
-    return topic && peer_is_joining(peer) && topic_peer(topic, peer_id(peer));
-}
-
-static void log_admission(const char *event, const struct connection *connection)
-{
-    const struct peer *peer = connection->peer;
-
-    LOG(LOG_INFO, event, log_text("participant", peer_id(peer)), log_identity(peer),
-        log_text("topic", peer_topic_name(peer)), log_connection(connection),
-        log_string("remote", connection_remote(connection)));
-}
-
-static void log_entered(const struct connection *connection)
-{
-    log_admission("admitted", connection);
-    if (connection->replaces)
-        log_admission("takeover", connection); /* the other one departs: "replaced" */
-}
-
-void guests_enter(struct connection *connection, struct peer *peer, bool replaces)
-{
-    connection_join(connection, peer);
-    connection->replaces = replaces;
-    if (peer_is_joining(peer)) {
-        turn_hold(connection);
-        list_append(&connection->edge->guests.joining, &connection->in_joining);
-    } else {
-        log_entered(connection);
-        turn_release(connection);
-    }
-}
-
-void guests_turn(struct edge *edge)
-{
-    struct link *joining = &edge->guests.joining;
-
-    while (!list_is_empty(joining)) {
-        struct connection *connection =
-            LIST_ELEMENT(joining->next, struct connection, in_joining);
-
-        if (peer_is_joining(connection->peer))
-            return;
-        list_remove(&connection->in_joining);
-        if (!peer_is_condemned(connection->peer))
-            log_entered(connection);
-        turn_release(connection);
-    }
 }
 
 /*
@@ -241,11 +246,6 @@ static const struct mx_http_fault bad_body = {400, "a request for a WebSocket ha
                                               NULL};
 static const struct mx_http_fault bad_subprotocol = {
     400, "Sec-WebSocket-Protocol has to be absent or to offer mcpx", NULL};
-
-bool upgrade_is_asked(const struct mx_http_head *head)
-{
-    return head->minor == 1 && mx_http_lists(head, "upgrade", "websocket");
-}
 
 /* 22 digits of base64 and "==": 16 bytes. */
 static bool is_key(struct mcpx_slice key)
@@ -341,10 +341,10 @@ static enum mcpx_err judge_entrance(struct connection *connection,
         err = hub_admit(edge->hub, out->grant, &out->admission, connection, edge_now(edge),
                         &out->peer);
     if (err == MCPX_EOPENING && out->grant)
-        return guests_may_wait(edge, out->grant);
+        return may_wait(edge, out->grant);
     if (!err)
         out->replaces =
-            hub_stats(edge->hub)->takeovers != takeovers || guests_replaces(edge, out->peer);
+            hub_stats(edge->hub)->takeovers != takeovers || replaces_another(edge, out->peer);
     return err;
 }
 
@@ -352,9 +352,9 @@ static enum mcpx_err judge_entrance(struct connection *connection,
 static bool enter(struct connection *connection, struct entrance *entrance)
 {
     if (!entrance->peer)
-        return guests_add(connection, entrance->grant, &entrance->admission,
+        return add(connection, entrance->grant, &entrance->admission,
                           &entrance->scratch);
-    guests_enter(connection, entrance->peer, entrance->replaces);
+    let_in(connection, entrance->peer, entrance->replaces);
     return true;
 }
 

@@ -302,6 +302,13 @@ static void upgrade(struct connection *connection)
     exchange_free(exchange);
 }
 
+/* An Upgrade to anything else is passed over, as RFC 9110 section 7.8 permits: some clients ask for
+ * HTTP/2 with every request. */
+static bool asks_for_upgrade(const struct mx_http_head *head)
+{
+    return head->minor == 1 && mx_http_lists(head, "upgrade", "websocket");
+}
+
 static void begin(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
@@ -329,7 +336,7 @@ static void begin(struct connection *connection)
     why = request_read(&exchange->head, &exchange->request);
     if (why)
         answer_refuse(connection, why);
-    else if (upgrade_is_asked(&exchange->head))
+    else if (asks_for_upgrade(&exchange->head))
         upgrade(connection);
     else
         begin_body(connection, rest);

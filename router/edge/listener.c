@@ -95,8 +95,9 @@ enum mcpx_err ws_server_open(struct edge *edge)
     return edge->vhost ? MCPX_OK : MCPX_ESYSTEM;
 }
 
-void ws_server_adopt(const struct listener *listener, int fd, struct address origin,
-                     uint64_t looks)
+/* Hands a socket over that was accepted, and charged for `looks` (gate_looks). Takes `fd`. */
+static void adopt(const struct listener *listener, int fd, struct address origin,
+                  uint64_t looks)
 {
     struct edge *edge = listener->edge;
     struct connection *connection;
@@ -127,13 +128,6 @@ void ws_server_close(struct edge *edge)
 {
     if (edge->lws)
         lws_context_destroy(edge->lws);
-}
-
-void ws_server_free(struct edge *edge)
-{
-    if (edge->lws)
-        lws_context_destroy(edge->lws);
-    edge->lws = NULL;
 }
 
 /* ---- listeners ---- */
@@ -173,7 +167,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
         if (edge->unauthenticated.held >= UNAUTHENTICATED_MAX || edge->count >= edge->room)
             evict_unauthenticated(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        ws_server_adopt(listener, fd, origin, looks);
+        adopt(listener, fd, origin, looks);
         return;
     }
     refusal_note_attempt(edge, from, address_text(from, remote));

@@ -396,7 +396,7 @@ void edge_free(struct edge *edge)
         uv_unref((uv_handle_t *)&edge->wake_store); /* the store's threads may still use it */
     uv_run(&edge->loop,
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
-    ws_server_free(edge);
+    ws_server_close(edge);
     close_store(edge);
     tls_watch_close(edge);
     if (uv_loop_close(&edge->loop))

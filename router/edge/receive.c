@@ -18,6 +18,8 @@
  */
 enum { PRIVATE_MAX = 262144, PONGS_MAX = 16384, PONG_HEAD = 2 };
 
+static void flush_connection(struct connection *connection);
+
 static void log_accepted(const struct connection *connection, const struct verdict *verdict)
 {
     if (!log_wants(LOG_DEBUG) || !connection->peer)
@@ -276,7 +278,7 @@ static void flush_peer(struct connection *connection, struct budget *budget)
         peer_stall(connection->peer); /* full; or closed: what the hub still has is too late */
 }
 
-void flush_connection(struct connection *connection)
+static void flush_connection(struct connection *connection)
 {
     struct budget budget = {WRITES_PER_ROUND, BYTES_PER_ROUND};
 

@@ -78,8 +78,7 @@ static bool rejudge_member(struct connection *connection, bool remind)
     return !equal || remind;
 }
 
-/* True when that took more than a look. */
-static bool judge(struct connection *connection)
+bool rejudge_connection(struct connection *connection)
 {
     bool remind = connection->generation < connection->edge->remind_before;
 
@@ -88,11 +87,6 @@ static bool judge(struct connection *connection)
     list_append(&connection->edge->all, &connection->in_all);
     return connection->state == MEMBER && connection->peer &&
            !peer_is_condemned(connection->peer) && rejudge_member(connection, remind);
-}
-
-void rejudge_connection(struct connection *connection)
-{
-    (void)judge(connection);
 }
 
 static struct connection *first_due(struct edge *edge)
@@ -111,6 +105,6 @@ bool rejudge_turn(struct edge *edge)
     int looks = LOOKS_PER_TURN, changes = CHANGES_PER_TURN;
 
     while (looks-- > 0 && changes > 0 && (connection = first_due(edge)) != NULL)
-        changes -= judge(connection);
+        changes -= rejudge_connection(connection);
     return first_due(edge) != NULL;
 }

@@ -14,6 +14,16 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+/* Does a whole address begin with the first `bits` of another? */
+static bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
+{
+    unsigned rest = bits % 8;
+    unsigned char mask = (unsigned char)(0xff00U >> rest);
+
+    return memcmp(whole.bytes, with, bits / 8) == 0 &&
+           (rest == 0 || ((whole.bytes[bits / 8] ^ with[bits / 8]) & mask) == 0);
+}
+
 bool forwarded_is_trusted(const struct config *config, struct address whole)
 {
     for (size_t i = 0; i < config->proxy_count; i++)
@@ -296,15 +306,6 @@ bool address_read(struct mcpx_slice text, struct address *out)
         return false;
     *out = address;
     return true;
-}
-
-bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
-{
-    unsigned rest = bits % 8;
-    unsigned char mask = (unsigned char)(0xff00U >> rest);
-
-    return memcmp(whole.bytes, with, bits / 8) == 0 &&
-           (rest == 0 || ((whole.bytes[bits / 8] ^ with[bits / 8]) & mask) == 0);
 }
 
 struct address address_network(struct address address)

@@ -39,9 +39,6 @@ struct address address_shared(struct address whole);
  */
 bool address_read(struct mcpx_slice text, struct address *out);
 
-/** Does a whole address begin with the first `bits` of another? */
-bool address_begins(struct address whole, const unsigned char *with, unsigned bits);
-
 /**
  * What one customer of a network may hold many addresses of: the first 48 bits of an IPv6 address.
  * An IPv4 address is its own.
