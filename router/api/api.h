@@ -47,17 +47,6 @@ api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_
 /** True from the moment a shutdown begins. */
 bool api_is_going(const struct http_api *api);
 
-/**
- * Reads a query into call->query, whose values are decoded into `scratch`, and a body into
- * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a
- * problem.
- */
-bool api_read_query(struct api_call *call, const struct http_param *rows,
-                    struct mcpx_slice query, struct mcpx_text *scratch,
-                    struct http_reply *reply);
-bool api_read_body(struct api_call *call, const struct http_param *rows,
-                   struct http_reply *reply);
-
 /** Is it the name of a topic? Else the reply is a problem, MCPX_ETOPIC. */
 bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
 
@@ -95,10 +84,6 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
 
 /** Whom the path names, and who asks. False, with a problem, when it names nobody. */
 bool api_target(const struct api_call *call, struct change_act *act, struct http_reply *reply);
-
-/** Tells log and audit of an act: `topic`, `by` and `address` of the note are filled. */
-void api_tell(const struct api_call *call, const struct change_act *act,
-              struct audit_note *note);
 
 /** Appends a member with an instant; nothing when it is 0. */
 void api_write_time(struct mcpx_text *out, const char *name, int64_t wall_ms);

@@ -165,8 +165,9 @@ static enum mcpx_err write_outcome(const struct wish *wish, const struct outcome
 
 /* ---- told ---- */
 
-void api_tell(const struct api_call *call, const struct change_act *act,
-              struct audit_note *note)
+/* Tells log and audit of an act: `topic`, `by` and `address` of the note are filled. */
+static void tell_of(const struct api_call *call, const struct change_act *act,
+                    struct audit_note *note)
 {
     char address[ADDRESS_TEXT_SIZE];
 
@@ -181,7 +182,7 @@ static void tell(const struct api_call *call, const struct change_act *act,
                  enum audit_what what, const struct mcpx_grant *grant,
                  const struct change *made)
 {
-    api_tell(call, act,
+    tell_of(call, act,
              &(struct audit_note){.what = what,
                                   .from = act->identity,
                                   .grant = grant->pattern,
@@ -330,7 +331,7 @@ static void tell_kick(const struct kick *kick, struct mcpx_slice id, struct mcpx
 {
     const struct change_act act = {.topic = topic, .by = kick->act.by};
 
-    api_tell(kick->call, &act,
+    tell_of(kick->call, &act,
              &(struct audit_note){
                  .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
                  .from = id,

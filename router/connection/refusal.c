@@ -299,25 +299,6 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     mcpx_text_fini(&scratch);
 }
 
-/* Health checks are always answered, so no refusal is logged. */
-static bool is_probe(const struct http_request *request)
-{
-    return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
-}
-
-void refusal_note_reply(struct connection *connection, const struct http_request *request,
-                        const struct http_reply *reply)
-{
-    static const int statuses[] = {401, 403, 429, 503};
-
-    if (is_probe(request))
-        return;
-    for (size_t i = 0; reply->err && i < sizeof statuses / sizeof *statuses; i++)
-        if (http_reply_status(reply) == statuses[i])
-            refusal_note_request(connection, request, reply->err,
-                                 reply->detail.len ? reply->detail.text : NULL);
-}
-
 void record_turned_away(struct edge *edge, const struct turned_away *who)
 {
     const char *reason = who->reason ? who->reason : mcpx_strerror(who->err);

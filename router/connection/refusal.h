@@ -34,13 +34,6 @@ void refusal_note_attempt(struct edge *edge, struct address from, const char *re
  */
 void refusal_delay(struct connection *connection);
 
-/**
- * refusal_note_request for an answer of the HTTP API that was sent, if it says that somebody may
- * not have what there is (401, 403, 429, 503).
- */
-void refusal_note_reply(struct connection *connection, const struct http_request *request,
-                        const struct http_reply *reply);
-
 /*
  * What the audit is told of refusals; of what is accepted it hears from the hub. Without an audit
  * nothing happens.

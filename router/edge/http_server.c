@@ -59,6 +59,26 @@ static bool takes_body(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("PATCH"));
 }
 
+/* Who asks how the router is gets an answer: nobody is turned away. */
+static bool is_probe(const struct http_request *request)
+{
+    return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
+}
+
+/* Log and audit are told of an answer that says that somebody may not have what there is. */
+static void note_refusal(struct connection *connection, const struct http_request *request,
+                         const struct http_reply *reply)
+{
+    static const int statuses[] = {401, 403, 429, 503};
+
+    if (is_probe(request))
+        return;
+    for (size_t i = 0; reply->err && i < sizeof statuses / sizeof *statuses; i++)
+        if (http_reply_status(reply) == statuses[i])
+            refusal_note_request(connection, request, reply->err,
+                                 reply->detail.len ? reply->detail.text : NULL);
+}
+
 static bool wait_for(struct connection *connection, struct http_reply *reply);
 
 static void answer(struct connection *connection);
@@ -101,7 +121,7 @@ static void answer(struct connection *connection)
         LOG(LOG_DEBUG, "request", log_text("method", request->method),
             log_text("path", request_path(request)),
             log_number("status", http_reply_status(&reply)));
-    refusal_note_reply(connection, request, &reply);
+    note_refusal(connection, request, &reply);
     http_reply_fini(&reply);
 }
 
