@@ -81,8 +81,8 @@ enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
     return MCPX_ALLOWED;
 }
 
-struct mcpx_slice mx_capset_denied_by(const struct mcpx_capset *set,
-                                      const struct mcpx_kind *kind)
+/* The first denial that covers the kind; absent without one. */
+static struct mcpx_slice denied_by(const struct mcpx_capset *set, const struct mcpx_kind *kind)
 {
     for (size_t i = set->grant_count; i < set->grant_count + set->deny_count; i++)
         if (mx_pattern_covers(&set->patterns[i], kind, false))
@@ -90,8 +90,10 @@ struct mcpx_slice mx_capset_denied_by(const struct mcpx_capset *set,
     return (struct mcpx_slice){NULL, 0};
 }
 
-struct mcpx_slice mx_capset_granted_by(struct mcpx_capset *set,
-                                       const struct mcpx_question *question)
+/* The first grant that covers the kind and whose conditions hold, denials apart; or absent.
+ * Sets `depends` as a match does. */
+static struct mcpx_slice granted_by(struct mcpx_capset *set,
+                                    const struct mcpx_question *question)
 {
     bool dotted = mcpx_kind_has_dot_segment(question->kind);
 
@@ -325,8 +327,7 @@ void mx_matcher_free(struct mx_matcher *matcher)
 
 static bool walk(struct mcpx_capset *set)
 {
-    return !mx_capset_denied_by(set, set->question->kind).text &&
-           mx_capset_granted_by(set, set->question).text;
+    return !denied_by(set, set->question->kind).text && granted_by(set, set->question).text;
 }
 
 /* Matches. Returns PCRE2's code: positive for yes; only PCRE2_ERROR_NOMATCH is a certain no. */
@@ -455,14 +456,14 @@ void mcpx_capset_explain(struct mcpx_capset *set, const struct mcpx_question *qu
 {
     *out = (struct mcpx_decision){.nearest = find_nearest(set, question->kind)};
     if (mcpx_capset_allows(set, question)) {
-        out->grant = mx_capset_granted_by(set, question);
+        out->grant = granted_by(set, question);
         return;
     }
     if (mcpx_kind_is_reserved(question->kind)) {
         out->refusal = MCPX_RESERVED_NAMESPACE;
         return;
     }
-    out->grant = mx_capset_denied_by(set, question->kind);
+    out->grant = denied_by(set, question->kind);
     if (out->grant.text)
         out->refusal = MCPX_DENIED; /* and no grant helps against that */
     else

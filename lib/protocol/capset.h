@@ -82,17 +82,6 @@ void mx_matcher_free(struct mx_matcher *matcher);
 enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
                                      const struct mcpx_question *question);
 
-/** The first denial that covers the kind, lent until the set is freed; absent without one. */
-struct mcpx_slice mx_capset_denied_by(const struct mcpx_capset *set,
-                                      const struct mcpx_kind *kind);
-
-/**
- * The first grant that covers the kind and whose conditions hold, denials apart. Lent until the
- * set is freed; absent without one. Sets `depends` as a match does.
- */
-struct mcpx_slice mx_capset_granted_by(struct mcpx_capset *set,
-                                       const struct mcpx_question *question);
-
 /** Longest kind that is remembered; most are half as long. */
 #define MX_MEMO_TEXT_MAX 118
 

@@ -81,7 +81,8 @@ static struct mcpx_slice *string_of(const struct mx_asked *asked, size_t index)
     return (struct mcpx_slice *)((char *)asked + strings[index]);
 }
 
-size_t mx_asked_size(const struct mx_asked *asked)
+/* The bytes of memory that a copy takes. */
+static size_t asked_size(const struct mx_asked *asked)
 {
     size_t size = sizeof *asked + asked->to_count * sizeof *asked->to + 1;
 
@@ -95,7 +96,7 @@ size_t mx_asked_size(const struct mx_asked *asked)
 struct mx_asked *mx_asked_copy(const struct mx_asked *view)
 {
     struct mcpx_slice *to;
-    struct mx_asked *copy = malloc(mx_asked_size(view));
+    struct mx_asked *copy = malloc(asked_size(view));
     char *at;
 
     if (!copy)
@@ -267,7 +268,7 @@ static struct mx_heard *make(const struct mx_asked *asked)
         free(heard);
         return NULL;
     }
-    *heard = (struct mx_heard){.id = copy->id, .asked = copy, .size = mx_asked_size(asked)};
+    *heard = (struct mx_heard){.id = copy->id, .asked = copy, .size = asked_size(asked)};
     return heard;
 }
 
@@ -275,7 +276,7 @@ enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *
 {
     struct mx_heard *before = find(inbound, asked->id), *heard, *gone;
     struct mcpx_slice from = mcpx_identity_of(asked->from);
-    uint64_t weight = weight_of(inbound, mx_asked_size(asked));
+    uint64_t weight = weight_of(inbound, asked_size(asked));
 
     if (before && !mcpx_slice_equal(before->asked->from, asked->from))
         return MCPX_EDUPLICATE;

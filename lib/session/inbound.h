@@ -67,9 +67,6 @@ struct mx_asked {
 /** The view of a received envelope. Borrows both. No proposer, no params. */
 struct mx_asked mx_asked_of(const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc);
 
-/** The bytes of memory that a copy takes. */
-size_t mx_asked_size(const struct mx_asked *asked);
-
 /** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
 struct mx_asked *mx_asked_copy(const struct mx_asked *view);
 

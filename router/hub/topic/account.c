@@ -21,7 +21,8 @@ static uint64_t cost_of(const struct bucket *bucket, uint64_t tokens)
     return tokens < bucket->per_minute ? tokens : bucket->per_minute;
 }
 
-void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct mcpx_now now)
+/* Another rate from now on; nobody owes more than a minute of it. */
+static void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct mcpx_now now)
 {
     uint64_t owed = bucket->per_minute ? bucket->per_minute - bucket_left(bucket, now) : 0;
 

@@ -22,9 +22,6 @@ struct bucket {
     struct mx_bucket cell;
 };
 
-/** Another rate from now on; nobody owes more than a minute of it. */
-void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct mcpx_now now);
-
 /** True, and the tokens are gone, when there are `tokens` left; false changes nothing. */
 bool bucket_take(struct bucket *bucket, uint64_t tokens, struct mcpx_now now);
 

@@ -172,7 +172,8 @@ static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
     return place < topic->peer_count && mcpx_slice_equal(topic->peers[place]->id, id);
 }
 
-size_t topic_place_behind(const struct topic *topic, struct mcpx_slice id)
+/* Index of the first peer whose id sorts behind `id`; 0 when that is absent. */
+static size_t place_behind(const struct topic *topic, struct mcpx_slice id)
 {
     size_t place = id.text ? place_of(topic, id) : 0;
 
@@ -475,7 +476,7 @@ struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            const struct name_page *page, size_t bytes_max,
                                            struct mcpx_text *out)
 {
-    size_t begin = topic_place_behind(topic, page->after), end = begin;
+    size_t begin = place_behind(topic, page->after), end = begin;
     size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
 
     mx_json_begin_array(out, NULL);

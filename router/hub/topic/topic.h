@@ -46,9 +46,6 @@ void topic_release(struct topic *topic);
 /** It may be idle now: nobody points to it, nothing is pending. */
 void topic_settle(struct topic *topic);
 
-/** Index of the first peer whose id sorts behind `id`; 0 when that is absent. */
-size_t topic_place_behind(const struct topic *topic, struct mcpx_slice id);
-
 /** Makes sure that the next topic_insert cannot fail; false when memory runs out. */
 bool topic_reserve(struct topic *topic);
 
@@ -115,12 +112,6 @@ void topic_tell_position(struct topic *topic);
 
 /** Frees what nobody needs or may hold any longer, and counts what is left. */
 void topic_trim(struct topic *topic);
-
-/**
- * Takes readers with full sockets off the oldest part of the log, however little they lag; joiners
- * that await their welcome do without what they would have had of it. True when anybody gave way.
- */
-bool topic_drop_slow(struct topic *topic);
 
 /**
  * Makes room for so many bytes more: of the participant whose topics (those that it joined first)

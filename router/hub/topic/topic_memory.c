@@ -122,7 +122,11 @@ void topic_trim(struct topic *topic)
     pool_count(topic);
 }
 
-bool topic_drop_slow(struct topic *topic)
+/*
+ * Takes readers with full sockets off the oldest part of the log, however little they lag; joiners
+ * that await their welcome do without what they would have had of it. True when anybody gave way.
+ */
+static bool drop_slow(struct topic *topic)
 {
     struct link *readers = log_oldest_readers(&topic->log);
     size_t count = readers ? drop_slow_from_log(topic, readers) : 0;
@@ -157,7 +161,7 @@ static bool shorten(struct topic *topic)
 static void take_from(struct topic *topic)
 {
     if (topic->part.line == POOL_HELD)
-        pool_enter(topic, topic_drop_slow(topic) ? POOL_HISTORY : POOL_WAITING);
+        pool_enter(topic, drop_slow(topic) ? POOL_HISTORY : POOL_WAITING);
     else if (!shorten(topic))
         pool_enter(topic, topic->peer_count > 0 ? POOL_HELD : POOL_NOWHERE);
 }
