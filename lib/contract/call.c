@@ -24,7 +24,7 @@ static struct mcpx_slice in_meta(struct mcpx_slice params)
 
 /* The context where the server looks for it, in params that it is given; absent if not there. */
 static struct mcpx_slice context_given(const struct mx_context_terms *terms,
-                                   struct mcpx_slice params)
+                                       struct mcpx_slice params)
 {
     return terms->in_arguments
                ? mcpx_json_get(mcpx_json_get(params, "arguments"), in_arguments)
@@ -33,7 +33,7 @@ static struct mcpx_slice context_given(const struct mx_context_terms *terms,
 
 /* The context in a call's params: that of `arguments`, if the server looks there, comes first. */
 static struct mcpx_slice find_given(const struct mx_context_terms *terms,
-                                  struct mcpx_slice params)
+                                    struct mcpx_slice params)
 {
     struct mcpx_slice given = context_given(terms, params);
 
@@ -64,7 +64,7 @@ static const char *place_of(const struct mx_context_terms *terms)
 
 /* Appends the new value of that member, which is an object or absent, with the context in it. */
 static void put_context(struct mcpx_text *out, const struct mx_context_terms *terms,
-                    struct mcpx_slice params, struct mcpx_slice context)
+                        struct mcpx_slice params, struct mcpx_slice context)
 {
     struct mcpx_slice before = mcpx_json_get(params, place_of(terms));
     struct mcpx_json_change change = {terms->in_arguments ? in_arguments : MCPX_CONTEXT_MEMBER,
@@ -172,7 +172,7 @@ static enum mcpx_err check_shape(struct mx_admitting *a)
         a->asked.is_hopeless = true;
         mx_flaw_at(flaw, MCPX_CAUSE_INVOCATION, &error);
     }
-    if (mx_flaw_has_failed(flaw))
+    if (flaw->failed)
         return MCPX_ENOMEM;
     if (!flaw->is_found)
         return MCPX_OK;
@@ -269,7 +269,7 @@ static enum mcpx_err check_right(struct mx_admitting *a, struct mcpx_slice tool)
     if (!is_asked || !request->may || request->may(request->context, tool, more))
         return MCPX_OK;
     mx_flaw_set(&a->calls->flaw, MCPX_CAUSE_DENIED);
-    mx_format(&a->calls->flaw.more, "%s", more);
+    mx_flaw_keep(&a->calls->flaw, mx_formatted("%s", more), &a->calls->flaw.more);
     return MCPX_EINVALID;
 }
 
@@ -410,7 +410,7 @@ static enum mcpx_err end_here(struct mx_admitting *a, bool is_refused,
         return MCPX_ENOMEM;
     if (is_refused) {
         outcome.outcome = MCPX_OUTCOME_ERROR;
-        outcome.code = mcpx_cause_code(a->calls->flaw.cause);
+        outcome.code = mcpx_cause_code(a->calls->flaw.says.cause);
     } else if (a->call->flaw.is_found) {
         outcome.outcome = MCPX_OUTCOME_DEGRADED;
         outcome.code = mcpx_cause_code(a->call->flaw.cause);
@@ -425,7 +425,7 @@ static enum mcpx_err walk(struct mx_admitting *a)
 
     for (size_t i = 0; i < COUNT(steps) && !err; i++)
         err = steps[i](a);
-    if (err == MCPX_ENOMEM || mx_flaw_has_failed(&a->calls->flaw))
+    if (err == MCPX_ENOMEM || a->calls->flaw.failed)
         return MCPX_ENOMEM;
     if (keep_for_envelope(a))
         return MCPX_ENOMEM;

@@ -13,23 +13,21 @@
 #include <mcpx/digest.h>
 
 /**
- * A flaw. Zero-initialised there is none. It keeps its memory.
+ * A flaw. Zero-initialised there is none. Texts are of its arena, or their owner's.
  *
  * is_found   there is one
- * path       of the first error; absent: no error has a place. `expected` is what belongs there
+ * failed     memory ran out: a text of it is missing
+ * says       what envelopes tell of it; its path is absent when no error has a place
  * errors     JSON array; empty: there are none
- * reason     a sentence for people; empty: none but that of the cause
  * more       members of an error's `data`; empty: none
  */
 struct mx_flaw {
+    struct mx_arena arena;
     bool is_found;
-    bool has_path;
-    enum mcpx_cause cause;
-    struct mcpx_text path;
-    struct mcpx_text expected;
-    struct mcpx_text errors;
-    struct mcpx_text reason;
-    struct mcpx_text more;
+    bool failed;
+    struct mcpx_failure says;
+    struct mcpx_slice errors;
+    struct mcpx_slice more;
 };
 
 /** There is none any more. */
@@ -52,8 +50,8 @@ enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const 
 enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
                            size_t bytes, size_t max);
 
-/** True when a text of it is not complete, because memory ran out. */
-bool mx_flaw_has_failed(const struct mx_flaw *flaw);
+/** Keeps a text, which it takes, as one of the flaw's. */
+void mx_flaw_keep(struct mx_flaw *flaw, struct mcpx_text text, struct mcpx_slice *out);
 
 /** A record that was not taken yet, or whose memory waits for the next one. */
 struct mx_line {

@@ -63,21 +63,13 @@ static int number_of(const struct mcpx_text *data, const char *name)
 static enum mcpx_err add_envelope(struct mcpx_calls *calls, const struct mcpx_call *call,
                                   const struct mcpx_call_end *end)
 {
-    const struct mx_flaw *flaw = &calls->flaw;
     struct mcpx_wrap wrap = wrap_of(calls, call, end ? end->now : call->start);
-    struct mcpx_failure failure = {.cause = flaw->cause};
-    struct mcpx_text data = {0};
+    struct mcpx_failure failure = calls->flaw.says;
+    struct mcpx_text data = mx_formatted("{%s}", calls->flaw.more);
     enum mcpx_err err = MCPX_ENOMEM;
 
-    if (flaw->has_path) {
-        failure.path = mcpx_text_view(&flaw->path);
-        failure.expected = mcpx_text_view(&flaw->expected);
-    }
-    if (flaw->reason.len > 0)
-        failure.text = mcpx_text_view(&flaw->reason);
-    if (end && end->type == MCPX_CALL_ERROR && flaw->cause == MCPX_CAUSE_FAILED)
+    if (end && end->type == MCPX_CALL_ERROR && failure.cause == MCPX_CAUSE_FAILED)
         failure.error = end->text;
-    mx_format(&data, "{%s}", &flaw->more);
     if (!data.failed) {
         failure.signal = number_of(&data, "signal");
         failure.exit_code = number_of(&data, "code");
@@ -92,19 +84,20 @@ static enum mcpx_err add_error(struct mcpx_calls *calls)
 {
     struct mx_flaw *flaw = &calls->flaw;
 
-    if (flaw->reason.len > 0)
-        mx_format(&flaw->more, "%s\"reason\":%q", flaw->more.len > 0 ? "," : "",
-                  &flaw->reason);
-    mcpx_cause_error(&calls->answer, flaw->cause, mcpx_text_view(&flaw->errors),
-                     mcpx_text_view(&flaw->more));
-    return calls->answer.failed || flaw->more.failed ? MCPX_ENOMEM : MCPX_OK;
+    if (flaw->says.text.len > 0)
+        mx_flaw_keep(flaw,
+                     mx_formatted("%s%s\"reason\":%q", flaw->more,
+                                  flaw->more.len > 0 ? "," : "", flaw->says.text),
+                     &flaw->more);
+    mcpx_cause_error(&calls->answer, flaw->says.cause, flaw->errors, flaw->more);
+    return calls->answer.failed || flaw->failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
 enum mcpx_err mx_call_refuse(struct mcpx_calls *calls, const struct mcpx_call *call,
                              const struct mcpx_call_end *end, struct mcpx_call_answer *out)
 {
     bool is_error = !call->terms || call->terms->form == MCPX_FORM_AS_IS ||
-                    !mcpx_cause_in_envelope(calls->flaw.cause);
+                    !mcpx_cause_in_envelope(calls->flaw.says.cause);
     enum mcpx_err err;
 
     mcpx_text_reset(&calls->answer);
@@ -118,7 +111,7 @@ enum mcpx_err mx_call_refuse(struct mcpx_calls *calls, const struct mcpx_call *c
 static enum mcpx_err fail(struct ending *e)
 {
     e->outcome.outcome = MCPX_OUTCOME_ERROR;
-    e->outcome.code = mcpx_cause_code(e->calls->flaw.cause);
+    e->outcome.code = mcpx_cause_code(e->calls->flaw.says.cause);
     if (!mx_call_note_flaw(e->calls, e->call))
         return MCPX_ENOMEM;
     return mx_call_refuse(e->calls, e->call, e->end, e->out);
@@ -263,9 +256,9 @@ static enum mcpx_err end_with_failure(struct ending *e)
     struct mx_flaw *flaw = &e->calls->flaw;
 
     mx_flaw_set(flaw, e->end->cause);
-    mcpx_text_slice(&flaw->reason, e->end->reason);
-    mcpx_text_slice(&flaw->more, e->end->more);
-    return mx_flaw_has_failed(flaw) ? MCPX_ENOMEM : fail(e);
+    flaw->says.text = e->end->reason;
+    flaw->more = e->end->more;
+    return fail(e);
 }
 
 static enum mcpx_err end_with_refusal(struct ending *e)

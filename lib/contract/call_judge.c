@@ -213,7 +213,7 @@ enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_requ
     if (request->fault)
         refuse_broken(&r);
     out->is_hopeless = out->is_hopeless || !out->name.text;
-    if (calls->plain.failed || calls->invoked.failed || mx_flaw_has_failed(&calls->flaw))
+    if (calls->plain.failed || calls->invoked.failed || calls->flaw.failed)
         return MCPX_ENOMEM;
     return r.err == MCPX_ENOMEM ? MCPX_ENOMEM : MCPX_OK;
 }
@@ -266,7 +266,9 @@ enum mcpx_err mx_admit_check_tier(struct mx_admitting *a)
     if (!a->call->terms || a->call->terms->needed <= a->calls->terms->tier)
         return MCPX_OK;
     mx_flaw_set(flaw, MCPX_CAUSE_TIER);
-    mx_format(&flaw->reason, "tool requires tier %s", mcpx_tier_name(a->call->terms->needed));
+    mx_flaw_keep(flaw,
+                 mx_formatted("tool requires tier %s", mcpx_tier_name(a->call->terms->needed)),
+                 &flaw->says.text);
     return MCPX_EINVALID;
 }
 

@@ -54,17 +54,6 @@ static void lines_fini(struct mx_lines *lines)
     free(lines->lines);
 }
 
-/* Frees its memory and leaves none. */
-static void flaw_fini(struct mx_flaw *flaw)
-{
-    mcpx_text_fini(&flaw->path);
-    mcpx_text_fini(&flaw->expected);
-    mcpx_text_fini(&flaw->errors);
-    mcpx_text_fini(&flaw->reason);
-    mcpx_text_fini(&flaw->more);
-    flaw->is_found = false;
-}
-
 void mcpx_calls_free(struct mcpx_calls *calls)
 {
     if (!calls)
@@ -78,7 +67,7 @@ void mcpx_calls_free(struct mcpx_calls *calls)
     mcpx_tools_free(calls->own);
     mcpx_shelf_free(calls->shelf);
     mcpx_schema_report_fini(&calls->report);
-    flaw_fini(&calls->flaw);
+    mx_arena_fini(&calls->flaw.arena);
     mcpx_text_fini(&calls->handshake);
     mcpx_text_fini(&calls->plain);
     mcpx_text_fini(&calls->invoked);
@@ -148,35 +137,33 @@ bool mcpx_calls_next_record(struct mcpx_calls *calls, enum mcpx_record *which,
 
 void mx_flaw_reset(struct mx_flaw *flaw)
 {
-    mcpx_text_reset(&flaw->path);
-    mcpx_text_reset(&flaw->expected);
-    mcpx_text_reset(&flaw->errors);
-    mcpx_text_reset(&flaw->reason);
-    mcpx_text_reset(&flaw->more);
-    flaw->is_found = false;
-    flaw->has_path = false;
+    struct mx_arena arena = flaw->arena;
+
+    mx_arena_release(&arena, (struct mx_arena_mark){NULL, 0, 0});
+    *flaw = (struct mx_flaw){.arena = arena};
+}
+
+void mx_flaw_keep(struct mx_flaw *flaw, struct mcpx_text text, struct mcpx_slice *out)
+{
+    *out = mx_arena_copy(&flaw->arena, mcpx_text_view(&text));
+    flaw->failed = flaw->failed || text.failed || !out->text;
+    mcpx_text_fini(&text);
 }
 
 enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
                            size_t bytes, size_t max)
 {
     mx_flaw_set(flaw, cause);
-    mx_format(&flaw->reason, "%s more than %s bytes", what, max);
-    mx_format(&flaw->more, "\"bytes\":%s,\"limit\":%s", bytes, max);
+    mx_flaw_keep(flaw, mx_formatted("%s more than %s bytes", what, max), &flaw->says.text);
+    mx_flaw_keep(flaw, mx_formatted("\"bytes\":%s,\"limit\":%s", bytes, max), &flaw->more);
     return MCPX_EINVALID;
-}
-
-bool mx_flaw_has_failed(const struct mx_flaw *flaw)
-{
-    return flaw->path.failed || flaw->expected.failed || flaw->errors.failed ||
-           flaw->reason.failed || flaw->more.failed;
 }
 
 enum mcpx_err mx_flaw_set(struct mx_flaw *flaw, enum mcpx_cause cause)
 {
     mx_flaw_reset(flaw);
     flaw->is_found = true;
-    flaw->cause = cause;
+    flaw->says.cause = cause;
     return MCPX_EINVALID;
 }
 
@@ -216,14 +203,18 @@ void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_repo
 enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
                              const struct mcpx_schema_report *report)
 {
+    struct mcpx_text errors = {0};
+
     mx_flaw_set(flaw, cause);
-    add_errors(&flaw->errors, prefix, report);
+    add_errors(&errors, prefix, report);
+    mx_flaw_keep(flaw, errors, &flaw->errors);
     if (report->count > 0) {
-        flaw->has_path = true;
-        mx_format(&flaw->path, "%s%s", prefix, report->errors[0].path);
-        mcpx_text_slice(&flaw->expected, report->errors[0].message);
+        mx_flaw_keep(flaw, mx_formatted("%s%s", prefix, report->errors[0].path),
+                     &flaw->says.path);
+        mx_flaw_keep(flaw, mx_formatted("%s", report->errors[0].message),
+                     &flaw->says.expected);
     }
-    return mx_flaw_has_failed(flaw) ? MCPX_ENOMEM : MCPX_EINVALID;
+    return flaw->failed ? MCPX_ENOMEM : MCPX_EINVALID;
 }
 
 /* A schema's version, or that there is none. */
@@ -341,9 +332,6 @@ bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call)
     if (call->flaw.is_found || !flaw->is_found)
         return true;
     call->flaw.is_found = true;
-    call->flaw.cause = flaw->cause;
-    if (!flaw->has_path)
-        return true;
-    call->flaw.path = mx_arena_copy(&call->arena, mcpx_text_view(&flaw->path));
-    return call->flaw.path.text != NULL;
+    call->flaw.cause = flaw->says.cause;
+    return mx_call_keep(call, flaw->says.path, &call->flaw.path);
 }
