@@ -278,8 +278,7 @@ static void write_name(struct mcpx_text *out, enum mcpx_id_purpose purpose,
     enum mcpx_err err = MCPX_OK;
 
     mcpx_text_add(out, (const char *)id_namespace, sizeof id_namespace);
-    mcpx_text_puts(out, purposes[purpose]);
-    mcpx_text_puts(out, "{\"arguments\":");
+    mx_format(out, "%s{\"arguments\":", purposes[purpose]);
     if (arguments.text)
         err = mcpx_canonical_add(out, arguments, NULL);
     else
@@ -305,8 +304,7 @@ static bool next_sum(struct mcpx_ids *ids, struct mcpx_text *name,
     memcpy(&hash, sum, sizeof hash);
     count = mx_map_next(&ids->counts, hash, &at);
     if (count > 0) {
-        mcpx_text_puts(name, "#");
-        mcpx_text_number(name, (int64_t)count + 1);
+        mx_format(name, "#%s", count + 1);
         if (name->failed || !mx_sha1(mcpx_text_view(name), sum))
             return false;
         mx_map_remove(&ids->counts, hash, count);
@@ -341,8 +339,7 @@ enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 
     bool done;
 
     mcpx_text_add(&name, (const char *)id_namespace, sizeof id_namespace);
-    mcpx_text_puts(&name, purposes[MCPX_ID_RUN]);
-    mcpx_text_slice(&name, request_id);
+    mx_format(&name, "%s%s", purposes[MCPX_ID_RUN], request_id);
     done = !name.failed && mx_sha1(mcpx_text_view(&name), sum);
     mcpx_text_fini(&name);
     if (!done)

@@ -331,8 +331,7 @@ static enum mcpx_err refuse(struct side *side, const struct mcpx_schema_error *e
 {
     struct mx_finding *refusal = &side->refusal;
 
-    mcpx_text_puts(&refusal->path, side->pointer);
-    mcpx_text_slice(&refusal->path, error->path);
+    mx_format(&refusal->path, "%s%s", side->pointer, error->path);
     mcpx_text_slice(&refusal->keyword, error->keyword);
     mcpx_text_slice(&refusal->message, error->message);
     side->is_refused = true;

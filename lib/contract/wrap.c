@@ -118,8 +118,7 @@ static enum mcpx_err note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err
     outcome->path.len = report->errors[0].path.len;
     outcome->expected.len = report->errors[0].message.len;
     mcpx_text_reset(breach);
-    mcpx_text_slice(breach, report->errors[0].path);
-    mcpx_text_slice(breach, report->errors[0].message);
+    mx_format(breach, "%s%s", report->errors[0].path, report->errors[0].message);
     outcome->path.text = breach->text;
     outcome->expected.text = breach->text + outcome->path.len;
     return breach->failed ? MCPX_ENOMEM : MCPX_OK;

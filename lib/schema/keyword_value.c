@@ -102,8 +102,7 @@ static void add_value(struct mx_build *build, struct choice *choice, uint32_t no
 {
     uint32_t constant = (uint32_t)build->program->value_count++;
 
-    mcpx_text_puts(&build->constants, constant ? "," : "[");
-    mcpx_text_slice(&build->constants, mx_tree_bytes(build->tree, node));
+    mx_format(&build->constants, constant ? ",%s" : "[%s", mx_tree_bytes(build->tree, node));
     choice->values[choice->count++] =
         (struct value){mx_tree_value_hash(build->tree, node), constant};
 }

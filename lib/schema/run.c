@@ -36,12 +36,10 @@ void mx_findings_path(const struct mx_findings *findings, struct mcpx_text *out)
 {
     mcpx_text_slice(out, findings->base);
     for (uint32_t i = 0; i < findings->depth; i++) {
-        if (findings->trail[i].is_index) {
-            mcpx_text_puts(out, "/");
-            mcpx_text_number(out, findings->trail[i].step);
-        } else {
+        if (findings->trail[i].is_index)
+            mx_format(out, "/%s", findings->trail[i].step);
+        else
             mx_tree_pointer_name(findings->tree, findings->trail[i].step, out);
-        }
     }
 }
 

@@ -26,12 +26,8 @@ struct wish {
 static bool refuse_item(const char *member, size_t index, const struct mcpx_fault *fault,
                         enum mcpx_err err, struct http_reply *reply)
 {
-    struct mcpx_text name = {0};
+    struct mcpx_text name = mx_formatted("%s[%s]", member, index);
 
-    mcpx_text_puts(&name, member);
-    mcpx_text_puts(&name, "[");
-    mcpx_text_number(&name, (int64_t)index);
-    mcpx_text_puts(&name, "]");
     api_body_fault(err, name.failed ? member : name.text, fault, reply);
     mcpx_text_fini(&name);
     return false;
@@ -183,12 +179,12 @@ static void tell(const struct api_call *call, const struct change_act *act,
                  const struct change *made)
 {
     tell_of(call, act,
-             &(struct audit_note){.what = what,
-                                  .from = act->identity,
-                                  .grant = grant->pattern,
-                                  .to = grant->to,
-                                  .to_count = grant->to_count,
-                                  .until = made ? made->grant.expires_ms : 0});
+            &(struct audit_note){.what = what,
+                                 .from = act->identity,
+                                 .grant = grant->pattern,
+                                 .to = grant->to,
+                                 .to_count = grant->to_count,
+                                 .until = made ? made->grant.expires_ms : 0});
 }
 
 /* Tells and counts each pattern that was given or taken away. */
@@ -332,10 +328,10 @@ static void tell_kick(const struct kick *kick, struct mcpx_slice id, struct mcpx
     const struct change_act act = {.topic = topic, .by = kick->act.by};
 
     tell_of(kick->call, &act,
-             &(struct audit_note){
-                 .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
-                 .from = id,
-                 .until = kick->for_s ? kick->act.wall_ms + (int64_t)kick->for_s * 1000 : 0});
+            &(struct audit_note){
+                .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
+                .from = id,
+                .until = kick->for_s ? kick->act.wall_ms + (int64_t)kick->for_s * 1000 : 0});
 }
 
 /* It cannot come back before its connections have ended. False with a problem. */

@@ -43,10 +43,8 @@ void manager_tell_stopping(void)
 
 void manager_tell_state(const char *why)
 {
-    struct mcpx_text status = {0};
+    struct mcpx_text status = mx_formatted("STATUS=%s", why ? why : "ready");
 
-    mcpx_text_puts(&status, "STATUS=");
-    mcpx_text_puts(&status, why ? why : "ready");
     if (!status.failed)
         sd_notify(0, status.text);
     mcpx_text_fini(&status);

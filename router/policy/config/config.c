@@ -203,11 +203,9 @@ static void name_policy(struct loading *loading)
     char *people =
         json_dumps(tree_at(loading, "participants", NULL), JSON_SORT_KEYS | JSON_COMPACT);
     char digest[MCPX_SHA256_LEN + 1] = "";
-    struct mcpx_text policy = {0};
+    struct mcpx_text policy =
+        mx_formatted("%s\n%s", profiles ? profiles : "{}", people ? people : "{}");
 
-    mcpx_text_puts(&policy, profiles ? profiles : "{}");
-    mcpx_text_puts(&policy, "\n");
-    mcpx_text_puts(&policy, people ? people : "{}");
     if (policy.failed || mcpx_digest_bytes(mcpx_text_view(&policy), digest))
         loading->no_memory = true;
     memcpy(loading->settings.config.rev, digest, CONFIG_REV_LEN);
