@@ -86,7 +86,16 @@ static size_t take_data(struct mx_http_chunks *chunks, struct mcpx_slice bytes,
     chunks->left -= len;
     if (!chunks->left)
         chunks->at = DATA_CR;
+    chunks->is_done = chunks->is_one && !chunks->left;
     return len;
+}
+
+struct mx_http_chunks mx_http_body(const struct mx_http_head *head)
+{
+    if (head->is_chunked)
+        return (struct mx_http_chunks){.at = SIZE};
+    return (struct mx_http_chunks){
+        .at = DATA, .left = head->length, .is_one = true, .is_done = !head->length};
 }
 
 const struct mx_http_fault *mx_http_chunks_take(struct mx_http_chunks *chunks,

@@ -107,17 +107,18 @@ bool mx_http_same_word(struct mcpx_slice text, const char *word);
 bool mx_http_is_visible(struct mcpx_slice text);
 
 /*
- * ---- a body in chunks, as proxies send what came to them by HTTP/2: read as strictly as a
- * head, as it arrives. RFC 9112 section 7.1. Extensions and trailers are read over.
+ * ---- a body as it arrives: one with a length, or one in chunks, as proxies send what came to them
+ * by HTTP/2, read as strictly as a head, extensions and trailers read over. RFC 9112 section 7.1.
  */
 
 /**
- * What was read so far. Zero-initialised is the beginning.
+ * What was read so far. Zero-initialised is the beginning of a body in chunks.
  *
  * at      private
  * digits  private: of the size at hand
  * around  private: bytes that are not of the body; no more than it has, and MX_HTTP_HEAD_MAX
- * left    bytes of the chunk at hand that are still to come, at most 2^32 - 1
+ * left    bytes of the chunk at hand that are still to come, at most 2^32 - 1; or of the body
+ * is_one  private: the body has a length and no chunks
  * is_done the whole body was read; what follows is not looked at
  */
 struct mx_http_chunks {
@@ -125,8 +126,11 @@ struct mx_http_chunks {
     unsigned digits;
     size_t around;
     uint64_t left;
-    bool is_done;
+    bool is_one, is_done;
 };
+
+/** The beginning of the body that a head says there is. */
+struct mx_http_chunks mx_http_body(const struct mx_http_head *head);
 
 /**
  * Takes the next bytes of a body, and adds what is content to `body`. What stands behind the body

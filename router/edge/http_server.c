@@ -15,7 +15,6 @@
  * in         what came until the head was whole, and what came with its end
  * head_len   0 while the head is not whole
  * certificate what the client has shown; `request` borrows from it
- * expected   bytes of the body, unless it comes in chunks
  */
 struct exchange {
     struct mcpx_text in;
@@ -26,7 +25,6 @@ struct exchange {
     struct http_caller caller;
     struct certificate certificate;
     struct mcpx_text body;
-    size_t expected;
     struct mx_http_chunks chunks;
 };
 
@@ -228,37 +226,21 @@ static bool is_too_big(struct connection *connection, uint64_t len)
     return len > HTTP_BODY_MAX;
 }
 
-/* False when it is not whole, or was refused. */
-static bool take_chunks(struct connection *connection, struct mcpx_slice bytes)
+static void take_body(struct connection *connection, struct mcpx_slice bytes)
 {
     struct exchange *exchange = connection->exchange;
     const struct mx_http_fault *fault =
         mx_http_chunks_take(&exchange->chunks, &bytes, &exchange->body);
 
     if (is_too_big(connection, exchange->body.len + exchange->chunks.left))
-        return false;
-    if (fault)
-        answer_refuse(connection, fault);
-    return !fault && exchange->chunks.is_done;
-}
-
-static void take_body(struct connection *connection, struct mcpx_slice bytes)
-{
-    struct exchange *exchange = connection->exchange;
-    size_t left = exchange->expected - exchange->body.len;
-
-    if (!exchange->head.is_chunked)
-        mcpx_text_add(&exchange->body, bytes.text, bytes.len < left ? bytes.len : left);
-    else if (!take_chunks(connection, bytes))
-        return;
-    if (exchange->body.failed) {
-        answer_problem(connection, MCPX_ENOMEM, NULL);
-        return;
-    }
-    if (exchange->body.len < exchange->expected)
         return;
     exchange->request.body = mcpx_text_view(&exchange->body);
-    answer(connection);
+    if (fault)
+        answer_refuse(connection, fault);
+    else if (exchange->body.failed)
+        answer_problem(connection, MCPX_ENOMEM, NULL);
+    else if (exchange->chunks.is_done)
+        answer(connection);
 }
 
 /* False when a refusal was written. */
@@ -273,8 +255,8 @@ static bool judge_body(struct connection *connection)
     }
     if (is_too_big(connection, exchange->head.length))
         return false;
-    exchange->head.is_chunked = takes && exchange->head.is_chunked;
-    exchange->expected = takes ? (size_t)exchange->head.length : 0;
+    exchange->chunks = mx_http_body(&exchange->head);
+    exchange->chunks.is_done = exchange->chunks.is_done || !takes;
     return true;
 }
 
@@ -302,7 +284,7 @@ static void begin_body(struct connection *connection, struct mcpx_slice rest)
 {
     if (!judge_body(connection))
         return;
-    if (!connection->exchange->expected && !connection->exchange->head.is_chunked)
+    if (connection->exchange->chunks.is_done)
         answer(connection);
     else if (send_continue(connection, rest.len > 0))
         take_body(connection, rest);

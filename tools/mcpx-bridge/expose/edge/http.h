@@ -66,7 +66,6 @@ enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVI
  * touched_ms when it last gave a sign of life
  * from       the client's address, without its port
  * in         what came and was not read yet
- * length     of the body, unless it comes in chunks
  * held       bytes of body or answer that count as held
  * dropped    bytes that came after the last answer
  * is_last    the connection ends with the answer
@@ -85,9 +84,8 @@ struct http_client {
     struct mcpx_text in, body, id;
     struct mx_http_scan scan;
     struct mx_http_chunks chunks;
-    uint64_t length;
     size_t held, dropped;
-    bool is_chunked, is_last, is_bare, wants_events;
+    bool is_last, is_bare, wants_events;
     int64_t number;
 };
 

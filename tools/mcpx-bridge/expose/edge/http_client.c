@@ -255,15 +255,9 @@ static void take_body(struct http_client *client)
 {
     struct mcpx_slice bytes = mcpx_text_view(&client->in);
     struct mcpx_text *body = &client->body;
-    const struct mx_http_fault *fault = NULL;
-    size_t had = body->len, left = (size_t)client->length - had;
+    size_t had = body->len;
+    const struct mx_http_fault *fault = mx_http_chunks_take(&client->chunks, &bytes, body);
 
-    if (client->is_chunked) {
-        fault = mx_http_chunks_take(&client->chunks, &bytes, body);
-    } else {
-        mcpx_text_add(body, bytes.text, bytes.len < left ? bytes.len : left);
-        bytes.len -= body->len - had;
-    }
     consume(client, client->in.len - bytes.len);
     if (!fault && body->len + client->chunks.left > client->http->config.body_max)
         fault = &too_long;
@@ -271,7 +265,7 @@ static void take_body(struct http_client *client)
         fault = &too_much;
     if (fault)
         refuse_body(client, fault);
-    else if (client->is_chunked ? client->chunks.is_done : body->len == client->length)
+    else if (client->chunks.is_done)
         end_body(client);
 }
 
@@ -298,8 +292,7 @@ static const struct mx_http_fault *read_head(struct http_client *client,
     if (fault)
         return fault;
     client->wants_events = expose_post_wants_events(&head);
-    client->length = head.length;
-    client->is_chunked = head.is_chunked;
+    client->chunks = mx_http_body(&head);
     client->is_last = head.minor == 0 || mx_http_lists(&head, "connection", "close");
     client->stage = HTTP_BODY;
     if (client->in.len == bytes.len && mx_http_is(&head, "expect", "100-continue"))
@@ -367,7 +360,6 @@ static void begin_request(struct http_client *client)
 {
     client->stage = HTTP_HEAD;
     client->scan = (struct mx_http_scan){0};
-    client->chunks = (struct mx_http_chunks){0};
     client->number = 0;
     mcpx_text_fini(&client->id);
     touch(client);
