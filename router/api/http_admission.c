@@ -107,12 +107,12 @@ static const char *read_instance(const struct http_param *params, struct admissi
 {
     struct mcpx_slice instance = params[PARAM_INSTANCE].value;
     struct mcpx_slice key = params[PARAM_INSTANCE_KEY].value;
-    size_t number = INSTANCE_AUTO;
+    uint64_t number = INSTANCE_AUTO;
 
     if (!instance.text)
         return key.text ? "instance_key is for those who give instance" : NULL;
     if (!mcpx_slice_equal(instance, MCPX_SLICE("auto")) &&
-        (!http_decimal(instance, INSTANCES_MAX, &number) || number == 0))
+        (!mx_decimal_read(instance, INSTANCES_MAX, &number) || number == 0))
         return "instance must be auto or a number from 1 to 64";
     admission->instance = (unsigned)number;
     admission->instance_key = key;

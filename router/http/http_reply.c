@@ -305,7 +305,7 @@ static bool param_fits(struct http_param *param)
     size_t len = param->value.len;
 
     if (param->type == HTTP_NUMBER)
-        return http_decimal(param->value, param->most, &param->number) &&
+        return mx_decimal_read(param->value, param->most, &param->number) &&
                param->number >= param->least;
     return !param->most || (len >= param->least && len <= param->most);
 }
@@ -330,14 +330,4 @@ enum http_param_fault http_params_read(struct mcpx_slice query, struct http_para
         if (params[*bad].value.text && !param_fits(&params[*bad]))
             return HTTP_PARAM_UNFIT;
     return HTTP_PARAM_OK;
-}
-
-bool http_decimal(struct mcpx_slice text, size_t max, size_t *out)
-{
-    uint64_t number;
-
-    if (!mx_decimal_read(text, max, &number))
-        return false;
-    *out = (size_t)number;
-    return true;
 }

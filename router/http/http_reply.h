@@ -140,7 +140,7 @@ struct http_param {
     size_t least, most;
     const char *must;
     struct mcpx_slice value;
-    size_t number;
+    uint64_t number;
 };
 
 /** Faults of a parameter. */
@@ -164,8 +164,5 @@ enum http_param_fault {
  */
 enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
                                        size_t count, struct mcpx_text *scratch, size_t *bad);
-
-/** Reads 1 to 18 decimal digits. Returns false when it is anything else or above `max`. */
-bool http_decimal(struct mcpx_slice text, size_t max, size_t *out);
 
 #endif

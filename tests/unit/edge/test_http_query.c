@@ -113,26 +113,3 @@ Test(http_query, finds_the_parameters_somebody_understands)
         mcpx_text_fini(&scratch);
     }
 }
-
-Test(http_query, reads_decimals_within_bounds)
-{
-    static const struct {
-        const char *text;
-        bool fine;
-        size_t value;
-    } rows[] = {
-        {"0", true, 0},         {"1000", true, 1000}, {"007", true, 7},
-        {"1001", false, 0},     {"", false, 0},       {"-1", false, 0},
-        {"+1", false, 0},       {"1.0", false, 0},    {" 1", false, 0},
-        {"1e2", false, 0},      {"0x1", false, 0},    {"18446744073709551617", false, 0},
-        {"\xd9\xa1", false, 0},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        size_t value = 0;
-
-        cr_expect_eq(http_decimal(mcpx_slice_of(rows[i].text), 1000, &value), rows[i].fine,
-                     "%s", rows[i].text);
-        cr_expect_eq(value, rows[i].value, "%s", rows[i].text);
-    }
-}
