@@ -95,7 +95,7 @@ void turn_set_deaf(struct edge *edge, bool deaf)
     if (edge->deaf == deaf)
         return;
     edge->deaf = deaf;
-    for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
+    LIST_EACH(link, &edge->all) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
         if (connection->state != MEMBER)

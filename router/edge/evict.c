@@ -74,7 +74,7 @@ void evict_late(struct edge *edge)
     if (now.mono_ms - edge->late_at_ms < TICK_MS / 2 && !edge->stopping)
         return; /* the hub is called each millisecond when there is much to do */
     edge->late_at_ms = now.mono_ms;
-    for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
+    LIST_EACH(link, &edge->all) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
         unfinished_watch(connection, now);
@@ -95,8 +95,7 @@ static struct connection *find_crowding(const struct edge *edge)
     const struct mx_holders *networks = &edge->unauthenticated;
     uint64_t most = mx_holders_held(networks, mx_holders_largest(networks));
 
-    for (struct link *link = edge->strangers.next; link != &edge->strangers;
-         link = link->next) {
+    LIST_EACH(link, &edge->strangers) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_strangers);
         struct address network = address_network(connection->from);
 
@@ -132,7 +131,7 @@ void evict_requests(struct edge *edge)
 {
     int64_t latest_ms = edge_now(edge).mono_ms + LAST_REQUEST_MS;
 
-    for (struct link *link = edge->all.next; link != &edge->all; link = link->next) {
+    LIST_EACH(link, &edge->all) {
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
         if (connection->state == UNAUTHENTICATED && connection->deadline_ms > latest_ms)

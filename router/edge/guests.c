@@ -188,13 +188,12 @@ static bool is_removed(struct waiter *waiter, const struct removal *removal)
 
 size_t guests_turn_away(void *edge, const struct removal *removal)
 {
-    struct link *all = &((struct edge *)edge)->waiters.all, *next;
+    struct link *all = &((struct edge *)edge)->waiters.all;
     size_t count = 0;
 
-    for (struct link *link = all->next; link != all; link = next) {
+    LIST_EACH(link, all) {
         struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
 
-        next = link->next;
         if (!is_removed(waiter, removal))
             continue;
         refuse((struct guest *)waiter, MCPX_EKICKED);
@@ -352,8 +351,7 @@ static enum mcpx_err judge_entrance(struct connection *connection,
 static bool enter(struct connection *connection, struct entrance *entrance)
 {
     if (!entrance->peer)
-        return add(connection, entrance->grant, &entrance->admission,
-                          &entrance->scratch);
+        return add(connection, entrance->grant, &entrance->admission, &entrance->scratch);
     let_in(connection, entrance->peer, entrance->replaces);
     return true;
 }

@@ -114,14 +114,12 @@ void hub_drain(struct hub *hub, struct mcpx_now now)
 {
     uint64_t count = hub->stats.peers, at = 0;
     uint64_t window_ms = count < DRAIN_SPREAD_MS ? count : DRAIN_SPREAD_MS;
-    struct link *next;
 
     hub->now = now;
     hub->draining = true;
-    for (struct link *link = hub->peers.next; link != &hub->peers; link = next) {
+    LIST_EACH(link, &hub->peers) {
         struct peer *peer = LIST_ELEMENT(link, struct peer, in_hub);
 
-        next = link->next;
         if (is_there(peer))
             condemn(hub, peer, MCPX_EGOING, (int64_t)(at++ * window_ms / count));
     }

@@ -183,17 +183,13 @@ static bool check_peers(struct hub *hub)
 
 static void check_all(struct hub *hub)
 {
-    struct link *next;
-
     hub->next_tick_ms = hub->now.mono_ms + tick_ms;
     if (!check_peers(hub)) { /* the others are told first of these */
         hub->next_tick_ms = hub->now.mono_ms + 1;
         return;
     }
-    for (struct link *link = hub->topics.next; link != &hub->topics; link = next) {
-        next = link->next;
+    LIST_EACH(link, &hub->topics)
         check_topic(hub, LIST_ELEMENT(link, struct topic, in_hub));
-    }
     pending_retry_all(hub);
     openings_expire(hub);
 }

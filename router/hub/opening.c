@@ -82,12 +82,9 @@ static void forget(struct hub *hub, struct opening *opening)
 /* Those in a list that are known no longer than that. */
 static void forget_until(struct hub *hub, struct link *list, int64_t until_ms)
 {
-    struct link *next;
-
-    for (struct link *link = list->next; link != list; link = next) {
+    LIST_EACH(link, list) {
         struct opening *opening = LIST_ELEMENT(link, struct opening, in_list);
 
-        next = link->next;
         if (opening->until_ms > until_ms)
             return;
         forget(hub, opening);
@@ -97,16 +94,13 @@ static void forget_until(struct hub *hub, struct link *list, int64_t until_ms)
 void openings_fini(struct hub *hub)
 {
     struct openings *openings = hub->openings;
-    struct link *next;
 
     forget_until(hub, &openings->waiting, INT64_MAX);
     forget_until(hub, &openings->loading, INT64_MAX);
     forget_until(hub, &openings->late, INT64_MAX);
     forget_until(hub, &openings->ended, INT64_MAX);
-    for (struct link *link = openings->closed.next; link != &openings->closed; link = next) {
-        next = link->next;
+    LIST_EACH(link, &openings->closed)
         free(LIST_ELEMENT(link, struct topic, in_hub));
-    }
     free(openings->told);
     mx_map_fini(&openings->names);
     mx_map_fini(&openings->tickets);

@@ -15,6 +15,11 @@ struct link {
 /** The element of `type` whose member `member` is this link. */
 #define LIST_ELEMENT(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
 
+/** A loop over the links of a list; the one at hand may leave it meanwhile. */
+#define LIST_EACH(at, head)                                                                   \
+    for (struct link * (at) = (head)->next, *at##_next = (at)->next; (at) != (head);          \
+         (at) = at##_next, at##_next = (at)->next)
+
 /** Makes an empty head, or a link that is in no list. */
 static inline void list_init(struct link *link)
 {

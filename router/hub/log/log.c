@@ -436,12 +436,10 @@ bool log_drop(struct log *log)
 static void move_waiting(struct segment *segment)
 {
     struct segment *behind = segment->next;
-    struct link *next;
 
-    for (struct link *link = segment->readers.next; link != &segment->readers; link = next) {
+    LIST_EACH(link, &segment->readers) {
         struct reader *reader = LIST_ELEMENT(link, struct reader, link);
 
-        next = link->next;
         if (reader->next < behind->first)
             continue;
         list_remove(link);

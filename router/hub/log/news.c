@@ -100,16 +100,14 @@ static void await(struct news *news, struct news_reader *reader)
 void news_publish(struct news *news)
 {
     struct batch *batch = news->open;
-    struct link *next;
 
     if (!batch)
         return;
     news->open = NULL;
     list_splice(&batch->readers, &news->waiting);
-    for (struct link *link = batch->readers.next; link != &batch->readers; link = next) {
+    LIST_EACH(link, &batch->readers) {
         struct news_reader *reader = LIST_ELEMENT(link, struct news_reader, link);
 
-        next = link->next;
         reader->batch = batch;
         if (reader->offset == batch->frames.len)
             await(news, reader);

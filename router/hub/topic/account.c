@@ -177,12 +177,9 @@ unsigned account_free_number(const struct account *account, unsigned max)
 
 void accounts_expire(struct accounts *accounts, struct mcpx_now now)
 {
-    struct link *next;
-
-    for (struct link *link = accounts->idle.next; link != &accounts->idle; link = next) {
+    LIST_EACH(link, &accounts->idle) {
         struct account *account = LIST_ELEMENT(link, struct account, in_idle);
 
-        next = link->next;
         if (owes_nothing(&account->rates, now))
             account_free(accounts, account);
     }

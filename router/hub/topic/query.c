@@ -137,7 +137,7 @@ const struct lag *hub_lag(struct hub *hub, struct mcpx_now now)
     if (lag->asked_ms && now.mono_ms - lag->asked_ms < LAG_PAUSE_MS)
         return lag;
     *lag = (struct lag){.asked_ms = now.mono_ms};
-    for (struct link *link = hub->peers.next; link != &hub->peers; link = link->next)
+    LIST_EACH(link, &hub->peers)
         count_lag(LIST_ELEMENT(link, struct peer, in_hub), now.mono_ms, lag);
     return lag;
 }
