@@ -44,7 +44,7 @@ struct mcpx_tools {
     struct mx_tools_share *share;
     struct mcpx_tools *next;
     struct mcpx_text owner;
-    struct mx_map by_name; /* 1 + index */
+    struct mx_map by_name;
     struct mx_map_key key;
     struct tool **list;
     size_t count;
@@ -126,14 +126,8 @@ struct mcpx_slice mcpx_tools_name(const struct mcpx_tools *tools, size_t index)
 
 static struct tool *find(const struct mcpx_tools *tools, struct mcpx_slice name)
 {
-    uint64_t hash = mx_map_hash(tools->key, name), value;
-    size_t at = 0;
-
-    while ((value = mx_map_next(&tools->by_name, hash, &at)) != 0) {
-        if (mcpx_slice_equal(tools->list[value - 1]->name, name))
-            return tools->list[value - 1];
-    }
-    return NULL;
+    return (struct tool *)mx_map_find(&tools->by_name, mx_map_hash(tools->key, name),
+                                      offsetof(struct tool, name), name);
 }
 
 bool mx_tools_has(const struct mcpx_tools *tools, struct mcpx_slice name)
@@ -185,7 +179,7 @@ static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t n
         return true;
     }
     tools->list[tools->count++] = tool;
-    mx_map_put(&tools->by_name, mx_map_hash(tools->key, tool->name), tools->count);
+    mx_map_put(&tools->by_name, mx_map_hash(tools->key, tool->name), (uintptr_t)tool);
     return true;
 }
 
@@ -210,7 +204,7 @@ static void cut(struct mcpx_tools *tools, size_t count)
     while (tools->count > count) {
         struct tool *tool = tools->list[tools->count - 1];
 
-        mx_map_remove(&tools->by_name, mx_map_hash(tools->key, tool->name), tools->count);
+        mx_map_remove(&tools->by_name, mx_map_hash(tools->key, tool->name), (uintptr_t)tool);
         tool_free(tools, tool);
         tools->count--;
     }
