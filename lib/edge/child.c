@@ -191,28 +191,19 @@ static void is_ended(struct mcpx_child *child)
         uv_timer_start(&child->timer, on_warden_due, stop_ms(child) + WARDEN_MS, 0);
 }
 
+static void is_forked(struct mcpx_child *child)
+{
+    tell(child, MCPX_CHILD_STARTING, -1);
+}
+
 static void on_fact(struct mcpx_child *child, enum mx_child_fact fact)
 {
-    switch (fact) {
-    case MX_FACT_FORKED:
-        tell(child, MCPX_CHILD_STARTING, -1);
-        break;
-    case MX_FACT_EXECUTED:
-        is_executed(child);
-        break;
-    case MX_FACT_RUNNING:
-        is_running(child);
-        break;
-    case MX_FACT_SILENT:
-        is_silent(child);
-        break;
-    case MX_FACT_ENDED:
-        is_ended(child);
-        break;
-    case MX_FACT_OVER:
-        is_over(child);
-        break;
-    }
+    static void (*const facts[])(struct mcpx_child * child) = {
+        [MX_FACT_FORKED] = is_forked,   [MX_FACT_EXECUTED] = is_executed,
+        [MX_FACT_RUNNING] = is_running, [MX_FACT_SILENT] = is_silent,
+        [MX_FACT_ENDED] = is_ended,     [MX_FACT_OVER] = is_over};
+
+    facts[fact](child);
 }
 
 static void on_term_due(uv_timer_t *timer)
