@@ -76,9 +76,9 @@ static void bind_to_certificate(struct grant **grant)
 }
 
 /* The grant goes into the ticket as it is for the topic, not as it is in general. */
-static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
-                         struct http_reply *reply)
+void api_ticket(const struct api_call *call, struct http_reply *reply)
 {
+    struct mcpx_slice topic = api_string(call, "topic");
     struct grant *grant = api_grant_in(call, topic, reply);
     struct mcpx_text ticket = {0};
     enum mcpx_err err;
@@ -103,11 +103,6 @@ static void issue_ticket(const struct api_call *call, struct mcpx_slice topic,
     }
     mcpx_text_fini(&ticket);
     grant_unref(grant);
-}
-
-void api_ticket(const struct api_call *call, struct http_reply *reply)
-{
-    issue_ticket(call, api_string(call, "topic"), reply);
 }
 
 /* ---- renewals ---- */
