@@ -13,6 +13,108 @@ enum { NAMES_MAX = 1000 }; /* in one answer */
 
 /* ---- what is asked ---- */
 
+bool api_read_query(struct api_call *call, const struct http_param *rows,
+                    struct mcpx_slice query, struct mcpx_text *scratch,
+                    struct http_reply *reply)
+{
+    static const char *const faults[] = {[HTTP_PARAM_TWICE] = " is given twice",
+                                         [HTTP_PARAM_MALFORMED] =
+                                             " has malformed percent-encoding"};
+    enum http_param_fault fault;
+    size_t count = 0, bad = 0;
+
+    for (; rows && rows[count].name; count++)
+        call->query[count] = rows[count];
+    fault = http_params_read(query, call->query, count, scratch, &bad);
+    if (fault == HTTP_PARAM_UNFIT)
+        return http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].must);
+    if (fault) {
+        http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].name);
+        mcpx_text_puts(&reply->detail, faults[fault]);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (call->query[i].type == HTTP_TOPIC && call->query[i].value.text &&
+            !api_is_topic(call->query[i].value, reply))
+            return false;
+    return true;
+}
+
+/*
+ * Jansson reads the bodies of API calls: they are small, they are for the router itself, and
+ * nobody gets them forwarded, so a value tree is what is wanted here. Its error texts were refused
+ * as answers, because they quote the input. False with a problem; the object is the caller's.
+ */
+static bool parse_body(struct mcpx_slice body, json_t **out, struct http_reply *reply)
+{
+    json_error_t error;
+
+    if (body.len == 0)
+        return http_reply_fail(reply, MCPX_EREQUEST, "body is empty; expected a JSON object");
+    *out = json_loadb(body.text, body.len, JSON_REJECT_DUPLICATES, &error);
+    if (*out)
+        return json_is_object(*out) ||
+               http_reply_fail(reply, MCPX_EREQUEST, "body must be a JSON object");
+    http_reply_fail(reply, MCPX_EREQUEST, NULL);
+    mx_format(&reply->detail, "body %s (line %s, column %s)",
+              json_error_code(&error) == json_error_duplicate_key ? "names a member twice"
+                                                                  : "is not valid JSON",
+              error.line, error.column);
+    return false;
+}
+
+static bool are_ids(const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!json_is_string(json_array_get(list, i)) ||
+            !mcpx_participant_id_is_valid(json_slice(json_array_get(list, i))))
+            return false;
+    return true;
+}
+
+/* Why a member that is there is refused, after its name; NULL when it is not. */
+static const char *member_fault(const struct http_param *member, const json_t *value)
+{
+    bool is_text = member->type == HTTP_TEXT || member->type == HTTP_TOPIC;
+
+    if (member->type == HTTP_ANY || (is_text && json_is_string(value)))
+        return NULL;
+    if (is_text)
+        return " must be a string";
+    if (json_is_array(value) && (!member->most || json_array_size(value) <= member->most) &&
+        (member->type != HTTP_IDS || are_ids(value)))
+        return NULL;
+    return " must be an array";
+}
+
+bool api_read_body(struct api_call *call, const struct http_param *member,
+                   struct http_reply *reply)
+{
+    if (!member)
+        return true;
+    if (!parse_body(call->request->body, &call->body, reply))
+        return false;
+    for (; member->name; member++) {
+        const json_t *value = json_object_get(call->body, member->name);
+        const char *fault = value ? member_fault(member, value) : NULL;
+
+        if (!value && member->required)
+            fault = " is required";
+        if (fault && value && member->must)
+            return http_reply_fail(reply, MCPX_EREQUEST, member->must);
+        if (fault) {
+            http_reply_fail(reply,
+                            !value && member->type == HTTP_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                            member->name);
+            mcpx_text_puts(&reply->detail, fault);
+            return false;
+        }
+        if (value && member->type == HTTP_TOPIC && !api_is_topic(json_slice(value), reply))
+            return false;
+    }
+    return true;
+}
+
 const struct http_param *api_param(const struct api_call *call, const char *name)
 {
     const struct http_param *param = call->query;

@@ -47,6 +47,17 @@ api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_
 /** True from the moment a shutdown begins. */
 bool api_is_going(const struct http_api *api);
 
+/**
+ * Reads a query into call->query, whose values are decoded into `scratch`, and a body into
+ * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a
+ * problem.
+ */
+bool api_read_query(struct api_call *call, const struct http_param *rows,
+                    struct mcpx_slice query, struct mcpx_text *scratch,
+                    struct http_reply *reply);
+bool api_read_body(struct api_call *call, const struct http_param *rows,
+                   struct http_reply *reply);
+
 /** Is it the name of a topic? Else the reply is a problem, MCPX_ETOPIC. */
 bool api_is_topic(struct mcpx_slice topic, struct http_reply *reply);
 
