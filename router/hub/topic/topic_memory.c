@@ -69,25 +69,20 @@ static bool gives_way(struct topic *topic, struct peer *peer)
  */
 static size_t drop_slow_from_log(struct topic *topic, struct link *readers)
 {
-    struct link *next;
     size_t count = 0;
 
-    for (struct link *link = readers->next; link != readers; link = next) {
-        next = link->next;
+    LIST_EACH(link, readers)
         count += gives_way(topic, LIST_ELEMENT(link, struct peer, cursor.reader.link));
-    }
     return count;
 }
 
 static size_t drop_slow_from_news(struct topic *topic, struct link *readers)
 {
-    struct link *next;
     size_t count = 0;
 
-    for (struct link *link = readers->next; link != readers; link = next) {
+    LIST_EACH(link, readers) {
         struct peer *peer = LIST_ELEMENT(link, struct peer, cursor.news.link);
 
-        next = link->next;
         if (peer_awaits_welcome(peer)) /* what it was peeked was not taken: there is another */
             news_reader_leave(&peer->cursor.news);
         else if (peer->stalled)
