@@ -161,7 +161,7 @@ Test(canonical, says_when_memory_runs_out)
 {
     static const char text[] = "{\"b\":[{\"d\":1.50,\"c\":\"\\n\"}],\"a\":{}}";
 
-    FAULT_ALLOC_EACH (nth, 2) {
+    FAULT_ALLOC_EACH(nth, 2) {
         struct mcpx_text form = {0};
         enum mcpx_err err = mcpx_canonical_add(&form, MCPX_SLICE(text), NULL);
         bool failed = fault_alloc_disarm();

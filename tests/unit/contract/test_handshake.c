@@ -209,7 +209,7 @@ Test(handshake, without_memory_there_is_none)
     struct mcpx_text out = {0};
     enum mcpx_err err = MCPX_ENOMEM;
 
-    FAULT_ALLOC_EACH (nth, 4) {
+    FAULT_ALLOC_EACH(nth, 4) {
         fault_alloc_arm(0);
         mcpx_text_fini(&out);
         mcpx_text_puts(&out, "before ");

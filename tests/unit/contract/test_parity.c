@@ -220,7 +220,7 @@ Test(parity, without_memory_there_is_no_answer)
                *other = "{\"\xc3\xa9\":{\"a\":[1,{\"b\":3}]}}";
     struct mcpx_parity parity;
 
-    FAULT_ALLOC_EACH (nth, 4) {
+    FAULT_ALLOC_EACH(nth, 4) {
         enum mcpx_err err;
 
         parity = (struct mcpx_parity){.differ = NULL};

@@ -201,7 +201,7 @@ Test(terms, are_read_or_not_when_memory_runs_out)
     enum mcpx_err err = MCPX_ENOMEM;
 
     mcpx_terms_free(read_terms(full));
-    FAULT_ALLOC_EACH (nth, 0) {
+    FAULT_ALLOC_EACH(nth, 0) {
         struct mcpx_terms *terms = NULL;
 
         err = mcpx_terms_read(contracts, mcpx_slice_of(full), &report, &terms);

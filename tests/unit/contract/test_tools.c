@@ -306,7 +306,7 @@ Test(tools, survive_an_end_of_memory)
 {
     bool starved = true;
 
-    FAULT_ALLOC_EACH (nth, 20)
+    FAULT_ALLOC_EACH(nth, 20)
         starved = starves();
     cr_expect(!starved, "with all the memory there is");
 }

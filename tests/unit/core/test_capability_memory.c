@@ -61,7 +61,7 @@ Test(capability_memory, a_set_is_whole_or_not_at_all)
     for (int many = 0; many < 2; many++) {
         size_t count = fill_denials(many, deny), failures = 0;
 
-        FAULT_ALLOC_EACH (nth, 8) {
+        FAULT_ALLOC_EACH(nth, 8) {
             struct mcpx_capset *set = NULL;
             enum mcpx_err err =
                 mcpx_capset_new(grants, LENGTH(grants), deny, count, NULL, NULL, &set);

@@ -47,7 +47,7 @@ Test(envelope_memory, shortage_is_an_error_and_not_the_end)
     enum mcpx_err err;
     bool failed;
 
-    FAULT_ALLOC_EACH (nth, 1) {
+    FAULT_ALLOC_EACH(nth, 1) {
         mcpx_envelope_init(&envelope);
         err = mcpx_envelope_parse(mcpx_slice_of(escaped), 512, &envelope, &fault);
         failed = fault_alloc_disarm();

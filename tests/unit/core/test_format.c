@@ -138,7 +138,7 @@ Test(format, leaves_what_is_no_sign_and_what_stood_there)
 
 Test(format, fails_once_and_stays_failed)
 {
-    FAULT_ALLOC_EACH (nth, 2) {
+    FAULT_ALLOC_EACH(nth, 2) {
         struct mcpx_text out = {0};
 
         mx_format(&out, "%s%q", "short", array);

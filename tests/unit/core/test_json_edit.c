@@ -110,14 +110,14 @@ Test(json_edit, lack_of_memory_shows_in_the_text)
     struct mcpx_json_change change = {"b", {big, sizeof big}};
 
     memset(big, '1', sizeof big);
-    FAULT_ALLOC_EACH (nth, 1) {
+    FAULT_ALLOC_EACH(nth, 1) {
         struct mcpx_text out = {0};
 
         cr_expect_eq(mcpx_json_add_unescaped(&out, S("\"text\"")), true);
         cr_expect_eq(out.failed, fault_alloc_disarm(), "allocation %zu", nth);
         mcpx_text_fini(&out);
     }
-    FAULT_ALLOC_EACH (nth, 2) {
+    FAULT_ALLOC_EACH(nth, 2) {
         struct mcpx_text out = {0};
 
         mcpx_json_add_changed(&out, S("{\"a\":1}"), &change, 1);

@@ -136,7 +136,7 @@ Test(json_same, nothing_is_the_same_when_memory_runs_out)
     static const char a[] = "{\"a\":{\"b\":1,\"c\":2},\"d\":[{\"e\":3,\"f\":4}]}";
     static const char b[] = "{\"d\":[{\"f\":4,\"e\":3}],\"a\":{\"c\":2,\"b\":1}}";
 
-    FAULT_ALLOC_EACH (nth, 3) {
+    FAULT_ALLOC_EACH(nth, 3) {
         bool answer = same(a, b);
 
         cr_expect_eq(answer, !fault_alloc_disarm(), "allocation %zu", nth);

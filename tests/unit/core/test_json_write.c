@@ -95,7 +95,7 @@ Test(json_write, writes_what_reads_back)
 
 Test(json_write, is_whole_or_says_that_it_failed)
 {
-    FAULT_ALLOC_EACH (nth, 2) {
+    FAULT_ALLOC_EACH(nth, 2) {
         struct mcpx_text out = {0};
         bool failed;
 

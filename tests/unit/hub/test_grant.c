@@ -130,7 +130,7 @@ Test(grant, leaves_nothing_behind_when_memory_runs_out)
     struct mcpx_capset *set = some(4);
     struct grant *grant = NULL;
 
-    FAULT_ALLOC_EACH (nth, 2) {
+    FAULT_ALLOC_EACH(nth, 2) {
         grant_unref(grant);
         grant = grant_new(MCPX_SLICE("alice"), set, ROUTING_ALL, 0);
         cr_assert_lt(nth, 100);

@@ -172,7 +172,7 @@ Test(outbox, recovers_from_an_allocation_that_failed)
     size_t frames = 0;
 
     read_all(peer, &frames);
-    FAULT_ALLOC_EACH (nth, 1) {
+    FAULT_ALLOC_EACH(nth, 1) {
         enum mcpx_err err = hub_regrant(hub, peer, other, at(2000));
 
         cr_expect(err == MCPX_OK || err == MCPX_ENOMEM);

@@ -26,7 +26,7 @@ Test(session_memory, a_session_is_made_or_not)
     struct mcpx_session_config config = stage_config();
     struct mcpx_session *session;
 
-    FAULT_ALLOC_EACH (nth, 2) {
+    FAULT_ALLOC_EACH(nth, 2) {
         enum mcpx_err err = mcpx_session_new(&config, &session);
 
         cr_expect_eq(err, fault_alloc_disarm() ? MCPX_ENOMEM : MCPX_OK);
@@ -144,7 +144,7 @@ Test(session_memory, shortage_in_an_answer_leaves_the_request_open)
 
     stage_hears("{'id':'1','from':'bob','kind':'mcp/request:ping','payload':" PING "}");
     stage_skip();
-    FAULT_ALLOC_EACH (nth, 3) {
+    FAULT_ALLOC_EACH(nth, 3) {
         enum mcpx_err err =
             mcpx_session_respond(stage.session, MCPX_SLICE("1"), result, stage.now, NULL);
 
