@@ -14,17 +14,6 @@
 
 /* ---- lines ---- */
 
-/* The classes of a histogram. */
-struct metric_classes {
-    /* How many fell into each: `count` with an upper bound, and one without. */
-    const uint64_t *counts;
-    uint64_t sum; /* of all */
-    const unsigned *bounds;
-    size_t count;
-    /* Of times: how many units a second has, as for metric_seconds; 0 = they are no times. */
-    uint64_t of_second;
-};
-
 /* Appends the two lines that stand before the values of a metric. */
 static void metric_typed(const char *name, const char *type, const char *help,
                          struct mcpx_text *out)
@@ -66,7 +55,7 @@ static void metric_seconds(const char *before, uint64_t time, uint64_t of_second
 
 /* ---- histograms ---- */
 
-static void write_bound(const struct metric_classes *classes, unsigned bound,
+static void write_bound(const struct mx_classes *classes, unsigned bound,
                         struct mcpx_text *out)
 {
     if (classes->of_second)
@@ -77,43 +66,25 @@ static void write_bound(const struct metric_classes *classes, unsigned bound,
 
 /* Appends a histogram. */
 static void metric_histogram(const char *name, const char *help,
-                             const struct metric_classes *classes, struct mcpx_text *out)
+                             const struct mx_classes *classes,
+                             const struct mx_histogram *histogram, struct mcpx_text *out)
 {
     uint64_t sum = 0;
 
     metric_typed(name, "histogram", help, out);
     for (size_t i = 0; i < classes->count; i++) {
-        sum += classes->counts[i];
+        sum += histogram->counts[i];
         mx_format(out, "%s_bucket{le=\"", name);
         write_bound(classes, classes->bounds[i], out);
         mx_format(out, "\"} %s\n", sum);
     }
-    sum += classes->counts[classes->count];
+    sum += histogram->counts[classes->count];
     mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", name, sum, name);
     if (classes->of_second)
-        metric_seconds("", classes->sum, classes->of_second, "", out);
+        metric_seconds("", histogram->sum, classes->of_second, "", out);
     else
-        mx_format(out, "%s", classes->sum);
+        mx_format(out, "%s", histogram->sum);
     mx_format(out, "\n%s_count %s\n", name, sum);
-}
-
-/* Appends a histogram of times in seconds, and one of sizes. */
-static void metric_times(const char *name, const char *help, const struct figure *figure,
-                         struct mcpx_text *out)
-{
-    struct metric_classes classes = {figure->counts, figure->sum, figure_times_us,
-                                     FIGURE_TIMES, 1000000};
-
-    metric_histogram(name, help, &classes, out);
-}
-
-static void metric_sizes(const char *name, const char *help, const struct figure *figure,
-                         struct mcpx_text *out)
-{
-    struct metric_classes classes = {figure->counts, figure->sum, figure_sizes, FIGURE_SIZES,
-                                     0};
-
-    metric_histogram(name, help, &classes, out);
 }
 
 /* ---- the store and its stages ---- */
@@ -129,12 +100,13 @@ static void write_stored(const struct api_call *call, struct mcpx_text *out)
     const struct store_figures *store = store_figures(call->api->store);
     const struct store_settings *settings = &call->api->config->store;
 
-    metric_times("mcpx_store_commit_seconds", "From the begin of a batch until it is stored",
-                 &store->sqlite.work, out);
-    metric_sizes("mcpx_store_batch_messages", "What was stored together", &store->sqlite.sizes,
-                 out);
-    metric_times("mcpx_store_open_seconds", "From the wish for a topic until it is loaded",
-                 &store->open, out);
+    metric_histogram("mcpx_store_commit_seconds",
+                     "From the begin of a batch until it is stored", &stage_times,
+                     &store->sqlite.work, out);
+    metric_histogram("mcpx_store_batch_messages", "What was stored together", &stage_sizes,
+                     &store->sqlite.sizes, out);
+    metric_histogram("mcpx_store_open_seconds", "From the wish for a topic until it is loaded",
+                     &stage_times, &store->open, out);
     metric_value("mcpx_store_file_bytes", "Size of the database", store->sqlite.bytes, out);
     metric_value("mcpx_store_file_bytes_max", "Size that the database may have, 0 = no bound",
                  settings->file_bytes, out);
@@ -154,9 +126,9 @@ static void write_audited(const struct api_call *call, struct mcpx_text *out)
                  out);
     metric_value("mcpx_audit_checkpoints_total", "Signatures written to the audit",
                  counts.checkpoints, out);
-    metric_times("mcpx_audit_sync_seconds",
-                 "From the begin of a batch until it is in the audit",
-                 &store_figures(call->api->store)->audit.work, out);
+    metric_histogram("mcpx_audit_sync_seconds",
+                     "From the begin of a batch until it is in the audit", &stage_times,
+                     &store_figures(call->api->store)->audit.work, out);
     if (is_known(call, call->api->disks->audit))
         metric_value("mcpx_audit_free_bytes", "Room on the disk of the audit",
                      (uint64_t)call->api->disks->audit, out);
@@ -237,7 +209,7 @@ static void write_about_reload(const struct api_call *call, struct mcpx_text *ou
 /* ---- the router ---- */
 
 /* Times are milliseconds here. */
-enum { MS = 1000, NS = 1000000000 };
+enum { MS = 1000 };
 
 /* The first error with this one's wire name: several errors may share a name. */
 static bool is_first_of_code(size_t err)
@@ -319,21 +291,15 @@ static void write_lag(const struct lag *lag, struct mcpx_text *out)
 
 static void write_times(const struct stats *stats, struct mcpx_text *out)
 {
-    const struct times *delivery = &stats->delivery, *match = &stats->match;
-
     metric_histogram(
         "mcpx_delivery_seconds",
         "From the acceptance of an envelope until each reader whose socket takes any "
         "has had a turn to be written to",
-        &(struct metric_classes){delivery->counts, delivery->sum, stats_delivery_ms,
-                                 STATS_BOUNDS, MS},
-        out);
-    metric_histogram(
-        "mcpx_match_seconds",
-        "How long it took to match a kind against the grants of its sender, of "
-        "some messages",
-        &(struct metric_classes){match->counts, match->sum, stats_match_ns, STATS_BOUNDS, NS},
-        out);
+        &stats_delivery_ms, &stats->delivery, out);
+    metric_histogram("mcpx_match_seconds",
+                     "How long it took to match a kind against the grants of its sender, of "
+                     "some messages",
+                     &stats_match_ns, &stats->match, out);
 }
 
 /* From the start all are there, as codes are. */
@@ -428,9 +394,9 @@ void api_metrics(const struct api_call *call, struct http_reply *reply)
     write_lag(hub_lag(call->api->hub, call->now), out);
     write_times(stats, out);
     if (call->api->turns)
-        metric_times("mcpx_loop_turn_seconds",
-                     "How long turns of the loop took, without the waiting in between",
-                     call->api->turns, out);
+        metric_histogram("mcpx_loop_turn_seconds",
+                         "How long turns of the loop took, without the waiting in between",
+                         &stage_times, call->api->turns, out);
     if (call->api->changes)
         write_changes(call->api->changes, out);
     write_about_store(call, out);

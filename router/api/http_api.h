@@ -102,7 +102,7 @@ struct http_api {
     /* For the metrics, as `turns` of the loop; NULL = they say nothing of it. */
     struct process *process;
     const struct tls_figures *tls; /* NULL = no address has it */
-    const struct figure *turns;
+    const struct mx_histogram *turns;
     const struct store *store;        /* what keeps messages; NULL = nothing does */
     const struct disk_figures *disks; /* that it writes on; NULL = not known */
     const char *store_why;            /* why it takes none now, or NULL */

@@ -193,7 +193,7 @@ struct edge {
     struct link unfinished_all, full, waiting;
     size_t deferred;
     uint64_t turn, others_ns;
-    struct figure turns;
+    struct mx_histogram turns;
     struct mcpx_text pongs;
     struct edge_tls tls;
     struct gate *gate;

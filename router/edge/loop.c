@@ -122,7 +122,7 @@ static void on_round(uv_prepare_t *prepare)
         more = tick_changes(edge) || more;
     more = flush_round(edge) || waiters_have_turn(edge) || more;
     hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
-    figure_add_time(&edge->turns, took_us);
+    mx_histogram_add(&edge->turns, &stage_times, 1, took_us);
     if (more || waits)
         uv_idle_start(&edge->busy, on_busy);
     else

@@ -216,7 +216,7 @@ static bool time_match(struct hub *hub, struct mcpx_capset *set,
     uint64_t began_ns = hub->match_ns();
     bool allowed = mcpx_capset_allows(set, question);
 
-    times_add(&hub->stats.match, stats_match_ns, 1, hub->match_ns() - began_ns);
+    mx_histogram_add(&hub->stats.match, &stats_match_ns, 1, hub->match_ns() - began_ns);
     hub->untimed = HUB_MATCH_SAMPLE - 1;
     return allowed;
 }

@@ -264,7 +264,8 @@ static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
     struct stored_opening *opening = first_read(store);
     struct rejection rejection = {err, 0, true};
 
-    figure_add_time(&store->figures.open, thread_clock_us() - opening->begun_us);
+    mx_histogram_add(&store->figures.open, &stage_times, 1,
+                     thread_clock_us() - opening->begun_us);
     if (err == MCPX_OK) {
         hub_commit(hub, opening->ticket, now);
     } else {

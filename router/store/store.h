@@ -63,7 +63,7 @@ bool store_next_line(struct store *store, struct mcpx_text *out);
 struct store_figures {
     uint64_t pending;
     struct stage_report audit, sqlite;
-    struct figure open;
+    struct mx_histogram open;
     uint64_t refused_full, refused_failed;
 };
 

@@ -185,7 +185,7 @@ Test(openings, serials_and_ids_go_on_where_the_store_ends)
     world_skip(v->world);
     cr_expect_not_null(strstr(world_told(v->world, "alice"), "\"serial\":15"));
     hub_note_written(world_hub(v->world), world_now(v->world));
-    for (size_t i = 0; i <= STATS_BOUNDS; i++)
+    for (size_t i = 0; i <= MX_CLASSES_MAX; i++)
         delivered += hub_stats(world_hub(v->world))->delivery.counts[i];
     cr_expect_eq(delivered, 1, "what is loaded is not delivered again");
 }

@@ -204,9 +204,10 @@ size_t topic_participants(const struct topic *topic)
  * has bounds of its own.
  */
 
-const unsigned stats_delivery_ms[STATS_BOUNDS] = {1, 2, 5, 10, 20, 50, 100, 200, 1000, 5000};
-const unsigned stats_match_ns[STATS_BOUNDS] = {100,  250,   500,    1000,    2500,
-                                               5000, 10000, 100000, 1000000, 10000000};
+const struct mx_classes stats_delivery_ms = {
+    {1, 2, 5, 10, 20, 50, 100, 200, 1000, 5000}, 10, 1000};
+const struct mx_classes stats_match_ns = {
+    {100, 250, 500, 1000, 2500, 5000, 10000, 100000, 1000000, 10000000}, 10, 1000000000};
 
 const char *cap_setting(enum cap cap)
 {
@@ -215,16 +216,6 @@ const char *cap_setting(enum cap cap)
 #undef CAP_SETTING
 
     return settings[cap];
-}
-
-void times_add(struct times *times, const unsigned *bounds, uint64_t count, uint64_t time)
-{
-    size_t at = 0;
-
-    while (at < STATS_BOUNDS && time > bounds[at])
-        at++;
-    times->counts[at] += count;
-    times->sum += count * time;
 }
 
 /*
@@ -270,8 +261,8 @@ static void time_topic(struct topic *topic, int64_t mono_ms)
 
     if (oldest < delivery->written) {
         ms = mono_ms - log_entry(&topic->log, oldest)->mono_ms;
-        times_add(&topic->hub->stats.delivery, stats_delivery_ms, delivery->written - oldest,
-                  ms > 0 ? (uint64_t)ms : 0);
+        mx_histogram_add(&topic->hub->stats.delivery, &stats_delivery_ms,
+                         delivery->written - oldest, ms > 0 ? (uint64_t)ms : 0);
     }
     delivery->timed = delivery->written;
 }

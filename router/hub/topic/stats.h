@@ -4,6 +4,7 @@
 #ifndef HUB_STATS_H
 #define HUB_STATS_H
 
+#include "lib/base/histogram.h"
 #include <mcpx/capability.h>
 
 struct hub;
@@ -37,21 +38,8 @@ struct hub;
       "Segments of history given up because all logs together took too much")                 \
     X(slow, "mcpx_slow_consumers_total", "counter", "Readers that fell off the log")
 
-/**
- * Times: how many were at most bounds[i] and more than the bound before that; in
- * counts[STATS_BOUNDS] more than the last bound.
- */
-enum { STATS_BOUNDS = 10 };
-struct times {
-    uint64_t counts[STATS_BOUNDS + 1];
-    uint64_t sum;
-};
-
-/** The bounds of deliveries, in milliseconds, and of matches, in nanoseconds. */
-extern const unsigned stats_delivery_ms[STATS_BOUNDS], stats_match_ns[STATS_BOUNDS];
-
-/** Counts `count` times the same time. */
-void times_add(struct times *times, const unsigned *bounds, uint64_t count, uint64_t time);
+/** Classes of times of deliveries, in milliseconds, and of matches, in nanoseconds. */
+extern const struct mx_classes stats_delivery_ms, stats_match_ns;
 
 /** Reasons for which a kind may be refused: `enum mcpx_refusal`. */
 enum { STATS_REASONS = MCPX_RESERVED_NAMESPACE + 1 };
@@ -88,7 +76,7 @@ struct stats {
     uint64_t closed[MCPX_ERR_COUNT];
     uint64_t reasons[STATS_REASONS];
     uint64_t caps[CAP_COUNT];
-    struct times delivery, match;
+    struct mx_histogram delivery, match;
 };
 #undef STATS_MEMBER
 

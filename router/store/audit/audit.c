@@ -155,8 +155,8 @@ static void handle(struct audit *audit, struct batch *batch)
         audit->writer.written = (struct audit_counts){0};
         audit_writer_lose(&audit->writer, batch, dropping);
     } else if (batch->count > 0) {
-        figure_add_time(&report->work, thread_clock_us() - begun_us);
-        figure_add_size(&report->sizes, batch->count);
+        mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
+        mx_histogram_add(&report->sizes, &stage_sizes, 1, batch->count);
     }
     take_stock(audit, batch);
     settle(batch, !written && !dropping);

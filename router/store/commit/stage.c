@@ -6,37 +6,18 @@
 
 #include <string.h>
 
-const unsigned figure_times_us[FIGURE_TIMES] = {
-    100, 250, 500, 1000, 2500, 5000, 10000, 25000, 100000, 500000, 1000000, 5000000};
-const unsigned figure_sizes[FIGURE_SIZES] = {1, 4, 16, 64, 256, 1000};
+const struct mx_classes stage_times = {
+    {100, 250, 500, 1000, 2500, 5000, 10000, 25000, 100000, 500000, 1000000, 5000000},
+    12,
+    1000000};
+const struct mx_classes stage_sizes = {{1, 4, 16, 64, 256, 1000}, 6, 0};
 
-static void count(struct figure *figure, const unsigned *bounds, size_t bound_count,
-                  uint64_t value)
+static void move(struct mx_histogram *to, struct mx_histogram *from)
 {
-    size_t class = 0;
-
-    while (class < bound_count && value > bounds[class])
-        class ++;
-    figure->counts[class]++;
-    figure->sum += value;
-}
-
-void figure_add_time(struct figure *figure, uint64_t us)
-{
-    count(figure, figure_times_us, FIGURE_TIMES, us);
-}
-
-void figure_add_size(struct figure *figure, uint64_t size)
-{
-    count(figure, figure_sizes, FIGURE_SIZES, size);
-}
-
-static void move(struct figure *to, struct figure *from)
-{
-    for (size_t i = 0; i <= FIGURE_TIMES; i++)
+    for (size_t i = 0; i <= MX_CLASSES_MAX; i++)
         to->counts[i] += from->counts[i];
     to->sum += from->sum;
-    *from = (struct figure){0};
+    *from = (struct mx_histogram){0};
 }
 
 void stage_report_move(struct stage_report *to, struct stage_report *from)

@@ -5,6 +5,7 @@
 #ifndef STORE_STAGE_H
 #define STORE_STAGE_H
 
+#include "lib/base/histogram.h"
 #include <mcpx/base.h>
 
 /**
@@ -64,22 +65,8 @@ struct store_config {
     const char *vfs;
 };
 
-/** Upper bounds of the classes of times, in microseconds, and of sizes; the last class has none. */
-enum { FIGURE_TIMES = 12, FIGURE_SIZES = 6 };
-extern const unsigned figure_times_us[FIGURE_TIMES];
-extern const unsigned figure_sizes[FIGURE_SIZES];
-
-/** How many fell into each class, and the sum of all. Sizes use the first FIGURE_SIZES + 1. */
-struct figure {
-    uint64_t counts[FIGURE_TIMES + 1];
-    uint64_t sum;
-};
-
-/** Counts a time in microseconds. */
-void figure_add_time(struct figure *figure, uint64_t us);
-
-/** Counts the size of a batch. */
-void figure_add_size(struct figure *figure, uint64_t size);
+/** Classes of times, in microseconds, and of sizes of batches. */
+extern const struct mx_classes stage_times, stage_sizes;
 
 /**
  * Whether a stage takes submissions: the last batch decides.
@@ -104,7 +91,7 @@ enum stage_state { STAGE_READY, STAGE_FULL, STAGE_FAILED, STAGE_SLOW, STAGE_LOCK
 struct stage_report {
     enum stage_state state;
     char reason[200];
-    struct figure work, sizes;
+    struct mx_histogram work, sizes;
     uint64_t bytes;
 };
 

@@ -421,8 +421,8 @@ void writer_store(struct writer *writer, struct batch *batch, struct stage_repor
     if (messages == 0 || writer->state == STAGE_FAILED)
         return;
     store(writer, batch, report);
-    figure_add_time(&report->work, thread_clock_us() - begun_us);
-    figure_add_size(&report->sizes, messages);
+    mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
+    mx_histogram_add(&report->sizes, &stage_sizes, 1, messages);
 }
 
 /* ---- upkeep ---- */

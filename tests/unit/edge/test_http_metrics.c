@@ -277,7 +277,7 @@ Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
 {
     enum { READERS = 8, TURNS = 40, OFFERED = 4 };
     struct peer *peers[READERS];
-    const struct times *times;
+    const struct mx_histogram *times;
     uint64_t count = 0;
 
     for (int i = 0; i < READERS; i++) {
@@ -294,7 +294,7 @@ Test(http_metrics, times_deliveries_of_a_round_that_never_ends)
         hub_note_written(router.api.hub, router.now);
     }
     times = &hub_stats(router.api.hub)->delivery;
-    for (size_t i = 0; i <= STATS_BOUNDS; i++)
+    for (size_t i = 0; i <= MX_CLASSES_MAX; i++)
         count += times->counts[i];
     cr_expect_geq(count, TURNS - 2 * READERS / OFFERED - 1, "%d", (int)count);
     cr_expect_leq(times->sum / count, 2 * 10 * READERS / OFFERED, "%d ms each",
@@ -330,10 +330,10 @@ Test(http_metrics, tells_how_long_turns_of_the_loop_take)
                                         "mcpx_loop_turn_seconds_bucket{le=\"0.005000\"} 2",
                                         "mcpx_loop_turn_seconds_sum 0.003040",
                                         "mcpx_loop_turn_seconds_count 2", NULL};
-    struct figure turns = {0};
+    struct mx_histogram turns = {0};
 
-    figure_add_time(&turns, 40);
-    figure_add_time(&turns, 3000);
+    mx_histogram_add(&turns, &stage_times, 1, 40);
+    mx_histogram_add(&turns, &stage_times, 1, 3000);
     router.api.turns = &turns;
     expect_lines(lines);
 }

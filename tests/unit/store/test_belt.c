@@ -80,7 +80,7 @@ static void run(void *context)
         if (looker->hold)
             (void)sem_wait(looker->hold);
         looker->batches++;
-        figure_add_size(&report.sizes, batch.count);
+        mx_histogram_add(&report.sizes, &stage_sizes, 1, batch.count);
         belt_answer(looker->belt, &batch.items, &report);
     }
 }
