@@ -22,55 +22,39 @@
 
 static const char default_url[] = "ws://127.0.0.1:8080";
 
-/* The rows before and after --topic. Some programs take --topic several times. */
-#define URL_ROW                                                                               \
+/* Some programs take --topic several times, and a service has no --context. */
+#define ROWS(topic)                                                                           \
     OPTION("--url", "URL", VALUE_TEXT, 0,                                                     \
-           "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080")
-#define TOKEN_ROW                                                                             \
-    OPTION("--token-file", "FILE", VALUE_FILE, 0,                                             \
-           "holds the bearer token; else MCPX_TOKEN. A token is never an argument: others "   \
-           "can read those")
-#define AS_ROW                                                                                \
-    OPTION("--as", "ID", VALUE_TEXT, 0,                                                       \
-           "the participant to be; a router run with --dev gives the token")
-#define CA_ROW                                                                                \
-    OPTION("--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM")
-#define CERT_ROW                                                                              \
-    OPTION("--cert-file", "FILE", VALUE_FILE, 0,                                              \
-           "shown to the router under wss, in PEM; does instead of a token where the router " \
-           "knows a name in it")
-#define KEY_ROW                                                                               \
-    OPTION("--key-file", "FILE", VALUE_FILE, 0,                                               \
-           "the key of --cert-file, in PEM without a passphrase; else it stands there, too")
+           "the router, ws:// or wss://; else MCPX_URL, else ws://127.0.0.1:8080"),           \
+        topic,                                                                                \
+        OPTION("--token-file", "FILE", VALUE_FILE, 0,                                         \
+               "holds the bearer token; else MCPX_TOKEN. A token is never an argument: "      \
+               "others can read those"),                                                      \
+        OPTION("--as", "ID", VALUE_TEXT, 0,                                                   \
+               "the participant to be; a router run with --dev gives the token"),             \
+        OPTION("--ca-file", "FILE", VALUE_FILE, 0, "authorities to trust for wss, in PEM"),   \
+        OPTION("--cert-file", "FILE", VALUE_FILE, 0,                                          \
+               "shown to the router under wss, in PEM; does instead of a token where the "    \
+               "router knows a name in it"),                                                  \
+        OPTION("--key-file", "FILE", VALUE_FILE, 0,                                           \
+               "the key of --cert-file, in PEM without a passphrase; else it stands there, "  \
+               "too")
 
 #define TOPIC_ROW OPTION("--topic", "TOPIC", VALUE_TOPIC, 0, "the topic; else MCPX_TOPIC")
 
 const struct option_row connect_options[] = {
-    URL_ROW,
-    TOPIC_ROW,
-    TOKEN_ROW,
-    AS_ROW,
-    CA_ROW,
-    CERT_ROW,
-    KEY_ROW,
+    ROWS(TOPIC_ROW),
     {"--context", "NAME", VALUE_CONTEXT, 0,
      "what was kept under this name by context add, where neither these options nor the "
      "environment say anything; else MCPX_CONTEXT, else the one that context use chose"},
     {.name = NULL},
 };
 
-const struct option_row connect_service_options[] = {
-    URL_ROW, TOPIC_ROW, TOKEN_ROW, AS_ROW, CA_ROW, CERT_ROW, KEY_ROW, {.name = NULL},
-};
+const struct option_row connect_service_options[] = {ROWS(TOPIC_ROW), {.name = NULL}};
 
 const struct option_row connect_topics_options[] = {
-    URL_ROW,
-    {"--topic", "TOPIC", VALUE_TOPIC, OPTION_REPEATED, "the topics; else MCPX_TOPIC, one"},
-    TOKEN_ROW,
-    AS_ROW,
-    CA_ROW,
-    CERT_ROW,
-    KEY_ROW,
+    ROWS(OPTION("--topic", "TOPIC", VALUE_TOPIC, OPTION_REPEATED,
+                "the topics; else MCPX_TOPIC, one")),
     {.name = NULL},
 };
 
