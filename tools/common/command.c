@@ -371,12 +371,6 @@ static bool is_complete(const struct command *command, const struct arguments *a
            has_required(command, command->shared, arguments);
 }
 
-/* True for an option. A single dash is an operand. */
-static bool is_option(const char *word)
-{
-    return word[0] == '-' && word[1] != '\0';
-}
-
 /* Reads the word at argv[*at], which is an option, "--", "--help" or "-h". */
 static bool take_option(struct arguments *out, char **argv, int argc, int *at,
                         bool *options_end)
@@ -397,7 +391,7 @@ bool arguments_read(const struct command *command, int argc, char **argv,
 
     *out = (struct arguments){.command = command};
     for (i = 0; i < argc && !out->help; i++) {
-        bool operand = options_end || !is_option(argv[i]);
+        bool operand = options_end || argv[i][0] != '-' || argv[i][1] == '\0';
 
         if (operand && command->rest)
             break;

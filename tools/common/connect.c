@@ -11,7 +11,6 @@
 #include "lib/json/json_write.h"
 #include "lib/wire/http_head.h"
 #include "tools/common/context.h"
-#include <mcpx/json.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -287,18 +286,13 @@ void connection_wipe(char *token)
     free(token);
 }
 
-/* True for the exit codes of a router that is not there or is still starting. */
-static bool may_come_yet(int status)
-{
-    return status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT;
-}
-
 static int ask_first(struct connection *out)
 {
     bool quiet = out->timeout_ms > 0 && !out->is_patient;
     int status = ask_for_token(out, quiet, out->timeout_ms, &out->token);
 
-    if (out->is_patient && may_come_yet(status)) {
+    /* It is not there, or is still starting. */
+    if (out->is_patient && (status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT)) {
         complain(out->verb, "waiting for the router");
         return keep_token(out, "--as", "none-yet", strlen("none-yet"));
     }

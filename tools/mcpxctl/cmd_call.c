@@ -49,28 +49,23 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 
 static const char verb[] = "call";
 
-/* Where and why a file is no request, as far as the first error says it. */
-static int complain_of_request(const char *file, const struct mcpx_schema_report *report)
-{
-    const struct mcpx_schema_error *error = report->errors;
-    mx_scoped_text reason = {0};
-
-    text_format(&reason, "is no mcp.request.v0.1: %s%s%s", error->path,
-                error->path.len > 0 ? ": " : "", error->message);
-    return fail_with(STATUS_USAGE, verb, "%s %s", input_name(file), reason.text);
-}
-
-/* Judges a file by the contract of a request. Returns STATUS_OK when it keeps it. */
+/* Judges a file by the contract of a request. Says where it breaks it first, and why. */
 static int check_request(const char *file, struct mcpx_slice text)
 {
     struct mcpx_shelf *shelf = mcpx_shelf_new();
     struct mcpx_contracts *contracts = mcpx_contracts_new(shelf);
     struct mcpx_schema_report report = {.count = 0};
+    const struct mcpx_schema_error *error = report.errors;
+    mx_scoped_text reason = {0};
     int status = STATUS_OK;
 
     if (memory_checked(
-            mcpx_contracts_validate(contracts, MCPX_CONTRACT_REQUEST, text, &report)))
-        status = complain_of_request(file, &report);
+            mcpx_contracts_validate(contracts, MCPX_CONTRACT_REQUEST, text, &report))) {
+        text_format(&reason, "%s%s%s", error->path, error->path.len > 0 ? ": " : "",
+                    error->message);
+        status = fail_with(STATUS_USAGE, verb, "%s is no mcp.request.v0.1: %s",
+                           input_name(file), reason.text);
+    }
     mcpx_schema_report_fini(&report);
     mcpx_contracts_free(contracts);
     mcpx_shelf_free(shelf);

@@ -9,7 +9,6 @@
 #include "tools/common/context.h"
 #include "tools/common/http.h"
 #include "tools/common/visible.h"
-#include <mcpx/envelope.h>
 
 #include <limits.h>
 #include <string.h>

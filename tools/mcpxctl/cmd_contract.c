@@ -125,17 +125,6 @@ static void list_text(void *context, size_t line, struct mcpx_slice path)
     text_format(out, "%s differs\n", path.len > 0 ? path : MCPX_SLICE("the whole"));
 }
 
-/* `line`: that of the side with the fault. */
-static int complain_of_line(const struct logs *logs, struct mcpx_slice line,
-                            const struct mcpx_fault *fault)
-{
-    enum mcpx_parity_side side = logs->parity.side;
-
-    line.len = fault->offset;
-    return fail_at(STATUS_USAGE, "parity", input_name(logs->paths[side]),
-                   logs->parity.lines[side], line, fault->reason);
-}
-
 static int print(struct logs *logs, bool json)
 {
     const struct mcpx_parity *parity = &logs->parity;
@@ -166,7 +155,10 @@ static int compare(struct logs *logs)
         if (!is_more)
             return STATUS_OK;
         if (memory_checked(mcpx_parity_next(&logs->parity, lines, &fault)))
-            return complain_of_line(logs, lines[logs->parity.side], &fault);
+            return fail_at(STATUS_USAGE, "parity", input_name(logs->paths[logs->parity.side]),
+                           logs->parity.lines[logs->parity.side],
+                           (struct mcpx_slice){lines[logs->parity.side].text, fault.offset},
+                           fault.reason);
     }
 }
 

@@ -11,7 +11,6 @@
 #include "tools/mcpxctl/core/fetch.h"
 #include "tools/mcpxctl/core/line.h"
 #include "tools/mcpxctl/core/live.h"
-#include <mcpx/json.h>
 #include <mcpx/session.h>
 
 /* ---- those that wait ---- */

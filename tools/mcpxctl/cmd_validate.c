@@ -72,11 +72,6 @@ static struct mcpx_slice uri_of(const struct option_word *word)
     return uri;
 }
 
-static bool begins(struct mcpx_slice text, struct mcpx_slice with)
-{
-    return text.len >= with.len && memcmp(text.text, with.text, with.len) == 0;
-}
-
 /* The --known that a URI falls under, with the longest URI of its own; NULL when none does. */
 static const struct option_word *option_for(const struct known *known, struct mcpx_slice uri)
 {
@@ -86,8 +81,8 @@ static const struct option_word *option_for(const struct known *known, struct mc
         struct mcpx_slice own = uri_of(word);
         bool folder = own.len > 0 && own.text[own.len - 1] == '/';
 
-        if ((mcpx_slice_equal(uri, own) || (folder && begins(uri, own))) &&
-            (!best || own.len > uri_of(best).len))
+        if ((folder ? uri.len >= own.len : uri.len == own.len) &&
+            memcmp(uri.text, own.text, own.len) == 0 && (!best || own.len > uri_of(best).len))
             best = word;
     }
     return best;

@@ -148,12 +148,6 @@ void follow_learn(struct follow *follow, const struct audit_line *line)
     }
 }
 
-/* A line by its number, as it is written. */
-static struct mcpx_slice number_of(const struct audit_line *line)
-{
-    return mcpx_json_get(line->whole, "seq");
-}
-
 bool follow_takes(struct follow *follow, const struct audit_line *line)
 {
     struct mcpx_slice of = mcpx_json_get(line->whole, "of");
@@ -167,8 +161,8 @@ bool follow_takes(struct follow *follow, const struct audit_line *line)
     mcpx_text_reset(&text);
     pick_text(&text, line, "correlation_id");
     takes |= text.len > 0 && has(&follow->ids, mcpx_text_view(&text));
-    if (takes)
-        put(follow, &follow->lines, number_of(line));
+    if (takes) /* by its number, as it is written */
+        put(follow, &follow->lines, mcpx_json_get(line->whole, "seq"));
     return takes;
 }
 

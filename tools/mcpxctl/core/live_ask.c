@@ -11,24 +11,18 @@
 
 enum { CALL_MS = 60000, NOTE_MAX = 500 };
 
-/* The kind and the addressees that the router would have seen. */
-static void add_subject(struct mcpx_text *out, const struct mcpx_draft *draft)
+/* Names the kind and the addressees that the router would have seen. */
+static int complain_of_grants(const struct live *live, const struct mcpx_draft *draft)
 {
     static struct mcpx_rpc rpc;
+    bool request = strcmp(draft->type, "mcp/request") == 0;
     char kind[MCPX_KIND_MAX + 1];
     bool derived = mcpx_rpc_read(draft->payload, &rpc, NULL) == MCPX_OK &&
                    mcpx_rpc_kind(&rpc, draft->type, kind) == MCPX_OK;
-
-    text_format(out, "%s to ", derived ? kind : draft->type);
-    addressees_write(out, draft->to, draft->to_count);
-}
-
-static int complain_of_grants(const struct live *live, const struct mcpx_draft *draft)
-{
-    bool request = strcmp(draft->type, "mcp/request") == 0;
     mx_scoped_text subject = {0};
 
-    add_subject(&subject, draft);
+    text_format(&subject, "%s to ", derived ? kind : draft->type);
+    addressees_write(&subject, draft->to, draft->to_count);
     return fail_with(STATUS_REFUSED, live->verb,
                      "refused: no grant of ours covers %s; mcpxctl can tells more%s",
                      subject.text, request ? ", mcpxctl propose may be open" : "");
