@@ -319,14 +319,6 @@ static void offer_last(struct typing *typing)
     }
 }
 
-static void offer_first(struct typing *typing)
-{
-    offer(typing, MCPX_SLICE("--help"), "list the verbs");
-    offer(typing, MCPX_SLICE("--version"), "print the version");
-    offer(typing, MCPX_SLICE("--man"), "print the manual page");
-    offer_verbs(typing);
-}
-
 /* A complaint would be printed into the line that the user is typing. */
 static void be_silent(void)
 {
@@ -345,7 +337,10 @@ static void offer_words(struct typing *typing, const char *const *words, size_t 
     typing->last = words[count - 1];
     typing->before = "";
     if (verb == count - 1) {
-        offer_first(typing);
+        offer(typing, MCPX_SLICE("--help"), "list the verbs");
+        offer(typing, MCPX_SLICE("--version"), "print the version");
+        offer(typing, MCPX_SLICE("--man"), "print the manual page");
+        offer_verbs(typing);
         return;
     }
     typing->line.command = command_find(typing->program->commands, words[verb]);

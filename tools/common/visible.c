@@ -209,13 +209,6 @@ void text_compact(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_text_slice(out, token);
 }
 
-static void new_line(struct mcpx_text *out, size_t spaces)
-{
-    mcpx_text_puts(out, "\n");
-    while (spaces-- > 0)
-        mcpx_text_puts(out, " ");
-}
-
 void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent)
 {
     char last = '\0';
@@ -226,8 +219,11 @@ void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent)
         bool closes = first == '}' || first == ']', opened = last == '{' || last == '[';
 
         indent -= closes ? 2 : 0;
-        if (closes ? !opened : opened || last == ',')
-            new_line(out, indent);
+        if (closes ? !opened : opened || last == ',') {
+            mcpx_text_puts(out, "\n");
+            for (size_t i = 0; i < indent; i++)
+                mcpx_text_puts(out, " ");
+        }
         text_visible_exact(out, token);
         if (first == ':')
             mcpx_text_puts(out, " ");

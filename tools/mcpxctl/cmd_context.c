@@ -65,11 +65,6 @@ static int check_url(const char *value)
                      "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
 }
 
-static bool is_path(enum context_setting setting)
-{
-    return setting == CONTEXT_TOKEN_FILE || setting >= CONTEXT_CA_FILE;
-}
-
 /* Whether a verb could use the value. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int check_value(enum context_setting setting, const char *value)
 {
@@ -92,7 +87,7 @@ static int keep(json_t *context, enum context_setting setting, const char *value
 
     if (check_value(setting, value) != STATUS_OK)
         return STATUS_USAGE;
-    if (is_path(setting))
+    if (setting == CONTEXT_TOKEN_FILE || setting >= CONTEXT_CA_FILE)
         add_full_path(&kept, value);
     else
         mcpx_text_puts(&kept, value);

@@ -234,11 +234,6 @@ static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
     return STATUS_OK;
 }
 
-static bool is_blank(const struct mcpx_text *text)
-{
-    return text->len == 0 || strspn(text->text, " \t\r\n") == text->len;
-}
-
 /* What came, as text or as JSON. Nothing at all is enough when the program has failed. */
 static int read_output(const struct arguments *arguments, struct mcpx_text *text,
                        struct mcpx_output *out)
@@ -249,7 +244,7 @@ static int read_output(const struct arguments *arguments, struct mcpx_text *text
     enum mcpx_err err = MCPX_OK;
     size_t offset = 0;
 
-    if (is_text ? text->len == 0 : is_blank(text))
+    if (text->len == 0 || (!is_text && strspn(text->text, " \t\r\n") == text->len))
         return out->failure ? STATUS_OK
                             : fail_with(STATUS_USAGE, "wrap",
                                         "%s: nothing came; what fails says "

@@ -256,14 +256,6 @@ static void tell_set(struct mcpx_text *out, struct mcpx_slice set)
     list_tell(out, "  denied  ", mcpx_json_get(set, "deny"));
 }
 
-static void tell_profiles(struct mcpx_text *out, struct mcpx_slice profiles)
-{
-    MCPX_JSON_EACH(walk, profiles) {
-        text_format(out, "profile %v\n", mcpx_json_get(walk.value, "name"));
-        tell_set(out, walk.value);
-    }
-}
-
 static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
 {
     struct mcpx_slice configured = mcpx_json_get(row, "configured");
@@ -309,7 +301,10 @@ static void begin(struct showing *showing, struct mcpx_slice policy)
     mcpx_json_add_unescaped(&showing->rev, mcpx_json_get(policy, "rev"));
     if (!showing->json) {
         text_format(out, "policy %s\n", mcpx_text_view(&showing->rev));
-        tell_profiles(out, profiles);
+        MCPX_JSON_EACH(walk, profiles) {
+            text_format(out, "profile %v\n", mcpx_json_get(walk.value, "name"));
+            tell_set(out, walk.value);
+        }
         return;
     }
     mx_json_begin_object(out, NULL);

@@ -186,22 +186,11 @@ static void comparison_judge(struct comparison *comparison, const struct past_me
 
 /* ---- telling ---- */
 
-static void tell_example(struct mcpx_text *out, uint64_t count, struct mcpx_slice object)
-{
-    struct mcpx_slice seq = mcpx_json_get(object, "seq");
-
-    mx_format(out, "  %s time%s, ", count, count == 1 ? "" : "s");
-    if (seq.text)
-        text_format(out, "first in line %v\n", seq);
-    else
-        text_format(out, "last in %v\n", mcpx_json_get(object, "id"));
-}
-
 static void tell_group(struct mcpx_text *out, const struct difference_group *group)
 {
     mx_scoped_text whole = mx_formatted("%s,%s}", &group->text, &group->example);
     struct mcpx_slice object = mcpx_text_view(&whole);
-    struct mcpx_slice now = mcpx_json_get(object, "now");
+    struct mcpx_slice now = mcpx_json_get(object, "now"), seq = mcpx_json_get(object, "seq");
 
     text_format(out, "%s: %v  %v",
                 mcpx_json_equals(now, MCPX_SLICE("allowed")) ? "allowed now" : "refused now",
@@ -209,7 +198,11 @@ static void tell_group(struct mcpx_text *out, const struct difference_group *gro
     text_list(out, " to ", mcpx_json_get(object, "to"), NULL);
     text_format(out, " in %v\n  was  %v\n  now  %v\n", mcpx_json_get(object, "topic"),
                 mcpx_json_get(object, "was"), now);
-    tell_example(out, group->count, object);
+    mx_format(out, "  %s time%s, ", group->count, group->count == 1 ? "" : "s");
+    if (seq.text)
+        text_format(out, "first in line %v\n", seq);
+    else
+        text_format(out, "last in %v\n", mcpx_json_get(object, "id"));
 }
 
 static void tell_sums(struct mcpx_text *out, const struct comparison *comparison)
@@ -350,17 +343,6 @@ static int compare_folder(struct comparison *comparison, const char *folder)
     return status;
 }
 
-static int compare_folders(struct comparison *comparison, const struct arguments *arguments)
-{
-    const struct option_word *word;
-    size_t at = 0;
-    int status = STATUS_OK;
-
-    while (status == STATUS_OK && (word = arguments_next(arguments, "--audit", &at)) != NULL)
-        status = compare_folder(comparison, word->value);
-    return status;
-}
-
 /* ---- from the history of a topic ---- */
 
 struct retained {
@@ -424,14 +406,16 @@ const struct option_row policy_options[] = {
 static int compare(const struct arguments *arguments, struct comparison *comparison)
 {
     bool json = arguments_have(arguments, "--json");
-    int status;
+    const struct option_word *word;
+    size_t at = 0;
+    int status = STATUS_OK;
 
     if (arguments_have(arguments, "--history"))
         status = compare_history(comparison, arguments);
-    else if (arguments_have(arguments, "--audit"))
-        status = compare_folders(comparison, arguments);
-    else
+    else if (!arguments_have(arguments, "--audit"))
         return policy_compare(&comparison->configs[OLD], &comparison->configs[NEW], json);
+    while (status == STATUS_OK && (word = arguments_next(arguments, "--audit", &at)) != NULL)
+        status = compare_folder(comparison, word->value);
     if (status == STATUS_OK)
         return comparison_tell(comparison, json);
     return status == STATUS_FAILED ? STATUS_USAGE : status;

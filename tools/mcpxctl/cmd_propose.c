@@ -21,13 +21,6 @@ enum { COLUMNS = 100, BRIEF = 8 };
  * The digest is beside the envelope and not in it, where the sender could have put another
  * digest.
  */
-static void write_open(struct mcpx_text *out, const struct entry *entry, const char *digest)
-{
-    mx_format(out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
-    envelope_write_json(out, entry->text);
-    mcpx_text_puts(out, "}\n");
-}
-
 static int print_open(const struct arguments *arguments, const struct connection *where,
                       const struct ledger *ledger)
 {
@@ -44,10 +37,13 @@ static int print_open(const struct arguments *arguments, const struct connection
         proposal_digest(entry, digest);
         style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
         style.brief = ledger_brief(ledger, entry, BRIEF).len;
-        if (json)
-            write_open(&out, entry, digest);
-        else
+        if (json) {
+            mx_format(&out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
+            envelope_write_json(&out, entry->text);
+            mcpx_text_puts(&out, "}\n");
+        } else {
             line_write(&out, entry, &style, entry_fault(entry));
+        }
     }
     return output_print_list(arguments, where, &out, "no proposal is open");
 }

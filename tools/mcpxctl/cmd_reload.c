@@ -48,12 +48,6 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
     }
 }
 
-static void tell_rows(struct mcpx_text *out, struct mcpx_slice rows)
-{
-    MCPX_JSON_EACH(walk, rows)
-        tell_row(out, walk.value);
-}
-
 static void tell_setting(struct mcpx_text *out, struct mcpx_slice row)
 {
     struct mcpx_slice was = mcpx_json_get(row, "was");
@@ -80,7 +74,8 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
     text_format(out, "participants: %v added, %v removed, %v changed\n",
                 mcpx_json_get(sums, "added"), mcpx_json_get(sums, "removed"),
                 mcpx_json_get(sums, "changed"));
-    tell_rows(out, mcpx_json_get(answer, "changes"));
+    MCPX_JSON_EACH(walk, mcpx_json_get(answer, "changes"))
+        tell_row(out, walk.value);
     if (!mcpx_slice_equal(left_out, MCPX_SLICE("0")))
         text_format(out, "and %v more\n", left_out);
     MCPX_JSON_EACH(walk, mcpx_json_get(answer, "settings"))
@@ -93,25 +88,12 @@ static void difference_tell(struct mcpx_text *out, struct mcpx_slice answer)
 
 /* ---- two configurations ---- */
 
-static int print(struct mcpx_text *answer, bool json, bool differs)
-{
-    int status = differs ? STATUS_FAILED : STATUS_OK;
-    struct mcpx_text out = {0};
-
-    if (json)
-        mcpx_text_puts(answer, "\n");
-    else
-        difference_tell(&out, mcpx_text_view(answer));
-    return output_print(json ? answer : &out, status);
-}
-
 int policy_compare(const struct config *before, const struct config *after, bool json)
 {
-    mx_scoped_text restart = {0}, settings = {0}, rows = {0}, answer = {0};
-    struct difference difference = {.count = 0};
+    mx_scoped_text restart = {0}, settings = {0}, rows = {0}, answer = {0}, out = {0};
+    MX_SCOPED(difference_fini) struct difference difference = {.count = 0};
     struct difference_answer told = {.rev = after->rev, .was = before->rev};
     bool differs;
-    int status;
 
     memory_checked(difference_find(before->tokens, after->tokens, &difference));
     config_compare(before, after, &restart, &settings);
@@ -125,9 +107,11 @@ int policy_compare(const struct config *before, const struct config *after, bool
     difference_write_answer(&told, &answer);
     difference_write_lines("restart", mcpx_text_view(&restart), &answer);
     mx_json_end_object(&answer);
-    status = print(&answer, json, differs);
-    difference_fini(&difference);
-    return status;
+    if (json)
+        mcpx_text_puts(&answer, "\n");
+    else
+        difference_tell(&out, mcpx_text_view(&answer));
+    return output_print(json ? &answer : &out, differs ? STATUS_FAILED : STATUS_OK);
 }
 
 /* ---- the verb reload ---- */

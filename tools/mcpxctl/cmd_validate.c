@@ -202,14 +202,6 @@ struct judge {
     size_t broken;
 };
 
-static void judge_fini(struct judge *judge)
-{
-    mcpx_schema_report_fini(&judge->report);
-    mcpx_schema_unref(judge->schema);
-    mcpx_contracts_free(judge->contracts);
-    mcpx_shelf_free(judge->shelf);
-}
-
 /* What a breach is called. A bound says nothing about the document. */
 static const char *code_of(const struct judge *judge)
 {
@@ -396,16 +388,6 @@ static int prepare(struct judge *judge, bool is_schema)
                      : STATUS_OK;
 }
 
-/* After lines that are valid nothing else was said. */
-static void print_sum(const struct judge *judge)
-{
-    if (arguments_have(judge->arguments, "--lines") &&
-        !arguments_have(judge->arguments, "--json") &&
-        !arguments_have(judge->arguments, "--quiet"))
-        printf("%zu line%s, %zu not valid\n", judge->judged, judge->judged == 1 ? "" : "s",
-               judge->broken);
-}
-
 const struct option_row validate_options[] = {
     {"--lines", NULL, VALUE_NONE, 0, "each line is a document, as in a log"},
     {"--schema", "FILE[#POINTER]", VALUE_FILE, 0,
@@ -431,8 +413,14 @@ int cmd_validate(const struct arguments *arguments)
         status = prepare(&judge, is_schema);
     if (status == STATUS_OK)
         status = judge_input(&judge);
-    if (status == STATUS_OK)
-        print_sum(&judge);
-    judge_fini(&judge);
+    /* After lines that are valid nothing else was said. */
+    if (status == STATUS_OK && arguments_have(arguments, "--lines") &&
+        !arguments_have(arguments, "--json") && !arguments_have(arguments, "--quiet"))
+        printf("%zu line%s, %zu not valid\n", judge.judged, judge.judged == 1 ? "" : "s",
+               judge.broken);
+    mcpx_schema_report_fini(&judge.report);
+    mcpx_schema_unref(judge.schema);
+    mcpx_contracts_free(judge.contracts);
+    mcpx_shelf_free(judge.shelf);
     return status == STATUS_OK && judge.broken > 0 ? STATUS_FAILED : status;
 }

@@ -41,27 +41,23 @@ static int add_tools(void *context, struct mcpx_slice from, struct mcpx_slice re
     return STATUS_OK;
 }
 
-static void add_entry(struct mcpx_text *out, const struct ledger *ledger,
-                      const struct entry *entry, bool proposals)
-{
-    char digest[PROPOSAL_DIGEST_LEN + 1];
-
-    if (!proposals) {
-        add(out, entry->id, entry->kind.text);
-    } else if (entry_is(entry, "mcp/proposal") && chain_is_open(ledger, entry)) {
-        proposal_digest(entry, digest);
-        mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
-    }
-}
-
 static void offer_history(const struct connection *where, bool proposals,
                           struct mcpx_text *out)
 {
     MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    char digest[PROPOSAL_DIGEST_LEN + 1];
+    int status = fetch_history(where, proposals ? AMONG : ENVELOPES, &ledger);
 
-    if (fetch_history(where, proposals ? AMONG : ENVELOPES, &ledger) == STATUS_OK)
-        for (size_t i = ledger.count; i-- > 0;)
-            add_entry(out, &ledger, ledger.entries[i], proposals);
+    for (size_t i = ledger.count; status == STATUS_OK && i-- > 0;) {
+        const struct entry *entry = ledger.entries[i];
+
+        if (!proposals) {
+            add(out, entry->id, entry->kind.text);
+        } else if (entry_is(entry, "mcp/proposal") && chain_is_open(&ledger, entry)) {
+            proposal_digest(entry, digest);
+            mx_format(out, "%s@%s\t%s\n", entry->id, digest, entry->kind.text);
+        }
+    }
 }
 
 /* What a call answers: the strings of a list in it, or their `member`. */

@@ -249,21 +249,10 @@ static int find_bound(const struct connection *where, const struct ledger *ledge
                    "mcpxctl proposals lists what waits now");
 }
 
-static int check_state(const char *verb, const struct ledger *ledger,
-                       const struct entry *entry)
-{
-    MX_SCOPED(chain_fini) struct chain chain = chain_below(ledger, entry);
-
-    if (chain.state != CHAIN_OPEN)
-        return fail_of(STATUS_FAILED, verb, entry->id,
-                       " is no longer open (%s); mcpxctl chain tells the story",
-                       chain_state_name(chain.state));
-    return STATUS_OK;
-}
-
 int proposal_find(const struct connection *where, const char *word, struct ledger *ledger,
                   const struct entry **out)
 {
+    MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
     int status = fetch_history(where, SIZE_MAX, ledger);
 
     if (status == STATUS_OK && proposal_word_is_bound(word))
@@ -274,5 +263,10 @@ int proposal_find(const struct connection *where, const char *word, struct ledge
         return status;
     if (!entry_is(*out, "mcp/proposal"))
         return fail_of(STATUS_USAGE, where->verb, (*out)->id, " is no proposal");
-    return check_state(where->verb, ledger, *out);
+    chain = chain_below(ledger, *out);
+    if (chain.state != CHAIN_OPEN)
+        return fail_of(STATUS_FAILED, where->verb, (*out)->id,
+                       " is no longer open (%s); mcpxctl chain tells the story",
+                       chain_state_name(chain.state));
+    return STATUS_OK;
 }

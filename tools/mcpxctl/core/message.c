@@ -271,14 +271,6 @@ static void write_content(struct mcpx_text *out, struct mcpx_slice content, bool
         write_item(out, walk.value, raw);
 }
 
-static void write_messages(struct mcpx_text *out, struct mcpx_slice messages, bool raw)
-{
-    MCPX_JSON_EACH(walk, messages) {
-        text_format(out, "%v: ", mcpx_json_get(walk.value, "role"));
-        write_content(out, mcpx_json_get(walk.value, "content"), raw);
-    }
-}
-
 void result_write(struct mcpx_text *out, struct mcpx_slice result, bool raw)
 {
     struct mcpx_slice content = mcpx_json_get(result, "content");
@@ -286,10 +278,14 @@ void result_write(struct mcpx_text *out, struct mcpx_slice result, bool raw)
 
     if (!content.text)
         content = mcpx_json_get(result, "contents");
-    if (mcpx_json_type(messages) == MCPX_JSON_ARRAY)
-        write_messages(out, messages, raw);
-    else
+    if (mcpx_json_type(messages) != MCPX_JSON_ARRAY) {
         write_content(out, mcpx_json_type(content) == MCPX_JSON_ARRAY ? content : result, raw);
+        return;
+    }
+    MCPX_JSON_EACH(walk, messages) {
+        text_format(out, "%v: ", mcpx_json_get(walk.value, "role"));
+        write_content(out, mcpx_json_get(walk.value, "content"), raw);
+    }
 }
 
 bool result_is_error(struct mcpx_slice result)

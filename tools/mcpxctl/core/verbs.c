@@ -85,15 +85,6 @@ int load_config(const char *verb, const char *file, struct config *out)
     return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
 }
 
-static int read_input(const char *verb, struct mcpx_text *input)
-{
-    int status = input_read(verb, NULL, input);
-
-    if (status == STATUS_OK && input->text && strlen(input->text) != input->len)
-        status = fail_with(STATUS_USAGE, verb, "standard input is no JSON: it holds a NUL");
-    return status;
-}
-
 int operation_from(const struct arguments *arguments, struct mcpx_text *input,
                    struct operation *out)
 {
@@ -107,11 +98,13 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     enum mcpx_err err;
 
     if (is_input) {
-        int status = read_input(verb, input);
+        int status = input_read(verb, NULL, input);
 
         if (status != STATUS_OK)
             return status;
         words[last] = input->text ? input->text : "";
+        if (strlen(words[last]) != input->len)
+            return fail_with(STATUS_USAGE, verb, "standard input is no JSON: it holds a NUL");
     }
     err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
                          &fault);
