@@ -129,26 +129,20 @@ struct token_read {
     struct stat about;
 };
 
-static size_t read_all(int fd, char *bytes, size_t size)
-{
-    size_t len = 0;
-    ssize_t got;
-
-    while (len < size && (got = read(fd, bytes + len, size - len)) > 0)
-        len += (size_t)got;
-    return len;
-}
-
 /* Returns the length without line ends; SIZE_MAX, with errno, when the file cannot be read. */
 static size_t read_token(const char *file, int flags, struct token_read *out)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | flags);
-    size_t len = SIZE_MAX;
+    size_t len = 0;
+    ssize_t got;
 
     if (fd < 0)
         return SIZE_MAX;
-    if (fstat(fd, &out->about) == 0)
-        len = read_all(fd, out->bytes, sizeof out->bytes);
+    if (fstat(fd, &out->about) != 0)
+        len = SIZE_MAX;
+    while (len < sizeof out->bytes &&
+           (got = read(fd, out->bytes + len, sizeof out->bytes - len)) > 0)
+        len += (size_t)got;
     close(fd);
     while (len > 0 && len != SIZE_MAX &&
            (out->bytes[len - 1] == '\n' || out->bytes[len - 1] == '\r'))

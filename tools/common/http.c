@@ -273,14 +273,6 @@ static long time_left(const struct http_call *call)
     return (long)(left > wanted ? wanted : left > 0 ? left : 1);
 }
 
-/* Until when the router may put us off. */
-static int64_t end_of_patience(const struct http_call *call)
-{
-    int64_t end = call->quiet ? 0 : mx_clock_now().mono_ms + PATIENCE_MS;
-
-    return call->deadline_ms && call->deadline_ms < end ? call->deadline_ms : end;
-}
-
 /*
  * When the router refuses because of too many requests, or too long answers, it says when to ask
  * again. Waits until then. Returns false when there is no use in asking again.
@@ -301,7 +293,7 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
                    struct mcpx_text *answer)
 {
     struct curl_slist *headers = headers_of(call);
-    int64_t patient_until = end_of_patience(call);
+    int64_t patient_until = call->quiet ? 0 : mx_clock_now().mono_ms + PATIENCE_MS;
     struct received received = {.text = answer, .bytes_max = ANSWER_MAX};
     char said[CURL_ERROR_SIZE] = "";
     CURLcode code;
@@ -311,6 +303,8 @@ static int perform(CURL *curl, const struct http_call *call, const char *url,
     set_up(curl, call);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, said);
+    if (call->deadline_ms && call->deadline_ms < patient_until)
+        patient_until = call->deadline_ms;
     do {
         mcpx_text_reset(answer);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, time_left(call));

@@ -187,15 +187,6 @@ static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
     mx_json_end_object(out);
 }
 
-/* Unescapes a member into `held`; absent when it is not there. */
-static struct mcpx_slice read_member(struct mcpx_slice answer, const char *name,
-                                     struct mcpx_text *held)
-{
-    if (!mcpx_json_add_unescaped(held, mcpx_json_get(answer, name)))
-        return (struct mcpx_slice){NULL, 0};
-    return held->text ? mcpx_text_view(held) : MCPX_SLICE("");
-}
-
 static bool read_refusal(struct mcpx_slice answer, enum mcpx_refusal *out)
 {
     struct mcpx_slice reason = mcpx_json_get(answer, "reason");
@@ -227,7 +218,8 @@ static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, b
     if (!value.text || !read_refusal(value, &decision.refusal))
         return fail_with(STATUS_FAILED, "can", "the router's answer is no decision");
     for (size_t i = 0; i < 4; i++)
-        *slots[i] = read_member(value, names[i], &held[i]);
+        if (mcpx_json_add_unescaped(&held[i], mcpx_json_get(value, names[i])))
+            *slots[i] = held[i].text ? mcpx_text_view(&held[i]) : MCPX_SLICE("");
     status = inquiry_answer(inquiry, &decision, inquiry->topic.text ? &may_enter : NULL, json);
     for (size_t i = 0; i < 4; i++)
         mcpx_text_fini(&held[i]);

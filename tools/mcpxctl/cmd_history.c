@@ -109,31 +109,27 @@ int cmd_history(const struct arguments *arguments)
 
 /* ---- chain ---- */
 
-static int print_chain(const struct arguments *arguments, const struct ledger *ledger,
-                       const struct entry *entry)
-{
-    struct mcpx_text out = {0};
-    MX_SCOPED(chain_fini) struct chain chain = chain_of(ledger, entry);
-
-    if (arguments_have(arguments, "--json"))
-        chain_write_json(&out, &chain);
-    else
-        chain_write(&out, ledger, &chain, colour_for(arguments));
-    return output_print(&out, STATUS_OK);
-}
-
 int cmd_chain(const struct arguments *arguments)
 {
     MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    MX_SCOPED(chain_fini) struct chain chain = {.count = 0};
     const struct entry *entry = NULL;
     MX_SCOPED(connection_fini) struct connection where = {0};
+    struct mcpx_text out = {0};
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
         status = fetch_history(&where, SIZE_MAX, &ledger);
     if (status == STATUS_OK)
         status = fetch_find(&where, &ledger, arguments->operands[0], &entry);
-    return status == STATUS_OK ? print_chain(arguments, &ledger, entry) : status;
+    if (status != STATUS_OK)
+        return status;
+    chain = chain_of(&ledger, entry);
+    if (arguments_have(arguments, "--json"))
+        chain_write_json(&out, &chain);
+    else
+        chain_write(&out, &ledger, &chain, colour_for(arguments));
+    return output_print(&out, STATUS_OK);
 }
 
 /* ---- watch ---- */

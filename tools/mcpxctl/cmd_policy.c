@@ -221,16 +221,6 @@ static void tell_sums(struct mcpx_text *out, const struct comparison *comparison
                   comparison->otherwise);
 }
 
-static void write_sums(struct mcpx_text *out, const struct comparison *comparison)
-{
-    mx_format(out, "{\"judged\":%s,\"different\":%s,\"unjudged\":%s,\"otherwise\":%s",
-              comparison->judged, comparison->different, comparison->unjudged,
-              comparison->otherwise);
-    if (comparison->unlisted > 0)
-        mx_format(out, ",\"unlisted\":%s", comparison->unlisted);
-    mcpx_text_puts(out, "}\n");
-}
-
 /* Prints the differences and the sums. Returns STATUS_FAILED when there is a difference. */
 static int comparison_tell(const struct comparison *comparison, bool json)
 {
@@ -245,10 +235,16 @@ static int comparison_tell(const struct comparison *comparison, bool json)
         else
             tell_group(&out, group);
     }
-    if (json)
-        write_sums(&out, comparison);
-    else
+    if (json) {
+        mx_format(&out, "{\"judged\":%s,\"different\":%s,\"unjudged\":%s,\"otherwise\":%s",
+                  comparison->judged, comparison->different, comparison->unjudged,
+                  comparison->otherwise);
+        if (comparison->unlisted > 0)
+            mx_format(&out, ",\"unlisted\":%s", comparison->unlisted);
+        mcpx_text_puts(&out, "}\n");
+    } else {
         tell_sums(&out, comparison);
+    }
     return output_print(&out, comparison->different > 0 ? STATUS_FAILED : STATUS_OK);
 }
 

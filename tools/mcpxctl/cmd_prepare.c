@@ -74,18 +74,6 @@ int cmd_jwks(const struct arguments *arguments)
 
 /* ---- kind ---- */
 
-static int report_fault(const struct mcpx_fault *fault, bool json)
-{
-    struct mcpx_text out = {0};
-
-    if (!json)
-        return fail_with(STATUS_USAGE, "kind", "not a valid kind: %s, byte %zu: %s",
-                         fault->field, fault->offset, fault->reason);
-    mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
-              fault->reason, fault->field, fault->offset);
-    return output_print(&out, STATUS_USAGE);
-}
-
 static void write_json(struct mcpx_text *out, const struct mcpx_kind *kind)
 {
     mx_format(out, "{\"valid\":true,\"type\":%q", kind->type);
@@ -115,14 +103,19 @@ int cmd_kind(const struct arguments *arguments)
     struct mcpx_text out = {0};
     struct mcpx_fault fault = {"", "", 0};
     struct mcpx_kind kind;
+    bool valid = kind_word_read(arguments->operands[0], &kind, &fault);
 
-    if (!kind_word_read(arguments->operands[0], &kind, &fault))
-        return report_fault(&fault, json);
-    if (json)
+    if (!valid && !json)
+        return fail_with(STATUS_USAGE, "kind", "not a valid kind: %s, byte %zu: %s",
+                         fault.field, fault.offset, fault.reason);
+    if (!valid)
+        mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
+                  fault.reason, fault.field, fault.offset);
+    else if (json)
         write_json(&out, &kind);
     else
         write_table(&out, &kind);
-    return output_print(&out, STATUS_OK);
+    return output_print(&out, valid ? STATUS_OK : STATUS_USAGE);
 }
 
 /* ---- token ---- */

@@ -64,17 +64,6 @@ int cmd_proposals(const struct arguments *arguments)
 /* How long a router that cannot store is given time. */
 enum { SETTLE_MS = 15000 };
 
-static int check_author(const struct live *live, struct mcpx_slice author)
-{
-    struct mcpx_slice us = mcpx_session_id(mcpx_client_session(live->client));
-
-    if (!author.text || mcpx_slice_equal(mcpx_identity_of(us), mcpx_identity_of(author)))
-        return STATUS_OK;
-    return fail_with(STATUS_REFUSED, live->verb,
-                     "only %.*s may, who made it; mcpxctl reject says no to it",
-                     (int)author.len, author.text);
-}
-
 /*
  * Joins, sends the draft, waits until it is delivered or refused, for as long as --timeout says or
  * 15 s, leaves, and prints its id: alone, or with --json as {"id": ID}.
@@ -90,8 +79,12 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
     struct live live;
     int status = live_join(arguments, 0, &live);
 
-    if (status == STATUS_OK)
-        status = check_author(&live, author);
+    if (status == STATUS_OK && author.text &&
+        !mcpx_slice_equal(mcpx_identity_of(mcpx_session_id(mcpx_client_session(live.client))),
+                          mcpx_identity_of(author)))
+        status = fail_with(STATUS_REFUSED, live.verb,
+                           "only %.*s may, who made it; mcpxctl reject says no to it",
+                           (int)author.len, author.text);
     if (status == STATUS_OK && arguments_have(arguments, "--to"))
         live_has_all(&live, draft->to, draft->to_count,
                      "it is sent all the same, and waits in the history");

@@ -183,20 +183,10 @@ static void add_json(struct mcpx_text *out, const struct findings *found)
     mcpx_text_puts(out, "}\n");
 }
 
-static int print(const struct arguments *arguments, const struct findings *found, int status)
-{
-    struct mcpx_text out = {0};
-
-    if (arguments_have(arguments, "--json"))
-        add_json(&out, found);
-    else
-        add_table(&out, found);
-    return output_print(&out, status == STATUS_OK && !found->ready ? STATUS_FAILED : status);
-}
-
 int cmd_status(const struct arguments *arguments)
 {
     struct findings found = {.ready = false};
+    struct mcpx_text out = {0};
     int status = connection_read_router(arguments, &found.where);
 
     if (status == STATUS_OK)
@@ -204,7 +194,9 @@ int cmd_status(const struct arguments *arguments)
     if (status == STATUS_OK) {
         if (found.where.client.topic)
             status = ask_topics(arguments, &found);
-        status = print(arguments, &found, status);
+        (arguments_have(arguments, "--json") ? add_json : add_table)(&out, &found);
+        output_print(&out, status);
+        status = status == STATUS_OK && !found.ready ? STATUS_FAILED : status;
     }
     for (int i = 0; i < ANSWERS; i++)
         mcpx_text_fini(&found.answers[i]);

@@ -202,13 +202,6 @@ static const struct ocsf_row {
     [AUDIT_OTHER] = {0},
 };
 
-static struct ocsf_row ocsf_of(enum audit_what what)
-{
-    static const struct ocsf_row other = {OCSF_OTHER, OCSF_SUCCESS, 1};
-
-    return ocsf_rows[what].activity ? ocsf_rows[what] : other;
-}
-
 static void add_some(struct mcpx_text *out, const char *name, struct mcpx_slice value)
 {
     if (value.text)
@@ -276,8 +269,10 @@ static void add_decision(struct mcpx_text *out, const struct audit_line *line)
 
 static void add_ocsf(struct mcpx_text *out, const struct audit_line *line)
 {
-    struct ocsf_row row = ocsf_of(line->what);
+    struct ocsf_row row = ocsf_rows[line->what];
 
+    if (!row.activity)
+        row = (struct ocsf_row){OCSF_OTHER, OCSF_SUCCESS, 1};
     mx_format(out,
               "{\"category_uid\":6,\"class_uid\":%s,\"activity_id\":%s,\"type_uid\":%s,"
               "\"activity_name\":%q,\"severity_id\":%s,\"status_id\":%s,\"time\":%s,",
