@@ -14,16 +14,9 @@
 
 static struct dice dice;
 
-static void fill(void *context, void *bytes, size_t len)
-{
-    (void)context;
-    for (size_t i = 0; i < len; i++)
-        ((unsigned char *)bytes)[i] = (unsigned char)dice_below(&dice, 256);
-}
-
 static struct hub *hub_of(const struct hub_config *config)
 {
-    struct hub *hub = hub_new(config, (struct chance){fill, NULL});
+    struct hub *hub = hub_new(config, (struct chance){dice_fill, &dice});
 
     cr_assert(hub);
     return hub;
