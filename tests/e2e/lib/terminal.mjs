@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { descendants } from './program.mjs';
 import { inTime } from './router.mjs';
 import { asSeen } from './shown.mjs';
+import { Watch } from './watch.mjs';
 
 /* The shell: it runs each file that it is told of, and says on the screen how that went. A ^C is
  * for the program that runs. */
@@ -34,7 +35,7 @@ export class Terminal {
   #mark = randomBytes(8).toString('hex');
   #raw = '';
   #from = 0;
-  #watchers = new Set();
+  #watch = new Watch();
   #files = 0;
   #name;
 
@@ -52,7 +53,7 @@ export class Terminal {
     this.#child.stdin.on('error', () => {});
     this.#child.stdout.setEncoding('utf8').on('data', (text) => {
       this.#raw += text;
-      for (const watcher of [...this.#watchers]) watcher();
+      this.#watch.changed();
     });
     this.closed = new Promise((done) => { this.#child.once('close', done); });
     const killOnExit = () => this.#child.kill('SIGKILL');
@@ -124,18 +125,8 @@ export class Terminal {
   }
 
   /** Waits until `look()` is true. */
-  async until(look, what) {
-    let watcher;
-    const happened = new Promise((done) => {
-      watcher = () => { if (look()) done(); };
-      this.#watchers.add(watcher);
-      watcher();
-    });
-    try {
-      await inTime(happened, () => `${what}; the terminal shows:\n${this.end}`);
-    } finally {
-      this.#watchers.delete(watcher);
-    }
+  until(look, what) {
+    return inTime(this.#watch.until(() => look() || undefined), () => `${what}; the terminal shows:\n${this.end}`);
   }
 
   async close() {
