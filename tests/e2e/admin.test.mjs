@@ -5,15 +5,13 @@
  * Protocol: section 8.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { AdminRoom, configured, good, pathOf, refused } from './lib/admin.mjs';
 import { Participant, Refused } from './lib/participant.mjs';
 import { eventually, people, person, Router, sha256, tokenOf } from './lib/router.mjs';
 
 const RM = 'mcp/request:tools/call:rm';
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 test('a right is there for the very next message, and gone for the very next', async (t) => {
   const room = new AdminRoom(t, router);

@@ -185,9 +185,8 @@ test('a new configuration is compared by what it would have decided', async (t) 
 });
 
 test('whoever gave, took away, removed or reloaded at run time stands in the audit', async (t) => {
-  const router = await Router.start({ files: auditKey(),
+  const router = await Router.startFor(t, { files: auditKey(),
     config: { audit: AUDIT, participants: people({ head: ['*'], ann: ['chat'] }) } });
-  t.after(() => router.stop());
   router.secrets = ['token-of-'];
   const ctl = (who, ...words) => mcpxctl(words, { cwd: router.folder,
     env: { MCPX_URL: router.url, MCPX_TOPIC: 'work', MCPX_TOKEN: tokenOf(who) } });

@@ -521,8 +521,7 @@ test('a call outlives its router', async (t) => {
     arguments: { duration: 2, steps: 4 } }, undefined, { onprogress: () => client.started() });
   await Promise.race([started, call]); /* a call that fails is not waited for */
   await first.kill();
-  const next = await Router.start({ config, args: listen });
-  t.after(() => next.stop());
+  const next = await Router.startFor(t, { config, args: listen });
   assert.match((await call).content[0].text, /completed/);
 });
 

@@ -5,15 +5,13 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { exposeClient, PROPOSER_GRANTS, untilListed } from './lib/expose.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const TOOL = { name: 'pay', inputSchema: { type: 'object' } };
 const PAY = 'tools/call:pay';

@@ -5,7 +5,7 @@
  * calls leave the same lines, whichever way they came. docs/contracts.md, "Contract settings".
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { spawn } from 'node:child_process';
@@ -18,9 +18,7 @@ import { programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { inTime, Router } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const lib = (name) => [process.execPath, fileURLToPath(new URL(`lib/${name}`, import.meta.url))];
 const call = (id, name, args = {}, more = {}) =>

@@ -7,16 +7,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Participant } from './lib/participant.mjs';
 import { addressOf, guard, listeningGuard, naiveAgent } from './lib/guard.mjs';
 import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { Router, inTime } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const call = (name, id = 1) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name } });
 const result = (text) => ({ jsonrpc: '2.0', id: 0, result: { content: [{ type: 'text', text }] } });
@@ -119,9 +117,8 @@ test('the answer of somebody who was not asked does not reach a guarded agent', 
 
 /* Its own answer would be the first: a bare agent hears nothing of itself in a directed room. */
 test('the answer of somebody who was not asked is believed by a bare agent', async (t) => {
-  const directed = await Router.start({ config: { topics: { routing: 'directed' } },
+  const directed = await Router.startFor(t, { config: { topics: { routing: 'directed' } },
     args: ['--dev'] });
-  t.after(() => directed.stop());
   const room = new Room(t, directed);
   const friend = await room.join('friend', ['mcp/*'], { query: { routing: 'all' } });
   const mallory = await room.join('mallory', ['mcp/response:*'], { query: { routing: 'all' } });
@@ -172,9 +169,8 @@ test('ordinary requests pass, their errors too', async () => {
 });
 
 test('a reader that hangs is seen by the router, not hidden by the guard', async (t) => {
-  const small = await Router.start({ config: { limits: { backlog_bytes: 1 << 20 } },
+  const small = await Router.startFor(t, { config: { limits: { backlog_bytes: 1 << 20 } },
     args: ['--dev'] });
-  t.after(() => small.stop());
   const room = new Room(t, small);
   const gate = await listeningGuard(small);
   t.after(() => gate.stop());

@@ -5,15 +5,13 @@
  * Protocol: sections 7 and 8.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { validate } from '@hyperjump/json-schema/openapi-3-1';
 import { Participant, Refused } from './lib/participant.mjs';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** Expects the connection attempt to be refused; returns the refusal. */
 async function refused(seat, at = router) {
@@ -175,8 +173,7 @@ test('the query token of old browser clients is refused unless it was switched o
   const token = await router.token('one', 'here', ['chat']);
   const seat = { topic: 'here', authorization: false, query: { token } };
   assert.equal((await refused(seat)).status, 401);
-  const lenient = await Router.start({ args: ['--dev'], config: { auth: { query_token: true } } });
-  t.after(() => lenient.stop());
+  const lenient = await Router.startFor(t, { args: ['--dev'], config: { auth: { query_token: true } } });
   const other = await lenient.token('one', 'here', ['chat']);
   const one = await Participant.join(lenient, { ...seat, query: { token: other } });
   assert.equal(one.id, 'one');

@@ -218,12 +218,11 @@ test('a PEM file holds old and new side by side', async (t) => {
   const [old, next] = [await pairFor('RS256', 'pem'), await pairFor('RS256', 'pem')];
   const pem = { old: await jose.exportSPKI(old.publicKey), next: await jose.exportSPKI(next.publicKey) };
   publish(pem.old, path);
-  const one = await Router.start({
+  const one = await Router.startFor(t, {
     config: { auth: { jwt: { keys: [{ kid: 'pem', alg: 'RS256', public_key_file: path }] } },
       audit: { folder: 'audit', key_file: 'audit.key' } },
     files: { 'audit.key': await jose.exportPKCS8(pairs.EdDSA.privateKey) },
   });
-  t.after(() => one.stop());
   await (await believed(await issue(old), 'old', one)).close();
   await assert.rejects(join1(await issue(next), one));
   publish(`${pem.old}\n${pem.next}`, path);

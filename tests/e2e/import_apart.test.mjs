@@ -5,7 +5,7 @@
  * hears what was for a participant of the same name at the other.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, startImport } from './lib/import.mjs';
 import { Program, descendants, untilGone } from './lib/program.mjs';
@@ -13,9 +13,7 @@ import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const PATIENT = [process.execPath,
   fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];

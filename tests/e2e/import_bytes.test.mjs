@@ -5,13 +5,11 @@
  * be a bug nobody finds. Protocol: section 1 (byte fidelity).
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { compareEverything, compareFilesystem, compareMemory } from './lib/official.mjs';
 import { Router } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 test('server-everything answers as over a pipe', async (t) => {
   const count = await compareEverything(t, router);

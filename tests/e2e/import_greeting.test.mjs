@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { folderFor } from './lib/folder.mjs';
 import { serverOf, startImport } from './lib/import.mjs';
@@ -15,9 +15,7 @@ import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const STRICT = fileURLToPath(new URL('lib/strict_server.mjs', import.meta.url));
 /* rmcp 0.16; the package is one program, for Linux on x64 only. */

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
 import { Program, descendants, untilGone } from './lib/program.mjs';
@@ -13,9 +13,7 @@ import { Room, serverProgram } from './lib/room.mjs';
 import { freePort, inTime, Router, sha256 } from './lib/router.mjs';
 import { payloadText, rpc, Seat } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const PATIENT = [process.execPath,
   fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];
@@ -65,9 +63,8 @@ test('several callers with the same ids and tokens: everyone gets what is his', 
 });
 
 test('ten thousand calls of ten people: nothing is mixed up, nothing is lost', async (t) => {
-  const busy = await Router.start({ args: ['--dev'],
+  const busy = await Router.startFor(t, { args: ['--dev'],
     config: { limits: { messages_per_minute: 0, bytes_per_minute: 0 } } });
-  t.after(() => busy.stop());
   const table = new Room(t, busy);
   await startImport(t, busy, table.topic, 'server', PATIENT);
   const calls = async (name) => {
@@ -124,9 +121,8 @@ test('only its caller cancels a call', async (t) => {
 });
 
 test('what is cancelled, however often, pushes out no call', async (t) => {
-  const calm = await Router.start({ config: { limits: { messages_per_minute: 10000000 } },
+  const calm = await Router.startFor(t, { config: { limits: { messages_per_minute: 10000000 } },
     args: ['--dev'] });
-  t.after(() => calm.stop());
   const table = new Room(t, calm);
   await startImport(t, calm, table.topic, 'server', PATIENT);
   const ann = await table.join('ann', ['mcp/*']);
@@ -190,8 +186,7 @@ test('the server does not learn the token', async (t) => {
 });
 
 test('an answer that is too large is replaced by one that says so', async (t) => {
-  const small = await Router.start({ config: { limits: { message_bytes: 4096 } }, args: ['--dev'] });
-  t.after(() => small.stop());
+  const small = await Router.startFor(t, { config: { limits: { message_bytes: 4096 } }, args: ['--dev'] });
   const table = new Room(t, small);
   await startImport(t, small, table.topic, 'server', EVERYTHING);
   const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
@@ -227,8 +222,7 @@ test('a router that comes back finds the same server', async (t) => {
   const { pid } = serverOf(bridge, 'server-everything');
   await first.stop();
   await bridge.until(/not connected/);
-  const second = await Router.start({ config, args });
-  t.after(() => second.stop());
+  const second = await Router.startFor(t, { config, args });
   await bridge.until(/joined as[^]*joined as/);
   const table = new Room(t, second, 'room');
   const ann = new Seat(await table.join('ann', ['mcp/*']), 'server');
@@ -245,8 +239,7 @@ test('who reads the last line of a bridge without a server reads why it has none
     '--topic', 'room', '--', 'sh', '-c', 'exit 3'], { env: { MCPX_TOKEN: token } });
   t.after(() => bridge.stop());
   await bridge.until(/the server is gone/);
-  const late = await Router.start({ config, args: ['--dev', '--listen', `127.0.0.1:${port}`] });
-  t.after(() => late.stop());
+  const late = await Router.startFor(t, { config, args: ['--dev', '--listen', `127.0.0.1:${port}`] });
   await bridge.until(/joined as/);
   assert.match(bridge.log, /joined as server; the server is gone: exited with code 3\n/);
 });

@@ -3,7 +3,7 @@
  * every request; clients of 2025 know only initialize. At a table both must understand each other.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposeClient, listed } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
@@ -17,9 +17,7 @@ const options = NEW_ENOUGH ? {} : { skip: `the SDK's second generation wants Nod
   process.versions.node}: NO server of 2026-07-28 is tested` };
 if (!NEW_ENOUGH) process.stderr.write(`SKIPPED: ${options.skip}\n`);
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 
 async function modern(t) {

@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startImport } from './lib/import.mjs';
 import { forEverybody, Program, programBinary, SOMEBODY } from './lib/program.mjs';
@@ -14,9 +14,7 @@ import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const SPY = [process.execPath, fileURLToPath(new URL('lib/spy_server.mjs', import.meta.url))];
 /* What a service may have in its environment, for the router or for others. */

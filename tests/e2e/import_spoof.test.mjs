@@ -4,7 +4,7 @@
  * kind, the addressees and the sender. Each test is one lie. Protocol: sections 2, 3 and 5.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,9 +14,7 @@ import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { Seat } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const COMMAND = [process.execPath,
   fileURLToPath(new URL('lib/patient_server.mjs', import.meta.url))];

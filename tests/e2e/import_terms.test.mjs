@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposeClient, listed } from './lib/expose.mjs';
 import { IMPORT_GRANTS, serverOf, startImport } from './lib/import.mjs';
@@ -18,9 +18,7 @@ import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc, Seat } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const COUNTING = [process.execPath,
   fileURLToPath(new URL('lib/counting_server.mjs', import.meta.url))];

@@ -5,7 +5,7 @@
  * and beside other tests, none takes longer than six seconds: without turns that is 15 to 60.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -17,9 +17,7 @@ import { rpc, Seat } from './lib/wire.mjs';
 const SECONDS = Number(process.env.MCPX_E2E_LOUD_SECONDS ?? 5);
 const LOUD = [process.execPath, fileURLToPath(new URL('lib/loud_server.mjs', import.meta.url))];
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** Calls for so long, one call after the other; says how long they took, in milliseconds. */
 async function measure(seat) {

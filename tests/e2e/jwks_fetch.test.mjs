@@ -125,8 +125,7 @@ test('the router believes what was fetched, without a restart', async (t) => {
   const out = join(folder, 'live.json');
   const other = await jose.generateKeyPair('ES256', { extractable: true });
   writeFileSync(out, JSON.stringify({ keys: [{ ...await jose.exportJWK(other.publicKey), kid: 'zero' }] }));
-  const router = await Router.start({ config: { auth: { jwt: { jwks_file: out } } } });
-  t.after(() => router.stop());
+  const router = await Router.startFor(t, { config: { auth: { jwt: { jwks_file: out } } } });
   const token = await new jose.SignJWT({ sub: 'ann', topic: 'room' }).setExpirationTime('1h')
     .setProtectedHeader({ alg: 'ES256', kid: 'one' }).sign(pair.privateKey);
   await assert.rejects(Participant.join(router, { topic: 'room', token }));

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { startImport } from './lib/import.mjs';
@@ -16,9 +16,7 @@ import { Router } from './lib/router.mjs';
 const SERVER = [process.execPath,
   fileURLToPath(new URL('lib/picture_server.mjs', import.meta.url)), 'serve'];
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** A room with the server in it; `open(id)` gives a client's pipe. */
 async function gallery(t, { at = router, options = [] } = {}) {
@@ -94,10 +92,9 @@ test('history has the large ones, page by page', async (t) => {
 
 test('a router that takes more than 64 MiB disconnects nobody with it', async (t) => {
   const bytes = 52000000;
-  const wide = await Router.start({ args: ['--dev'], config: {
+  const wide = await Router.startFor(t, { args: ['--dev'], config: {
     limits: { message_bytes: 1 << 27, backlog_bytes: 1 << 28 },
     topics: { history: { bytes: 1 << 27 } } } });
-  t.after(() => wide.stop());
   const { open } = await gallery(t, { at: wide, options: ['--line-max', `${1 << 27}`] });
   const pipe = await open('desk');
   const { result } = await parse(pipe.call(call(1, { bytes })));

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
@@ -23,9 +23,7 @@ const ENV = { MCPX_LIMITS_MESSAGES_PER_MINUTE: '0', MCPX_AUTH_JWT_SECRET: random
 const SERVER = [process.execPath,
   join(dirname(fileURLToPath(import.meta.url)), 'lib', 'echo_server.mjs')];
 
-let router;
-before(async () => { router = await Router.start({ env: ENV }); });
-after(() => router?.stop());
+const router = await Router.startFor({ after }, { env: ENV });
 
 /** Processor time of a process so far, in microseconds. */
 function busy(pid) {

@@ -4,14 +4,12 @@
  * knows of no envelopes. Protocol: sections 2, 4 and 5.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** A room with server-everything, somebody who asks it, and a witness who may say nothing. */
 async function session(t) {

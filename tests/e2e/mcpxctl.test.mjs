@@ -5,15 +5,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
 import { startImport } from './lib/import.mjs';
 import { Room, serverProgram } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** A room with server-filesystem as "files", and mcpxctl as whom the test says. */
 async function seat(t) {

@@ -7,15 +7,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
 import { Program, programBinary } from './lib/program.mjs';
 import { Room } from './lib/room.mjs';
 import { eventually, Router, sha256 } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 test('a decision can be asked for, with its reasons, before anything is sent', async (t) => {
   const room = new Room(t, router);

@@ -21,9 +21,8 @@ const chief = entry('chief', ['admin/*', 'mcp/*', 'chat']);
 
 /** A router with these people and an administrator, and `ctl`, which runs mcpxctl as one of them. */
 async function start(t, people, config = {}) {
-  const router = await Router.start({ config: { auth: { jwt: { secret: SECRET } }, ...config,
+  const router = await Router.startFor(t, { config: { auth: { jwt: { secret: SECRET } }, ...config,
     participants: { chief, ...people } } });
-  t.after(() => router.stop());
   const folder = folderFor(t);
   const ctl = (name, ...words) => run(router.url, folder, tokenOf(name), words);
   return { router, folder, ctl };

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
@@ -21,9 +21,7 @@ const GENERATIONS = {
 };
 const server = fileURLToPath(new URL('lib/promising_server.mjs', import.meta.url));
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** A room with these servers, NAME: SORT, and a client of a generation behind an expose. */
 async function room(t, generation, servers, ...options) {

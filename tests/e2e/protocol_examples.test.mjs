@@ -5,13 +5,11 @@
  * produce most of it. Protocol: sections 1, 2 and 6, row by row.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const HEAD = '"protocol":"mcpx/v0.1"';
 
@@ -296,9 +294,8 @@ test('a message of nearly a megabyte arrives as it was sent', async (t) => {
 
 describe('limits', () => {
   test('rate_limited: it is said how long to wait, and the connection goes on', async (t) => {
-    const slow = await Router.start({ args: ['--dev'],
+    const slow = await Router.startFor(t, { args: ['--dev'],
       config: { limits: { messages_per_minute: 60 } } });
-    t.after(() => slow.stop());
     const room = new Room(t, slow);
     const eager = await room.join('eager', ['chat']);
     for (let n = 0; n < 200; n++) eager.send('chat', { n });
@@ -310,9 +307,8 @@ describe('limits', () => {
   });
 
   test('slow_consumer: who does not read loses the connection, the others lose nothing', async (t) => {
-    const strict = await Router.start({ args: ['--dev'],
+    const strict = await Router.startFor(t, { args: ['--dev'],
       config: { limits: { backlog_bytes: 1048576 }, topics: { history: { bytes: 1048576 } } } });
-    t.after(() => strict.stop());
     const room = new Room(t, strict);
     const speaker = await room.join('speaker', ['chat']);
     const reader = await room.join('reader', []);
@@ -341,8 +337,7 @@ describe('limits', () => {
   });
 
   test('a message that is too big is answered and ends the connection with 1009', async (t) => {
-    const small = await Router.start({ args: ['--dev'], config: { limits: { message_bytes: 4096 } } });
-    t.after(() => small.stop());
+    const small = await Router.startFor(t, { args: ['--dev'], config: { limits: { message_bytes: 4096 } } });
     const room = new Room(t, small);
     const witness = await room.join('witness', ['chat']);
     const big = await room.join('big', ['chat']);

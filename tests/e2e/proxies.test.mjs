@@ -22,8 +22,7 @@ const v2 = (source, extra = Buffer.alloc(0)) => Buffer.concat([V2, Buffer.from([
   12 + extra.length, ...source, 192, 0, 2, 99, 0x13, 0x88, 0, 80]), extra]);
 
 async function start(t, { args = [], ...config } = {}) {
-  const router = await Router.start({ config, args: ['--dev', '--listen', '127.0.0.1:0', ...args] });
-  t.after(() => router.stop());
+  const router = await Router.startFor(t, { config, args: ['--dev', '--listen', '127.0.0.1:0', ...args] });
   router.port = Number(new URL(router.url).port);
   return router;
 }

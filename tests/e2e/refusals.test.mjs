@@ -7,15 +7,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { folderFor } from './lib/folder.mjs';
 import { Room } from './lib/room.mjs';
 import { Router, sha256 } from './lib/router.mjs';
 import { rpc } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 const call = (name, args = {}) => rpc(1, 'tools/call', { name, arguments: args });
 
@@ -137,14 +135,13 @@ test('files: what is granted is read, and neither writing nor climbing out is po
 
 test('a grant with a target covers that target alone', async (t) => {
   const tokens = { agent: 'agent-secret-token', tools: 'tools-secret-token' };
-  const strict = await Router.start({ config: {
+  const strict = await Router.startFor(t, { config: {
     participants: {
       agent: { token_sha256: sha256(tokens.agent), topics: ['*'],
         grants: [{ kind: 'mcp/request:*', to: ['tools'] }, 'chat'], deny: ['mcp/request:tools/call:rm'] },
       tools: { token_sha256: sha256(tokens.tools), topics: ['*'], grants: ['mcp/response:*'] },
     },
   } });
-  t.after(() => strict.stop());
   const room = new Room(t, strict, 'targets');
   const tools = await room.join('tools', undefined, { token: tokens.tools });
   const agent = await room.join('agent', undefined, { token: tokens.agent });

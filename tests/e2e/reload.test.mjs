@@ -25,9 +25,8 @@ const CHIEF = entry('chief', ['admin/reload', 'chat']);
 
 /** A router with these people, and an administrator. Every token is one that no log may show. */
 async function start(t, people, config = {}, files = {}) {
-  const router = await Router.start({ files,
+  const router = await Router.startFor(t, { files,
     config: { ...config, participants: { chief: CHIEF, ...people } } });
-  t.after(() => router.stop());
   router.secrets = ['token-of-', SECRET, OTHER];
   router.edit = (others, settings = {}) => router.configure(typeof others === 'string' ? others
     : { ...settings, participants: { chief: CHIEF, ...others } });

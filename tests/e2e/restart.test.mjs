@@ -42,8 +42,7 @@ for (const how of ['stop', 'kill']) {
     const [seen] = await eye.says(/^.*"mcp\/proposal.*\n/m);
     await first[how]();
     await eye.until(/not connected any more/);
-    const second = await Router.start({ config, args: listen(port) });
-    t.after(() => second.stop());
+    const second = await Router.startFor(t, { config, args: listen(port) });
     const proposed = async () => {
       const { stdout } = await ctl(second.url, 'ann', 'proposals', '--json');
       return stdout ? JSON.parse(stdout) : undefined;
@@ -102,9 +101,8 @@ test('--as ends when the router gives no tokens any more', async (t) => {
     '--as', 'files', '--', ...ECHO]);
   await bridge.until(/joined as files/);
   await first.stop();
-  const second = await Router.start({ config: { participants: people({ ann: ['chat'] }) },
+  const second = await Router.startFor(t, { config: { participants: people({ ann: ['chat'] }) },
     args: ['--listen', `127.0.0.1:${port}`] });
-  t.after(() => second.stop());
   const { code } = await bridge.end();
   assert.equal(code, 5);
   assert.match(bridge.log, /gives no tokens/);

@@ -5,14 +5,12 @@
  * Protocol: sections 1, 4 and 5.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { Room } from './lib/room.mjs';
 import { Router } from './lib/router.mjs';
 import { rpc } from './lib/wire.mjs';
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** A participant that has called a tool of a real server. */
 async function caller(room, message) {

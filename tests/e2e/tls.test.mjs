@@ -23,14 +23,13 @@ const LIMITS = { connects_per_s: 0, joins_per_minute: 0, messages_per_minute: 0,
 async function start(t, { key = 'ec', tls = {}, files = {}, ...config } = {}) {
   const certificates = new Certificates(t).make('one', { key });
   certificates.become('one', 'live');
-  const router = await Router.start({
+  const router = await Router.startFor(t, {
     config: { limits: LIMITS, ...config, tls: { certificate_file: certificates.path('live.pem'),
       key_file: certificates.path('live.key'), ...tls } },
     args: ['--listen', '127.0.0.1:0', '--listen', 'tls://127.0.0.1:0', '--dev'],
     files,
     env: { MCPX_AUTH_JWT_SECRET: randomUUID() },
   });
-  t.after(() => router.stop());
   router.port = Number(new URL(router.urls[1]).port);
   router.certificates = certificates;
   return router;

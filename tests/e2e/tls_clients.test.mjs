@@ -26,7 +26,7 @@ async function start(t, { crl = false } = {}) {
   const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
     .make('other', { cn: 'authority', san: '', authority: true }).make('live', { by: 'ca' });
   if (crl) certificates.revoke('live.crl', []);
-  const router = await Router.start({
+  const router = await Router.startFor(t, {
     config: {
       participants: Object.fromEntries(['agent', 'desk', 'ann', 'bob'].map((id) => [id, person(id)])),
       tls: { certificate_file: certificates.path('live.pem'), key_file: certificates.path('live.key'),
@@ -35,7 +35,6 @@ async function start(t, { crl = false } = {}) {
     },
     args: ['--listen', 'tls://127.0.0.1:0'],
   });
-  t.after(() => router.stop());
   router.secrets = ['agent', 'desk', 'ann', 'bob'].map(token);
   router.url = router.urls[0].replace('127.0.0.1', 'localhost');
   const ca = certificates.text('ca.pem');

@@ -18,7 +18,7 @@ const LARGE = 300000;
 async function start(t) {
   const certificates = new Certificates(t).make('ca', { cn: 'authority', san: '', authority: true })
     .make('live', { by: 'ca' }).revoke('live.crl', []);
-  const router = await Router.start({
+  const router = await Router.startFor(t, {
     config: {
       limits: { connects_per_s: 0, joins_per_minute: 0, messages_per_minute: 0, bytes_per_minute: 0,
         requests_per_minute: 0, connections_per_participant: 0 },
@@ -30,7 +30,6 @@ async function start(t) {
     },
     args: ['--listen', '127.0.0.1:0', '--listen', 'tls://127.0.0.1:0'],
   });
-  t.after(() => router.stop());
   const lines = (event) => router.log.match(new RegExp(`event=${event} .*`, 'g')) ?? [];
   /** Waits for one more line of an event, and gives it. */
   router.line = async (event, action) => {

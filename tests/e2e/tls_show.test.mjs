@@ -24,13 +24,12 @@ async function start(t) {
     .make('nobody', { by: 'ca', cn: 'nobody' }).make('wrong', { by: 'other', cn: 'ann' })
     .revoke('live.crl', []);
   const path = (name) => certificates.path(name);
-  const router = await Router.start({
+  const router = await Router.startFor(t, {
     config: { participants: { ann: person('ann'), bob: person('bob') },
       tls: { certificate_file: path('live.pem'), key_file: path('live.key'), client_ca_file: path('ca.pem'),
         client_crl_file: path('live.crl'), client_names: { 'cn:ann': 'ann', 'cn:bob': 'bob' } } },
     args: ['--listen', 'tls://127.0.0.1:0'],
   });
-  t.after(() => router.stop());
   router.port = new URL(router.urls[0]).port;
   router.certificates = certificates;
   /** The words by which a program comes in with this certificate. */

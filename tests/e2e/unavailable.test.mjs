@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { createServer as createHttp, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { exposePipe, untilTools } from './lib/expose.mjs';
 import { folderFor } from './lib/folder.mjs';
@@ -21,9 +21,7 @@ import { eventually, Router } from './lib/router.mjs';
 
 const LEDGER = join(dirname(fileURLToPath(import.meta.url)), 'lib', 'ledger_server.mjs');
 
-let router;
-before(async () => { router = await Router.start(); });
-after(() => router?.stop());
+const router = await Router.startFor({ after });
 
 /** mcpxctl through `full`, as ann. */
 async function ctl(full, topic, ...words) {

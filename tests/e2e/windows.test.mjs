@@ -21,10 +21,9 @@ const hello = JSON.stringify({ jsonrpc: '2.0', id: 'hello', method: 'initialize'
 
 /** A router with a server in its room. */
 async function room(t) {
-  const router = await Router.start({ config: { participants: {
+  const router = await Router.startFor(t, { config: { participants: {
     files: entry('files', IMPORT_GRANTS), desk: entry('desk', EXPOSE_GRANTS),
     eye: entry('eye', ['chat']) } } });
-  t.after(() => router.stop());
   const bridge = Program.start('mcpx-bridge', ['import', '--url', router.url, '--topic', 'room', '--',
     ...ECHO], { env: { MCPX_TOKEN: tokenOf('files') } });
   t.after(() => bridge.stop());

@@ -33,8 +33,7 @@ export class AdminRoom extends Room {
 
 /** A router of this configuration, in which the participants have the tokens of tokenOf(). */
 export async function configured(t, config) {
-  const router = await Router.start({ config });
-  t.after(() => router.stop());
+  const router = await Router.startFor(t, { config });
   router.change = (id, body, by = 'root') => router.request('POST', `${pathOf(id)}/capabilities`,
     { token: tokenOf(by), body: { topic: 'work', ...body } });
   router.join = async (id, more) => {

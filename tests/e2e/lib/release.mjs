@@ -37,8 +37,7 @@ export async function startRelease(t, { words = [], terms = true } = {}) {
   cpSync(BILLING, folder, { recursive: true });
   const log = join(folder, 'log');
   const text = JSON.parse(readFileSync(join(folder, 'terms.json'), 'utf8'));
-  const router = await Router.start();
-  t.after(() => router.stop());
+  const router = await Router.startFor(t);
   const options = terms ? ['--terms', JSON.stringify({ ...text, ...(terms === true ? {} : terms), log: { ...text.log, dir: log } })] : [];
   const bridge = await startImport(t, router, TOPIC, 'billing',
     ['node', join(BILLING, 'server.mjs'), ...words], { options });

@@ -138,6 +138,13 @@ export class Router {
     return router;
   }
 
+  /** The same; `t` is a test, or has another `after(function)`, with which the router ends. */
+  static async startFor(t, options) {
+    const router = await Router.start(options);
+    t.after(() => router.stop());
+    return router;
+  }
+
   get log() {
     return this.#program.log;
   }
