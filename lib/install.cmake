@@ -7,8 +7,8 @@ add_library(mcpx SHARED $<TARGET_OBJECTS:mcpx_core> $<TARGET_OBJECTS:mcpx_contra
             $<TARGET_OBJECTS:mcpx_participant> $<TARGET_OBJECTS:mcpx_outlet>
             $<TARGET_OBJECTS:mcpx_edge>)
 add_library(mcpx::mcpx ALIAS mcpx)
-target_link_libraries(mcpx PRIVATE mcpx_options PkgConfig::PCRE2 PkgConfig::UV PkgConfig::LWS
-                      PkgConfig::SSL PkgConfig::CRYPTO)
+target_link_libraries(mcpx PRIVATE mcpx_options PkgConfig::PCRE2 PkgConfig::UV PkgConfig::SSL
+                      PkgConfig::CRYPTO)
 target_include_directories(mcpx INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -30,7 +30,7 @@ static bool is_token(const char *token)
     return text.len <= 8192 && mx_http_is_visible(text);
 }
 
-/* libwebsockets would go on without it, and say of every router that it is not trusted. */
+/* Without one every router would be told as not trusted. */
 static bool holds_certificate(const char *path)
 {
     FILE *file = fopen(path, "r");

@@ -3,7 +3,7 @@
  * application, and then, once per turn of the loop, what the session has to say is written. So
  * a hundred requests that came together are answered together.
  * The wire's events only note what happened; making and breaking connections is done by the
- * alarm, outside of libwebsockets' callbacks.
+ * alarm, outside of them.
  *
  * An event points into the message it came from, and the session keeps one message; so while an
  * application that fetches events has one in its hands, the next message waits in a list, one
@@ -70,10 +70,7 @@ void mx_inbox_fini(struct mx_inbox *inbox)
         ;
 }
 
-/*
- * libwebsockets has such a timer of its own, but it counts PONGs as the only sign of life and calls
- * nobody. So silence is what the client itself has not heard, and it asks.
- */
+/* Silence is what the client itself has not heard, and it asks. */
 void mx_keepalive_start(struct mx_keepalive *keepalive, int64_t mono_ms)
 {
     *keepalive = (struct mx_keepalive){mono_ms, mono_ms + MX_KEEPALIVE_MS, 0};
@@ -347,13 +344,14 @@ static void flush(struct mcpx_client *client)
     while (mcpx_session_output(client->session, &text)) {
         if (++count > WRITES_PER_TURN || bytes > BYTES_PER_TURN) {
             mx_wire_yield(client->wire);
-            return;
+            break;
         }
         if (!mx_wire_write(client->wire, text))
-            return;
+            break;
         bytes += text.len;
         mcpx_session_written(client->session);
     }
+    mx_wire_flush(client->wire);
 }
 
 static void check_keepalive(struct mcpx_client *client, int64_t mono_ms)

@@ -114,12 +114,6 @@ enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_f
     if (found.v6 && (colon == host + 1 || colon[-1] != ']'))
         return mx_fault_set(fault, "an IPv6 address stands in brackets", "url",
                             (size_t)(host - url));
-    if (found.v6 && found.tls)
-        return mx_fault_set(
-            fault,
-            "wss needs a host name or an IPv4 address: certificates for IPv6 addresses "
-            "cannot be checked",
-            "url", (size_t)(host - url));
     if (!read_host(host + found.v6, (size_t)(colon - host) - 2 * (size_t)found.v6, &found))
         return mx_fault_set(fault, "a host is a name or an address of 1 to 100 bytes", "url",
                             (size_t)(host - url));

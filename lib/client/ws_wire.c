@@ -1,193 +1,392 @@
 /*
- * ws_wire.c - the life of a connection: its addresses are looked up and tried one after the other,
- * it is open, it is over. Its libwebsockets context is a guest on somebody's loop: one protocol, no
- * extensions (its compression had memory errors in this release), no proxy from the environment, no
- * log. Getting rid of it takes two calls with turns of the loop in between.
+ * ws_wire.c - the life of a connection: a stream is made, an upgrade asked for and answered, frames
+ * go both ways, and it is over. Heads and frames are read by the router's own readers, so a client
+ * takes nothing that a router would not say. No proxy from the environment, and no redirection: the
+ * token would go somewhere else.
+ *
+ * A library for WebSockets was refused: it gave out other close codes than those that were sent,
+ * masked byte by byte, looked names up within the loop, and knew no reason of a failed handshake.
  */
-#include "lib/client/ws_wire_state.h"
+#include "lib/client/ws_wire.h"
 
+#include "lib/edge/alarm.h"
+#include "lib/edge/stream.h"
 #include "lib/json/json_write.h"
+#include "lib/wire/frames.h"
 #include "lib/wire/pem.h"
 
-#include <mcpx/base.h>
-
-#include <fcntl.h>
-#include <netdb.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <uv.h>
+
+/* The most that limits.message_bytes can be, and what the router may add. Protocol: section 1. */
+enum { LIMIT_MAX = 1 << 30, SPLICE_MAX = 65536 };
+
+/* ANSWER_MS: that long an end, or the rest of a refusal, is waited for. */
+enum { KEEP_MAX = 1 << 20, REASON_MAX = 511, KEYS = 64, ANSWER_MS = 3000 };
 
 /*
- * Receive and service buffers below 16 KiB hang the loop under TLS. The packet size bounds one
- * write: less than a message would cut it into slices, each copied. TURNS_TO_CLOSE: connections
- * close in the first turn, timers in the second.
+ *   IDLE     no connection
+ *   DIALLED  a stream is being made
+ *   ASKED    an upgrade was asked for
+ *   OPEN     between `opened` and `ended`
+ *   ENDING   the last word was said on both sides, or ours was that we do not go on
  */
-enum {
-    RX_BUFFER_SIZE = 65536,
-    SERVICE_BUFFER_SIZE = 131072,
-    HEADER_SIZE = 16384,
-    TX_PACKET_SIZE = 16 << 20,
-    DESCRIPTORS = 16,
-    TIMEOUT_S = 20,
-    TURNS_TO_CLOSE = 4
+enum stage { IDLE, DIALLED, ASKED, OPEN, ENDING };
+
+/*
+ * host, token, target   NUL-terminated; without a token, that is empty
+ * cert_file, key_file   the same; empty when no certificate is shown
+ * tls, room      what connections under TLS begin with; NULL without it
+ * patience       rings when an end has been waited for
+ * finishing      our close frame was written, or nothing can be written any more
+ * code, reason   why it ends, as far as known; of a refused upgrade the status
+ * out            what is to be written
+ * keys           what the next frames are masked with; each is used once
+ */
+struct mx_wire {
+    uv_loop_t *loop;
+    const struct mx_wire_events *events;
+    void *user;
+    struct mx_address address;
+    struct mcpx_text host, token, target, cert_file, key_file;
+    SSL_CTX *tls;
+    struct mx_tls_room *room;
+    struct mx_stream stream;
+    struct mx_alarm *patience;
+    enum stage stage;
+    bool finishing;
+    int code;
+    char reason[REASON_MAX + 1];
+    struct mx_upgrade upgrade;
+    struct mcpx_text out;
+    struct mx_frames frames;
+    unsigned char keys[KEYS][4];
+    size_t keys_left;
 };
 
-static const struct lws_protocols protocols[] = {
-    {"mcpx", mx_wire_dispatch, 0, RX_BUFFER_SIZE, 0, NULL, TX_PACKET_SIZE},
-    {NULL, NULL, 0, 0, 0, NULL, 0}};
-
-static void on_handle(uv_handle_t *handle, void *user)
+static void keep_reason(struct mx_wire *wire, struct mcpx_slice reason)
 {
-    struct stat about;
-    uv_os_fd_t fd;
+    size_t len = reason.len < REASON_MAX ? reason.len : REASON_MAX;
 
-    if (uv_handle_get_type(handle) == UV_POLL && uv_fileno(handle, &fd) == 0 &&
-        fstat(fd, &about) == 0 && !S_ISSOCK(about.st_mode))
-        *(int *)user = fd;
+    memcpy(wire->reason, reason.text ? reason.text : "", len);
+    wire->reason[len] = '\0';
 }
 
-/* Makes the context. Returns false when it cannot. */
-static bool wire_context_open(struct mx_wire *wire)
-{
-    void *loops[] = {wire->loop};
-    struct lws_context_creation_info info = {0};
+/* ---- the end ---- */
 
-    lws_set_log_level(0, NULL);
-    info.options = LWS_SERVER_OPTION_LIBUV;
-    if (wire->address.tls)
-        info.options |= LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
-    if (wire->ca_file.len) {
-        info.options |= LWS_SERVER_OPTION_DISABLE_OS_CA_CERTS;
-        info.client_ssl_ca_filepath = wire->ca_file.text;
+void mx_wire_drop(struct mx_wire *wire)
+{
+    wire->stage = IDLE;
+    mx_alarm_stop(wire->patience);
+    mx_stream_close(&wire->stream);
+    mx_frames_fini(&wire->frames);
+    mx_upgrade_fini(&wire->upgrade);
+    mcpx_text_reset(&wire->out);
+}
+
+/* The connection is gone, or the attempt at one. */
+static void tell_ended(struct mx_wire *wire)
+{
+    struct mcpx_text why = {0};
+
+    if (wire->stage == DIALLED || wire->stage == ASKED)
+        mx_format(&why, "cannot connect to %s: ", &wire->host);
+    mcpx_text_puts(&why, wire->reason);
+    mx_wire_drop(wire);
+    wire->events->ended(wire->user, wire->code, mcpx_text_view(&why));
+    mcpx_text_fini(&why);
+}
+
+/* ---- writing ---- */
+
+/* Nothing more is written; what the other side has said before, and how it ends, is waited for. */
+static void give_up(struct mx_wire *wire)
+{
+    wire->finishing = true;
+    mx_stream_read(&wire->stream, true);
+    mx_stream_shut(&wire->stream);
+    mx_alarm_set(wire->patience, ANSWER_MS);
+}
+
+void mx_wire_flush(struct mx_wire *wire)
+{
+    if (!mx_stream_write(&wire->stream, &wire->out))
+        give_up(wire);
+}
+
+static bool takes(const struct mx_wire *wire)
+{
+    return wire->stage == OPEN && !wire->finishing && !mx_stream_unwritten(&wire->stream);
+}
+
+/* What a frame is masked with. Chance is asked for many keys at once. */
+static const unsigned char *next_key(struct mx_wire *wire)
+{
+    if (wire->keys_left == 0) {
+        mx_chance_fill(NULL, wire->keys, sizeof wire->keys);
+        wire->keys_left = KEYS;
     }
-    info.foreign_loops = loops;
-    info.pcontext = &wire->lws;
-    info.user = wire;
-    info.port = CONTEXT_PORT_NO_LISTEN;
-    info.protocols = protocols;
-    info.alpn = "http/1.1";
-    info.http_proxy_address = "none:0"; /* else http_proxy would be asked, even for loopback */
-    info.pt_serv_buf_size = SERVICE_BUFFER_SIZE;
-    info.max_http_header_data2 = HEADER_SIZE;
-    info.timeout_secs = TIMEOUT_S;
-    info.connect_timeout_secs = TIMEOUT_S;
-    info.fd_limit_per_thread = DESCRIPTORS;
-    wire->lws = lws_create_context(&info);
-    /* Handles are walked in the order of their making: the last that is polled, and is no socket
-     * as those that 4.3 learns of routes by, is its event pipe. */
-    wire->pipe_fd = -1;
-    if (wire->lws)
-        uv_walk(wire->loop, on_handle, &wire->pipe_fd);
-    return wire->lws != NULL;
+    return wire->keys[--wire->keys_left];
 }
 
-static void release(struct mx_wire *wire)
+static void put(struct mx_wire *wire, enum mx_opcode opcode, struct mcpx_slice body)
 {
-    mcpx_text_fini(&wire->host);
-    mcpx_text_fini(&wire->token);
-    mcpx_text_fini(&wire->ca_file);
-    mcpx_text_fini(&wire->cert_file);
-    mcpx_text_fini(&wire->key_file);
-    mcpx_text_fini(&wire->target);
-    mcpx_text_fini(&wire->message);
-    mcpx_text_fini(&wire->out);
-    mcpx_text_fini(&wire->body);
-    free(wire);
+    const unsigned char *key = next_key(wire);
+    struct mcpx_text *out = &wire->out;
+    char head[MX_FRAME_HEAD_MAX];
+    size_t len = mx_frame_head_mask(head, opcode, body.len, key);
+
+    mcpx_text_add(out, head, len);
+    mcpx_text_slice(out, body);
+    if (!out->failed)
+        mx_unmask((unsigned char *)out->text + out->len - body.len, body.len, key, 0);
 }
 
-static void on_lingered(uv_handle_t *handle)
+static void put_close(struct mx_wire *wire, int code)
 {
-    release(handle->data);
+    const char body[] = {(char)(code >> 8), (char)(code & 255)};
+
+    put(wire, MX_CLOSE, (struct mcpx_slice){body, code == MX_CLOSE_NONE ? 0 : sizeof body});
 }
 
-static void on_turn(uv_idle_t *idle)
+bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text)
 {
-    struct mx_wire *wire = idle->data;
+    if (!takes(wire))
+        return false;
+    put(wire, MX_TEXT, text);
+    return true;
+}
 
-    if (++wire->turns < TURNS_TO_CLOSE)
+void mx_wire_yield(struct mx_wire *wire)
+{
+    if (wire->stage == OPEN)
+        mx_stream_yield(&wire->stream);
+}
+
+void mx_wire_ping(struct mx_wire *wire)
+{
+    if (!takes(wire))
         return;
-    lws_context_destroy(wire->lws);
-    if (wire->pipe_left)
-        close(wire->pipe_fd);
-    uv_close((uv_handle_t *)idle, on_lingered);
+    put(wire, MX_PING, (struct mcpx_slice){0});
+    mx_wire_flush(wire);
 }
 
-/*
- * libwebsockets 4.1 closes the event pipe's number twice: at once, and again when libuv has let go
- * of it, when it may belong to somebody who opened a file in between. Until then it is ours.
- */
-static void occupy(int fd)
+void mx_wire_finish(struct mx_wire *wire)
 {
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int taken;
-
-    if (null < 0 || null == fd)
+    if (!takes(wire))
         return;
-    taken = fcntl(null, F_DUPFD_CLOEXEC, fd);
-    if (taken >= 0 && taken != fd)
-        close(taken);
-    close(null);
+    put_close(wire, mcpx_error_close(MCPX_ECLOSED));
+    wire->finishing = true;
+    mx_wire_flush(wire);
 }
 
-/* Ends the context and, turns of the loop later, frees the wire itself. */
-static void wire_context_close(struct mx_wire *wire)
+/* ---- frames ---- */
+
+/* The last word, or the answer to it. */
+static void leave(struct mx_wire *wire, int code)
 {
-    if (!wire->lws) {
-        release(wire);
+    put_close(wire, code);
+    mx_wire_flush(wire);
+    wire->stage = ENDING;
+    give_up(wire);
+}
+
+static void refuse(struct mx_wire *wire, enum mcpx_err err, const char *why)
+{
+    wire->code = mcpx_error_close(err);
+    keep_reason(wire, mcpx_slice_of(why));
+    leave(wire, wire->code);
+}
+
+static void take_close(struct mx_wire *wire, const struct mx_frames_found *found)
+{
+    struct mcpx_slice reason = found->payload;
+
+    wire->code = found->code;
+    keep_reason(wire, mcpx_slice_of("the router closed the connection"));
+    if (reason.len > 2)
+        keep_reason(wire, (struct mcpx_slice){reason.text + 2, reason.len - 2});
+    if (wire->finishing)
+        tell_ended(wire); /* ours was the first word */
+    else
+        leave(wire, wire->code);
+}
+
+static void take_control(struct mx_wire *wire, const struct mx_frames_found *found)
+{
+    if (found->opcode == MX_CLOSE) {
+        take_close(wire, found);
         return;
     }
-    lws_context_destroy(wire->lws);
-    wire->pipe_left = fcntl(wire->pipe_fd, F_GETFD) >= 0;
-    if (wire->pipe_fd >= 0 && !wire->pipe_left)
-        occupy(wire->pipe_fd);
-    uv_idle_init(wire->loop, &wire->linger);
-    wire->linger.data = wire;
-    uv_idle_start(&wire->linger, on_turn);
-}
-
-static const lws_retry_bo_t no_timers; /* those of libwebsockets: we count ourselves */
-
-static void try_next(void *user);
-
-enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
-                          const struct mcpx_client_config *config,
-                          const struct mx_wire_events *events, void *user,
-                          struct mx_wire **out)
-{
-    struct mx_wire *wire = calloc(1, sizeof *wire);
-    bool whole;
-
-    if (!wire)
-        return MCPX_ENOMEM;
-    wire->loop = loop;
-    wire->message_max = MX_MESSAGE_MAX;
-    wire->events = events;
-    wire->user = user;
-    wire->address = *address;
-    mx_url_add_host(&wire->host, address);
-    if (config->token)
-        mx_format(&wire->token, "Bearer %s", config->token);
-    mx_format(&wire->ca_file, "%s", config->ca_file);
-    mx_format(&wire->cert_file, "%s", config->cert_file);
-    mx_format(&wire->key_file, "%s", config->key_file ? config->key_file : config->cert_file);
-    whole = !wire->host.failed && !wire->token.failed && !wire->ca_file.failed &&
-            !wire->cert_file.failed && !wire->key_file.failed;
-    wire->again = whole ? mx_alarm_new(wire->loop, try_next, wire) : NULL;
-    if (wire->again && wire_context_open(wire)) {
-        *out = wire;
-        return MCPX_OK;
+    if (found->opcode == MX_PING && takes(wire)) {
+        put(wire, MX_PONG, found->payload);
+        mx_wire_flush(wire);
     }
-    mx_alarm_free(wire->again);
-    wire_context_close(wire);
-    return whole ? MCPX_ESYSTEM : MCPX_ENOMEM;
+    wire->events->alive(wire->user);
 }
+
+/* Frames that break RFC 6455 break the connection, as whatever garbles them may be gone soon. */
+static void take_frame(struct mx_wire *wire, enum mx_frames_step step,
+                       const struct mx_frames_found *found)
+{
+    if (step == MX_FRAMES_CONTROL) {
+        take_control(wire, found);
+    } else if (step == MX_FRAMES_MESSAGE && found->opcode == MX_TEXT) {
+        wire->events->text(wire->user, found->payload);
+    } else if (step == MX_FRAMES_MESSAGE) {
+        refuse(wire, MCPX_EBINARY, "the router sent a binary message");
+    } else if (step == MX_FRAMES_OVERLONG) {
+        refuse(wire, MCPX_ETOOBIG,
+               "the router sent a longer message than it said there would be");
+    } else if (step == MX_FRAMES_NOMEM) {
+        refuse(wire, MCPX_ENOMEM, "out of memory for a message");
+    } else {
+        keep_reason(wire, mcpx_slice_of(found->reason));
+        leave(wire, mcpx_error_close(found->err));
+    }
+}
+
+static void take_frames(struct mx_wire *wire, struct mcpx_slice bytes)
+{
+    struct mx_frames_found found;
+    enum mx_frames_step step;
+
+    mx_frames_feed(&wire->frames, bytes);
+    while (wire->stage == OPEN &&
+           (step = mx_frames_next(&wire->frames, &found)) != MX_FRAMES_MORE)
+        take_frame(wire, step, &found);
+}
+
+/* ---- the stream ---- */
+
+static void on_opened(struct mx_stream *stream)
+{
+    struct mx_wire *wire = stream->owner;
+
+    mx_upgrade_ask(&wire->upgrade, &wire->target, &wire->host, &wire->token, &wire->out);
+    wire->stage = ASKED;
+    mx_wire_flush(wire);
+}
+
+static void take_answer(struct mx_wire *wire, struct mcpx_slice bytes)
+{
+    struct mx_upgrade *upgrade = &wire->upgrade;
+
+    switch (mx_upgrade_take(upgrade, bytes)) {
+    case MX_UPGRADE_MORE:
+        if (upgrade->status)
+            mx_alarm_set(wire->patience, ANSWER_MS);
+        return;
+    case MX_UPGRADE_GRANTED:
+        wire->stage = OPEN;
+        keep_reason(wire, mcpx_slice_of("the connection broke"));
+        wire->events->opened(wire->user);
+        take_frames(wire, upgrade->left);
+        mx_upgrade_fini(upgrade);
+        return;
+    case MX_UPGRADE_REFUSED:
+        wire->stage = ENDING;
+        wire->code = upgrade->is_foreign ? -upgrade->status : upgrade->status;
+        break;
+    case MX_UPGRADE_BAD:
+        break;
+    }
+    keep_reason(wire, mcpx_text_view(&upgrade->reason));
+    tell_ended(wire);
+}
+
+static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
+{
+    struct mx_wire *wire = stream->owner;
+
+    if (wire->stage == ASKED)
+        take_answer(wire, bytes);
+    else if (bytes.len)
+        take_frames(wire, bytes);
+    else
+        tell_ended(wire);
+}
+
+/* No more of an answer will come, nor an end. */
+static void on_impatient(void *user)
+{
+    struct mx_wire *wire = user;
+
+    on_bytes(&wire->stream, (struct mcpx_slice){0});
+}
+
+static void on_written(struct mx_stream *stream)
+{
+    struct mx_wire *wire = stream->owner;
+
+    if (takes(wire))
+        wire->events->writable(wire->user);
+}
+
+/* With TLS 1.3 the router judges a certificate after hands were shaken for us. */
+static void on_broken(struct mx_stream *stream, const char *why)
+{
+    struct mx_wire *wire = stream->owner;
+    struct mcpx_text text = {0};
+
+    if (stream->fault == MX_TLS_DOUBT)
+        mx_format(&text, "the router's certificate is not trusted: %s", why);
+    else if (stream->fault == MX_TLS_ALERT)
+        mx_format(&text, "the router refuses %s: %s",
+                  wire->cert_file.len ? "the certificate that it was shown"
+                                      : "the TLS handshake",
+                  why);
+    else
+        mcpx_text_puts(&text, stream->fault ? "the TLS handshake has failed; a port that "
+                                              "speaks no TLS wants ws://"
+                                            : why);
+    if (wire->stage == DIALLED || wire->stage == ASKED)
+        keep_reason(wire, mcpx_text_view(&text));
+    mcpx_text_fini(&text);
+    tell_ended(wire);
+}
+
+void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target)
+{
+    static const struct mx_stream_calls calls = {on_opened, on_bytes, on_written, on_broken};
+    const char *host = wire->address.host;
+    struct mx_tls *tls = NULL;
+
+    wire->stage = DIALLED;
+    wire->finishing = false;
+    wire->code = 0;
+    wire->frames = (struct mx_frames){.max = wire->frames.max, .keep_size = KEEP_MAX};
+    mcpx_text_reset(&wire->target);
+    mcpx_text_slice(&wire->target, target);
+    mx_stream_init(&wire->stream, wire->loop, &calls, wire);
+    if (wire->cert_file.len)
+        (void)mx_certificate_use(wire->tls, wire->cert_file.text, wire->key_file.text);
+    if (wire->tls)
+        tls = mx_tls_new(wire->room, wire->tls, host);
+    if (wire->tls && !tls)
+        on_broken(&wire->stream, "out of memory");
+    else if (mx_stream_connect(&wire->stream, host, wire->address.port, tls))
+        on_broken(&wire->stream, "the resolver cannot be asked");
+}
+
+void mx_wire_pause(struct mx_wire *wire, bool pause)
+{
+    if (wire->stage == OPEN)
+        mx_stream_read(&wire->stream, !pause);
+}
+
+void mx_wire_allow(struct mx_wire *wire, size_t limit)
+{
+    size_t wanted = (limit && limit < LIMIT_MAX ? limit : LIMIT_MAX) + SPLICE_MAX;
+
+    wire->frames.max = wanted > MX_MESSAGE_MAX ? wanted : MX_MESSAGE_MAX;
+}
+
+/* ---- from beginning to end ---- */
 
 bool mx_wire_renew(struct mx_wire *wire, const char *token)
 {
-    struct mcpx_text fresh = {0};
+    struct mcpx_text fresh = mx_formatted("Authorization: Bearer %s\r\n", token);
 
-    mx_format(&fresh, "Bearer %s", token);
     if (fresh.failed) {
         mcpx_text_fini(&fresh);
         return false;
@@ -208,151 +407,54 @@ bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told)
     return !reason;
 }
 
-static void attempt(struct mx_wire *wire, const char *address)
+enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
+                          const struct mcpx_client_config *config,
+                          const struct mx_wire_events *events, void *user,
+                          struct mx_wire **out)
 {
-    struct lws_client_connect_info info = {0};
+    struct mx_wire *wire = calloc(1, sizeof *wire);
+    bool is_whole;
 
-    wire->status = wire->code = 0;
-    wire->distrusted = false;
-    wire->shaking = wire->foreign = false;
-    mx_wire_reason(wire, mcpx_slice_of("it cannot be reached"));
-    mcpx_text_reset(&wire->body);
-    if (wire->cert_file.len && wire->tls)
-        (void)mx_certificate_use(wire->tls, wire->cert_file.text, wire->key_file.text);
-    info.context = wire->lws;
-    info.address = address;
-    info.port = wire->address.port;
-    info.path = wire->target.text;
-    info.host = wire->host.text;
-    /* A redirection would take the token somewhere else. */
-    info.ssl_connection =
-        LCCSCF_HTTP_NO_FOLLOW_REDIRECT | (wire->address.tls ? LCCSCF_USE_SSL : 0);
-    info.local_protocol_name = "mcpx";
-    info.opaque_user_data = wire;
-    info.retry_and_idle_policy = &no_timers;
-    wire->wsi = lws_client_connect_via_info(&info);
-    if (!wire->wsi)
-        mx_wire_over(wire);
-}
-
-static void try_next(void *user)
-{
-    struct mx_wire *wire = user;
-    const struct addrinfo *at = wire->next;
-    char address[NI_MAXHOST];
-
-    if (!at)
-        return;
-    wire->next = at->ai_next;
-    if (getnameinfo(at->ai_addr, at->ai_addrlen, address, sizeof address, NULL, 0,
-                    NI_NUMERICHOST))
-        mx_wire_over(wire);
-    else
-        attempt(wire, address);
-}
-
-/* `found` is NULL on failure, and `why` says why. */
-static void on_found(struct mx_wire *wire, struct addrinfo *found, const char *why)
-{
-    wire->lookup = NULL;
-    wire->found = wire->next = found;
-    wire->status = wire->code = 0;
-    if (found) {
-        try_next(wire);
-        return;
+    if (!wire)
+        return MCPX_ENOMEM;
+    wire->loop = loop;
+    wire->frames.max = MX_MESSAGE_MAX;
+    wire->events = events;
+    wire->user = user;
+    wire->address = *address;
+    wire->patience = mx_alarm_new(loop, on_impatient, wire);
+    mx_url_add_host(&wire->host, address);
+    mx_format(&wire->cert_file, "%s", config->cert_file);
+    mx_format(&wire->key_file, "%s", config->key_file ? config->key_file : config->cert_file);
+    is_whole = wire->patience && !wire->host.failed && !wire->cert_file.failed &&
+               !wire->key_file.failed &&
+               (!config->token || mx_wire_renew(wire, config->token));
+    if (is_whole && address->tls) {
+        wire->tls = mx_client_context(config->ca_file);
+        wire->room = mx_tls_room_new(MX_TLS_KEY_RECORDS);
     }
-    mx_wire_reason(wire, mcpx_slice_of(why));
-    mx_wire_over(wire);
-}
-
-/*
- * libwebsockets asks the resolver from within the loop and everybody waits; libuv asks it on a
- * thread of its own. A question that was put cannot be taken back, so it lives by itself until it
- * is answered.
- */
-struct mx_lookup {
-    uv_getaddrinfo_t request;
-    struct mx_wire *wire; /* NULL: nobody wants to know any more */
-};
-
-static void on_answer(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
-{
-    struct mx_lookup *lookup = request->data;
-
-    if (lookup->wire)
-        on_found(lookup->wire, found, status ? uv_strerror(status) : NULL);
-    else
-        uv_freeaddrinfo(found);
-    free(lookup);
-}
-
-static void look_up(struct mx_wire *wire)
-{
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-    struct mx_lookup *lookup = calloc(1, sizeof *lookup);
-
-    if (lookup) {
-        lookup->request.data = lookup;
-        lookup->wire = wire;
+    if (is_whole && (!address->tls || (wire->tls && wire->room))) {
+        *out = wire;
+        return MCPX_OK;
     }
-    if (!lookup || uv_getaddrinfo(wire->loop, &lookup->request, on_answer, wire->address.host,
-                                  NULL, &hints)) {
-        free(lookup);
-        on_found(wire, NULL, "the resolver cannot be asked");
-        return;
-    }
-    wire->lookup = lookup;
-}
-
-static void drop_lookup(struct mx_wire *wire)
-{
-    if (!wire->lookup)
-        return;
-    wire->lookup->wire = NULL;
-    uv_cancel((uv_req_t *)&wire->lookup->request);
-    wire->lookup = NULL;
-}
-
-static bool is_numeric(const struct mx_address *address)
-{
-    unsigned char bytes[16];
-
-    return address->v6 || uv_inet_pton(AF_INET, address->host, bytes) == 0;
-}
-
-void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target)
-{
-    mcpx_text_reset(&wire->target);
-    mcpx_text_slice(&wire->target, target);
-    if (wire->target.failed)
-        on_found(wire, NULL, "out of memory");
-    else if (is_numeric(&wire->address))
-        attempt(wire, wire->address.host);
-    else
-        look_up(wire);
-}
-
-void mx_wire_drop(struct mx_wire *wire)
-{
-    struct lws *wsi = wire->wsi;
-
-    drop_lookup(wire);
-    mx_alarm_stop(wire->again);
-    mx_wire_forget_addresses(wire);
-    mx_wire_detach(wire);
-    if (!wsi)
-        return;
-    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-    lws_cancel_service(wire->lws); /* its timers are looked at after events only */
+    mx_wire_free(wire);
+    return is_whole ? MCPX_ESYSTEM : MCPX_ENOMEM;
 }
 
 void mx_wire_free(struct mx_wire *wire)
 {
     if (!wire)
         return;
-    drop_lookup(wire);
-    mx_alarm_free(wire->again);
-    mx_wire_forget_addresses(wire);
-    mx_wire_detach(wire);
-    wire_context_close(wire);
+    if (wire->patience)
+        mx_wire_drop(wire);
+    mx_alarm_free(wire->patience);
+    mx_tls_room_free(wire->room);
+    SSL_CTX_free(wire->tls);
+    mcpx_text_fini(&wire->host);
+    mcpx_text_fini(&wire->token);
+    mcpx_text_fini(&wire->target);
+    mcpx_text_fini(&wire->cert_file);
+    mcpx_text_fini(&wire->key_file);
+    mcpx_text_fini(&wire->out);
+    free(wire);
 }

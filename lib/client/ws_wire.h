@@ -5,12 +5,11 @@
 #ifndef EDGE_WS_WIRE_H
 #define EDGE_WS_WIRE_H
 
+#include "lib/wire/http_head.h"
 #include <mcpx/client.h>
-#include <mcpx/text.h>
 
 #include <uv.h>
 
-/* libwebsockets writes a Host header of at most 127 bytes and a request line of 2047. */
 enum { MX_HOST_MAX = 100, MX_PATH_MAX = 255 };
 
 /**
@@ -64,6 +63,50 @@ struct mx_join {
 void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
                        const struct mx_join *join);
 
+/** A base64 of 20 bytes, and some. */
+enum { MX_ACCEPT_SIZE = 32 };
+
+/**
+ * A WebSocket that is asked for, without a socket. Zero-initialised is ready.
+ *
+ * status      of an answer that refuses it, once its head has come
+ * is_foreign  no router gave that answer, but something before it
+ * reason      why it is REFUSED, or the answer BAD
+ * left        what came behind an answer that GRANTED it, lent until mx_upgrade_fini
+ */
+struct mx_upgrade {
+    int status;
+    bool is_foreign;
+    struct mcpx_text reason;
+    struct mcpx_slice left;
+
+    /* private */
+    char accept[MX_ACCEPT_SIZE]; /* what the answer has to say */
+    struct mx_http_scan scan;
+    struct mx_http_chunks chunks;
+    bool is_chunked;
+    uint64_t body_max;
+    struct mcpx_text in, body;
+};
+
+enum mx_upgrade_step {
+    MX_UPGRADE_MORE,
+    MX_UPGRADE_GRANTED,
+    MX_UPGRADE_REFUSED,
+    MX_UPGRADE_BAD
+};
+
+/** Appends the request. `token` is a whole header line, or empty. */
+void mx_upgrade_ask(struct mx_upgrade *upgrade, const struct mcpx_text *target,
+                    const struct mcpx_text *host, const struct mcpx_text *token,
+                    struct mcpx_text *out);
+
+/** Takes the next bytes of the answer; none: there are no more. */
+enum mx_upgrade_step mx_upgrade_take(struct mx_upgrade *upgrade, struct mcpx_slice bytes);
+
+/** Frees it, and makes it ready for the next. */
+void mx_upgrade_fini(struct mx_upgrade *upgrade);
+
 struct mx_wire;
 
 /** Longest message taken until mx_wire_allow; a longer one ends the connection with 1009. */
@@ -91,7 +134,7 @@ struct mx_wire_events {
 /**
  * Makes one that connects to `address` with the token and the files of `config`. Everything is
  * copied but `loop` and `events`, which are borrowed until mx_wire_free. Returns MCPX_OK,
- * MCPX_ENOMEM, or MCPX_ESYSTEM when libwebsockets cannot be set up on libuv.
+ * MCPX_ENOMEM, or MCPX_ESYSTEM when no context for TLS can be made.
  */
 enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
                           const struct mcpx_client_config *config,
@@ -106,10 +149,13 @@ enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
 void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target);
 
 /**
- * Writes one text message. Returns false, and takes nothing, when there is no connection or it
- * takes no more for now.
+ * Writes one text message, with the next mx_wire_flush. Returns false, and takes nothing, when
+ * there is no connection or it takes no more for now.
  */
 bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text);
+
+/** Writes what was taken since the last time, at once. */
+void mx_wire_flush(struct mx_wire *wire);
 
 /** Asks for `writable`, told when the loop has looked at everybody else. */
 void mx_wire_yield(struct mx_wire *wire);
@@ -145,7 +191,7 @@ void mx_wire_allow(struct mx_wire *wire, size_t limit);
 void mx_wire_drop(struct mx_wire *wire);
 
 /**
- * Frees it; nothing is told any more. Its handles close within a few turns of the loop. Not from
+ * Frees it; nothing is told any more. Its handles close in the next turn of the loop. Not from
  * within an event. NULL is allowed.
  */
 void mx_wire_free(struct mx_wire *wire);

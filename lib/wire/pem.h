@@ -97,7 +97,16 @@ static inline enum mx_pair_fault mx_key_pair_take(SSL_CTX *context, const char *
     return taken ? MX_PAIR_SOUND : MX_PAIR_FOREIGN;
 }
 
-/* ---- the certificate that a client shows to its router (ws_certificate.c) ---- */
+/* ---- a client under TLS, and the certificate that it shows (ws_certificate.c) ---- */
+
+/**
+ * What a client's connections begin with: TLS 1.2 and 1.3, and no server that is not trusted.
+ *
+ * ca_file   PEM with the authorities that are; NULL = the system's
+ *
+ * Returns NULL when the file cannot be used or memory runs out.
+ */
+SSL_CTX *mx_client_context(const char *ca_file);
 
 /**
  * Can these files be shown?

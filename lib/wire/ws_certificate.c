@@ -1,9 +1,25 @@
 /*
- * ws_certificate.c - libwebsockets would read the files by itself, once: it would ask the terminal
- * for the passphrase of a key, say nothing of the reason when it fails, and show a certificate that
- * was renewed long ago.
+ * ws_certificate.c - a certificate is read again for each connection: a program that runs for
+ * months would otherwise show one that was renewed long ago.
  */
 #include "lib/wire/pem.h"
+
+SSL_CTX *mx_client_context(const char *ca_file)
+{
+    static const unsigned char protocols[] = "\x08http/1.1";
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+
+    if (!context)
+        return NULL;
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+        SSL_CTX_set_alpn_protos(context, protocols, sizeof protocols - 1) == 0 &&
+        (ca_file ? SSL_CTX_load_verify_locations(context, ca_file, NULL)
+                 : SSL_CTX_set_default_verify_paths(context)) == 1)
+        return context;
+    SSL_CTX_free(context);
+    return NULL;
+}
 
 static const char *load(SSL_CTX *context, const char *cert_file, const char *key_file,
                         const char **field)

@@ -9,6 +9,7 @@
 #include "lib/edge/alarm.h"
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
+#include "lib/wire/tls.h"
 #include "router/connection/edge.h"
 #include "router/connection/tls_files.h"
 #include "router/policy/identity/jwt.h"
@@ -17,7 +18,6 @@
 #include "router/store/audit/audit_writer.h"
 #include "router/store/commit/belt.h"
 #include "router/store/sqlite/sqlite_schema.h"
-#include "router/tls/tls.h"
 
 #include <errno.h>
 #include <openssl/ssl.h>
@@ -323,7 +323,7 @@ static void describe_certificate(const struct tls_settings *settings,
     int64_t left_s = files->until_s - wall_ms / 1000;
     char end[MX_TIME_LEN + 1];
 
-    tls_add_names(SSL_CTX_get0_certificate(files->context), &names);
+    mx_tls_add_names(SSL_CTX_get0_certificate(files->context), &names);
     for (size_t i = 0; i < names.len; i++)
         if (names.text[i] == '\0')
             names.text[i] = ' ';

@@ -5,9 +5,9 @@
  */
 #include "router/connection/connection.h"
 
+#include "lib/wire/tls.h"
 #include "router/connection/errand.h"
 #include "router/connection/turn.h"
-#include "router/tls/tls.h"
 
 #include <libwebsockets.h>
 #include <netdb.h>
@@ -169,7 +169,7 @@ void connection_free(struct connection *connection)
     turn_drop(connection);
     unfinished_end(connection);
     mx_frames_fini(&connection->frames);
-    tls_free(connection->tls);
+    mx_tls_free(connection->tls);
     mcpx_text_fini(&connection->proxy_head);
     free(connection);
 }

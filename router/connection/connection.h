@@ -14,7 +14,7 @@
 struct exchange;
 struct signing;
 struct waiter;
-struct tls;
+struct mx_tls;
 struct lws;
 
 /**
@@ -77,7 +77,7 @@ struct connection {
     struct edge *edge;
     struct lws *wsi;
     struct peer *peer;
-    struct tls *tls;
+    struct mx_tls *tls;
     int fd;
     enum connection_state state;
     bool full, finished, shut, bodiless, held, replaces, ended, is_refused;

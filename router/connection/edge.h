@@ -45,7 +45,7 @@ struct disk_watch {
  * errand       reads them again (tls_files.h), what for is in `watch`
  */
 struct edge_tls {
-    struct tls_room *room;
+    struct mx_tls_room *room;
     struct tls_files files;
     bool lists_ended;
     struct tls_figures figures;
@@ -54,7 +54,7 @@ struct edge_tls {
 };
 
 struct connection;
-struct tls_room;
+struct mx_tls_room;
 struct tls_watch;
 struct reload;
 struct store;

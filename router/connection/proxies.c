@@ -6,10 +6,10 @@
 #include "router/connection/connection.h"
 
 #include "lib/wire/http_head.h"
+#include "lib/wire/tls.h"
 #include "router/connection/refusal.h"
 #include "router/http/forwarded.h"
 #include "router/http/gate.h"
-#include "router/tls/tls.h"
 
 static const struct mx_http_fault no_head = {
     400, "a connection of this proxy has to begin with a PROXY head", NULL};
@@ -50,7 +50,8 @@ static bool take_origin(struct connection *connection, struct address whole)
     }
     if (gate_admits(edge->gate, connection->from, edge_now(edge)))
         return true;
-    connection->looks = connection->tls && !tls_is_open(connection->tls) ? GATE_TLS_LOOK : 1;
+    connection->looks =
+        connection->tls && !mx_tls_is_open(connection->tls) ? GATE_TLS_LOOK : 1;
     if (gate_looks(edge->gate, connection->from, connection->looks, edge_now(edge)))
         return true;
     refusal_note_attempt(edge, connection->from, connection_remote(connection));

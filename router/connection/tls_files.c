@@ -16,10 +16,10 @@
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
+#include "lib/wire/tls.h"
 #include "router/connection/refusal.h"
 #include "router/process/log.h"
 #include "router/tls/revocation.h"
-#include "router/tls/tls.h"
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -356,7 +356,7 @@ enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors)
 
     if (!edge->config->tls.wanted)
         return MCPX_OK;
-    tls->room = tls_room_new(TLS_KEY_RECORDS);
+    tls->room = mx_tls_room_new(MX_TLS_KEY_RECORDS);
     tls->watch = calloc(1, sizeof *tls->watch);
     return tls->room && tls->watch ? read_first(edge, errors) : MCPX_ENOMEM;
 }
@@ -366,7 +366,7 @@ void tls_watch_close(struct edge *edge)
     struct tls_watch *watch = edge->tls.watch;
 
     tls_files_fini(&edge->tls.files);
-    tls_room_free(edge->tls.room);
+    mx_tls_room_free(edge->tls.room);
     if (!watch)
         return;
     mcpx_text_fini(&watch->errors);

@@ -8,8 +8,8 @@
  */
 #include "router/connection/connection.h"
 
+#include "lib/wire/tls.h"
 #include "router/connection/turn.h"
-#include "router/tls/tls.h"
 
 #include <errno.h>
 #include <libwebsockets.h>
@@ -94,7 +94,7 @@ static bool seal(struct connection *connection, const char *bytes, size_t len)
 
     for (; len > 0; bytes += some, len -= some) {
         some = len < SEALED_MAX ? len : SEALED_MAX;
-        sealed = tls_seal(connection->tls, bytes, some);
+        sealed = mx_tls_seal(connection->tls, bytes, some);
         if (!sealed.text || !wire_pass(connection, sealed))
             return false;
     }
@@ -119,7 +119,7 @@ void wire_finish(struct connection *connection)
 {
     if (connection->tls && !connection->finished)
         (void)wire_pass(connection,
-                        tls_end(connection->tls)); /* a broken socket needs no end */
+                        mx_tls_end(connection->tls)); /* a broken socket needs no end */
     connection->finished = true;
     if (!connection->full && connection->state != DEAD)
         shut(connection);

@@ -8,9 +8,9 @@
 #include "router/edge/edge_parts.h"
 
 #include "lib/wire/http_head.h"
+#include "lib/wire/tls.h"
 #include "router/connection/connection.h"
 #include "router/connection/turn.h"
-#include "router/tls/tls.h"
 
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ bool edge_tls_begin(struct connection *connection)
 {
     struct edge_tls *tls = &connection->edge->tls;
 
-    connection->tls = tls_new(tls->room, tls->files.context);
+    connection->tls = mx_tls_new(tls->room, tls->files.context, NULL);
     return connection->tls != NULL;
 }
 
@@ -51,13 +51,13 @@ static void end(struct connection *connection)
 /* To somebody who does not speak TLS at all, without it. */
 static void refuse_plain(struct connection *connection)
 {
-    tls_free(connection->tls);
+    mx_tls_free(connection->tls);
     connection->tls = NULL;
     answer_refuse(connection, &wants_tls);
 }
 
 /* Charges for work that the client caused besides reading. */
-static void charge(struct connection *connection, const struct tls_opened *opened)
+static void charge(struct connection *connection, const struct mx_tls_opened *opened)
 {
     struct edge *edge = connection->edge;
 
@@ -71,16 +71,16 @@ bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, cha
 {
     struct edge *edge = connection->edge;
     struct mcpx_slice read = *sealed;
-    struct tls_opened opened;
+    struct mx_tls_opened opened;
     bool was_open;
 
     *sealed = (struct mcpx_slice){NULL, 0};
     if (connection->finished || connection->state == DEAD)
         return false;
-    was_open = tls_is_open(connection->tls);
-    tls_open(connection->tls, read.text, read.len, &opened);
+    was_open = mx_tls_is_open(connection->tls);
+    mx_tls_open(connection->tls, read.text, read.len, &opened);
     charge(connection, &opened);
-    if (!was_open && tls_is_open(connection->tls))
+    if (!was_open && mx_tls_is_open(connection->tls))
         edge->tls.figures.handshakes++;
     if (opened.sealed.len && !wire_pass(connection, opened.sealed)) {
         connection_kill(connection);
@@ -88,7 +88,7 @@ bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, cha
     }
     if (opened.failed && !connection->ended)
         log_failed(connection, opened.failed);
-    if (opened.failed && opened.is_http) {
+    if (opened.failed && opened.fault == MX_TLS_PLAIN) {
         refuse_plain(connection);
         return false;
     }
@@ -146,9 +146,9 @@ bool certificate_read(const struct connection *connection, struct certificate *o
     const char *participant = NULL;
     size_t len;
 
-    if (!tls_names(connection->tls, &out->shown))
+    if (!mx_tls_names(connection->tls, &out->shown))
         return !out->shown.failed;
-    if (!revocation_has(&edge->tls.files.revoked, tls_chain(connection->tls),
+    if (!revocation_has(&edge->tls.files.revoked, mx_tls_chain(connection->tls),
                         edge_now(edge).wall_ms / 1000))
         participant = participant_of(&edge->config->tls, &out->shown);
     for (size_t i = 0; i < out->shown.len; i++)

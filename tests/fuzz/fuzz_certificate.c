@@ -4,7 +4,7 @@
  * of what sort it is, and cannot be read as two. Input: the common name up to the first newline,
  * whose first byte chooses its ASN.1 type; then the DER text of the extension subjectAltName.
  */
-#include "router/tls/tls.h"
+#include "lib/wire/tls.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <openssl/ssl.h>
@@ -16,7 +16,7 @@ static struct {
     EVP_PKEY *key;
     X509 *authority;
     SSL_CTX *server;
-    struct tls_room *room;
+    struct mx_tls_room *room;
 } world;
 
 static X509 *make_certificate(long version)
@@ -49,7 +49,7 @@ static void begin(void)
     SSL_CTX_set_verify(world.server, SSL_VERIFY_PEER, NULL);
     SSL_CTX_set_session_cache_mode(world.server, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(world.server, 0);
-    world.room = tls_room_new(TLS_KEY_RECORDS);
+    world.room = mx_tls_room_new(MX_TLS_KEY_RECORDS);
     must(world.room);
     X509_free(own);
 }
@@ -79,27 +79,27 @@ static void add_alternatives(X509 *out, const uint8_t *der, size_t len)
 
 /* Both ends in turn, until the router's is open, or has said why not. False when it did
  * not open. */
-static bool connect_ends(struct tls *tls, SSL *client, BIO *in, BIO *out)
+static bool connect_ends(struct mx_tls *tls, SSL *client, BIO *in, BIO *out)
 {
     static char bytes[65536];
-    struct tls_opened opened = {0};
+    struct mx_tls_opened opened = {0};
     int len;
 
-    for (int turn = 0; turn < 4 && !opened.failed && !tls_is_open(tls); turn++) {
+    for (int turn = 0; turn < 4 && !opened.failed && !mx_tls_is_open(tls); turn++) {
         SSL_do_handshake(client);
         len = BIO_read(out, bytes, sizeof bytes);
-        tls_open(tls, bytes, len > 0 ? (size_t)len : 0, &opened);
+        mx_tls_open(tls, bytes, len > 0 ? (size_t)len : 0, &opened);
         BIO_write(in, opened.sealed.text, (int)opened.sealed.len);
     }
-    return tls_is_open(tls);
+    return mx_tls_is_open(tls);
 }
 
-static void check_names(const struct tls *tls)
+static void check_names(const struct mx_tls *tls)
 {
     static const char *const sorts[] = {"dns:", "uri:", "email:", "cn:"};
     struct mcpx_text names = {0};
 
-    must(tls_names(tls, &names));
+    must(mx_tls_names(tls, &names));
     for (size_t at = 0; at < names.len; at += strlen(names.text + at) + 1) {
         const char *name = names.text + at;
         bool is_known = false;
@@ -118,7 +118,7 @@ static void show(X509 *certificate)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
-    struct tls *tls = tls_new(world.room, world.server);
+    struct mx_tls *tls = mx_tls_new(world.room, world.server, NULL);
     SSL *client;
 
     SSL_CTX_use_certificate(context, certificate);
@@ -129,7 +129,7 @@ static void show(X509 *certificate)
     if (connect_ends(tls, client, in, out) && SSL_get_certificate(client))
         check_names(tls);
     SSL_free(client);
-    tls_free(tls);
+    mx_tls_free(tls);
     SSL_CTX_free(context);
 }
 

@@ -3,7 +3,7 @@
  * router compute new keys all day, or open records that hold a byte; and when what one client has
  * sent is read as another's.
  */
-#include "router/tls/tls.h"
+#include "lib/wire/tls.h"
 
 #include <criterion/criterion.h>
 #include <openssl/core_names.h>
@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 /*
  * What a client may have changed for nothing, as it counts: some, and never hundreds. The router
@@ -21,11 +22,11 @@ enum { SOME = 4, TOO_MANY = 200, KEY_RECORDS = 50, READ_MAX = 98304 };
 /* Both ends of the connection of a test. */
 static struct {
     SSL_CTX *server, *client;
-    struct tls_room *room;
-    struct tls *tls;
+    struct mx_tls_room *room;
+    struct mx_tls *tls;
     SSL *ssl;
     BIO *in, *out;
-    struct tls_opened opened;
+    struct mx_tls_opened opened;
 } ends;
 
 static char bytes[READ_MAX];
@@ -34,7 +35,12 @@ static void certify(SSL_CTX *context)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *certificate = X509_new();
+    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name,
+                                                "DNS:router.example,IP:127.0.0.1,IP:::1");
 
+    X509_set_version(certificate, X509_VERSION_3);
+    X509_add_ext(certificate, names, -1);
+    X509_EXTENSION_free(names);
     X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
     X509_gmtime_adj(X509_getm_notAfter(certificate), 3600);
     X509_set_pubkey(certificate, key);
@@ -52,7 +58,7 @@ static void deliver(void)
 {
     int len = BIO_read(ends.out, bytes, sizeof bytes);
 
-    tls_open(ends.tls, bytes, len > 0 ? (size_t)len : 0, &ends.opened);
+    mx_tls_open(ends.tls, bytes, len > 0 ? (size_t)len : 0, &ends.opened);
     if (ends.opened.sealed.len)
         BIO_write(ends.in, ends.opened.sealed.text, (int)ends.opened.sealed.len);
 }
@@ -64,8 +70,8 @@ static void connect_ends(int version)
         ends.client = SSL_CTX_new(TLS_client_method());
     certify(ends.server);
     SSL_CTX_set_max_proto_version(ends.client, version);
-    ends.room = tls_room_new(KEY_RECORDS);
-    ends.tls = tls_new(ends.room, ends.server);
+    ends.room = mx_tls_room_new(KEY_RECORDS);
+    ends.tls = mx_tls_new(ends.room, ends.server, NULL);
     ends.ssl = SSL_new(ends.client);
     ends.in = BIO_new(BIO_s_mem());
     ends.out = BIO_new(BIO_s_mem());
@@ -74,15 +80,15 @@ static void connect_ends(int version)
     while (SSL_do_handshake(ends.ssl) != 1)
         deliver();
     deliver();
-    cr_assert(tls_is_open(ends.tls));
+    cr_assert(mx_tls_is_open(ends.tls));
     cr_assert_null(ends.opened.failed);
 }
 
 static void free_ends(void)
 {
     SSL_free(ends.ssl);
-    tls_free(ends.tls);
-    tls_room_free(ends.room);
+    mx_tls_free(ends.tls);
+    mx_tls_room_free(ends.room);
     SSL_CTX_free(ends.client);
     SSL_CTX_free(ends.server);
     memset(&ends, 0, sizeof ends);
@@ -178,15 +184,52 @@ Test(tls, of_many_records_some_are_opened_at_once)
     len = (size_t)BIO_read(ends.out, bytes, sizeof bytes);
     ends.opened.left = (struct mcpx_slice){bytes, len};
     for (; ends.opened.left.len > 0; calls++) {
-        tls_open(ends.tls, ends.opened.left.text, ends.opened.left.len, &ends.opened);
+        mx_tls_open(ends.tls, ends.opened.left.text, ends.opened.left.len, &ends.opened);
         cr_assert_null(ends.opened.failed);
-        cr_assert_leq(ends.opened.plain_len, TLS_RECORDS);
+        cr_assert_leq(ends.opened.plain_len, MX_TLS_RECORDS);
         cr_assert_eq(ends.opened.records, ends.opened.plain_len);
         for (size_t i = 0; i < ends.opened.plain_len; i++, said++)
             cr_assert_eq(ends.opened.plain[i], (char)said);
     }
     cr_expect_eq(said, SMALL);
-    cr_expect_geq(calls, SMALL / TLS_RECORDS);
+    cr_expect_geq(calls, SMALL / MX_TLS_RECORDS);
+}
+
+Test(tls, a_client_trusts_the_certificate_of_whom_it_goes_to)
+{
+    static const struct {
+        const char *host;
+        enum mx_tls_fault fault;
+    } rows[] = {
+        {"router.example", MX_TLS_SOUND}, {"127.0.0.1", MX_TLS_SOUND}, {"::1", MX_TLS_SOUND},
+        {"other.example", MX_TLS_DOUBT},  {"127.0.0.2", MX_TLS_DOUBT}, {"::2", MX_TLS_DOUBT},
+    };
+    struct mx_tls_room *room = mx_tls_room_new(KEY_RECORDS);
+    struct mx_tls_opened opened;
+
+    ends.server = SSL_CTX_new(TLS_server_method());
+    ends.client = SSL_CTX_new(TLS_client_method());
+    ends.room = mx_tls_room_new(KEY_RECORDS);
+    certify(ends.server);
+    SSL_CTX_set_verify(ends.client, SSL_VERIFY_PEER, NULL);
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(ends.client),
+                        SSL_CTX_get0_certificate(ends.server));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct mx_tls *client = mx_tls_new(room, ends.client, rows[i].host);
+
+        ends.tls = mx_tls_new(ends.room, ends.server, NULL);
+        mx_tls_open(client, NULL, 0, &opened);
+        while (opened.sealed.len && !opened.failed) {
+            mx_tls_open(ends.tls, opened.sealed.text, opened.sealed.len, &ends.opened);
+            mx_tls_open(client, ends.opened.sealed.text, ends.opened.sealed.len, &opened);
+        }
+        cr_expect_eq(opened.fault, rows[i].fault, "%s: %s", rows[i].host, opened.failed);
+        cr_expect_eq(mx_tls_is_open(client), rows[i].fault == MX_TLS_SOUND);
+        mx_tls_free(client);
+        mx_tls_free(ends.tls);
+    }
+    ends.tls = NULL;
+    mx_tls_room_free(room);
 }
 
 /* ---- records that no client of good will writes ---- */
@@ -261,9 +304,9 @@ static size_t open_in_turns(size_t len, size_t *records)
     *records = 0;
     ends.opened.left = (struct mcpx_slice){bytes, len};
     while (ends.opened.left.len > 0) {
-        tls_open(ends.tls, ends.opened.left.text, ends.opened.left.len, &ends.opened);
+        mx_tls_open(ends.tls, ends.opened.left.text, ends.opened.left.len, &ends.opened);
         cr_assert_null(ends.opened.failed, "%s", ends.opened.failed);
-        cr_assert_leq(ends.opened.records, TLS_RECORDS + 1);
+        cr_assert_leq(ends.opened.records, MX_TLS_RECORDS + 1);
         said += ends.opened.plain_len;
         *records += ends.opened.records;
     }
@@ -300,8 +343,8 @@ Test(tls, of_a_handshake_in_small_pieces_some_are_read_at_once)
 
         memcpy(piece, (char[]){SSL3_RT_HANDSHAKE, 3, 1, 0, 1, hello[i]}, HEAD + 1);
     }
-    tls_free(ends.tls);
-    ends.tls = tls_new(ends.room, ends.server);
+    mx_tls_free(ends.tls);
+    ends.tls = mx_tls_new(ends.room, ends.server, NULL);
     (void)open_in_turns((len - HEAD) * (HEAD + 1), &records);
     cr_expect_eq(records, len - HEAD);
     cr_expect_gt(ends.opened.sealed.len, 0, "it is answered");
@@ -310,7 +353,7 @@ Test(tls, of_a_handshake_in_small_pieces_some_are_read_at_once)
 /* All sessions read from the same place. */
 Test(tls, what_one_has_sent_is_not_read_by_another)
 {
-    struct tls *other;
+    struct mx_tls *other;
     size_t len = 5; /* the head of a record */
 
     connect_ends(TLS1_3_VERSION);
@@ -318,15 +361,15 @@ Test(tls, what_one_has_sent_is_not_read_by_another)
     (void)SSL_do_handshake(ends.ssl);
     memset(bytes, 'x', len);
     len += (size_t)BIO_read(ends.out, bytes + len, (int)(sizeof bytes - len));
-    tls_open(ends.tls, bytes, len, &ends.opened);
+    mx_tls_open(ends.tls, bytes, len, &ends.opened);
     cr_assert_not_null(ends.opened.failed);
 
-    other = tls_new(ends.room, ends.server);
-    cr_expect_null(tls_seal(other, "x", 1).text, "nobody is there yet who could read it");
-    tls_open(other, bytes + 5, len - 5, &ends.opened);
+    other = mx_tls_new(ends.room, ends.server, NULL);
+    cr_expect_null(mx_tls_seal(other, "x", 1).text, "nobody is there yet who could read it");
+    mx_tls_open(other, bytes + 5, len - 5, &ends.opened);
     cr_expect_null(ends.opened.failed, "%s", ends.opened.failed);
     cr_expect_gt(ends.opened.sealed.len, 0);
-    tls_free(other);
+    mx_tls_free(other);
 }
 
 /* ---- what is sent ---- */
@@ -345,7 +388,7 @@ static void expect(const char *text, size_t len)
 
 static void send_text(const char *text, size_t len)
 {
-    struct mcpx_slice sealed = tls_seal(ends.tls, text, len);
+    struct mcpx_slice sealed = mx_tls_seal(ends.tls, text, len);
 
     cr_assert_not_null(sealed.text);
     BIO_write(ends.in, sealed.text, (int)sealed.len);
@@ -381,11 +424,11 @@ Test(tls, a_key_seals_so_many_records_and_then_another_one_does)
         }
         cr_expect_eq(changes, version == TLS1_2_VERSION ? 0 : 4, "%d changes", changes);
         send_text(text, sizeof text);
-        end = tls_end(ends.tls);
+        end = mx_tls_end(ends.tls);
         BIO_write(ends.in, end.text, (int)end.len);
         cr_expect_eq(SSL_get_error(ends.ssl, SSL_read(ends.ssl, text, 1)),
                      SSL_ERROR_ZERO_RETURN);
-        cr_expect_null(tls_seal(ends.tls, "x", 1).text, "the end was said");
+        cr_expect_null(mx_tls_seal(ends.tls, "x", 1).text, "the end was said");
         free_ends();
     }
 }
@@ -402,7 +445,7 @@ Test(tls, a_reader_is_told_what_is_wrong)
         BIO_write(ends.out, junk, sizeof junk);
         deliver();
         cr_assert_not_null(ends.opened.failed);
-        cr_expect_null(tls_seal(ends.tls, "x", 1).text, "nothing follows an alert");
+        cr_expect_null(mx_tls_seal(ends.tls, "x", 1).text, "nothing follows an alert");
         ERR_clear_error();
         cr_assert_leq(SSL_read(ends.ssl, &byte, 1), 0);
         cr_expect_eq(ERR_GET_REASON(ERR_peek_error()), SSL_R_SSLV3_ALERT_BAD_RECORD_MAC);
@@ -440,7 +483,7 @@ Test(tls, who_has_failed_is_not_heard_again)
     for (int i = 0; i < 3; i++) {
         deliver();
         cr_assert_str_eq(ends.opened.failed, ERR_reason_error_string(alert));
-        cr_expect_null(tls_seal(ends.tls, "x", 1).text);
+        cr_expect_null(mx_tls_seal(ends.tls, "x", 1).text);
     }
 }
 
@@ -450,7 +493,7 @@ Test(tls, nothing_is_said_behind_the_end)
     connect_ends(TLS1_3_VERSION);
     send_text("first", 5);
     send_text("second", 6);
-    cr_assert_gt(tls_end(ends.tls).len, 0);
+    cr_assert_gt(mx_tls_end(ends.tls).len, 0);
     say(1);
-    cr_expect_null(tls_seal(ends.tls, "x", 1).text);
+    cr_expect_null(mx_tls_seal(ends.tls, "x", 1).text);
 }

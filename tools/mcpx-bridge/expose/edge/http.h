@@ -5,8 +5,8 @@
 #ifndef MCPX_BRIDGE_EXPOSE_EDGE_HTTP_H
 #define MCPX_BRIDGE_EXPOSE_EDGE_HTTP_H
 
+#include "lib/edge/stream.h"
 #include "lib/wire/http_head.h"
-#include "tools/mcpx-bridge/edge/stream.h"
 
 #include <sys/socket.h>
 
@@ -62,7 +62,7 @@ enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVI
 /**
  * A connection, and the request at hand.
  *
- * quiet      rings when it owed something for too long
+ * quiet      rings when it owed something for too long, or is to be freed
  * touched_ms when it last gave a sign of life
  * from       the client's address, without its port
  * in         what came and was not read yet
@@ -75,7 +75,7 @@ enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVI
  */
 struct http_client {
     struct expose_http *http;
-    struct stream stream;
+    struct mx_stream stream;
     struct mx_alarm *quiet;
     int64_t touched_ms;
     struct sockaddr_storage address;

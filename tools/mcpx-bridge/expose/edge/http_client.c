@@ -65,8 +65,8 @@ void http_client_cut(struct http_client *client)
         return;
     let_go(client);
     remove_client(client);
-    mx_alarm_stop(client->quiet);
-    stream_close(&client->stream);
+    mx_alarm_set(client->quiet, 0);
+    mx_stream_close(&client->stream);
     if (client->stage != HTTP_WAITING || !client->number)
         return;
     line = expose_post_cancel(client->number);
@@ -156,8 +156,10 @@ static void send_answer(struct http_client *client, int status, struct mcpx_slic
         mcpx_text_slice(&out, body);
     client->stage = HTTP_ANSWERING;
     touch(client);
-    if (!stream_write(&client->stream, &out))
+    if (!mx_stream_write(&client->stream, &out))
         http_client_cut(client);
+    mx_stream_yield(&client->stream);
+    mcpx_text_fini(&out);
 }
 
 void http_client_refuse(struct http_client *client, int status, const char *sentence)
@@ -275,7 +277,8 @@ static void send_continue(struct http_client *client)
     struct mcpx_text out = {0};
 
     mcpx_text_puts(&out, "HTTP/1.1 100 Continue\r\n\r\n");
-    (void)stream_write(&client->stream, &out); /* if it cannot go on, nor can the answer */
+    (void)mx_stream_write(&client->stream, &out); /* if it cannot go on, nor can the answer */
+    mcpx_text_fini(&out);
 }
 
 /* Returns NULL, or what is wrong with it. */
@@ -328,11 +331,11 @@ static void go_on(struct http_client *client)
         take_head(client);
     if (client->stage == HTTP_BODY)
         take_body(client);
-    stream_read(&client->stream,
-                client->stage == HTTP_LEAVING || client->in.len < MX_HTTP_HEAD_MAX);
+    mx_stream_read(&client->stream,
+                   client->stage == HTTP_LEAVING || client->in.len < MX_HTTP_HEAD_MAX);
 }
 
-static void on_bytes(struct stream *stream, struct mcpx_slice bytes)
+static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
 {
     struct http_client *client = stream->owner;
 
@@ -353,7 +356,7 @@ static void leave(struct http_client *client)
 {
     client->stage = HTTP_LEAVING;
     mcpx_text_fini(&client->in);
-    stream_shut(&client->stream);
+    mx_stream_shut(&client->stream);
 }
 
 static void begin_request(struct http_client *client)
@@ -365,11 +368,11 @@ static void begin_request(struct http_client *client)
     touch(client);
 }
 
-static void on_written(struct stream *stream)
+static void on_written(struct mx_stream *stream)
 {
     struct http_client *client = stream->owner;
 
-    if (client->stage != HTTP_ANSWERING || stream_unwritten(stream))
+    if (client->stage != HTTP_ANSWERING || mx_stream_unwritten(stream))
         return;
     let_go(client);
     if (stream->has_ended)
@@ -381,14 +384,10 @@ static void on_written(struct stream *stream)
     go_on(client);
 }
 
-static void on_broken(struct stream *stream)
+static void on_broken(struct mx_stream *stream, const char *why)
 {
+    (void)why;
     http_client_cut(stream->owner);
-}
-
-static void on_quiet(void *user)
-{
-    http_client_cut(user);
 }
 
 void expose_http_release(struct expose_http *http)
@@ -397,10 +396,15 @@ void expose_http_release(struct expose_http *http)
         free(http);
 }
 
-static void on_closed(struct stream *stream)
+/* One that was cut may still be in somebody's hands: it is freed by the loop. */
+static void on_quiet(void *user)
 {
-    struct http_client *client = stream->owner;
+    struct http_client *client = user;
 
+    if (!client->stream.is_closed) {
+        http_client_cut(client);
+        return;
+    }
     expose_http_release(client->http);
     mx_alarm_free(client->quiet);
     mcpx_text_fini(&client->in);
@@ -438,19 +442,16 @@ static struct http_client *quietest(const struct expose_http *http)
 
 void http_client_accept(struct expose_http *http)
 {
-    static const struct stream_calls calls = {on_bytes, on_written, on_broken, on_closed};
+    static const struct mx_stream_calls calls = {NULL, on_bytes, on_written, on_broken};
     struct http_client *client = calloc(1, sizeof *client);
-    struct sockaddr *address = (struct sockaddr *)&client->address;
-    int len = sizeof client->address;
 
     client->http = http;
     client->quiet = mx_alarm_new(http->config.loop, on_quiet, client);
-    stream_init(&client->stream, http->config.loop, &calls, client);
+    mx_stream_init(&client->stream, http->config.loop, &calls, client);
     http->open++;
     http->clients[http->count++] = client;
     touch(client);
-    if (stream_accept(&client->stream, &http->listener) != 0 ||
-        uv_tcp_getpeername(&client->stream.tcp, address, &len) != 0) {
+    if (mx_stream_accept(&client->stream, &http->listener, &client->address)) {
         http_client_cut(client);
         return;
     }

@@ -7,12 +7,11 @@
  */
 
 #include "lib/edge/alarm.h"
+#include "lib/edge/stream.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
-#include "tools/mcpx-bridge/edge/stream.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { QUEUE_MAX = 262144, LINGER_MS = 5000 };
@@ -20,41 +19,26 @@ enum { QUEUE_MAX = 262144, LINGER_MS = 5000 };
 struct guard_link {
     struct guard_server *server;
     struct guard_link *next, **back;
-    struct stream agent, router;
+    struct mx_stream agent, router;
     struct guard_passage *passage;
-    uv_getaddrinfo_t resolve;
-    struct addrinfo *addresses, *candidate;
-    uv_connect_t connect;
     struct mx_alarm *alarm; /* ends the waiting for an answer, later the lingering */
-    bool resolving, replacing, lingering, noted, broken;
-    int open; /* handles and requests not finished */
+    bool lingering, noted;
 };
 
 static void settle(struct guard_link *link);
 
 /* ---- the end ---- */
 
-static void release(struct guard_link *link)
-{
-    if (--link->open)
-        return;
-    uv_freeaddrinfo(link->addresses);
-    guard_passage_free(link->passage);
-    free(link);
-}
-
 void guard_link_break(struct guard_link *link)
 {
-    link->broken = true;
     *link->back = link->next;
     if (link->next)
         link->next->back = link->back;
-    if (link->resolving)
-        uv_cancel((uv_req_t *)&link->resolve);
-    stream_close(&link->agent);
-    if (!link->replacing)
-        stream_close(&link->router);
+    mx_stream_close(&link->agent);
+    mx_stream_close(&link->router);
     mx_alarm_free(link->alarm);
+    guard_passage_free(link->passage);
+    free(link);
 }
 
 /* The router or the agent hangs: without this both sides would stay open without end. */
@@ -72,7 +56,7 @@ static void on_late(void *user)
 
 /* ---- the sockets ---- */
 
-static void on_bytes(struct stream *stream, struct mcpx_slice bytes)
+static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
 {
     struct guard_link *link = stream->owner;
 
@@ -83,19 +67,14 @@ static void on_bytes(struct stream *stream, struct mcpx_slice bytes)
     settle(link);
 }
 
-static void on_written(struct stream *stream)
+static void on_changed(struct mx_stream *stream)
 {
     settle(stream->owner);
 }
 
-static void on_broken(struct stream *stream)
+static bool has_room(const struct mx_stream *stream)
 {
-    guard_link_break(stream->owner);
-}
-
-static bool has_room(const struct stream *stream)
-{
-    return stream_unwritten(stream) < QUEUE_MAX;
+    return mx_stream_unwritten(stream) < QUEUE_MAX;
 }
 
 /* ---- the whole ---- */
@@ -116,8 +95,8 @@ static void start_lingering(struct guard_link *link)
     if (why && !link->noted)
         guard_note(link->server, "broken_off", "connection broken off: %s", why);
     link->noted = true;
-    stream_shut(&link->agent);
-    stream_shut(&link->router);
+    mx_stream_shut(&link->agent);
+    mx_stream_shut(&link->router);
     if (!link->lingering)
         mx_alarm_set(link->alarm, LINGER_MS);
     link->lingering = true;
@@ -127,8 +106,8 @@ static void settle(struct guard_link *link)
 {
     bool over;
 
-    if (!stream_write(&link->agent, guard_passage_to_agent(link->passage)) ||
-        !stream_write(&link->router, guard_passage_to_router(link->passage))) {
+    if (!mx_stream_write(&link->agent, guard_passage_to_agent(link->passage)) ||
+        !mx_stream_write(&link->router, guard_passage_to_router(link->passage))) {
         guard_link_break(link);
         return;
     }
@@ -142,17 +121,18 @@ static void settle(struct guard_link *link)
         guard_link_break(link);
         return;
     }
-    if (!over && link->agent.has_ended && link->router.is_connected)
-        stream_shut(&link->router);
-    stream_read(&link->agent,
-                over || (guard_passage_wants_agent(link->passage) && has_room(&link->router) &&
-                         guard_passage_to_router(link->passage)->len < QUEUE_MAX));
-    stream_read(&link->router, !over && has_room(&link->agent));
+    if (!over && link->agent.has_ended && link->router.is_open)
+        mx_stream_shut(&link->router);
+    mx_stream_read(&link->agent,
+                   over ||
+                       (guard_passage_wants_agent(link->passage) && has_room(&link->router) &&
+                        guard_passage_to_router(link->passage)->len < QUEUE_MAX));
+    mx_stream_read(&link->router, !over && has_room(&link->agent));
 }
 
 /* ---- the beginning ---- */
 
-static void fail_to_connect(struct guard_link *link, int err)
+static void fail_to_connect(struct guard_link *link, const char *why)
 {
     const struct guard_address *router = &link->server->options->router;
     struct mcpx_text *out = guard_passage_to_agent(link->passage);
@@ -161,117 +141,43 @@ static void fail_to_connect(struct guard_link *link, int err)
     mx_format(&body,
               "{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
               "\"detail\":\"the guard cannot connect to the router: %s\"}",
-              uv_strerror(err));
+              why);
     mx_format(out,
               "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
               "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
               body.len, &body);
     mcpx_text_fini(&body);
     guard_note(link->server, "unreachable", "cannot connect to %s port %d: %s", router->host,
-               router->port, uv_strerror(err));
+               router->port, why);
     link->router.has_ended = true;
     settle(link);
 }
 
-static void on_connected(uv_connect_t *connect, int status);
-
-/* Tries the next address; each needs a socket of its own, so a failed one is replaced. */
-static void try_candidate(struct guard_link *link)
-{
-    int err = uv_tcp_connect(&link->connect, &link->router.tcp, link->candidate->ai_addr,
-                             on_connected);
-
-    if (err < 0)
-        fail_to_connect(link, err);
-}
-
-static void on_closed(struct stream *stream);
-
-static const struct stream_calls calls = {on_bytes, on_written, on_broken, on_closed};
-
-static void on_closed(struct stream *stream)
+static void on_broken(struct mx_stream *stream, const char *why)
 {
     struct guard_link *link = stream->owner;
 
-    if (link->broken) {
-        release(link);
-        return;
-    }
-    link->replacing = false;
-    stream_init(&link->router, &link->server->loop, &calls, link);
-    try_candidate(link);
-}
-
-static void on_connected(uv_connect_t *connect, int status)
-{
-    struct stream *stream = connect->handle->data;
-    struct guard_link *link = stream->owner;
-
-    if (link->broken)
-        return;
-    if (status < 0 && link->candidate->ai_next) {
-        link->candidate = link->candidate->ai_next;
-        link->replacing = true;
-        stream_close(&link->router);
-        return;
-    }
-    if (status < 0) {
-        fail_to_connect(link, status);
-        return;
-    }
-    stream_open(&link->router);
-    settle(link);
-}
-
-static void on_resolved(uv_getaddrinfo_t *resolve, int status, struct addrinfo *addresses)
-{
-    struct guard_link *link = resolve->data;
-
-    link->resolving = false;
-    link->addresses = addresses;
-    link->candidate = addresses;
-    if (!link->broken && status < 0)
-        fail_to_connect(link, status);
-    else if (!link->broken)
-        try_candidate(link);
-    release(link);
+    if (stream == &link->router && !stream->is_open)
+        fail_to_connect(link, why);
+    else
+        guard_link_break(link);
 }
 
 static int start(struct guard_link *link)
 {
-    const struct guard_address *router = &link->server->options->router;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    char port[8];
-    int err = stream_accept(&link->agent, &link->server->listener);
-
-    if (err < 0)
-        return err;
-    snprintf(port, sizeof port, "%d", router->port);
-    link->resolve.data = link;
-    err = uv_getaddrinfo(&link->server->loop, &link->resolve, on_resolved, router->host, port,
-                         &hints);
-    if (err < 0)
-        return err;
-    link->resolving = true;
-    link->open++;
-    return 0;
-}
-
-static void enter(struct guard_link *link)
-{
+    static const struct mx_stream_calls calls = {on_changed, on_bytes, on_changed, on_broken};
     struct guard_server *server = link->server;
+    const struct guard_address *router = &server->options->router;
+    struct sockaddr_storage from;
+    int err;
 
-    stream_init(&link->agent, &server->loop, &calls, link);
-    stream_init(&link->router, &server->loop, &calls, link);
+    mx_stream_init(&link->agent, &server->loop, &calls, link);
+    mx_stream_init(&link->router, &server->loop, &calls, link);
     link->alarm = mx_alarm_new(&server->loop, on_late, link);
-    link->open = 2;
-    link->next = server->links;
-    link->back = &server->links;
-    if (link->next)
-        link->next->back = &link->next;
-    server->links = link;
     if (server->options->timeout_ms)
         mx_alarm_set(link->alarm, (int64_t)server->options->timeout_ms);
+    err = mx_stream_accept(&link->agent, &server->listener, &from);
+    return err ? err : mx_stream_connect(&link->router, router->host, router->port, NULL);
 }
 
 enum mcpx_err guard_link_accept(struct guard_server *server)
@@ -282,7 +188,11 @@ enum mcpx_err guard_link_accept(struct guard_server *server)
 
     link->passage = guard_passage_new(&config);
     link->server = server;
-    enter(link);
+    link->next = server->links;
+    link->back = &server->links;
+    if (link->next)
+        link->next->back = &link->next;
+    server->links = link;
     if (start(link) < 0) {
         guard_link_break(link);
         return MCPX_ESYSTEM;

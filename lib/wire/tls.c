@@ -11,7 +11,7 @@
  * A key seals no more than a number of records (RFC 8446 section 5.5), which OpenSSL leaves to its
  * caller. So a session counts the records that it has sent and asks for another key in time.
  */
-#include "router/tls/tls.h"
+#include "lib/wire/tls.h"
 
 #include <openssl/bio.h>
 #include <openssl/err.h>
@@ -28,12 +28,12 @@
 enum { RECORD_MAX = 16384, RENEWALS_FREE = 16, RENEWAL_BYTES = 65536 };
 
 /*
- * key_records  of tls_room_new
+ * key_records  of mx_tls_room_new
  * bio       the one end of all sessions: reads from `in`, writes to `out`
  * records   how many were begun in this call
  * plain     what was decrypted
  */
-struct tls_room {
+struct mx_tls_room {
     uint64_t key_records;
     BIO_METHOD *method;
     BIO *bio;
@@ -44,15 +44,15 @@ struct tls_room {
 
 /*
  * open       the handshake is done
- * over       nothing may be sealed any more: it has failed, or tls_end was called
+ * over       nothing may be sealed any more: it has failed, or mx_tls_end was called
  * greedy     it has changed its keys too often, and is not read any more
  * renewals   how often it has, since the handshake
  * said       bytes that it has said
  * sealed     records that were sent with the key in force, and more where the client had it changed
  * failed     what was wrong with what it has sent, which is not read any more
  */
-struct tls {
-    struct tls_room *room;
+struct mx_tls {
+    struct mx_tls_room *room;
     SSL *ssl;
     bool open, over, greedy;
     uint64_t renewals, said, sealed;
@@ -65,11 +65,11 @@ struct tls {
  * handshake. So it is stopped here, behind the head of one too many. */
 static int bio_read(BIO *bio, char *into, size_t max, size_t *got)
 {
-    struct tls_room *room = BIO_get_data(bio);
+    struct mx_tls_room *room = BIO_get_data(bio);
     size_t len = room->in.len < max ? room->in.len : max;
 
     BIO_clear_retry_flags(bio);
-    if (len == 0 || room->records > TLS_RECORDS) {
+    if (len == 0 || room->records > MX_TLS_RECORDS) {
         BIO_set_retry_read(bio);
         return 0;
     }
@@ -82,7 +82,7 @@ static int bio_read(BIO *bio, char *into, size_t max, size_t *got)
 
 static int bio_write(BIO *bio, const char *bytes, size_t len, size_t *written)
 {
-    struct tls_room *room = BIO_get_data(bio);
+    struct mx_tls_room *room = BIO_get_data(bio);
 
     BIO_clear_retry_flags(bio);
     mcpx_text_add(&room->out, bytes, len);
@@ -98,9 +98,9 @@ static long bio_ctrl(BIO *bio, int what, long number, void *pointer)
     return what == BIO_CTRL_FLUSH;
 }
 
-struct tls_room *tls_room_new(uint64_t key_records)
+struct mx_tls_room *mx_tls_room_new(uint64_t key_records)
 {
-    struct tls_room *room = calloc(1, sizeof *room);
+    struct mx_tls_room *room = calloc(1, sizeof *room);
 
     if (!room)
         return NULL;
@@ -111,7 +111,7 @@ struct tls_room *tls_room_new(uint64_t key_records)
         BIO_meth_set_ctrl(room->method, bio_ctrl))
         room->bio = BIO_new(room->method);
     if (!room->bio) {
-        tls_room_free(room);
+        mx_tls_room_free(room);
         return NULL;
     }
     BIO_set_data(room->bio, room);
@@ -119,7 +119,7 @@ struct tls_room *tls_room_new(uint64_t key_records)
     return room;
 }
 
-void tls_room_free(struct tls_room *room)
+void mx_tls_room_free(struct mx_tls_room *room)
 {
     if (!room)
         return;
@@ -137,7 +137,7 @@ void tls_room_free(struct tls_room *room)
 static void note_message(int ours, int version, int type, const void *message, size_t len,
                          SSL *ssl, void *context)
 {
-    struct tls *tls = context;
+    struct mx_tls *tls = context;
 
     (void)version;
     (void)ssl;
@@ -155,26 +155,37 @@ static void note_message(int ours, int version, int type, const void *message, s
         tls->room->in.len = 0; /* OpenSSL reads on by itself as long as there is something */
 }
 
-struct tls *tls_new(struct tls_room *room, struct ssl_ctx_st *context)
+/* An address is no name to be said before the certificate is shown. */
+static bool aim(SSL *ssl, const char *host)
 {
-    struct tls *tls = calloc(1, sizeof *tls);
+    SSL_set_connect_state(ssl);
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1 ||
+           (SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1);
+}
+
+struct mx_tls *mx_tls_new(struct mx_tls_room *room, struct ssl_ctx_st *context,
+                          const char *host)
+{
+    struct mx_tls *tls = calloc(1, sizeof *tls);
 
     if (!tls)
         return NULL;
     tls->room = room;
     tls->ssl = SSL_new(context);
-    if (!tls->ssl || !BIO_up_ref(room->bio)) {
-        tls_free(tls);
+    if (!tls->ssl || (host && !aim(tls->ssl, host)) || !BIO_up_ref(room->bio)) {
+        mx_tls_free(tls);
         return NULL;
     }
     SSL_set_bio(tls->ssl, room->bio, room->bio);
-    SSL_set_accept_state(tls->ssl);
+    if (!host)
+        SSL_set_accept_state(tls->ssl);
     SSL_set_msg_callback(tls->ssl, note_message);
     SSL_set_msg_callback_arg(tls->ssl, tls);
     return tls;
 }
 
-void tls_free(struct tls *tls)
+void mx_tls_free(struct mx_tls *tls)
 {
     if (!tls)
         return;
@@ -182,36 +193,44 @@ void tls_free(struct tls *tls)
     free(tls);
 }
 
-bool tls_is_open(const struct tls *tls)
+bool mx_tls_is_open(const struct mx_tls *tls)
 {
     return tls->open;
 }
 
-static const char *reason(const SSL *ssl)
+/* Of what OpenSSL could not do. An alert has two names; a client is told the one for people. */
+static void explain(const SSL *ssl, struct mx_tls_opened *out)
 {
     unsigned long code = ERR_peek_error();
-    const char *text = ERR_reason_error_string(code);
+    int number = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0;
 
-    if (ERR_GET_LIB(code) == ERR_LIB_SSL &&
-        ERR_GET_REASON(code) == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        text = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
-
-    return text ? text : "the connection was cut";
+    out->failed = ERR_reason_error_string(code);
+    out->fault = MX_TLS_CUT;
+    if (number == SSL_R_HTTP_REQUEST)
+        out->fault = MX_TLS_PLAIN;
+    if (number == SSL_R_CERTIFICATE_VERIFY_FAILED) {
+        out->fault = MX_TLS_DOUBT;
+        out->failed = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
+    }
+    if (number > SSL_AD_REASON_OFFSET && !SSL_is_server(ssl)) {
+        out->fault = MX_TLS_ALERT;
+        out->failed = SSL_alert_desc_string_long(number - SSL_AD_REASON_OFFSET);
+    }
+    if (!out->failed)
+        out->failed = "the connection was cut";
 }
 
 /* What a call that did not succeed has come to. */
-static void judge(struct tls *tls, int result, struct tls_opened *out)
+static void judge(struct mx_tls *tls, int result, struct mx_tls_opened *out)
 {
     int error = SSL_get_error(tls->ssl, result);
 
     out->ended = error == SSL_ERROR_ZERO_RETURN;
-    if (error == SSL_ERROR_ZERO_RETURN || error == SSL_ERROR_WANT_READ)
-        return;
-    out->is_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
-    out->failed = reason(tls->ssl);
+    if (error != SSL_ERROR_ZERO_RETURN && error != SSL_ERROR_WANT_READ)
+        explain(tls->ssl, out);
 }
 
-static bool shake_hands(struct tls *tls, struct tls_opened *out)
+static bool shake_hands(struct mx_tls *tls, struct mx_tls_opened *out)
 {
     int result = SSL_do_handshake(tls->ssl);
 
@@ -222,12 +241,12 @@ static bool shake_hands(struct tls *tls, struct tls_opened *out)
 }
 
 /* A call gives what one record holds, and takes no byte from `in` that belongs to the next one. */
-static void read_some(struct tls *tls, struct tls_opened *out)
+static void read_some(struct mx_tls *tls, struct mx_tls_opened *out)
 {
     struct mcpx_text *plain = &tls->room->plain;
     size_t got = 0;
 
-    while (tls->room->records < TLS_RECORDS) {
+    while (tls->room->records < MX_TLS_RECORDS) {
         int result;
 
         if (!mcpx_text_reserve(plain, RECORD_MAX)) {
@@ -244,13 +263,13 @@ static void read_some(struct tls *tls, struct tls_opened *out)
     }
 }
 
-void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened *out)
+void mx_tls_open(struct mx_tls *tls, const char *bytes, size_t len, struct mx_tls_opened *out)
 {
-    struct tls_room *room = tls->room;
+    struct mx_tls_room *room = tls->room;
     bool was_open = tls->open;
     uint64_t renewals = tls->renewals;
 
-    *out = (struct tls_opened){.failed = tls->failed};
+    *out = (struct mx_tls_opened){.failed = tls->failed};
     if (tls->failed)
         return;
     room->in = (struct mcpx_slice){bytes, len};
@@ -277,7 +296,7 @@ void tls_open(struct tls *tls, const char *bytes, size_t len, struct tls_opened 
 }
 
 /* OpenSSL says the new key before what it is given next. A key of TLS 1.2 cannot be changed. */
-static bool has_fresh_key(struct tls *tls)
+static bool has_fresh_key(struct mx_tls *tls)
 {
     if (tls->sealed < tls->room->key_records || SSL_version(tls->ssl) < TLS1_3_VERSION)
         return true;
@@ -285,7 +304,7 @@ static bool has_fresh_key(struct tls *tls)
     return SSL_key_update(tls->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1;
 }
 
-static bool seal(struct tls *tls, const char *bytes, size_t len)
+static bool seal(struct mx_tls *tls, const char *bytes, size_t len)
 {
     size_t written;
 
@@ -295,19 +314,19 @@ static bool seal(struct tls *tls, const char *bytes, size_t len)
            !tls->room->out.failed;
 }
 
-struct mcpx_slice tls_seal(struct tls *tls, const char *bytes, size_t len)
+struct mcpx_slice mx_tls_seal(struct mx_tls *tls, const char *bytes, size_t len)
 {
     if (!seal(tls, bytes, len))
         return (struct mcpx_slice){NULL, 0};
     return mcpx_text_view(&tls->room->out);
 }
 
-struct mcpx_slice tls_end(struct tls *tls)
+struct mcpx_slice mx_tls_end(struct mx_tls *tls)
 {
     mcpx_text_reset(&tls->room->out);
     ERR_clear_error();
     tls->over = true;
-    if (tls_is_open(tls))
+    if (mx_tls_is_open(tls))
         (void)SSL_shutdown(tls->ssl);
     return mcpx_text_view(&tls->room->out);
 }
@@ -342,7 +361,7 @@ static void add_alternative(const GENERAL_NAME *name, struct mcpx_text *out)
         add_name(sorts[type], value, out);
 }
 
-void tls_add_names(const X509 *certificate, struct mcpx_text *out)
+void mx_tls_add_names(const X509 *certificate, struct mcpx_text *out)
 {
     GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
     const X509_NAME *subject = X509_get_subject_name(certificate);
@@ -354,17 +373,17 @@ void tls_add_names(const X509 *certificate, struct mcpx_text *out)
         add_name("cn:", X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, i)), out);
 }
 
-bool tls_names(const struct tls *tls, struct mcpx_text *out)
+bool mx_tls_names(const struct mx_tls *tls, struct mcpx_text *out)
 {
     const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
 
     if (!certificate || SSL_get_verify_result(tls->ssl) != X509_V_OK)
         return false;
-    tls_add_names(certificate, out);
+    mx_tls_add_names(certificate, out);
     return !out->failed;
 }
 
-const STACK_OF(X509) * tls_chain(const struct tls *tls)
+const STACK_OF(X509) * mx_tls_chain(const struct mx_tls *tls)
 {
     return SSL_get0_verified_chain(tls->ssl);
 }
