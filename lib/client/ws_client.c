@@ -8,9 +8,6 @@
 #include "lib/wire/http_head.h"
 #include "lib/wire/pem.h"
 
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,30 +27,19 @@ static bool is_token(const char *token)
     return text.len <= 8192 && mx_http_is_visible(text);
 }
 
-/* Without one every router would be told as not trusted. */
-static bool holds_certificate(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    X509 *certificate = file ? PEM_read_X509(file, NULL, mx_no_passphrase, NULL) : NULL;
-    bool held = certificate != NULL;
-
-    X509_free(certificate);
-    ERR_clear_error();
-    if (file)
-        fclose(file);
-    return held;
-}
-
 static enum mcpx_err judge_files(const struct mcpx_client_config *config,
                                  const struct mx_address *address, struct mcpx_fault *fault)
 {
     const char *field = "cert_file", *why = NULL;
+    SSL_CTX *context;
 
     if (config->ca_file && access(config->ca_file, R_OK))
         return mx_fault_set(fault, "the file cannot be read", "ca_file", 0);
     if (config->ca_file && mx_pipe_fault(config->ca_file))
         return mx_fault_set(fault, mx_pipe_fault(config->ca_file), "ca_file", 0);
-    if (config->ca_file && !holds_certificate(config->ca_file))
+    context = config->ca_file ? mx_client_context(config->ca_file) : NULL;
+    SSL_CTX_free(context);
+    if (config->ca_file && !context)
         return mx_fault_set(fault, "the file holds no certificate in PEM form", "ca_file", 0);
     if (!config->cert_file)
         return config->key_file

@@ -340,18 +340,16 @@ static void flush(struct mcpx_client *client)
 {
     size_t count = 0, bytes = 0;
     struct mcpx_slice text;
+    bool more = false;
 
     while (mcpx_session_output(client->session, &text)) {
-        if (++count > WRITES_PER_TURN || bytes > BYTES_PER_TURN) {
-            mx_wire_yield(client->wire);
-            break;
-        }
-        if (!mx_wire_write(client->wire, text))
+        more = count++ == WRITES_PER_TURN || bytes > BYTES_PER_TURN;
+        if (more || !mx_wire_write(client->wire, text))
             break;
         bytes += text.len;
         mcpx_session_written(client->session);
     }
-    mx_wire_flush(client->wire);
+    mx_wire_flush(client->wire, more);
 }
 
 static void check_keepalive(struct mcpx_client *client, int64_t mono_ms)

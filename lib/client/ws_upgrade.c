@@ -42,26 +42,16 @@ void mx_upgrade_ask(struct mx_upgrade *upgrade, const struct mcpx_text *target,
               target, host, key, token);
 }
 
-/* The error that has this name on the wire; MCPX_ERR_COUNT when none has. */
-static enum mcpx_err err_named(struct mcpx_slice name)
-{
-    enum mcpx_err err = MCPX_OK + 1;
-
-    while (err < MCPX_ERR_COUNT &&
-           !mcpx_slice_equal(name, mcpx_slice_of(mcpx_error_wire(err))))
-        err++;
-    return err;
-}
-
 /* A gateway's page has none of the codes that routers name. */
 static bool is_word_of_router(struct mcpx_slice problem)
 {
-    struct mcpx_text code = {0};
-    bool is_word = mcpx_json_add_unescaped(&code, mcpx_json_get(problem, "code")) &&
-                   err_named(mcpx_text_view(&code)) < MCPX_ERR_COUNT;
+    struct mcpx_slice code = mcpx_json_get(problem, "code");
+    enum mcpx_err err = MCPX_OK + 1;
 
-    mcpx_text_fini(&code);
-    return is_word;
+    while (err < MCPX_ERR_COUNT &&
+           !mcpx_json_equals(code, mcpx_slice_of(mcpx_error_wire(err))))
+        err++;
+    return err < MCPX_ERR_COUNT;
 }
 
 /* What the body says, or the bare status. */

@@ -107,10 +107,12 @@ static void give_up(struct mx_wire *wire)
     mx_alarm_set(wire->patience, ANSWER_MS);
 }
 
-void mx_wire_flush(struct mx_wire *wire)
+void mx_wire_flush(struct mx_wire *wire, bool more)
 {
     if (!mx_stream_write(&wire->stream, &wire->out))
         give_up(wire);
+    else if (more)
+        mx_stream_yield(&wire->stream);
 }
 
 static bool takes(const struct mx_wire *wire)
@@ -156,18 +158,12 @@ bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text)
     return true;
 }
 
-void mx_wire_yield(struct mx_wire *wire)
-{
-    if (wire->stage == OPEN)
-        mx_stream_yield(&wire->stream);
-}
-
 void mx_wire_ping(struct mx_wire *wire)
 {
     if (!takes(wire))
         return;
     put(wire, MX_PING, (struct mcpx_slice){0});
-    mx_wire_flush(wire);
+    mx_wire_flush(wire, false);
 }
 
 void mx_wire_finish(struct mx_wire *wire)
@@ -176,7 +172,7 @@ void mx_wire_finish(struct mx_wire *wire)
         return;
     put_close(wire, mcpx_error_close(MCPX_ECLOSED));
     wire->finishing = true;
-    mx_wire_flush(wire);
+    mx_wire_flush(wire, false);
 }
 
 /* ---- frames ---- */
@@ -185,7 +181,7 @@ void mx_wire_finish(struct mx_wire *wire)
 static void leave(struct mx_wire *wire, int code)
 {
     put_close(wire, code);
-    mx_wire_flush(wire);
+    mx_wire_flush(wire, false);
     wire->stage = ENDING;
     give_up(wire);
 }
@@ -219,7 +215,7 @@ static void take_control(struct mx_wire *wire, const struct mx_frames_found *fou
     }
     if (found->opcode == MX_PING && takes(wire)) {
         put(wire, MX_PONG, found->payload);
-        mx_wire_flush(wire);
+        mx_wire_flush(wire, false);
     }
     wire->events->alive(wire->user);
 }
@@ -264,7 +260,7 @@ static void on_opened(struct mx_stream *stream)
 
     mx_upgrade_ask(&wire->upgrade, &wire->target, &wire->host, &wire->token, &wire->out);
     wire->stage = ASKED;
-    mx_wire_flush(wire);
+    mx_wire_flush(wire, false);
 }
 
 static void take_answer(struct mx_wire *wire, struct mcpx_slice bytes)

@@ -154,11 +154,12 @@ void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target);
  */
 bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text);
 
-/** Writes what was taken since the last time, at once. */
-void mx_wire_flush(struct mx_wire *wire);
-
-/** Asks for `writable`, told when the loop has looked at everybody else. */
-void mx_wire_yield(struct mx_wire *wire);
+/**
+ * Writes what was taken since the last time, at once.
+ *
+ * more   there is more: `writable` is told when the loop has looked at everybody else
+ */
+void mx_wire_flush(struct mx_wire *wire, bool more);
 
 /** Sends a ping; its answer is told as `alive`. */
 void mx_wire_ping(struct mx_wire *wire);

@@ -306,14 +306,13 @@ int mx_stream_accept(struct mx_stream *stream, uv_tcp_t *listener,
 
 static int dial(struct mx_stream *stream, const struct addrinfo *at)
 {
-    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err = 0;
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err;
 
     if (fd < 0)
         return -errno;
-    if (connect(fd, at->ai_addr, at->ai_addrlen) && errno != EINPROGRESS)
-        err = -errno;
-    if (!err)
+    if (!connect(fd, at->ai_addr, at->ai_addrlen) || errno == EINPROGRESS)
         return attach(stream, fd);
+    err = -errno;
     close(fd);
     return err;
 }

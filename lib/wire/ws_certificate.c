@@ -17,6 +17,7 @@ SSL_CTX *mx_client_context(const char *ca_file)
         (ca_file ? SSL_CTX_load_verify_locations(context, ca_file, NULL)
                  : SSL_CTX_set_default_verify_paths(context)) == 1)
         return context;
+    ERR_clear_error();
     SSL_CTX_free(context);
     return NULL;
 }

@@ -5,7 +5,6 @@
  * bytes wait for the other; without that bound an agent that hangs would fill the guard's
  * memory with the topic.
  */
-
 #include "lib/edge/alarm.h"
 #include "lib/edge/stream.h"
 #include "lib/json/json_write.h"
@@ -136,12 +135,11 @@ static void fail_to_connect(struct guard_link *link, const char *why)
 {
     const struct guard_address *router = &link->server->options->router;
     struct mcpx_text *out = guard_passage_to_agent(link->passage);
-    struct mcpx_text body = {0};
+    struct mcpx_text body =
+        mx_formatted("{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
+                     "\"detail\":\"the guard cannot connect to the router: %s\"}",
+                     why);
 
-    mx_format(&body,
-              "{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
-              "\"detail\":\"the guard cannot connect to the router: %s\"}",
-              why);
     mx_format(out,
               "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
               "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
