@@ -46,7 +46,7 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
         mcpx_slice_of(form == MCPX_FORM_RESPONSE ? response : envelope);
     struct mcpx_slice own = mcpx_json_get(tool, "outputSchema");
     struct mcpx_json_change changes[2] = {{"outputSchema", outline}, {"_meta", {NULL, 0}}};
-    struct mcpx_text meta = {0};
+    mx_scoped_text meta = {0};
 
     if (mcpx_json_type(tool) != MCPX_JSON_OBJECT || mcpx_slice_equal(own, outline) ||
         (form != MCPX_FORM_ENVELOPE && form != MCPX_FORM_RESPONSE)) {
@@ -59,7 +59,6 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
     }
     mcpx_json_add_changed(out, tool, changes, own.text ? 2 : 1);
     out->failed = out->failed || meta.failed;
-    mcpx_text_fini(&meta);
 }
 
 /* ---- aliases ---- */
@@ -101,14 +100,9 @@ struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcp
 static struct mcpx_slice in_space(struct mx_arena *arena, struct mcpx_slice space,
                                   struct mcpx_slice name)
 {
-    struct mcpx_text text = {0};
-    struct mcpx_slice copy = {0};
+    mx_scoped_text text = mx_formatted("%s.%s", space, name);
 
-    mx_format(&text, "%s.%s", space, name);
-    if (!text.failed)
-        copy = mx_arena_copy(arena, mcpx_text_view(&text));
-    mcpx_text_fini(&text);
-    return copy;
+    return text.failed ? (struct mcpx_slice){0} : mx_arena_copy(arena, mcpx_text_view(&text));
 }
 
 /* All aliases that work, in no order. Returns false when memory runs out. */
@@ -198,7 +192,7 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
 {
     struct mcpx_handshake handshake = terms->handshake;
     struct mx_arena arena = {0};
-    struct mcpx_text document = {0};
+    mx_scoped_text document = {0};
     size_t before = out->len;
     enum mcpx_err err = MCPX_ENOMEM;
 
@@ -215,7 +209,6 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
         err = MCPX_ENOMEM;
     if (err)
         out->len = before;
-    mcpx_text_fini(&document);
     mx_arena_fini(&arena);
     return err;
 }
@@ -230,7 +223,7 @@ void mcpx_terms_tool_add(struct mcpx_text *out, const struct mcpx_terms *terms,
 static void add_items(struct mcpx_text *out, const struct mcpx_terms *terms,
                       struct mcpx_slice list)
 {
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
     struct mcpx_json_walk walk;
 
     mcpx_json_walk_start(&walk, list);
@@ -241,7 +234,6 @@ static void add_items(struct mcpx_text *out, const struct mcpx_terms *terms,
         mcpx_terms_tool_add(out, terms, mcpx_text_view(&name), walk.value);
     }
     out->failed = out->failed || name.failed;
-    mcpx_text_fini(&name);
 }
 
 void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
@@ -249,7 +241,7 @@ void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
 {
     struct mcpx_slice list = mcpx_json_get(result, "tools");
     bool is_last = !mcpx_json_get(result, "nextCursor").text;
-    struct mcpx_text changed = {0};
+    mx_scoped_text changed = {0};
 
     if (!mcpx_terms_change_lists(terms) || mcpx_json_type(list) != MCPX_JSON_ARRAY) {
         mcpx_text_slice(out, result);
@@ -264,7 +256,6 @@ void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
     mcpx_json_add_changed(out, result,
                           &(struct mcpx_json_change){"tools", mcpx_text_view(&changed)}, 1);
     out->failed = out->failed || changed.failed;
-    mcpx_text_fini(&changed);
 }
 
 void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,

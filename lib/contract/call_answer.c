@@ -65,18 +65,15 @@ static enum mcpx_err add_envelope(struct mcpx_calls *calls, const struct mcpx_ca
 {
     struct mcpx_wrap wrap = wrap_of(calls, call, end ? end->now : call->start);
     struct mcpx_failure failure = calls->flaw.says;
-    struct mcpx_text data = mx_formatted("{%s}", calls->flaw.more);
-    enum mcpx_err err = MCPX_ENOMEM;
+    mx_scoped_text data = mx_formatted("{%s}", calls->flaw.more);
 
+    if (data.failed)
+        return MCPX_ENOMEM;
     if (end && end->type == MCPX_CALL_ERROR && failure.cause == MCPX_CAUSE_FAILED)
         failure.error = end->text;
-    if (!data.failed) {
-        failure.signal = number_of(&data, "signal");
-        failure.exit_code = number_of(&data, "code");
-        err = mcpx_wrap_failure(calls->wrapper, &wrap, &failure, &calls->answer);
-    }
-    mcpx_text_fini(&data);
-    return err;
+    failure.signal = number_of(&data, "signal");
+    failure.exit_code = number_of(&data, "code");
+    return mcpx_wrap_failure(calls->wrapper, &wrap, &failure, &calls->answer);
 }
 
 /* The JSON-RPC error of a call that has failed. */

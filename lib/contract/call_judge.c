@@ -106,7 +106,7 @@ static void read_params(struct reading *r, struct mcpx_slice params)
 /* The text of a value that is mcp.tool:NAME without its prefix, as a string; else false. */
 static bool add_name(struct mcpx_text *out, struct mcpx_slice value)
 {
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
     struct mcpx_slice name;
     bool is_name = mcpx_json_add_unescaped(&plain, value) && plain.len > prefix.len &&
                    memcmp(plain.text, prefix.text, prefix.len) == 0;
@@ -118,7 +118,6 @@ static bool add_name(struct mcpx_text *out, struct mcpx_slice value)
         mcpx_json_add_string(out, name);
     }
     out->failed = out->failed || plain.failed;
-    mcpx_text_fini(&plain);
     return is_name;
 }
 
@@ -126,7 +125,7 @@ bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
 {
     struct mcpx_slice input = mcpx_json_get(params, "input");
     struct mcpx_slice context = mcpx_json_get(params, "context");
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
     bool is_call = mcpx_json_type(input) == MCPX_JSON_OBJECT &&
                    add_name(&name, mcpx_json_get(params, "tool"));
 
@@ -137,7 +136,6 @@ bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
     if (is_call)
         mcpx_text_puts(out, "}");
     out->failed = out->failed || name.failed;
-    mcpx_text_fini(&name);
     return is_call;
 }
 

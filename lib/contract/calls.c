@@ -13,17 +13,13 @@
 /* The tool of the handshake, as a set of tools like a server's. */
 static bool add_own_tool(struct mcpx_calls *calls)
 {
-    struct mcpx_text list = {0};
-    bool is_added = false;
+    mx_scoped_text list = mx_formatted("{\"tools\":[%s]}", mx_handshake_tool(calls->terms));
 
     calls->shelf = mcpx_shelf_new();
     if (calls->shelf)
         calls->own = mcpx_tools_new(calls->shelf, (struct mcpx_slice){0});
-    mx_format(&list, "{\"tools\":[%s]}", mx_handshake_tool(calls->terms));
-    if (calls->own && !list.failed)
-        is_added = mcpx_tools_add(calls->own, mcpx_text_view(&list), NULL) == MCPX_OK;
-    mcpx_text_fini(&list);
-    return is_added;
+    return calls->own && !list.failed &&
+           mcpx_tools_add(calls->own, mcpx_text_view(&list), NULL) == MCPX_OK;
 }
 
 struct mcpx_calls *mcpx_calls_new(const struct mcpx_calls_options *options)
@@ -180,7 +176,7 @@ enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
 static void add_errors(struct mcpx_text *out, const char *prefix,
                        const struct mcpx_schema_report *report)
 {
-    struct mcpx_text path = {0};
+    mx_scoped_text path = {0};
 
     mcpx_text_puts(out, "[");
     for (size_t i = 0; i < report->count; i++) {
@@ -192,7 +188,6 @@ static void add_errors(struct mcpx_text *out, const char *prefix,
                   &path, error->keyword, error->message);
     }
     mcpx_text_puts(out, "]");
-    mcpx_text_fini(&path);
 }
 
 void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_report *report)

@@ -80,7 +80,7 @@ static enum mcpx_err add_passed(struct mcpx_text *out, const char *id, struct mc
                                 const struct mx_record *record)
 {
     bool is_json = mcpx_json_type(value) != MCPX_JSON_STRING;
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
     struct mcpx_slice text = value;
     enum mcpx_err err = MCPX_OK;
 
@@ -96,10 +96,7 @@ static enum mcpx_err add_passed(struct mcpx_text *out, const char *id, struct mc
     if (!err && record->has_digests)
         err = add_digest(out, text, is_json);
     mcpx_text_puts(out, "}");
-    if (plain.failed)
-        err = MCPX_ENOMEM;
-    mcpx_text_fini(&plain);
-    return err;
+    return plain.failed ? MCPX_ENOMEM : err;
 }
 
 static enum mcpx_err add_run_id(struct mcpx_text *out, const struct mcpx_wrap *call,
@@ -319,14 +316,11 @@ enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose purpose,
                             struct mcpx_slice tool, struct mcpx_slice arguments,
                             char out[MCPX_ID_LEN + 1])
 {
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
     unsigned char sum[MX_SHA1_BYTES];
-    bool done;
 
     write_name(&name, purpose, tool, arguments);
-    done = next_sum(ids, &name, sum);
-    mcpx_text_fini(&name);
-    if (!done)
+    if (!next_sum(ids, &name, sum))
         return MCPX_ENOMEM;
     write_uuid(sum, 5, out);
     return MCPX_OK;
@@ -334,15 +328,12 @@ enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose purpose,
 
 enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 1])
 {
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
     unsigned char sum[MX_SHA1_BYTES];
-    bool done;
 
     mcpx_text_add(&name, (const char *)id_namespace, sizeof id_namespace);
     mx_format(&name, "%s%s", purposes[MCPX_ID_RUN], request_id);
-    done = !name.failed && mx_sha1(mcpx_text_view(&name), sum);
-    mcpx_text_fini(&name);
-    if (!done)
+    if (name.failed || !mx_sha1(mcpx_text_view(&name), sum))
         return MCPX_ENOMEM;
     write_uuid(sum, 5, out);
     return MCPX_OK;
@@ -351,14 +342,13 @@ enum mcpx_err mx_id_of_run(struct mcpx_slice request_id, char out[MCPX_ID_LEN + 
 /* Appends what a string is without blanks around it; false when it is no string, or all blanks. */
 static bool add_trimmed(struct mcpx_text *out, struct mcpx_slice value)
 {
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
     struct mcpx_slice rest = {0};
 
     if (mcpx_json_add_unescaped(&plain, value))
         rest = mx_trim(mcpx_text_view(&plain), " \t\n\r");
     out->failed = out->failed || plain.failed;
     mcpx_text_slice(out, rest);
-    mcpx_text_fini(&plain);
     return rest.len > 0;
 }
 
@@ -420,7 +410,7 @@ static struct mcpx_slice trace_of(const struct mcpx_text *traceparent)
 void mcpx_trace_id_add(struct mcpx_text *out, const struct mcpx_id_sources *from,
                        struct mcpx_slice request_id)
 {
-    struct mcpx_text traceparent = {0};
+    mx_scoped_text traceparent = {0};
     struct mcpx_slice trace;
 
     if (add_trimmed(out, mcpx_json_get(from->context, "traceId")))
@@ -429,5 +419,4 @@ void mcpx_trace_id_add(struct mcpx_text *out, const struct mcpx_id_sources *from
     trace = trace_of(&traceparent);
     mcpx_text_slice(out, trace.text ? trace : request_id);
     out->failed = out->failed || traceparent.failed;
-    mcpx_text_fini(&traceparent);
 }

@@ -282,7 +282,7 @@ static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, 
 {
     struct mcpx_namespace known = {.name = entries->space};
     struct mcpx_slice last = {NULL, 0};
-    struct mcpx_text tools = {0};
+    mx_scoped_text tools = {0};
     size_t count = 0;
 
     for (; count < left && mcpx_slice_equal(entries[count].space, known.name); count++) {
@@ -304,7 +304,6 @@ static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, 
     add_or_default(out, "stability", known.stability, "unspecified");
     mx_json_end_object(out);
     out->failed |= tools.failed;
-    mcpx_text_fini(&tools);
     return count;
 }
 
@@ -360,21 +359,17 @@ static bool add_compatibility(struct mcpx_text *out, const struct mcpx_handshake
 
 enum mcpx_err mcpx_handshake_add(struct mcpx_text *out, const struct mcpx_handshake *handshake)
 {
-    struct mcpx_text made = {0};
-    enum mcpx_err err = MCPX_ENOMEM;
+    mx_scoped_text made = {0};
 
     mx_json_begin_object(&made, NULL);
     mcpx_json_add_member(&made, "mcpVersion", handshake->mcp_version);
     mcpx_json_add_member(&made, "schemaVersion", handshake->schema_version);
     if (!add_namespaces(&made, handshake) || !add_compatibility(&made, handshake))
-        goto out;
+        return MCPX_ENOMEM;
     mx_json_add_strings(&made, "featureFlags", handshake->flags, handshake->flag_count);
     mx_json_end_object(&made);
     if (made.failed || !mcpx_text_reserve(out, made.len))
-        goto out;
+        return MCPX_ENOMEM;
     mcpx_text_slice(out, mcpx_text_view(&made));
-    err = MCPX_OK;
-out:
-    mcpx_text_fini(&made);
-    return err;
+    return MCPX_OK;
 }

@@ -213,7 +213,7 @@ static void cut(struct mcpx_tools *tools, size_t count)
 /* Notes why an entry is none of the tools, unless there are many such. */
 static void leave_out(struct mcpx_tools *tools, struct mcpx_slice entry, const char *reason)
 {
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
 
     if (++tools->left_out > DOUBTS_MAX)
         return;
@@ -223,7 +223,6 @@ static void leave_out(struct mcpx_tools *tools, struct mcpx_slice entry, const c
         mx_format(&tools->doubts, ", %q,", mx_cut(mcpx_text_view(&name), NAME_SHOWN));
     mx_format(&tools->doubts, " is left out: %s\n", reason);
     tools->doubts.failed |= name.failed;
-    mcpx_text_fini(&name);
 }
 
 /* Adds what an entry is, or notes that it is no tool. Returns false when memory runs out. */

@@ -197,7 +197,7 @@ static void add_result(struct mcpx_text *out, struct mcpx_slice envelope)
 static void add_replaced(struct mcpx_text *out, struct mcpx_slice result,
                          struct mcpx_slice envelope, bool is_error)
 {
-    struct mcpx_text content = {0};
+    mx_scoped_text content = {0};
     struct mcpx_json_change changes[3];
 
     add_content(&content, envelope, mcpx_json_get(result, "content"));
@@ -206,7 +206,6 @@ static void add_replaced(struct mcpx_text *out, struct mcpx_slice result,
     changes[2] = (struct mcpx_json_change){"isError", MCPX_SLICE("true")};
     mcpx_json_add_changed(out, result, changes, is_error ? 3 : 2);
     out->failed = out->failed || content.failed;
-    mcpx_text_fini(&content);
 }
 
 /* The first text block of a result, a JSON string; absent: there is none. `count` counts blocks. */

@@ -315,8 +315,7 @@ static size_t show_line(struct mcpx_slice line)
 /* Lines that were lost are told of before the next one that is written. */
 static bool report_lost(struct mcpx_child *child)
 {
-    struct mcpx_text text = {0};
-    bool told;
+    mx_scoped_text text = {0};
 
     if (!child->unshown)
         return true;
@@ -324,11 +323,10 @@ static bool report_lost(struct mcpx_child *child)
               "[%s] lines missing here, because nobody read them or they were too many: "
               "%s\n",
               child->config.name, child->unshown);
-    told = !text.failed && show_line(mcpx_text_view(&text)) > 0;
-    if (told)
-        child->unshown = 0;
-    mcpx_text_fini(&text);
-    return told;
+    if (text.failed || show_line(mcpx_text_view(&text)) <= 0)
+        return false;
+    child->unshown = 0;
+    return true;
 }
 
 static bool is_too_much(struct mcpx_child *child, size_t len)
@@ -356,7 +354,7 @@ static void show(struct mcpx_child *child, const struct mcpx_text *text)
 
 static void show_errors(struct mcpx_child *child, struct mcpx_slice bytes)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     struct mcpx_slice line;
     enum mcpx_err err;
 
@@ -365,7 +363,6 @@ static void show_errors(struct mcpx_child *child, struct mcpx_slice bytes)
         if (line.len)
             child_label(&text, child->config.name, line, err != MCPX_OK);
     show(child, &text);
-    mcpx_text_fini(&text);
 }
 
 /* Returns what read(2) does. */

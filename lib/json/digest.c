@@ -7,6 +7,7 @@
 #include "lib/json/digest.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/scoped.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
 #include "lib/json/tree.h"
@@ -187,11 +188,8 @@ enum mcpx_err mcpx_digest_bytes(struct mcpx_slice bytes, char out[MCPX_SHA256_LE
 enum mcpx_err mcpx_digest_json(struct mcpx_slice json, char out[MCPX_SHA256_LEN + 1],
                                struct mcpx_fault *fault)
 {
-    struct mcpx_text form = {0};
+    mx_scoped_text form = {0};
     enum mcpx_err err = mcpx_canonical_add(&form, json, fault);
 
-    if (!err)
-        err = mcpx_digest_bytes(mcpx_text_view(&form), out);
-    mcpx_text_fini(&form);
-    return err;
+    return err ? err : mcpx_digest_bytes(mcpx_text_view(&form), out);
 }

@@ -9,7 +9,7 @@
 #ifndef MX_JSON_WRITE_H
 #define MX_JSON_WRITE_H
 
-#include <mcpx/text.h>
+#include "lib/base/scoped.h"
 
 /** Begins an object; mx_json_end_object ends it. */
 void mx_json_begin_object(struct mcpx_text *out, const char *name);

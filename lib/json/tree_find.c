@@ -8,6 +8,7 @@
 #include "lib/json/tree.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 #include "lib/json/escape.h"
 #include "lib/json/number.h"
 #include "lib/json/scan.h"
@@ -129,7 +130,7 @@ static uint32_t step(const struct mx_tree *tree, uint32_t from, struct mcpx_slic
 bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice pointer,
                    uint32_t *out)
 {
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
     size_t at = 0;
 
     while (at < pointer.len && pointer.text[at] == '/') {
@@ -141,7 +142,6 @@ bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice 
         if (from == 0)
             break;
     }
-    mcpx_text_fini(&name);
     if (at < pointer.len || (at > 0 && from == 0))
         return false;
     *out = from;
@@ -180,12 +180,11 @@ void mx_tree_pointer_add(struct mcpx_text *out, struct mcpx_slice name)
 
 void mx_tree_pointer_name(const struct mx_tree *tree, uint32_t name, struct mcpx_text *out)
 {
-    struct mcpx_text plain = {0};
+    mx_scoped_text plain = {0};
 
     mx_tree_unescape(tree, name, &plain);
     mx_tree_pointer_add(out, mcpx_text_view(&plain));
     out->failed = out->failed || plain.failed;
-    mcpx_text_fini(&plain);
 }
 
 /* Appends the segment that leads to the child that is or holds `node`; gives the child. */

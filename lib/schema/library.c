@@ -9,6 +9,7 @@
 #include "lib/schema/library.h"
 
 #include "lib/base/rows.h"
+#include "lib/base/scoped.h"
 #include "lib/json/tree.h"
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
@@ -203,19 +204,17 @@ bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *op
                      struct mx_dialect *out, const char **reason)
 {
     struct mx_dialect dialect = {{0, 0}, NULL, {NULL, 0}, {NULL, 0}};
-    struct mcpx_text name = {0};
-    bool found;
+    mx_scoped_text name = {0};
 
     dialect.uri = without_hash(uri);
     *reason = unknown;
     if (find_builtin(dialect.uri, out))
         return true;
     mcpx_text_slice(&name, dialect.uri);
-    found = follow(&name, options, &dialect, reason);
-    mcpx_text_fini(&name);
-    if (found)
-        *out = dialect;
-    return found;
+    if (!follow(&name, options, &dialect, reason))
+        return false;
+    *out = dialect;
+    return true;
 }
 
 /* Some nanoseconds each. */

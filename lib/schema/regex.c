@@ -14,6 +14,8 @@
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "lib/schema/regex.h"
 
+#include "lib/base/scoped.h"
+
 #include <mcpx/schema.h>
 #include <pcre2.h>
 #include <stdlib.h>
@@ -113,7 +115,7 @@ static void look_at(struct mx_regex *regex, struct mcpx_slice pattern)
 enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out,
                            struct mx_regex_sums *sums, struct mcpx_text *reason)
 {
-    struct mcpx_text translated = {0};
+    mx_scoped_text translated = {0};
     struct mx_regex *regex = (struct mx_regex *)calloc(1, sizeof *regex);
     const char *why = "";
     enum mcpx_err err = regex ? MCPX_OK : MCPX_ENOMEM;
@@ -125,7 +127,6 @@ enum mcpx_err mx_regex_new(struct mcpx_slice pattern, struct mx_regex **out,
         err = translated.failed ? MCPX_ENOMEM
                                 : compile(mcpx_text_view(&translated), regex, reason);
     }
-    mcpx_text_fini(&translated);
     if (!err)
         err = count(regex, sums);
     if (err) {

@@ -9,6 +9,7 @@
 #include "lib/json/tree.h"
 
 #include "lib/base/rows.h"
+#include "lib/base/scoped.h"
 #include "lib/schema/library.h"
 
 #include <stdlib.h>
@@ -83,25 +84,19 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
     struct mx_resource own = {
         .place = {walk->document, node}, .dialect = around.dialect, .of = MX_NONE};
     struct mcpx_slice fragment;
-    struct mcpx_text uri = {0};
+    mx_scoped_text uri = {0};
     bool added;
 
     mx_uri_resolve(around.name, id, &uri);
-    if (uri.failed) {
-        mcpx_text_fini(&uri);
+    if (uri.failed)
         return mx_library_starve(library);
-    }
     mx_uri_split(mcpx_text_view(&uri), &own.name, &fragment);
     mx_library_spend(library, own.place, uri.len);
-    if (around.place.node == node && mcpx_slice_equal(around.name, own.name)) {
-        mcpx_text_fini(&uri);
+    if (around.place.node == node && mcpx_slice_equal(around.name, own.name))
         return true;
-    }
-    if (!library->err)
-        own.name = mx_arena_copy(&library->arena, own.name);
-    mcpx_text_fini(&uri);
     if (library->err)
         return false;
+    own.name = mx_arena_copy(&library->arena, own.name);
     if (!own.name.text)
         return mx_library_starve(library);
     added = (around.place.node == node || walk_dialect(walk, node, &own.dialect)) &&
@@ -357,9 +352,8 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
                        struct mcpx_slice *name)
 {
     uint32_t resource = library->documents[from.document].resource_of[from.node];
-    struct mcpx_text uri = {0}, decoded = {0};
+    mx_scoped_text uri = {0}, decoded = {0};
     struct mcpx_slice document, fragment;
-    bool found = false;
 
     *name = (struct mcpx_slice){NULL, 0};
     mx_uri_resolve(library->resources[resource].name, reference, &uri);
@@ -369,10 +363,8 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
         mx_library_starve(library);
     mx_library_spend(library, from, uri.len);
     resource = library->err ? MX_NONE : fetch_resource(library, document);
-    if (resource != MX_NONE)
-        found = follow_fragment(library, resource, mcpx_text_view(&decoded), out, name);
-    mcpx_text_fini(&uri);
-    mcpx_text_fini(&decoded);
-    return found || mx_library_refuse(library, from, "$ref",
-                                      "must lead to a schema that is known here");
+    return (resource != MX_NONE &&
+            follow_fragment(library, resource, mcpx_text_view(&decoded), out, name)) ||
+           mx_library_refuse(library, from, "$ref",
+                             "must lead to a schema that is known here");
 }

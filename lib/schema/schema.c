@@ -9,6 +9,7 @@
  * lib/base/holders.h.
  */
 #include "lib/base/rows.h"
+#include "lib/base/scoped.h"
 #include "lib/json/digest.h"
 #include "lib/json/tree.h"
 #include "lib/schema/build.h"
@@ -104,16 +105,14 @@ static void add_path(const struct making *making, struct mx_place place, struct 
 static enum mcpx_err refuse(struct making *making, struct mx_place place,
                             struct mcpx_slice keyword, struct mcpx_slice message)
 {
-    struct mcpx_text path = {0};
-    enum mcpx_err err = MCPX_ENOMEM;
+    mx_scoped_text path = {0};
 
     if (place.document < making->library.document_count &&
         making->library.documents[place.document].tree.count > 0)
         add_path(making, place, &path);
-    if (!path.failed)
-        err = mx_report_error(making->report, mcpx_text_view(&path), keyword, message);
-    mcpx_text_fini(&path);
-    return err;
+    return path.failed
+               ? MCPX_ENOMEM
+               : mx_report_error(making->report, mcpx_text_view(&path), keyword, message);
 }
 
 /* Says why, going by what the library has noted. */
@@ -176,7 +175,7 @@ static enum mcpx_err check_root(struct making *making, const struct mx_root *roo
     const struct mx_library *library = &making->library;
     const struct mx_program *program = NULL;
     struct mcpx_schema *own = NULL;
-    struct mcpx_text base = {0};
+    mx_scoped_text base = {0};
     struct mx_subject subject = {
         &library->documents[root->place.document].tree, root->place.node, {NULL, 0}, NULL, 0};
     uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
@@ -195,7 +194,6 @@ static enum mcpx_err check_root(struct making *making, const struct mx_root *roo
         err = base.failed ? MCPX_ENOMEM : mx_evaluate(program, &subject, making->report);
     }
     free(skip);
-    mcpx_text_fini(&base);
     mcpx_schema_unref(own);
     return err == MCPX_ELIMIT ? MCPX_EINVALID : err;
 }
@@ -388,18 +386,13 @@ static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
 /* The fingerprint of a schema; false when it has none: compiling says why. */
 static bool take_fingerprint(struct mcpx_slice text, char *out)
 {
-    struct mcpx_text canonical = {0};
-    struct mx_tree tree = {0};
-    bool taken = text.len <= MCPX_SCHEMA_BYTES_MAX &&
-                 mx_tree_read(&tree, text, NULL) == MCPX_OK && !tree.ambiguous;
+    mx_scoped_text canonical = {0};
+    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
 
-    if (taken)
-        mx_canonical_value(&canonical, &tree, 0);
-    taken = taken && !canonical.failed &&
-            mcpx_digest_bytes(mcpx_text_view(&canonical), out) == MCPX_OK;
-    mcpx_text_fini(&canonical);
-    mx_tree_fini(&tree);
-    return taken;
+    if (text.len > MCPX_SCHEMA_BYTES_MAX || mx_tree_read(&tree, text, NULL) || tree.ambiguous)
+        return false;
+    mx_canonical_value(&canonical, &tree, 0);
+    return !canonical.failed && mcpx_digest_bytes(mcpx_text_view(&canonical), out) == MCPX_OK;
 }
 
 /* The place of a schema on the shelf; `count` when it is not there. */

@@ -5,6 +5,7 @@
 #include "lib/schema/library.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 
 /* Absent parts have no text. `path` is never absent. */
 struct parts {
@@ -122,7 +123,7 @@ static void add_path(struct mcpx_text *out, struct mcpx_slice path)
 /* Appends the path of a reference that has a relative one. */
 static void add_merged(struct mcpx_text *out, const struct parts *base, struct mcpx_slice path)
 {
-    struct mcpx_text merged = {0};
+    mx_scoped_text merged = {0};
     size_t keep = base->path.len;
 
     while (keep > 0 && base->path.text[keep - 1] != '/')
@@ -134,7 +135,6 @@ static void add_merged(struct mcpx_text *out, const struct parts *base, struct m
     mcpx_text_slice(&merged, path);
     add_path(out, mcpx_text_view(&merged));
     out->failed = out->failed || merged.failed;
-    mcpx_text_fini(&merged);
 }
 
 static void add_part(struct mcpx_text *out, const char *before, struct mcpx_slice part,

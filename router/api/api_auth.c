@@ -18,7 +18,7 @@ static const char *const default_capabilities = "[\"mcp/*\",\"chat\"]";
 static void issue_token(const struct api_call *call, const char *capabilities,
                         struct http_reply *reply)
 {
-    struct mcpx_text token = {0};
+    mx_scoped_text token = {0};
     struct mcpx_fault fault = {0};
     enum mcpx_err err = tokens_issue(
         call->api->config->tokens, api_string(call, "participantId"),
@@ -35,7 +35,6 @@ static void issue_token(const struct api_call *call, const char *capabilities,
         mx_format(&reply->body, "{\"token\":%q,\"capabilities\":%s}", &token, capabilities);
     if (token.failed)
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    mcpx_text_fini(&token);
 }
 
 void api_token(const struct api_call *call, struct http_reply *reply)
@@ -80,7 +79,7 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
 {
     struct mcpx_slice topic = api_string(call, "topic");
     struct grant *grant = api_grant_in(call, topic, reply);
-    struct mcpx_text ticket = {0};
+    mx_scoped_text ticket = {0};
     enum mcpx_err err;
 
     if (!grant)
@@ -101,7 +100,6 @@ void api_ticket(const struct api_call *call, struct http_reply *reply)
     } else {
         mx_format(&reply->body, "{\"ticket\":%q,\"expires_in\":%s}", &ticket, TICKETS_LIFE_S);
     }
-    mcpx_text_fini(&ticket);
     grant_unref(grant);
 }
 

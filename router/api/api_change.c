@@ -26,10 +26,9 @@ struct wish {
 static bool refuse_item(const char *member, size_t index, const struct mcpx_fault *fault,
                         enum mcpx_err err, struct http_reply *reply)
 {
-    struct mcpx_text name = mx_formatted("%s[%s]", member, index);
+    mx_scoped_text name = mx_formatted("%s[%s]", member, index);
 
     api_body_fault(err, name.failed ? member : name.text, fault, reply);
-    mcpx_text_fini(&name);
     return false;
 }
 
@@ -123,11 +122,10 @@ static enum mcpx_err add_capabilities(struct mcpx_text *out, const char *name,
 
 static void add_warning(const char *what, struct mcpx_slice pattern, struct mcpx_text *out)
 {
-    struct mcpx_text warning = {0};
+    mx_scoped_text warning = {0};
 
     if (kind_typo_warn(what, pattern, &warning))
         mx_json_add_item(out, mcpx_text_view(&warning));
-    mcpx_text_fini(&warning);
 }
 
 static enum mcpx_err write_outcome(const struct wish *wish, const struct outcome *outcome,
@@ -243,7 +241,7 @@ static void change(const struct api_call *call, const struct wish *wish,
                                        .longest_ms = call->api->config->grant_max_ms,
                                        .giver = own->capset};
     struct outcome outcome = {.before = NULL};
-    struct mcpx_text why = {0};
+    mx_scoped_text why = {0};
     enum mcpx_err err = orders_decide(&realm, &order, &outcome, &why);
 
     if (!err)
@@ -253,7 +251,6 @@ static void change(const struct api_call *call, const struct wish *wish,
     mx_json_end_object(&reply->body);
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
-    mcpx_text_fini(&why);
     outcome_fini(&outcome);
 }
 
@@ -342,7 +339,7 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
     const struct change_order order = {
         .act = kick->act, .bars = true, .until_ms = wall_ms + (int64_t)kick->for_s * 1000};
     struct changed *draft = NULL;
-    struct mcpx_text why = {0};
+    mx_scoped_text why = {0};
     enum mcpx_err err;
 
     if (!kick->has_for)
@@ -355,7 +352,6 @@ static bool keep_out(struct kick *kick, struct http_reply *reply)
     }
     if (err)
         http_reply_fail(reply, err, why.len && !why.failed ? why.text : NULL);
-    mcpx_text_fini(&why);
     return !err;
 }
 

@@ -184,7 +184,7 @@ void api_history(const struct api_call *call, struct http_reply *reply)
 {
     const struct page page = {api_number(call, "limit", 100), api_param(call, "before")->value,
                               api_param(call, "after")->value};
-    struct mcpx_text array = {0};
+    mx_scoped_text array = {0};
     const struct topic *topic;
     enum mcpx_err err = MCPX_OK;
     struct page_end end = {.count = 0};
@@ -206,5 +206,4 @@ void api_history(const struct api_call *call, struct http_reply *reply)
                                               : NULL);
     else
         write_history(&array, &page, &end, &reply->body);
-    mcpx_text_fini(&array);
 }

@@ -408,7 +408,7 @@ void http_answer(const struct http_api *api, const struct http_request *request,
 {
     struct api_call call = {.api = api, .request = request, .now = now};
     uint64_t began_ns = work_ns(api);
-    struct mcpx_text scratch = {0};
+    mx_scoped_text scratch = {0};
 
     reply->head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"));
     if (http_origin_is_allowed(api->config, request->origin)) {
@@ -422,5 +422,4 @@ void http_answer(const struct http_api *api, const struct http_request *request,
                     now);
     grant_unref(call.grant);
     json_decref(call.body);
-    mcpx_text_fini(&scratch);
 }

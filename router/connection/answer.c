@@ -4,6 +4,7 @@
  * decides something must not stand there twice either: a proxy might look at the other one.
  */
 
+#include "lib/base/scoped.h"
 #include "lib/wire/http_head.h"
 #include "router/connection/connection.h"
 #include "router/http/http_reply.h"
@@ -50,7 +51,7 @@ struct mcpx_slice request_path(const struct http_request *request)
 
 void answer_send(struct connection *connection, struct http_reply *reply)
 {
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
 
     reply->head = reply->head || connection->bodiless;
     reply->wall_ms = edge_now(connection->edge).wall_ms;
@@ -60,7 +61,6 @@ void answer_send(struct connection *connection, struct http_reply *reply)
         connection_kill(connection);
     else
         wire_finish(connection);
-    mcpx_text_fini(&answer);
 }
 
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)

@@ -250,20 +250,16 @@ static bool check_folder(const char *setting, const char *path, struct mcpx_text
 
 static bool check_parent(const char *setting, const char *path, struct mcpx_text *errors)
 {
-    struct mcpx_text parent = {0};
-    bool good = true;
+    mx_scoped_text parent = {0};
 
     write_parent(path, &parent);
-    if (!parent.failed)
-        good = check_folder(setting, parent.text, errors);
-    mcpx_text_fini(&parent);
-    return good;
+    return parent.failed || check_folder(setting, parent.text, errors);
 }
 
 /* A file that stands beside the database, often because somebody else has worked on it. */
 static bool check_beside(const char *path, const char *ending, struct mcpx_text *errors)
 {
-    struct mcpx_text beside = mx_formatted("%s%s", path, ending);
+    mx_scoped_text beside = mx_formatted("%s%s", path, ending);
     bool good = beside.failed || access(beside.text, R_OK | W_OK) == 0 || errno == ENOENT;
 
     if (!good)
@@ -272,7 +268,6 @@ static bool check_beside(const char *path, const char *ending, struct mcpx_text 
             "store.file: %s: this user may not read and write it (%s); expected a file of "
             "its own, or none\n",
             &beside, strerror(errno));
-    mcpx_text_fini(&beside);
     return good;
 }
 
@@ -319,7 +314,7 @@ static void describe_certificate(const struct tls_settings *settings,
                                  const struct tls_files *files, int64_t wall_ms,
                                  struct mcpx_text *out)
 {
-    struct mcpx_text names = {0};
+    mx_scoped_text names = {0};
     int64_t left_s = files->until_s - wall_ms / 1000;
     char end[MX_TIME_LEN + 1];
 
@@ -331,7 +326,6 @@ static void describe_certificate(const struct tls_settings *settings,
     mx_format(out, "certificate: %s: %sends %s, in %s days\n",
               settings->files[TLS_CERTIFICATE], mcpx_text_view(&names), end,
               left_s > 0 ? left_s / DAY_S : 0);
-    mcpx_text_fini(&names);
 }
 
 static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warnings)

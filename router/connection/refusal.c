@@ -9,6 +9,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
+#include "lib/base/scoped.h"
 #include "router/api/api.h"
 #include "router/connection/connection.h"
 #include "router/connection/turn.h"
@@ -41,17 +42,15 @@ static json_t *read_claims(struct mcpx_slice bearer)
     const char *end = bearer.text + bearer.len;
     const char *first = bearer.len ? memchr(bearer.text, '.', bearer.len) : NULL;
     const char *last = first ? memchr(first + 1, '.', (size_t)(end - first - 1)) : NULL;
-    struct mcpx_text text = {0};
-    json_t *claims = NULL;
+    mx_scoped_text text = {0};
 
     if (!last || bearer.len > JWT_BYTES_MAX)
         return NULL;
-    if (mx_base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)},
-                            &text) &&
-        !text.failed)
-        claims = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
-    mcpx_text_fini(&text);
-    return claims;
+    if (!mx_base64url_decode((struct mcpx_slice){first + 1, (size_t)(last - first - 1)},
+                             &text) ||
+        text.failed)
+        return NULL;
+    return json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
 }
 
 /* A date among the claims; `missing` where there is none. */
@@ -275,7 +274,7 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     struct edge *edge = connection->edge;
     struct token_reason found = {.reason = NULL};
     struct turned_away who = {.address = connection->from, .err = err};
-    struct mcpx_text scratch = {0};
+    mx_scoped_text scratch = {0};
     bool logs = log_wants(LOG_INFO) &&
                 log_share_permits(&edge->request_log, address_slice(&connection->from),
                                   edge_now(edge).mono_ms);
@@ -296,7 +295,6 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     if (logs)
         log_request(connection, request, &who, &found);
     token_reason_fini(&found);
-    mcpx_text_fini(&scratch);
 }
 
 void record_turned_away(struct edge *edge, const struct turned_away *who)

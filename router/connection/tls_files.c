@@ -149,7 +149,7 @@ static enum mcpx_err take_authorities(const struct tls_settings *settings, SSL_C
 static enum mcpx_err take_lists(const struct tls_settings *settings, struct tls_files *files,
                                 struct mcpx_text *errors)
 {
-    struct mcpx_text why = {0};
+    mx_scoped_text why = {0};
     enum mcpx_err err;
 
     if (!*settings->files[TLS_CLIENT_CRL])
@@ -158,7 +158,6 @@ static enum mcpx_err take_lists(const struct tls_settings *settings, struct tls_
                           &files->revoked);
     if (why.len > 0)
         (void)fault(settings, TLS_CLIENT_CRL, why.text, errors);
-    mcpx_text_fini(&why);
     return err;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "router/edge/edge_parts.h"
 
+#include "lib/base/scoped.h"
 #include "router/api/api.h"
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
@@ -297,9 +298,8 @@ static void write_accept(struct mcpx_slice key, struct mcpx_text *out)
 
 static bool write_switch(struct connection *connection, const struct mx_http_head *head)
 {
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
     struct mcpx_slice key;
-    bool written;
 
     mx_http_find(head, "sec-websocket-key", &key);
     mcpx_text_puts(&answer, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
@@ -308,9 +308,7 @@ static bool write_switch(struct connection *connection, const struct mx_http_hea
     if (mx_http_lists(head, "sec-websocket-protocol", "mcpx"))
         mcpx_text_puts(&answer, "\r\nSec-WebSocket-Protocol: mcpx");
     mcpx_text_puts(&answer, "\r\n\r\n");
-    written = !answer.failed && wire_write(connection, answer.text, answer.len);
-    mcpx_text_fini(&answer);
-    return written;
+    return !answer.failed && wire_write(connection, answer.text, answer.len);
 }
 
 /*

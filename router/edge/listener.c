@@ -138,7 +138,7 @@ enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SI
  * answer. */
 static void answer_and_close(int fd, enum mcpx_err err)
 {
-    struct mcpx_text answer = {0};
+    mx_scoped_text answer = {0};
     char head[HEAD_MAX];
 
     http_problem(err, NULL, &answer);
@@ -146,7 +146,6 @@ static void answer_and_close(int fd, enum mcpx_err err)
         send(fd, answer.text, answer.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(fd, SHUT_WR);
     close(fd);
-    mcpx_text_fini(&answer);
 }
 
 static void take(const struct listener *listener, int fd, struct address origin)

@@ -122,7 +122,7 @@ static void audit(struct edge *edge, const struct reload_found *found, const cha
                   const struct reload_asker *asker)
 {
     const size_t *counts = found->difference.counts;
-    struct mcpx_text reason = mx_formatted(
+    mx_scoped_text reason = mx_formatted(
         "was %s; participants: %s added, %s removed, %s changed", was,
         counts[DIFFERENCE_ADDED], counts[DIFFERENCE_REMOVED], counts[DIFFERENCE_CHANGED]);
     struct audit_note note = {.what = AUDIT_RELOAD,
@@ -132,7 +132,6 @@ static void audit(struct edge *edge, const struct reload_found *found, const cha
                               .address = mcpx_slice_of(*asker->remote ? asker->remote : NULL)};
 
     record(edge, &note);
-    mcpx_text_fini(&reason);
 }
 
 /* Nothing has changed: a line for each fault, and the answer. */

@@ -4,6 +4,7 @@
  * each reader.
  */
 
+#include "lib/base/scoped.h"
 #include "router/connection/turn.h"
 #include "router/edge/edge_parts.h"
 #include "router/process/process.h"
@@ -143,13 +144,12 @@ static void log_state(const char *const *events, enum stage_state *was,
 
 static void log_lines(struct edge *edge)
 {
-    struct mcpx_text line = {0};
+    mx_scoped_text line = {0};
 
     while (store_next_line(edge->store, &line)) {
         LOG(LOG_WARN, "topic_unreadable", log_text("reason", mcpx_text_view(&line)));
         mcpx_text_reset(&line);
     }
-    mcpx_text_fini(&line);
 }
 
 bool store_turn_is_blocked(const struct edge *edge)

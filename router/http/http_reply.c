@@ -62,7 +62,7 @@ static struct mcpx_text sentence_of(enum mcpx_err err)
 /* RFC 9457; `error` is where clients of the original router look for a sentence. */
 static void write_problem(const struct http_reply *reply, int status, struct mcpx_text *body)
 {
-    struct mcpx_text sentence = {0};
+    mx_scoped_text sentence = {0};
     struct mcpx_slice detail = mcpx_text_view(&reply->detail);
 
     if (detail.len == 0) {
@@ -76,7 +76,6 @@ static void write_problem(const struct http_reply *reply, int status, struct mcp
     write_reasons(reply, body);
     mcpx_text_puts(body, "}");
     body->failed |= sentence.failed;
-    mcpx_text_fini(&sentence);
 }
 
 /* A path that answers GET answers HEAD, and every path answers OPTIONS. */

@@ -43,11 +43,10 @@ void manager_tell_stopping(void)
 
 void manager_tell_state(const char *why)
 {
-    struct mcpx_text status = mx_formatted("STATUS=%s", why ? why : "ready");
+    mx_scoped_text status = mx_formatted("STATUS=%s", why ? why : "ready");
 
     if (!status.failed)
         sd_notify(0, status.text);
-    mcpx_text_fini(&status);
 }
 
 int64_t manager_watchdog(struct manager *manager, int64_t mono_ms)
