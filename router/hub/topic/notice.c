@@ -6,6 +6,7 @@
 #include "router/hub/topic/notice.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "router/hub/topic/hub_state.h"
 #include <mcpx/json.h>
@@ -14,7 +15,7 @@ void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms)
 {
     const char *reason = err == MCPX_ENOTNOW ? mcpx_error_wire(err) : mcpx_strerror(err);
     int code = mcpx_error_close(err);
-    struct mcpx_text again = {0};
+    mx_scoped_text again = {0};
     char frame[4];
 
     if (err == MCPX_EGOING)
@@ -27,7 +28,6 @@ void notice_close(struct mcpx_text *out, enum mcpx_err err, int64_t again_ms)
     mcpx_text_add(out, frame, sizeof frame);
     mcpx_text_puts(out, reason);
     mcpx_text_slice(out, mcpx_text_view(&again));
-    mcpx_text_fini(&again);
 }
 
 void notice_begin(struct hub *hub, const char *kind, struct mcpx_slice to,
@@ -256,7 +256,7 @@ static void write_violation(const struct peer *peer, const struct error_notice *
 static void write_message(const struct peer *peer, const struct error_notice *error,
                           struct mcpx_text *out)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     if (error->err == MCPX_ECAPABILITY)
         mx_format(&text, "You lack capability for '%s'", error->kind);
@@ -267,7 +267,6 @@ static void write_message(const struct peer *peer, const struct error_notice *er
     if (error->cap)
         mx_format(&text, " (%s)", error->cap);
     mx_format(out, ",\"message\":%q", &text);
-    mcpx_text_fini(&text);
 }
 
 static void write_error(const struct peer *peer, const struct error_notice *error,

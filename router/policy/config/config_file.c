@@ -3,6 +3,7 @@
  * section above rows, or unknown. This step checks and stores single values only. Checks across
  * profiles, participants and keys come later, when every value is known to have the right type.
  */
+#include "lib/base/scoped.h"
 #include "lib/edge/file.h"
 #include "lib/json/decisive.h"
 #include "lib/json/escape.h"
@@ -143,7 +144,7 @@ static void parse(struct loading *loading, const struct mcpx_text *text)
 void load_file(struct loading *loading)
 {
     const char *path = loading->sources->file;
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     const char *why;
 
     if (!path)
@@ -156,7 +157,6 @@ void load_file(struct loading *loading)
     } else {
         parse(loading, &text);
     }
-    mcpx_text_fini(&text);
 }
 
 /*
@@ -168,18 +168,16 @@ void load_file(struct loading *loading)
 /* The row a variable names; NULL when there is none. */
 static const struct setting *row_of(struct loading *loading, struct mcpx_slice name)
 {
-    const struct setting *found = NULL;
-    struct mcpx_text variable = {0};
+    mx_scoped_text variable = {0};
 
-    for (const struct setting *row = settings_table; !found && row->pointer; row++) {
+    for (const struct setting *row = settings_table; row->pointer; row++) {
         mcpx_text_reset(&variable);
         setting_write_variable(row, &variable);
-        if (name.len > 0 && mcpx_slice_equal(mcpx_text_view(&variable), name))
-            found = row;
         loading->no_memory |= variable.failed;
+        if (name.len > 0 && mcpx_slice_equal(mcpx_text_view(&variable), name))
+            return row;
     }
-    mcpx_text_fini(&variable);
-    return found;
+    return NULL;
 }
 
 /* Whether it looks like one of ours. Other programs may have MCPX_ variables too. */
@@ -291,7 +289,7 @@ static void load_variable(struct loading *loading, const char *variable, const c
 {
     struct mcpx_slice name = {variable, (size_t)(equals - variable)};
     const struct setting *row = row_of(loading, name);
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     if (loading->no_memory || (!row && !is_in_section(name)))
         return;
@@ -302,7 +300,6 @@ static void load_variable(struct loading *loading, const char *variable, const c
         apply(loading, text.text, row, equals + 1);
     else if (!is_of_kubernetes(text.text, equals + 1))
         error_line(loading, text.text, "", "no setting has this name");
-    mcpx_text_fini(&text);
 }
 
 void load_environment(struct loading *loading)

@@ -4,6 +4,7 @@
  * at its first reading is a fault of the configuration; at a later reading the keys stay as they
  * were.
  */
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
 #include "router/policy/identity/tokens_make.h"
@@ -62,7 +63,7 @@ static void add_public(struct loading *loading, const struct key_draft *draft,
 {
     const char *setting = *draft->pointer ? draft->pointer : "/auth/jwt/jwks_file";
     struct jwt_key model = {.kid = (char *)draft->kid, .exp_optional = draft->exp_optional};
-    struct mcpx_text resolved = {0};
+    mx_scoped_text resolved = {0};
     struct key_file *file = NULL;
 
     warn_endless(loading, draft);
@@ -76,7 +77,6 @@ static void add_public(struct loading *loading, const struct key_draft *draft,
     else
         loading->no_memory = true;
     key_file_unref(file);
-    mcpx_text_fini(&resolved);
 }
 
 static void wipe(struct mcpx_text *secret)
@@ -118,7 +118,7 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
 static bool read_secret(struct loading *loading, struct key_draft *draft, const char *path,
                         const char *beside)
 {
-    struct mcpx_text resolved = {0};
+    mx_scoped_text resolved = {0};
     struct mcpx_text *secret = &draft->secret;
     const char *why = NULL;
     size_t len;
@@ -127,7 +127,6 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     if (resolved.failed || !mcpx_text_reserve(secret, (size_t)2 * SECRET_MAX)) {
         loading->no_memory =
             true; /* reserved at once, so that growing leaves no copy behind */
-        mcpx_text_fini(&resolved);
         return false;
     }
     why = mx_file_read(resolved.text, SECRET_MAX + 1, secret);
@@ -147,7 +146,6 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
         warning_line(loading, draft->source, draft->pointer,
                      "everybody on this machine may read the secret; chmod o-r mends that");
     }
-    mcpx_text_fini(&resolved);
     return !why;
 }
 

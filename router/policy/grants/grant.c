@@ -5,6 +5,7 @@
 #include "router/policy/grants/grant.h"
 
 #include "lib/base/ident.h"
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/capset.h"
 #include <mcpx/json.h>
@@ -239,11 +240,9 @@ static bool covers(const struct mcpx_capset *set, const struct mcpx_grant *given
 bool authority_has_all(const struct mcpx_capset *set, int64_t wall_ms)
 {
     const struct mcpx_grant all = {.pattern = MCPX_SLICE("admin/*")};
-    struct mcpx_text why = {0};
-    bool has = covers(set, &all, wall_ms, &why);
+    mx_scoped_text why = {0};
 
-    mcpx_text_fini(&why);
-    return has;
+    return covers(set, &all, wall_ms, &why);
 }
 
 bool authority_may_give(const struct mcpx_capset *set, const struct mcpx_grant *given,

@@ -8,6 +8,7 @@
 #include "router/policy/identity/jwt.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 
 #include <openssl/crypto.h>
@@ -114,7 +115,7 @@ static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts
     struct mcpx_slice rest = token;
     struct mcpx_slice header = next_part(&rest);
     struct mcpx_slice payload = next_part(&rest);
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     enum mcpx_err err;
 
     *why = "it is not three parts of base64url";
@@ -124,17 +125,15 @@ static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts
         err = decode_part(payload, &parts->payload);
     if (!err)
         err = decode_part(header, &text);
-    if (!err) {
-        *why = "its header is no JSON object in which every name stands once";
-        err = parse_object(mcpx_text_view(&text), &parts->header);
-    }
-    if (!err) {
-        *why = read_header(parts);
-        parts->covered = (struct mcpx_slice){token.text, header.len + 1 + payload.len};
-        err = *why ? MCPX_ETOKEN : MCPX_OK;
-    }
-    mcpx_text_fini(&text);
-    return err;
+    if (err)
+        return err;
+    *why = "its header is no JSON object in which every name stands once";
+    err = parse_object(mcpx_text_view(&text), &parts->header);
+    if (err)
+        return err;
+    *why = read_header(parts);
+    parts->covered = (struct mcpx_slice){token.text, header.len + 1 + payload.len};
+    return *why ? MCPX_ETOKEN : MCPX_OK;
 }
 
 static void parts_fini(struct jwt_parts *parts)
@@ -373,7 +372,7 @@ enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
                        struct mcpx_text *token)
 {
     const struct jwt_key *key = ring->secrets.rows;
-    struct mcpx_text made = {0}, part = {0};
+    mx_scoped_text made = {0}, part = {0};
     char *text = NULL;
 
     if (ring->secrets.count == 0)
@@ -397,8 +396,6 @@ enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
     write_part(&part, &made);
     mcpx_text_slice(token, mcpx_text_view(&made));
     token->failed |= made.failed;
-    mcpx_text_fini(&made);
-    mcpx_text_fini(&part);
     free(text);
     return token->failed ? MCPX_ENOMEM : MCPX_OK;
 }

@@ -7,6 +7,7 @@
 #include "router/policy/identity/jwt.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
@@ -62,7 +63,7 @@ static EVP_PKEY *assemble(const char *type, OSSL_PARAM_BLD *build)
 
 static EVP_PKEY *make_rsa(const json_t *object)
 {
-    struct mcpx_text n = {0}, e = {0};
+    mx_scoped_text n = {0}, e = {0};
     OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
     BIGNUM *modulus = NULL, *exponent = NULL;
     EVP_PKEY *key = NULL;
@@ -77,8 +78,6 @@ static EVP_PKEY *make_rsa(const json_t *object)
     OSSL_PARAM_BLD_free(build);
     BN_free(modulus);
     BN_free(exponent);
-    mcpx_text_fini(&n);
-    mcpx_text_fini(&e);
     return key;
 }
 
@@ -87,7 +86,7 @@ static EVP_PKEY *make_ec(const json_t *object, size_t bytes)
 {
     const char *curve = json_string_value(json_object_get(object, "crv"));
     OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
-    struct mcpx_text point = {0};
+    mx_scoped_text point = {0};
     EVP_PKEY *key = NULL;
 
     mcpx_text_add(&point, "\x04", 1); /* not compressed */
@@ -98,20 +97,17 @@ static EVP_PKEY *make_ec(const json_t *object, size_t bytes)
                                          point.len))
         key = assemble("EC", build);
     OSSL_PARAM_BLD_free(build);
-    mcpx_text_fini(&point);
     return key;
 }
 
 static EVP_PKEY *make_ed25519(const json_t *object)
 {
-    struct mcpx_text x = {0};
-    EVP_PKEY *key = NULL;
+    mx_scoped_text x = {0};
 
-    if (read_bytes(object, "x", &x))
-        key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL,
-                                          (const unsigned char *)x.text, x.len);
-    mcpx_text_fini(&x);
-    return key;
+    if (!read_bytes(object, "x", &x))
+        return NULL;
+    return EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, NULL, (const unsigned char *)x.text,
+                                       x.len);
 }
 
 /* What a key of type and curve is made by; `known` is false when there is no such way. */
@@ -396,7 +392,7 @@ enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *mod
                                struct jwt_keys *out, size_t *passed_over,
                                struct mcpx_text *why)
 {
-    struct mcpx_text copy = {0}; /* ends with a NUL */
+    mx_scoped_text copy = {0}; /* ends with a NUL */
     enum mcpx_err err;
     const char *fault;
 
@@ -412,7 +408,6 @@ enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *mod
         fault = not_public(copy.text);
         err = fault ? refuse(why, fault) : read_pem(copy.text, model, out, why);
     }
-    mcpx_text_fini(&copy);
     if (err)
         jwt_keys_fini(out);
     return err;

@@ -6,6 +6,7 @@
 
 #include "lib/base/fault.h"
 #include "lib/base/ident.h"
+#include "lib/base/scoped.h"
 #include "lib/json/digest.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
@@ -37,17 +38,15 @@ enum mcpx_err audit_chain_continue(struct audit_chain *chain, struct mcpx_slice 
 {
     struct audit_chain next = {0};
     struct audit_line line;
-    struct mcpx_text whole = {0};
-    enum mcpx_err err = MCPX_ENOMEM;
+    mx_scoped_text whole = {0};
+    enum mcpx_err err;
 
     if (!audit_line_read(text, &line))
         return MCPX_EINVALID;
     next.seq = line.seq;
     next.unsigned_count = line.what != AUDIT_CHECKPOINT;
     mx_format(&whole, "%s\n", text);
-    if (!whole.failed)
-        err = follow(&next, mcpx_text_view(&whole));
-    mcpx_text_fini(&whole);
+    err = whole.failed ? MCPX_ENOMEM : follow(&next, mcpx_text_view(&whole));
     if (!err)
         *chain = next;
     return err;
@@ -97,7 +96,7 @@ uint64_t audit_chain_sign(struct audit_chain *chain, const struct audit_key *key
 {
     struct audit_head head = {chain->seq, chain->prev};
     char time[MX_TIME_LEN + 1], signature[AUDIT_SIGNATURE_LEN + 1];
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     size_t start = out->len;
     uint64_t seq;
 
@@ -108,7 +107,6 @@ uint64_t audit_chain_sign(struct audit_chain *chain, const struct audit_key *key
     else
         audit_chain_checkpoint(out, &head, wall_ms, mcpx_slice_of(audit_key_id(key)),
                                mcpx_slice_of(signature));
-    mcpx_text_fini(&text);
     seq = taken(chain, out, start);
     if (seq)
         chain->unsigned_count = 0;

@@ -5,6 +5,7 @@
  */
 #include "router/store/audit/audit_verify.h"
 
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit_chain.h"
 #include <mcpx/json.h>
@@ -108,16 +109,13 @@ static const struct audit_key *key_named(const struct audit_evidence *evidence,
 static bool is_written_so(const struct audit_line *line, const struct audit_head *head,
                           struct mcpx_slice signature)
 {
-    struct mcpx_text again = {0};
+    mx_scoped_text again = {0};
     struct mcpx_slice id = mcpx_json_get(line->whole, "key");
-    bool same;
 
     audit_chain_checkpoint(&again, head, line->wall_ms,
                            (struct mcpx_slice){id.text + 1, id.len - 2}, signature);
-    same = !again.failed && again.len == line->whole.len + 1 &&
+    return !again.failed && again.len == line->whole.len + 1 &&
            memcmp(again.text, line->whole.text, line->whole.len) == 0;
-    mcpx_text_fini(&again);
-    return same;
 }
 
 /* What is wrong with the signature of the line in `row`; AUDIT_WHOLE where nothing is. */

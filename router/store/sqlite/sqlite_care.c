@@ -5,6 +5,7 @@
  */
 #include "router/store/sqlite/sqlite_care.h"
 
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "router/store/sqlite/sqlite_schema.h"
 
@@ -110,8 +111,8 @@ enum mcpx_err care_backup(struct care *care, const char *copy, struct mcpx_text 
 static enum mcpx_err put_in_place(const char *made, const char *file, const char *old,
                                   struct mcpx_text *errors)
 {
-    struct mcpx_text ahead = mx_formatted("%s-wal", file);
-    struct mcpx_text old_ahead = mx_formatted("%s-wal", old);
+    mx_scoped_text ahead = mx_formatted("%s-wal", file);
+    mx_scoped_text old_ahead = mx_formatted("%s-wal", old);
     enum mcpx_err err = ahead.failed || old_ahead.failed ? MCPX_ENOMEM : MCPX_OK;
     struct stat about;
     bool is_there = stat(file, &about) == 0;
@@ -126,15 +127,13 @@ static enum mcpx_err put_in_place(const char *made, const char *file, const char
         err = sqlite_file_move(made, file, errors);
     if (err == MCPX_OK && access(ahead.text, F_OK) == 0)
         err = sqlite_file_move(ahead.text, old_ahead.text, errors);
-    mcpx_text_fini(&ahead);
-    mcpx_text_fini(&old_ahead);
     return err;
 }
 
 enum mcpx_err care_restore(struct care *care, const char *file, struct mcpx_text *errors)
 {
-    struct mcpx_text made = mx_formatted("%s.restored", file);
-    struct mcpx_text old = mx_formatted("%s.old", file);
+    mx_scoped_text made = mx_formatted("%s.restored", file);
+    mx_scoped_text old = mx_formatted("%s.old", file);
     enum mcpx_err err =
         made.failed || old.failed ? MCPX_ENOMEM : lock_new(file, errors, &care->lock);
 
@@ -146,8 +145,6 @@ enum mcpx_err care_restore(struct care *care, const char *file, struct mcpx_text
     if (err == MCPX_OK && (err = care_backup(care, made.text, errors)) == MCPX_OK)
         if ((err = put_in_place(made.text, file, old.text, errors)) != MCPX_OK)
             (void)unlink(made.text);
-    mcpx_text_fini(&made);
-    mcpx_text_fini(&old);
     return err;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "router/store/sqlite/sqlite_schema.h"
 
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 
 #include <errno.h>
@@ -69,12 +70,11 @@ static enum mcpx_err examine_size(const char *file, const unsigned char *header,
                                   struct mcpx_text *errors)
 {
     uint64_t wanted = big_endian(header + PAGES_AT) * page_size(header);
-    struct mcpx_text ahead = mx_formatted("%s-wal", file);
+    mx_scoped_text ahead = mx_formatted("%s-wal", file);
     char found[120];
     struct stat about;
     bool has_ahead = ahead.failed || (stat(ahead.text, &about) == 0 && about.st_size > 0);
 
-    mcpx_text_fini(&ahead);
     if (has_ahead && header[AHEAD_AT] == 1)
         return tell(errors, file, "is a backup, and its -wal is of the database before it",
                     "move the -wal away, too, or use mcpxctl store restore");
@@ -154,7 +154,7 @@ enum mcpx_err sqlite_file_examine(const char *file, struct mcpx_text *errors, bo
 static bool sync_folder(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    struct mcpx_text folder = {0};
+    mx_scoped_text folder = {0};
     int fd;
     bool done;
 
@@ -163,7 +163,6 @@ static bool sync_folder(const char *file)
     else
         mcpx_text_puts(&folder, ".");
     fd = folder.failed ? -1 : open(folder.text, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    mcpx_text_fini(&folder);
     done = fd >= 0 && fsync(fd) == 0;
     if (fd >= 0)
         (void)close(fd);
@@ -214,14 +213,12 @@ static void tell_holder(int lock, const char *file, struct mcpx_text *errors)
 
 enum mcpx_err lock_new(const char *file, struct mcpx_text *errors, int *out)
 {
-    struct mcpx_text path = mx_formatted("%s.lock", file);
+    mx_scoped_text path = mx_formatted("%s.lock", file);
     struct flock wanted = whole_file();
-    enum mcpx_err err = MCPX_ENOMEM;
-    int lock = -1;
+    int lock;
 
     if (path.failed)
-        goto out;
-    err = MCPX_ESYSTEM;
+        return MCPX_ENOMEM;
     lock = open(path.text, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0) {
         mx_format(
@@ -229,7 +226,7 @@ enum mcpx_err lock_new(const char *file, struct mcpx_text *errors, int *out)
             "store.file %q: cannot make %q: %s; the folder has to exist, and this user has "
             "to be able to write in it\n",
             file, path.text, strerror(errno));
-        goto out;
+        return MCPX_ESYSTEM;
     }
     if (fcntl(lock, F_SETLK, &wanted) != 0) {
         if (errno == EACCES || errno == EAGAIN)
@@ -237,15 +234,11 @@ enum mcpx_err lock_new(const char *file, struct mcpx_text *errors, int *out)
         else
             mx_format(errors, "store.file %q: cannot lock %q: %s\n", file, path.text,
                       strerror(errno));
-        goto out;
+        lock_free(lock);
+        return MCPX_ESYSTEM;
     }
     *out = lock;
-    lock = -1;
-    err = MCPX_OK;
-out:
-    lock_free(lock);
-    mcpx_text_fini(&path);
-    return err;
+    return MCPX_OK;
 }
 
 void lock_free(int lock)

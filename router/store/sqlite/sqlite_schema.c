@@ -13,6 +13,7 @@
 #include "router/store/sqlite/sqlite_schema.h"
 
 #include "lib/base/map.h"
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 
 #include <errno.h>
@@ -205,11 +206,11 @@ static enum mcpx_err copy_to(struct sqlite3 *db, const char *path,
 enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
                           struct mcpx_text *errors)
 {
-    struct mcpx_text made = mx_formatted("%s.new", how->path);
-    enum mcpx_err err = MCPX_ENOMEM;
+    mx_scoped_text made = mx_formatted("%s.new", how->path);
+    enum mcpx_err err;
 
     if (made.failed)
-        goto out;
+        return MCPX_ENOMEM;
     err = sqlite_file_make(made.text, errors);
     if (err == MCPX_OK)
         err = db ? copy_to(db, made.text, how, errors) : fill_new(made.text, how->vfs, errors);
@@ -217,8 +218,6 @@ enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
         err = sqlite_file_move(made.text, how->path, errors);
     if (err != MCPX_OK)
         (void)unlink(made.text);
-out:
-    mcpx_text_fini(&made);
     return err;
 }
 
@@ -226,25 +225,20 @@ out:
 static enum mcpx_err keep_copy(struct sqlite3 *db, const struct store_config *config,
                                int version, struct mcpx_text *errors)
 {
-    struct mcpx_text place = mx_formatted("%s.v%s", config->file, version);
+    mx_scoped_text place = mx_formatted("%s.v%s", config->file, version);
     struct schema_copy how = {
         .path = place.text, .vfs = config->vfs, .then = "PRAGMA journal_mode = DELETE"};
-    enum mcpx_err err = MCPX_ENOMEM;
 
     if (place.failed)
-        goto out;
-    err = MCPX_ECONFIG;
+        return MCPX_ENOMEM;
     if (access(place.text, F_OK) == 0) {
         mx_format(errors,
                   "store.file %q is to be migrated from version %s, and its copy %q is there "
                   "already; move that away\n",
                   config->file, version, place.text);
-        goto out;
+        return MCPX_ECONFIG;
     }
-    err = schema_copy(db, &how, errors);
-out:
-    mcpx_text_fini(&place);
-    return err;
+    return schema_copy(db, &how, errors);
 }
 
 static enum mcpx_err bring_up_to_date(struct sqlite3 *db, const struct store_config *config,
