@@ -264,26 +264,16 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
     return fail_with(STATUS_REFUSED, "approve", "not approved");
 }
 
-static int carry_out(const struct arguments *arguments, const struct entry *proposal,
-                     struct mcpx_slice to, struct mcpx_text *response)
+static int decide(const struct arguments *arguments, const struct connection *where,
+                  const struct entry *proposal, struct mcpx_slice to)
 {
-    mx_scoped_text payload = {0};
+    MX_SCOPED(ledger_fini) struct ledger now = {.count = 0};
+    mx_scoped_text bound = {0}, payload = {0}, response = {0};
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &to,
                                .to_count = 1,
                                .correlation_id = proposal->id,
                                .timeout_ms = -1};
-
-    request_write_as_proposed(&payload, proposal->payload);
-    draft.payload = mcpx_text_view(&payload);
-    return live_call(arguments, &draft, "the result", response);
-}
-
-static int decide(const struct arguments *arguments, const struct connection *where,
-                  const struct entry *proposal, struct mcpx_slice to)
-{
-    MX_SCOPED(ledger_fini) struct ledger now = {.count = 0};
-    mx_scoped_text response = {0}, bound = {0};
     char digest[PROPOSAL_DIGEST_LEN + 1];
     const struct entry *again;
     int status = show(proposal, to);
@@ -296,8 +286,10 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     /* Somebody else may have decided in the meantime. */
     if (status == STATUS_OK)
         status = proposal_find(where, bound.text, &now, &again);
+    request_write_as_proposed(&payload, proposal->payload);
+    draft.payload = mcpx_text_view(&payload);
     if (status == STATUS_OK)
-        status = carry_out(arguments, proposal, to, &response);
+        status = live_call(arguments, &draft, "the result", &response);
     return status == STATUS_OK ? response_print(arguments, mcpx_text_view(&response)) : status;
 }
 

@@ -77,34 +77,26 @@ static int print_history(const struct arguments *arguments, const struct connect
                                                : "nothing is retained");
 }
 
-static int fetch_and_print(const struct arguments *arguments, const struct connection *where,
-                           const struct filter *filter)
+int cmd_history(const struct arguments *arguments)
 {
     const char *before = arguments_value(arguments, "--before");
     size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
-    bool all = before || filter->kinds || filter->from.text;
-    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
-    const struct entry *end = NULL;
-    int status = fetch_history(where, all ? SIZE_MAX : limit + 1, &ledger);
-
-    if (status == STATUS_OK && before)
-        status = fetch_find(where, &ledger, before, &end);
-    if (status == STATUS_OK)
-        status =
-            print_history(arguments, where, &ledger, filter, end ? end->index : ledger.count);
-    return status;
-}
-
-int cmd_history(const struct arguments *arguments)
-{
     MX_SCOPED(filter_fini) struct filter filter = {.kinds = NULL};
     MX_SCOPED(connection_fini) struct connection where = {0};
+    MX_SCOPED(ledger_fini) struct ledger ledger = {.count = 0};
+    const struct entry *end = NULL;
     int status = filter_read(arguments, &filter);
+    bool all = before || filter.kinds || filter.from.text;
 
+    if (status == STATUS_OK)
+        status = connection_read(arguments, 0, 0, &where);
+    if (status == STATUS_OK)
+        status = fetch_history(&where, all ? SIZE_MAX : limit + 1, &ledger);
+    if (status == STATUS_OK && before)
+        status = fetch_find(&where, &ledger, before, &end);
     if (status != STATUS_OK)
         return status;
-    status = connection_read(arguments, 0, 0, &where);
-    return status == STATUS_OK ? fetch_and_print(arguments, &where, &filter) : status;
+    return print_history(arguments, &where, &ledger, &filter, end ? end->index : ledger.count);
 }
 
 /* ---- chain ---- */

@@ -47,22 +47,6 @@ static void known_fini(struct known *known)
     known->texts = NULL;
 }
 
-/* True when each --known has the form URI=PATH; complains otherwise. */
-static bool known_are_named(const struct arguments *arguments)
-{
-    const struct option_word *word;
-
-    for (size_t at = 0; (word = arguments_next(arguments, "--known", &at));) {
-        const char *equals = strchr(word->value, '=');
-
-        if (equals && equals > word->value && equals[1] != '\0')
-            continue;
-        complain(arguments->command->name, "--known wants URI=PATH");
-        return false;
-    }
-    return true;
-}
-
 /* The URI of a --known, without an empty fragment. */
 static struct mcpx_slice uri_of(const struct option_word *word)
 {
@@ -364,6 +348,8 @@ static int check_words(const struct arguments *arguments, bool is_schema)
 {
     static const char *const about_schema[] = {"--schema", "--known", "--dialect",
                                                "--direction"};
+    const struct option_word *word;
+    size_t at = 0;
 
     for (size_t i = 0; i < sizeof about_schema / sizeof *about_schema && !is_schema; i++)
         if (arguments_have(arguments, about_schema[i]))
@@ -373,7 +359,13 @@ static int check_words(const struct arguments *arguments, bool is_schema)
         return fail_with(STATUS_USAGE, verb, "--schema FILE says which schema");
     if (arguments_have(arguments, "--json") && arguments_have(arguments, "--quiet"))
         return fail_with(STATUS_USAGE, verb, "--json and --quiet exclude each other");
-    return known_are_named(arguments) ? STATUS_OK : STATUS_USAGE;
+    while ((word = arguments_next(arguments, "--known", &at)) != NULL) {
+        size_t uri = strcspn(word->value, "=");
+
+        if (uri == 0 || strlen(word->value) < uri + 2)
+            return fail_with(STATUS_USAGE, verb, "--known wants URI=PATH");
+    }
+    return STATUS_OK;
 }
 
 static int prepare(struct judge *judge, bool is_schema)

@@ -94,42 +94,36 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 }
 
 /*
- * Asks for what is older than an envelope. That may have left the history meanwhile, and all that
- * is older with it: then `more` is false. Whatever else is wrong is asked for again, to be
- * complained of.
+ * Asks for the newest, or for what is older than an envelope. That may have left the history
+ * meanwhile, and all that is older with it: then `more` is false. Whatever else is wrong is asked
+ * for again, to be complained of.
  */
-static int fetch_older(const struct connection *where, struct http_call call,
-                       struct paging *paging, struct mcpx_text *answer)
+static int fetch_page(const struct connection *where, struct paging *paging,
+                      struct mcpx_text *answer)
 {
+    size_t left = paging->order->limit - paging->count;
+    bool is_older = paging->last.len > 0;
+    struct http_call call = {.deadline_ms = paging->order->deadline_ms, .quiet = is_older};
+    mx_scoped_text path = {0};
     int status;
 
-    call.quiet = true;
+    mx_format(&path, "history?limit=%s", left < PAGE ? left : PAGE);
+    if (is_older) {
+        mcpx_text_puts(&path, "&before=");
+        mx_percent_add(&path, mcpx_text_view(&paging->last));
+    }
+    call.path = path.text;
     status = connection_call(where, call, answer);
-    paging->more = status != STATUS_ABSENT;
-    if (status == STATUS_OK || !paging->more)
+    paging->more = status != STATUS_ABSENT || !is_older;
+    if (status == STATUS_OK || !is_older)
+        return status;
+    if (!paging->more)
         return STATUS_OK;
     if (is_late(paging->order))
         return STATUS_TIMEOUT;
     mcpx_text_reset(answer);
     call.quiet = false;
     return connection_call(where, call, answer);
-}
-
-static int fetch_page(const struct connection *where, struct paging *paging,
-                      struct mcpx_text *answer)
-{
-    size_t left = paging->order->limit - paging->count;
-    struct http_call call = {.deadline_ms = paging->order->deadline_ms};
-    mx_scoped_text path = {0};
-
-    mx_format(&path, "history?limit=%s", left < PAGE ? left : PAGE);
-    if (paging->last.len > 0) {
-        mcpx_text_puts(&path, "&before=");
-        mx_percent_add(&path, mcpx_text_view(&paging->last));
-    }
-    call.path = path.text;
-    return paging->last.len > 0 ? fetch_older(where, call, paging, answer)
-                                : connection_call(where, call, answer);
 }
 
 /* No router can make this last for ever: neither with slow pages, nor with ever more of them. */
