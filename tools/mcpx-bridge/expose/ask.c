@@ -170,29 +170,19 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
 
 /* ---- the answer, or none ---- */
 
-/* To the server, under its own id. */
-static void respond_with(struct expose *x, const struct bridge_call *ask,
-                         const struct mcpx_rpc *rpc)
+void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
 {
     struct mcpx_text payload = {0}, result = {0};
+    struct bridge_call *ask;
+    int64_t number;
 
+    if (!bridge_number(rpc->id, &number) ||
+        (ask = bridge_calls_find(&x->asks, number)) == NULL)
+        return;
     expose_ids_restore(x, ask->who.id, rpc->result, &result);
     bridge_add_message(&payload, rpc->text, ask->id, "result", mcpx_text_view(&result));
     respond(x, ask->came_in, payload, false);
     mcpx_text_fini(&result);
-}
-
-void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
-{
-    struct bridge_call *ask;
-    int64_t number;
-
-    if (!bridge_number(rpc->id, &number))
-        return;
-    ask = bridge_calls_find(&x->asks, number);
-    if (!ask)
-        return;
-    respond_with(x, ask, rpc);
     bridge_calls_drop(&x->asks, ask);
 }
 

@@ -243,21 +243,14 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 
 /* ---- taken back ---- */
 
-/* The server knows the request under its number. */
-static void send_cancelled(struct expose *x, const struct bridge_call *call,
-                           struct mcpx_slice reason)
-{
-    expose_send_notice(x, call->who.id, "notifications/cancelled",
-                       mx_formatted("{\"requestId\":%s%s%s}", call->number,
-                                    reason.text ? ",\"reason\":" : "", reason),
-                       mcpx_text_view(&call->sent_in));
-}
-
 void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_slice reason)
 {
     expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     if (call->stage == EXPOSE_REQUESTED)
-        send_cancelled(x, call, reason);
+        expose_send_notice(x, call->who.id, "notifications/cancelled",
+                           mx_formatted("{\"requestId\":%s%s%s}", call->number,
+                                        reason.text ? ",\"reason\":" : "", reason),
+                           mcpx_text_view(&call->sent_in));
     else if (call->stage == EXPOSE_PROPOSED)
         expose_send_withdrawal(x, call->who.id, mcpx_text_view(&call->sent_in), NOBODY_WAITS);
 }

@@ -28,19 +28,6 @@ static void give_up(struct import *import, struct bridge_call *row, int code,
     bridge_calls_drop(&import->asks, row);
 }
 
-/* Remembers a question under the next number of all servers. */
-static struct bridge_call *note(struct import *import, const struct bridge_call *call,
-                                const struct mcpx_rpc *rpc)
-{
-    struct bridge_call question = {.number = ++import->setup.shared->last_ask,
-                                   .who = call->who,
-                                   .id = rpc->id,
-                                   .method = rpc->method,
-                                   .about = call->number};
-
-    return bridge_calls_add(&import->asks, &question);
-}
-
 /* One who never answers must not keep the others from being asked. */
 static bool has_room(const struct bridge_calls *asks, struct bridge_who who)
 {
@@ -90,19 +77,24 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
     import_write(import, 0);
 }
 
-/* Puts the question to whoever's call that is. */
+/* Puts the question to whoever's call that is, under the next number of all servers. */
 static void put(struct import *import, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
-    struct bridge_call *row = note(import, call, rpc);
+    struct bridge_call question = {.number = ++import->setup.shared->last_ask,
+                                   .who = call->who,
+                                   .id = rpc->id,
+                                   .method = rpc->method,
+                                   .about = call->number};
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &call->who.id,
                                .to_count = 1,
                                .correlation_id = call->came_in,
                                .payload = rpc->text,
-                               .timeout_ms = import->config->question_ms};
+                               .timeout_ms = import->config->question_ms,
+                               .tag = (void *)(uintptr_t)question.number};
 
+    bridge_calls_add(&import->asks, &question);
     call->was_asked = true;
-    draft.tag = (void *)(uintptr_t)row->number;
     import_want_send(import, call->who.topic, &draft);
 }
 
