@@ -214,14 +214,6 @@ static void pass_notification(struct expose *x, const struct mcpx_event *event)
         pass_same(x, from, event->rpc);
 }
 
-/* Calls that waited for the topic now wait for its servers. */
-static void shorten_held(struct expose *x)
-{
-    for (struct bridge_call *held = x->held.first; held; held = held->next)
-        if (held->due_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
-            held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
-}
-
 static void joined(struct expose *x, const struct mcpx_event *event)
 {
     bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
@@ -230,7 +222,10 @@ static void joined(struct expose *x, const struct mcpx_event *event)
         expose_note(x, MCPX_SLICE("the topic is within reach again"));
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
-    shorten_held(x);
+    /* Calls that waited for the topic now wait for its servers. */
+    for (struct bridge_call *held = x->held.first; held; held = held->next)
+        if (held->due_ms > x->now.mono_ms + EXPOSE_HOLD_MS)
+            held->due_ms = x->now.mono_ms + EXPOSE_HOLD_MS;
     expose_probe_rejoined(x, again);
 }
 

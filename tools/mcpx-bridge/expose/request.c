@@ -214,15 +214,6 @@ bool expose_invoke(struct expose *x, const struct expose_request *request)
     return is_done;
 }
 
-/* The envelope's id is known only now, and its call may be over. */
-static void take_back_sent(struct expose *x, const struct mcpx_draft *draft,
-                           struct mcpx_slice envelope)
-{
-    expose_want(x, BRIDGE_FORGET, envelope);
-    if (strcmp(draft->type, "mcp/proposal") == 0)
-        expose_send_withdrawal(x, draft->to[0], envelope, NOBODY_WAITS);
-}
-
 void expose_sent(struct expose *x, const struct mcpx_draft *draft,
                  const struct bridge_outcome *outcome)
 {
@@ -231,8 +222,11 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 
     if (call && !err)
         mcpx_text_slice(&call->sent_in, outcome->id);
-    else if (!err)
-        take_back_sent(x, draft, outcome->id);
+    if (!call && !err) { /* its call is over, and its id known only now */
+        expose_want(x, BRIDGE_FORGET, outcome->id);
+        if (strcmp(draft->type, "mcp/proposal") == 0)
+            expose_send_withdrawal(x, draft->to[0], outcome->id, NOBODY_WAITS);
+    }
     if (call && call->stage == EXPOSE_PROPOSED && !call->is_again)
         expose_proposed(x, call, err);
     else if (call && err && expose_call_is_probe(call) && !call->is_again)

@@ -11,16 +11,6 @@
 /* Most columns of a sender's text in a line for people. */
 enum { SHOWN_MAX = 160 };
 
-/* In quotes, so that a text cannot look like the next word of the line. */
-static void add_visible(struct mcpx_text *out, struct mcpx_slice text)
-{
-    struct mcpx_text quoted = {0};
-
-    mcpx_json_add_string(&quoted, text);
-    text_visible_short(out, mcpx_text_view(&quoted), SHOWN_MAX);
-    mcpx_text_fini(&quoted);
-}
-
 /* `,"name":"text"`, or nothing when the text is absent. */
 static void add_fact(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
@@ -28,12 +18,17 @@ static void add_fact(struct mcpx_text *out, const char *name, struct mcpx_slice 
         mcpx_json_add_member(out, name, text);
 }
 
+/* In quotes, so that a text cannot look like the next word of the line. */
 static void add_words(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
+    struct mcpx_text quoted = {0};
+
     if (!text.text)
         return;
+    mcpx_json_add_string(&quoted, text);
     mx_format(out, " %s=", name);
-    add_visible(out, text);
+    text_visible_short(out, mcpx_text_view(&quoted), SHOWN_MAX);
+    mcpx_text_fini(&quoted);
 }
 
 void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict verdict,

@@ -235,11 +235,6 @@ static size_t longest_idle(const struct import_pool *pool, struct mcpx_slice ide
     return longest;
 }
 
-static size_t share_of_one(const struct import_pool *pool)
-{
-    return pool->config.isolate_max < OF_ONE ? 1 : pool->config.isolate_max / OF_ONE;
-}
-
 static size_t free_slot(const struct import_pool *pool)
 {
     size_t i = 1;
@@ -254,7 +249,8 @@ static size_t make_slot(struct import_pool *pool, struct bridge_who who, const c
 {
     struct mcpx_slice identity = mcpx_identity_of(who.id), nobody = {0};
     bool is_full = count_slots(pool, nobody) >= pool->config.isolate_max;
-    bool has_share = count_slots(pool, identity) < share_of_one(pool);
+    size_t share = pool->config.isolate_max < OF_ONE ? 1 : pool->config.isolate_max / OF_ONE;
+    bool has_share = count_slots(pool, identity) < share;
     size_t victim = longest_idle(pool, identity);
     size_t at = free_slot(pool);
     char *id;

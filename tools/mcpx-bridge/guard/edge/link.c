@@ -78,11 +78,6 @@ static bool has_room(const struct mx_stream *stream)
 
 /* ---- the whole ---- */
 
-static bool is_over(const struct guard_link *link)
-{
-    return link->router.has_ended || guard_passage_end(link->passage);
-}
-
 /*
  * From now on bytes of the agent are read and dropped: closing with unread bytes could destroy
  * what the agent has not read yet.
@@ -110,7 +105,7 @@ static void settle(struct guard_link *link)
         guard_link_break(link);
         return;
     }
-    over = is_over(link);
+    over = link->router.has_ended || guard_passage_end(link->passage);
     if (over)
         start_lingering(link);
     else if (!guard_passage_is_waiting(link->passage))

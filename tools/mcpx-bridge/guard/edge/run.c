@@ -47,13 +47,6 @@ static void on_ended(uv_process_t *process, int64_t code, int signal)
     stop_all(server);
 }
 
-static void tell_address(const struct guard_server *server)
-{
-    setenv("MCPX_URL", server->url, 1);
-    setenv("MCPX_GATEWAY", server->gateway, 1);
-    setenv("GATEWAY_URL", server->gateway, 1);
-}
-
 static int start_command(struct guard_server *server)
 {
     uv_stdio_container_t stdio[3];
@@ -66,7 +59,9 @@ static int start_command(struct guard_server *server)
     };
     int err;
 
-    tell_address(server);
+    setenv("MCPX_URL", server->url, 1);
+    setenv("MCPX_GATEWAY", server->gateway, 1);
+    setenv("GATEWAY_URL", server->gateway, 1);
     for (int i = 0; i < 3; i++) {
         stdio[i].flags = UV_INHERIT_FD;
         stdio[i].data.fd = i;

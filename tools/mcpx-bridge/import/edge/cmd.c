@@ -191,13 +191,6 @@ static int read_topics(const struct arguments *arguments, struct topics *topics)
     return status;
 }
 
-static void free_topics(struct topics *topics)
-{
-    for (size_t i = 0; i < topics->count; i++)
-        connection_fini(&topics->connections[i]);
-    free(topics);
-}
-
 static int check_options(const struct arguments *arguments)
 {
     bool isolates = arguments_have(arguments, "--isolate");
@@ -268,7 +261,9 @@ int cmd_import(const struct arguments *arguments)
         status = bridge_terms_read("import", arguments, &terms);
     if (status == STATUS_OK)
         status = import_to_topics(arguments, roots.len ? roots.text : NULL, &terms, topics);
-    free_topics(topics);
+    for (size_t i = 0; i < topics->count; i++)
+        connection_fini(&topics->connections[i]);
+    free(topics);
     bridge_terms_fini(&terms);
     mcpx_text_fini(&roots);
     return status;
