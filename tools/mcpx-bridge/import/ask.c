@@ -133,11 +133,6 @@ void import_asked(struct import *import, const void *tag, const struct bridge_ou
     give_up(import, row, BRIDGE_NO_METHOD, mcpx_strerror(err));
 }
 
-bool import_has_asked(const struct import *import, const void *tag)
-{
-    return bridge_calls_of_tag(&import->asks, tag) != NULL;
-}
-
 /* Tells the participant that its answer is not needed any more. */
 static void take_back(struct import *import, const struct bridge_call *row)
 {

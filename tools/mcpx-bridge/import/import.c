@@ -59,7 +59,9 @@ void import_free(struct import *import)
     bridge_calls_fini(&import->calls);
     bridge_calls_fini(&import->asks);
     import_subs_fini(&import->subs);
-    import_tools_fini(&import->tools);
+    mcpx_tools_free(import->tools.known);
+    mcpx_tools_free(import->tools.coming);
+    mcpx_text_fini(&import->tools.doubts);
     mcpx_text_fini(&import->greeting);
     mcpx_text_fini(&import->outage);
     mcpx_text_fini(&import->outage_data);
@@ -136,8 +138,8 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
 }
 
 /* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
-static struct bridge_call *meant_by(const struct import *import, size_t topic,
-                                    const struct mcpx_event *event)
+struct bridge_call *import_call_of(const struct import *import, size_t topic,
+                                   const struct mcpx_event *event)
 {
     struct bridge_who who = {topic, event->envelope->from};
     struct mcpx_slice about = event->envelope->correlation_id;
@@ -151,15 +153,9 @@ static struct bridge_call *meant_by(const struct import *import, size_t topic,
     return call;
 }
 
-bool import_is_waiting(const struct import *import, size_t topic,
-                       const struct mcpx_event *event)
-{
-    return meant_by(import, topic, event) != NULL;
-}
-
 static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
 {
-    struct bridge_call *call = meant_by(import, topic, event);
+    struct bridge_call *call = import_call_of(import, topic, event);
     struct mcpx_text number;
 
     if (!call)
@@ -278,19 +274,6 @@ static void on_topic_gone(struct import *import, size_t topic)
         import_abandon(import, call);
     }
     left(import, (struct bridge_who){topic, {0}});
-}
-
-size_t import_under_way(const struct import *import, struct bridge_who who, size_t *longest)
-{
-    const struct bridge_holder *holder = bridge_calls_holder(&import->calls, who);
-
-    *longest = holder ? holder->longest : 0;
-    return holder ? holder->calls : 0;
-}
-
-bool import_is_in_use(const struct import *import)
-{
-    return import->calls.holder_count > 0 || import->subs.count > 0 || import->asks.count > 0;
 }
 
 static void told(struct import *import, enum mcpx_err err)

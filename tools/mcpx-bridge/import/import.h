@@ -75,9 +75,6 @@ size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri
 
 struct import;
 
-/** True when this tag is that of a question of this server. */
-bool import_has_asked(const struct import *import, const void *tag);
-
 /** The server asks for something. */
 void import_ask(struct import *import, const struct mcpx_rpc *rpc);
 
@@ -124,9 +121,6 @@ struct import_tools {
     struct mcpx_text doubts;
 };
 
-/** Frees all. */
-void import_tools_fini(struct import_tools *tools);
-
 /**
  * The server is ready, or says that its list changed. Does nothing without terms.
  *
@@ -153,9 +147,6 @@ void import_tools_down(struct import *import);
 
 /** Does what is due. */
 bool import_tools_tick(struct import *import, struct mcpx_now now);
-
-/** mono_ms at which that is; INT64_MAX: never. */
-int64_t import_tools_deadline(const struct import *import);
 
 /* ---- all of it ---- */
 
@@ -288,18 +279,9 @@ void import_event(struct import *import, size_t topic, const struct mcpx_event *
 void import_done(struct import *import, const struct bridge_row *row,
                  const struct bridge_outcome *outcome);
 
-/** True when a notification is about a call of its sender that this server has. */
-bool import_is_waiting(const struct import *import, size_t topic,
-                       const struct mcpx_event *event);
-
-/**
- * How many requests that participant has under way, all its instances together; `longest` is the
- * longest answer since it last had none.
- */
-size_t import_under_way(const struct import *import, struct bridge_who who, size_t *longest);
-
-/** True while participants wait for something, or have subscribed to something. */
-bool import_is_in_use(const struct import *import);
+/** The call of its sender that a notification is about; NULL when this server has none. */
+struct bridge_call *import_call_of(const struct import *import, size_t topic,
+                                   const struct mcpx_event *event);
 
 /** The server wrote a line. */
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);

@@ -175,13 +175,15 @@ static void start_waiting(struct import_pool *pool)
 static void settle(struct import_pool *pool, size_t number, struct mcpx_now now)
 {
     struct slot *slot = &pool->slots[number];
+    const struct import *import = slot->import;
 
     if (number == 0 || slot->phase != SLOT_RUNNING)
         return;
     if (import_failure(slot->import)) {
         import_say(slot->import, "%s", import_failure(slot->import));
         stop(pool, number);
-    } else if (import_is_in_use(slot->import)) {
+    } else if (import->calls.holder_count > 0 || import->subs.count > 0 ||
+               import->asks.count > 0) {
         slot->idle_at = INT64_MAX;
     } else if (slot->idle_at == INT64_MAX) {
         slot->idle_at = now.mono_ms + pool->config.isolate_idle_ms;
@@ -283,13 +285,15 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
 {
     struct bridge_who who = {topic, event->envelope->from};
     const char *why = "too many answers wait to be sent to you (--answers-max)";
-    size_t at = 0, under_way, longest;
+    const struct bridge_holder *holder;
+    size_t at = 0;
     bool is_own = pool->config.isolate_max && !import_is_shared(event->rpc->method), is_full;
 
     if (is_own)
         at = slot_of(pool, who);
-    under_way = import_under_way(pool->slots[at].import, who, &longest);
-    is_full = import_turns_are_full(&pool->turns, topic, who.id, under_way, longest);
+    holder = bridge_calls_holder(&pool->slots[at].import->calls, who);
+    is_full = import_turns_are_full(&pool->turns, topic, who.id, holder ? holder->calls : 0,
+                                    holder ? holder->longest : 0);
     if (is_own && !at && !is_full)
         at = make_slot(pool, who, &why);
     if (is_full || (is_own && !at)) {
@@ -310,7 +314,7 @@ static void on_notification(struct import_pool *pool, size_t topic,
 
     if (!at && pool->config.isolate_max && !cancels)
         return;
-    if (at && cancels && !import_is_waiting(pool->slots[at].import, topic, event))
+    if (at && cancels && !import_call_of(pool->slots[at].import, topic, event))
         at = 0;
     import_event(pool->slots[at].import, topic, event, now);
     settle(pool, at, now);
@@ -322,8 +326,8 @@ static void on_own(struct import_pool *pool, size_t topic, const struct mcpx_eve
 {
     size_t at = pool->size;
 
-    while (--at > 0 &&
-           !(pool->slots[at].import && import_has_asked(pool->slots[at].import, event->tag)))
+    while (--at > 0 && !(pool->slots[at].import &&
+                         bridge_calls_of_tag(&pool->slots[at].import->asks, event->tag)))
         ;
     import_event(pool->slots[at].import, topic, event, now);
     settle(pool, at, now);

@@ -433,11 +433,12 @@ void import_tick(struct import *import, struct mcpx_now now)
 
 int64_t import_deadline(const struct import *import)
 {
-    int64_t first = import->calls.count ? import->calls.due_ms : INT64_MAX;
+    const int64_t dues[] = {import->calls.count ? import->calls.due_ms : INT64_MAX,
+                            import->era_at, import->handshake_at, import->tools.ends_at,
+                            import->tools.due_at};
+    int64_t first = INT64_MAX;
 
-    if (import->era_at < first)
-        first = import->era_at;
-    if (import_tools_deadline(import) < first)
-        first = import_tools_deadline(import);
-    return import->handshake_at < first ? import->handshake_at : first;
+    for (size_t i = 0; i < sizeof dues / sizeof *dues; i++)
+        first = dues[i] < first ? dues[i] : first;
+    return first;
 }

@@ -20,13 +20,6 @@ enum { READS_MAX = 4, OFTEN_MS = 1000 };
 /* So many lists in a row do calls wait for when each has changed by the time it is there. */
 enum { PATIENCE = 3 };
 
-void import_tools_fini(struct import_tools *tools)
-{
-    mcpx_tools_free(tools->known);
-    mcpx_tools_free(tools->coming);
-    mcpx_text_fini(&tools->doubts);
-}
-
 bool import_tools_are_declared(const struct import *import)
 {
     return mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "capabilities"),
@@ -205,11 +198,4 @@ bool import_tools_tick(struct import *import, struct mcpx_now now)
         return import->tools.due_at <= now.mono_ms && import_tools_ask(import, now);
     import_drop_own(import, IMPORT_TOOLS);
     return fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
-}
-
-int64_t import_tools_deadline(const struct import *import)
-{
-    const struct import_tools *tools = &import->tools;
-
-    return tools->ends_at < tools->due_at ? tools->ends_at : tools->due_at;
 }
