@@ -13,11 +13,13 @@
 #define SETTING "limits.message_bytes"
 
 void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
-                      struct mcpx_slice message, struct mcpx_slice data)
+                      struct mcpx_slice message, const struct mcpx_text *data)
 {
+    struct mcpx_slice more = data ? mcpx_text_view(data) : (struct mcpx_slice){0};
+
     mx_format(
         out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":%s,\"message\":%q%s%s}}",
-        id.text ? id : MCPX_SLICE("null"), code, message, data.text ? ",\"data\":" : "", data);
+        id.text ? id : MCPX_SLICE("null"), code, message, more.len ? ",\"data\":" : "", more);
 }
 
 void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_slice result)

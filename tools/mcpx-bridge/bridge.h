@@ -32,10 +32,10 @@ enum bridge_code {
  *
  * id        raw JSON; absent = null
  * message   a sentence for people, UTF-8, not escaped
- * data      raw JSON; absent = no such member
+ * data      JSON; NULL or empty = no such member
  */
 void bridge_add_error(struct mcpx_text *out, struct mcpx_slice id, int code,
-                      struct mcpx_slice message, struct mcpx_slice data);
+                      struct mcpx_slice message, const struct mcpx_text *data);
 
 /** Appends a JSON-RPC result as one message. `id` and `result` are raw JSON. */
 void bridge_add_result(struct mcpx_text *out, struct mcpx_slice id, struct mcpx_slice result);

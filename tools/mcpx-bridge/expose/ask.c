@@ -42,7 +42,7 @@ static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
 
     bridge_add_too_big(&message, &data, "the client's answer", payload.len, max);
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
-                     mcpx_text_view(&message), mcpx_text_view(&data));
+                     mcpx_text_view(&message), &data);
     expose_note_text(x, message);
     respond(x, envelope, error, true);
     mcpx_text_fini(&data);
@@ -62,7 +62,7 @@ static void respond_error(struct expose *x, struct mcpx_slice envelope, struct m
 {
     struct mcpx_text payload = {0};
 
-    bridge_add_error(&payload, id, code, mcpx_slice_of(message), (struct mcpx_slice){0});
+    bridge_add_error(&payload, id, code, mcpx_slice_of(message), NULL);
     respond(x, envelope, payload, false);
 }
 

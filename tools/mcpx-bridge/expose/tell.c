@@ -77,8 +77,7 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
 {
     struct mcpx_text out = {0};
 
-    bridge_add_error(&out, id, code, message,
-                     data ? mcpx_text_view(data) : (struct mcpx_slice){0});
+    bridge_add_error(&out, id, code, message, data);
     expose_tell(x, out);
 }
 

@@ -15,8 +15,7 @@ static void tell_server(struct import *import, struct mcpx_slice rpc_id, int cod
                         const char *message)
 {
     mcpx_text_reset(&import->line);
-    bridge_add_error(&import->line, rpc_id, code, mcpx_slice_of(message),
-                     (struct mcpx_slice){0});
+    bridge_add_error(&import->line, rpc_id, code, mcpx_slice_of(message), NULL);
     import_write(import, 0);
 }
 

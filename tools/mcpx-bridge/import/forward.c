@@ -327,11 +327,11 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 }
 
 /* The members of an object without "reason", which is said in another place. */
-static void add_more(struct mcpx_text *out, struct mcpx_slice data)
+static void add_more(struct mcpx_text *out, const struct mcpx_text *data)
 {
     struct mcpx_json_walk walk;
 
-    mcpx_json_walk_start(&walk, data);
+    mcpx_json_walk_start(&walk, data ? mcpx_text_view(data) : (struct mcpx_slice){0});
     while (mcpx_json_walk_next(&walk))
         if (!mcpx_json_walk_at(&walk, "reason"))
             mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
@@ -351,7 +351,7 @@ static bool admit_late(struct import *import, struct bridge_call *call)
 }
 
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
-                   const char *message, struct mcpx_slice data)
+                   const char *message, const struct mcpx_text *data)
 {
     struct mcpx_call_end end = {
         .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
@@ -375,14 +375,15 @@ void import_refuse_for_outage(struct import *import, struct bridge_call *call)
 {
     import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                   import->outage.text ? import->outage.text : "the server is not ready",
-                  mcpx_text_view(&import->outage_data));
+                  &import->outage_data);
 }
 
 /* ---- an answer that the router does not take ---- */
 
 /* The error of what cannot be sent, in the words of the terms where there are some. */
 static void add_error(struct import *import, const struct bridge_row *row,
-                      enum mcpx_cause cause, struct mcpx_slice message, struct mcpx_slice data)
+                      enum mcpx_cause cause, struct mcpx_slice message,
+                      const struct mcpx_text *data)
 {
     struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
     struct mcpx_text error = {0}, more = {0};
@@ -405,8 +406,7 @@ static void add_too_large(struct import *import, const struct bridge_row *row)
     struct mcpx_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
-    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message),
-              mcpx_text_view(&data));
+    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message), &data);
     import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
                (int)row->who.len, row->who.text, message.text ? message.text : "too large");
     mcpx_text_fini(&message);
@@ -424,8 +424,7 @@ static bool add_substitute(struct import *import, const struct bridge_row *row,
         add_too_large(import, row);
     else
         add_error(import, row, MCPX_CAUSE_EXHAUSTED,
-                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"),
-                  (struct mcpx_slice){0});
+                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"), NULL);
     return true;
 }
 

@@ -108,7 +108,7 @@ void import_turn_away(struct import *import, size_t topic, const struct mcpx_eve
     struct bridge_call *call = add_call(import, topic, event);
 
     call->is_turned_away = true;
-    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, message, (struct mcpx_slice){0});
+    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, message, NULL);
     import->calls.last_number--; /* which nobody has heard of */
 }
 
@@ -120,12 +120,11 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
 
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->wait_ms);
     if (fault)
-        import_refuse(import, call, MCPX_CAUSE_INPUT, fault, (struct mcpx_slice){0});
+        import_refuse(import, call, MCPX_CAUSE_INPUT, fault, NULL);
     else if (!bridge_may_have(call->holder->calls, import->calls.count,
                               import->config->calls_max))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                      "you have as many requests under way as the bridge has room for",
-                      (struct mcpx_slice){0});
+                      "you have as many requests under way as the bridge has room for", NULL);
     else if (import_takes(import, call->method))
         import_forward(import, call, now);
     else if (import->over)
@@ -134,7 +133,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
                               import->config->wait_bytes))
         import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                       "the server is not ready, and too many bytes of yours wait for it",
-                      (struct mcpx_slice){0});
+                      NULL);
 }
 
 /* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
@@ -228,8 +227,7 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     else
         snprintf(reason, sizeof reason, "%s", mcpx_violation_text(event->violation));
     mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, id, BRIDGE_KIND, mcpx_slice_of(reason),
-                     (struct mcpx_slice){0});
+    bridge_add_error(&import->text, id, BRIDGE_KIND, mcpx_slice_of(reason), NULL);
     draft.to = &envelope->from;
     draft.correlation_id = envelope->id;
     draft.payload = text_whole(&import->text);
@@ -296,7 +294,7 @@ static void write_failed(struct import *import, int64_t id, enum mcpx_err err)
         import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                       err == MCPX_ELIMIT ? "the server does not read its input"
                                          : "the server is gone: it reads no more",
-                      (struct mcpx_slice){0});
+                      NULL);
 }
 
 void import_done(struct import *import, const struct bridge_row *row,

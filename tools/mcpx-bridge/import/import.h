@@ -408,11 +408,9 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);
 
-/**
- * Answers it with an error of ours, and drops it. `data` is a raw object, or absent.
- */
+/** Answers it with an error of ours, and drops it. `data` is a JSON object; NULL: none. */
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
-                   const char *message, struct mcpx_slice data);
+                   const char *message, const struct mcpx_text *data);
 
 /** Answers it with import->outage, and drops it. */
 void import_refuse_for_outage(struct import *import, struct bridge_call *call);

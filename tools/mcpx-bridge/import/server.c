@@ -32,7 +32,7 @@ static void refuse_subscription(struct import *import, struct bridge_call *call)
     import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                   "the bridge has no room for another subscription of yours; you would hear "
                   "no updates",
-                  (struct mcpx_slice){0});
+                  NULL);
 }
 
 /* What makes it unfit to be passed on; NULL when nothing does. */
@@ -54,7 +54,7 @@ static void refuse_malformed(struct import *import, struct bridge_call *call, co
     char message[200];
 
     snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s", why);
-    import_refuse(import, call, MCPX_CAUSE_FAILED, message, (struct mcpx_slice){0});
+    import_refuse(import, call, MCPX_CAUSE_FAILED, message, NULL);
 }
 
 static void answer_participant(struct import *import, struct bridge_call *call,
@@ -211,7 +211,7 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
     else if (is_answer && !id.text)
         call = sole_call(&import->calls);
     if (call && call->purpose == IMPORT_PARTICIPANT)
-        import_refuse(import, call, cause, message, (struct mcpx_slice){0});
+        import_refuse(import, call, cause, message, NULL);
     else if (is_answer)
         import_say(import, "whose answer that was cannot be known; its request times out");
 }
@@ -399,8 +399,7 @@ static void give_up_waiting(struct import *import, struct bridge_call *call)
         return;
     }
     import_cancel(import, call, "timed out");
-    import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time",
-                  (struct mcpx_slice){0});
+    import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time", NULL);
 }
 
 /* Somebody is asked about this call. */

@@ -169,7 +169,7 @@ void http_client_refuse(struct http_client *client, int status, const char *sent
 
     bridge_add_error(&body, mcpx_text_view(&client->id),
                      is_busy ? BRIDGE_UNAVAILABLE : BRIDGE_BAD_REQUEST,
-                     mcpx_slice_of(sentence), (struct mcpx_slice){0});
+                     mcpx_slice_of(sentence), NULL);
     send_answer(client, status, text_whole(&body));
     mcpx_text_fini(&body);
 }
