@@ -33,28 +33,24 @@ static void respond(struct expose *x, struct mcpx_slice envelope, struct mcpx_te
     bridge_output_put(&x->output, row, payload);
 }
 
-/* The server is told why the client's answer does not come. */
-static void respond_too_big(struct expose *x, struct mcpx_slice envelope,
-                            struct mcpx_slice payload)
+void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err)
 {
-    size_t max = x->view.message_max(x->view.user);
+    struct mcpx_slice payload = row->action.text;
     struct mcpx_text message = {0}, data = {0}, error = {0};
 
-    bridge_add_too_big(&message, &data, "the client's answer", payload.len, max);
+    if (err != MCPX_ETOOBIG || row->is_substitute) {
+        expose_note_text(x, mx_formatted("a server's request could not be answered: %s",
+                                         mcpx_strerror(err)));
+        return;
+    }
+    /* The server is told why the client's answer does not come. */
+    bridge_add_too_big(&message, &data, "the client's answer", payload.len,
+                       x->view.message_max(x->view.user));
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
                      mcpx_text_view(&message), &data);
     expose_note_text(x, message);
-    respond(x, envelope, error, true);
+    respond(x, row->action.about, error, true);
     mcpx_text_fini(&data);
-}
-
-void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum mcpx_err err)
-{
-    if (err == MCPX_ETOOBIG && !row->is_substitute)
-        respond_too_big(x, row->action.about, row->action.text);
-    else
-        expose_note_text(x, mx_formatted("a server's request could not be answered: %s",
-                                         mcpx_strerror(err)));
 }
 
 static void respond_error(struct expose *x, struct mcpx_slice envelope, struct mcpx_slice id,

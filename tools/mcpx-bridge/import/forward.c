@@ -413,27 +413,18 @@ static void add_too_large(struct import *import, const struct bridge_row *row)
     mcpx_text_fini(&data);
 }
 
-/* The requester gets a sentence instead, which may still fit. False when there is none. */
-static bool add_substitute(struct import *import, const struct bridge_row *row,
-                           enum mcpx_err err)
-{
-    mcpx_text_reset(&import->text);
-    if (row->is_substitute || (err != MCPX_ETOOBIG && err != MCPX_ELIMIT))
-        return false;
-    if (err == MCPX_ETOOBIG)
-        add_too_large(import, row);
-    else
-        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
-                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"), NULL);
-    return true;
-}
-
 void import_answer_failed(struct import *import, const struct bridge_row *row,
                           enum mcpx_err err)
 {
     struct bridge_row substitute = *row;
 
-    if (add_substitute(import, row, err)) {
+    mcpx_text_reset(&import->text);
+    if (!row->is_substitute && err == MCPX_ETOOBIG)
+        add_too_large(import, row);
+    else if (!row->is_substitute && err == MCPX_ELIMIT)
+        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
+                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"), NULL);
+    if (import->text.len) { /* a sentence instead, which may still fit */
         substitute.action.text = text_whole(&import->text);
         substitute.is_substitute = true;
         import_want(import, substitute);
