@@ -191,7 +191,7 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
                                   struct mcpx_slice participant)
 {
     struct mcpx_handshake handshake = terms->handshake;
-    struct mx_arena arena = {0};
+    MX_SCOPED(mx_arena_fini) struct mx_arena arena = {0};
     mx_scoped_text document = {0};
     size_t before = out->len;
     enum mcpx_err err = MCPX_ENOMEM;
@@ -209,7 +209,6 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
         err = MCPX_ENOMEM;
     if (err)
         out->len = before;
-    mx_arena_fini(&arena);
     return err;
 }
 

@@ -243,12 +243,11 @@ static bool add_entry(struct mcpx_tools *tools, struct mx_tree *tree, struct mcp
 
 static enum mcpx_err add_page(struct mcpx_tools *tools, struct mcpx_slice list)
 {
-    struct mx_tree tree = {0};
+    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
     bool is_added = true;
 
     MCPX_JSON_EACH_WHILE(is_added, walk, list)
         is_added = add_entry(tools, &tree, walk.value);
-    mx_tree_fini(&tree);
     return is_added ? MCPX_OK : MCPX_ENOMEM;
 }
 
@@ -354,7 +353,7 @@ static enum mcpx_err compile(struct mcpx_tools *tools, const struct tool *tool,
     struct mcpx_slice entry = {tool->text.text + tool->name.len,
                                tool->text.len - tool->name.len};
     struct mcpx_schema_options options = {.pointer = mcpx_slice_of(side->pointer)};
-    struct mcpx_schema_report report = {0};
+    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
     enum mcpx_err err;
 
     if (!side->declared) {
@@ -362,10 +361,7 @@ static enum mcpx_err compile(struct mcpx_tools *tools, const struct tool *tool,
         options.pointer = MCPX_SLICE("");
     }
     err = mcpx_schema_compile(tools->shelf, entry, &options, &report, out);
-    if (err == MCPX_EINVALID)
-        err = refuse(side, &report.errors[0]);
-    mcpx_schema_report_fini(&report);
-    return err;
+    return err == MCPX_EINVALID ? refuse(side, &report.errors[0]) : err;
 }
 
 void mcpx_tools_doubts_add(struct mcpx_text *out, struct mcpx_tools *tools)

@@ -54,7 +54,7 @@ struct mx_journal {
 
 static void tell(struct mx_journal *journal, struct log *log, const char *why)
 {
-    struct mcpx_text sentence;
+    mx_scoped_text sentence = {0};
 
     if (log->told)
         return;
@@ -63,7 +63,6 @@ static void tell(struct mx_journal *journal, struct log *log, const char *why)
                             &journal->dir, log->folder, why);
     journal->config.complain(journal->config.user,
                              sentence.failed ? "log: out of memory" : sentence.text);
-    mcpx_text_fini(&sentence);
 }
 
 static void tell_of_system(struct mx_journal *journal, struct log *log)

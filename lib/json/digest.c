@@ -139,7 +139,7 @@ struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree)
 enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
                                  struct mcpx_fault *fault)
 {
-    struct mx_tree tree = {0};
+    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
     size_t len = out->len;
     enum mcpx_err err = mx_tree_read(&tree, json, fault);
 
@@ -150,7 +150,6 @@ enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
     }
     if (!err && mcpx_text_reserve(out, json.len))
         mx_canonical_value(out, &tree, 0);
-    mx_tree_fini(&tree);
     if (!err && out->failed)
         err = MCPX_ENOMEM;
     if (err && out->text) {

@@ -223,8 +223,7 @@ static enum mcpx_err compile(struct mx_matcher *matcher, struct mcpx_slice text)
 /* Gives the set a program, if it is one for which that is worth while. */
 static enum mcpx_err build(struct mx_matcher *matcher, const struct mcpx_capset *set)
 {
-    struct mcpx_text text = {0};
-    enum mcpx_err err;
+    mx_scoped_text text = {0};
 
     for (size_t i = 0; i < set->grant_count + set->deny_count; i++)
         if (mx_pattern_is_costly(&set->patterns[i]))
@@ -232,11 +231,9 @@ static enum mcpx_err build(struct mx_matcher *matcher, const struct mcpx_capset 
     if (set->grant_count == 0)
         return MCPX_OK;
     write_program(&text, set);
-    err = text.failed ? MCPX_ENOMEM : MCPX_OK;
-    if (!err && text.len <= TEXT_MAX)
-        err = compile(matcher, mcpx_text_view(&text));
-    mcpx_text_fini(&text);
-    return err;
+    if (text.failed)
+        return MCPX_ENOMEM;
+    return text.len <= TEXT_MAX ? compile(matcher, mcpx_text_view(&text)) : MCPX_OK;
 }
 
 /* A conditional grant covers the kind: 0 goes on to the match, 1 to the next alternative. */

@@ -173,7 +173,7 @@ static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *opti
 {
     struct mx_dialect base = mx_dialect_default(options->dialect);
     struct mx_manner own = {0, 0};
-    struct mx_tree tree = {0};
+    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
     bool found = false, good = true;
 
     for (int i = 0; i < BASES_MAX && good && !found; i++) {
@@ -193,7 +193,6 @@ static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *opti
         }
         found = uri->len == 0 || find_builtin(mcpx_text_view(uri), &base);
     }
-    mx_tree_fini(&tree);
     out->manner = base.manner;
     if (own.vocabularies && base.manner.draft == MX_DRAFT_2020_12)
         out->manner.vocabularies = own.vocabularies;

@@ -290,7 +290,7 @@ static enum mcpx_err schema_make(const struct metas *metas, struct mcpx_slice te
  */
 static bool metas_make(struct metas *metas)
 {
-    struct mcpx_schema_report report = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
+    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
     bool made = true;
 
     for (int i = MCPX_DIALECT_2020_12; i <= MCPX_DIALECT_DRAFT_07 && made; i++) {
@@ -300,7 +300,6 @@ static bool metas_make(struct metas *metas)
         made =
             schema_make(metas, meta->text, &options, &report, &metas->schemas[i]) == MCPX_OK;
     }
-    mcpx_schema_report_fini(&report);
     return made;
 }
 
@@ -370,7 +369,7 @@ static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
                          struct mcpx_schema_report *report)
 {
     struct mcpx_fault fault = {"must have one value at the pointer", "", 0};
-    struct mx_tree tree = {0};
+    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
     enum mcpx_err err = mx_tree_read(&tree, *text, &fault);
     uint32_t node;
 
@@ -379,7 +378,6 @@ static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
     else if (err != MCPX_ENOMEM)
         err = mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
                               mcpx_slice_of(fault.reason));
-    mx_tree_fini(&tree);
     return err;
 }
 
@@ -436,7 +434,7 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
                                   struct mcpx_schema_report *report, struct mcpx_schema **out)
 {
     static const struct mcpx_schema_options defaults = {.dialect = MCPX_DIALECT_2020_12};
-    struct mcpx_schema_report unread = {MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
+    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report unread = {0};
     char fingerprint[MCPX_SHA256_LEN + 1] = "";
     struct mcpx_schema *schema;
     bool is_kept;
@@ -461,7 +459,6 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
     }
     if (!err)
         err = schema_make(&shelf->metas, text, options, report, &schema);
-    mcpx_schema_report_fini(&unread);
     if (err)
         return err;
     memcpy(schema->fingerprint, fingerprint, sizeof schema->fingerprint);

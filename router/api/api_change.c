@@ -306,7 +306,7 @@ static bool reaches(void *reach, struct mcpx_slice topic)
 {
     const struct kick *kick = reach;
     const struct api_call *call = kick->call;
-    struct http_reply ignored = {.err = MCPX_OK};
+    MX_SCOPED(http_reply_fini) struct http_reply ignored = {.err = MCPX_OK};
     struct grant *own;
     bool reached;
 
@@ -316,7 +316,6 @@ static bool reaches(void *reach, struct mcpx_slice topic)
     reached = own && authority_has(own->capset, "admin/kick", call->now.wall_ms) &&
               !orders_refuse(own->capset, kick->standing, call->now.wall_ms);
     grant_unref(own);
-    http_reply_fini(&ignored);
     return reached;
 }
 

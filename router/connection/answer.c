@@ -65,20 +65,18 @@ void answer_send(struct connection *connection, struct http_reply *reply)
 
 void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)
 {
-    struct http_reply reply = {0};
+    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
 
     http_reply_fail(&reply, err, detail);
     answer_send(connection, &reply);
-    http_reply_fini(&reply);
 }
 
 void answer_refuse(struct connection *connection, const struct mx_http_fault *why)
 {
-    struct http_reply reply = {0};
+    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
 
     http_reply_fail(&reply, MCPX_EREQUEST, why->detail);
     reply.status = why->status;
     reply.header = why->header;
     answer_send(connection, &reply);
-    http_reply_fini(&reply);
 }

@@ -376,15 +376,13 @@ static bool check_tls(const struct config *config, struct mcpx_text *errors,
                       struct mcpx_text *found)
 {
     int64_t wall_ms = mx_clock_now().wall_ms;
-    struct tls_files files = {0};
-    bool good = tls_files_read(&config->tls, errors, &files) == MCPX_OK;
+    MX_SCOPED(tls_files_fini) struct tls_files files = {0};
 
-    if (good) {
-        warn_of_tls(&config->tls, &files, wall_ms, errors);
-        describe_certificate(&config->tls, &files, wall_ms, found);
-    }
-    tls_files_fini(&files);
-    return good;
+    if (tls_files_read(&config->tls, errors, &files))
+        return false;
+    warn_of_tls(&config->tls, &files, wall_ms, errors);
+    describe_certificate(&config->tls, &files, wall_ms, found);
+    return true;
 }
 
 bool paths_check(const struct config *config, struct mcpx_text *errors,

@@ -272,7 +272,7 @@ void refusal_note_request(struct connection *connection, const struct http_reque
 {
     struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
     struct edge *edge = connection->edge;
-    struct token_reason found = {.reason = NULL};
+    MX_SCOPED(token_reason_fini) struct token_reason found = {.reason = NULL};
     struct turned_away who = {.address = connection->from, .err = err};
     mx_scoped_text scratch = {0};
     bool logs = log_wants(LOG_INFO) &&
@@ -294,7 +294,6 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     record_turned_away(edge, &who);
     if (logs)
         log_request(connection, request, &who, &found);
-    token_reason_fini(&found);
 }
 
 void record_turned_away(struct edge *edge, const struct turned_away *who)

@@ -3,6 +3,7 @@
  * read from it points into it. A body that no route asked for is never read: the answer goes out
  * and the connection ends. Bytes behind the head of a handshake are frames already.
  */
+#include "lib/base/scoped.h"
 #include "lib/wire/http_head.h"
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
@@ -100,17 +101,14 @@ static void answer(struct connection *connection)
     const struct http_request *request = &connection->exchange->request;
     struct http_caller *caller = &connection->exchange->caller;
     struct edge *edge = connection->edge;
-    struct http_reply reply = {0};
+    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
 
     hub_note_edge(edge->hub, edge->unsent, edge->unfinished.held);
     http_answer(&edge->api, request, edge_now(edge), &reply);
     if (reply.err == MCPX_EOPENING &&
-        (waits_for_signature(connection, answer) || wait_for(connection, &reply))) {
-        http_reply_fini(&reply);
+        (waits_for_signature(connection, answer) || wait_for(connection, &reply)))
         return;
-    }
     if (caller->looks && !caller->is_good) {
-        http_reply_fini(&reply);
         refusal_delay(connection);
         return;
     }
@@ -120,7 +118,6 @@ static void answer(struct connection *connection)
             log_text("path", request_path(request)),
             log_number("status", http_reply_status(&reply)));
     note_refusal(connection, request, &reply);
-    http_reply_fini(&reply);
 }
 
 /* ---- waiting for a topic, or for a reload ---- */
@@ -173,6 +170,7 @@ static bool ask_reload(struct waiter *waiter, bool late)
     struct connection *connection = waiter->connection;
     const struct edge *edge = connection->edge;
     const struct reload_report *report = &edge->api.reloads;
+    MX_SCOPED(http_reply_fini)
     struct http_reply reply = {.origin = connection->exchange->request.origin};
 
     (void)late; /* it always ends */
@@ -187,7 +185,6 @@ static bool ask_reload(struct waiter *waiter, bool late)
         mcpx_text_slice(reply.err ? &reply.detail : &reply.body,
                         mcpx_text_view(&report->text));
     answer_send(connection, &reply);
-    http_reply_fini(&reply);
     return true;
 }
 

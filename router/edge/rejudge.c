@@ -4,7 +4,7 @@
  * message. Judged connections move to the end of the list of all, where new ones come in; so the
  * first one tells whether any are left.
  */
-
+#include "lib/base/scoped.h"
 #include "router/edge/edge_parts.h"
 
 /* In a turn. Telling a topic of other grants costs much more than finding that they are equal. */
@@ -24,17 +24,15 @@ static enum mcpx_err reason_of(enum mcpx_err err)
 static enum mcpx_err judge_certificate(const struct connection *connection,
                                        const struct grant *grant)
 {
-    struct certificate certificate = {.named = {NULL, 0}};
-    enum mcpx_err err = MCPX_OK;
+    MX_SCOPED(certificate_fini) struct certificate certificate = {.named = {NULL, 0}};
 
     if (!connection->tls)
         return MCPX_OK;
     if (!certificate_read(connection, &certificate))
-        err = MCPX_ENOMEM;
-    else if (certificate.named.text && !mcpx_slice_equal(certificate.named, grant->identity))
-        err = MCPX_ETOKEN;
-    certificate_fini(&certificate);
-    return err;
+        return MCPX_ENOMEM;
+    return certificate.named.text && !mcpx_slice_equal(certificate.named, grant->identity)
+               ? MCPX_ETOKEN
+               : MCPX_OK;
 }
 
 enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice topic,

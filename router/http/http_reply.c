@@ -186,11 +186,10 @@ void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
 
 void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out)
 {
-    struct http_reply reply = {0};
+    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
 
     http_reply_fail(&reply, err, detail);
     http_reply_write(&reply, out);
-    http_reply_fini(&reply);
 }
 
 /*
