@@ -18,6 +18,8 @@
 #include "lib/json/escape.h"
 #include "lib/protocol/grammar.h"
 
+#include <stdio.h>
+
 /* ---- what params say beside the method ---- */
 
 #define META "io.modelcontextprotocol/"
@@ -312,42 +314,25 @@ enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
     return err ? err : read_context(out, fault);
 }
 
-static size_t put(char *out, size_t at, struct mcpx_slice text)
+static bool answers(const struct mcpx_rpc *rpc)
 {
-    memcpy(out + at, text.text, text.len);
-    return at + text.len;
+    return rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR;
 }
 
 enum mcpx_err mcpx_rpc_kind(const struct mcpx_rpc *rpc, const char *type,
                             char out[MCPX_KIND_MAX + 1])
 {
-    size_t len = strlen(type);
+    size_t len = strlen(type) + 1 + rpc->method.len;
+    bool has_context = rpc->context.text && len + 1 + rpc->context.len <= MCPX_KIND_MAX;
 
-    if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
+    if (answers(rpc))
         return MCPX_EINVALID;
-    if (len + 1 + rpc->method.len > MCPX_KIND_MAX)
+    if (len > MCPX_KIND_MAX)
         return MCPX_EKIND;
-    len = put(out, 0, (struct mcpx_slice){type, len});
-    len = put(out, len, MCPX_SLICE(":"));
-    len = put(out, len, rpc->method);
-    if (rpc->context.text && len + 1 + rpc->context.len <= MCPX_KIND_MAX) {
-        len = put(out, len, MCPX_SLICE(":"));
-        len = put(out, len, rpc->context);
-    }
-    out[len] = '\0';
-    return MCPX_OK;
-}
-
-/* METHOD equal; CONTEXT equal where the kind has one. */
-static enum mcpx_err agree_on_method(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
-                                     struct mcpx_fault *fault)
-{
-    if (!mcpx_slice_equal(rpc->method, kind->method))
-        return mx_fault_set(fault, "the kind names another method than the payload", "method",
-                            0);
-    if (kind->context.text && !mcpx_slice_equal(rpc->context, kind->context))
-        return mx_fault_set(fault, "the kind names another context than the payload",
-                            "context", 0);
+    (void)snprintf(out, MCPX_KIND_MAX + 1, "%s:%.*s%s%.*s", type, (int)rpc->method.len,
+                   rpc->method.text, has_context ? ":" : "",
+                   has_context ? (int)rpc->context.len : 0,
+                   has_context ? rpc->context.text : "");
     return MCPX_OK;
 }
 
@@ -358,23 +343,34 @@ static bool is_named_notification(struct mcpx_slice method)
     return method.len > prefix.len && memcmp(method.text, prefix.text, prefix.len) == 0;
 }
 
-static enum mcpx_err agree_on_request(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
-                                      struct mcpx_fault *fault)
+/* A request or a proposal. */
+static enum mcpx_err agree_on_asking(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
+                                     bool proposes, struct mcpx_fault *fault)
 {
-    if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
-        return mx_fault_set(fault, "the kind says request, the payload is an answer", "type",
-                            0);
-    if (rpc->form == MCPX_RPC_BODY && !is_named_notification(rpc->method))
+    if (answers(rpc))
+        return mx_fault_set(fault,
+                            proposes ? "the kind says proposal, the payload is an answer"
+                                     : "the kind says request, the payload is an answer",
+                            "type", 0);
+    if (proposes && rpc->form == MCPX_RPC_REQUEST)
+        return mx_fault_set(fault, "the kind says proposal, the payload has an id", "id", 0);
+    if (!proposes && rpc->form == MCPX_RPC_BODY && !is_named_notification(rpc->method))
         return mx_fault_set(
             fault, "the kind says request, the payload has neither id nor jsonrpc", "id", 0);
-    return agree_on_method(rpc, kind, fault);
+    if (!mcpx_slice_equal(rpc->method, kind->method))
+        return mx_fault_set(fault, "the kind names another method than the payload", "method",
+                            0);
+    if (kind->context.text && !mcpx_slice_equal(rpc->context, kind->context))
+        return mx_fault_set(fault, "the kind names another context than the payload",
+                            "context", 0);
+    return MCPX_OK;
 }
 
 static enum mcpx_err agree_on_response(const struct mcpx_rpc *rpc, struct mcpx_fault *fault)
 {
     enum mcpx_json_type id = mcpx_json_type(rpc->id);
 
-    if (rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR)
+    if (!answers(rpc))
         return mx_fault_set(fault, "the kind says response, the payload has a method", "type",
                             0);
     if (id != MCPX_JSON_STRING && id != MCPX_JSON_NUMBER)
@@ -383,25 +379,14 @@ static enum mcpx_err agree_on_response(const struct mcpx_rpc *rpc, struct mcpx_f
     return MCPX_OK;
 }
 
-static enum mcpx_err agree_on_proposal(const struct mcpx_rpc *rpc,
-                                       const struct mcpx_kind *kind, struct mcpx_fault *fault)
-{
-    if (rpc->form == MCPX_RPC_RESULT || rpc->form == MCPX_RPC_ERROR)
-        return mx_fault_set(fault, "the kind says proposal, the payload is an answer", "type",
-                            0);
-    if (rpc->form == MCPX_RPC_REQUEST)
-        return mx_fault_set(fault, "the kind says proposal, the payload has an id", "id", 0);
-    return agree_on_method(rpc, kind, fault);
-}
-
 enum mcpx_err mcpx_rpc_agrees(const struct mcpx_rpc *rpc, const struct mcpx_kind *kind,
                               struct mcpx_fault *fault)
 {
-    if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/request")))
-        return agree_on_request(rpc, kind, fault);
+    bool proposes = mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/proposal"));
+
+    if (proposes || mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/request")))
+        return agree_on_asking(rpc, kind, proposes, fault);
     if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/response")))
         return agree_on_response(rpc, fault);
-    if (mcpx_slice_equal(kind->type, MCPX_SLICE("mcp/proposal")))
-        return agree_on_proposal(rpc, kind, fault);
     return MCPX_OK;
 }

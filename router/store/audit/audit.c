@@ -85,20 +85,18 @@ static void settle(struct batch *batch, bool refused)
 {
     static const struct rejection no_room = {MCPX_EUNAVAILABLE, RETRY_MS, true};
 
-    for (struct link *at = batch->items.next; at != &batch->items; at = at->next)
+    LIST_EACH(at, &batch->items)
         LIST_ELEMENT(at, struct submission, link)->rejection =
             refused ? no_room : (struct rejection){0};
 }
 
 static size_t free_oneways(struct link *oneways)
 {
-    struct link *next;
     size_t bytes = 0;
 
-    for (struct link *at = oneways->next; at != oneways; at = next) {
+    LIST_EACH(at, oneways) {
         struct audit_told *told = LIST_ELEMENT(at, struct audit_told, oneway.link);
 
-        next = at->next;
         bytes += told->size;
         free(told);
     }
