@@ -266,9 +266,8 @@ static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_
 
     if (session->storing == 0)
         session->stuck_since = mono_ms;
-    if (session->storing == 0 || session->outbox.paused_until == INT64_MIN) {
+    if (session->storing == 0 || session->outbox.paused_until == INT64_MIN)
         pause = mx_session_pause(session, &session->storing);
-    }
     if (pause < asked_ms)
         pause = asked_ms;
     if (pause > MX_BACKOFF_MAX_MS)

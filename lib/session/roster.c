@@ -12,6 +12,7 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
+#include "lib/base/scoped.h"
 
 #include <mcpx/envelope.h>
 
@@ -59,7 +60,7 @@ static enum mcpx_err add_string(struct mx_string_list *list, struct mcpx_slice v
 static enum mcpx_err strings_read(struct mcpx_slice array, struct mx_string_list *out)
 {
     struct mx_string_list list = {0};
-    struct mcpx_text scratch = {0};
+    mx_scoped_text scratch = {0};
     enum mcpx_err err = MCPX_OK;
     size_t count;
     char *at;
@@ -73,7 +74,6 @@ static enum mcpx_err strings_read(struct mcpx_slice array, struct mx_string_list
     at = (char *)(list.items + count);
     MCPX_JSON_EACH_WHILE(!err && count > 0, walk, array)
         err = add_string(&list, walk.value, &scratch, &at);
-    mcpx_text_fini(&scratch);
     if (err)
         strings_fini(&list);
     else
@@ -94,31 +94,25 @@ static size_t identity_len(struct mcpx_slice object, struct mcpx_slice id)
 
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
 {
-    struct mcpx_slice id = mcpx_json_get(object, "id");
-    struct mcpx_text text = {0};
-    struct mx_person *person = NULL;
-    enum mcpx_err err = read_string(id, &text);
+    mx_scoped_text text = {0};
+    struct mx_person *person;
+    enum mcpx_err err = read_string(mcpx_json_get(object, "id"), &text);
 
     if (err)
-        goto out;
-    err = MCPX_ENOMEM;
+        return err;
+    if (text.len == 0 || text.len > MCPX_ID_MAX)
+        return MCPX_EINVALID;
     person = calloc(1, sizeof *person + text.len + 1);
     if (!person)
-        goto out;
-    if (text.len)
-        memcpy(person->id_bytes, text.text, text.len);
+        return MCPX_ENOMEM;
+    memcpy(person->id_bytes, text.text, text.len);
     person->id = (struct mcpx_slice){person->id_bytes, text.len};
     person->identity_len = identity_len(object, person->id);
-    err = MCPX_EINVALID;
-    if (person->id.len == 0 || person->id.len > MCPX_ID_MAX)
-        goto out;
     err = strings_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
-out:
     if (err)
         mx_person_free(person);
     else
         *out = person;
-    mcpx_text_fini(&text);
     return err;
 }
 
@@ -162,18 +156,17 @@ void mx_roster_put(struct mx_roster *roster, struct mx_person *person)
     roster->people[at] = person;
 }
 
-bool mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id)
+void mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id)
 {
     bool found;
     size_t at = place_of(roster, id, &found);
 
     if (!found)
-        return false;
+        return;
     mx_person_free(roster->people[at]);
     roster->count--;
     memmove(roster->people + at, roster->people + at + 1,
             (roster->count - at) * sizeof(struct mx_person *));
-    return true;
 }
 
 struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_slice id)
@@ -287,16 +280,12 @@ struct reading {
 
 static enum mcpx_err read_expiry(struct mcpx_slice value, int64_t *expires_ms)
 {
-    struct mcpx_text text = {0};
-    enum mcpx_err err;
+    mx_scoped_text text = {0};
+    enum mcpx_err err = value.text ? read_string(value, &text) : MCPX_OK;
 
-    if (!value.text)
-        return MCPX_OK;
-    err = read_string(value, &text);
-    if (!err && !mx_time_parse(mcpx_text_view(&text), expires_ms))
-        err = MCPX_EINVALID;
-    mcpx_text_fini(&text);
-    return err;
+    if (err || !value.text)
+        return err;
+    return mx_time_parse(mcpx_text_view(&text), expires_ms) ? MCPX_OK : MCPX_EINVALID;
 }
 
 /* A grant is a pattern or an object with conditions. Patterns become slices once all are read. */

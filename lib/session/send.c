@@ -4,9 +4,11 @@
  * payload's bytes are sent unchanged.
  */
 #include "lib/base/fault.h"
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "lib/session/session_state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /*
@@ -137,16 +139,12 @@ static void write_envelope(const struct drafting *drafting, const char *id,
 
 static enum mcpx_err compose(const struct drafting *drafting, struct mx_own *own)
 {
-    struct mcpx_text text = {0};
-    enum mcpx_err err = MCPX_ENOMEM;
+    mx_scoped_text text = {0};
 
     write_envelope(drafting, own->uuid, &text);
-    if (!text.failed) {
+    if (!text.failed)
         own->text = mx_block_new(mcpx_text_view(&text));
-        err = own->text ? MCPX_OK : MCPX_ENOMEM;
-    }
-    mcpx_text_fini(&text);
-    return err;
+    return own->text ? MCPX_OK : MCPX_ENOMEM;
 }
 
 static enum mcpx_err note_asked(const struct drafting *drafting, struct mx_own *own)
@@ -299,14 +297,12 @@ static enum mcpx_err read_answer(const struct mx_asked *asked, struct drafting *
 /* "mcp/response:" and the operation: at most one byte longer than the kind it answers. */
 static void write_response_kind(const struct mx_asked *asked, char out[MCPX_KIND_MAX + 32])
 {
-    static const char type[] = "mcp/response:";
     struct mcpx_slice operation = asked->operation;
 
-    if (operation.len + sizeof type > MCPX_KIND_MAX)
+    if (operation.len + sizeof "mcp/response:" > MCPX_KIND_MAX)
         operation.len = asked->method.len; /* the context does not fit; METHOD comes first */
-    memcpy(out, type, sizeof type);
-    memcpy(out + sizeof type - 1, operation.text, operation.len);
-    out[sizeof type - 1 + operation.len] = '\0';
+    (void)snprintf(out, MCPX_KIND_MAX + 32, "mcp/response:%.*s", (int)operation.len,
+                   operation.text);
 }
 
 enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_slice request,

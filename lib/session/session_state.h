@@ -68,8 +68,8 @@ bool mx_roster_reserve(struct mx_roster *roster);
  */
 void mx_roster_put(struct mx_roster *roster, struct mx_person *person);
 
-/** Removes the person with that id. Returns false when there is none. */
-bool mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id);
+/** Removes the person with that id, if there is one. */
+void mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id);
 
 /** The person with that id, or NULL. Lent until they are removed or replaced. */
 struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_slice id);
