@@ -304,19 +304,14 @@ static bool has_fresh_key(struct mx_tls *tls)
     return SSL_key_update(tls->ssl, SSL_KEY_UPDATE_NOT_REQUESTED) == 1;
 }
 
-static bool seal(struct mx_tls *tls, const char *bytes, size_t len)
+struct mcpx_slice mx_tls_seal(struct mx_tls *tls, const char *bytes, size_t len)
 {
     size_t written;
 
     mcpx_text_reset(&tls->room->out);
-    return !tls->over && has_fresh_key(tls) &&
-           SSL_write_ex(tls->ssl, bytes, len, &written) == 1 && written == len &&
-           !tls->room->out.failed;
-}
-
-struct mcpx_slice mx_tls_seal(struct mx_tls *tls, const char *bytes, size_t len)
-{
-    if (!seal(tls, bytes, len))
+    if (tls->over || !has_fresh_key(tls) ||
+        SSL_write_ex(tls->ssl, bytes, len, &written) != 1 || written != len ||
+        tls->room->out.failed)
         return (struct mcpx_slice){NULL, 0};
     return mcpx_text_view(&tls->room->out);
 }

@@ -16,22 +16,28 @@
 
 enum { PAUSE_MS = 1000 };
 
+enum { LINE_SIZE = 128 };
+
+/* The first line of a file; "" when there is none. */
+static void read_line(const char *path, char line[LINE_SIZE])
+{
+    FILE *file = fopen(path, "re");
+
+    if (!file || !fgets(line, LINE_SIZE, file))
+        line[0] = '\0';
+    if (file)
+        fclose(file);
+}
+
 /* The second number of the file, in pages. */
 static uint64_t count_resident(void)
 {
-    FILE *file = fopen("/proc/self/statm", "re");
     long size = sysconf(_SC_PAGESIZE);
-    char text[128] = "", *second;
-    uint64_t pages;
+    char line[LINE_SIZE], *second;
 
-    if (!file)
-        return 0;
-    if (!fgets(text, sizeof text, file))
-        text[0] = '\0';
-    fclose(file);
-    second = strchr(text, ' ');
-    pages = second ? strtoull(second, NULL, 10) : 0;
-    return size > 0 ? pages * (uint64_t)size : 0;
+    read_line("/proc/self/statm", line);
+    second = strchr(line, ' ');
+    return second && size > 0 ? strtoull(second, NULL, 10) * (uint64_t)size : 0;
 }
 
 /* Its own descriptor is not counted: it is open only for that. */
@@ -81,17 +87,12 @@ enum { PATH_SIZE = 4096 };
 /* The number in a file; UINT64_MAX for "max", and when there is none. */
 static uint64_t read_number(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char text[32] = "", *end = text;
+    char line[LINE_SIZE], *end;
     uint64_t number;
 
-    if (!file)
-        return UINT64_MAX;
-    if (!fgets(text, sizeof text, file))
-        text[0] = '\0';
-    fclose(file);
-    number = strtoull(text, &end, 10);
-    return end == text ? UINT64_MAX : number;
+    read_line(path, line);
+    number = strtoull(line, &end, 10);
+    return end == line ? UINT64_MAX : number;
 }
 
 /* The least bound of a group and of those above it. `group` is cut short on the way up. */

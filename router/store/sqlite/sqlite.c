@@ -386,12 +386,8 @@ void sqlite_free(struct sqlite *sqlite)
         belt_end(sqlite->reading);
         list_init(&openings);
         sqlite_openings(sqlite, &openings);
-        while (!list_is_empty(&openings)) {
-            struct stored_opening *opening = opening_of(openings.next);
-
-            list_remove(openings.next);
-            stored_opening_free(opening);
-        }
+        LIST_EACH(at, &openings)
+            stored_opening_free(opening_of(at));
     }
     belt_free(sqlite->work);
     belt_free(sqlite->reading);
