@@ -40,7 +40,7 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
     int status = STATUS_OK;
 
     for (size_t i = 1; status == STATUS_OK && i < arguments->operand_count; i++) {
-        struct audit_reader reader;
+        MX_SCOPED(audit_reader_close) struct audit_reader reader;
         struct audit_row row;
         struct audit_line line;
         enum mcpx_err err = audit_reader_open(arguments->operands[i], &reader);
@@ -58,7 +58,6 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
         if (err || reader.error)
             status = complain_of_folder(arguments->operands[i], err ? err : MCPX_ESYSTEM,
                                         err ? error : reader.error);
-        audit_reader_close(&reader);
     }
     return status;
 }
@@ -140,25 +139,17 @@ static int print_verdict(const struct run *run, const char *folder,
 static int verify_folder(const struct run *run, const char *folder,
                          const struct audit_evidence *evidence)
 {
-    struct audit_reader reader;
-    struct audit_rows rows;
-    struct audit_verdict verdict;
+    MX_SCOPED(audit_reader_close) struct audit_reader reader;
     enum mcpx_err err = audit_reader_open(folder, &reader);
-    int status;
+    struct audit_rows rows = audit_reader_rows(&reader);
+    struct audit_verdict verdict;
 
-    rows = audit_reader_rows(&reader);
-    if (err) {
-        status = complain_of_folder(folder, err, errno);
-        audit_reader_close(&reader);
-        return status;
-    }
+    if (err)
+        return complain_of_folder(folder, err, errno);
     memory_checked(audit_verify(&rows, evidence, &verdict));
     if (reader.error)
-        status = complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
-    else
-        status = print_verdict(run, folder, &reader, evidence, &verdict);
-    audit_reader_close(&reader);
-    return status;
+        return complain_of_folder(folder, MCPX_ESYSTEM, reader.error);
+    return print_verdict(run, folder, &reader, evidence, &verdict);
 }
 
 static int verify(struct run *run)

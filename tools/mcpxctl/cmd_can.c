@@ -274,7 +274,7 @@ static int answer(const struct config *config, struct mcpx_capset *set,
 
 static int can_offline(const struct inquiry *inquiry, bool json)
 {
-    struct config config = {0};
+    MX_SCOPED(config_fini) struct config config = {0};
     const struct tokens_entry *entry;
     int status = load_config("can", inquiry->file, &config);
 
@@ -283,14 +283,11 @@ static int can_offline(const struct inquiry *inquiry, bool json)
     entry = inquiry->profile.text ? tokens_find_profile(config.tokens, inquiry->profile)
                                   : tokens_find_person(config.tokens, inquiry->participant);
     if (entry)
-        status = answer(&config, entry->grant->capset, inquiry, json);
-    else
-        status = fail_with(STATUS_USAGE, "can", "%s has no %s of that name: %s", inquiry->file,
-                           inquiry->profile.text ? "profile" : "participant",
-                           inquiry->profile.text ? inquiry->profile.text
-                                                 : inquiry->participant.text);
-    config_fini(&config);
-    return status;
+        return answer(&config, entry->grant->capset, inquiry, json);
+    return fail_with(STATUS_USAGE, "can", "%s has no %s of that name: %s", inquiry->file,
+                     inquiry->profile.text ? "profile" : "participant",
+                     inquiry->profile.text ? inquiry->profile.text
+                                           : inquiry->participant.text);
 }
 
 int cmd_can(const struct arguments *arguments)

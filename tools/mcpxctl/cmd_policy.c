@@ -317,26 +317,23 @@ static bool read_line(struct past_line *past, const struct audit_line *line,
 
 static int compare_folder(struct comparison *comparison, const char *folder)
 {
-    static struct past_line past; /* too large for a stack */
+    static struct past_line past; /* too large for a stack; kept for the next folder */
     struct past_message message;
-    struct audit_reader reader;
+    MX_SCOPED(audit_reader_close) struct audit_reader reader;
     struct audit_row row;
     struct audit_line line;
     enum mcpx_err err = audit_reader_open(folder, &reader);
-    int error = errno, status = STATUS_OK;
+    int error = errno;
 
     while (!err && audit_reader_next(&reader, &row))
         if (audit_line_read(row.text, &line) && read_line(&past, &line, &message))
             comparison_judge(comparison, &message);
     if (memory_checked(err) == MCPX_ENOTFOUND)
-        status = fail_with(STATUS_USAGE, verb, "there is no audit-N.jsonl in --audit");
-    else if (err || reader.error)
-        status =
-            fail_with(STATUS_USAGE, verb, "--audit: %s", strerror(err ? error : reader.error));
-    for (int i = 0; i < PAST_TEXTS; i++)
-        mcpx_text_fini(&past.texts[i]);
-    audit_reader_close(&reader);
-    return status;
+        return fail_with(STATUS_USAGE, verb, "there is no audit-N.jsonl in --audit");
+    if (err || reader.error)
+        return fail_with(STATUS_USAGE, verb, "--audit: %s",
+                         strerror(err ? error : reader.error));
+    return STATUS_OK;
 }
 
 /* ---- from the history of a topic ---- */
@@ -419,7 +416,7 @@ static int compare(const struct arguments *arguments, struct comparison *compari
 
 static int diff(const struct arguments *arguments)
 {
-    struct comparison comparison = {.judged = 0};
+    MX_SCOPED(comparison_fini) struct comparison comparison = {.judged = 0};
     int status = STATUS_OK;
 
     if (arguments->operand_count != 3)
@@ -428,10 +425,7 @@ static int diff(const struct arguments *arguments)
         return fail_with(STATUS_USAGE, verb, "diff takes --audit or --history, not both");
     for (int i = OLD; i <= NEW && status == STATUS_OK; i++)
         status = load_config(verb, arguments->operands[1 + i], &comparison.configs[i]);
-    if (status == STATUS_OK)
-        status = compare(arguments, &comparison);
-    comparison_fini(&comparison);
-    return status;
+    return status == STATUS_OK ? compare(arguments, &comparison) : status;
 }
 
 int cmd_policy(const struct arguments *arguments)

@@ -31,19 +31,16 @@ enum { TIMEOUT_MS = 30000 };
 /* Would the router take it? Prints how many keys it has. */
 static int judge(const struct mcpx_text *text)
 {
-    struct jwt_keys keys = {0};
+    MX_SCOPED(jwt_keys_fini) struct jwt_keys keys = {0};
     mx_scoped_text why = {0};
     size_t passed_over = 0;
-    int status = STATUS_OK;
 
     if (memory_checked(
             public_keys_read(mcpx_text_view(text), NULL, &keys, &passed_over, &why)))
-        status =
-            fail_with(STATUS_FAILED, "jwks", "no key set that the router takes: %s", why.text);
-    else
-        printf("%zu keys, %zu passed over\n", keys.count, passed_over);
-    jwt_keys_fini(&keys);
-    return status;
+        return fail_with(STATUS_FAILED, "jwks", "no key set that the router takes: %s",
+                         why.text);
+    printf("%zu keys, %zu passed over\n", keys.count, passed_over);
+    return STATUS_OK;
 }
 
 /* Public keys: others may read them. */
