@@ -187,7 +187,8 @@ static void add_line(struct mcpx_text *out, const struct work *work, const char 
     mcpx_text_puts(out, "\n");
 }
 
-static int print(const struct work *work, const char *only)
+/* The context of that name; all without one. */
+static int print(const struct work *work)
 {
     const char *chosen = context_chosen(work->arguments, work->tree), *name;
     struct mcpx_text out = {0};
@@ -197,7 +198,7 @@ static int print(const struct work *work, const char *only)
     json_object_foreach(all_of(work), name, context) {
         bool counts = chosen && strcmp(name, chosen) == 0;
 
-        if (only && strcmp(name, only) != 0)
+        if (work->name && strcmp(name, work->name) != 0)
             continue;
         if (json)
             add_json(&out, work, name, counts);
@@ -205,11 +206,6 @@ static int print(const struct work *work, const char *only)
             add_line(&out, work, name, counts);
     }
     return output_print(&out, STATUS_OK);
-}
-
-static int list(const struct work *work)
-{
-    return print(work, NULL);
 }
 
 static int show(const struct work *work)
@@ -224,7 +220,7 @@ static int show(const struct work *work)
                          "no context is in use; \"mcpxctl context use NAME\" chooses one");
     if (status == STATUS_OK)
         status = context_find(verb, chosen.tree, chosen.name);
-    return status == STATUS_OK ? print(work, chosen.name) : status;
+    return status == STATUS_OK ? print(&chosen) : status;
 }
 
 /* How an action may be called: with a name or without, with connection options or without. */
@@ -234,7 +230,7 @@ static const struct action {
     bool takes_settings;
     int (*run)(const struct work *work);
 } actions[] = {
-    {"add", 1, 1, true, add},  {"list", 0, 0, false, list},     {"show", 0, 1, false, show},
+    {"add", 1, 1, true, add},  {"list", 0, 0, false, print},    {"show", 0, 1, false, show},
     {"use", 1, 1, false, use}, {"remove", 1, 1, false, forget},
 };
 
