@@ -133,8 +133,9 @@ static json_t *make(const struct vectors *vectors)
         cr_assert_eq(json_object_del(place, last), 0, "nothing to drop at %s",
                      json_string_value(value));
     }
-    json_object_foreach(json_object_get(vectors->row, "fill"), pointer, value) set(
-        document, pointer, repeated(with ? with : "\U0001f600", json_integer_value(value)));
+    json_object_foreach(json_object_get(vectors->row, "fill"), pointer, value)
+        set(document, pointer,
+            repeated(with ? with : "\U0001f600", json_integer_value(value)));
     return document;
 }
 
