@@ -46,11 +46,10 @@ void bridge_add_with(struct mcpx_text *out, struct mcpx_slice object, const char
 void bridge_add_with_string(struct mcpx_text *out, struct mcpx_slice object, const char *name,
                             struct mcpx_slice value)
 {
-    struct mcpx_text string = {0};
+    mx_scoped_text string = {0};
 
     mcpx_json_add_string(&string, value);
     bridge_add_with(out, object, name, &string);
-    mcpx_text_fini(&string);
 }
 
 void bridge_add_message(struct mcpx_text *out, struct mcpx_slice message, struct mcpx_slice id,
@@ -125,7 +124,7 @@ static size_t first_nested(struct mcpx_slice text)
 void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, bool *is_answer)
 {
     size_t len = first_nested(beginning);
-    struct mcpx_text whole = {0};
+    mx_scoped_text whole = {0};
     struct mcpx_slice value, found;
 
     *id = (struct mcpx_slice){0};
@@ -143,7 +142,6 @@ void bridge_read_beginning(struct mcpx_slice beginning, struct mcpx_slice *id, b
                                                   mcpx_json_type(found) == MCPX_JSON_NUMBER))
             *id = (struct mcpx_slice){beginning.text + (found.text - whole.text), found.len};
     }
-    mcpx_text_fini(&whole);
 }
 
 /* ---- almost JSON ---- */

@@ -46,7 +46,7 @@ int bridge_terms_read(const char *verb, const struct arguments *arguments,
                       struct bridge_terms *out)
 {
     const char *word = arguments_value(arguments, "--terms");
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     bool is_file = word && *word != '{';
     int status = STATUS_OK;
 
@@ -61,7 +61,6 @@ int bridge_terms_read(const char *verb, const struct arguments *arguments,
     if (status == STATUS_OK)
         status = read_text(verb, is_file ? word : NULL,
                            is_file ? mcpx_text_view(&text) : mcpx_slice_of(word), out);
-    mcpx_text_fini(&text);
     return status;
 }
 
@@ -92,7 +91,7 @@ void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_opti
 {
     struct mcpx_calls_options whole = *options;
     unsigned char chance[MCPX_CALL_RANDOM_LEN] = {0};
-    struct mcpx_text version = {0};
+    mx_scoped_text version = {0};
 
     whole.terms = doors->terms->terms;
     whole.contracts = doors->terms->contracts;
@@ -108,7 +107,6 @@ void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_opti
     if (version.text)
         request->server_version = mcpx_text_view(&version);
     memory_checked(mcpx_calls_admit(doors->calls, request, out));
-    mcpx_text_fini(&version);
 }
 
 void bridge_doors_end(struct bridge_doors *doors, struct mcpx_call **admitted,

@@ -54,13 +54,12 @@ bool loop_may_log(struct mcpx_slice sentence)
 /* As complain() does, in one line and at a rate: the sentence may hold what others sent. */
 static void print(const char *verb, struct mcpx_slice sentence)
 {
-    struct mcpx_text visible = {0};
+    mx_scoped_text visible = {0};
 
     if (!loop_may_log(sentence))
         return;
     text_visible(&visible, sentence);
     complain(verb, "%s", visible.text ? visible.text : "");
-    mcpx_text_fini(&visible);
 }
 
 void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_action *action,

@@ -16,7 +16,7 @@
 static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
                         struct mcpx_tools *tools)
 {
-    struct mcpx_text doubts = {0};
+    mx_scoped_text doubts = {0};
     struct mcpx_slice rest;
     bool has_some;
 
@@ -26,7 +26,6 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
     while (rest.len)
         expose_note_text(x, mx_formatted("%s: %s", expose_quoted(mcpx_text_view(&seat->id)),
                                          bridge_cut(&rest, '\n')));
-    mcpx_text_fini(&doubts);
     return has_some;
 }
 
@@ -36,11 +35,10 @@ static struct mcpx_tools *read_tools(struct expose *x, struct expose_seat *seat,
 {
     struct mcpx_slice id = seat ? mcpx_text_view(&seat->id) : MCPX_SLICE("");
     struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf, mcpx_identity_of(id));
-    struct mcpx_text page = mx_formatted(
+    mx_scoped_text page = mx_formatted(
         "{\"tools\":%s}", shelf->items.len ? mcpx_text_view(&shelf->items) : MCPX_SLICE("[]"));
 
     memory_checked(mcpx_tools_add(tools, mcpx_text_view(&page), NULL));
-    mcpx_text_fini(&page);
     if (seat && !shelf->is_doubted)
         shelf->is_doubted = tell_doubts(x, seat, tools);
     return tools;
@@ -267,7 +265,7 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
     struct expose_request request = {.rpc = &rpc, .modern = call->modern};
     struct mcpx_call_end how = {.type = MCPX_CALL_FAILED, .cause = cause, .reason = message};
     struct mcpx_call_answer answer;
-    struct mcpx_text data = {0};
+    mx_scoped_text data = {0};
 
     if (call->admitted) {
         how.more = more ? mcpx_text_view(more) : how.more;
@@ -277,7 +275,6 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
         if (more)
             mx_format(&data, "{%s}", more);
         expose_tell_error(x, call->id, bridge_code_of(cause), message, &data);
-        mcpx_text_fini(&data);
     }
     if (call->purpose == EXPOSE_FOR_CLIENT)
         expose_unwatch(x, call);

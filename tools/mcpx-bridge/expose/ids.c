@@ -33,7 +33,7 @@ static bool find_other(const struct translation *t, enum expose_space space,
 static bool translate_id(const struct translation *t, enum expose_space space,
                          struct mcpx_slice raw, struct mcpx_text *out)
 {
-    struct mcpx_text id = {0};
+    mx_scoped_text id = {0};
     struct mcpx_slice other;
     bool translated = mcpx_json_add_unescaped(&id, raw) &&
                       find_other(t, space, mcpx_text_view(&id), &other) &&
@@ -41,7 +41,6 @@ static bool translate_id(const struct translation *t, enum expose_space space,
 
     if (translated)
         mcpx_json_add_string(out, other);
-    mcpx_text_fini(&id);
     return translated;
 }
 
@@ -66,7 +65,7 @@ static bool translate_place(const struct translation *t, const struct place *pla
                             size_t down, struct mcpx_slice value, struct mcpx_text *out)
 {
     const char *member = place->path[down];
-    struct mcpx_text inner = {0};
+    mx_scoped_text inner = {0};
     bool translated;
 
     if (!member)
@@ -74,7 +73,6 @@ static bool translate_place(const struct translation *t, const struct place *pla
     translated = translate_place(t, place, down + 1, mcpx_json_get(value, member), &inner);
     if (translated)
         bridge_add_with(out, value, member, &inner);
-    mcpx_text_fini(&inner);
     return translated;
 }
 
@@ -116,14 +114,13 @@ bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw)
 {
-    struct mcpx_text id = {0};
+    mx_scoped_text id = {0};
     struct mcpx_slice shown;
 
     expose_names_renew(&x->ids, space, participant);
     if (mcpx_json_add_unescaped(&id, raw) && id.len)
         expose_names_put(&x->ids, space,
                          &(struct expose_thing){participant, mcpx_text_view(&id)}, &shown);
-    mcpx_text_fini(&id);
 }
 
 void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
@@ -146,12 +143,10 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
 bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
                      enum expose_space space, struct mcpx_slice raw)
 {
-    struct mcpx_text id = {0};
-    bool owns = mcpx_json_add_unescaped(&id, raw) &&
-                expose_names_shown(&x->ids, space,
-                                   &(struct expose_thing){participant, mcpx_text_view(&id)})
-                    .text;
+    mx_scoped_text id = {0};
 
-    mcpx_text_fini(&id);
-    return owns;
+    return mcpx_json_add_unescaped(&id, raw) &&
+           expose_names_shown(&x->ids, space,
+                              &(struct expose_thing){participant, mcpx_text_view(&id)})
+               .text;
 }

@@ -249,7 +249,7 @@ static void add_page(struct expose *x, struct expose_seat *seat, enum expose_lis
 static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_list list,
                         struct mcpx_slice error)
 {
-    struct mcpx_text why = {0};
+    mx_scoped_text why = {0};
 
     if (!seat->hello.len ||
         mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
@@ -261,7 +261,6 @@ static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_
     if (error.text && !mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
         mcpx_text_slice(&why, error);
     give_list_up(x, seat, list, why.text);
-    mcpx_text_fini(&why);
 }
 
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
@@ -359,7 +358,7 @@ static void remove_seat(struct expose *x, struct expose_seat *seat)
 /* Ends the calls to a participant that has left. */
 static void end_calls(struct expose *x, struct mcpx_slice participant)
 {
-    struct mcpx_text message =
+    mx_scoped_text message =
         mx_formatted("participant %s left the topic", expose_quoted(participant));
 
     for (struct bridge_call *call = x->calls.first, *next; call; call = next) {
@@ -375,7 +374,6 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
                 expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message), NULL);
         }
     }
-    mcpx_text_fini(&message);
 }
 
 void expose_probe_left(struct expose *x, struct mcpx_slice participant)

@@ -17,8 +17,8 @@ static struct mcpx_text operation_of(const struct bridge_call *call)
 
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
 {
-    struct mcpx_text operation = operation_of(call);
-    struct mcpx_text message =
+    mx_scoped_text operation = operation_of(call);
+    mx_scoped_text message =
         mx_formatted("%s %s",
                      call->stage == EXPOSE_APPROVED ? "approved, waiting for the answer of"
                                                     : "waiting for approval of",
@@ -29,8 +29,6 @@ void expose_send_heartbeat(struct expose *x, struct bridge_call *call)
             x, "notifications/progress",
             mx_formatted("{\"progressToken\":%s,\"progress\":%s,\"message\":%q}", call->token,
                          ++call->progress, &message));
-    mcpx_text_fini(&message);
-    mcpx_text_fini(&operation);
     call->heartbeat_ms = call->token.len ? x->now.mono_ms + x->config.heartbeat_ms : INT64_MAX;
 }
 
@@ -154,8 +152,8 @@ static void add_would_allow(const struct expose *x, const struct expose_kind *ki
 
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow)
 {
-    struct mcpx_text operation = operation_of(call), more = {0};
-    struct mcpx_text message =
+    mx_scoped_text operation = operation_of(call), more = {0};
+    mx_scoped_text message =
         mx_formatted("no grant covers %s, neither as request nor as proposal", &operation);
     struct expose_kind kind;
 
@@ -167,7 +165,4 @@ void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice
     if (would_allow.text)
         mx_json_add_raw(&more, "would_allow", would_allow);
     expose_fail(x, call, MCPX_CAUSE_DENIED, mcpx_text_view(&message), &more);
-    mcpx_text_fini(&operation);
-    mcpx_text_fini(&message);
-    mcpx_text_fini(&more);
 }

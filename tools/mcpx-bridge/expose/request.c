@@ -43,26 +43,22 @@ static struct bridge_call *make_call(struct expose *x, const struct expose_reque
                                .who.id = route->participant,
                                .context = mcpx_text_view(&route->own),
                                .params = mcpx_text_view(&route->params)};
-    struct mcpx_text restored = {0};
-    struct bridge_call *added;
+    mx_scoped_text restored = {0};
 
     if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
         call.token = token;
     if (expose_ids_restore(x, call.who.id, call.params, &restored))
         call.params = mcpx_text_view(&restored);
-    added = bridge_calls_add(&x->calls, &call);
-    mcpx_text_fini(&restored);
-    return added;
+    return bridge_calls_add(&x->calls, &call);
 }
 
 static void fail_unsent(struct expose *x, struct bridge_call *call, enum mcpx_err err)
 {
-    struct mcpx_text message = {0};
+    mx_scoped_text message = {0};
 
     mcpx_text_puts(&message, "the call could not be sent: ");
     expose_add_unsent(x, call, err, &message);
     expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
 }
 
 /* As request when we may, else as proposal when we may, else not at all. */
@@ -117,7 +113,7 @@ static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
                              const struct expose_route *route)
 {
     struct mcpx_slice own = mcpx_text_view(&route->own);
-    struct mcpx_text first = {0}, second = {0};
+    mx_scoped_text first = {0}, second = {0};
 
     add_distinct(x, route, route->participant, &first);
     add_distinct(x, route, route->rival, &second);
@@ -125,8 +121,6 @@ static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
                            mx_formatted("%s could be of %s or of %s: ask for %s or %s",
                                         expose_quoted(own), expose_quoted(route->participant),
                                         expose_quoted(route->rival), &first, &second));
-    mcpx_text_fini(&first);
-    mcpx_text_fini(&second);
 }
 
 /* `route` NULL = nobody has the tool: then no call is admitted. */
@@ -193,7 +187,7 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
 
 bool expose_invoke(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text params = {0}, text = {0};
+    mx_scoped_text params = {0}, text = {0};
     struct expose_request call = *request;
     struct mcpx_admission none;
     struct mcpx_rpc rpc;
@@ -209,8 +203,6 @@ bool expose_invoke(struct expose *x, const struct expose_request *request)
         is_done = expose_forward(x, &call);
     else
         expose_terms_admit(x, request, NULL, &none);
-    mcpx_text_fini(&params);
-    mcpx_text_fini(&text);
     return is_done;
 }
 
@@ -344,7 +336,7 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
 static void run_out(struct expose *x, struct bridge_call *call)
 {
     bool asked = call->stage == EXPOSE_REQUESTED;
-    struct mcpx_text message =
+    mx_scoped_text message =
         mx_formatted("%s %s within %s s",
                      asked ? "no answer from" : "nobody decided in time about the proposal to",
                      expose_quoted(call->who.id),
@@ -355,7 +347,6 @@ static void run_out(struct expose *x, struct bridge_call *call)
     else
         expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     expose_give_up(x, call, MCPX_CAUSE_TIMEOUT, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
 }
 
 static void resend(struct expose *x, struct bridge_call *call)

@@ -55,7 +55,7 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
 {
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
-        struct mcpx_text template = {0};
+        mx_scoped_text template = {0};
 
         MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items)) {
             mcpx_text_reset(&template);
@@ -65,7 +65,6 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
                 &(struct expose_thing){mcpx_text_view(&seat->id), mcpx_text_view(&template)},
                 uri, best);
         }
-        mcpx_text_fini(&template);
     }
     return best->found;
 }
@@ -246,7 +245,7 @@ static struct holder find_holder(const struct mcpx_rpc *rpc)
 static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder,
                          struct mcpx_slice own, struct mcpx_text *out)
 {
-    struct mcpx_text ref = {0};
+    mx_scoped_text ref = {0};
 
     if (mcpx_json_equals(mcpx_json_get(holder->object, holder->member), own)) {
         mcpx_text_slice(out, rpc->params);
@@ -256,7 +255,6 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
         bridge_add_with_string(&ref, holder->object, holder->member, own);
         bridge_add_with(out, rpc->params, "ref", &ref);
     }
-    mcpx_text_fini(&ref);
 }
 
 /* What --only leaves out is not there; a task is there because its call was. */
@@ -272,7 +270,7 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
 {
     struct holder holder = find_holder(rpc);
     struct mcpx_slice raw = mcpx_json_get(holder.object, holder.member);
-    struct mcpx_text name = {0};
+    mx_scoped_text name = {0};
     struct found found = {0};
     enum expose_routing routing = EXPOSE_UNKNOWN;
 
@@ -289,7 +287,6 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
         write_params(rpc, &holder, found.thing.own, &out->params);
         routing = found.rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
     }
-    mcpx_text_fini(&name);
     mcpx_text_fini(&found.scratch);
     return routing;
 }

@@ -167,7 +167,7 @@ static void add_params(struct mcpx_text *out, struct mcpx_slice params,
 static void write_payload(const struct expose *x, const struct bridge_call *call,
                           struct mcpx_text *out)
 {
-    struct mcpx_text token = {0}, params = {0};
+    mx_scoped_text token = {0}, params = {0};
 
     if (call->stage == EXPOSE_PROPOSED) {
         mcpx_text_puts(out, "{");
@@ -179,8 +179,6 @@ static void write_payload(const struct expose *x, const struct bridge_call *call
         add_params(&params, call->params, &token);
     mx_format(out, "\"method\":%q%s%s}", call->method, call->params.len ? ",\"params\":" : "",
               call->token.len ? mcpx_text_view(&params) : call->params);
-    mcpx_text_fini(&token);
-    mcpx_text_fini(&params);
 }
 
 void expose_send_call(struct expose *x, const struct bridge_call *call)
@@ -204,7 +202,7 @@ void expose_send_call(struct expose *x, const struct bridge_call *call)
 void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mcpx_err err,
                        struct mcpx_text *out)
 {
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
 
     if (err == MCPX_ETOOBIG) {
         write_payload(x, call, &payload);
@@ -213,7 +211,6 @@ void expose_add_unsent(struct expose *x, const struct bridge_call *call, enum mc
     } else {
         mcpx_text_puts(out, mcpx_strerror(err));
     }
-    mcpx_text_fini(&payload);
 }
 
 struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpose,
@@ -227,7 +224,7 @@ struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpos
                                              .params = mcpx_text_view(&params)};
     const char *member = mcpx_rpc_context_member(from.method);
     struct expose_thing thing = {.participant = participant};
-    struct mcpx_text context = {0};
+    mx_scoped_text context = {0};
 
     if (member)
         mcpx_json_add_unescaped(&context, mcpx_json_get(from.params, member));
@@ -237,7 +234,6 @@ struct bridge_call *expose_send_own(struct expose *x, enum expose_purpose purpos
         bridge_calls_defer(&x->calls, call, x->now.mono_ms + DUE_MS);
         expose_send_call(x, call);
     }
-    mcpx_text_fini(&context);
     mcpx_text_fini(&params);
     return call;
 }

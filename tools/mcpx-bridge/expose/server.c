@@ -194,34 +194,30 @@ static bool has_topic(struct expose *x, const struct expose_request *request)
 /* What both greetings say: what we can, who we are, and what the servers want to be known. */
 static struct mcpx_text introduce(const struct expose *x, bool modern)
 {
-    struct mcpx_text capabilities = capabilities_of(x, modern);
-    struct mcpx_text self = expose_self(x), instructions = instructions_of(x);
+    mx_scoped_text capabilities = capabilities_of(x, modern);
+    mx_scoped_text self = expose_self(x), instructions = instructions_of(x);
     struct mcpx_text out =
         mx_formatted("\"capabilities\":%s,\"serverInfo\":%s", &capabilities, &self);
 
     if (instructions.len)
         mcpx_json_add_member(&out, "instructions", mcpx_text_view(&instructions));
-    mcpx_text_fini(&capabilities);
-    mcpx_text_fini(&self);
-    mcpx_text_fini(&instructions);
     return out;
 }
 
 static bool hello(struct expose *x, const struct expose_request *request)
 {
     struct mcpx_slice asked = mcpx_json_get(request->rpc->params, "protocolVersion");
-    struct mcpx_text introduction = introduce(x, false);
+    mx_scoped_text introduction = introduce(x, false);
 
     expose_tell_result(
         x, request,
         mx_formatted("{\"protocolVersion\":%q,%s}", agree_on(asked), &introduction));
-    mcpx_text_fini(&introduction);
     return true;
 }
 
 static bool discover(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text introduction = introduce(x, true), self = expose_self(x);
+    mx_scoped_text introduction = introduce(x, true), self = expose_self(x);
 
     expose_tell_result(
         x, request,
@@ -229,8 +225,6 @@ static bool discover(struct expose *x, const struct expose_request *request)
                      "\"],%s,\"ttlMs\":0,\"cacheScope\":\"private\",\"_meta\":{\"" META
                      "serverInfo\":%s}}",
                      &introduction, &self));
-    mcpx_text_fini(&introduction);
-    mcpx_text_fini(&self);
     return true;
 }
 

@@ -126,14 +126,12 @@ struct mcpx_text expose_self(const struct expose *x)
 struct mcpx_text expose_self_introduce(const struct expose *x)
 {
     const struct expose_client *client = &x->client;
-    struct mcpx_text self = expose_self(x);
-    struct mcpx_text out = mx_formatted(
+    mx_scoped_text self = expose_self(x);
+
+    return mx_formatted(
         "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":%s,\"clientInfo\":%s}",
         client->capabilities.len ? mcpx_text_view(&client->capabilities) : MCPX_SLICE("{}"),
         client->info.len ? &client->info : &self);
-
-    mcpx_text_fini(&self);
-    return out;
 }
 
 void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,

@@ -52,12 +52,11 @@ void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
 /* Params with the member that says which subscriptions/listen they are for; `plain` is taken. */
 static struct mcpx_text subscribed(const struct expose *x, struct mcpx_text plain)
 {
-    struct mcpx_text meta =
+    mx_scoped_text meta =
         mx_formatted("{\"io.modelcontextprotocol/subscriptionId\":%s}", &x->client.listen);
     struct mcpx_text out = {0};
 
     bridge_add_with(&out, mcpx_text_view(&plain), "_meta", &meta);
-    mcpx_text_fini(&meta);
     mcpx_text_fini(&plain);
     return out;
 }
@@ -99,7 +98,7 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
         [EXPOSE_PROMPTS] = "promptsListChanged"};
     struct mcpx_slice wanted = mcpx_json_get(request->rpc->params, "notifications");
     struct mcpx_json_change without = {.name = "resourceSubscriptions"};
-    struct mcpx_text agreed = {0};
+    mx_scoped_text agreed = {0};
 
     if (mcpx_json_type(wanted) != MCPX_JSON_OBJECT) {
         expose_tell_error(
@@ -117,7 +116,6 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
     mcpx_json_add_changed(&agreed, wanted, &without, 1);
     expose_tell_notice(x, "notifications/subscriptions/acknowledged",
                        subscribed(x, mx_formatted("{\"notifications\":%s}", &agreed)));
-    mcpx_text_fini(&agreed);
     return true;
 }
 

@@ -21,14 +21,13 @@ static void add_fact(struct mcpx_text *out, const char *name, struct mcpx_slice 
 /* In quotes, so that a text cannot look like the next word of the line. */
 static void add_words(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    struct mcpx_text quoted = {0};
+    mx_scoped_text quoted = {0};
 
     if (!text.text)
         return;
     mcpx_json_add_string(&quoted, text);
     mx_format(out, " %s=", name);
     text_visible_short(out, mcpx_text_view(&quoted), SHOWN_MAX);
-    mcpx_text_fini(&quoted);
 }
 
 void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict verdict,

@@ -51,7 +51,7 @@ static void discover(struct import *import)
 static void initialize(struct import *import)
 {
     struct mcpx_json_change roots = {"roots", MCPX_SLICE("{}")};
-    struct mcpx_text params = {0};
+    mx_scoped_text params = {0};
 
     import->era = IMPORT_INITIALIZING;
     import->era_at = INT64_MAX;
@@ -60,7 +60,6 @@ static void initialize(struct import *import)
                           import->config->roots ? 1 : 0);
     mx_format(&params, ",\"clientInfo\":" IMPORT_CLIENT_INFO, mcpx_version());
     import_request(import, IMPORT_INITIALIZE, "initialize", mcpx_text_view(&params));
-    mcpx_text_fini(&params);
 }
 
 void import_era_start(struct import *import, struct mcpx_now now)
@@ -144,11 +143,10 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
 
 static void initialized(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    struct mcpx_text version = {0};
+    mx_scoped_text version = {0};
 
     mcpx_json_add_unescaped(&version, mcpx_json_get(rpc->result, "protocolVersion"));
     set_version(import, version.len ? version.text : LEGACY_VERSION);
-    mcpx_text_fini(&version);
     mcpx_text_reset(&import->greeting);
     mcpx_text_slice(&import->greeting, rpc->result);
     mcpx_text_reset(&import->line);
@@ -179,7 +177,7 @@ static void add_greeting(struct mcpx_text *out, struct mcpx_slice result)
 static void listen(struct import *import, struct mcpx_slice capabilities)
 {
     static const char *const lists[] = {"tools", "prompts", "resources"};
-    struct mcpx_text wanted = {0};
+    mx_scoped_text wanted = {0};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         struct mcpx_slice list = mcpx_json_get(capabilities, lists[i]);
@@ -194,7 +192,6 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
         import_request(import, IMPORT_HOUSEKEEPING, "subscriptions/listen",
                        mcpx_text_view(&wanted));
     }
-    mcpx_text_fini(&wanted);
 }
 
 static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
@@ -214,12 +211,11 @@ static void newest_version(struct import *import, struct mcpx_slice error)
 {
     import->version[0] = '\0';
     MCPX_JSON_EACH(walk, mcpx_json_get(mcpx_json_get(error, "data"), "supported")) {
-        struct mcpx_text text = {0};
+        mx_scoped_text text = {0};
 
         if (mcpx_json_add_unescaped(&text, walk.value) && text.text &&
             text.len < sizeof import->version && strcmp(text.text, import->version) > 0)
             memcpy(import->version, text.text, text.len + 1);
-        mcpx_text_fini(&text);
     }
 }
 

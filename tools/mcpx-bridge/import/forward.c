@@ -61,7 +61,7 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
 {
     const struct caller *caller = context;
     const struct import_view *view = &caller->import->setup.shared->view;
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     struct mcpx_kind kind;
     bool may;
 
@@ -70,7 +70,6 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
           view->could(view->user, caller->who.topic, caller->who.id, &kind);
     if (!may)
         mcpx_json_add_member(more, "kind", mcpx_text_view(&text));
-    mcpx_text_fini(&text);
     return may;
 }
 
@@ -168,13 +167,11 @@ static bool has_the_only_tool(const struct import *import)
 static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
 {
     struct mcpx_slice own = mcpx_json_get(hello, "capabilities");
-    struct mcpx_text capabilities = {0}, none = {0};
+    mx_scoped_text capabilities = {0}, none = {0};
 
     mcpx_text_puts(&none, "{}");
     bridge_add_with(&capabilities, own.text ? own : MCPX_SLICE("{}"), "tools", &none);
     bridge_add_with(out, hello, "capabilities", &capabilities);
-    mcpx_text_fini(&capabilities);
-    mcpx_text_fini(&none);
 }
 
 /* The result for a server that declares no tools, because there is the handshake. */
@@ -229,7 +226,7 @@ static void answer_with_text(struct import *import, struct bridge_call *call)
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct bridge_call *call)
 {
-    struct mcpx_text own = {0};
+    mx_scoped_text own = {0};
     struct mcpx_slice result = {0};
 
     if (add_own_result(import, call->method, &own)) {
@@ -246,7 +243,6 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
     }
     mcpx_text_reset(&import->text);
     bridge_add_result(&import->text, call->id, result);
-    mcpx_text_fini(&own);
     answer_with_text(import, call);
     return true;
 }
@@ -308,7 +304,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
                                 .answer_max = answer_max(import, call)};
     struct mcpx_call_answer answer = {.is_error = was_error};
     struct mcpx_json_change changes[2] = {{"id", call->id}};
-    struct mcpx_text shown = {0};
+    mx_scoped_text shown = {0};
 
     if (call->admitted) {
         bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
@@ -322,7 +318,6 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
         mcpx_json_add_changed(&import->text, rpc->text, changes, answer.text.text ? 2 : 1);
     else
         bridge_add_answer(&import->text, call->id, &answer);
-    mcpx_text_fini(&shown);
     answer_with_text(import, call);
 }
 
@@ -356,7 +351,7 @@ void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
     struct mcpx_call_end end = {
         .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
     struct mcpx_call_answer answer;
-    struct mcpx_text more = {0};
+    mx_scoped_text more = {0};
 
     mcpx_text_reset(&import->text);
     if (!import_is_under_terms(import, call->method)) {
@@ -367,7 +362,6 @@ void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
         bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
         set_answer(import, call, &answer);
     }
-    mcpx_text_fini(&more);
     answer_with_text(import, call);
 }
 
@@ -386,7 +380,7 @@ static void add_error(struct import *import, const struct bridge_row *row,
                       const struct mcpx_text *data)
 {
     struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
-    struct mcpx_text error = {0}, more = {0};
+    mx_scoped_text error = {0}, more = {0};
 
     if (!import_is_under_terms(import, row->method)) {
         bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, message, data);
@@ -396,21 +390,17 @@ static void add_error(struct import *import, const struct bridge_row *row,
     mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
     bridge_add_answer(&import->text, id,
                       &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
-    mcpx_text_fini(&error);
-    mcpx_text_fini(&more);
 }
 
 static void add_too_large(struct import *import, const struct bridge_row *row)
 {
     size_t max = import->setup.shared->topics[row->action.topic].message_max;
-    struct mcpx_text message = {0}, data = {0};
+    mx_scoped_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
     add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message), &data);
     import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
                (int)row->who.len, row->who.text, message.text ? message.text : "too large");
-    mcpx_text_fini(&message);
-    mcpx_text_fini(&data);
 }
 
 void import_answer_failed(struct import *import, const struct bridge_row *row,

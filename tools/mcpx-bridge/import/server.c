@@ -228,7 +228,7 @@ static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
 {
     struct mcpx_json_change changes[2];
     struct mcpx_slice id = mcpx_json_get(value, "id");
-    struct mcpx_text number = {0};
+    mx_scoped_text number = {0};
     size_t count = 0;
     int64_t known;
 
@@ -241,19 +241,17 @@ static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
         changes[count++] = (struct mcpx_json_change){.name = "params"};
     if (count)
         mcpx_json_add_changed(out, value, changes, count);
-    mcpx_text_fini(&number);
     return count > 0;
 }
 
 static void read_message(struct import *import, struct mcpx_slice value, struct mcpx_now now)
 {
     struct mcpx_fault fault = {0};
-    struct mcpx_text tidied = {0};
+    mx_scoped_text tidied = {0};
     struct mcpx_rpc rpc;
 
     if (is_tidied(value, &tidied)) {
         read_message(import, mcpx_text_view(&tidied), now);
-        mcpx_text_fini(&tidied);
         return;
     }
     if (mcpx_rpc_read(value, &rpc, &fault) || rpc.form == MCPX_RPC_BODY) {
@@ -270,7 +268,7 @@ static void read_message(struct import *import, struct mcpx_slice value, struct 
 
 void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
 {
-    struct mcpx_text mended = {0};
+    mx_scoped_text mended = {0};
     struct mcpx_slice value;
 
     if (line.len == 0)
@@ -292,7 +290,6 @@ void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now 
                    import_shown(line), line.text);
         refuse_unread(import, line, MCPX_CAUSE_FAILED, "the server's answer is no JSON");
     }
-    mcpx_text_fini(&mended);
 }
 
 /* Fails the requests that the server had; those that wait for it go on waiting if it comes back. */

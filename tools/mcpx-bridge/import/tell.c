@@ -141,8 +141,8 @@ static bool is_modern(const struct import *import)
 static void add_meta(const struct import *import, struct mcpx_slice meta,
                      struct mcpx_slice token, struct mcpx_text *out)
 {
-    struct mcpx_text version = mx_formatted("%q", import->version);
-    struct mcpx_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version());
+    mx_scoped_text version = mx_formatted("%q", import->version);
+    mx_scoped_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version());
     const struct mcpx_json_change wanted[] = {
         {META "protocolVersion", mcpx_text_view(&version)},
         {META "clientInfo", mcpx_text_view(&info)},
@@ -156,21 +156,18 @@ static void add_meta(const struct import *import, struct mcpx_slice meta,
         if (!mcpx_json_get(meta, wanted[i].name).text)
             changes[count++] = wanted[i];
     mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
-    mcpx_text_fini(&version);
-    mcpx_text_fini(&info);
 }
 
 void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, const char *name,
                            struct mcpx_slice value)
 {
     struct mcpx_json_change change = {name, value};
-    struct mcpx_text params = {0};
+    mx_scoped_text params = {0};
 
     mcpx_json_add_changed(&params, rpc->params.text ? rpc->params : MCPX_SLICE("{}"), &change,
                           1);
     bridge_add_message(out, rpc->text, (struct mcpx_slice){0}, "params",
                        mcpx_text_view(&params));
-    mcpx_text_fini(&params);
 }
 
 /* ---- lines for the server ---- */
@@ -192,7 +189,7 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
     bool changes_meta = mcpx_json_type(params) != MCPX_JSON_ARRAY &&
                         (meta_type == MCPX_JSON_ABSENT || meta_type == MCPX_JSON_OBJECT) &&
                         (is_modern(import) || mcpx_json_get(meta, "progressToken").text);
-    struct mcpx_text id = mx_formatted("%s", number), new_meta = {0}, new_params = {0};
+    mx_scoped_text id = mx_formatted("%s", number), new_meta = {0}, new_params = {0};
     struct mcpx_json_change changes[2] = {{"id", mcpx_text_view(&id)}};
 
     if (changes_meta) {
@@ -204,9 +201,6 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
     mcpx_text_reset(&import->line);
     mcpx_json_add_changed(&import->line, payload, changes, changes_meta ? 2 : 1);
     import_write(import, number);
-    mcpx_text_fini(&id);
-    mcpx_text_fini(&new_meta);
-    mcpx_text_fini(&new_params);
 }
 
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
@@ -215,7 +209,7 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
     struct bridge_call draft = {
         .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
     struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
-    struct mcpx_text meta = {0};
+    mx_scoped_text meta = {0};
 
     if (is_modern(import))
         add_meta(import, (struct mcpx_slice){0}, (struct mcpx_slice){0}, &meta);
@@ -225,7 +219,6 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
               call->number, method, meta.len ? "\"_meta\":" : "", &meta,
               meta.len && params.len ? "," : "", params);
     import_write(import, call->number);
-    mcpx_text_fini(&meta);
 }
 
 void import_drop_own(struct import *import, enum import_purpose purpose)

@@ -84,14 +84,13 @@ static bool settle_for_none(struct import *import, struct mcpx_now now)
 
 static void ask_page(struct import *import, struct mcpx_slice cursor)
 {
-    struct mcpx_text params = {0};
+    mx_scoped_text params = {0};
 
     if (cursor.text) {
         mcpx_text_puts(&params, "\"cursor\":");
         mcpx_text_slice(&params, cursor);
     }
     import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
-    mcpx_text_fini(&params);
 }
 
 bool import_tools_ask(struct import *import, struct mcpx_now now)

@@ -144,7 +144,7 @@ static const char *field_of(int status)
 
 static void send_answer(struct http_client *client, int status, struct mcpx_slice body)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mx_format(&out,
               "HTTP/1.1 %s %s\r\nContent-Length: %s\r\nCache-Control: no-store\r\n"
@@ -159,19 +159,17 @@ static void send_answer(struct http_client *client, int status, struct mcpx_slic
     if (!mx_stream_write(&client->stream, &out))
         http_client_cut(client);
     mx_stream_yield(&client->stream);
-    mcpx_text_fini(&out);
 }
 
 void http_client_refuse(struct http_client *client, int status, const char *sentence)
 {
     bool is_busy = status == 429 || status == 503;
-    struct mcpx_text body = {0};
+    mx_scoped_text body = {0};
 
     bridge_add_error(&body, mcpx_text_view(&client->id),
                      is_busy ? BRIDGE_UNAVAILABLE : BRIDGE_BAD_REQUEST,
                      mcpx_slice_of(sentence), NULL);
     send_answer(client, status, text_whole(&body));
-    mcpx_text_fini(&body);
 }
 
 void http_client_answer(struct http_client *client, int status, struct mcpx_text *body)
@@ -212,7 +210,7 @@ static bool refuse_to_wait(struct http_client *client)
 static void hand_on(struct http_client *client, struct mcpx_slice body)
 {
     struct expose_http *http = client->http;
-    struct mcpx_text line = {0};
+    mx_scoped_text line = {0};
     struct mcpx_slice id;
     int64_t number = ++http->last_number;
     enum expose_post_form form = expose_post_read(body, number, &line, &id);
@@ -228,7 +226,6 @@ static void hand_on(struct http_client *client, struct mcpx_slice body)
         http->config.on_line(http->config.user, mcpx_text_view(&line));
         http->current = NULL;
     }
-    mcpx_text_fini(&line);
 }
 
 static void end_body(struct http_client *client)
@@ -274,11 +271,10 @@ static void take_body(struct http_client *client)
 /* Who waits for it is told to go on. RFC 9110 section 10.1.1. */
 static void send_continue(struct http_client *client)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mcpx_text_puts(&out, "HTTP/1.1 100 Continue\r\n\r\n");
     (void)mx_stream_write(&client->stream, &out); /* if it cannot go on, nor can the answer */
-    mcpx_text_fini(&out);
 }
 
 /* Returns NULL, or what is wrong with it. */

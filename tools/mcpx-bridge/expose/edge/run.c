@@ -217,7 +217,7 @@ static void on_failed(void *user, int error)
 /* The connection is gone for good: answer what waits, then end. */
 static void on_final(struct edge *edge, const struct mcpx_event *event)
 {
-    struct mcpx_text sentence = {0};
+    mx_scoped_text sentence = {0};
 
     if (!edge->leaving) {
         edge->leaving = true;
@@ -225,7 +225,6 @@ static void on_final(struct edge *edge, const struct mcpx_event *event)
         mcpx_text_puts(&sentence, "the topic cannot be reached: ");
         mcpx_text_slice(&sentence, event->reason);
         expose_abandon(edge->expose, mcpx_text_view(&sentence));
-        mcpx_text_fini(&sentence);
     }
     uv_stop(&edge->loop);
 }
@@ -303,7 +302,7 @@ static int start_http(struct edge *edge, const struct expose_job *job)
                                         .body_max = LINE_MAX_BYTES,
                                         .on_line = on_line,
                                         .user = edge};
-    struct mcpx_text url = {0};
+    mx_scoped_text url = {0};
     int err = expose_http_new(&config, &edge->http);
 
     if (err)
@@ -316,7 +315,6 @@ static int start_http(struct edge *edge, const struct expose_job *job)
     expose_http_add_url(edge->http, &url);
     if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
         complain("expose", "cannot write to standard output: %s", strerror(errno));
-    mcpx_text_fini(&url);
     return STATUS_OK;
 }
 

@@ -335,11 +335,10 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
 static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
                        struct mcpx_slice own, struct mcpx_slice shown, struct mcpx_text *out)
 {
-    struct mcpx_text named = {0};
+    mx_scoped_text named = {0};
 
     bridge_add_with_string(&named, item, "name", shown);
     mcpx_terms_tool_add(out, terms, own, mcpx_text_view(&named));
-    mcpx_text_fini(&named);
 }
 
 /* `filter` NULL = none. */
@@ -348,7 +347,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
                        struct mcpx_text *out)
 {
     const struct expose_list_row *row = &expose_lists[list];
-    struct mcpx_text own = {0};
+    mx_scoped_text own = {0};
 
     names->pass = ++names->clock;
     MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[list].items)) {
@@ -373,7 +372,6 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
             bridge_add_with_string(out, walk.value, row->key, shown);
     }
     names->pass = 0;
-    mcpx_text_fini(&own);
 }
 
 /* The same with what was written remembered, but for the comma before it. */
@@ -405,7 +403,7 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
 uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_list list,
                              struct expose_names *names, const struct expose_filter *filter)
 {
-    struct mcpx_text scratch = {0};
+    mx_scoped_text scratch = {0};
     uint64_t face = 0;
 
     for (size_t i = 0; i < catalog->count; i++) {
@@ -416,19 +414,17 @@ uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_l
             write_shelf(catalog->seats[i], list, names, filter, &scratch);
         face = shelf->face ? 31 * face + shelf->face : face;
     }
-    mcpx_text_fini(&scratch);
     return face;
 }
 
 size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
                         struct expose_names *names)
 {
-    struct mcpx_text unused = {0};
+    mx_scoped_text unused = {0};
     size_t left_out = names->left_out;
 
     expose_names_renew(names, expose_lists[list].space, mcpx_text_view(&seat->id));
     write_seat(seat, list, names, NULL, &unused);
-    mcpx_text_fini(&unused);
     return names->left_out - left_out;
 }
 

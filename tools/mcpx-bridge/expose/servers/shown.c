@@ -67,8 +67,8 @@ bool expose_shown_may_be_plain(struct mcpx_slice name)
 
 static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
 {
-    struct mcpx_text pair = mx_formatted("mcpx name 1:%s:%s%s", thing->participant.len,
-                                         thing->participant, thing->own);
+    mx_scoped_text pair = mx_formatted("mcpx name 1:%s:%s%s", thing->participant.len,
+                                       thing->participant, thing->own);
     unsigned char hash[MX_SHA256_BYTES];
     char mark[MARK_LEN] = "_";
 
@@ -80,7 +80,6 @@ static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
         mark[i] = mark_digits[two_bytes >> (11 - bit % 8) & 31];
     }
     mcpx_text_add(out, mark, MARK_LEN);
-    mcpx_text_fini(&pair);
 }
 
 /* The prefixed name without a mark; true when it needs one anyway. */
@@ -175,14 +174,13 @@ static void decode(struct mcpx_text *out, struct mcpx_slice rest)
 bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
                        struct mcpx_slice wrapped)
 {
-    struct mcpx_text prefix = {0};
+    mx_scoped_text prefix = {0};
     bool fits;
 
     expose_uri_wrap(&prefix, participant, MCPX_SLICE(""), false);
     fits = wrapped.len > prefix.len && memcmp(wrapped.text, prefix.text, prefix.len) == 0;
     if (fits)
         decode(out, (struct mcpx_slice){wrapped.text + prefix.len, wrapped.len - prefix.len});
-    mcpx_text_fini(&prefix);
     return fits;
 }
 

@@ -130,7 +130,7 @@ static void fail_to_connect(struct guard_link *link, const char *why)
 {
     const struct guard_address *router = &link->server->options->router;
     struct mcpx_text *out = guard_passage_to_agent(link->passage);
-    struct mcpx_text body =
+    mx_scoped_text body =
         mx_formatted("{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
                      "\"detail\":\"the guard cannot connect to the router: %s\"}",
                      why);
@@ -139,7 +139,6 @@ static void fail_to_connect(struct guard_link *link, const char *why)
               "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
               "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
               body.len, &body);
-    mcpx_text_fini(&body);
     guard_note(link->server, "unreachable", "cannot connect to %s port %d: %s", router->host,
                router->port, why);
     link->router.has_ended = true;

@@ -14,12 +14,11 @@
 /* Prints a line and finishes it. */
 static void print(struct mcpx_text *line)
 {
-    struct mcpx_text shown = {0};
+    mx_scoped_text shown = {0};
 
     text_shown(&shown, text_whole(line));
     if (shown.len)
         complain_in_lines(text_whole(&shown));
-    mcpx_text_fini(&shown);
     mcpx_text_fini(line);
 }
 
@@ -61,7 +60,7 @@ void guard_summarise(const struct guard_server *server)
 void guard_announce(const struct guard_server *server)
 {
     const struct guard_options *options = server->options;
-    struct mcpx_text line = {0};
+    mx_scoped_text line = {0};
 
     if (server->has_command) {
         guard_note(server, "listening", "%s, in front of %s port %d", server->url,
@@ -74,5 +73,4 @@ void guard_announce(const struct guard_server *server)
         mx_format(&line, "listening %s\n", server->url);
     fwrite(line.text, 1, line.len, stdout);
     fflush(stdout);
-    mcpx_text_fini(&line);
 }

@@ -247,7 +247,7 @@ static int import_to_topics(const struct arguments *arguments, const char *roots
 int cmd_import(const struct arguments *arguments)
 {
     struct topics *topics;
-    struct mcpx_text roots = {0};
+    mx_scoped_text roots = {0};
     struct bridge_terms terms = {0};
     int status = check_capabilities(arguments_value(arguments, "--client-capabilities"));
 
@@ -265,6 +265,5 @@ int cmd_import(const struct arguments *arguments)
         connection_fini(&topics->connections[i]);
     free(topics);
     bridge_terms_fini(&terms);
-    mcpx_text_fini(&roots);
     return status;
 }

@@ -226,7 +226,7 @@ static void add_topic(const struct seat *seat, const char *word, struct mcpx_tex
 
 static void on_left(struct seat *seat, const struct mcpx_event *event)
 {
-    struct mcpx_text visible = {0};
+    mx_scoped_text visible = {0};
     const char *reason;
 
     text_visible_short(&visible, event->reason, 300);
@@ -239,7 +239,6 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
                  event->code, (double)event->retry_ms / 1000);
     else if (!seat->edge->ending)
         complain("import", "the router let us go: %s (%d)", reason, event->code);
-    mcpx_text_fini(&visible);
     if (event->retry_ms < 0)
         seat->over = true;
 }
@@ -247,14 +246,13 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
 static void on_joined(struct seat *seat, const struct mcpx_event *event)
 {
     const char *outage = import_pool_outage(seat->edge->pool);
-    struct mcpx_text visible = {0};
+    mx_scoped_text visible = {0};
 
     text_visible(&visible, mcpx_session_id(mcpx_client_session(seat->client)));
     add_topic(seat, ", topic ", &visible);
     complain("import", "joined as %s%s%s%s", visible.text ? visible.text : "",
              event->resumed ? ", nothing was missed" : "", outage ? "; " : "",
              outage ? outage : "");
-    mcpx_text_fini(&visible);
 }
 
 static bool may(const struct mcpx_session *session, struct mcpx_slice text)
