@@ -26,15 +26,11 @@
 
 MCPX_BEGIN_C
 
-/**
- * A run of bytes that belongs to somebody else.
- *
- * text   not NUL-terminated; may hold NUL; NULL means "absent", which differs from empty
- * len    bytes; 0 when text is NULL
- */
+/** A run of bytes that belongs to somebody else. */
 struct mcpx_slice {
+    /* Not NUL-terminated; may hold NUL; NULL means "absent", which differs from empty. */
     const char *text;
-    size_t len;
+    size_t len; /* bytes; 0 when text is NULL */
 };
 
 /** The slice of a string literal, without its terminating NUL. */
@@ -70,17 +66,13 @@ struct mcpx_now {
     int64_t wall_ms;
 };
 
-/**
- * Where and why a text was refused. It tells the author what to correct.
- *
- * reason   a static sentence without final stop ("expected ',' or '}' after a member")
- * field    the envelope member or pattern component concerned; "" when none is
- * offset   0-based byte in the text at which the fault was found
- */
+/** Where and why a text was refused. It tells the author what to correct. */
 struct mcpx_fault {
+    /* A static sentence without final stop ("expected ',' or '}' after a member"). */
     const char *reason;
-    const char *field;
-    size_t offset;
+    const char
+        *field;    /* the envelope member or pattern component concerned; "" when none is */
+    size_t offset; /* 0-based byte in the text at which the fault was found */
 };
 
 /** The version of the library as "major.minor.patch"; static, never NULL. */

@@ -12,19 +12,15 @@ MCPX_BEGIN_C
 #define MCPX_CAPSET_PATTERNS_MAX 1024
 #define MCPX_CAPSET_BYTES_MAX 65536
 
-/**
- * One grant, as the configuration or a token states it. Protocol: section 3.
- *
- * pattern      a capability pattern
- * to           when to_count > 0: the only participants an envelope may be addressed to;
- *              a broadcast is not covered
- * expires_ms   wall clock; from this instant on the grant covers nothing; 0 = never
- */
+/** One grant, as the configuration or a token states it. Protocol: section 3. */
 struct mcpx_grant {
-    struct mcpx_slice pattern;
+    struct mcpx_slice pattern; /* a capability pattern */
+    /* When to_count > 0: the only participants an envelope may be addressed to; a broadcast is
+     * not covered. */
     const struct mcpx_slice *to;
     size_t to_count;
-    int64_t expires_ms;
+    int64_t
+        expires_ms; /* wall clock; from this instant on the grant covers nothing; 0 = never */
 };
 
 /** True when a grant holds only for some addressees, or only for a time. */
@@ -75,18 +71,12 @@ MCPX_API const struct mcpx_grant *mcpx_capset_grant(const struct mcpx_capset *se
 /** The earliest expiry after `wall_ms` of any grant in the set; 0 when none is left. */
 MCPX_API int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms);
 
-/**
- * The question: may this kind go to these addressees now?
- *
- * kind       as filled by mcpx_kind_parse
- * to         addressees; none = everyone
- * wall_ms    the expiry of grants is compared with this instant
- */
+/** The question: may this kind go to these addressees now? */
 struct mcpx_question {
-    const struct mcpx_kind *kind;
-    const struct mcpx_slice *to;
+    const struct mcpx_kind *kind; /* as filled by mcpx_kind_parse */
+    const struct mcpx_slice *to;  /* addressees; none = everyone */
     size_t to_count;
-    int64_t wall_ms;
+    int64_t wall_ms; /* the expiry of grants is compared with this instant */
 };
 
 /**
@@ -115,29 +105,25 @@ enum mcpx_refusal {
 /** "allowed", "no_matching_grant", "denied", ... Static. */
 MCPX_API const char *mcpx_refusal_wire(enum mcpx_refusal refusal);
 
-/**
- * A decision with its reasons.
- *
- * refusal       MCPX_ALLOWED, or why not
- * grant         the pattern that decided: of the grant that allowed it, of a grant that covers
- *               the kind but has expired or has other addressees, or of the denial that forbade
- *               it; absent otherwise. Lent until the set is freed
- * nearest       the grant whose pattern agrees with the longest beginning of the kind; absent
- *               for an empty set. Lent until the set is freed
- * would_allow   the smallest pattern that, granted without conditions, would allow this kind:
- *               the kind itself as a pattern (a "*" in it is a star then), or all contexts of
- *               its method where the context holds both "*" and a dot segment. Absent when the
- *               kind is allowed, and when no grant can help because the kind is reserved or
- *               denied. Lent until the next mcpx_capset_explain in this thread, for any set
- * alternative   the same operation as "mcp/proposal:..." when the kind is an mcp/request that
- *               was refused and the set allows that proposal to the same addressees; absent
- *               otherwise. Lent for as long as would_allow
- */
+/** A decision with its reasons. */
 struct mcpx_decision {
-    enum mcpx_refusal refusal;
+    enum mcpx_refusal refusal; /* MCPX_ALLOWED, or why not */
+    /* The pattern that decided: of the grant that allowed it, of a grant that covers the kind
+     * but has expired or has other addressees, or of the denial that forbade it; absent
+     * otherwise. Lent until the set is freed. */
     struct mcpx_slice grant;
+    /* The grant whose pattern agrees with the longest beginning of the kind; absent for an
+     * empty set. Lent until the set is freed. */
     struct mcpx_slice nearest;
+    /* The smallest pattern that, granted without conditions, would allow this kind: the kind
+     * itself as a pattern (a "*" in it is a star then), or all contexts of its method where the
+     * context holds both "*" and a dot segment. Absent when the kind is allowed, and when no
+     * grant can help because the kind is reserved or denied. Lent until the next
+     * mcpx_capset_explain in this thread, for any set. */
     struct mcpx_slice would_allow;
+    /* The same operation as "mcp/proposal:..." when the kind is an mcp/request that was refused
+     * and the set allows that proposal to the same addressees; absent otherwise. Lent for as
+     * long as would_allow. */
     struct mcpx_slice alternative;
 };
 

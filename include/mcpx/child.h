@@ -29,63 +29,49 @@ enum mcpx_child_state {
 
 struct mcpx_child;
 
-/**
- * What a change of state is about.
- *
- * pid        of the process that runs or ran; 0 when there was none
- * code       its exit code; -1 when a signal ended it or it still runs
- * signal     the signal that ended it; 0 when none did
- * retry_ms   DOWN: milliseconds until it is started again; -1 = never
- * text       for people: "exited with code 3", "killed by signal 9 (SIGKILL)", "closed its
- *            output", "cannot execute 'x': No such file or directory". When processes are left,
- *            the text says so: "...; 2 of its processes cannot be killed". Lent during the call
- */
+/** What a change of state is about. */
 struct mcpx_child_report {
     enum mcpx_child_state state;
-    int pid;
-    int code;
-    int signal;
-    int64_t retry_ms;
+    int pid;          /* of the process that runs or ran; 0 when there was none */
+    int code;         /* its exit code; -1 when a signal ended it or it still runs */
+    int signal;       /* the signal that ended it; 0 when none did */
+    int64_t retry_ms; /* DOWN: milliseconds until it is started again; -1 = never */
+    /* For people: "exited with code 3", "killed by signal 9 (SIGKILL)", "closed its output",
+     * "cannot execute 'x': No such file or directory". When processes are left, the text says
+     * so: "...; 2 of its processes cannot be killed". Lent during the call. */
     const char *text;
 };
 
 /**
- * argv         the program (looked up in PATH) and its arguments, NULL at the end; copied
- * cwd          where it runs; NULL = here
- * name         precedes each line of its standard error: "[name] ..."; NULL discards that output
- * line_max     longest line of its output in bytes; 0 = 64 MiB
- * queue_max    most bytes that wait until the program reads them, newlines counted; 0 = 64 MiB
- * stop_ms      how long it may take to end. Its input is closed first, as soon as nothing waits
- *              to be read. SIGTERM is sent after a quarter of this time, SIGKILL at its end. 0
- *              = 2000
- * restart      start it again when it ends
- * backoff_ms   first pause before a restart. It doubles with each restart, up to 64 times as
- *              long, and starts again after a minute of running. 0 = 500
- * loop         the libuv loop everything runs on; borrowed until on_state reports STOPPED or
- *              FAILED
- *
- * on_line      one line of its output, lent during the call
- * on_overlong  the beginning of an output line longer than line_max (at most 256 bytes); the
- *              line is skipped. May be NULL
- * on_state     every change of state. After DOWN, no line of the old process comes any more
- * user         handed to all three
  *
  * The callbacks may call mcpx_child_write and mcpx_child_stop; not mcpx_child_free.
  */
 struct mcpx_child_config {
+    /* The program (looked up in PATH) and its arguments, NULL at the end; copied. */
     char *const *argv;
-    const char *cwd;
+    const char *cwd; /* where it runs; NULL = here */
+    /* Precedes each line of its standard error: "[name] ..."; NULL discards that output. */
     const char *name;
-    size_t line_max;
+    size_t line_max; /* longest line of its output in bytes; 0 = 64 MiB */
+    /* Most bytes that wait until the program reads them, newlines counted; 0 = 64 MiB. */
     size_t queue_max;
+    /* How long it may take to end. Its input is closed first, as soon as nothing waits to be
+     * read. SIGTERM is sent after a quarter of this time, SIGKILL at its end. 0 = 2000. */
     int64_t stop_ms;
-    bool restart;
+    bool restart; /* start it again when it ends */
+    /* First pause before a restart. It doubles with each restart, up to 64 times as long, and
+     * starts again after a minute of running. 0 = 500. */
     int64_t backoff_ms;
+    /* The libuv loop everything runs on; borrowed until on_state reports STOPPED or FAILED. */
     struct uv_loop_s *loop;
+    /* One line of its output, lent during the call. */
     void (*on_line)(void *user, struct mcpx_slice line);
+    /* The beginning of an output line longer than line_max (at most 256 bytes); the line is
+     * skipped. May be NULL. */
     void (*on_overlong)(void *user, struct mcpx_slice beginning);
+    /* Every change of state. After DOWN, no line of the old process comes any more. */
     void (*on_state)(void *user, const struct mcpx_child_report *report);
-    void *user;
+    void *user; /* handed to all three */
 };
 
 /**

@@ -11,47 +11,42 @@ MCPX_BEGIN_C
 struct mcpx_client;
 struct uv_loop_s;
 
-/**
- * Where to connect, and how. Strings are copied.
- *
- * url         ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. The path is where
- *             the router's paths begin; /ws follows it, if it does not end so
- * topic       the topic's name, not percent-encoded
- * token       the bearer token; never logged, never part of an error. NULL with a cert_file: then
- *             the certificate says who we are
- * routing     "all" or "directed"; NULL = "all", even if the router's default is another. With
- *             "directed", DELIVERED comes when an envelope was written, because the router
- *             sends no echo of envelopes for others
- * history     envelopes of history to ask for when joining anew; -1 = the router's default. A
- *             later connection that cannot resume asks for at least 1000 while requests or
- *             proposals wait for an answer: it may be among them
- * ca_file     PEM file with at least one certificate authority for wss; NULL = the system's
- * cert_file   PEM file with a certificate that is shown to the router, and those between it and its
- *             authority behind it, for wss; NULL = none. Read again for each connection: a file
- *             that cannot be used then leaves what was read before in force. Without a token, and
- *             without session.renews_token, 401 and 4005 are final only when the file has no other
- *             certificate than the one that was shown; the reason of LEFT then names the file
- * key_file    PEM file with the key of it, without a passphrase; NULL = it stands in cert_file
- * once        do not connect again
- * session     settings of the session, `instance` included; without `fill` the system fills
- * loop        a libuv loop to run on, borrowed until mcpx_client_free; NULL = one of its own, in
- *             mcpx_client_wait
- * on_event    called from the loop with every event; `loop` must be given then. NULL = events
- *             are fetched with mcpx_client_wait, which runs the loop. It may call every
- *             function here except mcpx_client_free and mcpx_client_wait
- */
+/** Where to connect, and how. Strings are copied. */
 struct mcpx_client_config {
+    /* ws://HOST[:PORT][/PATH] or wss://...; http and https mean the same. The path is where the
+     * router's paths begin; /ws follows it, if it does not end so. */
     const char *url;
-    const char *topic;
+    const char *topic; /* the topic's name, not percent-encoded */
+    /* The bearer token; never logged, never part of an error. NULL with a cert_file: then the
+     * certificate says who we are. */
     const char *token;
+    /* "all" or "directed"; NULL = "all", even if the router's default is another. With
+     * "directed", DELIVERED comes when an envelope was written, because the router sends no
+     * echo of envelopes for others. */
     const char *routing;
+    /* Envelopes of history to ask for when joining anew; -1 = the router's default. A later
+     * connection that cannot resume asks for at least 1000 while requests or proposals wait for
+     * an answer: it may be among them. */
     int history;
+    /* PEM file with at least one certificate authority for wss; NULL = the system's. */
     const char *ca_file;
+    /* PEM file with a certificate that is shown to the router, and those between it and its
+     * authority behind it, for wss; NULL = none. Read again for each connection: a file that
+     * cannot be used then leaves what was read before in force. Without a token, and without
+     * session.renews_token, 401 and 4005 are final only when the file has no other certificate
+     * than the one that was shown; the reason of LEFT then names the file. */
     const char *cert_file;
+    /* PEM file with the key of it, without a passphrase; NULL = it stands in cert_file. */
     const char *key_file;
-    bool once;
+    bool once; /* do not connect again */
+    /* Settings of the session, `instance` included; without `fill` the system fills. */
     struct mcpx_session_config session;
+    /* A libuv loop to run on, borrowed until mcpx_client_free; NULL = one of its own, in
+     * mcpx_client_wait. */
     struct uv_loop_s *loop;
+    /* Called from the loop with every event; `loop` must be given then. NULL = events are
+     * fetched with mcpx_client_wait, which runs the loop. It may call every function here
+     * except mcpx_client_free and mcpx_client_wait. */
     void (*on_event)(void *user, struct mcpx_client *client, const struct mcpx_event *event);
     void *user;
 };

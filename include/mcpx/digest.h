@@ -87,16 +87,11 @@ MCPX_API enum mcpx_err mcpx_ids_next(struct mcpx_ids *ids, enum mcpx_id_purpose 
                                      struct mcpx_slice tool, struct mcpx_slice arguments,
                                      char out[MCPX_ID_LEN + 1]);
 
-/**
- * Where a call may say which ids it goes by. What is absent, or no object, says nothing.
- *
- * context       the call's shared context, well-formed JSON
- * meta          the `_meta` of its params, well-formed JSON
- * envelope_id   id of the envelope it came in; absent when it came by another way
- */
+/** Where a call may say which ids it goes by. What is absent, or no object, says nothing. */
 struct mcpx_id_sources {
-    struct mcpx_slice context;
-    struct mcpx_slice meta;
+    struct mcpx_slice context; /* the call's shared context, well-formed JSON */
+    struct mcpx_slice meta;    /* the `_meta` of its params, well-formed JSON */
+    /* Id of the envelope it came in; absent when it came by another way. */
     struct mcpx_slice envelope_id;
 };
 

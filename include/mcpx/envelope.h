@@ -24,28 +24,22 @@ MCPX_BEGIN_C
  * One message, read. Slices point into the text given to mcpx_envelope_parse or into the
  * envelope's own scratch, and are valid until the next parse into the same envelope.
  *
- * text             the whole message as received
  * id ts from correlation_id
  *                  unescaped; absent when the member is
- * kind             unescaped and split
- * to, to_count     unescaped addressees; none = everyone
- * has_to           the member was there (an empty array is there)
- * payload          the raw bytes of the payload object, braces included; they are not read
- * open_at          offset of the opening brace in `text`
- * kind_at, kind_raw_len
- *                  extent of the kind's value in `text`, quotes included
  */
 struct mcpx_envelope {
-    struct mcpx_slice text;
+    struct mcpx_slice text; /* the whole message as received */
     struct mcpx_slice id, ts, from, correlation_id;
-    struct mcpx_kind kind;
+    struct mcpx_kind kind; /* unescaped and split */
+    /* `to`, `to_count`: unescaped addressees; none = everyone. */
     struct mcpx_slice to[MCPX_TO_MAX];
     size_t to_count;
-    bool has_to;
+    bool has_to; /* the member was there (an empty array is there) */
+    /* The raw bytes of the payload object, braces included; they are not read. */
     struct mcpx_slice payload;
-    size_t open_at;
-    size_t kind_at, kind_raw_len;
-    char *scratch; /* private: unescaped header strings */
+    size_t open_at;               /* offset of the opening brace in `text` */
+    size_t kind_at, kind_raw_len; /* extent of the kind's value in `text`, quotes included */
+    char *scratch;                /* private: unescaped header strings */
     size_t scratch_size;
 };
 

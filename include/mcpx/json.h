@@ -39,17 +39,13 @@ MCPX_API enum mcpx_json_type mcpx_json_type(struct mcpx_slice value);
 MCPX_API enum mcpx_err mcpx_json_check(struct mcpx_slice text, size_t depth_max,
                                        struct mcpx_slice *value, struct mcpx_fault *fault);
 
-/**
- * A walk through the members of an object or the items of an array, in order.
- *
- * name    the member's name without its quotes, still escaped; absent in an array
- * value   the whole value: quotes, braces or brackets included
- */
+/** A walk through the members of an object or the items of an array, in order. */
 struct mcpx_json_walk {
+    /* The member's name without its quotes, still escaped; absent in an array. */
     struct mcpx_slice name;
-    struct mcpx_slice value;
-    const char *at;  /* private */
-    const char *end; /* private */
+    struct mcpx_slice value; /* the whole value: quotes, braces or brackets included */
+    const char *at;          /* private */
+    const char *end;         /* private */
 };
 
 /**
@@ -134,15 +130,11 @@ MCPX_API void mcpx_json_add_string(struct mcpx_text *out, struct mcpx_slice text
 MCPX_API void mcpx_json_add_member(struct mcpx_text *out, const char *name,
                                    struct mcpx_slice text);
 
-/**
- * One change to an object's member.
- *
- * name    ASCII that needs no escapes
- * value   JSON text that takes the place of the first such member's value, or becomes a new last
- *         member; absent: every member of that name is left out
- */
+/** One change to an object's member. */
 struct mcpx_json_change {
-    const char *name;
+    const char *name; /* ASCII that needs no escapes */
+    /* JSON text that takes the place of the first such member's value, or becomes a new last
+     * member; absent: every member of that name is left out. */
     struct mcpx_slice value;
 };
 

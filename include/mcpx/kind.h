@@ -12,17 +12,14 @@ MCPX_BEGIN_C
 /** The longest kind or capability pattern, in bytes. Protocol section 2. */
 #define MCPX_KIND_MAX 2048
 
-/**
- * A kind, split at its first two colons. Slices of one text; `text` is the whole.
- *
- * type      1.. bytes                   mcp/request   chat   reasoning/start
- * method    absent, or 1.. bytes        tools/call    notifications/progress
- * context   absent, or 1.. bytes        read_file     file:///etc/hosts
- */
+/** A kind, split at its first two colons. Slices of one text; `text` is the whole. */
 struct mcpx_kind {
     struct mcpx_slice text;
+    /* 1.. bytes                   mcp/request   chat   reasoning/start. */
     struct mcpx_slice type;
+    /* Absent, or 1.. bytes        tools/call    notifications/progress. */
     struct mcpx_slice method;
+    /* Absent, or 1.. bytes        read_file     file:///etc/hosts. */
     struct mcpx_slice context;
 };
 

@@ -10,15 +10,10 @@
 
 MCPX_BEGIN_C
 
-/**
- * A stream being cut. Zero-initialised is ready, with no bound.
- *
- * max       longest line in bytes, without its end; 0 = no limit
- * skipped   bytes of the overlong line being skipped so far; 0 when none is
- */
+/** A stream being cut. Zero-initialised is ready, with no bound. */
 struct mcpx_lines {
-    size_t max;
-    size_t skipped;
+    size_t max;     /* longest line in bytes, without its end; 0 = no limit */
+    size_t skipped; /* bytes of the overlong line being skipped so far; 0 when none is */
     struct mcpx_text kept; /* private: the beginning of an unfinished line */
     struct mcpx_slice fed; /* private: what was given and is not yet cut */
     size_t done;           /* private: bytes of `kept` lent by the last line */

@@ -48,35 +48,27 @@ enum mcpx_telemetry_event {
  * "none" is written, because the contract wants a text; `actor` and `mode` are then those of a
  * context that an edge makes, "agent" and "operator", and also when they are no word of the
  * contract.
- *
- * wall_ms          when; see `latest` below
- * request_id       the same in all events of a call, as is trace_id
- * tool             canonical name, also after an alias
- * alias            ALIAS: the name that the call came with
- * fixture_version  ALIAS
- * tool_namespace   CALL: mcpx_namespace_of
- * actor, mode      CALL: of the call's context
- * schema_version   CALL: of the tool's input schema; RESULT: of its output schema
- * outcome          RESULT
- * category         RESULT: the code of what was wrong. Not asked when the outcome is OK;
- *                  MCPX_CODE_COUNT: none is known, which of an ERROR counts as INTERNAL_ERROR
- * duration_us      RESULT: microseconds, written as milliseconds; negative counts as 0
  */
 struct mcpx_telemetry {
     enum mcpx_telemetry_event event;
-    int64_t wall_ms;
-    struct mcpx_slice request_id;
+    int64_t wall_ms;              /* the wall clock of it; see `latest` */
+    struct mcpx_slice request_id; /* the same in all events of a call; so is trace_id */
     struct mcpx_slice trace_id;
-    struct mcpx_slice tool;
-    struct mcpx_slice alias;
-    struct mcpx_slice fixture_version;
-    struct mcpx_slice tool_namespace;
+    struct mcpx_slice tool;            /* canonical name, also after an alias */
+    struct mcpx_slice alias;           /* ALIAS: the name that the call came with */
+    struct mcpx_slice fixture_version; /* ALIAS */
+    struct mcpx_slice tool_namespace;  /* CALL: mcpx_namespace_of */
+    /* `actor`, `mode`: CALL: of the call's context. */
     struct mcpx_slice actor;
     struct mcpx_slice mode;
+    /* CALL: of the tool's input schema; RESULT: of its output schema. */
     struct mcpx_slice schema_version;
-    enum mcpx_outcome outcome;
+    enum mcpx_outcome outcome; /* RESULT */
+    /* RESULT: the code of what was wrong. Not asked when the outcome is OK; MCPX_CODE_COUNT:
+     * none is known, which of an ERROR counts as INTERNAL_ERROR. */
     enum mcpx_code category;
-    int64_t duration_us;
+    int64_t
+        duration_us; /* RESULT: microseconds, written as milliseconds; negative counts as 0 */
 };
 
 /**
@@ -94,37 +86,30 @@ MCPX_API void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_teleme
 /**
  * One call as the validation log has it. Where an id or the transport is absent or empty "none" is
  * written.
- *
- * transport        "ws", "stdio" or "http"
- * route            the method that it came with; absent: null
- * span_id          of this edge's part in the trace
- * tool             canonical name; absent, but not empty: null, because it was not found
- * mode             "enforce" or "shadow"
- * deterministic    ids are those of mcpx_ids_next
- * failed           something was wrong first of all: `cause`, and the canonical path of it in
- *                  `path`, which absent, but not empty, is null
- * input_version    of the schema of the arguments; absent or empty: "none", as with output_version
- * input_bytes      of `arguments`, 0 without; output_bytes of `result` as the server sent it
- * duration_us      microseconds, written as milliseconds; negative counts as 0
  */
 struct mcpx_validation {
     int64_t wall_ms;
-    struct mcpx_slice transport;
-    struct mcpx_slice route;
+    struct mcpx_slice transport; /* "ws", "stdio" or "http" */
+    struct mcpx_slice route;     /* the method that it came with; absent: null */
     struct mcpx_slice request_id;
     struct mcpx_slice trace_id;
-    struct mcpx_slice span_id;
+    struct mcpx_slice span_id; /* of this edge's part in the trace */
+    /* Canonical name; absent, but not empty: null, because it was not found. */
     struct mcpx_slice tool;
-    struct mcpx_slice mode;
-    bool deterministic;
+    struct mcpx_slice mode; /* "enforce" or "shadow" */
+    bool deterministic;     /* ids are those of mcpx_ids_next */
+    /* Something was wrong first of all: `cause`, and the canonical path of it in `path`, which
+     * absent, but not empty, is null. */
     bool failed;
     enum mcpx_cause cause;
     struct mcpx_slice path;
+    /* Of the schema of the arguments; absent or empty: "none", as with output_version. */
     struct mcpx_slice input_version;
     struct mcpx_slice output_version;
+    /* Of `arguments`, 0 without; output_bytes of `result` as the server sent it. */
     size_t input_bytes;
     size_t output_bytes;
-    int64_t duration_us;
+    int64_t duration_us; /* microseconds, written as milliseconds; negative counts as 0 */
 };
 
 /**
@@ -143,15 +128,11 @@ struct mcpx_namespace {
     struct mcpx_slice stability;
 };
 
-/**
- * The namespaces that are known, in any order, each once.
- *
- * participant   where tools belong whose names have no dot
- */
+/** The namespaces that are known, in any order, each once. */
 struct mcpx_namespaces {
     const struct mcpx_namespace *list;
     size_t count;
-    struct mcpx_slice participant;
+    struct mcpx_slice participant; /* where tools belong whose names have no dot */
 };
 
 /**
@@ -172,31 +153,21 @@ struct mcpx_alias {
 #define MCPX_HANDSHAKE_TOOL "mcp.capabilities.get"
 #define MCPX_HANDSHAKE_NAMESPACE "mcp.capabilities"
 
-/**
- * Which tools there are, at which version, and who answers for them.
- *
- * mcp_version       not empty
- * schema_version    YYYY-MM-DD
- * flags             in the order in which they are listed
- * namespaces        those of the terms; others come from the tools' names
- * tools             the server's, in any order; a name that stands twice is listed once
- * aliases_enabled   else `aliases` is not asked
- * alias_namespace   absent: ""
- * fixture_version   absent: ""
- * aliases           in any order
- */
+/** Which tools there are, at which version, and who answers for them. */
 struct mcpx_handshake {
-    struct mcpx_slice mcp_version;
-    struct mcpx_slice schema_version;
-    const struct mcpx_slice *flags;
+    struct mcpx_slice mcp_version;    /* not empty */
+    struct mcpx_slice schema_version; /* YYYY-MM-DD */
+    const struct mcpx_slice *flags;   /* in the order in which they are listed */
     size_t flag_count;
-    struct mcpx_namespaces namespaces;
+    struct mcpx_namespaces
+        namespaces; /* those of the terms; others come from the tools' names */
+    /* The server's, in any order; a name that stands twice is listed once. */
     const struct mcpx_slice *tools;
     size_t tool_count;
-    bool aliases_enabled;
-    struct mcpx_slice alias_namespace;
-    struct mcpx_slice fixture_version;
-    const struct mcpx_alias *aliases;
+    bool aliases_enabled;              /* else `aliases` is not asked */
+    struct mcpx_slice alias_namespace; /* absent: "" */
+    struct mcpx_slice fixture_version; /* absent: "" */
+    const struct mcpx_alias *aliases;  /* in any order */
     size_t alias_count;
 };
 
@@ -217,22 +188,16 @@ enum mcpx_parity_side { MCPX_PARITY_GOLDEN = 0, MCPX_PARITY_NEW };
 /**
  * A comparison of two logs of the same calls, line by line. All but the first two is zero at first.
  *
- * differ    told each difference: its line, from 1, and the JSON Pointer of what differs, lent
- *           during the call; "" when one side has no such line. May be NULL.
- * context   handed to `differ`
- *
  * Filled:
- *
- * lines         read so far of each side, by enum mcpx_parity_side
- * differences   found so far; 0: the logs are equal
- * side          where the fault is, when there is one
  */
 struct mcpx_parity {
+    /* Told each difference: its line, from 1, and the JSON Pointer of what differs, lent during
+     * the call; "" when one side has no such line. May be NULL. */
     void (*differ)(void *context, size_t line, struct mcpx_slice path);
-    void *context;
-    size_t lines[2];
-    size_t differences;
-    enum mcpx_parity_side side;
+    void *context;                 /* handed to `differ` */
+    size_t lines[2];               /* read so far of each side, by enum mcpx_parity_side */
+    size_t differences;            /* found so far; 0: the logs are equal */
+    enum mcpx_parity_side side;    /* where the fault is, when there is one */
     struct mx_parity_state *state; /* private */
 };
 

@@ -33,19 +33,18 @@ enum mcpx_rpc_form {
  * A message, read. Slices point into the text given to mcpx_rpc_read, except `method` and
  * `context`, which point into `scratch`: the struct may not be copied.
  *
- * id        raw: a number, a string with its quotes, or null; absent when there is none
- * method    unescaped; absent in RESULT and ERROR
- * context   what the table of protocol section 2 takes from params, unescaped; absent where it
- *           takes nothing, where the member is missing or no string, and where it is empty, holds a
- *           control character or would make the kind longer than MCPX_KIND_MAX
  * params result error
  *           raw; absent when there are none
  */
 struct mcpx_rpc {
     enum mcpx_rpc_form form;
     struct mcpx_slice text;
+    /* Raw: a number, a string with its quotes, or null; absent when there is none. */
     struct mcpx_slice id;
-    struct mcpx_slice method;
+    struct mcpx_slice method; /* unescaped; absent in RESULT and ERROR */
+    /* What the table of protocol section 2 takes from params, unescaped; absent where it takes
+     * nothing, where the member is missing or no string, and where it is empty, holds a control
+     * character or would make the kind longer than MCPX_KIND_MAX. */
     struct mcpx_slice context;
     struct mcpx_slice params;
     struct mcpx_slice result;

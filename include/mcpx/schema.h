@@ -31,17 +31,12 @@ MCPX_BEGIN_C
 /** What a schema without `$schema` is written in. */
 enum mcpx_dialect { MCPX_DIALECT_2020_12 = 0, MCPX_DIALECT_DRAFT_07 };
 
-/**
- * One thing that is not as it should be.
- *
- * path      JSON Pointer to the value, or to where a missing member would be
- * keyword   of the schema, or `json`, `ambiguous`, `bounds`
- * message   what is expected; never what was found
- */
+/** One thing that is not as it should be. */
 struct mcpx_schema_error {
-    struct mcpx_slice path;
-    struct mcpx_slice keyword;
-    struct mcpx_slice message;
+    struct mcpx_slice
+        path; /* JSON Pointer to the value, or to where a missing member would be */
+    struct mcpx_slice keyword; /* of the schema, or `json`, `ambiguous`, `bounds` */
+    struct mcpx_slice message; /* what is expected; never what was found */
 };
 
 /** What became of a document. UNKNOWN: judging it met a bound; it does not count as valid. */
@@ -50,14 +45,11 @@ enum mcpx_verdict { MCPX_VERDICT_VALID = 0, MCPX_VERDICT_INVALID, MCPX_VERDICT_U
 /**
  * What was found, and the memory that finding it took, which is kept for the next document. Zero-
  * initialised is empty and ready. One thread at a time.
- *
- * verdict   on the document
- * count     errors, those that come first by path, then by keyword, byte by byte
- * errors    lent until the report is used again
  */
 struct mcpx_schema_report {
-    enum mcpx_verdict verdict;
-    size_t count;
+    enum mcpx_verdict verdict; /* on the document */
+    size_t count; /* errors, those that come first by path, then by keyword, byte by byte */
+    /* Lent until the report is used again. */
     struct mcpx_schema_error errors[MCPX_SCHEMA_ERRORS_MAX];
     struct mx_workspace *workspace; /* private */
 };
@@ -67,21 +59,18 @@ MCPX_API void mcpx_schema_report_fini(struct mcpx_schema_report *report);
 
 /**
  * How to read a schema. Zero-initialised is a whole text in 2020-12 that refers to nothing outside.
- *
- * dialect   where a schema has no `$schema`
- * uri       where the text comes from: the base of its references; absent: none
- * pointer   the schema is a part of the text: JSON Pointer to it. "#" is that part, not the text.
- *           Nothing else in the text counts, nor does its length.
- * find      asked for each document that is not known yet, by its URI without fragment. Lends its
- *           text until the schema is compiled and returns true, or returns false. May be NULL.
- * context   handed to `find`
  */
 struct mcpx_schema_options {
-    enum mcpx_dialect dialect;
-    struct mcpx_slice uri;
+    enum mcpx_dialect dialect; /* where a schema has no `$schema` */
+    struct mcpx_slice
+        uri; /* where the text comes from: the base of its references; absent: none */
+    /* The schema is a part of the text: JSON Pointer to it. "#" is that part, not the text.
+     * Nothing else in the text counts, nor does its length. */
     struct mcpx_slice pointer;
+    /* Asked for each document that is not known yet, by its URI without fragment. Lends its
+     * text until the schema is compiled and returns true, or returns false. May be NULL. */
     bool (*find)(void *context, struct mcpx_slice uri, struct mcpx_slice *text);
-    void *context;
+    void *context; /* handed to `find` */
 };
 
 /**
@@ -153,16 +142,12 @@ struct mcpx_tools;
 /** Which of a tool's two schemas: that of its arguments or that of its results. */
 enum mcpx_tool_side { MCPX_TOOL_INPUT = 0, MCPX_TOOL_OUTPUT };
 
-/**
- * One of a tool's schemas.
- *
- * schema     lent until another one is asked of any tools of the shelf, or the tools are freed;
- *            who keeps it longer takes a reference
- * declared   false when the tool has none: the schema then takes every value
- */
+/** One of a tool's schemas. */
 struct mcpx_tool_schema {
+    /* Lent until another one is asked of any tools of the shelf, or the tools are freed; who
+     * keeps it longer takes a reference. */
     const struct mcpx_schema *schema;
-    bool declared;
+    bool declared; /* false when the tool has none: the schema then takes every value */
 };
 
 /**

@@ -15,40 +15,34 @@ MCPX_BEGIN_C
 
 struct mcpx_session;
 
-/**
- * Settings; 0 and NULL mean the default.
- *
- * request_ms     how long a request waits for its response; 60000
- * proposal_ms    how long a proposal waits to be fulfilled or rejected; 600000
- * pending_max    own requests and proposals under way at one time; 10000
- * inbound_max    most requests of others that we have not answered, most proposals of others,
- *                and most envelopes remembered so that none is told twice; 10000 each, and 64
- *                MiB each for requests and proposals. Beyond that the oldest is forgotten; of
- *                requests and proposals, the oldest of the participant that has most
- * unsent_bytes   memory for envelopes that were sent and whose arrival is not known yet; one
- *                message may be longer. 64 MiB
- * observe        also tell what is not for us: MCPX_EVENT_OBSERVED
- * directed       the connection's routing is "directed": the router sends no echo of an
- *                envelope that is addressed to others only. Such an envelope counts as
- *                DELIVERED when it is written, and is not written again
- * instance       one participant may have several connections at a time: this one is an
- *                instance with an id of its own, and asks for the same id when it connects
- *                again. The close code 4001 (replaced) is not final then. Protocol: section 7
- * renews_token   the application gives another token when ours is refused (401) or has expired
- *                (4005). The session then connects again after these two, as after a connection
- *                that broke. A client that has only a certificate sets it itself
- * fill, context  random bytes for ids and for the jitter of reconnecting; `fill` must be given
- */
+/** Settings; 0 and NULL mean the default. */
 struct mcpx_session_config {
-    int64_t request_ms;
-    int64_t proposal_ms;
-    size_t pending_max;
+    int64_t request_ms;  /* how long a request waits for its response; 60000 */
+    int64_t proposal_ms; /* how long a proposal waits to be fulfilled or rejected; 600000 */
+    size_t pending_max;  /* own requests and proposals under way at one time; 10000 */
+    /* Most requests of others that we have not answered, most proposals of others, and most
+     * envelopes remembered so that none is told twice; 10000 each, and 64 MiB each for requests
+     * and proposals. Beyond that the oldest is forgotten; of requests and proposals, the oldest
+     * of the participant that has most. */
     size_t inbound_max;
+    /* Memory for envelopes that were sent and whose arrival is not known yet; one message may
+     * be longer. 64 MiB. */
     size_t unsent_bytes;
-    bool observe;
+    bool observe; /* also tell what is not for us: MCPX_EVENT_OBSERVED */
+    /* The connection's routing is "directed": the router sends no echo of an envelope that is
+     * addressed to others only. Such an envelope counts as DELIVERED when it is written, and is
+     * not written again. */
     bool directed;
+    /* One participant may have several connections at a time: this one is an instance with an
+     * id of its own, and asks for the same id when it connects again. The close code 4001
+     * (replaced) is not final then. Protocol: section 7. */
     bool instance;
+    /* The application gives another token when ours is refused (401) or has expired (4005). The
+     * session then connects again after these two, as after a connection that broke. A client
+     * that has only a certificate sets it itself. */
     bool renews_token;
+    /* `fill`, `context`: random bytes for ids and for the jitter of reconnecting; `fill` must
+     * be given. */
     void (*fill)(void *context, void *bytes, size_t len);
     void *context;
 };
@@ -175,13 +169,6 @@ enum mcpx_presence { MCPX_PRESENCE_JOIN, MCPX_PRESENCE_LEAVE, MCPX_PRESENCE_UPDA
  * One event. Everything it points to is lent until the next call of mcpx_session_event or of the
  * transport's side. What the application sends, answers, drops, forgets or asks meanwhile leaves it
  * as it is.
- *
- * alternative   REFUSED: the kind under which the same operation may be proposed; absent when
- *               there is none
- * reason        LEFT, REFUSED: a sentence for people
- * repeated      OBSERVED, HISTORY: the envelope was told before, and its sender wrote it again
- * code          LEFT: the code that mcpx_session_disconnected was given
- * retry_ms      LEFT: pause before the next attempt; -1 = there will be none
  */
 struct mcpx_event {
     enum mcpx_event_type type;
@@ -195,39 +182,35 @@ struct mcpx_event {
     enum mcpx_violation violation;
     struct mcpx_fault fault;
     enum mcpx_err err;
+    /* REFUSED: the kind under which the same operation may be proposed; absent when there is
+     * none. */
     struct mcpx_slice alternative;
-    struct mcpx_slice reason;
+    struct mcpx_slice reason; /* LEFT, REFUSED: a sentence for people */
     bool resumed;
     bool renamed;
     bool same;
+    /* OBSERVED, HISTORY: the envelope was told before, and its sender wrote it again. */
     bool repeated;
-    int code;
-    int64_t retry_ms;
+    int code;         /* LEFT: the code that mcpx_session_disconnected was given */
+    int64_t retry_ms; /* LEFT: pause before the next attempt; -1 = there will be none */
 };
 
-/**
- * An envelope that the application wants to send.
- *
- * type            "mcp/request", "mcp/proposal": METHOD and CONTEXT come from the payload.
- *                 Anything else ("chat", "mcp/reject", "mcp/response:ping") is the kind as it
- *                 stands; responses are better sent with mcpx_session_respond
- * to              addressees; none = everyone
- * correlation_id  the envelope this one is about; absent = none
- * payload         a JSON object, sent byte for byte
- * timeout_ms      for requests and proposals; 0 = the session's default, -1 = wait for ever
- * expires_ms      of a proposal: until when its proposer waits, in ms since 1970; 0 = not said.
- *                 Protocol: section 9
- * tag             returned with every event about this envelope
- */
+/** An envelope that the application wants to send. */
 struct mcpx_draft {
+    /* "mcp/request", "mcp/proposal": METHOD and CONTEXT come from the payload. Anything else
+     * ("chat", "mcp/reject", "mcp/response:ping") is the kind as it stands; responses are
+     * better sent with mcpx_session_respond. */
     const char *type;
-    const struct mcpx_slice *to;
+    const struct mcpx_slice *to; /* addressees; none = everyone */
     size_t to_count;
-    struct mcpx_slice correlation_id;
-    struct mcpx_slice payload;
+    struct mcpx_slice correlation_id; /* the envelope this one is about; absent = none */
+    struct mcpx_slice payload;        /* a JSON object, sent byte for byte */
+    /* For requests and proposals; 0 = the session's default, -1 = wait for ever. */
     int64_t timeout_ms;
+    /* Of a proposal: until when its proposer waits, in ms since 1970; 0 = not said. Protocol:
+     * section 9. */
     int64_t expires_ms;
-    void *tag;
+    void *tag; /* returned with every event about this envelope */
 };
 
 /** Copies the settings. Returns MCPX_OK or MCPX_ENOMEM. */
@@ -289,16 +272,12 @@ MCPX_API int64_t mcpx_session_deadline(const struct mcpx_session *session);
 /** mono_ms at which to connect; -1 = already connected, or never again. */
 MCPX_API int64_t mcpx_session_connect_at(const struct mcpx_session *session);
 
-/**
- * A place in the topic. A new connection asks to continue there. Lent until the next call.
- *
- * epoch    `?epoch=`
- * serial   `?serial=`: the router said last that it has sent everything up to this one
- * after    `?after=`: the newest envelope that came since then; absent when there was none
- */
+/** A place in the topic. A new connection asks to continue there. Lent until the next call. */
 struct mcpx_place {
-    struct mcpx_slice epoch;
+    struct mcpx_slice epoch; /* `?epoch=` */
+    /* `?serial=`: the router said last that it has sent everything up to this one. */
     uint64_t serial;
+    /* `?after=`: the newest envelope that came since then; absent when there was none. */
     struct mcpx_slice after;
 };
 
@@ -428,14 +407,11 @@ MCPX_API bool mcpx_session_is_joined(const struct mcpx_session *session);
 MCPX_API bool mcpx_session_may(const struct mcpx_session *session,
                                const struct mcpx_question *question);
 
-/**
- * Another participant. Slices are lent until the next call that may change the roster.
- *
- * identity   the participant of which it is an instance; the id itself when it is none.
- *            Instances of one identity have the same token
- */
+/** Another participant. Slices are lent until the next call that may change the roster. */
 struct mcpx_participant {
     struct mcpx_slice id;
+    /* The participant of which it is an instance; the id itself when it is none. Instances of
+     * one identity have the same token. */
     struct mcpx_slice identity;
     const struct mcpx_slice *capabilities;
     size_t capability_count;

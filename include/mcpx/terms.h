@@ -105,20 +105,14 @@ MCPX_API bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slic
 /** Which edge it is: that of a server, which has aliases and the handshake, or that of a client. */
 enum mcpx_side { MCPX_SIDE_SERVER = 0, MCPX_SIDE_CLIENT };
 
-/**
- * What the calls of an edge have in common. All is borrowed until mcpx_calls_free.
- *
- * transport       "ws", "stdio" or "http"; static
- * participant     id of the participant that the edge is
- * deterministic   ids are made of the calls, not by chance
- */
+/** What the calls of an edge have in common. All is borrowed until mcpx_calls_free. */
 struct mcpx_calls_options {
     const struct mcpx_terms *terms;
     struct mcpx_contracts *contracts;
     enum mcpx_side side;
-    const char *transport;
-    struct mcpx_slice participant;
-    bool deterministic;
+    const char *transport;         /* "ws", "stdio" or "http"; static */
+    struct mcpx_slice participant; /* id of the participant that the edge is */
+    bool deterministic;            /* ids are made of the calls, not by chance */
 };
 
 /** The calls of one edge. One thread at a time. */
@@ -148,68 +142,56 @@ struct mcpx_instant {
     int64_t mono_us;
 };
 
-/**
- * A call that came. Borrowed during mcpx_calls_admit.
- *
- * payload          the JSON-RPC message as it came, well-formed: `tools/call`, or on the side of a
- *                  client `mcp.tool.invoke`, or what was meant to be one
- * params           those that the edge would pass on, with the name that the tool has at its
- *                  server; absent: those of the payload. Of an invocation: made by
- *                  mcpx_invocation_params_add
- * transport        static; if this call came by another one than the options say; else NULL
- * tools            all tools of the server; empty: there are none; NULL: they are not known,
- *                  because the server is not there: the call ends as `unavailable`
- * server_version   what the server says of itself; absent: not known
- * envelope_id      of the envelope that it came in; absent: none
- * fulfils          id of the proposal that it fulfils; absent: none
- * may              whether the sender may call this tool. Asked on the side of a server when an
- *                  alias was called: the router has asked for the alias only. Asked on the side of
- *                  a client for each call. It may append members of the error's `data` to `more`,
- *                  such as "kind":"...". NULL: yes
- * random           MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none
- * answer_max       bytes that an answer of the edge itself, the handshake, may have; 0: any number
- * fault            why the message is no JSON-RPC request (mcpx_rpc_read), although a call was
- *                  meant: it is refused, and leaves its record. NULL: it is one
- */
+/** A call that came. Borrowed during mcpx_calls_admit. */
 struct mcpx_call_request {
+    /* The JSON-RPC message as it came, well-formed: `tools/call`, or on the side of a client
+     * `mcp.tool.invoke`, or what was meant to be one. */
     struct mcpx_slice payload;
+    /* Why the message is no JSON-RPC request (mcpx_rpc_read), although a call was meant: it is
+     * refused, and leaves its record. NULL: it is one. */
     const struct mcpx_fault *fault;
+    /* Those that the edge would pass on, with the name that the tool has at its server; absent:
+     * those of the payload. Of an invocation: made by mcpx_invocation_params_add. */
     struct mcpx_slice params;
+    /* Static; if this call came by another one than the options say; else NULL. */
     const char *transport;
+    /* All tools of the server; empty: there are none; NULL: they are not known, because the
+     * server is not there: the call ends as `unavailable`. */
     struct mcpx_tools *tools;
-    struct mcpx_slice server_version;
-    struct mcpx_slice envelope_id;
-    struct mcpx_slice fulfils;
+    struct mcpx_slice server_version; /* what the server says of itself; absent: not known */
+    struct mcpx_slice envelope_id;    /* of the envelope that it came in; absent: none */
+    struct mcpx_slice fulfils;        /* id of the proposal that it fulfils; absent: none */
+    /* Whether the sender may call this tool. Asked on the side of a server when an alias was
+     * called: the router has asked for the alias only. Asked on the side of a client for each
+     * call. It may append members of the error's `data` to `more`, such as "kind":"...". NULL:
+     * yes. */
     bool (*may)(void *context, struct mcpx_slice tool, struct mcpx_text *more);
     void *context;
     struct mcpx_instant now;
+    /* MCPX_CALL_RANDOM_LEN random bytes; NULL with deterministic ids, which need none. */
     const unsigned char *random;
+    /* Bytes that an answer of the edge itself, the handshake, may have; 0: any number. */
     size_t answer_max;
 };
 
 /**
  * An answer, without the JSON-RPC message around it. Lent until the calls are used again, and no
  * longer than the text that the call ended with: it may be that text.
- *
- * is_error   `text` is the `error` of the message; else it is its `result`
  */
 struct mcpx_call_answer {
-    bool is_error;
+    bool is_error; /* `text` is the `error` of the message; else it is its `result` */
     struct mcpx_slice text;
 };
 
-/**
- * What becomes of a call.
- *
- * call     it is passed on, and ended by mcpx_calls_answer; NULL: it has ended, and `answer` is
- *          what the sender gets
- * tool     the tool, by the name that its server has for it. Lent until the call ends
- * params   what is passed on; absent: what the edge would pass on without terms. Lent until the
- *          calls are used again
- */
+/** What becomes of a call. */
 struct mcpx_admission {
+    /* It is passed on, and ended by mcpx_calls_answer; NULL: it has ended, and `answer` is what
+     * the sender gets. */
     struct mcpx_call *call;
+    /* The tool, by the name that its server has for it. Lent until the call ends. */
     struct mcpx_slice tool;
+    /* What is passed on; absent: what the edge would pass on without terms. Lent until the
+     * calls are used again. */
     struct mcpx_slice params;
     struct mcpx_call_answer answer;
 };
@@ -237,23 +219,18 @@ enum mcpx_call_end_type {
     MCPX_CALL_REFUSED
 };
 
-/**
- * How a call ended. Borrowed during mcpx_calls_answer.
- *
- * text         RESULT, ERROR, REFUSED: JSON, well-formed
- * cause        FAILED
- * reason       FAILED: a sentence for people; becomes `reason` in the `data` of an error, and the
- *              message in an envelope; absent: there is none to say
- * more         FAILED: members of the error's `data`, such as "signal":9; absent: none
- * answer_max   bytes that the answer may have; what is longer ends as `output_size`. 0: no bound
- */
+/** How a call ended. Borrowed during mcpx_calls_answer. */
 struct mcpx_call_end {
     enum mcpx_call_end_type type;
-    struct mcpx_slice text;
-    bool is_error; /* REFUSED: `text` is an error */
-    enum mcpx_cause cause;
+    struct mcpx_slice text; /* RESULT, ERROR, REFUSED: JSON, well-formed */
+    bool is_error;          /* REFUSED: `text` is an error */
+    enum mcpx_cause cause;  /* FAILED */
+    /* FAILED: a sentence for people; becomes `reason` in the `data` of an error, and the
+     * message in an envelope; absent: there is none to say. */
     struct mcpx_slice reason;
+    /* FAILED: members of the error's `data`, such as "signal":9; absent: none. */
     struct mcpx_slice more;
+    /* Bytes that the answer may have; what is longer ends as `output_size`. 0: no bound. */
     size_t answer_max;
     struct mcpx_instant now;
 };

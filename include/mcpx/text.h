@@ -9,17 +9,12 @@
 
 MCPX_BEGIN_C
 
-/**
- * Growing text. Zero-initialised is empty and ready.
- *
- * text     `len` bytes and a NUL after them once anything was added; NULL before
- * failed   memory ran out at some point; the content is then incomplete
- */
+/** Growing text. Zero-initialised is empty and ready. */
 struct mcpx_text {
-    char *text;
+    char *text; /* `len` bytes and a NUL after them once anything was added; NULL before */
     size_t len;
     size_t size;
-    bool failed;
+    bool failed; /* memory ran out at some point; the content is then incomplete */
 };
 
 /** Frees the text and leaves an empty buffer. */

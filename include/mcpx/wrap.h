@@ -39,95 +39,75 @@ MCPX_API const char *mcpx_tier_name(enum mcpx_tier tier);
 /** The tier of that name, letter for letter. False, with `out` untouched, when there is none. */
 MCPX_API bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out);
 
-/**
- * What is known of a call whose answer is wrapped. Texts are UTF-8, borrowed.
- *
- * form             of the answer
- * enforce          an answer that breaks a contract becomes a failure; otherwise it passes, and
- *                  struct mcpx_wrapped tells of it
- * tool             canonical name; not empty
- * tool_version     of the tool, as the terms have it; absent: they do not
- * server_version   of the server, as it says itself; absent: it does not
- * request_id       of the call (mcpx_request_id_add); not empty
- * tier             of the edge
- * needed           tier that the tool needs: told when the failure is MCPX_CAUSE_TIER
- * capabilities     JSON array of strings, for response.v1 behind "envelope-v1"; absent: no more
- * duration_ms      from the call to its answer; below 0 counts as 0
- * arguments        of the call, well-formed JSON; absent counts as {}
- * meta             `_meta` of the call's params, well-formed JSON: preferences, and what record of
- *                  provenance is asked for; absent: none
- * run_id           MCPX_ID_LEN digits for a record of provenance that need not be deterministic
- *                  (mcpx_id_random, mcpx_ids_next); absent: made of the request's id, as it always
- *                  is for one that has to be
- * wall_ms          the time, for such a record
- * parent           id of the proposal that the call fulfils; absent: it fulfils none
- * is_read          the result's `structuredContent` was found valid by mcpx_schema_validate, so two
- *                  readers read it alike; false: not known, and it is looked at once more
- */
+/** What is known of a call whose answer is wrapped. Texts are UTF-8, borrowed. */
 struct mcpx_wrap {
-    enum mcpx_form form;
+    enum mcpx_form form; /* of the answer */
+    /* An answer that breaks a contract becomes a failure; otherwise it passes, and struct
+     * mcpx_wrapped tells of it. */
     bool enforce;
-    struct mcpx_slice tool;
-    struct mcpx_slice tool_version;
-    struct mcpx_slice server_version;
-    struct mcpx_slice request_id;
-    enum mcpx_tier tier;
-    enum mcpx_tier needed;
+    struct mcpx_slice tool; /* canonical name; not empty */
+    struct mcpx_slice
+        tool_version; /* of the tool, as the terms have it; absent: they do not */
+    struct mcpx_slice
+        server_version;           /* of the server, as it says itself; absent: it does not */
+    struct mcpx_slice request_id; /* of the call (mcpx_request_id_add); not empty */
+    enum mcpx_tier tier;          /* of the edge */
+    enum mcpx_tier
+        needed; /* tier that the tool needs: told when the failure is MCPX_CAUSE_TIER */
+    /* JSON array of strings, for response.v1 behind "envelope-v1"; absent: no more. */
     struct mcpx_slice capabilities;
-    int64_t duration_ms;
-    struct mcpx_slice arguments;
+    int64_t duration_ms;         /* from the call to its answer; below 0 counts as 0 */
+    struct mcpx_slice arguments; /* of the call, well-formed JSON; absent counts as {} */
+    /* `_meta` of the call's params, well-formed JSON: preferences, and what record of
+     * provenance is asked for; absent: none. */
     struct mcpx_slice meta;
+    /* MCPX_ID_LEN digits for a record of provenance that need not be deterministic
+     * (mcpx_id_random, mcpx_ids_next); absent: made of the request's id, as it always is for
+     * one that has to be. */
     struct mcpx_slice run_id;
-    int64_t wall_ms;
+    int64_t wall_ms; /* the time, for such a record */
+    /* Id of the proposal that the call fulfils; absent: it fulfils none. */
     struct mcpx_slice parent;
+    /* The result's `structuredContent` was found valid by mcpx_schema_validate, so two readers
+     * read it alike; false: not known, and it is looked at once more. */
     bool is_read;
 };
 
 /**
  * Why a call has no result, or one that does not count. Zero-initialised but for `cause` says
  * nothing more than the cause does. Texts are borrowed.
- *
- * cause       one that has a code in the envelopes; MCPX_CAUSE_FAILED for what the server says
- *             or a program's end says
- * path        where the first error is: JSON Pointer; counts when `expected` is there
- * expected    what is expected there, as struct mcpx_schema_error has it
- * text        a sentence of ours; absent: that of the cause
- * error       JSON-RPC error object of the server, well-formed JSON
- * exit_code   of a program; 0: it has none
- * signal      that ended a program; 0: none did
  */
 struct mcpx_failure {
+    /* One that has a code in the envelopes; MCPX_CAUSE_FAILED for what the server says or a
+     * program's end says. */
     enum mcpx_cause cause;
+    /* Where the first error is: JSON Pointer; counts when `expected` is there. */
     struct mcpx_slice path;
-    struct mcpx_slice expected;
-    struct mcpx_slice text;
-    struct mcpx_slice error;
-    int exit_code;
-    int signal;
+    struct mcpx_slice
+        expected;            /* what is expected there, as struct mcpx_schema_error has it */
+    struct mcpx_slice text;  /* a sentence of ours; absent: that of the cause */
+    struct mcpx_slice error; /* JSON-RPC error object of the server, well-formed JSON */
+    int exit_code;           /* of a program; 0: it has none */
+    int signal;              /* that ended a program; 0: none did */
 };
 
-/**
- * What became of an answer.
- *
- * is_error     it reports an error: of the tool, or of the edge
- * is_unready   the server's result is no answer yet (no `content`, no `structuredContent`); it
- *              passed as it came
- * is_warned    the edge has put a warning into it
- * is_broken    it breaks a contract: an envelope that came ready is not what its name says, or two
- *              readers could read the result differently. With `enforce` a failure stands in its
- *              place; otherwise it passed
- * cause        of what is broken: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when judging it met a
- *              bound; else, of an error, MCPX_CAUSE_FAILED or what the caller said
- * path         where the first breach is: JSON Pointer, in the envelope or the value that came
- * expected     what is expected there. Both are lent until the wrapper is used again
- */
+/** What became of an answer. */
 struct mcpx_wrapped {
-    bool is_error;
+    bool is_error; /* it reports an error: of the tool, or of the edge */
+    /* The server's result is no answer yet (no `content`, no `structuredContent`); it passed as
+     * it came. */
     bool is_unready;
-    bool is_warned;
+    bool is_warned; /* the edge has put a warning into it */
+    /* It breaks a contract: an envelope that came ready is not what its name says, or two
+     * readers could read the result differently. With `enforce` a failure stands in its place;
+     * otherwise it passed. */
     bool is_broken;
+    /* Of what is broken: MCPX_CAUSE_OUTPUT, or MCPX_CAUSE_SCHEMA when judging it met a bound;
+     * else, of an error, MCPX_CAUSE_FAILED or what the caller said. */
     enum mcpx_cause cause;
+    /* Where the first breach is: JSON Pointer, in the envelope or the value that came. */
     struct mcpx_slice path;
+    /* What is expected there. Both are lent until the wrapper is used again. */
     struct mcpx_slice expected;
 };
 
@@ -176,15 +156,11 @@ MCPX_API enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper,
 /**
  * What a program that is no MCP server has returned. `json` or `text` is absent; when both are,
  * nothing came.
- *
- * json      one JSON text; white space around it is left out
- * text      UTF-8, becomes a string
- * failure   NULL: it succeeded
  */
 struct mcpx_output {
-    struct mcpx_slice json;
-    struct mcpx_slice text;
-    const struct mcpx_failure *failure;
+    struct mcpx_slice json;             /* one JSON text; white space around it is left out */
+    struct mcpx_slice text;             /* UTF-8, becomes a string */
+    const struct mcpx_failure *failure; /* NULL: it succeeded */
 };
 
 /**

@@ -8,18 +8,12 @@
 
 struct mx_arena_block;
 
-/**
- * An arena. Zero-initialised is empty and without a bound.
- *
- * used    bytes in use
- * bytes   bytes of memory that it holds
- * limit   most that may be in use; 0 = no bound
- */
+/** An arena. Zero-initialised is empty and without a bound. */
 struct mx_arena {
     struct mx_arena_block *block; /* the newest */
-    size_t used;
-    size_t bytes;
-    size_t limit;
+    size_t used;                  /* bytes in use */
+    size_t bytes;                 /* bytes of memory that it holds */
+    size_t limit;                 /* most that may be in use; 0 = no bound */
 };
 
 /** A point in an arena's life. */

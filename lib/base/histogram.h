@@ -10,15 +10,11 @@
 /** Most classes that have an upper bound. */
 enum { MX_CLASSES_MAX = 12 };
 
-/**
- * Classes, by their upper bounds; one more has none.
- *
- * of_second   how many units a second has; 0 = the values are no times
- */
+/** Classes, by their upper bounds; one more has none. */
 struct mx_classes {
     unsigned bounds[MX_CLASSES_MAX];
     size_t count;
-    uint64_t of_second;
+    uint64_t of_second; /* how many units a second has; 0 = the values are no times */
 };
 
 /** How many fell into each class, and the sum of all. */

@@ -23,15 +23,12 @@ enum mx_sharing {
  * A table of owners. Zeroed but for the first three members it is empty; free it by
  * mx_holders_fini. Each call takes steps in proportion to the logarithm of the owners, at most.
  *
- * key          secret: nobody can choose names that collide
- * cap, total   amounts; 0 = no bound
- * held         what all hold together
  * count        owners who hold something
  */
 struct mx_holders {
-    struct mx_map_key key;
-    uint64_t cap, total;
-    uint64_t held;
+    struct mx_map_key key; /* secret: nobody can choose names that collide */
+    uint64_t cap, total;   /* amounts; 0 = no bound */
+    uint64_t held;         /* what all hold together */
     size_t count, room;
     struct mx_holder **largest_first; /* a heap: the largest holder stands at 0 */
     struct mx_map by_owner;

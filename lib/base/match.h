@@ -21,21 +21,14 @@ enum { MX_TYPO_WORD_MAX = 64, MX_TYPO_NAME_MAX = 48 };
 /** What an error costs that is not taken for one of typing. */
 enum { MX_TYPO_FAR = 100 };
 
-/**
- * What errors cost.
- *
- * edit       a byte too many, one that is missing, or another one
- * swap       two neighbours that changed places
- * border     a byte in which there are no errors of typing: they cost MX_TYPO_FAR; NUL = none
- * star       a byte of the word that stands for any bytes at no cost; NUL = none
- * any_case   upper and lower case of A to Z are the same
- */
+/** What errors cost. */
 struct mx_typo_costs {
-    size_t edit;
-    size_t swap;
+    size_t edit; /* a byte too many, one that is missing, or another one */
+    size_t swap; /* two neighbours that changed places */
+    /* A byte in which there are no errors of typing: they cost MX_TYPO_FAR; NUL = none. */
     char border;
-    char star;
-    bool any_case;
+    char star;     /* a byte of the word that stands for any bytes at no cost; NUL = none */
+    bool any_case; /* upper and lower case of A to Z are the same */
 };
 
 /** A comparison. Private. */

@@ -96,17 +96,11 @@ struct nested_bits {
     uint64_t quote, backslash, open, close;
 };
 
-/*
- * What is known at the end of a block.
- *
- * depth      brackets that are open
- * inside     all ones in a string, else 0
- * escaped    1 when the next byte follows a backslash that counts
- */
+/* What is known at the end of a block. */
 struct nesting {
-    size_t depth;
-    uint64_t inside;
-    uint64_t escaped;
+    size_t depth;     /* brackets that are open */
+    uint64_t inside;  /* all ones in a string, else 0 */
+    uint64_t escaped; /* 1 when the next byte follows a backslash that counts */
 };
 
 /* Bytes that are escaped; `backslashes` are few where there are any. */

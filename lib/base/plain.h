@@ -30,19 +30,13 @@ const unsigned char *mx_nested_skip(const unsigned char *at, const unsigned char
 typedef const unsigned char *mx_plain_skipper(const unsigned char *at,
                                               const unsigned char *end);
 
-/**
- * A way to do both.
- *
- * name     for tests
- * usable   false on a machine that lacks the instructions
- * skip     mx_plain_skip, done this way
- * nested   mx_nested_skip
- */
+/** A way to do both. */
 struct mx_plain_unit {
-    const char *name;
+    const char *name; /* for tests */
+    /* False on a machine that lacks the instructions. */
     bool (*usable)(void);
-    mx_plain_skipper *skip;
-    mx_plain_skipper *nested;
+    mx_plain_skipper *skip;   /* mx_plain_skip, done this way */
+    mx_plain_skipper *nested; /* mx_nested_skip */
 };
 
 /** Those there are for this architecture, the fastest first; the last is usable everywhere. */

@@ -12,17 +12,12 @@
 
 enum { MX_HOST_MAX = 100, MX_PATH_MAX = 255 };
 
-/**
- * host   name or address, without the brackets of an IPv6 address
- * path   begins with a slash
- * v6     the host is an IPv6 address
- */
 struct mx_address {
     bool tls;
-    bool v6;
+    bool v6; /* the host is an IPv6 address */
     int port;
-    char host[MX_HOST_MAX + 1];
-    char path[MX_PATH_MAX + sizeof "/ws"];
+    char host[MX_HOST_MAX + 1]; /* name or address, without the brackets of an IPv6 address */
+    char path[MX_PATH_MAX + sizeof "/ws"]; /* begins with a slash */
 };
 
 /**
@@ -40,21 +35,13 @@ enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_f
 /** Appends HOST:PORT as a Host header has it. */
 void mx_url_add_host(struct mcpx_text *out, const struct mx_address *address);
 
-/**
- * What is asked of the router. Protocol: sections 5 and 7.
- *
- * topic     not percent-encoded
- * routing   NULL = not asked
- * history   -1 = not asked
- * place     where to go on; epoch absent = not asked
- * instance, instance_key
- *           absent = not asked
- */
+/** What is asked of the router. Protocol: sections 5 and 7. */
 struct mx_join {
-    struct mcpx_slice topic;
-    const char *routing;
-    int history;
-    struct mcpx_place place;
+    struct mcpx_slice topic; /* not percent-encoded */
+    const char *routing;     /* NULL = not asked */
+    int history;             /* -1 = not asked */
+    struct mcpx_place place; /* where to go on; epoch absent = not asked */
+    /* `instance`, `instance_key`: absent = not asked. */
     struct mcpx_slice instance;
     struct mcpx_slice instance_key;
 };
@@ -66,18 +53,12 @@ void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
 /** A base64 of 20 bytes, and some. */
 enum { MX_ACCEPT_SIZE = 32 };
 
-/**
- * A WebSocket that is asked for, without a socket. Zero-initialised is ready.
- *
- * status      of an answer that refuses it, once its head has come
- * is_foreign  no router gave that answer, but something before it
- * reason      why it is REFUSED, or the answer BAD
- * left        what came behind an answer that GRANTED it, lent until mx_upgrade_fini
- */
+/** A WebSocket that is asked for, without a socket. Zero-initialised is ready. */
 struct mx_upgrade {
-    int status;
-    bool is_foreign;
-    struct mcpx_text reason;
+    int status;              /* of an answer that refuses it, once its head has come */
+    bool is_foreign;         /* no router gave that answer, but something before it */
+    struct mcpx_text reason; /* why it is REFUSED, or the answer BAD */
+    /* What came behind an answer that GRANTED it, lent until mx_upgrade_fini. */
     struct mcpx_slice left;
 
     /* private */
@@ -112,22 +93,19 @@ struct mx_wire;
 /** Longest message taken until mx_wire_allow; a longer one ends the connection with 1009. */
 enum { MX_MESSAGE_MAX = 64 << 20 };
 
-/**
- * What is told, always from the loop.
- *
- * opened     the connection is established
- * text       a whole text message, lent
- * alive      something else came
- * writable   mx_wire_write may be called again
- * ended      the connection is gone, or could not be made. `code` is a close code, or the HTTP
- *            status of a refused upgrade, or 0; less than 0 is such a status from something before
- *            the router. `reason` is lent. mx_wire_connect may be called
- */
+/** What is told, always from the loop. */
 struct mx_wire_events {
+    /* The connection is established. */
     void (*opened)(void *user);
+    /* A whole text message, lent. */
     void (*text)(void *user, struct mcpx_slice text);
+    /* Something else came. */
     void (*alive)(void *user);
+    /* mx_wire_write may be called again. */
     void (*writable)(void *user);
+    /* The connection is gone, or could not be made. `code` is a close code, or the HTTP status
+     * of a refused upgrade, or 0; less than 0 is such a status from something before the
+     * router. `reason` is lent. mx_wire_connect may be called. */
     void (*ended)(void *user, int code, struct mcpx_slice reason);
 };
 

@@ -12,22 +12,15 @@
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>
 
-/**
- * A flaw. Zero-initialised there is none. Texts are of its arena, or their owner's.
- *
- * is_found   there is one
- * failed     memory ran out: a text of it is missing
- * says       what envelopes tell of it; its path is absent when no error has a place
- * errors     JSON array; empty: there are none
- * more       members of an error's `data`; empty: none
- */
+/** A flaw. Zero-initialised there is none. Texts are of its arena, or their owner's. */
 struct mx_flaw {
     struct mx_arena arena;
-    bool is_found;
-    bool failed;
+    bool is_found; /* there is one */
+    bool failed;   /* memory ran out: a text of it is missing */
+    /* What envelopes tell of it; its path is absent when no error has a place. */
     struct mcpx_failure says;
-    struct mcpx_slice errors;
-    struct mcpx_slice more;
+    struct mcpx_slice errors; /* JSON array; empty: there are none */
+    struct mcpx_slice more;   /* members of an error's `data`; empty: none */
 };
 
 /** There is none any more. */
@@ -59,78 +52,60 @@ struct mx_line {
     struct mcpx_text text;
 };
 
-/**
- * Records: `lines` from `head` to `count`; `made` of them have memory.
- *
- * latest   the time of the last record, by enum mcpx_record
- */
+/** Records: `lines` from `head` to `count`; `made` of them have memory. */
 struct mx_lines {
     struct mx_line *lines;
     size_t head;
     size_t count;
     size_t made;
     size_t room;
-    int64_t latest[MCPX_RECORD_COUNT];
+    int64_t latest[MCPX_RECORD_COUNT]; /* the time of the last record, by enum mcpx_record */
 };
 
 /**
  * A call. Texts are of its arena, unless they are said to be others'.
  *
- * from, to      neighbours in the list of calls
- * tool          as its server calls it; absent: none was found
- * alias         the name that it was called by; absent: that of the tool
- * terms         of the tool
- * route         the method that it came with; absent: none
- * transport     borrowed by the options, or of the arena
- * actor, mode   of its context
- * arguments     as they came, for envelopes; absent: it needs none
- * meta          as it came, for envelopes
- * input         of the arguments; NULL: not known, or unusable. Counted
- * output        of results, if it is declared; else NULL. Counted
- * is_told       mcp.tool.call was written
  * flaw          what is written down of it; its path is of the arena
- * input_bytes   of the arguments as they came
  */
 struct mcpx_call {
     struct mx_arena arena;
+    /* `from`, `to`: neighbours in the list of calls. */
     struct mcpx_call *from;
     struct mcpx_call *to;
-    struct mcpx_slice tool;
-    struct mcpx_slice alias;
-    const struct mx_tool_terms *terms;
-    struct mcpx_slice route;
-    struct mcpx_slice transport;
+    struct mcpx_slice tool;  /* as its server calls it; absent: none was found */
+    struct mcpx_slice alias; /* the name that it was called by; absent: that of the tool */
+    const struct mx_tool_terms *terms; /* of the tool */
+    struct mcpx_slice route;           /* the method that it came with; absent: none */
+    struct mcpx_slice transport;       /* borrowed by the options, or of the arena */
+    /* `actor`, `mode`: of its context. */
     struct mcpx_slice actor;
     struct mcpx_slice mode;
-    struct mcpx_slice arguments;
-    struct mcpx_slice meta;
+    struct mcpx_slice arguments; /* as they came, for envelopes; absent: it needs none */
+    struct mcpx_slice meta;      /* as it came, for envelopes */
     struct mcpx_slice server_version;
     struct mcpx_slice fulfils;
     struct mcpx_slice request_id;
     struct mcpx_slice trace_id;
     char span_id[MCPX_ID_LEN + 1];
     char run_id[MCPX_ID_LEN + 1];
+    /* Of the arguments; NULL: not known, or unusable. Counted. */
     struct mcpx_schema *input;
+    /* Of results, if it is declared; else NULL. Counted. */
     struct mcpx_schema *output;
     struct mcpx_instant start;
-    bool is_told;
+    bool is_told; /* mcp.tool.call was written */
     struct {
         bool is_found;
         enum mcpx_cause cause;
         struct mcpx_slice path; /* absent: it has no place */
     } flaw;
-    size_t input_bytes;
+    size_t input_bytes; /* of the arguments as they came */
 };
 
 /**
  * The calls.
  *
- * own       the tool of the handshake, when the terms ask for it
- * first     of the list of calls
- * report    filled by whoever judges a document next, as is `flaw` by whoever finds one
  * handshake its answer, which is kept until tools with another digest are asked about
- * params    what is passed on, as texts of which it is made are: invoked, part
- * answer    what the sender gets
  */
 struct mcpx_calls {
     struct mcpx_calls_options options;
@@ -138,9 +113,10 @@ struct mcpx_calls {
     struct mcpx_wrapper *wrapper;
     struct mcpx_ids *ids;
     struct mcpx_shelf *shelf;
-    struct mcpx_tools *own;
-    struct mcpx_call *first;
+    struct mcpx_tools *own;  /* the tool of the handshake, when the terms ask for it */
+    struct mcpx_call *first; /* of the list of calls */
     size_t count;
+    /* Filled by the next judgement of a document. */
     struct mcpx_schema_report report;
     struct mx_flaw flaw;
     struct mcpx_text handshake;
@@ -149,22 +125,21 @@ struct mcpx_calls {
     struct mcpx_text invoked;
     struct mcpx_text context;
     struct mcpx_text part;
+    /* What is passed on, as texts of which it is made are: invoked, part. */
     struct mcpx_text params;
-    struct mcpx_text answer;
+    struct mcpx_text answer; /* what the sender gets */
     struct mx_lines lines;
 };
 
 /**
  * What a request asks for.
  *
- * is_invocation   it came as mcp.tool.invoke
- * is_hopeless     it has a flaw with which nothing can be called
  * params name     params and the tool's name, a raw string; absent: there are none
  * arguments meta  absent: there are none
  */
 struct mx_asked {
-    bool is_invocation;
-    bool is_hopeless;
+    bool is_invocation; /* it came as mcp.tool.invoke */
+    bool is_hopeless;   /* it has a flaw with which nothing can be called */
     struct mcpx_slice params;
     struct mcpx_slice name;
     struct mcpx_slice arguments;
@@ -188,16 +163,11 @@ enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_requ
 /** Writes down that a call goes to its tool. Returns false when memory runs out. */
 bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);
 
-/**
- * How a call has ended, for records.
- *
- * code           counts unless `outcome` is OK
- * output_bytes   of the server's result
- */
+/** How a call has ended, for records. */
 struct mx_call_outcome {
     enum mcpx_outcome outcome;
-    enum mcpx_code code;
-    size_t output_bytes;
+    enum mcpx_code code; /* counts unless `outcome` is OK */
+    size_t output_bytes; /* of the server's result */
     struct mcpx_instant now;
 };
 
@@ -218,31 +188,24 @@ bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
 enum mcpx_err mx_call_refuse(struct mcpx_calls *calls, const struct mcpx_call *call,
                              const struct mcpx_call_end *end, struct mcpx_call_answer *out);
 
-/**
- * A call at the door.
- *
- * name            that it came with
- * context         its own, or the one that was made; `given` is its own
- * params          that are passed on; those of `asked` until something changes
- * arguments       that are passed on
- * tools           among which the tool is: the server's, or that of the handshake
- * input, output   its schemas; NULL: they are unusable, or there is no tool
- * is_handshake    the edge answers
- */
+/** A call at the door. */
 struct mx_admitting {
     struct mcpx_calls *calls;
     const struct mcpx_call_request *request;
     struct mcpx_call *call;
     struct mx_asked asked;
-    struct mcpx_slice name;
+    struct mcpx_slice name; /* that it came with */
     struct mcpx_slice given;
-    struct mcpx_slice context;
-    struct mcpx_slice params;
-    struct mcpx_slice arguments;
-    struct mcpx_tools *tools;
+    struct mcpx_slice context; /* its own, or the one that was made; `given` is its own */
+    struct mcpx_slice
+        params; /* that are passed on; those of `asked` until something changes */
+    struct mcpx_slice arguments; /* that are passed on */
+    struct mcpx_tools
+        *tools; /* among which the tool is: the server's, or that of the handshake */
+    /* `input`, `output`: its schemas; NULL: they are unusable, or there is no tool. */
     struct mcpx_tool_schema input;
     struct mcpx_tool_schema output;
-    bool is_handshake;
+    bool is_handshake; /* the edge answers */
 };
 
 /*

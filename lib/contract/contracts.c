@@ -63,14 +63,11 @@ struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract)
     return (struct mcpx_slice){NULL, 0};
 }
 
-/*
- * schemas   compiled, by contract; NULL: not yet
- * inner     what was found in a tool's two schemas
- */
 struct mcpx_contracts {
     struct mcpx_shelf *shelf;
-    struct mcpx_schema *schemas[MCPX_CONTRACT_COUNT];
-    struct mcpx_schema_report inner[2];
+    struct mcpx_schema
+        *schemas[MCPX_CONTRACT_COUNT];  /* compiled, by contract; NULL: not yet */
+    struct mcpx_schema_report inner[2]; /* what was found in a tool's two schemas */
 };
 
 struct mcpx_contracts *mcpx_contracts_new(struct mcpx_shelf *shelf)

@@ -131,17 +131,11 @@ static const char *code_of(struct mcpx_slice value)
     return NULL;
 }
 
-/*
- * What a tool says about its failure.
- *
- * known     one of the eleven codes; NULL: none
- * own       the first other code, a JSON string; absent: none
- * message   a JSON string; absent: none
- */
+/* What a tool says about its failure. */
 struct statement {
-    const char *known;
-    struct mcpx_slice own;
-    struct mcpx_slice message;
+    const char *known;         /* one of the eleven codes; NULL: none */
+    struct mcpx_slice own;     /* the first other code, a JSON string; absent: none */
+    struct mcpx_slice message; /* a JSON string; absent: none */
 };
 
 static void hear_code(struct statement *out, struct mcpx_slice value)

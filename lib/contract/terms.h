@@ -18,42 +18,27 @@ enum mx_validate { MX_VALIDATE_ENFORCE = 0, MX_VALIDATE_SHADOW, MX_VALIDATE_OFF 
 /** What becomes of a call without a context. IGNORE: nobody looks for one. */
 enum mx_context_policy { MX_CONTEXT_IGNORE = 0, MX_CONTEXT_REQUIRE, MX_CONTEXT_DEFAULT };
 
-/**
- * The terms of one tool.
- *
- * form           that of all tools, unless it has one of its own
- * needed         the lowest tier that may use it
- * version        absent: the terms say none
- * capabilities   JSON array of strings; absent: none
- */
+/** The terms of one tool. */
 struct mx_tool_terms {
     struct mcpx_slice name;
-    enum mcpx_form form;
-    enum mcpx_tier needed;
-    struct mcpx_slice version;
-    struct mcpx_slice capabilities;
+    enum mcpx_form form;            /* that of all tools, unless it has one of its own */
+    enum mcpx_tier needed;          /* the lowest tier that may use it */
+    struct mcpx_slice version;      /* absent: the terms say none */
+    struct mcpx_slice capabilities; /* JSON array of strings; absent: none */
 };
 
-/**
- * The context of calls.
- *
- * in_arguments   the server looks for it in `arguments`
- * values         JSON object: members of a context that is made; absent: none
- */
+/** The context of calls. */
 struct mx_context_terms {
     enum mx_context_policy policy;
-    bool in_arguments;
-    struct mcpx_slice values;
+    bool in_arguments; /* the server looks for it in `arguments` */
+    struct mcpx_slice
+        values; /* JSON object: members of a context that is made; absent: none */
 };
 
-/**
- * Other names of tools. Not enabled: there are none.
- *
- * space   the namespace; absent: none
- */
+/** Other names of tools. Not enabled: there are none. */
 struct mx_alias_terms {
     bool is_enabled;
-    struct mcpx_slice space;
+    struct mcpx_slice space; /* the namespace; absent: none */
     struct mcpx_slice fixture_version;
     struct mcpx_alias *list;
     size_t count;
@@ -62,30 +47,25 @@ struct mx_alias_terms {
 /**
  * Terms.
  *
- * all           of the tools that have no terms of their own; its name is absent
- * tools         of the others
- * input_max     bytes of arguments; 0: no bound
- * output_max    bytes of a result; 0: no bound
- * schema_max    bytes of a participant's compiled schemas; 0: no bound
- * handshake     not filled in unless has_handshake; its tools and aliases are those of the edge
  * namespaces    also those of telemetry
- * log_dir       NULL: there is no log
  */
 struct mcpx_terms {
     struct mx_arena arena;
     enum mx_validate validate;
     enum mcpx_tier tier;
-    struct mx_tool_terms all;
-    struct mx_tool_terms *tools;
+    struct mx_tool_terms
+        all; /* of the tools that have no terms of their own; its name is absent */
+    struct mx_tool_terms *tools; /* of the others */
     size_t tool_count;
-    size_t input_max;
-    size_t output_max;
-    size_t schema_max;
+    size_t input_max;  /* bytes of arguments; 0: no bound */
+    size_t output_max; /* bytes of a result; 0: no bound */
+    size_t schema_max; /* bytes of a participant's compiled schemas; 0: no bound */
     struct mx_context_terms context;
     struct mx_alias_terms aliases;
     bool has_handshake;
+    /* Not filled in unless has_handshake; its tools and aliases are those of the edge. */
     struct mcpx_handshake handshake;
-    const char *log_dir;
+    const char *log_dir; /* NULL: there is no log */
     size_t log_keep;
     size_t log_bytes;
 };

@@ -89,17 +89,12 @@ static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
     return mcpx_json_type(mcpx_json_get(envelope, "error")) != MCPX_JSON_NULL;
 }
 
-/*
- * What came.
- *
- * value     what the tool returned; absent: nothing, or what cannot be taken
- * ready     the envelope that it is already
- * is_said   the server says that it failed
- */
+/* What came. */
 struct arrival {
-    struct mcpx_slice value;
-    enum mcpx_form ready;
-    bool is_said;
+    struct mcpx_slice
+        value; /* what the tool returned; absent: nothing, or what cannot be taken */
+    enum mcpx_form ready; /* the envelope that it is already */
+    bool is_said;         /* the server says that it failed */
 };
 
 /* Tells of what a judge has found; its report is needed for something else. */

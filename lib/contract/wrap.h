@@ -12,46 +12,28 @@
 #include <mcpx/digest.h>
 #include <mcpx/wrap.h>
 
-/**
- * An answer.
- *
- * value     what the tool returned, JSON; absent: nothing
- * said      the server's first text block, a JSON string; absent: it has none
- * failure   NULL: the call has succeeded
- */
+/** An answer. */
 struct mx_answer {
     const struct mcpx_wrap *call;
-    struct mcpx_slice value;
-    struct mcpx_slice said;
-    const struct mcpx_failure *failure;
+    struct mcpx_slice value; /* what the tool returned, JSON; absent: nothing */
+    struct mcpx_slice
+        said; /* the server's first text block, a JSON string; absent: it has none */
+    const struct mcpx_failure *failure; /* NULL: the call has succeeded */
 };
 
-/**
- * The memory of a wrapper.
- *
- * report      of a document that was judged
- * breach      its first error: path and message
- * arguments   of the call, indexed
- * plain       text of a text block, unescaped
- * line        what a failure is told as
- * string      a string among the arguments, unescaped
- * warnings    of the edge, a JSON array
- * artifacts   that the caller named, each with a comma before it
- * record      of provenance
- * envelope    the whole of it
- */
+/** The memory of a wrapper. */
 struct mcpx_wrapper {
     struct mcpx_contracts *contracts;
-    struct mcpx_schema_report report;
-    struct mcpx_text breach;
-    struct mx_tree arguments;
-    struct mcpx_text plain;
-    struct mcpx_text line;
-    struct mcpx_text string;
-    struct mcpx_text warnings;
-    struct mcpx_text artifacts;
-    struct mcpx_text record;
-    struct mcpx_text envelope;
+    struct mcpx_schema_report report; /* of a document that was judged */
+    struct mcpx_text breach;          /* its first error: path and message */
+    struct mx_tree arguments;         /* of the call, indexed */
+    struct mcpx_text plain;           /* text of a text block, unescaped */
+    struct mcpx_text line;            /* what a failure is told as */
+    struct mcpx_text string;          /* a string among the arguments, unescaped */
+    struct mcpx_text warnings;        /* of the edge, a JSON array */
+    struct mcpx_text artifacts;       /* that the caller named, each with a comma before it */
+    struct mcpx_text record;          /* of provenance */
+    struct mcpx_text envelope;        /* the whole of it */
 };
 
 /** Members of a result by which it is taken. */
@@ -118,18 +100,12 @@ enum mcpx_err mx_envelope_compose(struct mcpx_wrapper *wrapper,
 enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper,
                                   const struct mx_answer *answer);
 
-/**
- * What a record of provenance is to hold.
- *
- * is_deterministic   no time in it, and the same id for the same request
- * has_digests        of what passed through
- * is_full            besides what is required
- * errors, warnings   the envelope has some
- */
+/** What a record of provenance is to hold. */
 struct mx_record {
-    bool is_deterministic;
-    bool has_digests;
-    bool is_full;
+    bool is_deterministic; /* no time in it, and the same id for the same request */
+    bool has_digests;      /* of what passed through */
+    bool is_full;          /* besides what is required */
+    /* `errors`, `warnings`: the envelope has some. */
     bool errors;
     bool warnings;
 };

@@ -65,16 +65,13 @@ enum mx_child_end {
     MX_END_COUNT
 };
 
-/**
- * fds     the program's ends: they become its descriptors 0, 1 and 2, and the warden's own
- * owner   process id of the owner
- */
 struct mx_warden_task {
     char *const *argv;
     char *const *envp;
     const char *cwd;
+    /* The program's ends: they become its descriptors 0, 1 and 2, and the warden's own. */
     const int *fds;
-    pid_t owner;
+    pid_t owner; /* process id of the owner */
 };
 
 /**
@@ -94,34 +91,23 @@ struct mx_child_port {
     int fd;
 };
 
-/**
- * One process, from its start until nothing of it is left.
- *
- * warden          process id, to be waited for once the control socket has closed
- * pid             0 until the warden has told
- * status          wait status, when `ended`
- * fault, step     errno and place of a start that failed; fault 0 = it did not
- * clear           its warden has told that nothing is left
- * gone            its warden has ended: there is nobody to give orders to
- * left            processes of it that could not be killed, when that was given up
- * rounds          how often its owner has helped the warden, or looked for what is left without one
- * closed          it is killed because its output closed while it lived
- * executed_ms     when its program began to run, by uv_now; 0 = it did not
- * mark            entry of the environment that only this child's descendants have
- */
+/** One process, from its start until nothing of it is left. */
 struct mx_child_run {
-    pid_t warden;
-    pid_t pid;
-    int status;
+    pid_t warden; /* process id, to be waited for once the control socket has closed */
+    pid_t pid;    /* 0 until the warden has told */
+    int status;   /* wait status, when `ended` */
     bool ended;
+    /* `fault`, `step`: errno and place of a start that failed; fault 0 = it did not. */
     int fault;
     int step;
-    bool clear;
-    bool gone;
-    bool closed;
-    size_t left;
+    bool clear;  /* its warden has told that nothing is left */
+    bool gone;   /* its warden has ended: there is nobody to give orders to */
+    bool closed; /* it is killed because its output closed while it lived */
+    size_t left; /* processes of it that could not be killed, when that was given up */
+    /* How often its owner has helped the warden, or looked for what is left without one. */
     unsigned rounds;
-    uint64_t executed_ms;
+    uint64_t executed_ms; /* when its program began to run, by uv_now; 0 = it did not */
+    /* Entry of the environment that only this child's descendants have. */
     char mark[MX_REAP_MARK_SIZE];
 };
 
@@ -144,32 +130,24 @@ enum mx_child_fact {
     MX_FACT_OVER
 };
 
-/**
- * config     strings and argv are ours
- * on_fact    called by the files below child.c
- * stopping   it shall not come back
- * abandoned  mcpx_child_new failed; freed when its handles are closed
- * pauses     how often it was started again in a row
- * handles    ports whose handle is not closed yet
- * queue      what the process shall read; its first `written` bytes are written
- * unshown    lines of its standard error that ours did not take, not told of yet
- */
 struct mcpx_child {
-    struct mcpx_child_config config;
+    struct mcpx_child_config config; /* strings and argv are ours */
+    /* Called by the files below child.c. */
     void (*on_fact)(struct mcpx_child *child, enum mx_child_fact fact);
     enum mcpx_child_state state;
-    bool stopping;
-    bool abandoned;
-    unsigned pauses;
+    bool stopping;   /* it shall not come back */
+    bool abandoned;  /* mcpx_child_new failed; freed when its handles are closed */
+    unsigned pauses; /* how often it was started again in a row */
     struct mx_child_run run;
     uv_timer_t timer;
     struct mx_child_port ports[MX_END_COUNT];
-    unsigned handles;
-    struct mcpx_text queue;
+    unsigned handles; /* ports whose handle is not closed yet */
+    struct mcpx_text
+        queue; /* what the process shall read; its first `written` bytes are written */
     size_t written;
     struct mcpx_lines output;
     struct mcpx_lines errors;
-    uint64_t unshown;
+    uint64_t unshown; /* lines of its standard error that ours did not take, not told of yet */
     struct mx_bucket shown; /* bytes of its standard error */
     char text[MX_CHILD_TEXT];
     char piece[MX_CHILD_PIECE];

@@ -230,17 +230,13 @@ enum { ROUND_FIRST_MS = 20, ROUND_LAST_MS = 1000 };
 
 extern char **environ;
 
-/*
- * child      0 once it is reaped: until then its process id, and so the id of its group and
- *            session, cannot come to belong to anybody else
- * executed   read end of the pipe that closes when the program is executed; -1 afterwards
- * owner      pidfd of the owner, -1 where the kernel has none: then only the socket tells
- */
 struct warden {
+    /* 0 once it is reaped: until then its process id, and so the id of its group and session,
+     * cannot come to belong to anybody else. */
     pid_t child;
     int signals;
-    int executed;
-    int owner;
+    int executed; /* read end of the pipe that closes when the program is executed; -1 afterwards */
+    int owner; /* pidfd of the owner, -1 where the kernel has none: then only the socket tells */
 };
 
 static void tell(enum mx_warden_word word, int value, int detail)

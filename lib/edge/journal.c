@@ -26,24 +26,15 @@ enum { NAME_ROOM = 64, TRIES = 1000 };
 
 static const char *const folders[MCPX_RECORD_COUNT] = {"envelope_validation", "telemetry"};
 
-/*
- * One log.
- *
- * place     its folder; -1: it could not be opened
- * name      of the file at hand
- * wall_ms   of the next name, at least
- * fd        -1: it could not be opened, or is given up
- * len       bytes in it
- * told      somebody knows that something is wrong
- */
+/* One log. */
 struct log {
     const char *folder;
-    int place;
-    char name[NAME_ROOM];
-    int64_t wall_ms;
-    int fd;
-    off_t len;
-    bool told;
+    int place;            /* its folder; -1: it could not be opened */
+    char name[NAME_ROOM]; /* of the file at hand */
+    int64_t wall_ms;      /* of the next name, at least */
+    int fd;               /* -1: it could not be opened, or is given up */
+    off_t len;            /* bytes in it */
+    bool told;            /* somebody knows that something is wrong */
 };
 
 struct mx_journal {

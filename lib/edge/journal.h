@@ -15,24 +15,20 @@
 /**
  * Where to write, and who is told.
  *
- * dir        made when it is missing, with all folders on the way
- * keep       newest files, by name, that stay in each folder: 0 counts as 1. What a process writes
- *            to stays besides, be it this one or another
  * file_bytes  a line with which a file would be longer goes to a new one, named by the time then;
  *            0: no bound
- * wall_ms    when the run begins
- * pid        of this process
- * complain   told a sentence without end of line when a log cannot be written
- * user       handed to `complain`
  */
 struct mx_journal_config {
-    const char *dir;
+    const char *dir; /* made when it is missing, with all folders on the way */
+    /* Newest files, by name, that stay in each folder: 0 counts as 1. What a process writes to
+     * stays besides, be it this one or another. */
     size_t keep;
     size_t file_bytes;
-    int64_t wall_ms;
-    long pid;
+    int64_t wall_ms; /* when the run begins */
+    long pid;        /* of this process */
+    /* Told a sentence without end of line when a log cannot be written. */
     void (*complain)(void *user, const char *sentence);
-    void *user;
+    void *user; /* handed to `complain` */
 };
 
 struct mx_journal;

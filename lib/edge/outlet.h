@@ -12,13 +12,10 @@ enum { MX_OUTLET_MAX = 1 << 20 };
 
 /**
  * Where lines go. With all but `fd` zeroed it is closed: lines are written at once, and waited for.
- *
- * lost       lines that found no room and that nobody was told of yet
- * lost_ever  all of them
  */
 struct mx_outlet {
-    uint64_t lost;
-    uint64_t lost_ever;
+    uint64_t lost;      /* lines that found no room and that nobody was told of yet */
+    uint64_t lost_ever; /* all of them */
     int fd;
     unsigned way; /* private, as are all that follow: how to write without waiting */
     int own;      /* a descriptor that is ours alone, or -1 */

@@ -17,38 +17,33 @@ struct mx_stream;
 /**
  * What the owner is told, always from the loop, until it closes the stream: it may do that, and
  * free it, from within.
- *
- * opened    it goes to an address, and is there; under TLS hands were shaken
- * bytes     bytes came, lent during the call; none: the other side sends nothing more
- * written   nothing waits to be written any more; the answer to mx_stream_yield
- * broken    it cannot go on, or was not made: why, lent during the call
  */
 struct mx_stream_calls {
+    /* It goes to an address, and is there; under TLS hands were shaken. */
     void (*opened)(struct mx_stream *stream);
+    /* Bytes came, lent during the call; none: the other side sends nothing more. */
     void (*bytes)(struct mx_stream *stream, struct mcpx_slice bytes);
+    /* Nothing waits to be written any more; the answer to mx_stream_yield. */
     void (*written)(struct mx_stream *stream);
+    /* It cannot go on, or was not made: why, lent during the call. */
     void (*broken)(struct mx_stream *stream, const char *why);
 };
 
-/**
- * A stream. It may lie in its owner.
- *
- * owner       the owner's
- * is_reading  said by mx_stream_read, at first true
- * is_open     it can be read and written
- * has_ended   the other side sends nothing more
- * is_cut      nothing written arrives any more. What the other side had said before is still read
- * is_shut     the other side will be told that nothing more comes, after what was written
- * is_down     it was told so
- * is_closed   by its owner
- * fault       `broken` tells of TLS: what sort of it
- */
+/** A stream. It may lie in its owner. */
 struct mx_stream {
     uv_loop_t *loop;
     const struct mx_stream_calls *calls;
-    void *owner;
-    bool is_reading, is_open, has_ended, is_cut, is_shut, is_down, is_closed;
-    enum mx_tls_fault fault;
+    void *owner;     /* the owner's */
+    bool is_reading; /* said by mx_stream_read, at first true */
+    bool is_open;    /* it can be read and written */
+    bool has_ended;  /* the other side sends nothing more */
+    /* Nothing written arrives any more. What the other side had said before is still read. */
+    bool is_cut;
+    bool
+        is_shut; /* the other side will be told that nothing more comes, after what was written */
+    bool is_down;            /* it was told so */
+    bool is_closed;          /* by its owner */
+    enum mx_tls_fault fault; /* `broken` tells of TLS: what sort of it */
 
     /* private */
     bool is_connected, is_yielding;

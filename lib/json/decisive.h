@@ -30,15 +30,10 @@ enum mx_likeness { MX_UNLIKE, MX_LIKE, MX_SAME };
  */
 enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name);
 
-/**
- * A member that decides.
- *
- * name    ASCII, not empty
- * value   filled: its value, or an absent slice
- */
+/** A member that decides. */
 struct mx_decisive {
-    const char *name;
-    struct mcpx_slice value;
+    const char *name;        /* ASCII, not empty */
+    struct mcpx_slice value; /* filled: its value, or an absent slice */
 };
 
 /**

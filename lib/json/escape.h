@@ -8,19 +8,14 @@
 #include <mcpx/base.h>
 #include <mcpx/text.h>
 
-/**
- * What an escape stands for.
- *
- * bytes, len   1..4 bytes of UTF-8; for half a surrogate pair the three bytes that the same bit
- *              pattern would give, so that two different halves stay different
- * raw_len      bytes of the escape itself: 2, 6, or 12 for a pair
- * is_lone      half a surrogate pair without its other half
- */
+/** What an escape stands for. */
 struct mx_escape {
+    /* `bytes`, `len`: 1..4 bytes of UTF-8; for half a surrogate pair the three bytes that the
+     * same bit pattern would give, so that two different halves stay different. */
     char bytes[4];
     size_t len;
-    size_t raw_len;
-    bool is_lone;
+    size_t raw_len; /* bytes of the escape itself: 2, 6, or 12 for a pair */
+    bool is_lone;   /* half a surrogate pair without its other half */
 };
 
 /**

@@ -15,22 +15,16 @@ enum {
 /**
  * A number, read in place: digits * 10^exponent. Neither the first nor the last of its digits is
  * a zero, so that equal numbers have equal members.
- *
- * digits     from the first significant digit of the text to the last; a point may stand
- *            between them; empty when the number is zero
- * count      digits in it, the point left out
- * exponent   of the last digit
- * value      of a small number, sign included
- * small      an integer written with at most 18 digits and neither point nor exponent
- * negative   below zero; -0 is not
  */
 struct mx_number {
+    /* From the first significant digit of the text to the last; a point may stand between them;
+     * empty when the number is zero. */
     struct mcpx_slice digits;
-    size_t count;
-    int64_t exponent;
-    int64_t value;
-    bool small;
-    bool negative;
+    size_t count;     /* digits in it, the point left out */
+    int64_t exponent; /* of the last digit */
+    int64_t value;    /* of a small number, sign included */
+    bool small; /* an integer written with at most 18 digits and neither point nor exponent */
+    bool negative; /* below zero; -0 is not */
 };
 
 /** Is a number a multiple of another? UNKNOWN: finding out needs too much work or memory. */

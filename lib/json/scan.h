@@ -31,37 +31,24 @@ static inline enum mcpx_json_type mx_type_of(unsigned char first)
     }
 }
 
-/**
- * A top-level member. Slices of the scanned text.
- *
- * name            the bytes between the quotes, still escaped
- * value           the whole value: quotes, braces or brackets included
- * name_escaped    the name holds a backslash
- * value_escaped   a string somewhere in the value does
- */
+/** A top-level member. Slices of the scanned text. */
 struct mx_member {
-    struct mcpx_slice name;
-    struct mcpx_slice value;
+    struct mcpx_slice name;  /* the bytes between the quotes, still escaped */
+    struct mcpx_slice value; /* the whole value: quotes, braces or brackets included */
     enum mcpx_json_type type;
-    bool name_escaped;
-    bool value_escaped;
+    bool name_escaped;  /* the name holds a backslash */
+    bool value_escaped; /* a string somewhere in the value does */
 };
 
-/**
- * What a scan found.
- *
- * type        of the top-level value; members are only filled for MCPX_JSON_OBJECT
- * value       extent of the top-level value, white space around it left out
- * count       members stored (at most MCPX_MEMBERS_MAX)
- * total       members seen, which may be more
- * depth       deepest nesting met (a scalar: 0, {}: 1)
- */
+/** What a scan found. */
 struct mx_scan {
+    /* Of the top-level value; members are only filled for MCPX_JSON_OBJECT. */
     enum mcpx_json_type type;
-    struct mcpx_slice value;
-    size_t count;
-    size_t total;
-    size_t depth;
+    struct mcpx_slice
+        value;    /* extent of the top-level value, white space around it left out */
+    size_t count; /* members stored (at most MCPX_MEMBERS_MAX) */
+    size_t total; /* members seen, which may be more */
+    size_t depth; /* deepest nesting met (a scalar: 0, {}: 1) */
     struct mx_member members[MCPX_MEMBERS_MAX];
 };
 
@@ -116,17 +103,12 @@ bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
 /**
  * A text being read. The position itself travels through the functions: each takes the place
  * where something begins and returns the place after it, or NULL with the fault noted here.
- *
- * end         of the text
- * fault_at    where the first fault was noticed, at most `end`
- * reason      a static sentence; see struct mcpx_fault
- * escaped     set (never cleared) by a string that holds a backslash
  */
 struct mx_reader {
-    const unsigned char *end;
-    const unsigned char *fault_at;
-    const char *reason;
-    bool escaped;
+    const unsigned char *end;      /* of the text */
+    const unsigned char *fault_at; /* where the first fault was noticed, at most `end` */
+    const char *reason;            /* a static sentence; see struct mcpx_fault */
+    bool escaped;                  /* set (never cleared) by a string that holds a backslash */
 };
 
 /** Notes a fault; returns NULL for the caller to hand on. `reason` is static. */

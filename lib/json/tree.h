@@ -19,44 +19,37 @@
  * A value, or the name of a member. Nodes stand in the order of the text: a container, then all it
  * holds; in an object each member is its name, a node of its own, then its value.
  *
- * begin, end   of the bytes in the text, quotes and brackets included
  * next         of a value: the index behind it and all it holds
  * hash         of a name, unescaped: mx_name_hash
- * type         enum mcpx_json_type; MCPX_JSON_STRING for a name
- * escaped      a string or name holds a backslash
- * whole        a number is written as digits alone, with a minus sign or without
- * ambiguous    two readers could read it differently: half a surrogate pair, an exponent of more
- *              than nine digits; of a name also: it stands earlier in the same object
- * count        items of an array, members of an object
  */
 struct mx_node {
+    /* `begin`, `end`: of the bytes in the text, quotes and brackets included. */
     uint32_t begin;
     uint32_t end;
     union {
         uint32_t next;
         uint32_t hash;
     };
-    uint32_t type : 3;
-    uint32_t escaped : 1;
-    uint32_t whole : 1;
+    uint32_t type : 3;    /* enum mcpx_json_type; MCPX_JSON_STRING for a name */
+    uint32_t escaped : 1; /* a string or name holds a backslash */
+    uint32_t whole : 1; /* a number is written as digits alone, with a minus sign or without */
+    /* Two readers could read it differently: half a surrogate pair, an exponent of more than
+     * nine digits; of a name also: it stands earlier in the same object. */
     uint32_t ambiguous : 1;
-    uint32_t count : 26;
+    uint32_t count : 26; /* items of an array, members of an object */
 };
 
 /**
  * An indexed text. Zero-initialised is empty and ready; it keeps its memory from one text to the
  * next.
- *
- * text        as mx_tree_read was given it
- * nodes       `count` of them; the value of the whole text is node 0
- * ambiguous   some node is
- * takes_halves   half a surrogate pair in a value does not make it ambiguous; set before reading
  */
 struct mx_tree {
-    struct mcpx_slice text;
-    struct mx_node *nodes;
+    struct mcpx_slice text; /* as mx_tree_read was given it */
+    struct mx_node *nodes;  /* `count` of them; the value of the whole text is node 0 */
     uint32_t count;
-    bool ambiguous, takes_halves;
+    bool ambiguous; /* some node is */
+    /* Half a surrogate pair in a value does not make it ambiguous; set before reading. */
+    bool takes_halves;
     size_t room;     /* nodes there is memory for */
     uint32_t *table; /* of names, while a large object is looked through */
     size_t table_room;

@@ -163,16 +163,13 @@ void mx_memo_keep(struct mx_memo_slot *slot, uint64_t owner, struct mcpx_slice t
 
 /* ---- asked with one program ---- */
 
-/*
- * code    NULL: the patterns are asked one by one instead
- * rule6   some grant does not cover dotted contexts, of which the program knows nothing
- */
 struct mx_matcher {
     pcre2_general_context *memory;
     pcre2_match_data *data;
     pcre2_match_context *context;
-    pcre2_code *code;
-    bool rule6;
+    pcre2_code *code; /* NULL: the patterns are asked one by one instead */
+    bool
+        rule6; /* some grant does not cover dotted contexts, of which the program knows nothing */
 };
 
 static void add_grant(struct mcpx_text *text, const struct mcpx_capset *set, size_t index)

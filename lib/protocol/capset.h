@@ -10,26 +10,20 @@
 /** The compiled half of a set; known to capability.c alone. */
 struct mx_matcher;
 
-/**
- * A set. Everything it points to but the matcher lies in the same block of memory.
- *
- * grants     as they were given, `grant_count` of them
- * patterns   the grants' patterns in the same order, then the denials'
- * memo       this set's number among those whose verdicts are remembered; 0 where asking again
- *            costs no more than remembering
- * question   what is being asked; set while a match runs
- * depends    a grant's conditions were looked at during that match
- */
+/** A set. Everything it points to but the matcher lies in the same block of memory. */
 struct mcpx_capset {
     unsigned refs;
     size_t grant_count;
     size_t deny_count;
-    struct mcpx_grant *grants;
-    struct mx_pattern *patterns;
+    struct mcpx_grant *grants; /* as they were given, `grant_count` of them */
+    struct mx_pattern
+        *patterns; /* the grants' patterns in the same order, then the denials' */
     struct mx_matcher *matcher;
+    /* This set's number among those whose verdicts are remembered; 0 where asking again costs
+     * no more than remembering. */
     uint64_t memo;
-    const struct mcpx_question *question;
-    bool depends;
+    const struct mcpx_question *question; /* what is being asked; set while a match runs */
+    bool depends; /* a grant's conditions were looked at during that match */
 };
 
 /** The pattern at `index`: those of the grants, then the denials. Lent until the set is freed. */
@@ -85,13 +79,9 @@ enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
 /** Longest kind that is remembered; most are half as long. */
 #define MX_MEMO_TEXT_MAX 118
 
-/**
- * A place for one verdict. Its contents are capability.c's.
- *
- * owner   0 = nothing is remembered here
- */
+/** A place for one verdict. Its contents are capability.c's. */
 struct mx_memo_slot {
-    uint64_t owner;
+    uint64_t owner; /* 0 = nothing is remembered here */
     unsigned char len;
     bool verdict;
     char text[MX_MEMO_TEXT_MAX];

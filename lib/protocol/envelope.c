@@ -15,18 +15,13 @@
 static const char too_long[] = "expected at most 256 bytes";
 static const char too_short[] = "expected 1 to 256 bytes, found an empty string";
 
-/*
- * An envelope while it is read.
- *
- * fields   members by field; NULL where absent
- * used     bytes of the envelope's scratch that are taken
- */
+/* An envelope while it is read. */
 struct reading {
     struct mcpx_envelope *envelope;
     struct mcpx_fault *fault;
     const struct mx_scan *scan;
-    const struct mx_member *fields[MX_FIELD_COUNT];
-    size_t used;
+    const struct mx_member *fields[MX_FIELD_COUNT]; /* members by field; NULL where absent */
+    size_t used; /* bytes of the envelope's scratch that are taken */
 };
 
 void mcpx_envelope_init(struct mcpx_envelope *envelope)

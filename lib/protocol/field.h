@@ -20,19 +20,12 @@ enum mx_field {
     MX_FIELD_COUNT
 };
 
-/**
- * What is known of a field.
- *
- * name      as in the text
- * type      what its value must be
- * missing   what to say when it is absent; NULL when it may be
- * wrong     what to say when its value is of another type
- */
+/** What is known of a field. */
 struct mx_field_rule {
-    struct mcpx_slice name;
-    enum mcpx_json_type type;
-    const char *missing;
-    const char *wrong;
+    struct mcpx_slice name;   /* as in the text */
+    enum mcpx_json_type type; /* what its value must be */
+    const char *missing;      /* what to say when it is absent; NULL when it may be */
+    const char *wrong;        /* what to say when its value is of another type */
 };
 
 /** The rule of a field below MX_FIELD_COUNT. Static. */

@@ -8,19 +8,15 @@
 #include <mcpx/capability.h>
 #include <mcpx/text.h>
 
-/**
- * A pattern taken apart. Slices of one text.
- *
- * parts           type, method, context, with their "*"
- * final_star      the last byte is "*" and stands in type or method: it covers all that follows
- * context_any     the context is nothing but "*": it covers a kind without context too
- * context_stars   the context holds "*" among other bytes: it covers no dotted context
- */
+/** A pattern taken apart. Slices of one text. */
 struct mx_pattern {
-    struct mcpx_kind parts;
+    struct mcpx_kind parts; /* type, method, context, with their "*" */
+    /* The last byte is "*" and stands in type or method: it covers all that follows. */
     bool final_star;
-    bool context_any;
-    bool context_stars;
+    bool
+        context_any; /* the context is nothing but "*": it covers a kind without context too */
+    bool
+        context_stars; /* the context holds "*" among other bytes: it covers no dotted context */
 };
 
 /**

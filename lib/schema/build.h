@@ -11,56 +11,43 @@
 /** Checks that one subschema can have. */
 #define MX_BUILD_OPS 48
 
-/**
- * A reference whose subschema is found when all are known.
- *
- * place    the schema in which it stands
- * text     the reference
- * node     its string
- * target   to be filled
- * name     the dynamic anchor that it leads to, or absent
- */
+/** A reference whose subschema is found when all are known. */
 struct mx_pending {
-    struct mx_place place;
-    struct mcpx_slice text;
-    uint32_t node;
-    struct mx_target *target;
-    struct mcpx_slice name;
+    struct mx_place place;    /* the schema in which it stands */
+    struct mcpx_slice text;   /* the reference */
+    uint32_t node;            /* its string */
+    struct mx_target *target; /* to be filled */
+    struct mcpx_slice name;   /* the dynamic anchor that it leads to, or absent */
 };
 
 /**
  * A program in the making.
  *
- * library     all documents; units are numbered by place there
- * at          the subschema at hand: where it stands, what each keyword's value is (0: not there)
- * unit        the same, as it will be
- * ops         its checks so far
- * wanted      places whose subschemas were asked for, by number of unit
- * reason      why a pattern is none; the library lends it when it says why the schema is unusable
- *
  * What is wrong with the schema, or that memory ran out, is noted in the library.
  */
 struct mx_build {
     struct mx_program *program;
-    struct mx_library *library;
+    struct mx_library *library; /* all documents; units are numbered by place there */
+    /* The subschema at hand: where it stands, what each keyword's value is (0: not there). */
     struct mx_place at;
     const struct mx_tree *tree;
     struct mx_manner manner;
     uint32_t value[MX_KEY_COUNT];
-    struct mx_unit unit;
-    struct mx_op ops[MX_BUILD_OPS];
+    struct mx_unit unit;            /* the same, as it will be */
+    struct mx_op ops[MX_BUILD_OPS]; /* its checks so far */
     uint8_t op_class[MX_BUILD_OPS];
     size_t op_count;
     size_t unit_room;
     size_t op_room;
     size_t regex_room;
-    struct mx_place *wanted;
+    struct mx_place *wanted; /* places whose subschemas were asked for, by number of unit */
     size_t wanted_count;
     size_t wanted_room;
     struct mx_pending *pending;
     size_t pending_count;
     size_t pending_room;
     struct mcpx_text constants;
+    /* Why a pattern is none; the library lends it when it says why the schema is unusable. */
     struct mcpx_text reason;
 };
 

@@ -30,21 +30,17 @@ struct pattern {
     uint32_t unit;
 };
 
-/*
- * slots        1 + an entry, by hash; `mask` + 1 of them
- * additional   unit for names that are neither known nor match; MX_UNIT_NONE: they may be anything
- * names        unit for all names, or MX_UNIT_NONE
- */
 struct members {
     struct entry *entries;
-    uint32_t *slots;
+    uint32_t *slots; /* 1 + an entry, by hash; `mask` + 1 of them */
     struct pattern *patterns;
     uint32_t count;
     uint32_t required;
     uint32_t mask;
     uint32_t pattern_count;
+    /* Unit for names that are neither known nor match; MX_UNIT_NONE: they may be anything. */
     uint32_t additional;
-    uint32_t names;
+    uint32_t names; /* unit for all names, or MX_UNIT_NONE */
 };
 
 static const struct mx_action properties_action = {"properties", NULL, NULL, ""};
@@ -268,14 +264,10 @@ void mx_keywords_object(struct mx_build *build)
 
 enum { BYTES_PER_STEP = 64 };
 
-/*
- * prefix   units of the first items, one each
- * rest     unit of those behind, or MX_UNIT_NONE
- */
 struct items {
-    uint32_t *prefix;
+    uint32_t *prefix; /* units of the first items, one each */
     uint32_t prefix_count;
-    uint32_t rest;
+    uint32_t rest; /* unit of those behind, or MX_UNIT_NONE */
     const struct mx_action *prefix_action;
     const struct mx_action *rest_action;
 };

@@ -191,12 +191,9 @@ void mx_keywords_refer(struct mx_build *build)
 /* Names passed over that a step is worth. */
 enum { NAMES_PER_STEP = 32 };
 
-/*
- * unit    what the object has to be; MX_UNIT_NONE: names have to be there
- */
 struct dependent {
     struct mcpx_slice name;
-    uint32_t unit;
+    uint32_t unit; /* what the object has to be; MX_UNIT_NONE: names have to be there */
     uint32_t count;
     struct mcpx_slice *names;
 };

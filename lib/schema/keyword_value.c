@@ -27,16 +27,11 @@ struct value {
     uint32_t constant;
 };
 
-/*
- * program  whose constants are meant
- * values   ascending by hash; `count` of them
- * first    number of the first constant, for the message
- */
 struct choice {
-    const struct mx_program *program;
-    struct value *values;
+    const struct mx_program *program; /* whose constants are meant */
+    struct value *values;             /* ascending by hash; `count` of them */
     uint32_t count;
-    uint32_t first;
+    uint32_t first; /* number of the first constant, for the message */
 };
 
 static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)

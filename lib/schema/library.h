@@ -116,18 +116,12 @@ struct mx_keyword_table {
 enum mx_keyword mx_keyword_find(const struct mx_keyword_table *table, struct mcpx_slice name,
                                 uint32_t hash, struct mx_manner manner);
 
-/**
- * A dialect.
- *
- * manner   of its schemas
- * meta     built-in meta-schema, or NULL
- * text     of a meta-schema that is not built in
- */
+/** A dialect. */
 struct mx_dialect {
-    struct mx_manner manner;
-    const struct mx_builtin *meta;
+    struct mx_manner manner;       /* of its schemas */
+    const struct mx_builtin *meta; /* built-in meta-schema, or NULL */
     struct mcpx_slice uri;
-    struct mcpx_slice text;
+    struct mcpx_slice text; /* of a meta-schema that is not built in */
 };
 
 /** The dialect where a schema names none. */
@@ -154,38 +148,25 @@ struct mx_place {
     uint32_t node;
 };
 
-/**
- * A document.
- *
- * text          borrowed
- * resource_of   for each node: the resource that it belongs to if it is a schema, else MX_NONE
- * unit_of       for each node: room for the number of its subschema, at first MX_NONE
- * uri           where it comes from
- * builtin       its schemas are known to be good
- */
+/** A document. */
 struct mx_document {
-    struct mcpx_slice text;
+    struct mcpx_slice text; /* borrowed */
     struct mx_tree tree;
+    /* For each node: the resource that it belongs to if it is a schema, else MX_NONE. */
     uint32_t *resource_of;
-    uint32_t *unit_of;
-    struct mcpx_slice uri;
-    bool builtin;
+    uint32_t
+        *unit_of; /* for each node: room for the number of its subschema, at first MX_NONE */
+    struct mcpx_slice uri; /* where it comes from */
+    bool builtin;          /* its schemas are known to be good */
 };
 
-/**
- * What has a name: a schema resource, or an anchor of one.
- *
- * name      a URI without fragment; of an anchor, its own
- * dialect   of a resource
- * of        the resource that an anchor is of; MX_NONE: it is none
- * dynamic   an anchor that others of its name may take the place of
- */
+/** What has a name: a schema resource, or an anchor of one. */
 struct mx_resource {
-    struct mcpx_slice name;
+    struct mcpx_slice name; /* a URI without fragment; of an anchor, its own */
     struct mx_place place;
-    struct mx_dialect dialect;
-    uint32_t of;
-    bool dynamic;
+    struct mx_dialect dialect; /* of a resource */
+    uint32_t of;               /* the resource that an anchor is of; MX_NONE: it is none */
+    bool dynamic;              /* an anchor that others of its name may take the place of */
 };
 
 /**
@@ -197,16 +178,9 @@ struct mx_root {
     uint32_t resource;
 };
 
-/**
- * The documents. Lists grow; places stay what they are.
- *
- * options        the caller's
- * count          schemas met
- * work           done so far, besides what goes by the length of the text
- * err            MCPX_EINVALID: place, keyword and reason say where and why it cannot be used
- */
+/** The documents. Lists grow; places stay what they are. */
 struct mx_library {
-    const struct mcpx_schema_options *options;
+    const struct mcpx_schema_options *options; /* the caller's */
     struct mx_keyword_table keywords;
     struct mx_arena arena;
     struct mx_map_key key;
@@ -220,8 +194,9 @@ struct mx_library {
     struct mx_root *roots;
     uint32_t root_count;
     size_t root_room;
-    size_t count;
-    uint64_t work;
+    size_t count;  /* schemas met */
+    uint64_t work; /* done so far, besides what goes by the length of the text */
+    /* MCPX_EINVALID: place, keyword and reason say where and why it cannot be used. */
     enum mcpx_err err;
     struct mx_place place;
     const char *keyword;

@@ -37,19 +37,14 @@ struct mx_type_name {
 /** All types, in the order of messages; the last row has no name. */
 extern const struct mx_type_name mx_type_names[];
 
-/**
- * A keyword.
- *
- * name       for errors; NULL for a check that has no keyword of its own
- * run        checks a value: false when it is not what it should be, or a bound was met
- * tell       appends what is expected; NULL = that is
- * sentence   always the same
- */
+/** A keyword. */
 struct mx_action {
-    const char *name;
+    const char *name; /* for errors; NULL for a check that has no keyword of its own */
+    /* Checks a value: false when it is not what it should be, or a bound was met. */
     bool (*run)(struct mx_run *run, const struct mx_op *op, uint32_t node);
+    /* Appends what is expected; NULL = that is. */
     void (*tell)(const struct mx_op *op, struct mcpx_text *out);
-    const char *sentence;
+    const char *sentence; /* always the same */
 };
 
 /** A check. What `a`, `b` and `data` are is the action's. */
@@ -71,23 +66,15 @@ enum mx_class {
     MX_CLASS_COUNT
 };
 
-/**
- * A subschema.
- *
- * begin         its first check
- * end           behind the last check of each class, counted from `begin`
- * resource      schema resource that it belongs to
- * types         of the values that it takes; others are refused
- * never         the schema `false`
- * unevaluated   some of its checks ask what others have looked at
- */
+/** A subschema. */
 struct mx_unit {
-    uint32_t begin;
-    uint32_t resource;
-    uint8_t end[MX_CLASS_COUNT];
-    uint8_t types;
-    bool never;
-    bool unevaluated;
+    uint32_t begin;    /* its first check */
+    uint32_t resource; /* schema resource that it belongs to */
+    uint8_t
+        end[MX_CLASS_COUNT]; /* behind the last check of each class, counted from `begin` */
+    uint8_t types;           /* of the values that it takes; others are refused */
+    bool never;              /* the schema `false` */
+    bool unevaluated;        /* some of its checks ask what others have looked at */
 };
 
 /** Subschemas that a name may dynamically lead to: one for each resource that has it. */
@@ -96,42 +83,29 @@ struct mx_dynamic {
     uint32_t unit;
 };
 
-/**
- * Where a reference leads, as its check has it.
- *
- * unit      the subschema; that of a dynamic one if nobody on the way has the name
- * choices   of a dynamic one, for each resource that has the name; `count` of them
- * dynamic   it is `$dynamicRef`; once it is resolved: and leads to a dynamic anchor
- */
+/** Where a reference leads, as its check has it. */
 struct mx_target {
-    uint32_t unit;
+    uint32_t unit; /* the subschema; that of a dynamic one if nobody on the way has the name */
     uint32_t count;
+    /* Of a dynamic one, for each resource that has the name; `count` of them. */
     const struct mx_dynamic *choices;
-    bool dynamic;
+    bool dynamic; /* it is `$dynamicRef`; once it is resolved: and leads to a dynamic anchor */
 };
 
-/**
- * A program.
- *
- * units       [0] is the schema itself
- * constants   values of `enum` and `const`: an array
- * values      node of each in `constants`
- * regexes     all patterns, to be freed with it
- * dynamic     it has references that depend on how they were reached
- */
+/** A program. */
 struct mx_program {
     struct mx_arena arena;
-    struct mx_unit *units;
+    struct mx_unit *units; /* [0] is the schema itself */
     size_t unit_count;
     struct mx_op *ops;
     size_t op_count;
-    struct mx_tree constants;
-    uint32_t *values;
+    struct mx_tree constants; /* values of `enum` and `const`: an array */
+    uint32_t *values;         /* node of each in `constants` */
     size_t value_count;
-    struct mx_regex **regexes;
+    struct mx_regex **regexes; /* all patterns, to be freed with it */
     size_t regex_count;
     struct mx_regex_sums regex_sums;
-    bool dynamic;
+    bool dynamic; /* it has references that depend on how they were reached */
 };
 
 struct mcpx_schema {
@@ -142,34 +116,22 @@ struct mcpx_schema {
     char fingerprint[MCPX_SHA256_LEN + 1];
 };
 
-/**
- * What all tools of a shelf hold.
- *
- * held    bytes of compiled schemas, by participant
- * first   all sets of tools, the newest first
- * uses    schemas asked for so far
- */
+/** What all tools of a shelf hold. */
 struct mx_tools_share {
-    struct mx_holders held;
-    struct mcpx_tools *first;
-    uint64_t uses;
+    struct mx_holders held;   /* bytes of compiled schemas, by participant */
+    struct mcpx_tools *first; /* all sets of tools, the newest first */
+    uint64_t uses;            /* schemas asked for so far */
 };
 
 /** Lent for as long as the shelf lives. */
 struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf);
 
-/**
- * Part of an indexed text that is to be judged.
- *
- * tree         not ambiguous
- * node         the value
- * base         its path, for errors
- * skip         nodes in it, ascending, that are judged by others; skip_count of them
- */
+/** Part of an indexed text that is to be judged. */
 struct mx_subject {
-    const struct mx_tree *tree;
-    uint32_t node;
-    struct mcpx_slice base;
+    const struct mx_tree *tree; /* not ambiguous */
+    uint32_t node;              /* the value */
+    struct mcpx_slice base;     /* its path, for errors */
+    /* Nodes in it, ascending, that are judged by others; skip_count of them. */
     const uint32_t *skip;
     size_t skip_count;
 };

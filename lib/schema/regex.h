@@ -17,17 +17,11 @@ struct mx_regex_matcher;
 /** What became of a match. LIMIT: it was given up; MEMORY: there was none. */
 enum mx_match { MX_MATCH_NO = 0, MX_MATCH_YES, MX_MATCH_LIMIT, MX_MATCH_MEMORY };
 
-/**
- * What the patterns of one schema have come to so far, in bytes.
- *
- * code      of PCRE2: at most MCPX_SCHEMA_PATTERNS_MAX
- * machine   of that, what is compiled to machine code too
- * memory    that all hold
- */
+/** What the patterns of one schema have come to so far, in bytes. */
 struct mx_regex_sums {
-    size_t code;
-    size_t machine;
-    size_t memory;
+    size_t code;    /* of PCRE2: at most MCPX_SCHEMA_PATTERNS_MAX */
+    size_t machine; /* the part of it that is machine code */
+    size_t memory;  /* that all hold */
 };
 
 /**

@@ -19,35 +19,25 @@ struct mx_seen {
     size_t words;
 };
 
-/**
- * An evaluation.
- *
- * tree       what is judged; not ambiguous
- * scratch    memory, given back as it is no longer needed
- * findings   where errors are listed; NULL where only the verdict matters
- * lead       keyword by which the value at hand was reached
- * seen       asked for by a subschema of the value at hand, or NULL
- * scope      resources that were entered, the outermost first; only for dynamic programs
- * skip       nodes, ascending, that are not judged; skip_count of them
- * stopped    a bound was met, at stop_node
- * no_memory  the bound was that of the machine
- */
+/** An evaluation. */
 struct mx_run {
     const struct mx_program *program;
-    const struct mx_tree *tree;
-    struct mx_arena *scratch;
+    const struct mx_tree *tree; /* what is judged; not ambiguous */
+    struct mx_arena *scratch;   /* memory, given back as it is no longer needed */
     struct mx_regex_matcher **matcher;
-    struct mx_findings *findings;
-    const struct mx_action *lead;
-    struct mx_seen *seen;
+    struct mx_findings
+        *findings; /* where errors are listed; NULL where only the verdict matters */
+    const struct mx_action *lead; /* keyword by which the value at hand was reached */
+    struct mx_seen *seen;         /* asked for by a subschema of the value at hand, or NULL */
     int64_t steps;
     uint32_t depth;
     uint32_t stop_node;
-    bool stopped;
-    bool no_memory;
+    bool stopped;   /* a bound was met, at stop_node */
+    bool no_memory; /* the bound was that of the machine */
     uint32_t scope_count;
+    /* Resources that were entered, the outermost first; only for dynamic programs. */
     uint32_t scope[MX_RUN_DEPTH + 1];
-    const uint32_t *skip;
+    const uint32_t *skip; /* nodes, ascending, that are not judged; skip_count of them */
     size_t skip_count;
 };
 
@@ -130,20 +120,15 @@ struct mx_trail_step {
     bool is_index;
 };
 
-/**
- * Errors, and where the search for them is. Zero-initialised is empty.
- *
- * tree     the text that is judged
- * base     path of the value with which the search began
- * trail    from its root to the value at hand; `depth` steps
- * first    the errors that come first, in order; `count` of them
- */
+/** Errors, and where the search for them is. Zero-initialised is empty. */
 struct mx_findings {
-    const struct mx_tree *tree;
-    struct mcpx_slice base;
+    const struct mx_tree *tree; /* the text that is judged */
+    struct mcpx_slice base;     /* path of the value with which the search began */
     uint32_t depth;
+    /* From its root to the value at hand; `depth` steps. */
     struct mx_trail_step trail[MX_TREE_DEPTH + 1];
     size_t count;
+    /* The errors that come first, in order; `count` of them. */
     struct mx_finding first[MCPX_SCHEMA_ERRORS_MAX + 1];
 };
 

@@ -56,11 +56,10 @@ enum { MX_RPC_ID_MAX = 1024 };
  *             as the payload says them
  * rpc_id      raw; absent in proposals
  * params      raw; kept for our own proposals only, because they are not needed for others
- * to          addressees; none = everyone
  */
 struct mx_asked {
     struct mcpx_slice id, from, proposer, operation, method, context, rpc_id, params;
-    const struct mcpx_slice *to;
+    const struct mcpx_slice *to; /* addressees; none = everyone */
     size_t to_count;
 };
 
@@ -79,21 +78,15 @@ bool mx_asked_was_for(const struct mx_asked *asked, struct mcpx_slice participan
 /** Deepest nesting of a message that is read. */
 enum { MX_DEPTH_MAX = 65536 };
 
-/**
- * A message that came, or one of a page of history. It travels with what was read of it.
- *
- * now        when it came
- * block      the text it came in
- * span       its extent in the block
- * envelope   the envelope read from it; NULL when it cannot be read
- * rpc        its payload as a JSON-RPC message that fits the kind; NULL when it is none, or was not
- *            asked for. Like the envelope it is lent until the reader reads another message
- */
+/** A message that came, or one of a page of history. It travels with what was read of it. */
 struct mx_incoming {
-    struct mcpx_now now;
-    struct mx_block *block;
-    struct mcpx_slice span;
+    struct mcpx_now now;    /* when it came */
+    struct mx_block *block; /* the text it came in */
+    struct mcpx_slice span; /* its extent in the block */
+    /* The envelope read from it; NULL when it cannot be read. */
     const struct mcpx_envelope *envelope;
+    /* Its payload as a JSON-RPC message that fits the kind; NULL when it is none, or was not
+     * asked for. Like the envelope it is lent until the reader reads another message. */
     const struct mcpx_rpc *rpc;
 };
 
@@ -101,15 +94,13 @@ struct mx_incoming {
  * The reader, zero-initialised. It keeps what it read until it reads another message. Its
  * envelope's scratch only grows, so a message that was read once can be read again without
  * failure.
- *
- * block      the text of the message read last, a reference; NULL = nothing was read
- * has_rpc    `rpc` is the payload of `envelope`
  */
 struct mx_reader {
+    /* The text of the message read last, a reference; NULL = nothing was read. */
     struct mx_block *block;
     struct mcpx_envelope envelope;
     struct mcpx_rpc rpc;
-    bool has_rpc;
+    bool has_rpc; /* `rpc` is the payload of `envelope` */
 };
 
 /** Frees its memory. */
@@ -157,14 +148,11 @@ enum { MX_INBOUND_BYTES = 64 * 1024 * 1024 };
  * Requests or proposals. Beyond their bounds, the oldest of the sender that has most is
  * forgotten; all instances of one participant are one sender. The caller sets `senders.key` and
  * `max`; the rest is zero.
- *
- * ids       to struct mx_heard
- * senders   how much of both bounds each uses, as one number
  */
 struct mx_inbound {
     size_t max, bytes;
-    struct mx_map ids;
-    struct mx_holders senders;
+    struct mx_map ids;         /* to struct mx_heard */
+    struct mx_holders senders; /* how much of both bounds each uses, as one number */
     struct mx_heard *oldest, *newest;
 };
 

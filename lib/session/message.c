@@ -6,17 +6,13 @@
  */
 #include "lib/session/session_state.h"
 
-/*
- * A message while it is sorted.
- *
- * is_own     our own echo
- * is_for_us  to be told: it is addressed to everyone (and is no echo), or names us
- */
+/* A message while it is sorted. */
 struct sorting {
     struct mcpx_session *session;
     struct mx_incoming *in;
     const struct mcpx_envelope *envelope;
-    bool is_own, is_for_us;
+    bool is_own;    /* our own echo */
+    bool is_for_us; /* to be told: it is addressed to everyone (and is no echo), or names us */
 };
 
 static void tell_observed(struct sorting *sorting)

@@ -22,40 +22,32 @@ struct mx_fulfilment {
  * answered. It has a reference count: the table of those under way holds a
  * reference, and so does every event about it until it was told.
  *
- * id           points to `uuid`
- * asked        its request or proposal; NULL when no answer is awaited
- * proposal     it is an mcp/proposal: a request fulfils it, and the response to that request
- *              answers it
- * fulfilments  the requests that act on it, as far as seen
- * deadline     mono_ms; INT64_MAX = none
- * heap_at      its place among the deadlines + 1; 0 = it has none
- * text         the composed text; NULL once it has its place in the topic
- * kept         the text of an open proposal that has its place: a router that lost it gets it
- *              again
  * open         its neighbours in the list of open proposals
- * number       its place in the order of sending
- * is_answer    an mcp/response
- * has_no_echo  the router sends no echo: it is addressed to others only, on a directed
- *              connection
- * written      written on a connection
- * awaits_echo  written on the present connection, and its echo has not come yet
- * rewritten    written on more than one connection: the router may have accepted it already
  */
 struct mx_own {
     size_t refs;
     char uuid[MX_UUID_LEN + 1];
-    struct mcpx_slice id;
+    struct mcpx_slice id; /* points to `uuid` */
     void *tag;
-    struct mx_asked *asked;
+    struct mx_asked *asked; /* its request or proposal; NULL when no answer is awaited */
+    /* It is an mcp/proposal: a request fulfils it, and the response to that request answers it. */
     bool proposal;
-    struct mx_fulfilment *fulfilments;
+    struct mx_fulfilment *fulfilments; /* the requests that act on it, as far as seen */
     size_t fulfilment_count;
-    int64_t deadline;
-    size_t heap_at;
-    struct mx_block *text, *kept;
+    int64_t deadline;      /* mono_ms; INT64_MAX = none */
+    size_t heap_at;        /* its place among the deadlines + 1; 0 = it has none */
+    struct mx_block *text; /* the composed text; NULL once it has its place in the topic */
+    /* The text of an open proposal that has its place: a router that lost it gets it again. */
+    struct mx_block *kept;
     struct mx_own *open_previous, *open_next;
-    uint64_t number;
-    bool is_answer, has_no_echo, written, rewritten, awaits_echo;
+    uint64_t number; /* its place in the order of sending */
+    bool is_answer;  /* an mcp/response */
+    /* The router sends no echo: it is addressed to others only, on a directed connection. */
+    bool has_no_echo;
+    bool written; /* written on a connection */
+    /* Written on more than one connection: the router may have accepted it already. */
+    bool rewritten;
+    bool awaits_echo; /* written on the present connection, and its echo has not come yet */
     struct mx_own *previous, *next;
 };
 
@@ -86,27 +78,23 @@ enum { MX_ECHO_MS = 5000 };
  * connection, then the others.
  *
  * next          the first that is not written yet; NULL when all are
- * bytes         of all texts in it
- * count         how many there are; sent_count: how many were ever put here
- * held_until    mono_ms before which nothing is written, because we wait for echoes of earlier
- *               envelopes or for absent participants; INT64_MIN = none
- * paused_until  mono_ms before which nothing is written, because the router asked for a pause on
- *               this connection; INT64_MIN = none
- * echoes        how many were written on this connection and wait for their echo
- * window        most of these; small after a pause, until everything has arrived
- * grows         the window doubles with each that arrives
- * echo_until    mono_ms until which a full window waits for echoes
- * lent, lent_text
- *               the one that is lent and not yet written; references
  */
 struct mx_outbox {
     struct mx_own *first, *last, *next;
-    size_t bytes, count;
+    size_t bytes; /* of all texts in it */
+    size_t count; /* how many there are; sent_count: how many were ever put here */
     uint64_t sent_count;
-    int64_t held_until, paused_until;
-    size_t echoes, window;
-    bool grows;
-    int64_t echo_until;
+    /* mono_ms before which nothing is written, because we wait for echoes of earlier envelopes
+     * or for absent participants; INT64_MIN = none. */
+    int64_t held_until;
+    /* mono_ms before which nothing is written, because the router asked for a pause on this
+     * connection; INT64_MIN = none. */
+    int64_t paused_until;
+    size_t echoes;      /* how many were written on this connection and wait for their echo */
+    size_t window;      /* most of these; small after a pause, until everything has arrived */
+    bool grows;         /* the window doubles with each that arrives */
+    int64_t echo_until; /* mono_ms until which a full window waits for echoes */
+    /* `lent`, `lent_text`: the one that is lent and not yet written; references. */
     struct mx_own *lent;
     struct mx_block *lent_text;
 };
@@ -168,21 +156,17 @@ void mx_outbox_end_pauses(struct mx_outbox *outbox, int64_t mono_ms);
 /**
  * All that are under way.
  *
- * ids           every envelope of ours under way: it has not arrived, or its answer is awaited
- * fulfilments   by the id of the fulfilling request
- * awaited       requests and proposals that wait for an answer
  * open_first    proposals of ours that have arrived and are open, in the order of arrival
- * open_bytes    bytes of their texts
- * heap          awaited envelopes that have a deadline; the earliest first
  */
 struct mx_pending {
     struct mx_map_key key;
+    /* Every envelope of ours under way: it has not arrived, or its answer is awaited. */
     struct mx_map ids;
-    struct mx_map fulfilments;
-    size_t awaited;
+    struct mx_map fulfilments; /* by the id of the fulfilling request */
+    size_t awaited;            /* requests and proposals that wait for an answer */
     struct mx_own *open_first, *open_last;
-    size_t open_bytes;
-    struct mx_own **heap;
+    size_t open_bytes;    /* bytes of their texts */
+    struct mx_own **heap; /* awaited envelopes that have a deadline; the earliest first */
     size_t heap_count, heap_size;
 };
 

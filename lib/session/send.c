@@ -11,23 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/*
- * An envelope being composed.
- *
- * payload   the caller's, without the white space around it
- * rpc       what it says, once it was read
- * is_rpc    its type is one of the three whose payload is JSON-RPC
- * waits     an answer to it is awaited
- */
+/* An envelope being composed. */
 struct drafting {
     const struct mcpx_draft *draft;
     struct mcpx_fault *fault;
-    struct mcpx_slice payload;
+    struct mcpx_slice payload; /* the caller's, without the white space around it */
     char kind_text[MCPX_KIND_MAX + 1];
     struct mcpx_kind kind;
-    struct mcpx_rpc rpc;
-    bool is_rpc;
-    bool waits;
+    struct mcpx_rpc rpc; /* what it says, once it was read */
+    bool is_rpc;         /* its type is one of the three whose payload is JSON-RPC */
+    bool waits;          /* an answer to it is awaited */
 };
 
 static bool is_type(const struct drafting *drafting, const char *type)

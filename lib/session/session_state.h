@@ -24,20 +24,15 @@ struct mx_string_list {
 /**
  * A participant as the router describes it: `{"id":…,"identity":…,
  * "capabilities":[…],"grants":[…]}`.
- *
- * identity_len  bytes of the id that are the identity
- * capset      what it may send; compiled at the first question
- * needed      an envelope of ours is addressed to it while it is absent
- * compiled    compiling was tried; if capset is NULL then, this library cannot read the
- *             patterns
  */
 struct mx_person {
     struct mcpx_slice id;
-    size_t identity_len;
+    size_t identity_len; /* bytes of the id that are the identity */
     struct mx_string_list capabilities;
-    struct mcpx_capset *capset;
+    struct mcpx_capset *capset; /* what it may send; compiled at the first question */
+    /* Compiling was tried; if capset is NULL then, this library cannot read the patterns. */
     bool compiled;
-    bool needed;
+    bool needed; /* an envelope of ours is addressed to it while it is absent */
     char id_bytes[];
 };
 
@@ -83,15 +78,11 @@ bool mx_person_could(struct mx_person *person, const struct mcpx_kind *kind);
 /**
  * The participants that were in the topic before we joined anew and have not come back yet. One is
  * needed when an envelope of ours is addressed to it. Zero-initialised is nobody.
- *
- * people   the absent participants; each is marked when it is needed
- * needed   how many of them are needed
- * until    mono_ms until which we wait for them
  */
 struct mx_absent {
-    struct mx_roster people;
-    size_t needed;
-    int64_t until;
+    struct mx_roster people; /* the absent participants; each is marked when it is needed */
+    size_t needed;           /* how many of them are needed */
+    int64_t until;           /* mono_ms until which we wait for them */
 };
 
 /** Nobody is absent any more. */
@@ -111,15 +102,11 @@ bool mx_absent_need(struct mx_absent *absent, const struct mcpx_slice *to, size_
 /** This participant has come. Returns true when it was absent and needed. */
 bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
 
-/**
- * Our grants. Zero-initialised is "not known".
- *
- * capabilities   the patterns as told
- * capset         compiled with their conditions; NULL when they are not known, or this library
- *                cannot read them
- */
+/** Our grants. Zero-initialised is "not known". */
 struct mx_grants {
-    struct mx_string_list capabilities;
+    struct mx_string_list capabilities; /* the patterns as told */
+    /* Compiled with their conditions; NULL when they are not known, or this library cannot read
+     * them. */
     struct mcpx_capset *capset;
 };
 
@@ -159,16 +146,13 @@ enum { MX_EPOCH_MAX = 64 };
 /**
  * How far we have read in the topic, as the router told it: everything up to `serial`, and then
  * up to the envelope `seen`. Zero-initialised is none.
- *
- * epoch_len   0 = no place is known
- * seen_len    0 = no envelope came since the router told the serial
  */
 struct mx_place {
     char epoch[MX_EPOCH_MAX];
-    size_t epoch_len;
+    size_t epoch_len; /* 0 = no place is known */
     uint64_t serial;
     char seen[MCPX_ID_MAX];
-    size_t seen_len;
+    size_t seen_len; /* 0 = no envelope came since the router told the serial */
 };
 
 /** Where an event's `proposal` comes from. */
@@ -177,27 +161,19 @@ enum mx_proposal_id { MX_PROPOSAL_NONE, MX_PROPOSAL_CORRELATION, MX_PROPOSAL_OWN
 /**
  * One event that waits. Its envelope is kept as text, and read again when the event is told: a
  * struct mcpx_envelope is large, and a page of history makes thousands of events.
- *
- * told        the members that need no envelope: type, presence, violation, fault, err,
- *             resumed, same, code, retry_ms; and participant, alternative and reason, which
- *             point into `words`
- * block       text with the envelope; NULL when there is none
- * envelope    its extent in the block
- * has_rpc     its payload is a JSON-RPC message that fits its kind
- * own         the envelope of ours it is about, a reference; NULL = none
- * own_is_correlation
- *             `own` is NULL here, and the event's `own` is its correlation_id
- * words       the bytes of slices, in one piece of memory; or NULL
  */
 struct mx_event {
+    /* The members that need no envelope: type, presence, violation, fault, err, resumed, same,
+     * code, retry_ms; and participant, alternative and reason, which point into `words`. */
     struct mcpx_event told;
-    struct mx_block *block;
-    struct mcpx_slice envelope;
-    bool has_rpc;
-    bool own_is_correlation;
+    struct mx_block *block;     /* text with the envelope; NULL when there is none */
+    struct mcpx_slice envelope; /* its extent in the block */
+    bool has_rpc;               /* its payload is a JSON-RPC message that fits its kind */
+    bool
+        own_is_correlation; /* `own` is NULL here, and the event's `own` is its correlation_id */
     enum mx_proposal_id proposal;
-    struct mx_own *own;
-    char *words;
+    struct mx_own *own; /* the envelope of ours it is about, a reference; NULL = none */
+    char *words;        /* the bytes of slices, in one piece of memory; or NULL */
 };
 
 /** The queue: a ring whose size is a power of two, or 0. Zero-initialised is empty. */
@@ -217,60 +193,44 @@ struct mx_id {
     size_t len; /* 0 = none */
 };
 
-/**
- * A session.
- *
- * connection    its state
- * starved       memory ran out while a message came in. Nothing more is read from this
- *               connection, so that resuming begins with that message
- * mono_ms       the time of the last call
- * connect_at    mono_ms of the next attempt; meaningless unless offline
- * welcome_ms    mono_ms of this connection's first welcome; meaningless unless joined
- * wants_token   the connection was lost for its token's sake, and no attempt was made since
- * failures      how many connections in a row were no success
- * storing       how often in a row the router could not store what we sent, since `stuck_since`
- *               (mono_ms)
- * id            our id, as the last welcome said
- * former        the one before, if it was another
- * instance, instance_key
- *               the instance to ask for; empty without config.instance
- * place         the place at which a new connection may continue
- * absent        participants that were there before we joined anew. Nothing is written while an
- *               envelope of ours is addressed to one of them
- * caught_up     our own presence has come: we have all that we missed
- * message_max   limits.message_bytes; 0 = none known
- * requests      others' requests to us that wait for mcpx_session_respond
- * proposals     others' proposals
- * recent        envelopes of others that came lately
- * told          the event told last; what it lends lives until the next one
- * reader        reads the message that comes in, or the message of the event that is told
- */
+/** A session. */
 struct mcpx_session {
     struct mcpx_session_config config;
-    enum mx_connection connection;
+    enum mx_connection connection; /* its state */
+    /* Memory ran out while a message came in. Nothing more is read from this connection, so
+     * that resuming begins with that message. */
     bool starved;
-    int64_t mono_ms;
-    int64_t connect_at;
-    int64_t welcome_ms;
+    int64_t mono_ms;    /* the time of the last call */
+    int64_t connect_at; /* mono_ms of the next attempt; meaningless unless offline */
+    int64_t
+        welcome_ms; /* mono_ms of this connection's first welcome; meaningless unless joined */
+    /* The connection was lost for its token's sake, and no attempt was made since. */
     bool wants_token;
-    unsigned failures, storing;
+    unsigned failures; /* how many connections in a row were no success */
+    /* How often in a row the router could not store what we sent, since `stuck_since` (mono_ms). */
+    unsigned storing;
     int64_t stuck_since;
-    struct mx_id id;
-    struct mx_id former;
+    struct mx_id id;     /* our id, as the last welcome said */
+    struct mx_id former; /* the one before, if it was another */
+    /* `instance`, `instance_key`: the instance to ask for; empty without config.instance. */
     char instance[MX_INSTANCE_LEN + 1];
     char instance_key[MX_INSTANCE_KEY_LEN + 1];
-    struct mx_place place;
-    size_t message_max;
+    struct mx_place place; /* the place at which a new connection may continue */
+    size_t message_max;    /* limits.message_bytes; 0 = none known */
     struct mx_grants grants;
     struct mx_roster roster;
+    /* Participants that were there before we joined anew. Nothing is written while an envelope
+     * of ours is addressed to one of them. */
     struct mx_absent absent;
-    bool caught_up;
+    bool caught_up; /* our own presence has come: we have all that we missed */
     struct mx_pending pending;
     struct mx_outbox outbox;
-    struct mx_inbound requests, proposals;
-    struct mx_recent recent;
+    struct mx_inbound requests; /* others' requests to us that wait for mcpx_session_respond */
+    struct mx_inbound proposals; /* others' proposals */
+    struct mx_recent recent;     /* envelopes of others that came lately */
     struct mx_events events;
-    struct mx_event told;
+    struct mx_event told; /* the event told last; what it lends lives until the next one */
+    /* Reads the message that comes in, or the message of the event that is told. */
     struct mx_reader reader;
 };
 

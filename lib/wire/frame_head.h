@@ -27,21 +27,13 @@ enum { MX_CLOSE_NONE = 1005 };
 /** Which frames are right: a client masks every frame, a server none. */
 enum mx_side { MX_FROM_SERVER, MX_FROM_CLIENT };
 
-/**
- * A head.
- *
- * size     its bytes, 2 to MX_FRAME_HEAD_MAX
- * final    the message ends with this frame
- * opcode   one of the six
- * len      bytes of the body; below 2^63
- * key      what the body is masked with; from clients only
- */
+/** A head. */
 struct mx_frame_head {
-    size_t size;
-    bool final;
-    enum mx_opcode opcode;
-    uint64_t len;
-    unsigned char key[4];
+    size_t size;           /* its bytes, 2 to MX_FRAME_HEAD_MAX */
+    bool final;            /* the message ends with this frame */
+    enum mx_opcode opcode; /* one of the six */
+    uint64_t len;          /* bytes of the body; below 2^63 */
+    unsigned char key[4];  /* what the body is masked with; from clients only */
 };
 
 /**

@@ -32,42 +32,27 @@ enum mx_frames_step {
     MX_FRAMES_NOMEM
 };
 
-/**
- * One thing found; lent until the next call, or until what was fed goes away.
- *
- * opcode    of a MESSAGE or CONTROL
- * payload   what its frames carry, joined and unmasked
- * raw       with `keep_raw`: its frames exactly as they came, heads included, without the control
- *           frames between them; absent where frames are masked, because unmasking is done in
- *           place
- * code      of a close frame: its code, or MX_CLOSE_NONE
- * err       of BAD: MCPX_EFRAMES or MCPX_EUTF8
- * reason    of BAD: a static sentence
- */
+/** One thing found; lent until the next call, or until what was fed goes away. */
 struct mx_frames_found {
-    enum mx_opcode opcode;
-    struct mcpx_slice payload;
+    enum mx_opcode opcode;     /* of a MESSAGE or CONTROL */
+    struct mcpx_slice payload; /* what its frames carry, joined and unmasked */
+    /* With `keep_raw`: its frames exactly as they came, heads included, without the control
+     * frames between them; absent where frames are masked, because unmasking is done in place. */
     struct mcpx_slice raw;
-    int code;
-    enum mcpx_err err;
-    const char *reason;
+    int code;           /* of a close frame: its code, or MX_CLOSE_NONE */
+    enum mcpx_err err;  /* of BAD: MCPX_EFRAMES or MCPX_EUTF8 */
+    const char *reason; /* of BAD: a static sentence */
 };
 
-/**
- * A direction being cut. Zero-initialised and with the first members set it is ready.
- *
- * side       who sends
- * max        most bytes of one message that are kept: its payload, and with `keep_raw` its heads
- * keep_raw   `raw` is wanted
- * keep_size  a buffer that has grown beyond this is given back after its message
- * crumbs     counts frames that cost more than they carry; the caller may set it back
- */
+/** A direction being cut. Zero-initialised and with the first members set it is ready. */
 struct mx_frames {
-    enum mx_side side;
+    enum mx_side side; /* who sends */
+    /* Most bytes of one message that are kept: its payload, and with `keep_raw` its heads. */
     size_t max;
-    bool keep_raw;
-    size_t keep_size;
-    size_t crumbs;
+    bool keep_raw;    /* `raw` is wanted */
+    size_t keep_size; /* a buffer that has grown beyond this is given back after its message */
+    size_t
+        crumbs; /* counts frames that cost more than they carry; the caller may set it back */
 
     /* private: the frame being read */
     const unsigned char *fed, *fed_begin, *fed_end;

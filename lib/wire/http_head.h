@@ -46,25 +46,18 @@ struct mx_http_field {
     struct mcpx_slice value;
 };
 
-/**
- * A head; all slices are borrowed from the bytes it was read from.
- *
- * method, target  of a request. The target begins with '/', or is "*" for OPTIONS; of one that was
- *                 sent in absolute form it is what follows the host. It is still percent-encoded
- * status          of an answer, 100 to 999
- * minor           the version is HTTP/1.`minor`, 0 or 1
- * has_length      there is a Content-Length
- * length          it; 0 without one
- * is_chunked      of a request: its body comes in chunks (http_chunks.h)
- */
+/** A head; all slices are borrowed from the bytes it was read from. */
 struct mx_http_head {
+    /* `method`, `target`: of a request. The target begins with '/', or is "*" for OPTIONS; of
+     * one that was sent in absolute form it is what follows the host. It is still
+     * percent-encoded. */
     struct mcpx_slice method;
     struct mcpx_slice target;
-    int status;
-    int minor;
-    bool has_length;
-    bool is_chunked;
-    uint64_t length;
+    int status;      /* of an answer, 100 to 999 */
+    int minor;       /* the version is HTTP/1.`minor`, 0 or 1 */
+    bool has_length; /* there is a Content-Length */
+    bool is_chunked; /* of a request: its body comes in chunks (http_chunks.h) */
+    uint64_t length; /* the Content-Length; 0 without one */
     size_t count;
     struct mx_http_field fields[MX_HTTP_FIELDS_MAX];
 };
@@ -114,17 +107,15 @@ bool mx_http_is_visible(struct mcpx_slice text);
 /**
  * What was read so far. Zero-initialised is the beginning of a body in chunks.
  *
- * at      private
- * digits  private: of the size at hand
- * around  private: bytes that are not of the body; no more than it has, and MX_HTTP_HEAD_MAX
- * left    bytes of the chunk at hand that are still to come, at most 2^32 - 1; or of the body
  * is_one  private: the body has a length and no chunks
  * is_done the whole body was read; what follows is not looked at
  */
 struct mx_http_chunks {
-    int at;
-    unsigned digits;
+    int at;          /* private */
+    unsigned digits; /* private: of the size at hand */
+    /* Private: bytes that are not of the body; no more than it has, and MX_HTTP_HEAD_MAX. */
     size_t around;
+    /* Bytes of the chunk at hand that are still to come, at most 2^32 - 1; or of the body. */
     uint64_t left;
     bool is_one, is_done;
 };

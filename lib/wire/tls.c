@@ -42,21 +42,17 @@ struct mx_tls_room {
     struct mcpx_text out, plain;
 };
 
-/*
- * open       the handshake is done
- * over       nothing may be sealed any more: it has failed, or mx_tls_end was called
- * greedy     it has changed its keys too often, and is not read any more
- * renewals   how often it has, since the handshake
- * said       bytes that it has said
- * sealed     records that were sent with the key in force, and more where the client had it changed
- * failed     what was wrong with what it has sent, which is not read any more
- */
 struct mx_tls {
     struct mx_tls_room *room;
     SSL *ssl;
-    bool open, over, greedy;
-    uint64_t renewals, said, sealed;
-    const char *failed;
+    bool open;   /* the handshake is done */
+    bool over;   /* nothing may be sealed any more: it has failed, or mx_tls_end was called */
+    bool greedy; /* it has changed its keys too often, and is not read any more */
+    uint64_t renewals; /* how often it has, since the handshake */
+    uint64_t said;     /* bytes that it has said */
+    /* Records that were sent with the key in force, and more where the client had it changed. */
+    uint64_t sealed;
+    const char *failed; /* what was wrong with what it has sent, which is not read any more */
 };
 
 /* ---- the end that OpenSSL sees ---- */

@@ -80,26 +80,20 @@ enum mx_tls_fault { MX_TLS_SOUND, MX_TLS_CUT, MX_TLS_PLAIN, MX_TLS_DOUBT, MX_TLS
 /**
  * What came of bytes that were read. Both texts are lent until the next call with the same room.
  *
- * plain     what the other side has said; may be changed where it lies
  * plain_len 0 when there is none yet
- * sealed    to be written, before anything else
- * left      of what was read, when it is many records; to be given again, first of all
- * records   how many were begun, also such as hold nothing
- * renewals  how often it has changed its keys
- * ended     the other side says nothing more
- * fault     of what has failed: its sort
- * failed    what is wrong with it; NULL when nothing is. Nothing can be written any more but
- *           `sealed`, and of what is read later nothing is opened: this is said again
  */
 struct mx_tls_opened {
-    char *plain;
+    char *plain; /* what the other side has said; may be changed where it lies */
     size_t plain_len;
-    struct mcpx_slice sealed;
+    struct mcpx_slice sealed; /* to be written, before anything else */
+    /* Of what was read, when it is many records; to be given again, first of all. */
     struct mcpx_slice left;
-    size_t records;
-    size_t renewals;
-    bool ended;
-    enum mx_tls_fault fault;
+    size_t records;          /* how many were begun, also such as hold nothing */
+    size_t renewals;         /* how often it has changed its keys */
+    bool ended;              /* the other side says nothing more */
+    enum mx_tls_fault fault; /* of what has failed: its sort */
+    /* What is wrong with it; NULL when nothing is. Nothing can be written any more but
+     * `sealed`, and of what is read later nothing is opened: this is said again. */
     const char *failed;
 };
 

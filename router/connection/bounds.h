@@ -23,15 +23,11 @@ uint64_t bounds_descriptors(const struct config *config);
 /** So many connections there may be with that many descriptors. */
 size_t bounds_room(uint64_t descriptors);
 
-/**
- * What there is.
- *
- * memory        as machine_memory says
- * descriptors   that this process may have; 0 = not known
- * taken         memory of this process, with the configuration read
- */
+/** What there is. */
 struct means {
-    uint64_t memory, descriptors, taken;
+    uint64_t memory;      /* as machine_memory says */
+    uint64_t descriptors; /* that this process may have; 0 = not known */
+    uint64_t taken;       /* memory of this process, with the configuration read */
 };
 
 /**

@@ -143,16 +143,12 @@ static inline struct log_field log_left_out(const struct connection *connection)
 /** The code of an end without a close frame: RFC 6455 section 7.1.5. */
 enum { CLOSE_LOST = 1006 };
 
-/**
- * How it ended.
- *
- * code     of the close frame of whoever closed first; CLOSE_LOST when none came
- * reason   static: the name of an error on the wire, "closed" by the participant, or "lost"
- * says     the text of the participant's close frame; absent when there is none
- */
+/** How it ended. */
 struct close_cause {
-    int code;
+    int code; /* of the close frame of whoever closed first; CLOSE_LOST when none came */
+    /* Static: the name of an error on the wire, "closed" by the participant, or "lost". */
     const char *reason;
+    /* The text of the participant's close frame; absent when there is none. */
     struct mcpx_slice says;
 };
 

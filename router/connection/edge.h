@@ -13,43 +13,28 @@
 #include "router/store/commit/stage.h"
 #include <uv.h>
 
-/**
- * Participants that were upgraded and are not in their topic yet (guests.h).
- *
- * joining    their join is not stored yet; in the order in which it was accepted
- * waiting    how many of each participant wait to be let in
- */
+/** Participants that were upgraded and are not in their topic yet (guests.h). */
 struct guests {
-    struct link joining;
-    struct mx_holders waiting;
+    struct link
+        joining; /* their join is not stored yet; in the order in which it was accepted */
+    struct mx_holders waiting; /* how many of each participant wait to be let in */
 };
 
-/**
- * How much room the disks have on which the store writes, for the metrics (store_turn.c).
- *
- * store, audit   paths; empty while that is off
- * known          what was answered last
- * found          what a thread has found
- */
+/** How much room the disks have on which the store writes, for the metrics (store_turn.c). */
 struct disk_watch {
     struct errand errand;
-    struct mcpx_text store, audit;
-    struct disk_figures known, found;
+    struct mcpx_text store, audit; /* paths; empty while that is off */
+    struct disk_figures known;     /* what was answered last */
+    struct disk_figures found;     /* what a thread has found */
 };
 
-/**
- * TLS of the addresses that have it (edge_tls.h); without any, all of it is zero.
- *
- * files        what new connections are given
- * lists_ended  that all lists of an authority have ended was logged
- * errand       reads them again (tls_files.h), what for is in `watch`
- */
+/** TLS of the addresses that have it (edge_tls.h); without any, all of it is zero. */
 struct edge_tls {
     struct mx_tls_room *room;
-    struct tls_files files;
-    bool lists_ended;
+    struct tls_files files; /* what new connections are given */
+    bool lists_ended;       /* that all lists of an authority have ended was logged */
     struct tls_figures figures;
-    struct errand errand;
+    struct errand errand; /* reads them again (tls_files.h), what for is in `watch` */
     struct tls_watch *watch;
 };
 
@@ -116,14 +101,12 @@ struct listener {
  * Those who wait for the hub (turn.h).
  *
  * asking     how many of them, from the first on, are still to be asked
- * waits      hub_waits, and
- * asked_ms   mono_ms, when all of them began to be asked last
  */
 struct waiters {
     struct link all;
     size_t count, asking;
-    uint64_t waits;
-    int64_t asked_ms;
+    uint64_t waits;   /* hub_waits when all of them began to be asked last */
+    int64_t asked_ms; /* mono_ms at that time */
 };
 
 /**
@@ -135,37 +118,10 @@ struct waiters {
  * strangers                 those not upgraded yet, the oldest first; in unauthenticated how many
  *                           of each network
  * welcoming                 members whose welcome is held back, oldest first
- * unfinished                bytes of memory that unfinished messages take, by participant; in
- *                           unfinished_all the connections they belong to, that began first first
- * unsent                    bytes of memory that sockets have not taken yet; in full the
- *                           connections they belong to, the one that took bytes last at the end
  * waiting, deferred         connections with something left of a read that waits for its turn,
  *                           longest first; bytes of memory that takes
- * turn, others_ns           counts loop turns; the time that those have cost in this one whom
- *                           nobody in the hub stands behind
- * turns                     how long they took
- * pongs                     frames on their way out, of the connection that is being read
- * tls                       TLS
- * gate                      what addresses and participants have asked lately
- * store, wake_store         what keeps messages and decisions, and how its threads wake the loop;
- *                           NULL when the hub keeps all by itself
- * store_state, audit_state  what the log was told of them last
- * disks                     asks how much room there is
- * waiters, guests           those who wait for the hub; of them, and of those whose join is not
- *                           stored yet, the WebSockets (guests.h)
- * signatures                those of tokens that are being verified
- * keys                      who reads the files with public keys again
- * reload, generation        who reads the configuration again (reload.h), and how often another one
- *                           came into force, or other revocation lists: connections know under
- *                           which they were judged (rejudge.h)
- * remind_before             who was judged before that generation is told of limits again
- * deaf                      members are not read, because nothing that they say can be taken
- * wake_lws                  something was handed to libwebsockets' timers from outside its
- *                           callbacks: it must be woken
- * tick_for_ms               what hub_due said when the timer `tick` was set
  * request_log               lines about refused requests, by address; message_log about refused
  *                           messages, by participant
- * numbered                  connections there have been: the number of the latest
  * late_at_ms                when evict_late has last walked all connections
  * stopping, stop_at_ms      after the first TERM; when waiting ends
  * settle_until_ms           until then what is pending may be answered, before everybody leaves; 0
@@ -188,35 +144,50 @@ struct edge {
     struct link all, welcoming, leaving, strangers;
     struct mx_holders unauthenticated;
     size_t count, room;
+    /* Bytes of memory that unfinished messages take, by participant; in unfinished_all the
+     * connections they belong to, that began first first. */
     struct mx_holders unfinished;
+    /* Bytes of memory that sockets have not taken yet; in full the connections they belong to,
+     * the one that took bytes last at the end. */
     size_t unsent;
     struct link unfinished_all, full, waiting;
     size_t deferred;
+    /* Counts loop turns; the time that those have cost in this one whom nobody in the hub
+     * stands behind. */
     uint64_t turn, others_ns;
-    struct mx_histogram turns;
-    struct mcpx_text pongs;
-    struct edge_tls tls;
-    struct gate *gate;
+    struct mx_histogram turns; /* how long they took */
+    struct mcpx_text pongs; /* frames on their way out, of the connection that is being read */
+    struct edge_tls tls;    /* TLS */
+    struct gate *gate;      /* what addresses and participants have asked lately */
+    /* `store`, `wake_store`: what keeps messages and decisions, and how its threads wake the
+     * loop; NULL when the hub keeps all by itself. */
     struct store *store;
     uv_async_t wake_store;
-    enum stage_state store_state, audit_state;
+    enum stage_state store_state, audit_state; /* what the log was told of them last */
+    /* `waiters`, `guests`: those who wait for the hub; of them, and of those whose join is not
+     * stored yet, the WebSockets (guests.h). */
     struct waiters waiters;
     struct guests guests;
-    struct disk_watch disks;
-    struct signatures signatures;
-    struct key_watch keys;
+    struct disk_watch disks;      /* asks how much room there is */
+    struct signatures signatures; /* those of tokens that are being verified */
+    struct key_watch keys;        /* who reads the files with public keys again */
+    /* `reload`, `generation`: who reads the configuration again (reload.h), and how often
+     * another one came into force, or other revocation lists: connections know under which they
+     * were judged (rejudge.h). */
     struct reload *reload;
     uint64_t generation;
-    uint64_t remind_before;
-    bool deaf;
+    uint64_t remind_before; /* who was judged before that generation is told of limits again */
+    bool deaf; /* members are not read, because nothing that they say can be taken */
     uv_prepare_t round;
     uv_idle_t busy;
     uv_timer_t tick, welcome, reopen;
     uv_signal_t signals[3];
     struct log_limit accept_log, refuse_log;
     struct log_share request_log, message_log;
-    uint64_t numbered;
-    int64_t tick_for_ms;
+    uint64_t numbered;   /* connections there have been: the number of the latest */
+    int64_t tick_for_ms; /* what hub_due said when the timer `tick` was set */
+    /* Something was handed to libwebsockets' timers from outside its callbacks: it must be
+     * woken. */
     bool wake_lws;
     bool stopping;
     int64_t late_at_ms, stop_at_ms, settle_until_ms;

@@ -15,34 +15,26 @@
 
 struct edge;
 
-/**
- * What it consists of.
- *
- * begin   the loop prepares it; false = there is nothing to do now. NULL = always, until the router
- *         stops
- * work    a thread does it; the loop changes nothing meanwhile of what it looks at
- * take    the loop takes what was found. True = and there may be more, which `begin` prepares
- */
+/** What it consists of. */
 struct errand_sort {
+    /* The loop prepares it; false = there is nothing to do now. NULL = always, until the router
+     * stops. */
     bool (*begin)(struct edge *edge);
+    /* A thread does it; the loop changes nothing meanwhile of what it looks at. */
     void (*work)(struct edge *edge);
+    /* The loop takes what was found. True = and there may be more, which `begin` prepares. */
     bool (*take)(struct edge *edge);
 };
 
-/**
- * Zeroed but for `sort`, nothing is under way; without a sort nothing ever is.
- *
- * is_out        it is under way; the router ends only behind it
- * is_asked      it was asked for, and is not only a look; for the thread, too
- * asked, begun, done   the last number that was asked for, that is under way, that has ended
- * looked_ms     mono_ms of the last look
- */
+/** Zeroed but for `sort`, nothing is under way; without a sort nothing ever is. */
 struct errand {
     uv_work_t work;
     const struct errand_sort *sort;
-    bool is_out, is_asked;
+    bool is_out;   /* it is under way; the router ends only behind it */
+    bool is_asked; /* it was asked for, and is not only a look; for the thread, too */
+    /* The last number that was asked for, that is under way, that has ended. */
     uint64_t asked, begun, done;
-    int64_t looked_ms;
+    int64_t looked_ms; /* mono_ms of the last look */
 };
 
 /** Before the first of all. */

@@ -19,18 +19,14 @@
 
 /* ---- what is wrong with a token ---- */
 
-/*
- * What is known of a refused token.
- *
- * reason    a static sentence; NULL when nothing is wrong with it
- * grant     what it would earn but for its dates: who bears it is certain then. A reference that
- *           the caller owns; NULL when it is not known who bears it
- * claimed   who it says that its bearer is, when that is not certain: anybody can have written it.
- *           May stay empty; the caller's
- */
+/* What is known of a refused token. */
 struct token_reason {
-    const char *reason;
+    const char *reason; /* a static sentence; NULL when nothing is wrong with it */
+    /* What it would earn but for its dates: who bears it is certain then. A reference that the
+     * caller owns; NULL when it is not known who bears it. */
     struct grant *grant;
+    /* Who it says that its bearer is, when that is not certain: anybody can have written it.
+     * May stay empty; the caller's. */
     struct mcpx_text claimed;
 };
 

@@ -41,17 +41,12 @@ void refusal_delay(struct connection *connection);
 
 struct audit_note; /* router/store/audit/audit_chain.h */
 
-/**
- * Somebody who is in no topic was refused.
- *
- * address        where the attempt came from
- * from           who it is, if that is certain
- * topic          what was asked for
- * err, reason    why; a reason of NULL is the error's text
- */
+/** Somebody who is in no topic was refused. */
 struct turned_away {
-    struct address address;
-    struct mcpx_slice from, topic;
+    struct address address;  /* where the attempt came from */
+    struct mcpx_slice from;  /* who it is, if that is certain */
+    struct mcpx_slice topic; /* what was asked for */
+    /* `err`, `reason`: why; a reason of NULL is the error's text. */
     enum mcpx_err err;
     const char *reason;
 };

@@ -197,21 +197,16 @@ void tls_files_fini(struct tls_files *files)
 
 /* ---- kept up to date ---- */
 
-/*
- * settings       a copy: those of the configuration go with it at a reload, which changes none
- * stamp, seen    of the files, when they were read last and when they were looked at last; the
- *                thread's
- * retired        in force before, for the thread to be freed
- * looks          counts
- * told           the failure that was logged last
- * has_read, err, errors, files   what the thread has found, where it has read all files
- */
 struct tls_watch {
+    /* A copy: those of the configuration go with it at a reload, which changes none. */
     struct tls_settings settings;
+    /* Of the files, when they were read last and when they were looked at last; the thread's. */
     struct mx_file_stamp stamp[TLS_FILES], seen[TLS_FILES];
-    struct tls_files retired;
-    unsigned looks;
-    struct mcpx_text told;
+    struct tls_files retired; /* in force before, for the thread to be freed */
+    unsigned looks;           /* counts */
+    struct mcpx_text told;    /* the failure that was logged last */
+    /* `has_read`, `err`, `errors`, `files`: what the thread has found, where it has read all
+     * files. */
     bool has_read;
     enum mcpx_err err;
     struct mcpx_text errors;

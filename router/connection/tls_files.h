@@ -14,17 +14,12 @@ struct edge;
 struct ossl_lib_ctx_st;
 struct ssl_ctx_st;
 
-/**
- * What the files say.
- *
- * context   owned; each connection holds on to the one that it began with
- * until_s   when the certificate ends, in seconds since 1970
- * revoked   certificates of clients
- */
+/** What the files say. */
 struct tls_files {
-    struct ssl_ctx_st *context;
-    int64_t until_s;
-    struct revocation revoked;
+    struct ssl_ctx_st
+        *context;    /* owned; each connection holds on to the one that it began with */
+    int64_t until_s; /* when the certificate ends, in seconds since 1970 */
+    struct revocation revoked; /* certificates of clients */
 };
 
 /**
@@ -62,15 +57,12 @@ void tls_watch_lists(struct edge *edge);
 /**
  * One file after the other, and those that have changed are read. The loop puts the keys into
  * force; a file that is broken changes none, but is logged and counted.
- *
- * index               of the next file
- * file                that is looked at
- * has_read, reading   what was found
  */
 struct key_watch {
     struct errand errand;
-    size_t index;
-    struct key_file *file;
+    size_t index;          /* of the next file */
+    struct key_file *file; /* that is looked at */
+    /* `has_read`, `reading`: what was found. */
     bool has_read;
     struct key_reading reading;
 };

@@ -72,19 +72,15 @@ void turn_release(struct connection *connection);
  * for a reload. Nothing is read from them meanwhile, and nobody else waits for them.
  */
 
-/**
- * One of them, part of what its owner keeps about it. Of a connection there is one at most.
- *
- * due_ms   mono_ms from which it waits no longer
- * ask      asks the hub again. `late`: it waits no longer. Returns false when it waits on; else the
- *          waiter has been ended, and may be freed
- * end      the connection waits no longer: frees what the owner keeps
- */
+/** One of them, part of what its owner keeps about it. Of a connection there is one at most. */
 struct waiter {
     struct link link;
     struct connection *connection;
-    int64_t due_ms;
+    int64_t due_ms; /* mono_ms from which it waits no longer */
+    /* Asks the hub again. `late`: it waits no longer. Returns false when it waits on; else the
+     * waiter has been ended, and may be freed. */
     bool (*ask)(struct waiter *waiter, bool late);
+    /* The connection waits no longer: frees what the owner keeps. */
     void (*end)(struct waiter *waiter);
 };
 

@@ -80,14 +80,13 @@ void edge_tls_after(struct connection *connection);
 
 /**
  * A certificate that was verified, by an authority of tls.client_ca_file. Zeroed, there is none.
- *
- * named   id of the participant; empty when it stands for nobody, absent when there is none; lent
- *         by `shown`
- * shown   its names as tls.client_names would have them, separated by spaces
  */
 struct certificate {
+    /* Id of the participant; empty when it stands for nobody, absent when there is none; lent
+     * by `shown`. */
     struct mcpx_slice named;
-    struct mcpx_text shown;
+    struct mcpx_text
+        shown; /* its names as tls.client_names would have them, separated by spaces */
 };
 
 /**

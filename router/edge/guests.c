@@ -311,18 +311,13 @@ static bool write_switch(struct connection *connection, const struct mx_http_hea
     return !answer.failed && wire_write(connection, answer.text, answer.len);
 }
 
-/*
- * What is known of somebody who wants to come in.
- *
- * peer      its end in the hub, if it may come in at once
- * replaces  it takes the place of another connection
- */
+/* What is known of somebody who wants to come in. */
 struct entrance {
     struct admission admission;
     struct mcpx_text scratch;
     struct grant *grant;
-    struct peer *peer;
-    bool replaces;
+    struct peer *peer; /* its end in the hub, if it may come in at once */
+    bool replaces;     /* it takes the place of another connection */
     const char *detail;
 };
 

@@ -12,15 +12,11 @@
 
 #include <stdlib.h>
 
-/*
- * in         what came until the head was whole, and what came with its end
- * head_len   0 while the head is not whole
- * certificate what the client has shown; `request` borrows from it
- */
+/* certificate what the client has shown; `request` borrows from it */
 struct exchange {
-    struct mcpx_text in;
+    struct mcpx_text in; /* what came until the head was whole, and what came with its end */
     struct mx_http_scan scan;
-    size_t head_len;
+    size_t head_len; /* 0 while the head is not whole */
     struct mx_http_head head;
     struct http_request request;
     struct http_caller caller;
@@ -122,15 +118,12 @@ static void answer(struct connection *connection)
 
 /* ---- waiting for a topic, or for a reload ---- */
 
-/*
- * grant, topic   who waits for which topic; or
- * reload         the number of the reload that is waited for
- */
 struct asker {
     struct waiter waiter;
+    /* `grant`, `topic`: who waits for which topic; or. */
     struct grant *grant;
     struct mcpx_text topic;
-    uint64_t reload;
+    uint64_t reload; /* the number of the reload that is waited for */
 };
 
 static void end_asker(struct waiter *waiter)

@@ -25,22 +25,14 @@ struct reload_asker {
     char remote[ADDRESS_TEXT_SIZE];
 };
 
-/*
- * What was found.
- *
- * config       as it was read; empty once it is in force
- * errors       lines
- * difference   who gains and loses what
- * rows         the same as a JSON array, with the first `shown` of them
- * settings     other settings, as a JSON array (config_compare)
- */
+/* What was found. */
 struct reload_found {
-    struct config config;
-    struct mcpx_text errors;
-    struct difference difference;
-    struct mcpx_text rows;
+    struct config config;         /* as it was read; empty once it is in force */
+    struct mcpx_text errors;      /* lines */
+    struct difference difference; /* who gains and loses what */
+    struct mcpx_text rows; /* the same as a JSON array, with the first `shown` of them */
     size_t shown;
-    struct mcpx_text settings;
+    struct mcpx_text settings; /* other settings, as a JSON array (config_compare) */
 };
 
 /* Lines about participants, and about faults; bytes of what one of them has gained and lost; bytes

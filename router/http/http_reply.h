@@ -13,42 +13,29 @@ struct grant;
 /** Methods the API knows, as bits of a set. */
 enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
 
-/**
- * An answer. Zero-initialised it is `200` with an empty JSON body.
- *
- * err         not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored
- * status      of a problem, set after http_reply_fail; 0 = the one of `err`
- * header      borrowed; one more header line with its CRLF; NULL = none
- * type        media type of `body`; NULL = application/json
- * body        owned
- * detail      the problem's detail; empty = the error's own text. Owned
- * grant       with MCPX_EOPENING: who asks for the topic. Owned
- * reasons     of a problem: what keeps the router from working, as short texts; borrowed, NULL from
- *             the first that is not used
- * allow       when not 0: the methods of the path, for `Allow`
- * preflight   answers a CORS preflight: status 204 with Access-Control-Allow-*
- * origin      borrowed; an allowed origin, told that it may read the answer
- * head        the method is HEAD: everything but the body
- * wait_ms     with 429: when to ask again; 0 = soon
- * wall_ms     for `Date`; 0 = there is none
- * reload      the answer is what becomes of a reload (http_answer)
- */
+/** An answer. Zero-initialised it is `200` with an empty JSON body. */
 struct http_reply {
-    enum mcpx_err err;
-    int status;
-    const char *header;
-    const char *type;
-    struct mcpx_text body;
+    enum mcpx_err
+        err;    /* not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored */
+    int status; /* of a problem, set after http_reply_fail; 0 = the one of `err` */
+    const char *header;    /* borrowed; one more header line with its CRLF; NULL = none */
+    const char *type;      /* media type of `body`; NULL = application/json */
+    struct mcpx_text body; /* owned */
+    /* The problem's detail; empty = the error's own text. Owned. */
     struct mcpx_text detail;
+    /* With MCPX_EOPENING: who asks for the topic. Owned. */
     struct grant *grant;
+    /* Of a problem: what keeps the router from working, as short texts; borrowed, NULL from the
+     * first that is not used. */
     const char *reasons[2];
-    unsigned allow;
-    bool preflight;
-    struct mcpx_slice origin;
-    bool head;
-    bool reload;
-    int64_t wait_ms;
-    int64_t wall_ms;
+    unsigned allow; /* when not 0: the methods of the path, for `Allow` */
+    bool preflight; /* answers a CORS preflight: status 204 with Access-Control-Allow-* */
+    struct mcpx_slice
+        origin;      /* borrowed; an allowed origin, told that it may read the answer */
+    bool head;       /* the method is HEAD: everything but the body */
+    bool reload;     /* the answer is what becomes of a reload (http_answer) */
+    int64_t wait_ms; /* with 429: when to ask again; 0 = soon */
+    int64_t wall_ms; /* for `Date`; 0 = there is none */
 };
 
 /** Frees what the answer owns. */
@@ -86,14 +73,10 @@ void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
  * and 8.
  */
 
-/**
- * A request target in origin form, split at its first '?'.
- *
- * path    begins with '/'; still percent-encoded
- * query   what follows the '?', still percent-encoded; absent when there is no '?'
- */
+/** A request target in origin form, split at its first '?'. */
 struct http_target {
-    struct mcpx_slice path;
+    struct mcpx_slice path; /* begins with '/'; still percent-encoded */
+    /* What follows the '?', still percent-encoded; absent when there is no '?'. */
     struct mcpx_slice query;
 };
 
@@ -124,23 +107,15 @@ bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *s
  */
 enum http_type { HTTP_TEXT, HTTP_NUMBER, HTTP_TOPIC, HTTP_LIST, HTTP_IDS, HTTP_ANY };
 
-/**
- * A parameter somebody understands.
- *
- * required      a body without it is refused
- * least, most   of a number; bytes of a text; members of a list; 0 = any
- * must          a sentence for who gets that wrong
- * value         absent until it is found
- * number        filled where it is one
- */
+/** A parameter somebody understands. */
 struct http_param {
     const char *name;
     enum http_type type;
-    bool required;
-    size_t least, most;
-    const char *must;
-    struct mcpx_slice value;
-    uint64_t number;
+    bool required;           /* a body without it is refused */
+    size_t least, most;      /* of a number; bytes of a text; members of a list; 0 = any */
+    const char *must;        /* a sentence for who gets that wrong */
+    struct mcpx_slice value; /* absent until it is found */
+    uint64_t number;         /* filled where it is one */
 };
 
 /** Faults of a parameter. */

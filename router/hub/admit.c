@@ -16,19 +16,12 @@
 
 /* ---- which of its instances a joiner will be ---- */
 
-/*
- * The place an admission comes to.
- *
- * number   of the instance
- * key      hash of what it may be claimed with again; 0 = nothing
- * old      the peer it replaces; NULL = none
- * id_len   of the id, which stands in `text`
- */
+/* The place an admission comes to. */
 struct instance {
-    unsigned number;
-    uint64_t key;
-    struct peer *old;
-    size_t id_len;
+    unsigned number;  /* of the instance */
+    uint64_t key;     /* hash of what it may be claimed with again; 0 = nothing */
+    struct peer *old; /* the peer it replaces; NULL = none */
+    size_t id_len;    /* of the id, which stands in `text` */
     char text[MCPX_ID_MAX];
 };
 

@@ -77,24 +77,16 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
                         const struct admission *admission, void *owner, struct mcpx_now now,
                         struct peer **out);
 
-/**
- * What became of one message. Slices are lent until the next call of hub_route.
- *
- * err          MCPX_OK when accepted
- * id           absent when it could not be read
- * kind_sent    as the sender wrote it; absent when it could not be read
- * kind         as delivered: differs from kind_sent when derived
- * to           addressees of one that was refused; 0 of them when it named none
- * decision     filled when err is MCPX_ECAPABILITY
- */
+/** What became of one message. Slices are lent until the next call of hub_route. */
 struct verdict {
-    enum mcpx_err err;
-    struct mcpx_slice id;
-    struct mcpx_slice kind_sent;
-    struct mcpx_slice kind;
+    enum mcpx_err err;           /* MCPX_OK when accepted */
+    struct mcpx_slice id;        /* absent when it could not be read */
+    struct mcpx_slice kind_sent; /* as the sender wrote it; absent when it could not be read */
+    struct mcpx_slice kind;      /* as delivered: differs from kind_sent when derived */
+    /* Addressees of one that was refused; 0 of them when it named none. */
     const struct mcpx_slice *to;
     size_t to_count;
-    struct mcpx_decision decision;
+    struct mcpx_decision decision; /* filled when err is MCPX_ECAPABILITY */
 };
 
 /**

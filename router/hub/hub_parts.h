@@ -25,49 +25,35 @@
  * One submission. That of a message or an update is one allocation, which ends when it is answered.
  * A peer's join is one that the peer owns: its leave is submitted with the same, so that memory
  * cannot be missing for it.
- *
- * in_line    link in one of the hub's lists; in none while a peer only keeps it for its leave
- * topic      where
- * peer       who says it, or whom it is about: kept until it is answered
- * hash       of its id, or of the participant's, for the topic
- * mono_ms    when it was submitted
- * sender     of a message: log_sender of who says it
- * size       bytes of the allocation
- * admission  of a join: how the peer wants to come in
- * replaces   of a join: somebody was there under the same id
- * orphaned   of a join: whom it replaces has left meanwhile; if it is rejected, that is told
- * reason     then: why; NULL = no reason
  */
 struct pending {
     struct submission submission;
+    /* Link in one of the hub's lists; in none while a peer only keeps it for its leave. */
     struct link in_line;
-    struct topic *topic;
-    struct peer *peer;
-    uint64_t hash;
-    int64_t mono_ms;
-    uint32_t sender;
-    size_t size;
-    const struct admission *admission;
-    bool replaces, orphaned;
-    const char *reason;
+    struct topic *topic; /* where */
+    struct peer *peer;   /* who says it, or whom it is about: kept until it is answered */
+    uint64_t hash;       /* of its id, or of the participant's, for the topic */
+    int64_t mono_ms;     /* when it was submitted */
+    uint32_t sender;     /* of a message: log_sender of who says it */
+    size_t size;         /* bytes of the allocation */
+    const struct admission *admission; /* of a join: how the peer wants to come in */
+    bool replaces;                     /* of a join: somebody was there under the same id */
+    /* Of a join: whom it replaces has left meanwhile; if it is rejected, that is told. */
+    bool orphaned;
+    const char *reason; /* then: why; NULL = no reason */
 };
 
-/**
- * All of a hub.
- *
- * line       not handed out, in order of acceptance
- * handed     handed out
- * again      rejected, to be submitted again
- * tickets    those that are handed out, by ticket
- * ids        messages, by hash
- * presences  joins and leaves, and those that peers keep, by hash of the participant
- * count      in the three lists
- * bytes      of the messages among them
- */
+/** All of a hub. */
 struct pendings {
-    struct link line, handed, again;
-    struct mx_map tickets, ids, presences;
-    size_t count, bytes;
+    struct link line;      /* not handed out, in order of acceptance */
+    struct link handed;    /* handed out */
+    struct link again;     /* rejected, to be submitted again */
+    struct mx_map tickets; /* those that are handed out, by ticket */
+    struct mx_map ids;     /* messages, by hash */
+    /* Joins and leaves, and those that peers keep, by hash of the participant. */
+    struct mx_map presences;
+    size_t count; /* in the three lists */
+    size_t bytes; /* of the messages among them */
 };
 
 /** 2^64 by the golden ratio: multiples of it lie far apart. */
@@ -141,18 +127,12 @@ struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id
 /** Ends a peer that is in no topic and no line: it is freed once nothing is pending about it. */
 void pending_free_peer(struct peer *peer);
 
-/**
- * What is known of an envelope that was accepted. Lent until the hub is changed.
- *
- * sender    log_sender of who said it
- * entry     in the log; NULL = it is pending
- * pending   NULL = it is in the log
- */
+/** What is known of an envelope that was accepted. Lent until the hub is changed. */
 struct accepted {
     struct mcpx_slice kind;
-    uint32_t sender;
-    const struct entry *entry;
-    const struct pending *pending;
+    uint32_t sender;               /* log_sender of who said it */
+    const struct entry *entry;     /* in the log; NULL = it is pending */
+    const struct pending *pending; /* NULL = it is in the log */
 };
 
 /** Finds it by id: in the log first. False leaves `out` untouched. */

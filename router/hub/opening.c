@@ -15,22 +15,14 @@ static const int64_t remembered_ms = 1000;
 /* Topics that are opened for one participant at a time; for more it asks again. */
 enum { OPENINGS_EACH = 8 };
 
-/**
- * A topic that is opened.
- *
- * in_list    link among those in the same state
- * ticket     of its task; 0 = not handed out
- * until_ms   mono_ms at which it is late, or is forgotten
- * topic      what was loaded so far; NULL = the store has not told of any
- * asker      on whose tally it is, as long as it is waiting, loading or late
- */
+/** A topic that is opened. */
 struct opening {
-    struct link in_list;
-    struct tally *asker;
+    struct link in_list; /* link among those in the same state */
+    struct tally *asker; /* on whose tally it is, as long as it is waiting, loading or late */
     enum opening_state state;
-    uint64_t ticket;
-    int64_t until_ms;
-    struct topic *topic;
+    uint64_t ticket;     /* of its task; 0 = not handed out */
+    int64_t until_ms;    /* mono_ms at which it is late, or is forgotten */
+    struct topic *topic; /* what was loaded so far; NULL = the store has not told of any */
     struct mcpx_slice name;
 };
 

@@ -8,21 +8,13 @@
 #include <mcpx/base.h>
 #include <stdint.h>
 
-/**
- * What it takes. Zeroed = not asked yet; a number the system does not tell stays 0.
- *
- * asked_ms         mono_ms at which it was asked
- * resident_bytes   memory of it that is in RAM
- * open_fds         file descriptors that are open
- * max_fds          how many there may be
- * cpu_ms           processor time it has used, in user and in system mode
- */
+/** What it takes. Zeroed = not asked yet; a number the system does not tell stays 0. */
 struct process {
-    int64_t asked_ms;
-    uint64_t resident_bytes;
-    uint64_t open_fds;
-    uint64_t max_fds;
-    uint64_t cpu_ms;
+    int64_t asked_ms;        /* mono_ms at which it was asked */
+    uint64_t resident_bytes; /* memory of it that is in RAM */
+    uint64_t open_fds;       /* file descriptors that are open */
+    uint64_t max_fds;        /* how many there may be */
+    uint64_t cpu_ms;         /* processor time it has used, in user and in system mode */
 };
 
 /** Asks, if a second has passed since: anybody may ask for metrics, and counting is not free. */
@@ -51,14 +43,10 @@ uint64_t machine_descriptors(void);
  * one nothing happens.
  */
 
-/**
- * The watchdog of the service manager. Zeroed = nobody watches.
- *
- * every_ms   how often it is to be told that the loop turns; 0 = nobody watches
- * told_ms    mono_ms at which it was told last
- */
+/** The watchdog of the service manager. Zeroed = nobody watches. */
 struct manager {
-    int64_t every_ms, told_ms;
+    int64_t every_ms; /* how often it is to be told that the loop turns; 0 = nobody watches */
+    int64_t told_ms;  /* mono_ms at which it was told last */
 };
 
 /** Asks whether somebody watches. */
@@ -91,15 +79,11 @@ int64_t manager_watchdog(struct manager *manager, int64_t mono_ms);
  * (lib/edge/alarm.h). The threads of the store have router/store/commit/thread_clock.h.
  */
 
-/**
- * The time of one loop turn. Zeroed = not asked yet.
- *
- * began_us   when it was asked, in microseconds of the monotonic clock
- */
+/** The time of one loop turn. Zeroed = not asked yet. */
 struct clock {
     struct mcpx_now now;
     bool known;
-    int64_t began_us;
+    int64_t began_us; /* when it was asked, in microseconds of the monotonic clock */
 };
 
 /**

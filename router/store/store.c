@@ -29,26 +29,19 @@ struct held {
     int64_t since_ms;
 };
 
-/*
- * audit, sqlite   NULL where that is off
- * audits, stores  what each of them holds
- * read            openings that the hub has not seen all of, the oldest first
- * helped          envelopes of the first that it has seen; `begun`: and its topic
- * lines           for the log, each with a line end
- * told            hashes of the topics that the log was told of
- */
 struct store {
+    /* `audit`, `sqlite`: NULL where that is off. */
     struct audit *audit;
     struct sqlite *sqlite;
-    struct held audits, stores;
+    struct held audits, stores; /* what each of them holds */
     int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
-    struct link read;
-    size_t helped;
+    struct link read; /* openings that the hub has not seen all of, the oldest first */
+    size_t helped;    /* envelopes of the first that it has seen; `begun`: and its topic */
     bool begun;
-    struct mcpx_text lines;
-    struct mx_map told;
+    struct mcpx_text lines; /* for the log, each with a line end */
+    struct mx_map told;     /* hashes of the topics that the log was told of */
     struct store_figures figures;
 };
 

@@ -51,20 +51,14 @@ bool store_is_ready(const struct store *store, const char **why);
  */
 bool store_next_line(struct store *store, struct mcpx_text *out);
 
-/**
- * For the metrics.
- *
- * pending             submissions that the stages hold now
- * audit, sqlite       what the stages tell; of one that is missing, zeros
- * open                openings: how long each took
- * refused_full        submissions that were refused because there was no room
- * refused_failed      because the disk or the database failed
- */
+/** For the metrics. */
 struct store_figures {
-    uint64_t pending;
-    struct stage_report audit, sqlite;
-    struct mx_histogram open;
-    uint64_t refused_full, refused_failed;
+    uint64_t pending; /* submissions that the stages hold now */
+    struct stage_report audit,
+        sqlite;               /* what the stages tell; of one that is missing, zeros */
+    struct mx_histogram open; /* openings: how long each took */
+    uint64_t refused_full;    /* submissions that were refused because there was no room */
+    uint64_t refused_failed;  /* because the disk or the database failed */
 };
 
 /** As of the last store_turn. Lent until the store is freed. */

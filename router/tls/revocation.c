@@ -36,12 +36,11 @@ enum { LISTS_MAX = 256, ENTRIES_MAX = 1000000, NAME_SIZE = 256 };
  * One list. A list of a hundred thousand entries takes 90 ms to be read, 40 to be sorted, 3 to be
  * hashed for its signature, and 70 to be freed.
  *
- * signer          whose key has signed it; NULL until that was asked of the right one
  * from_s,until_s  when it begins and ends, in seconds since 1970; an end of 0 = never
  */
 struct crl {
     X509_CRL *list;
-    EVP_PKEY *signer;
+    EVP_PKEY *signer; /* whose key has signed it; NULL until that was asked of the right one */
     int64_t from_s, until_s;
 };
 

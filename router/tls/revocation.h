@@ -17,18 +17,14 @@ struct asn1_string_st;
 /** One list. */
 struct crl;
 
-/**
- * Revocation lists. Zeroed, there are none, and nothing is revoked.
- *
- * lists     `count` of them, owned; NULL = none were read
- * from_s    since when, in seconds since 1970, each of their authorities has a list that has begun
- * until_s   when all lists of the first of the authorities have ended; 0 = never
- * next_s    when the next of them begins
- */
+/** Revocation lists. Zeroed, there are none, and nothing is revoked. */
 struct revocation {
-    struct crl *lists;
+    struct crl *lists; /* `count` of them, owned; NULL = none were read */
     size_t count;
-    int64_t from_s, until_s, next_s;
+    /* Since when, in seconds since 1970, each of their authorities has a list that has begun. */
+    int64_t from_s;
+    int64_t until_s; /* when all lists of the first of the authorities have ended; 0 = never */
+    int64_t next_s;  /* when the next of them begins */
 };
 
 /**

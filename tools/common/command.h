@@ -66,21 +66,16 @@ enum value_type {
 
 enum { OPTION_REQUIRED = 1, OPTION_REPEATED = 2 };
 
-/**
- * An option a verb knows. A list of them ends with a row without name.
- *
- * name    with its dashes
- * value   the name of its value in a usage line, or the choices; NULL when it takes none
- * flags   OPTION_REQUIRED: the verb does not run without it; OPTION_REPEATED: may come several
- *         times. When another option comes several times, the last one counts
- * help    a sentence without final stop, or several with stops between them
- */
+/** An option a verb knows. A list of them ends with a row without name. */
 struct option_row {
-    const char *name;
+    const char *name; /* with its dashes */
+    /* The name of its value in a usage line, or the choices; NULL when it takes none. */
     const char *value;
     enum value_type type;
+    /* OPTION_REQUIRED: the verb does not run without it; OPTION_REPEATED: may come several
+     * times. When another option comes several times, the last one counts. */
     unsigned flags;
-    const char *help;
+    const char *help; /* a sentence without final stop, or several with stops between them */
 };
 
 /** A row of options as a macro, for rows that several lists have. */
@@ -95,19 +90,16 @@ struct option_word {
     const char *value;
 };
 
-/**
- * A command line after it was read. Words are lent by argv.
- *
- * help   "--help" or "-h" was given as an option; nothing after it was read or checked
- * rest   for a verb with `rest`: the words of the other program's command line, ended by NULL
- */
+/** A command line after it was read. Words are lent by argv. */
 struct arguments {
     const struct command *command;
-    bool help;
+    bool
+        help; /* "--help" or "-h" was given as an option; nothing after it was read or checked */
     const char *operands[WORDS_MAX];
     size_t operand_count;
     struct option_word options[WORDS_MAX];
     size_t option_count;
+    /* For a verb with `rest`: the words of the other program's command line, ended by NULL. */
     char **rest;
     size_t rest_count;
 };
@@ -117,31 +109,25 @@ struct arguments;
 /** What a verb does. Returns an exit code. */
 typedef int command_verb(const struct arguments *arguments);
 
-/**
- * A verb. A table of them ends with a row without name.
- *
- * operands   as in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none
- * min, max   how many operands it takes; with `rest`: `min` is how many words the rest has at
- *            least, and `max` is not used
- * rest       options end at "--" or at the first word that is not an option; everything after it
- *            is the command line of another program and is not changed
- * summary    a few words
- * help       sentences with stops; paragraphs are separated by an empty line
- * options    its own
- * shared     options it has in common with others, such as connect_options; NULL when none
- * run        does it and returns the exit code; prints its own errors with complain()
- * group      where help lists it, one of the program's groups; NULL when that has none
- */
+/** A verb. A table of them ends with a row without name. */
 struct command {
     const char *name;
+    /* As in a usage line: "KIND", "TOOL [JSON]", "a|b [WORD...]"; NULL when it takes none. */
     const char *operands;
+    /* How many operands it takes; with `rest`: `min` is how many words the rest has at least,
+     * and `max` is not used. */
     size_t min, max;
+    /* Options end at "--" or at the first word that is not an option; everything after it is
+     * the command line of another program and is not changed. */
     bool rest;
-    const char *summary;
-    const char *help;
-    const struct option_row *options;
+    const char *summary; /* a few words */
+    const char *help;    /* sentences with stops; paragraphs are separated by an empty line */
+    const struct option_row *options; /* its own */
+    /* Options it has in common with others, such as connect_options; NULL when none. */
     const struct option_row *shared;
+    /* Does it and returns the exit code; prints its own errors with complain(). */
     command_verb *run;
+    /* Where help lists it, one of the program's groups; NULL when that has none. */
     const char *group;
 };
 

@@ -27,34 +27,31 @@ extern const struct option_row connect_topics_options[];
 /**
  * Where a program connects to and as whom.
  *
- * verb      for complaints
- * client    url, topic, token and the three files are filled, history is -1; the verb fills the
- *           rest. Without a token, a certificate says who we are. The strings are lent by the
- *           command line, the environment and this struct. `session.renews_token` is set with --as,
- *           and with a token file that can be read again
- * api       address of the HTTP API, for struct http_call
- * as        the participant that --as or the context named; NULL when the token decides
- * token_file   where the token stands, when it can be read there again; else NULL
  * url_from  what gave the url, for complaints: "--url", "MCPX_URL", "the context NAME" or "the
  *              default"
- * context   name of the context that is used; NULL when there is none
- * timeout_ms   how long to wait for a token, and for the calls of connection_call, which then print
- *              no complaint; 0 = as http_do waits
  * may_be_nobody   connection_authenticate does not fail when there is neither token nor
  *              certificate; to be set before it
- * is_patient, contexts   private
  */
 struct connection {
-    const char *verb;
+    const char *verb; /* for complaints */
+    /* Url, topic, token and the three files are filled, history is -1; the verb fills the rest.
+     * Without a token, a certificate says who we are. The strings are lent by the command line,
+     * the environment and this struct. `session.renews_token` is set with --as, and with a
+     * token file that can be read again. */
     struct mcpx_client_config client;
+    /* The participant that --as or the context named; NULL when the token decides. */
     const char *as;
-    const char *token_file;
-    char *api;
+    const char
+        *token_file; /* where the token stands, when it can be read there again; else NULL */
+    char *api;       /* address of the HTTP API, for struct http_call */
     char *token;
     char url_from[96];
-    const char *context;
+    const char *context; /* name of the context that is used; NULL when there is none */
+    /* How long to wait for a token, and for the calls of connection_call, which then print no
+     * complaint; 0 = as http_do waits. */
     int64_t timeout_ms;
     bool may_be_nobody;
+    /* `is_patient`, `contexts`: private. */
     bool is_patient;
     struct json_t *contexts;
 };

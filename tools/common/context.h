@@ -23,17 +23,11 @@ enum context_setting {
     CONTEXT_SETTING_COUNT
 };
 
-/**
- * The names of a setting.
- *
- * option     on the command line
- * member     in the file
- * variable   in the environment; NULL when there is none
- */
+/** The names of a setting. */
 struct context_setting_row {
-    const char *option;
-    const char *member;
-    const char *variable;
+    const char *option;   /* on the command line */
+    const char *member;   /* in the file */
+    const char *variable; /* in the environment; NULL when there is none */
 };
 
 extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];

@@ -7,38 +7,24 @@
 
 #include <mcpx/text.h>
 
-/**
- * A call.
- *
- * verb         for complaints
- * base         "http://host:port", as url_api makes it
- * from         what gave the address, for complaints: "--url"; NULL = not said
- * path         begins with "/"; already percent-encoded
- * method       NULL = POST with a body, else GET
- * body         JSON; NULL = none
- * token        bearer token; NULL = none
- * ca_file      PEM file for https; NULL = the system's
- * cert_file    PEM file with a certificate to show under https, and key_file with its key; NULL =
- *              none
- * timeout_ms   for each attempt; 0 = 30000
- * deadline_ms  when all of them end, the pauses between them included, on the clock of
- *              mx_clock_now; 0 = a minute is for pauses and further attempts
- * quiet        prints nothing about a failure
- */
+/** A call. */
 struct http_call {
-    const char *verb;
-    const char *base;
-    const char *from;
-    const char *path;
-    const char *method;
-    const char *body;
-    const char *token;
-    const char *ca_file;
+    const char *verb;    /* for complaints */
+    const char *base;    /* "http://host:port", as url_api makes it */
+    const char *from;    /* what gave the address, for complaints: "--url"; NULL = not said */
+    const char *path;    /* begins with "/"; already percent-encoded */
+    const char *method;  /* NULL = POST with a body, else GET */
+    const char *body;    /* JSON; NULL = none */
+    const char *token;   /* bearer token; NULL = none */
+    const char *ca_file; /* PEM file for https; NULL = the system's */
+    /* PEM file with a certificate to show under https, and key_file with its key; NULL = none. */
     const char *cert_file;
     const char *key_file;
-    int64_t timeout_ms;
+    int64_t timeout_ms; /* for each attempt; 0 = 30000 */
+    /* When all of them end, the pauses between them included, on the clock of mx_clock_now; 0 =
+     * a minute is for pauses and further attempts. */
     int64_t deadline_ms;
-    bool quiet;
+    bool quiet; /* prints nothing about a failure */
 };
 
 /**
@@ -67,22 +53,14 @@ int http_status_of(long status, const char *code);
  */
 bool url_api(const char *url, struct mcpx_text *out);
 
-/**
- * What to fetch.
- *
- * verb         for complaints
- * url          https://..., or with `loopback_http` also http:// to this machine
- * ca_file      PEM file; NULL = the system's
- * bytes_max    of the document
- * timeout_ms   for all of it; 0 = none
- */
+/** What to fetch. */
 struct download {
-    const char *verb;
-    const char *url;
-    const char *ca_file;
+    const char *verb; /* for complaints */
+    const char *url;  /* https://..., or with `loopback_http` also http:// to this machine */
+    const char *ca_file; /* PEM file; NULL = the system's */
     bool loopback_http;
-    size_t bytes_max;
-    int64_t timeout_ms;
+    size_t bytes_max;   /* of the document */
+    int64_t timeout_ms; /* for all of it; 0 = none */
 };
 
 /**

@@ -11,20 +11,16 @@ enum { NEAREST_HINT = 64, NEAREST_NAME = 31 };
 /**
  * A search among names.
  *
- * name   the nearest so far, a copy; NULL when none is near enough. A name is near
- *        enough when the word has at least three letters and the name begins with it. It is also
- *        near enough when few letters are wrong: at most one in a word of up to four letters, two
- *        in a word of up to seven, else three. One error is a letter too many, a missing letter,
- *        another letter, or two neighbours that changed places. Dashes at the beginning are
- *        ignored
- *
- * wrong  how many letters of it are wrong; 0 = it is the word
- *
  * The rest is private.
  */
 struct nearest {
+    /* The nearest so far, a copy; NULL when none is near enough. A name is near enough when the
+     * word has at least three letters and the name begins with it. It is also near enough when
+     * few letters are wrong: at most one in a word of up to four letters, two in a word of up
+     * to seven, else three. One error is a letter too many, a missing letter, another letter,
+     * or two neighbours that changed places. Dashes at the beginning are ignored. */
     const char *name;
-    size_t wrong;
+    size_t wrong; /* how many letters of it are wrong; 0 = it is the word */
     const char *word;
     size_t len;
     char copy[NEAREST_NAME + 1];

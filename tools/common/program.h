@@ -27,29 +27,21 @@ struct operand_row {
     enum value_type type;
 };
 
-/**
- * A program.
- *
- * summary       a few words, for the manual's first line
- * about         sentences with stops; paragraphs are separated by an empty line
- * date          of the manual: "November 22, 2026"
- * groups        titles of the groups of verbs, in help's order; ended by NULL; may be NULL
- * examples      lines as typed and printed; may be NULL
- * see_also      other manuals: "mcpxctl 1, mcpx-router 8"
- * operands      those for which completion offers words; may be NULL
- * offer         appends what exists of a type, VALUE_PARTICIPANT or one below it, one per line: the
- *               word, a tab, what it is. `line` is what was typed before. NULL = offers nothing
- */
+/** A program. */
 struct program {
     const char *name;
-    const char *summary;
-    const char *about;
-    const char *date;
+    const char *summary; /* a few words, for the manual's first line */
+    const char *about;   /* sentences with stops; paragraphs are separated by an empty line */
+    const char *date;    /* of the manual: "November 22, 2026" */
     const struct command *commands;
+    /* Titles of the groups of verbs, in help's order; ended by NULL; may be NULL. */
     const char *const *groups;
-    const struct note_row *examples;
-    const char *see_also;
-    const struct operand_row *operands;
+    const struct note_row *examples; /* lines as typed and printed; may be NULL */
+    const char *see_also;            /* other manuals: "mcpxctl 1, mcpx-router 8" */
+    const struct operand_row
+        *operands; /* those for which completion offers words; may be NULL */
+    /* Appends what exists of a type, VALUE_PARTICIPANT or one below it, one per line: the word,
+     * a tab, what it is. `line` is what was typed before. NULL = offers nothing. */
     void (*offer)(const struct arguments *line, enum value_type type, struct mcpx_text *out);
 };
 

@@ -111,18 +111,12 @@ static inline bool bridge_may_have(size_t own, size_t all, size_t max)
     return all <= max && own <= max / 4;
 }
 
-/**
- * Zeroed but for `alike.key`, which is secret, it is ready.
- *
- * alike    lines that begin alike: ten a second, a hundred at once
- * all      all lines: fifty a second, five hundred at once
- * counts   lines that say how many are missing: one a second
- * left     lines that were left out, and of which nobody was told yet
- */
+/** Zeroed but for `alike.key`, which is secret, it is ready. */
 struct bridge_limit {
-    struct mx_buckets alike;
-    struct mx_bucket all, counts;
-    uint64_t left;
+    struct mx_buckets alike; /* lines that begin alike: ten a second, a hundred at once */
+    struct mx_bucket all;    /* all lines: fifty a second, five hundred at once */
+    struct mx_bucket counts; /* lines that say how many are missing: one a second */
+    uint64_t left;           /* lines that were left out, and of which nobody was told yet */
 };
 
 /** True when the line may be shown. False counts it. */

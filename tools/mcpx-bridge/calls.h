@@ -27,83 +27,67 @@ static inline bool bridge_who_is(struct bridge_who one, struct bridge_who other)
     return one.topic == other.topic && mcpx_slice_equal(one.id, other.id);
 }
 
-/**
- * What one participant has under way, all its instances together, in one topic.
- *
- * identity   as mcpx_identity_of; behind the struct
- * calls      how many
- * held       bytes of their payloads
- * longest    bytes of the longest answer since it has any
- */
+/** What one participant has under way, all its instances together, in one topic. */
 struct bridge_holder {
     size_t topic;
-    struct mcpx_slice identity;
-    size_t calls, held, longest;
+    struct mcpx_slice identity; /* as mcpx_identity_of; behind the struct */
+    size_t calls;               /* how many */
+    size_t held;                /* bytes of their payloads */
+    size_t longest;             /* bytes of the longest answer since it has any */
 };
 
 /**
  * A request. Slices point into the call itself; absent or empty: there is none.
  *
- * number        > 0, never used again: its JSON-RPC id where it goes, its progress token or part of
- *               it, and the tag of its draft
  * purpose       what its owner says; 0: an answer that somebody else waits for
- * who           whose it is, or who is to answer; without id: nobody but us
- * holder        of that participant; NULL without id
  * id            raw JSON-RPC id where it came from
  * token         raw progress token there
  * context       the name of the tool or resource that it is about
  * params        raw, as they are sent
  * came_in       id of the envelope it came in
  * fulfils       id of the proposal it fulfils
- * sent_in       id of the envelope it was sent in, once that is known
- * payload       the message, while it waits to be sent
- * due_ms        mono_ms at which we stop waiting for it; INT64_MAX: never
- * admitted      it is between the two doors of its terms; NULL: it is not, or there are none
- * about         number of the call that a question is about
  *
  * Of an import:
- * written       the server has it; until then `payload` waits for the server to be ready
- * was_asked     the server has asked somebody about it since it was due last
- * is_turned_away   it was refused as it came
  *
  * Of an expose:
  * stage, list   as enum expose_stage, enum expose_list
- * modern        the client spoke 2026-07-28
- * is_again      the envelope under way is not the first: the router refused that as too fast
- * heartbeat_ms  when the next heartbeat is due; INT64_MAX: never
- * resend_ms     when it is sent again, because the router refused it as too fast; INT64_MAX: never
- * progress      last value told
  */
 struct bridge_call {
     struct bridge_call *previous, *next;
+    /* > 0, never used again: its JSON-RPC id where it goes, its progress token or part of it,
+     * and the tag of its draft. */
     int64_t number;
     unsigned purpose, list;
-    struct bridge_who who;
-    struct bridge_holder *holder;
+    struct bridge_who who; /* whose it is, or who is to answer; without id: nobody but us */
+    struct bridge_holder *holder; /* of that participant; NULL without id */
     struct mcpx_slice id, token, method, context, params, came_in, fulfils;
-    struct mcpx_text sent_in, payload;
-    int64_t due_ms;
+    struct mcpx_text sent_in; /* id of the envelope it was sent in, once that is known */
+    struct mcpx_text payload; /* the message, while it waits to be sent */
+    int64_t due_ms;           /* mono_ms at which we stop waiting for it; INT64_MAX: never */
+    /* It is between the two doors of its terms; NULL: it is not, or there are none. */
     struct mcpx_call *admitted;
-    int64_t about;
-    bool written, was_asked, is_turned_away;
-    bool modern, is_again;
+    int64_t about; /* number of the call that a question is about */
+    bool
+        written; /* the server has it; until then `payload` waits for the server to be ready */
+    bool was_asked;      /* the server has asked somebody about it since it was due last */
+    bool is_turned_away; /* it was refused as it came */
+    bool modern;         /* the client spoke 2026-07-28 */
+    /* The envelope under way is not the first: the router refused that as too fast. */
+    bool is_again;
     int stage;
-    int64_t heartbeat_ms, resend_ms;
-    int64_t progress;
+    int64_t heartbeat_ms; /* when the next heartbeat is due; INT64_MAX: never */
+    /* When it is sent again, because the router refused it as too fast; INT64_MAX: never. */
+    int64_t resend_ms;
+    int64_t progress; /* last value told */
 };
 
-/**
- * Requests under way, the oldest first. Zero-initialised is empty.
- *
- * held     bytes of all payloads
- * due_ms   no call is due before
- */
+/** Requests under way, the oldest first. Zero-initialised is empty. */
 struct bridge_calls {
     struct bridge_call *first, *last;
     size_t count;
     int64_t last_number;
-    size_t held;
-    int64_t due_ms;
+    size_t held;                    /* bytes of all payloads */
+    int64_t due_ms;                 /* no call is due before */
     struct mx_map by_number;        /* private */
     struct bridge_holder **holders; /* private: those with calls under way */
     size_t holder_count, holder_size;

@@ -41,18 +41,13 @@ enum bridge_action_type {
     BRIDGE_LOG
 };
 
-/**
- * server   number of the server, from 0, that it is about or comes from
- * topic    number of the topic, from 0
- * about    id of an envelope: of the request, or of our own; START: id of the participant
- * text     the line, payload or sentence
- */
 struct bridge_action {
     enum bridge_action_type type;
-    size_t server;
-    size_t topic;
+    size_t server; /* number of the server, from 0, that it is about or comes from */
+    size_t topic;  /* number of the topic, from 0 */
+    /* Id of an envelope: of the request, or of our own; START: id of the participant. */
     struct mcpx_slice about;
-    struct mcpx_slice text;
+    struct mcpx_slice text; /* the line, payload or sentence */
     struct mcpx_draft draft;
 };
 
@@ -62,24 +57,18 @@ struct bridge_outcome {
     struct mcpx_slice id;
 };
 
-/**
- * An action, and what is needed once it is known what came of it.
- *
- * call            WRITE: the request in it; 0 = none
- * who, method     RESPOND: whose answer it is, and to what
- * is_substitute   RESPOND: it stands for an answer that could not be sent
- * is_notice       SEND: a notification of the server
- * is_again        SEND: one by which receivers are to look again, at a list or a resource
- * is_given_up     a message for which there was no room: it is not sent
- * taken           a text of the action that is the row's own; private
- */
+/** An action, and what is needed once it is known what came of it. */
 struct bridge_row {
     struct bridge_row *next;
     struct bridge_action action;
-    int64_t call;
-    struct mcpx_slice who, method;
-    struct mcpx_text taken;
-    bool is_substitute, is_notice, is_again, is_given_up;
+    int64_t call;                  /* WRITE: the request in it; 0 = none */
+    struct mcpx_slice who, method; /* RESPOND: whose answer it is, and to what */
+    struct mcpx_text taken;        /* a text of the action that is the row's own; private */
+    bool is_substitute; /* RESPOND: it stands for an answer that could not be sent */
+    bool is_notice;     /* SEND: a notification of the server */
+    bool
+        is_again; /* SEND: one by which receivers are to look again, at a list or a resource */
+    bool is_given_up; /* a message for which there was no room: it is not sent */
 };
 
 /** The list. Zero-initialised is empty. */

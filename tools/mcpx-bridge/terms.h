@@ -22,17 +22,12 @@
                "with --terms: ids that this program makes are the same whenever the same is " \
                "asked in the same order, instead of random")
 
-/**
- * Terms, and what judging by them takes. Zero-initialised: there are none.
- *
- * terms           NULL: none
- * deterministic   ids are
- */
+/** Terms, and what judging by them takes. Zero-initialised: there are none. */
 struct bridge_terms {
     struct mcpx_shelf *shelf;
     struct mcpx_contracts *contracts;
-    struct mcpx_terms *terms;
-    bool deterministic;
+    struct mcpx_terms *terms; /* NULL: none */
+    bool deterministic;       /* ids are */
 };
 
 /**
@@ -49,21 +44,15 @@ int bridge_terms_read(const char *verb, const struct arguments *arguments,
 /** Frees what was read. */
 void bridge_terms_fini(struct bridge_terms *terms);
 
-/**
- * What a core has of its calls under terms. Zero-initialised: there are no terms.
- *
- * terms    kept as long; NULL: none
- * user     for both functions
- * now      the clocks at this moment: finer than what an input is told
- * chance   random bytes; not asked with deterministic ids
- * calls    NULL before the first one
- */
+/** What a core has of its calls under terms. Zero-initialised: there are no terms. */
 struct bridge_doors {
-    const struct bridge_terms *terms;
-    const void *user;
+    const struct bridge_terms *terms; /* kept as long; NULL: none */
+    const void *user;                 /* for both functions */
+    /* The clocks at this moment: finer than what an input is told. */
     struct mcpx_instant (*now)(const void *user);
+    /* Random bytes; not asked with deterministic ids. */
     void (*chance)(const void *user, void *bytes, size_t len);
-    struct mcpx_calls *calls;
+    struct mcpx_calls *calls; /* NULL before the first one */
 };
 
 /** Frees the calls. */

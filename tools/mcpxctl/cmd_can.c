@@ -11,30 +11,22 @@
 #include <mcpx/capability.h>
 #include <mcpx/json.h>
 
-/*
- * The question. All of it is borrowed from the command line.
- *
- * file          of the configuration; NULL = none was named
- * participant   absent = the one that asks
- * profile       it is about who has a token with this profile; absent = about a participant
- * topic         absent = none was named
- */
+/* The question. All of it is borrowed from the command line. */
 struct inquiry {
-    const char *file;
-    struct mcpx_slice participant, profile;
-    struct mcpx_slice topic;
+    const char *file;              /* of the configuration; NULL = none was named */
+    struct mcpx_slice participant; /* absent = the one that asks */
+    /* It is about who has a token with this profile; absent = about a participant. */
+    struct mcpx_slice profile;
+    struct mcpx_slice topic; /* absent = none was named */
     struct mcpx_kind kind;
     struct address address;
 };
 
-/*
- * Whether the participant may enter the topic, or any topic when none was named.
- *
- * err       MCPX_OK, or what the router would answer: MCPX_EFORBIDDEN, MCPX_ENOTOPIC
- * pattern   the one of its topics that covers the topic; absent when none does
- */
+/* Whether the participant may enter the topic, or any topic when none was named. */
 struct entrance {
+    /* MCPX_OK, or what the router would answer: MCPX_EFORBIDDEN, MCPX_ENOTOPIC. */
     enum mcpx_err err;
+    /* The one of its topics that covers the topic; absent when none does. */
     struct mcpx_slice pattern;
 };
 

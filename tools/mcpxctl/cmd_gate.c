@@ -27,23 +27,17 @@ enum { ANSWER_MS = 60000, PYTHON_WORDS = 5, NO_PYTHON = 127 };
 
 static const char verb[] = "gate";
 
-/*
- * A gate at work.
- *
- * to, from   the script's standard input and output
- * refused    an item failed, or with --release was skipped
- * status     why the gate cannot go on, having complained; STATUS_OK: it can
- */
+/* A gate at work. */
 struct gate {
     const struct arguments *arguments;
     struct live live;
     struct mcpx_shelf *shelf;
     struct mcpx_contracts *contracts;
     struct mcpx_schema_report judged;
-    FILE *to, *from;
+    FILE *to, *from; /* the script's standard input and output */
     pid_t script;
-    bool refused;
-    int status;
+    bool refused; /* an item failed, or with --release was skipped */
+    int status;   /* why the gate cannot go on, having complained; STATUS_OK: it can */
 };
 
 /* ---- what the script asks for; each appends the answer's members ---- */

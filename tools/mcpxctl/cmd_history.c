@@ -131,8 +131,6 @@ enum { LOOK_MS = 1000, HISTORY_MAX = 1000000 };
 /*
  * What to show, and how many envelopes are still to be shown.
  *
- * past         where only some envelopes of the history pass: the last `past_max` of them, in a
- *              ring, until it has come to its end; NULL = the router counts, and all are shown
  * past_count   how many have been put there
  */
 struct watch {
@@ -140,6 +138,8 @@ struct watch {
     struct line_style style;
     bool json;
     int64_t left;
+    /* Where only some envelopes of the history pass: the last `past_max` of them, in a ring,
+     * until it has come to its end; NULL = the router counts, and all are shown. */
     struct mcpx_text *past;
     size_t past_max, past_count;
 };

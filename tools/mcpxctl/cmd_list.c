@@ -149,10 +149,6 @@ struct asked {
     bool answered;
 };
 
-/*
- * waiting   requests under way
- * servers   how many have answered with a list
- */
 struct survey {
     const struct arguments *arguments;
     const struct listing *listing;
@@ -161,8 +157,8 @@ struct survey {
     struct live live;
     struct asked asked[SERVERS_MAX];
     size_t count;
-    size_t waiting;
-    size_t servers;
+    size_t waiting; /* requests under way */
+    size_t servers; /* how many have answered with a list */
     bool by_name;
 };
 

@@ -35,21 +35,16 @@ enum { OLD, NEW };
  * A message that a router has decided about.
  *
  * from      who sent it, with its instance
- * to        addressees; none = everyone
- * wall_ms   the instant to judge it at
- * allowed   what the router has decided
- * seq       its line in the audit; 0 = it comes from a topic's history
- * id        of its envelope there
  */
 struct past_message {
     struct mcpx_slice from, topic;
     struct mcpx_kind kind;
-    const struct mcpx_slice *to;
+    const struct mcpx_slice *to; /* addressees; none = everyone */
     size_t to_count;
-    int64_t wall_ms;
-    bool allowed;
-    uint64_t seq;
-    struct mcpx_slice id;
+    int64_t wall_ms;      /* the instant to judge it at */
+    bool allowed;         /* what the router has decided */
+    uint64_t seq;         /* its line in the audit; 0 = it comes from a topic's history */
+    struct mcpx_slice id; /* of its envelope there */
 };
 
 /*
@@ -69,11 +64,11 @@ struct difference_group {
  * otherwise     messages about which the router decided otherwise than the old one does
  * unlisted      of the different ones those that are counted here alone, as the groups have as
  *               many bytes as they may have
- * known, bytes  groups by their texts; memory that those take
  */
 struct comparison {
     struct config configs[2];
     uint64_t judged, different, unjudged, otherwise, unlisted;
+    /* `known`, `bytes`: groups by their texts; memory that those take. */
     struct mx_map known;
     size_t bytes;
     struct difference_group *groups;

@@ -20,20 +20,17 @@ enum { PROGRESS_US = 5000000 };
  *
  * file        that is opened: of restore the copy
  * word        the other operand: a copy, a topic, or of restore the place
- * errors      what those who failed say, in a line
- * out         what is printed at the end
- * status      of what was told, so far
- * since_us    when something was told of progress last
  */
 struct run {
     const char *file, *word, *topic;
     bool json;
     struct schema_progress progress;
     struct care *care;
-    struct mcpx_text errors, out;
+    struct mcpx_text errors; /* what those who failed say, in a line */
+    struct mcpx_text out;    /* what is printed at the end */
     struct care_sums sums;
-    int status;
-    uint64_t since_us;
+    int status;        /* of what was told, so far */
+    uint64_t since_us; /* when something was told of progress last */
 };
 
 static void tell_progress(void *context, uint64_t done, uint64_t total)

@@ -166,24 +166,17 @@ static bool known_find(void *context, struct mcpx_slice uri, struct mcpx_slice *
 
 static const char verb[] = "validate";
 
-/*
- * What documents are judged by, and what came of it.
- *
- * schema      from a file; NULL: `contract` counts
- * unusable    the schema cannot be used: `report` is about it
- * judged      documents so far
- * broken      those that are not valid
- */
+/* What documents are judged by, and what came of it. */
 struct judge {
     const struct arguments *arguments;
     struct mcpx_shelf *shelf;
     struct mcpx_contracts *contracts;
-    struct mcpx_schema *schema;
+    struct mcpx_schema *schema; /* from a file; NULL: `contract` counts */
     enum mcpx_contract contract;
-    bool unusable;
+    bool unusable; /* the schema cannot be used: `report` is about it */
     struct mcpx_schema_report report;
-    size_t judged;
-    size_t broken;
+    size_t judged; /* documents so far */
+    size_t broken; /* those that are not valid */
 };
 
 /* What a breach is called. A bound says nothing about the document. */

@@ -35,14 +35,11 @@ enum { SPENT_IDS_MAX = 256, SPENT_SENDERS_MAX = 1024 };
  * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget
  * those of others. The index itself is the log's: a spent id needs no memory there that it did not
  * have.
- *
- * shares    who said something longest ago first
- * bytes     what the shares take
  */
 struct spent {
     struct mx_map senders;
-    struct link shares;
-    size_t bytes;
+    struct link shares; /* who said something longest ago first */
+    size_t bytes;       /* what the shares take */
 };
 
 /** Prepares an empty memory. */
@@ -79,18 +76,14 @@ bool spent_forget(struct spent *spent, struct mx_map *ids);
  */
 enum { LOG_RUN_MAX = 262144, LOG_RING_FIRST = 16 };
 
-/**
- * A piece of the log's memory: frames from the front, notes about them from the back.
- *
- * readers   readers whose next entry is here (see log_reader_place)
- */
+/** A piece of the log's memory: frames from the front, notes about them from the back. */
 struct segment {
     struct segment *next;
-    struct link readers;
-    uint64_t first; /* serial of its first entry */
-    size_t size;    /* of `bytes` */
-    size_t frames;  /* bytes used by frames */
-    size_t notes;   /* offset of the lowest note */
+    struct link readers; /* readers whose next entry is here (see log_reader_place) */
+    uint64_t first;      /* serial of its first entry */
+    size_t size;         /* of `bytes` */
+    size_t frames;       /* bytes used by frames */
+    size_t notes;        /* offset of the lowest note */
     char bytes[];
 };
 
@@ -111,31 +104,21 @@ struct entry {
     uint32_t sender;   /* who said it: log_sender of its id */
 };
 
-/**
- * A cursor's hold on the memory it reads next. Prepared by log_reader_init.
- *
- * link    in the readers of `home`, in the log's waiting list, or in the hub's list `slow`
- * home    the segment it was last placed in; NULL = none
- * next    serial of the entry it reads next
- */
+/** A cursor's hold on the memory it reads next. Prepared by log_reader_init. */
 struct reader {
+    /* In the readers of `home`, in the log's waiting list, or in the hub's list `slow`. */
     struct link link;
-    struct segment *home;
-    uint64_t next;
+    struct segment *home; /* the segment it was last placed in; NULL = none */
+    uint64_t next;        /* serial of the entry it reads next */
 };
 
-/**
- * A contiguous run of frames.
- *
- * bytes, len    lent until the segment is dropped
- * count         frames in it
- * next          serial of the entry after the run
- */
+/** A contiguous run of frames. */
 struct log_run {
+    /* `bytes`, `len`: lent until the segment is dropped. */
     const char *bytes;
     size_t len;
-    size_t count;
-    uint64_t next;
+    size_t count;  /* frames in it */
+    uint64_t next; /* serial of the entry after the run */
 };
 
 /**
@@ -190,19 +173,17 @@ enum { LOG_PIECES_MAX = 8 };
 
 /**
  * A message to append: its text in pieces, and what the log should remember of it. All borrowed.
- *
- * sender   log_sender of who says it
- * seats    a bit for each number of a reader: is it among the addressees? Absent when nobody is
- *          going to ask entry_is_for_seat
  */
 struct log_message {
     struct mcpx_slice pieces[LOG_PIECES_MAX];
     size_t piece_count;
     struct mcpx_slice id;
     struct mcpx_slice kind;
-    uint32_t sender;
+    uint32_t sender; /* log_sender of who says it */
     const struct mcpx_slice *to;
     size_t to_count;
+    /* A bit for each number of a reader: is it among the addressees? Absent when nobody is
+     * going to ask entry_is_for_seat. */
     struct mcpx_slice seats;
     int64_t mono_ms;
 };

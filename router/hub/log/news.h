@@ -18,18 +18,12 @@
 /** A batch with so many bytes should be published; the next frame begins another. */
 enum { NEWS_BATCH_MAX = 262144 };
 
-/**
- * Frames that are told together.
- *
- * readers   readers who have to read it next (see struct news_reader)
- * at        envelopes accepted before them
- * first     frames added to the news before them
- */
+/** Frames that are told together. */
 struct batch {
     struct batch *next;
-    struct link readers;
-    uint64_t at;
-    uint64_t first;
+    struct link readers; /* readers who have to read it next (see struct news_reader) */
+    uint64_t at;         /* envelopes accepted before them */
+    uint64_t first;      /* frames added to the news before them */
     struct mcpx_text frames;
 };
 
@@ -37,29 +31,21 @@ struct batch {
  * The news of one topic.
  *
  * open      the newest batch while it is gathered; NULL = none is
- * waiting   readers who have read all that is published
- * added     frames added so far
- * memory    bytes of all batches
  */
 struct news {
     struct batch *oldest, *newest, *open;
-    struct link waiting;
-    uint64_t added;
-    size_t memory;
+    struct link waiting; /* readers who have read all that is published */
+    uint64_t added;      /* frames added so far */
+    size_t memory;       /* bytes of all batches */
 };
 
-/**
- * A place in the news. Prepared by news_reader_init.
- *
- * batch     published, to be read next; NULL = there is nothing to read
- * offset    bytes at the beginning of that batch, or of the open one, that are not for it
- * next      frames added before the one it reads next
- */
+/** A place in the news. Prepared by news_reader_init. */
 struct news_reader {
     struct link link;
-    struct batch *batch;
+    struct batch *batch; /* published, to be read next; NULL = there is nothing to read */
+    /* Bytes at the beginning of that batch, or of the open one, that are not for it. */
     size_t offset;
-    uint64_t next;
+    uint64_t next; /* frames added before the one it reads next */
 };
 
 /** Prepares news of nothing. */

@@ -45,34 +45,21 @@ struct rates {
 /** Accounts that nobody uses, kept per topic; the oldest is forgotten first. */
 enum { ACCOUNTS_IDLE_MAX = 1024 };
 
-/**
- * One participant in one topic. Owned by the accounts it is in.
- *
- * in_idle     link among those that nobody uses
- * taken       one bit per instance that is there, the lowest for number 1
- * rates       shared by all of them
- * identity    the participant; lives as long as the account
- */
+/** One participant in one topic. Owned by the accounts it is in. */
 struct account {
-    struct link in_idle;
-    uint64_t taken;
-    struct rates rates;
-    struct mcpx_slice identity;
+    struct link in_idle; /* link among those that nobody uses */
+    uint64_t taken;      /* one bit per instance that is there, the lowest for number 1 */
+    struct rates rates;  /* shared by all of them */
+    struct mcpx_slice identity; /* the participant; lives as long as the account */
 };
 
-/**
- * The accounts of one topic.
- *
- * map          all of them, by hash of the identity
- * idle         those that nobody uses, oldest first
- * fresh        the rates of a new account: full buckets
- */
+/** The accounts of one topic. */
 struct accounts {
     struct mx_map_key key;
-    struct mx_map map;
-    struct link idle;
+    struct mx_map map; /* all of them, by hash of the identity */
+    struct link idle;  /* those that nobody uses, oldest first */
     size_t idle_count;
-    struct rates fresh;
+    struct rates fresh; /* the rates of a new account: full buckets */
 };
 
 /** Prepares an empty table. `fresh` is copied. */
@@ -141,29 +128,20 @@ enum { POOL_LINES = POOL_HELD + 1 };
 /**
  * One participant's tally. It is there as long as anything is on it. A topic that was loaded came
  * to be for nobody who is known: it is on a tally of its own.
- *
- * topics        topics that came to be for it and are still there
- * lines         those of them that can give something back
- * connections   its peers, condemned ones included
- * peers         the same as a list, oldest first
- * openings      topics that are being opened because it asked for them
- * pending       bytes of their messages that were not answered (hub_parts.h)
- * unsent        bytes that the edge holds for them because their sockets were full
- * turn, cost    the edge's loop turn in which it was last heard, and what it has cost in that one
- * round         the round of turns (output.c) in which they were last sent much
- * written       bytes of that
  */
 struct tally {
     struct mcpx_slice identity;
-    size_t topics;
-    struct link lines[POOL_LINES];
-    size_t connections;
-    struct link peers;
-    size_t openings;
-    size_t pending;
-    size_t unsent;
+    size_t topics;                 /* topics that came to be for it and are still there */
+    struct link lines[POOL_LINES]; /* those of them that can give something back */
+    size_t connections;            /* its peers, condemned ones included */
+    struct link peers;             /* the same as a list, oldest first */
+    size_t openings;               /* topics that are being opened because it asked for them */
+    size_t pending; /* bytes of their messages that were not answered (hub_parts.h) */
+    size_t unsent;  /* bytes that the edge holds for them because their sockets were full */
+    /* The edge's loop turn in which it was last heard, and what it has cost in that one. */
     uint64_t turn, cost;
-    uint64_t round, written;
+    uint64_t round;   /* the round of turns (output.c) in which they were last sent much */
+    uint64_t written; /* bytes of that */
 };
 
 /** The tally of a participant, or NULL when nothing is on it. */
@@ -178,19 +156,12 @@ struct tally *tally_open_loaded(struct hub *hub, struct mcpx_slice topic);
 /** Frees it when nothing is on it. To be called when something was taken off. NULL is allowed. */
 void tally_close(struct hub *hub, struct tally *tally);
 
-/**
- * All logs' memory.
- *
- * max       bytes; 0 = no bound, and nothing below is kept
- * used      bytes that all topics hold
- * makers    what the tallies have in their lines
- * waiting   topics whose readers have not had their turn
- */
+/** All logs' memory. */
 struct pool {
-    size_t max;
-    size_t used;
-    struct mx_holders makers;
-    struct link waiting;
+    size_t max;               /* bytes; 0 = no bound, and nothing below is kept */
+    size_t used;              /* bytes that all topics hold */
+    struct mx_holders makers; /* what the tallies have in their lines */
+    struct link waiting;      /* topics whose readers have not had their turn */
 };
 
 /** A topic's part: what it was last counted with, how much of that at its maker's, its line. */

@@ -156,18 +156,12 @@ bool cursor_page(struct peer *peer, uint64_t *next, size_t *count, struct mcpx_s
 
 /* ---- live traffic ---- */
 
-/*
- * Where a run has come to.
- *
- * batch   published, to be read next; NULL = none
- * last    the last batch in the run; NULL = none
- * count   frames in the run
- */
+/* Where a run has come to. */
 struct place {
     uint64_t next;
-    struct batch *batch;
-    struct batch *last;
-    size_t count;
+    struct batch *batch; /* published, to be read next; NULL = none */
+    struct batch *last;  /* the last batch in the run; NULL = none */
+    size_t count;        /* frames in the run */
 };
 
 /* Envelopes are read up to here: a joiner reads its own join before all that is live. */

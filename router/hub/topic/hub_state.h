@@ -12,73 +12,50 @@
 #include "router/hub/topic/peer.h"
 #include "router/hub/topic/query.h"
 
-/**
- * The hub.
- *
- * now          as told by the last call: what is composed later (pages) is stamped with it
- * topics       all of them, in order of creation; `names` finds them
- * peers        all of them, condemned ones included
- * unchecked    the first of them that this round of hub_tick has not looked at yet; `peers` itself
- *              when the round is over
- * dirty        topics whose peers are to be offered new entries
- * unpublished  topics whose news waits to be published, the first due first
- * written      topics with envelopes whose delivery is to be timed
- * ready        peers to be offered out of turn
- * postponed    peers to be offered when nobody else is left (output.c)
- * round        how often everybody has had a turn
- * postpones    some participant was sent so much in this round that its peers wait
- * slow         readers that lost their place in a log, until hub_condemn_slow condemns them
- * lag          see hub_lag
- * pool         the memory of all topics' logs
- * by_name      the topics, sorted; room for by_name_size
- * tallies      by hash of the participant
- * scratch      a text being composed
- * pressed      see hub_is_pressed
- * idle         topics that nobody points to and of which nothing is pending, longest so first
- * last_ticket  tickets given out so far
- * waits        see hub_waits
- * seats        who is addressed by the message being appended
- * derived      the kind completed for the message being routed
- * match_ns     see hub_time_matches; NULL = nothing is timed
- * untimed      decisions until the next one that is timed
- */
+/** The hub. */
 struct hub {
     struct hub_config config;
     struct chance chance;
     struct mx_map_key key;
+    /* As told by the last call: what is composed later (pages) is stamped with it. */
     struct mcpx_now now;
-    struct link topics;
-    struct link peers;
+    struct link topics; /* all of them, in order of creation; `names` finds them */
+    struct link peers;  /* all of them, condemned ones included */
+    /* The first of them that this round of hub_tick has not looked at yet; `peers` itself when
+     * the round is over. */
     struct link *unchecked;
-    struct link dirty;
-    struct link unpublished;
-    struct link written;
-    struct link ready;
-    struct link postponed;
-    uint64_t round;
+    struct link dirty;       /* topics whose peers are to be offered new entries */
+    struct link unpublished; /* topics whose news waits to be published, the first due first */
+    struct link written;     /* topics with envelopes whose delivery is to be timed */
+    struct link ready;       /* peers to be offered out of turn */
+    struct link postponed;   /* peers to be offered when nobody else is left (output.c) */
+    uint64_t round;          /* how often everybody has had a turn */
+    /* Readers that lost their place in a log, until hub_condemn_slow condemns them. */
     struct link slow;
     struct mx_map names;
-    struct topic **by_name;
+    struct topic **by_name; /* the topics, sorted; room for by_name_size */
     size_t by_name_size;
-    struct mx_map tallies;
-    struct mcpx_text scratch;
-    struct mcpx_text derived;
+    struct mx_map tallies;    /* by hash of the participant */
+    struct mcpx_text scratch; /* a text being composed */
+    struct mcpx_text derived; /* the kind completed for the message being routed */
+    /* See hub_time_matches; NULL = nothing is timed. */
     uint64_t (*match_ns)(void);
-    unsigned untimed;
-    struct mcpx_text seats;
+    unsigned untimed;       /* decisions until the next one that is timed */
+    struct mcpx_text seats; /* who is addressed by the message being appended */
     struct mcpx_envelope envelope, loaded;
     struct stats stats;
-    struct lag lag;
-    struct pool pool;
+    struct lag lag;   /* see hub_lag */
+    struct pool pool; /* the memory of all topics' logs */
     struct pendings *pendings;
     struct openings *openings;
+    /* Topics that nobody points to and of which nothing is pending, longest so first. */
     struct link idle;
-    uint64_t last_ticket;
-    uint64_t waits;
+    uint64_t last_ticket; /* tickets given out so far */
+    uint64_t waits;       /* see hub_waits */
     int64_t next_tick_ms;
     bool draining;
-    bool pressed;
-    bool postpones;
+    bool pressed;   /* see hub_is_pressed */
+    bool postpones; /* some participant was sent so much in this round that its peers wait */
 };
 
 /** An epoch is 128 random bits in hexadecimal. */
@@ -86,78 +63,55 @@ enum { TOPIC_EPOCH_LEN = 32 };
 
 /**
  * How far the envelopes of a topic have come. All are counts of envelopes, from the first one on.
- *
- * in_written   link among the topics with envelopes that were written and not timed
- * round        accepted before the first peer had its turn last: once it has it again, everybody
- *              has had a turn since, though the round may go on for ever
- * written      accepted before a turn that everybody has had
- * timed        counted in the statistics
  */
 struct delivery {
+    /* Link among the topics with envelopes that were written and not timed. */
     struct link in_written;
+    /* Accepted before the first peer had its turn last: once it has it again, everybody has had
+     * a turn since, though the round may go on for ever. */
     uint64_t round;
-    uint64_t written;
-    uint64_t timed;
+    uint64_t written; /* accepted before a turn that everybody has had */
+    uint64_t timed;   /* counted in the statistics */
 };
 
-/**
- * One room.
- *
- * in_hub          link among all topics; in none while the topic is loaded
- * in_dirty        link among the topics with entries that not every peer was offered yet
- * in_unpublished  link among the topics whose news waits to be published
- * publish_ms      mono_ms by which it has to be
- * peers           its participants' peers, sorted by their ids
- * people          the same by hash of the id
- * seats           seats given out so far: each peer has one of these numbers while it is here
- * free_seats      those that were given back, `free_seat_count` of them; room for peer_size
- * directed        peers that read in directed mode
- * listed          what welcomes say of each participant, each followed by a comma, in the order of
- *                 `peers`; empty = to be written anew
- * turn            index of the peer that hub_next_ready offers next
- * turns_left      how many it has to offer in this round
- * delivery        how far its envelopes have come
- * holders         peers that still point here, condemned ones included: it is freed after the last
- * epoch           names this log: serials of another one mean nothing in it
- * told            the serial its participants were told last
- * pending         submissions that were not answered
- * joining         of them, joins that replace nobody
- * in_idle         link among the topics with neither
- * lost            memory had no room for what is stored: it ends, to be opened again
- * empty_ms        mono_ms since when it has no participant
- * maker           on whose tally it is
- * part            what it has of all logs' memory
- * accounts        what is remembered of its participants, and of those who left and still owe
- */
+/** One room. */
 struct topic {
     struct hub *hub;
-    struct link in_hub;
+    struct link in_hub; /* link among all topics; in none while the topic is loaded */
+    /* Link among the topics with entries that not every peer was offered yet. */
     struct link in_dirty;
-    struct link in_unpublished;
-    int64_t publish_ms;
+    struct link in_unpublished; /* link among the topics whose news waits to be published */
+    int64_t publish_ms;         /* mono_ms by which it has to be */
     struct mcpx_slice name;
-    char epoch[TOPIC_EPOCH_LEN + 1];
-    uint64_t told;
-    struct peer **peers;
-    struct mx_map people;
+    char epoch[TOPIC_EPOCH_LEN +
+               1];        /* names this log: serials of another one mean nothing in it */
+    uint64_t told;        /* the serial its participants were told last */
+    struct peer **peers;  /* its participants' peers, sorted by their ids */
+    struct mx_map people; /* the same by hash of the id */
     size_t peer_count;
     size_t peer_size;
+    /* Seats given out so far: each peer has one of these numbers while it is here. */
     uint32_t seats;
+    /* Those that were given back, `free_seat_count` of them; room for peer_size. */
     uint32_t *free_seats;
     size_t free_seat_count;
-    size_t directed;
+    size_t directed; /* peers that read in directed mode */
+    /* What welcomes say of each participant, each followed by a comma, in the order of `peers`;
+     * empty = to be written anew. */
     struct mcpx_text listed;
-    size_t turn;
-    size_t turns_left;
-    struct delivery delivery;
+    size_t turn;              /* index of the peer that hub_next_ready offers next */
+    size_t turns_left;        /* how many it has to offer in this round */
+    struct delivery delivery; /* how far its envelopes have come */
+    /* Peers that still point here, condemned ones included: it is freed after the last. */
     size_t holders;
-    size_t pending;
-    size_t joining;
-    struct link in_idle;
-    bool lost;
-    int64_t empty_ms;
-    struct tally *maker;
-    struct pool_part part;
+    size_t pending;      /* submissions that were not answered */
+    size_t joining;      /* of them, joins that replace nobody */
+    struct link in_idle; /* link among the topics with neither */
+    bool lost;        /* memory had no room for what is stored: it ends, to be opened again */
+    int64_t empty_ms; /* mono_ms since when it has no participant */
+    struct tally *maker;   /* on whose tally it is */
+    struct pool_part part; /* what it has of all logs' memory */
+    /* What is remembered of its participants, and of those who left and still owe. */
     struct accounts accounts;
     struct log log;
     struct news news;
@@ -224,22 +178,16 @@ enum peek {
 /** What a peer is still owed, beside frames that are ready: bits of peer.owed. */
 enum { OWED_WELCOME = 1, OWED_JOIN = 2 };
 
-/**
- * Where a peer is in its topic's log and news (cursor.h).
- *
- * next          serial of the envelope it reads next
- * joined        envelopes from this serial on are live traffic, and know it by its seat
- * replay_end    envelopes before it are history: they go out as pages of system/history
- * news          what it has to read of presence, since its welcome
- * reader        hold on the memory of `next`
- */
+/** Where a peer is in its topic's log and news (cursor.h). */
 struct cursor {
-    uint64_t next;
-    uint64_t joined;
+    uint64_t next; /* serial of the envelope it reads next */
+    uint64_t
+        joined; /* envelopes from this serial on are live traffic, and know it by its seat */
+    /* Envelopes before it are history: they go out as pages of system/history. */
     uint64_t replay_end;
     bool directed;
-    struct news_reader news;
-    struct reader reader;
+    struct news_reader news; /* what it has to read of presence, since its welcome */
+    struct reader reader;    /* hold on the memory of `next` */
 };
 
 /** The serial up to which everything was handed to the peer, or is history that it is sent. */
@@ -251,81 +199,58 @@ static inline uint64_t cursor_place(const struct cursor *cursor)
 /**
  * One connection. What a round of fan-out reads stands first, in three cache lines.
  *
- * in_hub       link among all peers, condemned ones included
- * in_tally     link among those of its participant, likewise
- * in_ready     link among the peers to be offered out of turn
- * sender       log_sender of its id
- * seat         its number in the topic; PEER_NO_SEAT when it is in none
- * stalled      nothing is to be written to it now
- * held_back    for a while only, whatever its socket takes; its welcome is owed
- * owed         welcome and own join, until it was handed them
- * tally        its participant's; NULL until it is counted there
- * outbox       private frames, whole, in order
- * welcome_at   bytes at the beginning of the outbox that go before the welcome it is owed
- * welcome      what that welcome says
- * listed_at    where topic.listed speaks of it, unless that is empty
- * listed_len   and how many bytes long, the comma included
- * join         frame of its own join, while it is owed
- * unsent       bytes that the edge holds for it, as peer_note_unsent was told
- * outbox_counted  what of the memory of outbox and join is in the hub's statistics
- * answers      bytes of errors queued since the outbox was last empty
- * missed       messages it was not handed when it fell off
- * close_err    why it is condemned; its close frame is the end of the outbox. Of one who was gone
- *              before its join was answered: why it left
- * account      its participant's, shared with the other instances; NULL when in no topic
- * id           what others know it by: the grant's identity, or one of its instances
- * number       of that instance; 1 for the identity itself
  * instance_key hash of what the instance can be claimed with again; 0 = nothing
- * heard_ms     mono_ms of the last sign of life
- * pings        unanswered pings since
- * takeovers    mono_ms of the latest takeovers of this id, oldest first; 0 = none
- * changes_ms   wall_ms at which one of its grants expires next; 0 = never
- * entered      it was in its topic
- * pending      submissions about it that were not answered
- * presence     its join, and later its leave; NULL without a gate
  */
 struct peer {
     struct hub *hub;
     struct topic *topic;
     void *owner;
     enum peer_state state;
-    bool stalled, held_back;
+    bool stalled;   /* nothing is to be written to it now */
+    bool held_back; /* for a while only, whatever its socket takes; its welcome is owed */
     enum peek peeked;
-    unsigned owed;
-    uint32_t sender;
-    uint32_t seat;
+    unsigned owed;   /* welcome and own join, until it was handed them */
+    uint32_t sender; /* log_sender of its id */
+    uint32_t seat;   /* its number in the topic; PEER_NO_SEAT when it is in none */
     struct cursor cursor;
-    struct mcpx_text outbox;
+    struct mcpx_text outbox; /* private frames, whole, in order */
     size_t peeked_len;
     uint64_t peeked_next;
     size_t peeked_count;
     struct batch *peeked_sheet;
-    struct link in_ready;
+    struct link in_ready; /* link among the peers to be offered out of turn */
     struct grant *grant;
-    struct link in_hub;
-    struct link in_tally;
-    struct tally *tally;
-    size_t outbox_counted;
+    struct link in_hub;   /* link among all peers, condemned ones included */
+    struct link in_tally; /* link among those of its participant */
+    struct tally *tally;  /* its participant's; NULL until it is counted there */
+    size_t
+        outbox_counted; /* what of the memory of outbox and join is in the hub's statistics */
+    /* Bytes at the beginning of the outbox that go before the welcome it is owed. */
     size_t welcome_at;
-    struct welcome welcome;
-    size_t listed_at;
-    size_t listed_len;
-    struct mcpx_text join;
-    uint64_t missed;
-    size_t unsent;
-    size_t answers;
+    struct welcome welcome; /* what that welcome says */
+    size_t listed_at;       /* where topic.listed speaks of it, unless that is empty */
+    size_t listed_len;      /* bytes of it, the comma included */
+    struct mcpx_text join;  /* frame of its own join, while it is owed */
+    uint64_t missed;        /* messages it was not handed when it fell off */
+    size_t unsent;  /* bytes that the edge holds for it, as peer_note_unsent was told */
+    size_t answers; /* bytes of errors queued since the outbox was last empty */
+    /* Why it is condemned; its close frame is the end of the outbox. Of one who was gone before
+     * its join was answered: why it left. */
     enum mcpx_err close_err;
+    /* Its participant's, shared with the other instances; NULL when in no topic. */
     struct account *account;
+    /* What others know it by: the grant's identity, or one of its instances. */
     struct mcpx_slice id;
-    unsigned number;
+    unsigned number; /* of that instance; 1 for the identity itself */
     uint64_t instance_key;
-    int64_t heard_ms;
-    int pings;
+    int64_t heard_ms; /* mono_ms of the last sign of life */
+    int pings;        /* unanswered pings since */
+    /* mono_ms of the latest takeovers of this id, oldest first; 0 = none. */
     int64_t takeovers[PEER_TAKEOVERS];
-    int64_t changes_ms;
-    bool entered;
-    size_t pending;
-    struct pending *presence;
+    int64_t changes_ms;       /* wall_ms at which one of its grants expires next; 0 = never */
+    bool entered;             /* it was in its topic */
+    size_t pending;           /* submissions about it that were not answered */
+    struct pending *presence; /* its join, and later its leave; NULL without a gate */
 };
 
 /** Is its first welcome not handed over yet? Nothing but its join is known to it until then. */

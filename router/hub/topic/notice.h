@@ -59,28 +59,18 @@ struct change {
  */
 bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text);
 
-/**
- * What an error says beside its name. Only what belongs to the error is written.
- *
- * id         of the offending envelope; absent when unknown
- * fault      for MCPX_EINVALID and MCPX_EUTF8
- * kind       attempted, for MCPX_ECAPABILITY
- * decision   likewise
- * wait_ms    for MCPX_ERATE and MCPX_EUNAVAILABLE
- * uncertain  for MCPX_EUNAVAILABLE: everybody or nobody will get it; else nobody ever will
- * cap        for MCPX_ESHARE: the setting that is used up
- * missed     for MCPX_ESLOW
- */
+/** What an error says beside its name. Only what belongs to the error is written. */
 struct error_notice {
     enum mcpx_err err;
-    struct mcpx_slice id;
-    struct mcpx_fault fault;
-    struct mcpx_slice kind;
-    struct mcpx_decision decision;
-    int64_t wait_ms;
+    struct mcpx_slice id;          /* of the offending envelope; absent when unknown */
+    struct mcpx_fault fault;       /* for MCPX_EINVALID and MCPX_EUTF8 */
+    struct mcpx_slice kind;        /* attempted, for MCPX_ECAPABILITY */
+    struct mcpx_decision decision; /* the decision about it, for MCPX_ECAPABILITY */
+    int64_t wait_ms;               /* for MCPX_ERATE and MCPX_EUNAVAILABLE */
+    /* For MCPX_EUNAVAILABLE: everybody or nobody will get it; else nobody ever will. */
     bool uncertain;
-    const char *cap;
-    uint64_t missed;
+    const char *cap; /* for MCPX_ESHARE: the setting that is used up */
+    uint64_t missed; /* for MCPX_ESLOW */
 };
 
 /** Composes system/error for a peer. False when memory runs out. Protocol: section 6. */

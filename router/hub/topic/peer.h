@@ -38,16 +38,13 @@ struct peer *hub_next_ready(struct hub *hub);
  */
 bool hub_is_pressed(const struct hub *hub);
 
-/**
- * One contiguous run of whole WebSocket frames.
- *
- * bytes, len   lent until peer_pop or any hub_* call
- * close        the run ends with a close frame: write it, then shut the connection. Without
- *              memory for the frame the run is empty
- */
+/** One contiguous run of whole WebSocket frames. */
 struct output {
+    /* `bytes`, `len`: lent until peer_pop or any hub_* call. */
     const char *bytes;
     size_t len;
+    /* The run ends with a close frame: write it, then shut the connection. Without memory for
+     * the frame the run is empty. */
     bool close;
 };
 

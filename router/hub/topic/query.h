@@ -57,15 +57,10 @@ const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name
 /** Lent until the topic is freed. */
 struct mcpx_slice topic_name(const struct topic *topic);
 
-/**
- * A page of names, sorted by bytes.
- *
- * limit    at most so many, and not 0
- * after    only those that sort behind it; absent = from the first on
- */
+/** A page of names, sorted by bytes. */
 struct name_page {
-    size_t limit;
-    struct mcpx_slice after;
+    size_t limit;            /* at most so many, and not 0 */
+    struct mcpx_slice after; /* only those that sort behind it; absent = from the first on */
 };
 
 /**
@@ -83,30 +78,21 @@ size_t topic_participants(const struct topic *topic);
 /** The connected peer with exactly this id, or NULL. Borrowed until it departs. */
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id);
 
-/**
- * A page of history, newest first.
- *
- * limit    at most so many envelopes
- * before   only envelopes older than the one with this id; absent = no bound
- * after    only envelopes newer than the one with this id; absent = no bound
- */
+/** A page of history, newest first. */
 struct page {
-    size_t limit;
+    size_t limit; /* at most so many envelopes */
+    /* Only envelopes older than the one with this id; absent = no bound. */
     struct mcpx_slice before;
-    struct mcpx_slice after;
+    struct mcpx_slice
+        after; /* only envelopes newer than the one with this id; absent = no bound */
 };
 
-/**
- * Where a page of history ended.
- *
- * count   envelopes in it
- * last    id of the last of them, lent until the topic changes; absent when there is none
- * more    there are older ones, as far as `after` lets see
- */
+/** Where a page of history ended. */
 struct page_end {
-    size_t count;
+    size_t count; /* envelopes in it */
+    /* Id of the last of them, lent until the topic changes; absent when there is none. */
     struct mcpx_slice last;
-    bool more;
+    bool more; /* there are older ones, as far as `after` lets see */
 };
 
 /**
@@ -123,16 +109,12 @@ enum mcpx_err topic_write_history(const struct topic *topic, const struct page *
                                   size_t bytes_max, struct mcpx_text *out,
                                   struct page_end *end);
 
-/**
- * What a participant may still send, with all its instances together.
- *
- * messages, bytes         left in its buckets now; SIZE_MAX-like UINT64_MAX when unlimited
- * full_in_ms              until both buckets are full again; 0 when they are
- */
+/** What a participant may still send, with all its instances together. */
 struct rate_state {
+    /* `messages`, `bytes`: left in its buckets now; SIZE_MAX-like UINT64_MAX when unlimited. */
     uint64_t messages;
     uint64_t bytes;
-    int64_t full_in_ms;
+    int64_t full_in_ms; /* until both buckets are full again; 0 when they are */
 };
 
 /** Reads the buckets of a participant. False, `out` untouched, when no instance of it is there. */

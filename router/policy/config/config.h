@@ -22,19 +22,14 @@ enum { CONFIG_REV_LEN = 16 };
 /** What keeps messages: this process alone, or a SQLite file. */
 enum store_kind { STORE_KIND_MEMORY, STORE_KIND_SQLITE };
 
-/**
- * Where messages are kept.
- *
- * bytes_per_participant
- *              most of it that one may have; 0 = a quarter of file_bytes, without that 1 GiB
- * check        the whole file is checked at the start
- */
+/** Where messages are kept. */
 struct store_settings {
     enum store_kind kind;
-    char *file;  /* path as it can be opened; "" for STORE_KIND_MEMORY */
-    bool normal; /* a commit is not waited for until the disk has it */
-    bool check;
+    char *file;          /* path as it can be opened; "" for STORE_KIND_MEMORY */
+    bool normal;         /* a commit is not waited for until the disk has it */
+    bool check;          /* the whole file is checked at the start */
     uint64_t file_bytes; /* most that the file may take; 0 = no limit */
+    /* Most of it that one may have; 0 = a quarter of file_bytes, without that 1 GiB. */
     uint64_t bytes_per_participant;
 };
 

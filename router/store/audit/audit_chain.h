@@ -42,10 +42,6 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
  * One thing to write down. Slices are borrowed; an absent one, and a number of 0, is not written.
  * Texts of a refusal are what somebody sent: they need not be UTF-8 and may be long.
  *
- * wall_ms         when
- * topic           where
- * from            who did it, or whom it happened to
- * to, to_count    addressees; 0 = everyone, or nobody was named
  * kind_sent       the kind as its sender wrote it
  * kind            the kind as delivered
  * id              of the envelope
@@ -56,27 +52,27 @@ enum audit_what { AUDIT_SORTS(AUDIT_CONSTANT) AUDIT_OTHER };
  * by              AUDIT_GRANT, AUDIT_REVOKE, AUDIT_KICK, AUDIT_LIFT: who asked for it
  * address         of these and AUDIT_TURNED_AWAY: where the request came from
  * rev             policy by which it was decided
- * text            AUDIT_ALLOW: the envelope as delivered; its size and SHA-256 are written, itself
- *                 only where payloads are
- * bytes           size of a message that has no `text`
- * of              AUDIT_UNDELIVERED: `seq` of the line that did not come true
- * count           AUDIT_LOST: how many lines were not written
- * since, until    AUDIT_LOST: wall clocks of the first and last of them; `until` of AUDIT_GRANT,
- *                 AUDIT_REVOKE, AUDIT_KICK: when it ends
- * cut             AUDIT_START: bytes of a torn line that were cut off
  */
 struct audit_note {
     enum audit_what what;
-    int64_t wall_ms;
-    struct mcpx_slice topic, from;
+    int64_t wall_ms;         /* when */
+    struct mcpx_slice topic; /* where */
+    struct mcpx_slice from;  /* who did it, or whom it happened to */
+    /* `to`, `to_count`: addressees; 0 = everyone, or nobody was named. */
     const struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_slice kind_sent, kind, id, correlation_id, grant, error, reason, by, address,
         rev;
+    /* AUDIT_ALLOW: the envelope as delivered; its size and SHA-256 are written, itself only
+     * where payloads are. */
     struct mcpx_slice text;
-    uint64_t bytes, of, count;
+    uint64_t bytes; /* size of a message that has no `text` */
+    uint64_t of;    /* AUDIT_UNDELIVERED: `seq` of the line that did not come true */
+    uint64_t count; /* AUDIT_LOST: how many lines were not written */
+    /* AUDIT_LOST: wall clocks of the first and last of them; `until` of AUDIT_GRANT,
+     * AUDIT_REVOKE, AUDIT_KICK: when it ends. */
     int64_t since, until;
-    uint64_t cut;
+    uint64_t cut; /* AUDIT_START: bytes of a torn line that were cut off */
 };
 
 /** The longest text that a line shows of what somebody sent; the rest is left out. */
@@ -88,14 +84,10 @@ enum { AUDIT_FORMAT = 1 };
 /** The `prev` of the very first line. */
 extern const char audit_prev_none[MCPX_SHA256_LEN + 1];
 
-/**
- * Where a line stands.
- *
- * seq    1 for the first line ever; no number is left out
- * prev   SHA-256 of the line before, its line feed included; MCPX_SHA256_LEN digits, lent
- */
+/** Where a line stands. */
 struct audit_head {
-    uint64_t seq;
+    uint64_t seq; /* 1 for the first line ever; no number is left out */
+    /* SHA-256 of the line before, its line feed included; MCPX_SHA256_LEN digits, lent. */
     const char *prev;
 };
 
@@ -115,21 +107,15 @@ void audit_line_begin(struct mcpx_text *out, const struct audit_head *head,
 void audit_line_add(struct mcpx_text *out, const struct audit_head *head,
                     const struct audit_note *note, bool payloads);
 
-/**
- * A line that was read. Slices are lent by the line.
- *
- * time    as it is written
- * prev    64 digits
- * what    AUDIT_OTHER for a sort that this code does not know
- * name    its name, as it is written
- * whole   the object, for mcpx_json_get
- */
+/** A line that was read. Slices are lent by the line. */
 struct audit_line {
     uint64_t seq;
     int64_t wall_ms;
-    struct mcpx_slice time, prev, name;
-    enum audit_what what;
-    struct mcpx_slice whole;
+    struct mcpx_slice time;  /* as it is written */
+    struct mcpx_slice prev;  /* 64 digits */
+    struct mcpx_slice name;  /* its name, as it is written */
+    enum audit_what what;    /* AUDIT_OTHER for a sort that this code does not know */
+    struct mcpx_slice whole; /* the object, for mcpx_json_get */
 };
 
 /**
@@ -186,15 +172,11 @@ bool audit_key_verify(const struct audit_key *key, struct mcpx_slice text,
 /**
  * Where the chain stands. A plain value: a copy made before writing is the way back when what was
  * written could not be kept.
- *
- * seq      of the next line
- * prev     SHA-256 of the last one
- * unsigned_count   lines since the last checkpoint
  */
 struct audit_chain {
-    uint64_t seq;
-    char prev[MCPX_SHA256_LEN + 1];
-    uint64_t unsigned_count;
+    uint64_t seq;                   /* of the next line */
+    char prev[MCPX_SHA256_LEN + 1]; /* SHA-256 of the last one */
+    uint64_t unsigned_count;        /* lines since the last checkpoint */
 };
 
 /** A chain without lines. */
@@ -253,18 +235,12 @@ void audit_file_name(uint64_t seq, char out[AUDIT_NAME_ROOM]);
  */
 enum mcpx_err audit_folder_list(int folder, uint64_t **out, size_t *count);
 
-/**
- * An open folder. One process at a time has it.
- *
- * path       for complaints; borrowed
- * dir, file  descriptors; the file is the newest
- * size       bytes of the file that are on the disk
- * before     bytes of all files before it
- */
+/** An open folder. One process at a time has it. */
 struct audit_folder {
-    const char *path;
-    int dir, file;
-    uint64_t size, before;
+    const char *path; /* for complaints; borrowed */
+    int dir, file;    /* descriptors; the file is the newest */
+    uint64_t size;    /* bytes of the file that are on the disk */
+    uint64_t before;  /* bytes of all files before it */
 };
 
 /**

@@ -37,9 +37,6 @@ struct audit_link {
 /*
  * One pass over the lines.
  *
- * row       the line that was read last
- * before    the last line that is good; there is one when the verdict has lines
- * link      the line behind it, which is looked at
  * stopped   "stop" stands before the last checkpoint
  */
 struct pass {
@@ -47,8 +44,10 @@ struct pass {
     const struct audit_evidence *evidence;
     struct audit_verdict *verdict;
     struct mcpx_text scratch;
-    struct audit_row row;
-    struct audit_link before, link;
+    struct audit_row row; /* the line that was read last */
+    /* The last line that is good; there is one when the verdict has lines. */
+    struct audit_link before;
+    struct audit_link link; /* the line behind it, which is looked at */
     bool stopped, no_memory;
 };
 

@@ -29,77 +29,58 @@ enum audit_damage { AUDIT_DAMAGES(AUDIT_CONSTANT) };
 /** The damage's name. Static. */
 const char *audit_damage_name(enum audit_damage damage);
 
-/**
- * A line of a folder, as it is in a file.
- *
- * text    without line feed
- * ended   it had one
- * file    number of its file, 0 is the oldest
- * row     of the line in its file, 1 is the first
- * named   the seq with which its file should begin, by its name
- */
+/** A line of a folder, as it is in a file. */
 struct audit_row {
-    struct mcpx_slice text;
-    bool ended;
-    size_t file;
-    uint64_t row;
-    uint64_t named;
+    struct mcpx_slice text; /* without line feed */
+    bool ended;             /* it had one */
+    size_t file;            /* number of its file, 0 is the oldest */
+    uint64_t row;           /* of the line in its file, 1 is the first */
+    uint64_t named;         /* the seq with which its file should begin, by its name */
 };
 
-/**
- * Where lines come from: file by file, the oldest first.
- *
- * next     fills in the next line, lent until the next call; false at the end
- */
+/** Where lines come from: file by file, the oldest first. */
 struct audit_rows {
+    /* Fills in the next line, lent until the next call; false at the end. */
     bool (*next)(void *context, struct audit_row *out);
     void *context;
 };
 
-/**
- * What is known besides the lines.
- *
- * keys, key_count   public keys, or private ones
- * is_ended          the router was ended properly and does not run: the last lines have to be
- *                   "stop" and a checkpoint
- * known_seq         a line that somebody noted elsewhere; 0 = none
- * known_sum         SHA-256 of that line with its line feed, 64 digits
- */
+/** What is known besides the lines. */
 struct audit_evidence {
+    /* `keys`, `key_count`: public keys, or private ones. */
     struct audit_key *const *keys;
     size_t key_count;
+    /* The router was ended properly and does not run: the last lines have to be "stop" and a
+     * checkpoint. */
     bool is_ended;
-    uint64_t known_seq;
-    struct mcpx_slice known_sum;
+    uint64_t known_seq;          /* a line that somebody noted elsewhere; 0 = none */
+    struct mcpx_slice known_sum; /* SHA-256 of that line with its line feed, 64 digits */
 };
 
 /**
  * What was found.
  *
- * damage        AUDIT_WHOLE, or the first
  * file, row     where it is: the line that was changed, inserted, or out of place; the line in
  *               whose place something is missing; the checkpoint that is not good
  * seq           that the line in that place has to have
  * count         AUDIT_DELETION: how many lines; 0 = not known
- * reason        a static sentence without final stop; "" when there is no damage
- * lines         up to the damage
- * checkpoints   good ones up to there
- * first_seq     of the first line; 0 = there is none
- * last_seq      of the last line that fits
- * last_sum      its SHA-256, line feed included; to be noted elsewhere
- * signed_seq    of the last good checkpoint; 0 = none
- * known_met     the line that was noted elsewhere is here
- * uncovered     lines behind the last good checkpoint: nothing proves that they are all there, or
- *               what they say
  */
 struct audit_verdict {
-    enum audit_damage damage;
+    enum audit_damage damage; /* AUDIT_WHOLE, or the first */
     size_t file;
     uint64_t row, seq, count;
-    const char *reason;
-    uint64_t lines, checkpoints, first_seq, last_seq, signed_seq, uncovered;
-    char last_sum[MCPX_SHA256_LEN + 1];
-    bool known_met;
+    const char *reason; /* a static sentence without final stop; "" when there is no damage */
+    uint64_t lines;     /* up to the damage */
+    uint64_t checkpoints; /* good ones up to there */
+    uint64_t first_seq;   /* of the first line; 0 = there is none */
+    uint64_t last_seq;    /* of the last line that fits */
+    uint64_t signed_seq;  /* of the last good checkpoint; 0 = none */
+    /* Lines behind the last good checkpoint: nothing proves that they are all there, or what
+     * they say. */
+    uint64_t uncovered;
+    char last_sum[MCPX_SHA256_LEN +
+                  1]; /* its SHA-256, line feed included; to be noted elsewhere */
+    bool known_met;   /* the line that was noted elsewhere is here */
 };
 
 /**
@@ -116,21 +97,18 @@ enum mcpx_err audit_verify(const struct audit_rows *rows,
 /**
  * A folder being read.
  *
- * dir          descriptor
  * seqs, count  its files
  * at           the one being read
- * row          lines of it that were read
- * error        errno when a file could not be read; the reading then ended there
  */
 struct audit_reader {
-    int dir;
+    int dir; /* descriptor */
     uint64_t *seqs;
     size_t count, at;
     FILE *stream;
     char *line;
     size_t room;
-    uint64_t row;
-    int error;
+    uint64_t row; /* lines of it that were read */
+    int error;    /* errno when a file could not be read; the reading then ended there */
 };
 
 /**

@@ -14,27 +14,22 @@ enum { AUDIT_SIGN_LINES = 1000, AUDIT_SIGN_MS = 10000, AUDIT_REV_ROOM = 80 };
 /**
  * A folder that is written to, by one thread.
  *
- * path          of the folder
- * chain         as it is on the disk
- * text          the batch that was made last
- * written       what that batch adds to the counts
  * lost          lines that could not be written, since and until which wall clock
- * report        state and reason follow from the last write
  * begun_ms      when the file was begun, or opened
  * unsigned_ms   since when there is a line without a signature
  */
 struct audit_writer {
-    char *path;
+    char *path; /* of the folder */
     struct audit_key *key;
     struct audit_folder folder;
-    struct audit_chain chain;
-    struct mcpx_text text;
-    struct audit_counts written;
+    struct audit_chain chain;    /* as it is on the disk */
+    struct mcpx_text text;       /* the batch that was made last */
+    struct audit_counts written; /* what that batch adds to the counts */
     struct {
         uint64_t count;
         int64_t since, until;
     } lost;
-    struct stage_report report;
+    struct stage_report report; /* state and reason follow from the last write */
     bool payloads;
     uint64_t rotate_bytes;
     int64_t rotate_ms, begun_ms, unsigned_ms;
@@ -76,14 +71,10 @@ int64_t audit_writer_wait_ms(const struct audit_writer *writer);
 /** Closes the folder. A zeroed writer is allowed. */
 void audit_writer_close(struct audit_writer *writer);
 
-/**
- * A copy of a note.
- *
- * size   bytes that it takes
- */
+/** A copy of a note. */
 struct audit_told {
     struct oneway oneway;
-    size_t size;
+    size_t size; /* bytes that it takes */
     struct audit_note note;
 };
 

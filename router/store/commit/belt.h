@@ -28,39 +28,31 @@ struct oneway {
     uint64_t behind; /* items of the belt that were put before it; belt_put_oneway fills it */
 };
 
-/**
- * All that waits for a stage, at most BATCH_ITEMS_MAX and BATCH_BYTES_MAX.
- *
- * items      links of what was put, in order; the stage owns them until belt_answer
- * count      how many
- * first      how many items of this belt were before them: the next has the number first + 1
- * oneways    links of struct oneway, in order, `behind` from first to first + count; the stage
- *            takes them
- */
+/** All that waits for a stage, at most BATCH_ITEMS_MAX and BATCH_BYTES_MAX. */
 struct batch {
-    struct link items, oneways;
-    size_t count;
+    struct link
+        items; /* links of what was put, in order; the stage owns them until belt_answer */
+    /* Links of struct oneway, in order, `behind` from first to first + count; the stage takes
+     * them. */
+    struct link oneways;
+    size_t count; /* how many */
+    /* How many items of this belt were before them: the next has the number first + 1. */
     uint64_t first;
 };
 
 struct belt;
 
-/**
- * What a belt is made of.
- *
- * run       the body of the stage's thread: takes batches until there are no more, then returns
- * context   its argument
- * weigh     how many bytes of a batch an item takes
- * wake      called by the stage's thread when answers wait; only wakes the loop. The first of a
- *           batch alone
- * waker     its argument
- */
+/** What a belt is made of. */
 struct belt_config {
+    /* The body of the stage's thread: takes batches until there are no more, then returns. */
     void (*run)(void *context);
-    void *context;
+    void *context; /* its argument */
+    /* How many bytes of a batch an item takes. */
     size_t (*weigh)(const struct link *item);
+    /* Called by the stage's thread when answers wait; only wakes the loop. The first of a batch
+     * alone. */
     void (*wake)(void *waker);
-    void *waker;
+    void *waker; /* its argument */
 };
 
 /**

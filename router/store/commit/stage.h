@@ -17,52 +17,40 @@
  */
 enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
 
-/**
- * The audit: where and how to write.
- *
- * folder         as it can be opened; made when it is missing, mode 0700, but not the folders above
- *                it. "" = nothing is audited
- * key_file       PEM of a private Ed25519 key
- * rev            names the policy that decisions are made by; AUDIT_RELOAD brings another
- * payloads       lines hold the envelopes
- * rotate_bytes   a file that has so many bytes is followed by a new one
- * rotate_ms      and so is one that is so old; 0 = never, of either
- */
+/** The audit: where and how to write. */
 struct audit_config {
-    char *folder, *key_file;
+    /* As it can be opened; made when it is missing, mode 0700, but not the folders above it. ""
+     * = nothing is audited. */
+    char *folder;
+    char *key_file; /* PEM of a private Ed25519 key */
+    /* Names the policy that decisions are made by; AUDIT_RELOAD brings another. */
     struct mcpx_slice rev;
     enum on_full on_full;
-    bool payloads;
-    uint64_t rotate_bytes;
-    int64_t rotate_ms;
+    bool payloads;         /* lines hold the envelopes */
+    uint64_t rotate_bytes; /* a file that has so many bytes is followed by a new one */
+    int64_t
+        rotate_ms; /* a file that is so old is followed by the next, too; 0 = never, of either */
 };
 
 /**
  * What to keep, and where.
  *
- * audit                 NULL = no audit
- * file                  the database; NULL = nothing is stored, and the rest means nothing
- * full                  every batch is synced before it is answered; else only checkpoints are
- * check                 look through the whole file at the start
- * file_bytes            the database does not grow beyond; 0 = no limit
  * bytes_per_participant of texts that a participant may have in it; 0 = no limit
  * history_count, _bytes, _age_ms
  *                       as in struct hub_config: at least so much stays of each topic
- * slow_ms               a stage that answers nothing for so long is SLOW; 0 = none is
- * vfs                   SQLite's name of the file system to use; NULL = its default
  */
 struct store_config {
-    const struct audit_config *audit;
-    const char *file;
-    bool full;
-    bool check;
-    uint64_t file_bytes;
+    const struct audit_config *audit; /* NULL = no audit */
+    const char *file; /* the database; NULL = nothing is stored, and the rest means nothing */
+    bool full;  /* every batch is synced before it is answered; else only checkpoints are */
+    bool check; /* look through the whole file at the start */
+    uint64_t file_bytes; /* the database does not grow beyond; 0 = no limit */
     uint64_t bytes_per_participant;
     size_t history_count;
     size_t history_bytes;
     int64_t history_age_ms;
-    int64_t slow_ms;
-    const char *vfs;
+    int64_t slow_ms; /* a stage that answers nothing for so long is SLOW; 0 = none is */
+    const char *vfs; /* SQLite's name of the file system to use; NULL = its default */
 };
 
 /** Classes of times, in microseconds, and of sizes of batches. */
@@ -79,20 +67,15 @@ extern const struct mx_classes stage_times, stage_sizes;
  */
 enum stage_state { STAGE_READY, STAGE_FULL, STAGE_FAILED, STAGE_SLOW, STAGE_LOCKED };
 
-/**
- * What a stage tells with its answers.
- *
- * state     as it is now
- * reason    of FULL, FAILED and LOCKED: what the system or the library said; of SLOW: for how long
- * work      batches: how long each took until it was on the disk; added up
- * sizes     of the batches; added up
- * bytes     that its files have now
- */
+/** What a stage tells with its answers. */
 struct stage_report {
-    enum stage_state state;
+    enum stage_state state; /* as it is now */
+    /* Of FULL, FAILED and LOCKED: what the system or the library said; of SLOW: for how long. */
     char reason[200];
-    struct mx_histogram work, sizes;
-    uint64_t bytes;
+    struct mx_histogram
+        work; /* batches: how long each took until it was on the disk; added up */
+    struct mx_histogram sizes; /* of the batches; added up */
+    uint64_t bytes;            /* that its files have now */
 };
 
 /** Brings `to` up to date with what was told since. The figures of `from` are zero afterwards. */

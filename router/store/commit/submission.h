@@ -23,46 +23,39 @@ struct rejection {
  * in it changes but `link`, `rejection` and `line`, which belong to whoever holds it, so another
  * thread may read it. Slices are absent where a row says nothing of them.
  *
- * line            of the audit, that tells of it
- * ticket          names it; tickets of one hub grow
  * topic, epoch    where, and the epoch of its log
  * from            who says it; of presence: about whom it is
  * text            of a message: as it will be delivered. Of presence: absent
  * id, kind        of a message: as delivered
  * kind_sent       of a message: as its sender wrote it
  * correlation_id  of a message, when it has one that is a string
- * to, to_count    of a message: addressees; 0 = everyone
  * grant           of a message, in an audited hub: the pattern that covered it
  * reason          of presence: why, as it is told
- * wall_ms         when it was accepted
  */
 struct submission {
     struct link link;
     struct rejection rejection;
-    uint64_t line;
+    uint64_t line; /* of the audit, that tells of it */
     enum submission_what what;
-    uint64_t ticket;
+    uint64_t ticket; /* names it; tickets of one hub grow */
     struct mcpx_slice topic, epoch, from, text, id, kind, kind_sent, correlation_id, grant,
         reason;
+    /* `to`, `to_count`: of a message: addressees; 0 = everyone. */
     const struct mcpx_slice *to;
     size_t to_count;
-    int64_t wall_ms;
+    int64_t wall_ms; /* when it was accepted */
 };
 
 /** TASK_OPEN: load a topic. TASK_CLOSE: it has left memory; needs no answer, its ticket is 0. */
 enum task_kind { TASK_STORE, TASK_OPEN, TASK_CLOSE };
 
-/**
- * Something to do for whoever stores.
- *
- * topic        lent: until the ticket is answered; of TASK_CLOSE, until the next hub_next_task
- * submission   of TASK_STORE
- */
+/** Something to do for whoever stores. */
 struct task {
     enum task_kind kind;
     uint64_t ticket;
+    /* Lent: until the ticket is answered; of TASK_CLOSE, until the next hub_next_task. */
     struct mcpx_slice topic;
-    struct submission *submission;
+    struct submission *submission; /* of TASK_STORE */
 };
 
 /** A stored topic, told before its envelopes. Both as they were when the last one was stored. */

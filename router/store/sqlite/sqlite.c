@@ -148,22 +148,16 @@ static int mark_end(struct sqlite3 *db, int lock)
 /* How long a thread sleeps that has nothing else to do. */
 enum { LONG_MS = 3600000 };
 
-/*
- * work, reading   the belts of the two threads
- * file, ahead     paths: the database, and what is written ahead of it
- * lock            -1 = none
- * has_failed      the writer's last word
- * full            of the configuration: every batch is synced
- * is_marked       the database has the mark of this start
- */
 struct sqlite {
-    struct belt *work, *reading;
-    struct mcpx_text file, ahead;
-    int lock;
+    struct belt *work, *reading;  /* the belts of the two threads */
+    struct mcpx_text file, ahead; /* paths: the database, and what is written ahead of it */
+    int lock;                     /* -1 = none */
     struct sqlite3 *db, *reader_db;
     struct writer *writer;
     struct loader loader;
-    bool has_failed, full, is_marked;
+    bool has_failed; /* the writer's last word */
+    bool full;       /* of the configuration: every batch is synced */
+    bool is_marked;  /* the database has the mark of this start */
 };
 
 static struct stored_opening *opening_of(struct link *link)

@@ -47,34 +47,22 @@ void sqlite_free(struct sqlite *sqlite);
 /** Hexadecimal digits of an epoch. */
 enum { EPOCH_LEN = 32 };
 
-/**
- * A topic that is read from the database.
- *
- * closes      it is no opening: the hub lets go of the topic
- * ticket      of the task
- * name        of the topic
- * begun_us    when it was asked for (thread_clock_us)
- * rejection   why it could not be read; MCPX_OK = it was
- * reason      the same as a line for the log, of what is damaged
- * is_known    the database has the topic
- * topic       what to tell the hub of it
- * envelopes   of it, `count` of them, the oldest first
- */
+/** A topic that is read from the database. */
 struct stored_opening {
     struct oneway oneway;
-    bool closes;
-    uint64_t ticket;
-    struct mcpx_slice name;
-    uint64_t begun_us;
-    struct rejection rejection;
-    char reason[200];
-    bool is_known;
-    struct stored_topic topic;
+    bool closes;                /* it is no opening: the hub lets go of the topic */
+    uint64_t ticket;            /* of the task */
+    struct mcpx_slice name;     /* of the topic */
+    uint64_t begun_us;          /* when it was asked for (thread_clock_us) */
+    struct rejection rejection; /* why it could not be read; MCPX_OK = it was */
+    char reason[200];           /* the same as a line for the log, of what is damaged */
+    bool is_known;              /* the database has the topic */
+    struct stored_topic topic;  /* what to tell the hub of it */
     size_t count;
-    struct stored_envelope *envelopes;
-    size_t size;               /* private: rows that `envelopes` has room for */
-    struct mcpx_text texts;    /* private */
-    char epoch[EPOCH_LEN + 1]; /* private */
+    struct stored_envelope *envelopes; /* of it, `count` of them, the oldest first */
+    size_t size;                       /* private: rows that `envelopes` has room for */
+    struct mcpx_text texts;            /* private */
+    char epoch[EPOCH_LEN + 1];         /* private */
 };
 
 /** Makes one for a TASK_OPEN or a TASK_CLOSE. NULL when memory runs out. */

@@ -61,25 +61,16 @@ struct care_message {
     struct mcpx_slice text;
 };
 
-/**
- * Something that is not as it was written.
- *
- * topic    absent = the file itself
- * serial   0 = the topic itself
- * what     a sentence without final stop
- */
+/** Something that is not as it was written. */
 struct care_damage {
-    struct mcpx_slice topic;
-    uint64_t serial;
-    const char *what;
+    struct mcpx_slice topic; /* absent = the file itself */
+    uint64_t serial;         /* 0 = the topic itself */
+    const char *what;        /* a sentence without final stop */
 };
 
-/**
- * Who is told what was found. Either may be NULL.
- *
- * message   returns false to end the walk
- */
+/** Who is told what was found. Either may be NULL. */
 struct care_reader {
+    /* Returns false to end the walk. */
     bool (*message)(void *context, const struct care_message *message);
     void (*damage)(void *context, const struct care_damage *damage);
     void *context;

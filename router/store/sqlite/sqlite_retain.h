@@ -16,19 +16,18 @@
 /**
  * An open topic.
  *
- * now          as the transaction at hand sees it
  * stale        the database may have changed: look again
- * added        who has sent how much of the last `added_count` entries, with one byte for a row in
- *              `held`; is_due: not all of them have one
- * changed      in the list of those that the transaction at hand changes, or in none
  */
 struct open_topic {
     struct mcpx_slice name;
-    struct extent now;
+    struct extent now; /* as the transaction at hand sees it */
     bool stale, is_due;
+    /* Who has sent how much of the last `added_count` entries, with one byte for a row in
+     * `held`; is_due: not all of them have one. */
     struct mx_holders added;
     uint64_t added_count;
-    struct link changed;
+    struct link
+        changed; /* in the list of those that the transaction at hand changes, or in none */
     struct link link;
 };
 
@@ -83,31 +82,28 @@ enum { COUNT_FEW = 32, COUNT_MOST = 4096, COUNT_BYTES = 1 << 20, COUNT_ALL = 655
 /**
  * Bounds, and statements that are ready. Zero-initialised is empty.
  *
- * last       `seq` of the last entry; each has a higher one than those before
- * begun      the same at the start
- * marks      times of this start, `mark_count` of them, the oldest first
  * ahead_ms   how far the wall clock is ahead of the monotonic one, and since when it has been
- * passed     `seq` up to which all entries have a time in the future; 0 = not known of any
- * old_to     `seq` up to which all entries are old, whatever time they have
- * more       retain_young has more to do, as soon as there is time for it
- * holders    bytes of each participant's texts, all its instances together
- * gone       of those, what a deletion at hand takes
- * uncounted  entries that `held` lacks, about
- * took       the transaction at hand has taken from `holders`
- * recount    `holders` is not what the database has: such a transaction was rolled back
  */
 struct retain {
     uint64_t count, bytes; /* of a topic; 0 = no limit */
     int64_t age_ms;        /* 0 = no limit */
-    int64_t last, begun;
+    int64_t last;  /* `seq` of the last entry; each has a higher one than those before */
+    int64_t begun; /* the same at the start */
+    /* Times of this start, `mark_count` of them, the oldest first. */
     struct retain_mark marks[RETAIN_MARKS + 2];
     size_t mark_count;
     int64_t ahead_ms, steady_from_ms;
-    int64_t passed, old_to;
-    bool more;
-    struct mx_holders holders, gone;
-    int64_t uncounted;
-    bool took, recount;
+    /* `seq` up to which all entries have a time in the future; 0 = not known of any. */
+    int64_t passed;
+    int64_t old_to; /* `seq` up to which all entries are old, whatever time they have */
+    bool more;      /* retain_young has more to do, as soon as there is time for it */
+    struct mx_holders
+        holders;            /* bytes of each participant's texts, all its instances together */
+    struct mx_holders gone; /* of those, what a deletion at hand takes */
+    int64_t uncounted;      /* entries that `held` lacks, about */
+    bool took;              /* the transaction at hand has taken from `holders` */
+    bool
+        recount; /* `holders` is not what the database has: such a transaction was rolled back */
     struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
     struct sqlite3_stmt *sums, *change, *count_rest, *lessen, *drop, *fullest, *shift;
 };

@@ -46,17 +46,12 @@ struct schema_progress {
     void *context;
 };
 
-/**
- * A copy of a database.
- *
- * path       where it comes, whole: it is made beside that as PATH.new
- * vfs        SQLite's name of the file system to use; NULL = its default
- * then       statements that the copy alone is changed by
- * progress   told now and then, in pages; NULL = nobody
- */
+/** A copy of a database. */
 struct schema_copy {
-    const char *path, *vfs, *then;
-    const struct schema_progress *progress;
+    const char *path; /* where it comes, whole: it is made beside that as PATH.new */
+    const char *vfs;  /* SQLite's name of the file system to use; NULL = its default */
+    const char *then; /* statements that the copy alone is changed by */
+    const struct schema_progress *progress; /* told now and then, in pages; NULL = nobody */
 };
 
 /**

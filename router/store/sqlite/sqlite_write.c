@@ -36,25 +36,20 @@ enum {
  */
 enum { CUT_PART = 32, CUT_MAX = 16 << 20, CUTS_MAX = 4 };
 
-/*
- * ahead          pages that are written ahead of the database; as the last commit said
- * ahead_max      that many start a checkpoint
- * aged_us        when old entries were deleted last
- * counted        messages of the transaction at hand that were added
- * file_bytes     bound of the file; `is_at_bound`: the last transaction did not fit into it
- * prepare        to be called with `context` before the first transaction; NULL = done
- */
 struct writer {
     struct sqlite3 *db;
     struct retain retain;
     struct open_topics topics;
     sqlite3_stmt *find, *make, *add, *save;
     enum stage_state state;
-    int ahead, ahead_max;
-    uint64_t aged_us;
-    size_t counted;
+    int ahead;     /* pages that are written ahead of the database; as the last commit said */
+    int ahead_max; /* that many start a checkpoint */
+    uint64_t aged_us; /* when old entries were deleted last */
+    size_t counted;   /* messages of the transaction at hand that were added */
+    /* Bound of the file; `is_at_bound`: the last transaction did not fit into it. */
     uint64_t file_bytes;
     bool is_at_bound;
+    /* To be called with `context` before the first transaction; NULL = done. */
     int (*prepare)(void *context);
     void *context;
 };

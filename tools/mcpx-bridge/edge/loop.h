@@ -25,17 +25,14 @@ enum { LOOP_SIGNALS = 4 };
  * The handles of a program on a loop: a timer, and the signals that mean "end properly": SIGTERM,
  * SIGINT, SIGHUP (the terminal is gone) and SIGQUIT. A SIGHUP that is ignored when we start (nohup)
  * stays ignored.
- *
- * timer    the program's own, not started; its `data` is `user`
- * on_end   called from the loop at a signal
- * user     what it is called with
  */
 struct loop_handles {
-    uv_timer_t timer;
+    uv_timer_t timer; /* the program's own, not started; its `data` is `user` */
     uv_signal_t signals[LOOP_SIGNALS];
     uv_prepare_t round;
+    /* Called from the loop at a signal. */
     void (*on_end)(void *user);
-    void *user;
+    void *user; /* what it is called with */
 };
 
 /**
@@ -78,16 +75,11 @@ void loop_chance(const void *user, void *bytes, size_t len);
  */
 int loop_left_status(int code);
 
-/**
- * One question at a time, asked off the loop. Zero-initialised but for these it is ready:
- *
- * verb     for complaints
- * where    where a token comes from; gets it, too
- * client   gets the token: made by renewal_start, freed by who sets it to NULL
- */
+/** One question at a time, asked off the loop. Zero-initialised but for these it is ready: */
 struct renewal {
-    const char *verb;
-    struct connection *where;
+    const char *verb;         /* for complaints */
+    struct connection *where; /* where a token comes from; gets it, too */
+    /* Gets the token: made by renewal_start, freed by who sets it to NULL. */
     struct mcpx_client *client;
 
     /* private */

@@ -12,55 +12,44 @@
 
 #include <mcpx/session.h>
 
-/**
- * Settings; texts are copied.
- *
- * topic         for people
- * nonce         begins our progress tokens, so that they differ from those of other bridges in
- *               the topic
- * key           of hash tables: random, and told to nobody
- * plain         tools and prompts keep their names where these are unique
- * answers_only  there are several clients, which hear answers and nothing else: nothing is told
- *               that nobody asked for, and servers may ask none of them
- * terms         what calls of tools have to keep, kept as long as the server; NULL: nothing
- * only          patterns of what is shown: a participant with all it has, or single tools, prompts
- *               and resources under the names the client sees; * stands for any bytes. None = all
- * request_ms    how long a call may take without a sign of life; 0 = for ever
- * proposal_ms   how long a proposal waits for somebody to decide; 0 = for ever
- * heartbeat_ms  pause between signs of life while a proposal waits; > 0
- */
+/** Settings; texts are copied. */
 struct expose_config {
-    const char *topic;
+    const char *topic; /* for people */
+    /* Begins our progress tokens, so that they differ from those of other bridges in the topic. */
     const char *nonce;
-    struct mx_map_key key;
-    bool plain;
+    struct mx_map_key key; /* of hash tables: random, and told to nobody */
+    bool plain;            /* tools and prompts keep their names where these are unique */
+    /* There are several clients, which hear answers and nothing else: nothing is told that
+     * nobody asked for, and servers may ask none of them. */
     bool answers_only;
+    /* What calls of tools have to keep, kept as long as the server; NULL: nothing. */
     const struct bridge_terms *terms;
+    /* Patterns of what is shown: a participant with all it has, or single tools, prompts and
+     * resources under the names the client sees; * stands for any bytes. None = all. */
     const char *const *only;
     size_t only_count;
-    int64_t request_ms;
-    int64_t proposal_ms;
-    int64_t heartbeat_ms;
+    int64_t request_ms;   /* how long a call may take without a sign of life; 0 = for ever */
+    int64_t proposal_ms;  /* how long a proposal waits for somebody to decide; 0 = for ever */
+    int64_t heartbeat_ms; /* pause between signs of life while a proposal waits; > 0 */
 };
 
 /**
  * What the server asks of its session: the functions of those names. Questions only, answered from
  * what the session knows, which changes with events alone; so they are called, and nothing else is.
  * They are functions, not the session itself, so that tests can give any answers.
- *
- * roster   the id of the other participant at `index`; false when there is none
- * message_max   limits.message_bytes of the router; 0 = none known
- * now      the clocks at this moment; asked with terms alone, as is
- * chance   random bytes
  */
 struct expose_view {
     const void *user;
     bool (*may)(const void *user, const struct mcpx_question *question);
     bool (*could)(const void *user, struct mcpx_slice participant,
                   const struct mcpx_kind *kind);
+    /* The id of the other participant at `index`; false when there is none. */
     bool (*roster)(const void *user, size_t index, struct mcpx_slice *id);
+    /* limits.message_bytes of the router; 0 = none known. */
     size_t (*message_max)(const void *user);
+    /* The clocks at this moment; asked with terms alone, as is. */
     struct mcpx_instant (*now)(const void *user);
+    /* Random bytes. */
     void (*chance)(const void *user, void *bytes, size_t len);
 };
 

@@ -41,25 +41,16 @@ struct expose_only {
     bool fitted;
 };
 
-/**
- * The client.
- *
- * greeted        it has sent something; until then no server is asked
- * initialized    its "initialize" was answered: notifications may be sent
- * capabilities   the capabilities in it, raw; only requests that they allow reach the client
- * info           its name and version, raw
- * level          the logging level it set, raw params
- * listen         JSON-RPC id of its subscriptions/listen, raw; empty = none
- * wants          the lists whose changes it wants there
- */
+/** The client. */
 struct expose_client {
-    bool greeted;
-    bool initialized;
+    bool greeted;     /* it has sent something; until then no server is asked */
+    bool initialized; /* its "initialize" was answered: notifications may be sent */
+    /* The capabilities in it, raw; only requests that they allow reach the client. */
     struct mcpx_text capabilities;
-    struct mcpx_text info;
-    struct mcpx_text level;
-    struct mcpx_text listen;
-    bool wants[EXPOSE_LIST_COUNT];
+    struct mcpx_text info;   /* its name and version, raw */
+    struct mcpx_text level;  /* the logging level it set, raw params */
+    struct mcpx_text listen; /* JSON-RPC id of its subscriptions/listen, raw; empty = none */
+    bool wants[EXPOSE_LIST_COUNT]; /* the lists whose changes it wants there */
 };
 
 struct expose {
@@ -107,23 +98,16 @@ static inline int64_t expose_in(const struct expose *x, int64_t ms)
     return ms ? x->now.mono_ms + ms : INT64_MAX;
 }
 
-/**
- * A request of the client.
- *
- * modern     it speaks 2026-07-28
- * may_wait   it may be put off until the servers are known
- * list       the list that it is about; -1 = all, or none
- * is_over    it is not served any more
- * payload    what the client sent, where `rpc` was made of it; else absent
- * fault      why it is no request, although a call was meant; NULL: it is one
- */
+/** A request of the client. */
 struct expose_request {
     const struct mcpx_rpc *rpc;
-    bool modern;
-    bool may_wait;
-    bool is_over;
-    int list;
-    struct mcpx_slice payload;
+    bool modern;   /* it speaks 2026-07-28 */
+    bool may_wait; /* it may be put off until the servers are known */
+    bool is_over;  /* it is not served any more */
+    int list;      /* the list that it is about; -1 = all, or none */
+    struct mcpx_slice
+        payload; /* what the client sent, where `rpc` was made of it; else absent */
+    /* Why it is no request, although a call was meant; NULL: it is one. */
     const struct mcpx_fault *fault;
 };
 

@@ -55,19 +55,16 @@ extern const struct guard_verdict_row {
     bool routine;
 } guard_verdicts[GUARD_VERDICT_COUNT];
 
-/**
- * The judge of one connection.
- *
- * asked      the agent's open requests, of all its connections; borrowed
- * self       the agent's participant id, from the router's welcome; empty before it
- * envelope   the last message read, for log lines; its `from` and `kind` are absent when it
- *            could not be read
- * fault      its fault, for GUARD_TEXT, GUARD_RPC and GUARD_KIND; otherwise its reason is NULL
- */
+/** The judge of one connection. */
 struct guard_judge {
-    struct guard_asked *asked;
+    struct guard_asked
+        *asked; /* the agent's open requests, of all its connections; borrowed */
+    /* The agent's participant id, from the router's welcome; empty before it. */
     struct mcpx_text self;
+    /* The last message read, for log lines; its `from` and `kind` are absent when it could not
+     * be read. */
     struct mcpx_envelope envelope;
+    /* Its fault, for GUARD_TEXT, GUARD_RPC and GUARD_KIND; otherwise its reason is NULL. */
     struct mcpx_fault fault;
     struct mcpx_rpc rpc; /* private */
 };
@@ -119,15 +116,10 @@ enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_sl
 
 /* ---- a connection ---- */
 
-/**
- * A request's head.
- *
- * upgrade   it asks for a WebSocket
- * body      bytes of the body that follows; 0 without one
- */
+/** A request's head. */
 struct guard_request {
-    bool upgrade;
-    uint64_t body;
+    bool upgrade;  /* it asks for a WebSocket */
+    uint64_t body; /* bytes of the body that follows; 0 without one */
 };
 
 /**
@@ -148,20 +140,16 @@ const char *guard_http_answer(struct mcpx_slice head, int *status);
 
 struct guard_passage;
 
-/**
- * Settings of a passage.
- *
- * asked        the agent's open requests, of all its connections; borrowed
- * message_max  longest message from the router that is held back to be judged, in bytes
- * on_left_out  called for every message left out; `judge` has the message. May be NULL
- * user         passed to it
- */
+/** Settings of a passage. */
 struct guard_passage_config {
-    struct guard_asked *asked;
+    struct guard_asked
+        *asked; /* the agent's open requests, of all its connections; borrowed */
+    /* Longest message from the router that is held back to be judged, in bytes. */
     size_t message_max;
+    /* Called for every message left out; `judge` has the message. May be NULL. */
     void (*on_left_out)(void *user, enum guard_verdict verdict,
                         const struct guard_judge *judge);
-    void *user;
+    void *user; /* passed to it */
 };
 
 /** Makes a passage before its first byte. */
@@ -215,17 +203,11 @@ const char *guard_passage_end(const struct guard_passage *passage);
 
 /* ---- addresses from the guard's command line. ---- */
 
-/**
- * An address to listen on or to connect to.
- *
- * host   a name or address, without the brackets of IPv6
- * port   0..65535
- * path   of a URL, with its "/", or empty
- */
+/** An address to listen on or to connect to. */
 struct guard_address {
-    char host[256];
-    int port;
-    char path[256];
+    char host[256]; /* a name or address, without the brackets of IPv6 */
+    int port;       /* 0..65535 */
+    char path[256]; /* of a URL, with its "/", or empty */
 };
 
 /**

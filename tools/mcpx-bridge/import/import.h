@@ -97,28 +97,22 @@ void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc);
 /** The server is gone: drops its questions. */
 void import_ask_down(struct import *import);
 
-/**
- * What is known of them.
- *
- * known    those of the last list; NULL before the first one
- * coming   those of the pages that came so far; NULL when no list is read
- * again    the list changed while it was read
- * pages, bytes   of the list that is read
- * ends_at  mono_ms at which the list has to be whole; INT64_MAX when none is read
- * due_at   mono_ms at which one is read that changes too often; INT64_MAX: none
- * since, reads   how often lists were read since that mono_ms
- * in_row   lists for which calls have waited and which changed while they were read
- * doubts   what was said about them last
- */
+/** What is known of them. */
 struct import_tools {
-    struct mcpx_tools *known, *coming;
-    bool again;
-    size_t pages, bytes;
-    int64_t ends_at, due_at;
+    struct mcpx_tools *known; /* those of the last list; NULL before the first one */
+    struct mcpx_tools
+        *coming;         /* those of the pages that came so far; NULL when no list is read */
+    bool again;          /* the list changed while it was read */
+    size_t pages, bytes; /* of the list that is read */
+    int64_t
+        ends_at; /* mono_ms at which the list has to be whole; INT64_MAX when none is read */
+    int64_t due_at; /* mono_ms at which one is read that changes too often; INT64_MAX: none */
+    /* `since`, `reads`: how often lists were read since that mono_ms. */
     int64_t since;
     unsigned reads;
-    unsigned in_row;
-    struct mcpx_text doubts;
+    unsigned
+        in_row; /* lists for which calls have waited and which changed while they were read */
+    struct mcpx_text doubts; /* what was said about them last */
 };
 
 /**

@@ -19,17 +19,12 @@ enum { OF_ONE = 4 };
 
 enum phase { SLOT_FREE, SLOT_WAITING, SLOT_RUNNING, SLOT_STOPPING, SLOT_OVER };
 
-/**
- * phase     OVER: free once everything is done that its server wanted
- * owner     its id is memory of ours; absent for slot 0
- * idle_at   mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use
- * is_away   the owner has left the topic
- */
 struct slot {
-    enum phase phase;
-    bool is_away;
+    enum phase phase; /* OVER: free once everything is done that its server wanted */
+    bool is_away;     /* the owner has left the topic */
     struct import *import;
-    struct bridge_who owner;
+    struct bridge_who owner; /* its id is memory of ours; absent for slot 0 */
+    /* mono_ms at which it ends, unless it is used before; INT64_MAX while it is in use. */
     int64_t idle_at;
 };
 

@@ -85,23 +85,18 @@ const char *import_pool_outage(const struct import_pool *pool);
  * turns. A receiver is a participant, all its instances together, or everybody.
  */
 
-/**
- * Those of one topic.
- *
- * held     bytes that wait, by receiver
- * shares   what each receiver is sent first: half of what the router takes
- * rate, sent   all that the router takes, and what of it is left
- * worth    what a message costs of that besides its bytes
- * last     of a ring of queues; the one behind it is next. NULL: nothing waits
- * due_ms   mono_ms before which nothing may go; INT64_MAX: it is not time that is waited for
- */
+/** Those of one topic. */
 struct import_turns_of {
-    struct mx_holders held;
-    struct mx_buckets shares;
+    struct mx_holders held; /* bytes that wait, by receiver */
+    struct mx_buckets
+        shares; /* what each receiver is sent first: half of what the router takes */
+    /* `rate`, `sent`: all that the router takes, and what of it is left. */
     struct mx_rate rate;
     struct mx_bucket sent;
-    uint64_t worth;
+    uint64_t worth; /* what a message costs of that besides its bytes */
+    /* Of a ring of queues; the one behind it is next. NULL: nothing waits. */
     struct import_turn *last;
+    /* mono_ms before which nothing may go; INT64_MAX: it is not time that is waited for. */
     int64_t due_ms;
 };
 

@@ -13,21 +13,15 @@
 /** Sorts of lines that can be asked for at once. */
 enum { PICK_SORTS_MAX = AUDIT_OTHER };
 
-/**
- * A choice. Zero-initialised picks all lines.
- *
- * filter             kinds and sender
- * topic              absent = all
- * what, what_count   names of sorts; none = all
- * since_ms           lines of this instant and later
- * until_ms           lines before this instant; 0 = no end
- */
+/** A choice. Zero-initialised picks all lines. */
 struct pick {
-    struct filter filter;
-    struct mcpx_slice topic;
+    struct filter filter;    /* kinds and sender */
+    struct mcpx_slice topic; /* absent = all */
+    /* `what`, `what_count`: names of sorts; none = all. */
     struct mcpx_slice what[PICK_SORTS_MAX];
     size_t what_count;
-    int64_t since_ms, until_ms;
+    int64_t since_ms; /* lines of this instant and later */
+    int64_t until_ms; /* lines before this instant; 0 = no end */
 };
 
 /**
@@ -48,16 +42,11 @@ void pick_text(struct mcpx_text *out, const struct audit_line *line, const char 
 /** How many times all lines are shown at most: an envelope so many answers back is not found. */
 enum { FOLLOW_PASSES = 64 };
 
-/**
- * What belongs together. Zero-initialised is ready for follow_add.
- *
- * ids      hashes of envelopes' ids
- * lines    hashes of the numbers of their lines
- * grown    something was added since this was last set to false
- */
+/** What belongs together. Zero-initialised is ready for follow_add. */
 struct follow {
-    struct mx_map ids, lines;
-    bool grown;
+    struct mx_map ids;   /* hashes of envelopes' ids */
+    struct mx_map lines; /* hashes of the numbers of their lines */
+    bool grown;          /* something was added since this was last set to false */
 };
 
 /** Adds an envelope by its id. */

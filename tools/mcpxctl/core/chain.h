@@ -53,38 +53,29 @@ const char *chain_state_name(enum chain_state state);
 /** Whether a fulfilment has the operation and params of the proposal. */
 enum chain_sameness { CHAIN_UNCOMPARED, CHAIN_SAME, CHAIN_CHANGED };
 
-/**
- * One envelope of a chain.
- *
- * parent     index of the step it is about; the first is its own
- * depth      0 for the first
- * after_ms   between the `ts` of its parent and its own; -1 when one of them is missing
- * same       a REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed
- * lie        why receivers ignore it; NULL when they accept it
- * answered   private: an answer to it was seen
- */
+/** One envelope of a chain. */
 struct chain_step {
     const struct entry *entry;
     enum chain_role role;
-    size_t parent;
-    size_t depth;
+    size_t parent; /* index of the step it is about; the first is its own */
+    size_t depth;  /* 0 for the first */
+    /* Between the `ts` of its parent and its own; -1 when one of them is missing. */
     int64_t after_ms;
+    /* A REQUEST under a PROPOSAL: CHAIN_SAME when operation and params are those proposed. */
     enum chain_sameness same;
-    const char *lie;
-    bool answered;
+    const char *lie; /* why receivers ignore it; NULL when they accept it */
+    bool answered;   /* private: an answer to it was seen */
 };
 
 /**
  * A chain: the first envelope, and all envelopes about it. Each comes after the one that it is
  * about, otherwise they are in the order of the topic.
- *
- * incomplete   the first is itself about an envelope that is no longer retained
  */
 struct chain {
     struct chain_step *steps;
     size_t count, size;
     enum chain_state state;
-    bool incomplete;
+    bool incomplete; /* the first is itself about an envelope that is no longer retained */
 };
 
 /**

@@ -33,17 +33,11 @@ void pages_fini(struct pages *pages);
 /** Is given an envelope, which it frees. */
 typedef void (*fetch_taker)(void *context, struct entry *entry);
 
-/**
- * What is to be read of a history, and for whom.
- *
- * limit         most envelopes; SIZE_MAX = all that are retained
- * deadline_ms   when that has to be done, as live_deadline makes it
- * bytes_max     most bytes of pages
- */
+/** What is to be read of a history, and for whom. */
 struct fetch_order {
-    size_t limit;
-    int64_t deadline_ms;
-    uint64_t bytes_max;
+    size_t limit;        /* most envelopes; SIZE_MAX = all that are retained */
+    int64_t deadline_ms; /* when that has to be done, as live_deadline makes it */
+    uint64_t bytes_max;  /* most bytes of pages */
     fetch_taker take;
     void *context;
 };

@@ -7,20 +7,16 @@
 
 #include <mcpx/envelope.h>
 
-/**
- * A copy of an envelope, to be freed with free. Slices point into memory of the entry.
- *
- * at_ms   `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time
- * index   position in its ledger, oldest first
- */
+/** A copy of an envelope, to be freed with free. Slices point into memory of the entry. */
 struct entry {
     struct mcpx_slice text;
     struct mcpx_slice id, ts, from, correlation_id, payload;
     struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_kind kind;
-    int64_t at_ms;
-    size_t index;
+    int64_t
+        at_ms; /* `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time */
+    size_t index; /* position in its ledger, oldest first */
 };
 
 /**
@@ -43,17 +39,12 @@ const char *entry_fault(const struct entry *entry);
 /** RFC 3339 ("2026-11-22T03:10:00.125Z", any offset) in ms since 1970; -1 for other text. */
 int64_t time_read(struct mcpx_slice text);
 
-/**
- * Entries, oldest first. Zero-initialised is empty.
- *
- * now_ms            when it was read, in ms since 1970: proposals up to then have expired
- * sorted, related   private: by id; by correlation_id, then in order
- */
+/** Entries, oldest first. Zero-initialised is empty. */
 struct ledger {
     struct entry **entries;
     size_t count, size;
-    struct entry **sorted, **related;
-    int64_t now_ms;
+    struct entry **sorted, **related; /* private: by id; by correlation_id, then in order */
+    int64_t now_ms; /* when it was read, in ms since 1970: proposals up to then have expired */
 };
 
 /** Frees the entries and leaves an empty ledger. */

@@ -11,15 +11,10 @@
 #include <mcpx/capability.h>
 #include <mcpx/envelope.h>
 
-/**
- * A choice. Zero-initialised lets everything pass.
- *
- * kinds   patterns that cover the kinds wanted; NULL = all
- * from    the only sender wanted; absent = all
- */
+/** A choice. Zero-initialised lets everything pass. */
 struct filter {
-    struct mcpx_capset *kinds;
-    struct mcpx_slice from;
+    struct mcpx_capset *kinds; /* patterns that cover the kinds wanted; NULL = all */
+    struct mcpx_slice from;    /* the only sender wanted; absent = all */
 };
 
 /**
@@ -50,23 +45,14 @@ bool filter_passes_from(const struct filter *filter, struct mcpx_slice from);
 bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
                    struct mcpx_slice from);
 
-/**
- * How lines look.
- *
- * colour    with colours
- * past      dimmed: history
- * columns   characters of a payload to show
- * brief     bytes of the id to show; 0 = all
- * digest    shown behind the id, as ID@DIGEST; NULL = none
- * until_ms  shown before the payload, when > 0
- */
+/** How lines look. */
 struct line_style {
-    bool colour;
-    bool past;
-    size_t columns;
-    size_t brief;
-    const char *digest;
-    int64_t until_ms;
+    bool colour;        /* with colours */
+    bool past;          /* dimmed: history */
+    size_t columns;     /* characters of a payload to show */
+    size_t brief;       /* bytes of the id to show; 0 = all */
+    const char *digest; /* shown behind the id, as ID@DIGEST; NULL = none */
+    int64_t until_ms;   /* shown before the payload, when > 0 */
 };
 
 /**

@@ -13,25 +13,20 @@
 /**
  * A participant at work.
  *
- * sent            id of the envelope sent last
- * waiting_for     what we wait for, shown on a terminal; NULL = not shown
- * patient         it looks on, and waits for the first connection too
- * wait_ms         how long it is without a connection, at the beginning or later, before it gives
- *                 up; 0 = for ever
- * declined        what live_decline has sent
- *
  * The rest is private.
  */
 struct live {
     const char *verb;
     struct connection where;
     struct mcpx_client *client;
-    struct mcpx_text sent;
+    struct mcpx_text sent; /* id of the envelope sent last */
     bool joined;
-    bool patient;
-    struct mx_bucket declined;
+    bool patient;              /* it looks on, and waits for the first connection too */
+    struct mx_bucket declined; /* what live_decline has sent */
+    /* How long it is without a connection, at the beginning or later, before it gives up; 0 =
+     * for ever. */
     int64_t wait_ms;
-    const char *waiting_for;
+    const char *waiting_for; /* what we wait for, shown on a terminal; NULL = not shown */
     int64_t waiting_since;
     bool line_shown;
     int64_t away_since, told_ms;

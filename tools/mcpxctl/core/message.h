@@ -6,22 +6,17 @@
 
 #include <mcpx/rpc.h>
 
-/**
- * An operation from a command line.
- *
- * method     "tools/call" and so on
- * name       the tool, prompt, uri or task; absent for a method without one
- * argument   a JSON object: the arguments of a tool or prompt, the params of a method that names
- *            nothing; absent = none
- * token      progress token to ask for; absent = none, and where `meta` has one of its own
- * meta       a JSON object, the `_meta` of the params; absent = none
- */
+/** An operation from a command line. */
 struct operation {
-    struct mcpx_slice method;
-    struct mcpx_slice name;
+    struct mcpx_slice method; /* "tools/call" and so on */
+    struct mcpx_slice
+        name; /* the tool, prompt, uri or task; absent for a method without one */
+    /* A JSON object: the arguments of a tool or prompt, the params of a method that names
+     * nothing; absent = none. */
     struct mcpx_slice argument;
+    /* Progress token to ask for; absent = none, and where `meta` has one of its own. */
     struct mcpx_slice token;
-    struct mcpx_slice meta;
+    struct mcpx_slice meta; /* a JSON object, the `_meta` of the params; absent = none */
 };
 
 /**

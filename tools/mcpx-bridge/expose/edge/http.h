@@ -12,18 +12,13 @@
 
 struct expose_http;
 
-/**
- * Where to listen, and what is told.
- *
- * address   where to listen; lent to expose_http_new
- * body_max  bytes of the longest body
- * on_line   one line, as a client on a pipe would have written it; lent during the call. What
- *           answers it may be given to expose_http_write from within
- */
+/** Where to listen, and what is told. */
 struct expose_http_config {
     uv_loop_t *loop;
-    const struct sockaddr_storage *address;
-    size_t body_max;
+    const struct sockaddr_storage *address; /* where to listen; lent to expose_http_new */
+    size_t body_max;                        /* bytes of the longest body */
+    /* One line, as a client on a pipe would have written it; lent during the call. What answers
+     * it may be given to expose_http_write from within. */
     void (*on_line)(void *user, struct mcpx_slice line);
     void *user;
 };
@@ -62,31 +57,27 @@ enum http_stage { HTTP_HEAD, HTTP_BODY, HTTP_WAITING, HTTP_ANSWERING, HTTP_LEAVI
 /**
  * A connection, and the request at hand.
  *
- * quiet      rings when it owed something for too long, or is to be freed
  * touched_ms when it last gave a sign of life
- * from       the client's address, without its port
  * in         what came and was not read yet
- * held       bytes of body or answer that count as held
- * dropped    bytes that came after the last answer
  * is_last    the connection ends with the answer
  * is_bare    the answer has no body: the method is HEAD
- * number     the request's id in the server; 0 = it has none
  * id         the client's own, raw; empty = not known
  */
 struct http_client {
     struct expose_http *http;
     struct mx_stream stream;
-    struct mx_alarm *quiet;
+    struct mx_alarm *quiet; /* rings when it owed something for too long, or is to be freed */
     int64_t touched_ms;
     struct sockaddr_storage address;
-    struct mcpx_slice from;
+    struct mcpx_slice from; /* the client's address, without its port */
     enum http_stage stage;
     struct mcpx_text in, body, id;
     struct mx_http_scan scan;
     struct mx_http_chunks chunks;
-    size_t held, dropped;
+    size_t held;    /* bytes of body or answer that count as held */
+    size_t dropped; /* bytes that came after the last answer */
     bool is_last, is_bare, wants_events;
-    int64_t number;
+    int64_t number; /* the request's id in the server; 0 = it has none */
 };
 
 /** The server. `current`: the request whose line is being handled. */

@@ -40,21 +40,18 @@ struct expose_stdio;
 /** While more bytes than this wait to be written, no input is read. */
 enum { EXPOSE_STDIO_UNWRITTEN_MAX = 16 << 20 };
 
-/**
- * What is told.
- *
- * on_line       one line, lent during the call
- * on_overlong   a line was longer than line_max and is skipped; lent during the call
- * on_end        input ended, or nobody reads the output any more; told once
- * on_failed     output cannot be written, with an error of the system (errno); told once. May come
- *               from within expose_stdio_write
- */
+/** What is told. */
 struct expose_stdio_config {
     struct uv_loop_s *loop;
     size_t line_max;
+    /* One line, lent during the call. */
     void (*on_line)(void *user, struct mcpx_slice line);
+    /* A line was longer than line_max and is skipped; lent during the call. */
     void (*on_overlong)(void *user, struct mcpx_slice beginning);
+    /* Input ended, or nobody reads the output any more; told once. */
     void (*on_end)(void *user);
+    /* Output cannot be written, with an error of the system (errno); told once. May come from
+     * within expose_stdio_write. */
     void (*on_failed)(void *user, int error);
     void *user;
 };

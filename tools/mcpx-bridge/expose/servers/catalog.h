@@ -19,25 +19,15 @@ enum expose_list {
     EXPOSE_LIST_COUNT
 };
 
-/**
- * A kind of list.
- *
- * method       asks for it
- * member       of the result, an array
- * key          member of an item that the client calls it by
- * space        of that name
- * use          the method that an item is used with; its context is the key's value
- * capability   of a server that has such a list
- * changed      the notification that says it changed
- */
+/** A kind of list. */
 struct expose_list_row {
-    const char *method;
-    const char *member;
-    const char *key;
-    enum expose_space space;
-    const char *use;
-    const char *capability;
-    const char *changed;
+    const char *method;      /* asks for it */
+    const char *member;      /* of the result, an array */
+    const char *key;         /* member of an item that the client calls it by */
+    enum expose_space space; /* of that name */
+    const char *use; /* the method that an item is used with; its context is the key's value */
+    const char *capability; /* of a server that has such a list */
+    const char *changed;    /* the notification that says it changed */
 };
 
 extern const struct expose_list_row expose_lists[EXPOSE_LIST_COUNT];
@@ -119,13 +109,10 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
 /**
  * What of a page clients would refuse, and the whole list with it: entries that are left out, and
  * optional members that are taken out.
- *
- * count   how many entries were changed or left out
- * first   the first of them, and why; a text of the caller's
  */
 struct expose_unfit {
-    size_t count;
-    struct mcpx_text first;
+    size_t count;           /* how many entries were changed or left out */
+    struct mcpx_text first; /* the first of them, and why; a text of the caller's */
 };
 
 /**

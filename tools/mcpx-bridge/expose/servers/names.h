@@ -87,26 +87,19 @@ enum expose_space {
 
 struct expose_owner;
 
-/**
- * A table; zero-initialised, with a key, is empty and ready.
- *
- * key        nobody who gives names may know it (lib/base/map.h)
- * plain      tools and prompts keep their own names where no other participant has the same
- * renamed    told of a name that was another one before; NULL: nobody is
- * pass       not 0: a list is being written, in which each name stands once
- * count      names in it
- * left_out   how often there was no room
- */
+/** A table; zero-initialised, with a key, is empty and ready. */
 struct expose_names {
-    struct mx_map_key key;
-    bool plain;
+    struct mx_map_key key; /* nobody who gives names may know it (lib/base/map.h) */
+    bool
+        plain; /* tools and prompts keep their own names where no other participant has the same */
+    /* Told of a name that was another one before; NULL: nobody is. */
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
-    uint64_t pass;
-    size_t count;
-    size_t left_out;
-    struct mx_map owns;          /* private: names by own */
-    struct mx_map faces;         /* private: names by shown */
+    uint64_t pass;       /* not 0: a list is being written, in which each name stands once */
+    size_t count;        /* names in it */
+    size_t left_out;     /* how often there was no room */
+    struct mx_map owns;  /* private: names by own */
+    struct mx_map faces; /* private: names by shown */
     struct expose_owner *owners; /* private: the last one asked for comes first */
     struct mx_holders held[EXPOSE_SPACE_COUNT]; /* private: names of who is here */
     struct mx_holders gone;                     /* private: of who left */

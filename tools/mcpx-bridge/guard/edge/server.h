@@ -17,35 +17,19 @@ enum { GUARD_SIGNALS = 4 };
 
 struct guard_link;
 
-/**
- * The options of a guard. Borrowed while it runs.
- *
- * router        where the router is
- * listen        where to listen; port 0 = any free one
- * json          log as JSON
- * verbose       log routine cases, too
- * timeout_ms    how long the router may take to welcome the agent, or to answer it; 0 = for ever
- * message_max   longest message from the router, in bytes
- * command       the agent's command line, ended by NULL; NULL or empty = only listen
- */
+/** The options of a guard. Borrowed while it runs. */
 struct guard_options {
-    struct guard_address router;
-    struct guard_address listen;
-    bool json;
-    bool verbose;
+    struct guard_address router; /* where the router is */
+    struct guard_address listen; /* where to listen; port 0 = any free one */
+    bool json;                   /* log as JSON */
+    bool verbose;                /* log routine cases, too */
+    /* How long the router may take to welcome the agent, or to answer it; 0 = for ever. */
     uint64_t timeout_ms;
-    size_t message_max;
-    char **command;
+    size_t message_max; /* longest message from the router, in bytes */
+    char **command; /* the agent's command line, ended by NULL; NULL or empty = only listen */
 };
 
-/**
- * A running guard.
- *
- * links    its connections, a list
- * asked    the agent's open requests, of all of them
- * counts   verdicts so far
- * status   exit code to be
- */
+/** A running guard. */
 struct guard_server {
     const struct guard_options *options;
     uv_loop_t loop;
@@ -57,10 +41,10 @@ struct guard_server {
     bool stopping;
     char url[600];
     char gateway[300];
-    struct guard_link *links;
-    struct guard_asked *asked;
-    struct guard_counts counts;
-    int status;
+    struct guard_link *links;   /* its connections, a list */
+    struct guard_asked *asked;  /* the agent's open requests, of all of them */
+    struct guard_counts counts; /* verdicts so far */
+    int status;                 /* exit code to be */
 };
 
 /**
