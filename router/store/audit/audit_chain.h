@@ -230,6 +230,7 @@ void audit_file_name(uint64_t seq, char out[AUDIT_NAME_ROOM]);
  *
  * folder   a descriptor
  * out      filled with an array that the caller frees; NULL when there are none
+ * count    how many; 0 on failure
  *
  * Returns MCPX_OK; MCPX_ESYSTEM, with errno; MCPX_ENOMEM.
  */

@@ -63,6 +63,7 @@ static enum mcpx_err collect(DIR *stream, uint64_t **out, size_t *count)
             continue;
         if (!mx_make_room(&seqs, *count, &room, sizeof *seqs)) {
             free(seqs);
+            *count = 0;
             return MCPX_ENOMEM;
         }
         seqs[(*count)++] = seq;

@@ -5,7 +5,10 @@
 #include "tests/support/fault_alloc.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BEGIN "{\"seq\":7,\"time\":\"2026-09-21T14:13:20.123Z\",\"what\":"
 #define PREV "\"prev\":\"0000000000000000000000000000000000000000000000000000000000000000\""
@@ -176,4 +179,33 @@ Test(audit_line, without_memory_the_chain_stays_as_it_was)
         mcpx_text_fini(&out);
     }
     cr_expect_eq(chain.seq, 2);
+}
+
+/* A router that starts with little memory would read names that are not there. */
+Test(folder, without_memory_no_file_is_listed)
+{
+    enum { FILES = 9 }; /* the array grows twice */
+    char path[] = "/tmp/mcpx-audit-XXXXXX", name[AUDIT_NAME_ROOM];
+    int folder = open(mkdtemp(path), O_RDONLY | O_DIRECTORY);
+
+    for (uint64_t seq = 1; seq <= FILES; seq++) {
+        audit_file_name(seq, name);
+        close(openat(folder, name, O_CREAT | O_WRONLY, 0600));
+    }
+    FAULT_ALLOC_EACH(nth, 2) {
+        uint64_t *seqs = NULL;
+        size_t count = 0;
+        enum mcpx_err err = audit_folder_list(folder, &seqs, &count);
+        bool failed = fault_alloc_disarm();
+
+        cr_expect_eq(err, failed ? MCPX_ENOMEM : MCPX_OK);
+        cr_expect_eq(count, failed ? 0 : FILES);
+        free(seqs);
+    }
+    for (uint64_t seq = 1; seq <= FILES; seq++) {
+        audit_file_name(seq, name);
+        unlinkat(folder, name, 0);
+    }
+    close(folder);
+    rmdir(path);
 }
