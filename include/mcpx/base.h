@@ -70,8 +70,8 @@ struct mcpx_now {
 struct mcpx_fault {
     /* A static sentence without final stop ("expected ',' or '}' after a member"). */
     const char *reason;
-    const char
-        *field;    /* the envelope member or pattern component concerned; "" when none is */
+    /* The envelope member or pattern component concerned; "" when none is. */
+    const char *field;
     size_t offset; /* 0-based byte in the text at which the fault was found */
 };
 

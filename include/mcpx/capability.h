@@ -19,8 +19,8 @@ struct mcpx_grant {
      * not covered. */
     const struct mcpx_slice *to;
     size_t to_count;
-    int64_t
-        expires_ms; /* wall clock; from this instant on the grant covers nothing; 0 = never */
+    /* Wall clock; from this instant on the grant covers nothing; 0 = never. */
+    int64_t expires_ms;
 };
 
 /** True when a grant holds only for some addressees, or only for a time. */

@@ -67,8 +67,8 @@ struct mcpx_telemetry {
     /* RESULT: the code of what was wrong. Not asked when the outcome is OK; MCPX_CODE_COUNT:
      * none is known, which of an ERROR counts as INTERNAL_ERROR. */
     enum mcpx_code category;
-    int64_t
-        duration_us; /* RESULT: microseconds, written as milliseconds; negative counts as 0 */
+    /* RESULT: microseconds, written as milliseconds; negative counts as 0. */
+    int64_t duration_us;
 };
 
 /**
@@ -159,8 +159,8 @@ struct mcpx_handshake {
     struct mcpx_slice schema_version; /* YYYY-MM-DD */
     const struct mcpx_slice *flags;   /* in the order in which they are listed */
     size_t flag_count;
-    struct mcpx_namespaces
-        namespaces; /* those of the terms; others come from the tools' names */
+    /* Those of the terms; others come from the tools' names. */
+    struct mcpx_namespaces namespaces;
     /* The server's, in any order; a name that stands twice is listed once. */
     const struct mcpx_slice *tools;
     size_t tool_count;

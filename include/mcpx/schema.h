@@ -33,8 +33,8 @@ enum mcpx_dialect { MCPX_DIALECT_2020_12 = 0, MCPX_DIALECT_DRAFT_07 };
 
 /** One thing that is not as it should be. */
 struct mcpx_schema_error {
-    struct mcpx_slice
-        path; /* JSON Pointer to the value, or to where a missing member would be */
+    /* JSON Pointer to the value, or to where a missing member would be. */
+    struct mcpx_slice path;
     struct mcpx_slice keyword; /* of the schema, or `json`, `ambiguous`, `bounds` */
     struct mcpx_slice message; /* what is expected; never what was found */
 };
@@ -62,8 +62,8 @@ MCPX_API void mcpx_schema_report_fini(struct mcpx_schema_report *report);
  */
 struct mcpx_schema_options {
     enum mcpx_dialect dialect; /* where a schema has no `$schema` */
-    struct mcpx_slice
-        uri; /* where the text comes from: the base of its references; absent: none */
+    /* Where the text comes from: the base of its references; absent: none. */
+    struct mcpx_slice uri;
     /* The schema is a part of the text: JSON Pointer to it. "#" is that part, not the text.
      * Nothing else in the text counts, nor does its length. */
     struct mcpx_slice pointer;

@@ -46,14 +46,14 @@ struct mcpx_wrap {
      * mcpx_wrapped tells of it. */
     bool enforce;
     struct mcpx_slice tool; /* canonical name; not empty */
-    struct mcpx_slice
-        tool_version; /* of the tool, as the terms have it; absent: they do not */
-    struct mcpx_slice
-        server_version;           /* of the server, as it says itself; absent: it does not */
+    /* Of the tool, as the terms have it; absent: they do not. */
+    struct mcpx_slice tool_version;
+    /* Of the server, as it says itself; absent: it does not. */
+    struct mcpx_slice server_version;
     struct mcpx_slice request_id; /* of the call (mcpx_request_id_add); not empty */
     enum mcpx_tier tier;          /* of the edge */
-    enum mcpx_tier
-        needed; /* tier that the tool needs: told when the failure is MCPX_CAUSE_TIER */
+    /* Tier that the tool needs: told when the failure is MCPX_CAUSE_TIER. */
+    enum mcpx_tier needed;
     /* JSON array of strings, for response.v1 behind "envelope-v1"; absent: no more. */
     struct mcpx_slice capabilities;
     int64_t duration_ms;         /* from the call to its answer; below 0 counts as 0 */
@@ -83,8 +83,8 @@ struct mcpx_failure {
     enum mcpx_cause cause;
     /* Where the first error is: JSON Pointer; counts when `expected` is there. */
     struct mcpx_slice path;
-    struct mcpx_slice
-        expected;            /* what is expected there, as struct mcpx_schema_error has it */
+    /* What is expected there, as struct mcpx_schema_error has it. */
+    struct mcpx_slice expected;
     struct mcpx_slice text;  /* a sentence of ours; absent: that of the cause */
     struct mcpx_slice error; /* JSON-RPC error object of the server, well-formed JSON */
     int exit_code;           /* of a program; 0: it has none */

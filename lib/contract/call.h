@@ -197,11 +197,11 @@ struct mx_admitting {
     struct mcpx_slice name; /* that it came with */
     struct mcpx_slice given;
     struct mcpx_slice context; /* its own, or the one that was made; `given` is its own */
-    struct mcpx_slice
-        params; /* that are passed on; those of `asked` until something changes */
+    /* That are passed on; those of `asked` until something changes. */
+    struct mcpx_slice params;
     struct mcpx_slice arguments; /* that are passed on */
-    struct mcpx_tools
-        *tools; /* among which the tool is: the server's, or that of the handshake */
+    /* Among which the tool is: the server's, or that of the handshake. */
+    struct mcpx_tools *tools;
     /* `input`, `output`: its schemas; NULL: they are unusable, or there is no tool. */
     struct mcpx_tool_schema input;
     struct mcpx_tool_schema output;

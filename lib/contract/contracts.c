@@ -65,8 +65,8 @@ struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract)
 
 struct mcpx_contracts {
     struct mcpx_shelf *shelf;
-    struct mcpx_schema
-        *schemas[MCPX_CONTRACT_COUNT];  /* compiled, by contract; NULL: not yet */
+    /* Compiled, by contract; NULL: not yet. */
+    struct mcpx_schema *schemas[MCPX_CONTRACT_COUNT];
     struct mcpx_schema_report inner[2]; /* what was found in a tool's two schemas */
 };
 

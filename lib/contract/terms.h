@@ -31,8 +31,8 @@ struct mx_tool_terms {
 struct mx_context_terms {
     enum mx_context_policy policy;
     bool in_arguments; /* the server looks for it in `arguments` */
-    struct mcpx_slice
-        values; /* JSON object: members of a context that is made; absent: none */
+    /* JSON object: members of a context that is made; absent: none. */
+    struct mcpx_slice values;
 };
 
 /** Other names of tools. Not enabled: there are none. */
@@ -53,8 +53,8 @@ struct mcpx_terms {
     struct mx_arena arena;
     enum mx_validate validate;
     enum mcpx_tier tier;
-    struct mx_tool_terms
-        all; /* of the tools that have no terms of their own; its name is absent */
+    /* Of the tools that have no terms of their own; its name is absent. */
+    struct mx_tool_terms all;
     struct mx_tool_terms *tools; /* of the others */
     size_t tool_count;
     size_t input_max;  /* bytes of arguments; 0: no bound */

@@ -91,8 +91,8 @@ static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
 
 /* What came. */
 struct arrival {
-    struct mcpx_slice
-        value; /* what the tool returned; absent: nothing, or what cannot be taken */
+    /* What the tool returned; absent: nothing, or what cannot be taken. */
+    struct mcpx_slice value;
     enum mcpx_form ready; /* the envelope that it is already */
     bool is_said;         /* the server says that it failed */
 };

@@ -16,8 +16,8 @@
 struct mx_answer {
     const struct mcpx_wrap *call;
     struct mcpx_slice value; /* what the tool returned, JSON; absent: nothing */
-    struct mcpx_slice
-        said; /* the server's first text block, a JSON string; absent: it has none */
+    /* The server's first text block, a JSON string; absent: it has none. */
+    struct mcpx_slice said;
     const struct mcpx_failure *failure; /* NULL: the call has succeeded */
 };
 

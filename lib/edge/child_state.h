@@ -142,8 +142,8 @@ struct mcpx_child {
     uv_timer_t timer;
     struct mx_child_port ports[MX_END_COUNT];
     unsigned handles; /* ports whose handle is not closed yet */
-    struct mcpx_text
-        queue; /* what the process shall read; its first `written` bytes are written */
+    /* What the process shall read; its first `written` bytes are written. */
+    struct mcpx_text queue;
     size_t written;
     struct mcpx_lines output;
     struct mcpx_lines errors;

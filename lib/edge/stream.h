@@ -39,8 +39,8 @@ struct mx_stream {
     bool has_ended;  /* the other side sends nothing more */
     /* Nothing written arrives any more. What the other side had said before is still read. */
     bool is_cut;
-    bool
-        is_shut; /* the other side will be told that nothing more comes, after what was written */
+    /* The other side will be told that nothing more comes, after what was written. */
+    bool is_shut;
     bool is_down;            /* it was told so */
     bool is_closed;          /* by its owner */
     enum mx_tls_fault fault; /* `broken` tells of TLS: what sort of it */

@@ -44,8 +44,8 @@ struct mx_member {
 struct mx_scan {
     /* Of the top-level value; members are only filled for MCPX_JSON_OBJECT. */
     enum mcpx_json_type type;
-    struct mcpx_slice
-        value;    /* extent of the top-level value, white space around it left out */
+    /* Extent of the top-level value, white space around it left out. */
+    struct mcpx_slice value;
     size_t count; /* members stored (at most MCPX_MEMBERS_MAX) */
     size_t total; /* members seen, which may be more */
     size_t depth; /* deepest nesting met (a scalar: 0, {}: 1) */

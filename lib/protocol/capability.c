@@ -168,8 +168,8 @@ struct mx_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_code *code; /* NULL: the patterns are asked one by one instead */
-    bool
-        rule6; /* some grant does not cover dotted contexts, of which the program knows nothing */
+    /* Some grant does not cover dotted contexts, of which the program knows nothing. */
+    bool rule6;
 };
 
 static void add_grant(struct mcpx_text *text, const struct mcpx_capset *set, size_t index)

@@ -16,8 +16,8 @@ struct mcpx_capset {
     size_t grant_count;
     size_t deny_count;
     struct mcpx_grant *grants; /* as they were given, `grant_count` of them */
-    struct mx_pattern
-        *patterns; /* the grants' patterns in the same order, then the denials' */
+    /* The grants' patterns in the same order, then the denials'. */
+    struct mx_pattern *patterns;
     struct mx_matcher *matcher;
     /* This set's number among those whose verdicts are remembered; 0 where asking again costs
      * no more than remembering. */

@@ -13,10 +13,10 @@ struct mx_pattern {
     struct mcpx_kind parts; /* type, method, context, with their "*" */
     /* The last byte is "*" and stands in type or method: it covers all that follows. */
     bool final_star;
-    bool
-        context_any; /* the context is nothing but "*": it covers a kind without context too */
-    bool
-        context_stars; /* the context holds "*" among other bytes: it covers no dotted context */
+    /* The context is nothing but "*": it covers a kind without context too. */
+    bool context_any;
+    /* The context holds "*" among other bytes: it covers no dotted context. */
+    bool context_stars;
 };
 
 /**

@@ -154,8 +154,8 @@ struct mx_document {
     struct mx_tree tree;
     /* For each node: the resource that it belongs to if it is a schema, else MX_NONE. */
     uint32_t *resource_of;
-    uint32_t
-        *unit_of; /* for each node: room for the number of its subschema, at first MX_NONE */
+    /* For each node: room for the number of its subschema, at first MX_NONE. */
+    uint32_t *unit_of;
     struct mcpx_slice uri; /* where it comes from */
     bool builtin;          /* its schemas are known to be good */
 };

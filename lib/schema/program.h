@@ -70,11 +70,11 @@ enum mx_class {
 struct mx_unit {
     uint32_t begin;    /* its first check */
     uint32_t resource; /* schema resource that it belongs to */
-    uint8_t
-        end[MX_CLASS_COUNT]; /* behind the last check of each class, counted from `begin` */
-    uint8_t types;           /* of the values that it takes; others are refused */
-    bool never;              /* the schema `false` */
-    bool unevaluated;        /* some of its checks ask what others have looked at */
+    /* Behind the last check of each class, counted from `begin`. */
+    uint8_t end[MX_CLASS_COUNT];
+    uint8_t types;    /* of the values that it takes; others are refused */
+    bool never;       /* the schema `false` */
+    bool unevaluated; /* some of its checks ask what others have looked at */
 };
 
 /** Subschemas that a name may dynamically lead to: one for each resource that has it. */

@@ -25,8 +25,8 @@ struct mx_run {
     const struct mx_tree *tree; /* what is judged; not ambiguous */
     struct mx_arena *scratch;   /* memory, given back as it is no longer needed */
     struct mx_regex_matcher **matcher;
-    struct mx_findings
-        *findings; /* where errors are listed; NULL where only the verdict matters */
+    /* Where errors are listed; NULL where only the verdict matters. */
+    struct mx_findings *findings;
     const struct mx_action *lead; /* keyword by which the value at hand was reached */
     struct mx_seen *seen;         /* asked for by a subschema of the value at hand, or NULL */
     int64_t steps;

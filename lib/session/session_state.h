@@ -169,8 +169,8 @@ struct mx_event {
     struct mx_block *block;     /* text with the envelope; NULL when there is none */
     struct mcpx_slice envelope; /* its extent in the block */
     bool has_rpc;               /* its payload is a JSON-RPC message that fits its kind */
-    bool
-        own_is_correlation; /* `own` is NULL here, and the event's `own` is its correlation_id */
+    /* `own` is NULL here, and the event's `own` is its correlation_id. */
+    bool own_is_correlation;
     enum mx_proposal_id proposal;
     struct mx_own *own; /* the envelope of ours it is about, a reference; NULL = none */
     char *words;        /* the bytes of slices, in one piece of memory; or NULL */
@@ -202,8 +202,8 @@ struct mcpx_session {
     bool starved;
     int64_t mono_ms;    /* the time of the last call */
     int64_t connect_at; /* mono_ms of the next attempt; meaningless unless offline */
-    int64_t
-        welcome_ms; /* mono_ms of this connection's first welcome; meaningless unless joined */
+    /* mono_ms of this connection's first welcome; meaningless unless joined. */
+    int64_t welcome_ms;
     /* The connection was lost for its token's sake, and no attempt was made since. */
     bool wants_token;
     unsigned failures; /* how many connections in a row were no success */

@@ -51,8 +51,8 @@ struct mx_frames {
     size_t max;
     bool keep_raw;    /* `raw` is wanted */
     size_t keep_size; /* a buffer that has grown beyond this is given back after its message */
-    size_t
-        crumbs; /* counts frames that cost more than they carry; the caller may set it back */
+    /* Counts frames that cost more than they carry; the caller may set it back. */
+    size_t crumbs;
 
     /* private: the frame being read */
     const unsigned char *fed, *fed_begin, *fed_end;

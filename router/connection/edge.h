@@ -15,8 +15,8 @@
 
 /** Participants that were upgraded and are not in their topic yet (guests.h). */
 struct guests {
-    struct link
-        joining; /* their join is not stored yet; in the order in which it was accepted */
+    /* Their join is not stored yet; in the order in which it was accepted. */
+    struct link joining;
     struct mx_holders waiting; /* how many of each participant wait to be let in */
 };
 

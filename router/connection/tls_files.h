@@ -16,9 +16,9 @@ struct ssl_ctx_st;
 
 /** What the files say. */
 struct tls_files {
-    struct ssl_ctx_st
-        *context;    /* owned; each connection holds on to the one that it began with */
-    int64_t until_s; /* when the certificate ends, in seconds since 1970 */
+    /* Owned; each connection holds on to the one that it began with. */
+    struct ssl_ctx_st *context;
+    int64_t until_s;           /* when the certificate ends, in seconds since 1970 */
     struct revocation revoked; /* certificates of clients */
 };
 

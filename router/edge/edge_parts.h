@@ -85,8 +85,8 @@ struct certificate {
     /* Id of the participant; empty when it stands for nobody, absent when there is none; lent
      * by `shown`. */
     struct mcpx_slice named;
-    struct mcpx_text
-        shown; /* its names as tls.client_names would have them, separated by spaces */
+    /* Its names as tls.client_names would have them, separated by spaces. */
+    struct mcpx_text shown;
 };
 
 /**

@@ -15,9 +15,9 @@ enum http_method { HTTP_GET = 1, HTTP_POST = 2, HTTP_DELETE = 4 };
 
 /** An answer. Zero-initialised it is `200` with an empty JSON body. */
 struct http_reply {
-    enum mcpx_err
-        err;    /* not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored */
-    int status; /* of a problem, set after http_reply_fail; 0 = the one of `err` */
+    /* Not MCPX_OK: the answer is a problem (RFC 9457) and `body` is ignored. */
+    enum mcpx_err err;
+    int status;            /* of a problem, set after http_reply_fail; 0 = the one of `err` */
     const char *header;    /* borrowed; one more header line with its CRLF; NULL = none */
     const char *type;      /* media type of `body`; NULL = application/json */
     struct mcpx_text body; /* owned */
@@ -30,8 +30,8 @@ struct http_reply {
     const char *reasons[2];
     unsigned allow; /* when not 0: the methods of the path, for `Allow` */
     bool preflight; /* answers a CORS preflight: status 204 with Access-Control-Allow-* */
-    struct mcpx_slice
-        origin;      /* borrowed; an allowed origin, told that it may read the answer */
+    /* Borrowed; an allowed origin, told that it may read the answer. */
+    struct mcpx_slice origin;
     bool head;       /* the method is HEAD: everything but the body */
     bool reload;     /* the answer is what becomes of a reload (http_answer) */
     int64_t wait_ms; /* with 429: when to ask again; 0 = soon */

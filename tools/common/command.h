@@ -93,8 +93,8 @@ struct option_word {
 /** A command line after it was read. Words are lent by argv. */
 struct arguments {
     const struct command *command;
-    bool
-        help; /* "--help" or "-h" was given as an option; nothing after it was read or checked */
+    /* "--help" or "-h" was given as an option; nothing after it was read or checked. */
+    bool help;
     const char *operands[WORDS_MAX];
     size_t operand_count;
     struct option_word options[WORDS_MAX];

@@ -41,9 +41,9 @@ struct connection {
     struct mcpx_client_config client;
     /* The participant that --as or the context named; NULL when the token decides. */
     const char *as;
-    const char
-        *token_file; /* where the token stands, when it can be read there again; else NULL */
-    char *api;       /* address of the HTTP API, for struct http_call */
+    /* Where the token stands, when it can be read there again; else NULL. */
+    const char *token_file;
+    char *api; /* address of the HTTP API, for struct http_call */
     char *token;
     char url_from[96];
     const char *context; /* name of the context that is used; NULL when there is none */

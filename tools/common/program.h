@@ -38,8 +38,8 @@ struct program {
     const char *const *groups;
     const struct note_row *examples; /* lines as typed and printed; may be NULL */
     const char *see_also;            /* other manuals: "mcpxctl 1, mcpx-router 8" */
-    const struct operand_row
-        *operands; /* those for which completion offers words; may be NULL */
+    /* Those for which completion offers words; may be NULL. */
+    const struct operand_row *operands;
     /* Appends what exists of a type, VALUE_PARTICIPANT or one below it, one per line: the word,
      * a tab, what it is. `line` is what was typed before. NULL = offers nothing. */
     void (*offer)(const struct arguments *line, enum value_type type, struct mcpx_text *out);

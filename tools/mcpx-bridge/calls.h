@@ -67,8 +67,8 @@ struct bridge_call {
     /* It is between the two doors of its terms; NULL: it is not, or there are none. */
     struct mcpx_call *admitted;
     int64_t about; /* number of the call that a question is about */
-    bool
-        written; /* the server has it; until then `payload` waits for the server to be ready */
+    /* The server has it; until then `payload` waits for the server to be ready. */
+    bool written;
     bool was_asked;      /* the server has asked somebody about it since it was due last */
     bool is_turned_away; /* it was refused as it came */
     bool modern;         /* the client spoke 2026-07-28 */

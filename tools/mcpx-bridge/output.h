@@ -66,8 +66,8 @@ struct bridge_row {
     struct mcpx_text taken;        /* a text of the action that is the row's own; private */
     bool is_substitute; /* RESPOND: it stands for an answer that could not be sent */
     bool is_notice;     /* SEND: a notification of the server */
-    bool
-        is_again; /* SEND: one by which receivers are to look again, at a list or a resource */
+    /* SEND: one by which receivers are to look again, at a list or a resource. */
+    bool is_again;
     bool is_given_up; /* a message for which there was no room: it is not sent */
 };
 

@@ -181,8 +181,8 @@ enum { OWED_WELCOME = 1, OWED_JOIN = 2 };
 /** Where a peer is in its topic's log and news (cursor.h). */
 struct cursor {
     uint64_t next; /* serial of the envelope it reads next */
-    uint64_t
-        joined; /* envelopes from this serial on are live traffic, and know it by its seat */
+    /* Envelopes from this serial on are live traffic, and know it by its seat. */
+    uint64_t joined;
     /* Envelopes before it are history: they go out as pages of system/history. */
     uint64_t replay_end;
     bool directed;
@@ -223,8 +223,8 @@ struct peer {
     struct link in_hub;   /* link among all peers, condemned ones included */
     struct link in_tally; /* link among those of its participant */
     struct tally *tally;  /* its participant's; NULL until it is counted there */
-    size_t
-        outbox_counted; /* what of the memory of outbox and join is in the hub's statistics */
+    /* What of the memory of outbox and join is in the hub's statistics. */
+    size_t outbox_counted;
     /* Bytes at the beginning of the outbox that go before the welcome it is owed. */
     size_t welcome_at;
     struct welcome welcome; /* what that welcome says */

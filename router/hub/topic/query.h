@@ -83,8 +83,8 @@ struct page {
     size_t limit; /* at most so many envelopes */
     /* Only envelopes older than the one with this id; absent = no bound. */
     struct mcpx_slice before;
-    struct mcpx_slice
-        after; /* only envelopes newer than the one with this id; absent = no bound */
+    /* Only envelopes newer than the one with this id; absent = no bound. */
+    struct mcpx_slice after;
 };
 
 /** Where a page of history ended. */

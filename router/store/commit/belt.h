@@ -30,8 +30,8 @@ struct oneway {
 
 /** All that waits for a stage, at most BATCH_ITEMS_MAX and BATCH_BYTES_MAX. */
 struct batch {
-    struct link
-        items; /* links of what was put, in order; the stage owns them until belt_answer */
+    /* Links of what was put, in order; the stage owns them until belt_answer. */
+    struct link items;
     /* Links of struct oneway, in order, `behind` from first to first + count; the stage takes
      * them. */
     struct link oneways;

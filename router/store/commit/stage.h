@@ -28,8 +28,8 @@ struct audit_config {
     enum on_full on_full;
     bool payloads;         /* lines hold the envelopes */
     uint64_t rotate_bytes; /* a file that has so many bytes is followed by a new one */
-    int64_t
-        rotate_ms; /* a file that is so old is followed by the next, too; 0 = never, of either */
+    /* A file that is so old is followed by the next, too; 0 = never, of either. */
+    int64_t rotate_ms;
 };
 
 /**
@@ -72,8 +72,8 @@ struct stage_report {
     enum stage_state state; /* as it is now */
     /* Of FULL, FAILED and LOCKED: what the system or the library said; of SLOW: for how long. */
     char reason[200];
-    struct mx_histogram
-        work; /* batches: how long each took until it was on the disk; added up */
+    /* Batches: how long each took until it was on the disk; added up. */
+    struct mx_histogram work;
     struct mx_histogram sizes; /* of the batches; added up */
     uint64_t bytes;            /* that its files have now */
 };

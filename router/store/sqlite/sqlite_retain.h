@@ -26,8 +26,8 @@ struct open_topic {
      * `held`; is_due: not all of them have one. */
     struct mx_holders added;
     uint64_t added_count;
-    struct link
-        changed; /* in the list of those that the transaction at hand changes, or in none */
+    /* In the list of those that the transaction at hand changes, or in none. */
+    struct link changed;
     struct link link;
 };
 
@@ -97,13 +97,13 @@ struct retain {
     int64_t passed;
     int64_t old_to; /* `seq` up to which all entries are old, whatever time they have */
     bool more;      /* retain_young has more to do, as soon as there is time for it */
-    struct mx_holders
-        holders;            /* bytes of each participant's texts, all its instances together */
+    /* Bytes of each participant's texts, all its instances together. */
+    struct mx_holders holders;
     struct mx_holders gone; /* of those, what a deletion at hand takes */
     int64_t uncounted;      /* entries that `held` lacks, about */
     bool took;              /* the transaction at hand has taken from `holders` */
-    bool
-        recount; /* `holders` is not what the database has: such a transaction was rolled back */
+    /* `holders` is not what the database has: such a transaction was rolled back. */
+    bool recount;
     struct sqlite3_stmt *oldest, *forget, *eldest, *purged, *purge, *remove;
     struct sqlite3_stmt *sums, *change, *count_rest, *lessen, *drop, *fullest, *shift;
 };

@@ -64,8 +64,8 @@ struct expose {
     bool joined;
     bool is_away; /* the log says so */
     bool was_joined;
-    int64_t
-        reach_ms; /* until when a topic that was never reached is waited for; 0 = nobody waits */
+    /* Until when a topic that was never reached is waited for; 0 = nobody waits. */
+    int64_t reach_ms;
     bool is_refused;       /* not joined so far, and the router has said why */
     struct mcpx_text away; /* why we are not there */
     struct expose_names names;
@@ -79,8 +79,8 @@ struct expose {
     struct bridge_doors doors;
     struct expose_shelf no_tools; /* of nobody */
     struct bridge_calls asks;     /* of servers */
-    struct mx_buckets
-        answered; /* answers of ours that nobody here has given, per participant */
+    /* Answers of ours that nobody here has given, per participant. */
+    struct mx_buckets answered;
     struct mx_bucket answered_all;
     struct bridge_calls watches;      /* resources: `token` is how the client calls them */
     uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
@@ -105,8 +105,8 @@ struct expose_request {
     bool may_wait; /* it may be put off until the servers are known */
     bool is_over;  /* it is not served any more */
     int list;      /* the list that it is about; -1 = all, or none */
-    struct mcpx_slice
-        payload; /* what the client sent, where `rpc` was made of it; else absent */
+    /* What the client sent, where `rpc` was made of it; else absent. */
+    struct mcpx_slice payload;
     /* Why it is no request, although a call was meant; NULL: it is one. */
     const struct mcpx_fault *fault;
 };

@@ -57,8 +57,8 @@ extern const struct guard_verdict_row {
 
 /** The judge of one connection. */
 struct guard_judge {
-    struct guard_asked
-        *asked; /* the agent's open requests, of all its connections; borrowed */
+    /* The agent's open requests, of all its connections; borrowed. */
+    struct guard_asked *asked;
     /* The agent's participant id, from the router's welcome; empty before it. */
     struct mcpx_text self;
     /* The last message read, for log lines; its `from` and `kind` are absent when it could not
@@ -142,8 +142,8 @@ struct guard_passage;
 
 /** Settings of a passage. */
 struct guard_passage_config {
-    struct guard_asked
-        *asked; /* the agent's open requests, of all its connections; borrowed */
+    /* The agent's open requests, of all its connections; borrowed. */
+    struct guard_asked *asked;
     /* Longest message from the router that is held back to be judged, in bytes. */
     size_t message_max;
     /* Called for every message left out; `judge` has the message. May be NULL. */

@@ -100,18 +100,18 @@ void import_ask_down(struct import *import);
 /** What is known of them. */
 struct import_tools {
     struct mcpx_tools *known; /* those of the last list; NULL before the first one */
-    struct mcpx_tools
-        *coming;         /* those of the pages that came so far; NULL when no list is read */
+    /* Those of the pages that came so far; NULL when no list is read. */
+    struct mcpx_tools *coming;
     bool again;          /* the list changed while it was read */
     size_t pages, bytes; /* of the list that is read */
-    int64_t
-        ends_at; /* mono_ms at which the list has to be whole; INT64_MAX when none is read */
+    /* mono_ms at which the list has to be whole; INT64_MAX when none is read. */
+    int64_t ends_at;
     int64_t due_at; /* mono_ms at which one is read that changes too often; INT64_MAX: none */
     /* `since`, `reads`: how often lists were read since that mono_ms. */
     int64_t since;
     unsigned reads;
-    unsigned
-        in_row; /* lists for which calls have waited and which changed while they were read */
+    /* Lists for which calls have waited and which changed while they were read. */
+    unsigned in_row;
     struct mcpx_text doubts; /* what was said about them last */
 };
 

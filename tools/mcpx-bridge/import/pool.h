@@ -88,8 +88,8 @@ const char *import_pool_outage(const struct import_pool *pool);
 /** Those of one topic. */
 struct import_turns_of {
     struct mx_holders held; /* bytes that wait, by receiver */
-    struct mx_buckets
-        shares; /* what each receiver is sent first: half of what the router takes */
+    /* What each receiver is sent first: half of what the router takes. */
+    struct mx_buckets shares;
     /* `rate`, `sent`: all that the router takes, and what of it is left. */
     struct mx_rate rate;
     struct mx_bucket sent;

@@ -14,8 +14,8 @@ struct entry {
     struct mcpx_slice *to;
     size_t to_count;
     struct mcpx_kind kind;
-    int64_t
-        at_ms; /* `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time */
+    /* `ts` in milliseconds since 1970; -1 when it is absent or no RFC 3339 time. */
+    int64_t at_ms;
     size_t index; /* position in its ledger, oldest first */
 };
 

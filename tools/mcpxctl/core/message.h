@@ -9,8 +9,8 @@
 /** An operation from a command line. */
 struct operation {
     struct mcpx_slice method; /* "tools/call" and so on */
-    struct mcpx_slice
-        name; /* the tool, prompt, uri or task; absent for a method without one */
+    /* The tool, prompt, uri or task; absent for a method without one. */
+    struct mcpx_slice name;
     /* A JSON object: the arguments of a tool or prompt, the params of a method that names
      * nothing; absent = none. */
     struct mcpx_slice argument;

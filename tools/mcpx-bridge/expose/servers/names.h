@@ -90,8 +90,8 @@ struct expose_owner;
 /** A table; zero-initialised, with a key, is empty and ready. */
 struct expose_names {
     struct mx_map_key key; /* nobody who gives names may know it (lib/base/map.h) */
-    bool
-        plain; /* tools and prompts keep their own names where no other participant has the same */
+    /* Tools and prompts keep their own names where no other participant has the same. */
+    bool plain;
     /* Told of a name that was another one before; NULL: nobody is. */
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
