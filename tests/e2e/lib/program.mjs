@@ -133,6 +133,7 @@ export class Program {
 
   /** Sends a signal. */
   kill(signal = 'SIGTERM') {
+    this.isEnding ||= signal === 'SIGTERM';
     this.#child.kill(signal);
   }
 
@@ -147,20 +148,19 @@ export class Program {
     return this.end(ms);
   }
 
-  /** See descendants(). */
+  /** See descendants() and startOf(). */
   static familyOf(pid) {
     return descendants(pid);
   }
 
-  /** See startOf(). */
   static startOf(pid) {
     return startOf(pid);
   }
 
-  /** SIGTERM, then exit code 0 with nothing left behind, or an error with its log. */
+  /** SIGTERM, once; then exit code 0 with nothing left behind, or an error with its log. */
   async stop() {
     const family = descendants(this.pid);
-    if (!this.ended) this.kill();
+    if (!this.ended && !this.isEnding) this.kill();
     const { code, signal, error } = await this.end();
     if (code !== 0) {
       throw new Error(`${this.name} ended with ${error?.message ?? signal ?? code}\n${this.log}`);
