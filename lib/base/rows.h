@@ -11,34 +11,25 @@
 /**
  * Makes room behind `count` rows of `of_one` bytes.
  *
- * rows   from malloc, NULL at first; taken on success
+ * rows   the address of the array: from malloc, NULL at first; perhaps it is moved
  * size   how many there is room for: 0 at first, then 8, doubled each time
  *
- * Gives the array, perhaps in another place; NULL when memory ran out: then all is as it was.
+ * False when memory ran out: then all is as it was.
  */
-static inline void *mx_room(void *rows, size_t count, size_t *size, size_t of_one)
+static inline bool mx_make_room(void *rows, size_t count, size_t *size, size_t of_one)
 {
     size_t wanted = *size ? *size * 2 : 8;
     void *grown;
 
     if (count < *size)
-        return rows;
-    grown = realloc(rows, wanted * of_one);
-    if (grown)
-        *size = wanted;
-    return grown;
-}
-
-/** The same for the array whose address `rows` is. False when memory ran out: all is as it was. */
-static inline bool mx_make_room(void *rows, size_t count, size_t *size, size_t of_one)
-{
-    void *grown;
-
+        return true;
     memcpy(&grown, rows, sizeof grown);
-    grown = mx_room(grown, count, size, of_one);
-    if (grown)
-        memcpy(rows, &grown, sizeof grown);
-    return grown;
+    grown = realloc(grown, wanted * of_one);
+    if (!grown)
+        return false;
+    memcpy(rows, &grown, sizeof grown);
+    *size = wanted;
+    return true;
 }
 
 /** Copies a text to `*room`, and moves that behind it; an absent one stays absent. */

@@ -176,13 +176,8 @@ static char **list_files(DIR *stream, size_t *count)
     size_t room = 0;
 
     while ((entry = readdir(stream)) != NULL) {
-        char **grown = is_name(entry->d_name)
-                           ? (char **)mx_room((void *)names, *count, &room, sizeof *names)
-                           : NULL;
-
-        if (!grown)
+        if (!is_name(entry->d_name) || !mx_make_room(&names, *count, &room, sizeof *names))
             continue;
-        names = grown;
         names[*count] = strdup(entry->d_name);
         *count += names[*count] != NULL;
     }

@@ -7,6 +7,7 @@
 #define MCPX_BRIDGE_BRIDGE_H
 
 #include "lib/base/bucket.h"
+#include "lib/base/rows.h"
 
 #include <mcpx/base.h>
 #include <mcpx/json.h>
@@ -132,17 +133,6 @@ static inline void *bridge_room(size_t size, size_t len, char **at)
 
     *at = room + size;
     return room;
-}
-
-/** Copies a slice to *at and moves *at behind it. An absent slice stays absent. */
-static inline struct mcpx_slice bridge_copy(char **at, struct mcpx_slice slice)
-{
-    struct mcpx_slice copied = {slice.text ? *at : NULL, slice.len};
-
-    if (slice.text)
-        memcpy(*at, slice.text, slice.len);
-    *at += slice.len;
-    return copied;
 }
 
 #endif

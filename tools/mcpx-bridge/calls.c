@@ -5,7 +5,6 @@
  */
 #include "tools/mcpx-bridge/calls.h"
 
-#include "lib/base/rows.h"
 #include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
@@ -52,11 +51,11 @@ static struct bridge_holder *hold_for(struct bridge_calls *calls, struct bridge_
 
     if (holder)
         return holder;
-    calls->holders = mx_room(calls->holders, calls->holder_count, &calls->holder_size,
-                             sizeof(struct bridge_holder *));
+    mx_make_room(&calls->holders, calls->holder_count, &calls->holder_size,
+                 sizeof(struct bridge_holder *));
     holder = bridge_room(sizeof *holder, identity.len, &at);
     holder->topic = who.topic;
-    holder->identity = bridge_copy(&at, identity);
+    holder->identity = mx_keep(&at, identity);
     calls->holders[calls->holder_count++] = holder;
     return holder;
 }
@@ -96,7 +95,7 @@ struct bridge_call *bridge_calls_add(struct bridge_calls *calls,
         len += slices[i]->len;
     call = bridge_room(sizeof *call, len, &at);
     for (size_t i = 0; i < SLICES; i++)
-        *slices[i] = bridge_copy(&at, *slices[i]);
+        *slices[i] = mx_keep(&at, *slices[i]);
     mx_map_reserve(&calls->by_number);
     *call = copy;
     call->number = from->number ? from->number : ++calls->last_number;

@@ -54,11 +54,11 @@ struct bridge_row *bridge_output_add(struct bridge_output *output,
     to = (struct mcpx_slice *)(added + 1);
     at = (char *)(to + draft->to_count);
     for (size_t i = 0; i < TEXTS; i++)
-        *texts[i] = bridge_copy(&at, *texts[i]);
+        *texts[i] = mx_keep(&at, *texts[i]);
     for (size_t i = 0; i < draft->to_count; i++)
-        to[i] = bridge_copy(&at, draft->to[i]);
+        to[i] = mx_keep(&at, draft->to[i]);
     draft->to = to;
-    draft->type = bridge_copy(&at, type).text;
+    draft->type = mx_keep(&at, type).text;
     *at = '\0';
     *added = copy;
     bridge_output_append(output, added);

@@ -125,8 +125,8 @@ static struct difference_group *known_group(const struct comparison *comparison,
 static void add_group(struct comparison *comparison, uint64_t hash,
                       struct difference_group *group)
 {
-    comparison->groups = mx_room(comparison->groups, comparison->group_count,
-                                 &comparison->room, sizeof *comparison->groups);
+    mx_make_room(&comparison->groups, comparison->group_count, &comparison->room,
+                 sizeof *comparison->groups);
     mx_map_reserve(&comparison->known);
     comparison->bytes += sizeof *group + group->text.len + group->example.len;
     comparison->groups[comparison->group_count] = *group;

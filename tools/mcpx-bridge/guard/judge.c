@@ -94,13 +94,13 @@ static struct entry *entry_new(struct mcpx_slice self, const struct mcpx_envelop
     entry = malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + texts);
     at = (char *)(entry->to + envelope->to_count);
     entry->hash = hash_of(envelope->id);
-    entry->self = bridge_copy(&at, self);
-    entry->id = bridge_copy(&at, envelope->id);
-    entry->method = bridge_copy(&at, envelope->kind.method);
-    entry->context = bridge_copy(&at, context);
+    entry->self = mx_keep(&at, self);
+    entry->id = mx_keep(&at, envelope->id);
+    entry->method = mx_keep(&at, envelope->kind.method);
+    entry->context = mx_keep(&at, context);
     entry->to_count = envelope->to_count;
     for (size_t i = 0; i < envelope->to_count; i++)
-        entry->to[i] = bridge_copy(&at, envelope->to[i]);
+        entry->to[i] = mx_keep(&at, envelope->to[i]);
     return entry;
 }
 

@@ -67,10 +67,10 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bri
         return true;
     if (!has_room(subs, who))
         return false;
-    subs->rows = mx_room(subs->rows, subs->count, &subs->size, sizeof(struct import_sub *));
+    mx_make_room(&subs->rows, subs->count, &subs->size, sizeof(struct import_sub *));
     sub = bridge_room(sizeof *sub, uri.len + who.id.len, &text);
-    sub->uri = bridge_copy(&text, uri);
-    sub->who = (struct bridge_who){who.topic, bridge_copy(&text, who.id)};
+    sub->uri = mx_keep(&text, uri);
+    sub->who = (struct bridge_who){who.topic, mx_keep(&text, who.id)};
     memmove(&subs->rows[at + 1], &subs->rows[at], (subs->count - at) * sizeof *subs->rows);
     subs->rows[at] = sub;
     subs->count++;

@@ -86,7 +86,7 @@ static struct import_turn *open_queue(struct import_turns_of *turns,
     char *at;
     struct import_turn *turn = bridge_room(sizeof *turn, receiver.len, &at);
 
-    turn->receiver = bridge_copy(&at, receiver);
+    turn->receiver = mx_keep(&at, receiver);
     turn->next = turns->last ? turns->last->next : turn;
     if (turns->last)
         turns->last->next = turn;

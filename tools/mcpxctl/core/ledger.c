@@ -16,17 +16,6 @@
 
 #define SENTENCE(constant, name, sentence) [constant] = (sentence),
 
-/* Copies the bytes behind those that are there already. */
-static struct mcpx_slice keep(char **free_at, struct mcpx_slice text)
-{
-    struct mcpx_slice copy = {text.text ? *free_at : NULL, text.len};
-
-    if (text.text && text.len > 0)
-        memcpy(*free_at, text.text, text.len);
-    *free_at += text.len;
-    return copy;
-}
-
 static size_t size_of(const struct mcpx_envelope *envelope)
 {
     size_t size = sizeof(struct entry) + envelope->to_count * sizeof(struct mcpx_slice);
@@ -46,19 +35,19 @@ struct entry *entry_copy(const struct mcpx_envelope *envelope)
     *entry =
         (struct entry){.to = (struct mcpx_slice *)(entry + 1), .to_count = envelope->to_count};
     free_at = (char *)(entry->to + entry->to_count);
-    entry->text = keep(&free_at, envelope->text);
+    entry->text = mx_keep(&free_at, envelope->text);
     entry->payload = (struct mcpx_slice){
         entry->text.text + (envelope->payload.text - envelope->text.text),
         envelope->payload.len,
     };
-    entry->id = keep(&free_at, envelope->id);
-    entry->ts = keep(&free_at, envelope->ts);
-    entry->from = keep(&free_at, envelope->from);
-    entry->correlation_id = keep(&free_at, envelope->correlation_id);
+    entry->id = mx_keep(&free_at, envelope->id);
+    entry->ts = mx_keep(&free_at, envelope->ts);
+    entry->from = mx_keep(&free_at, envelope->from);
+    entry->correlation_id = mx_keep(&free_at, envelope->correlation_id);
     for (size_t i = 0; i < entry->to_count; i++)
-        entry->to[i] = keep(&free_at, envelope->to[i]);
+        entry->to[i] = mx_keep(&free_at, envelope->to[i]);
     /* It was parsed once already, so it parses. */
-    mcpx_kind_parse(keep(&free_at, envelope->kind.text), &entry->kind, NULL);
+    mcpx_kind_parse(mx_keep(&free_at, envelope->kind.text), &entry->kind, NULL);
     entry->at_ms = time_read(entry->ts);
     return entry;
 }
@@ -117,8 +106,7 @@ void ledger_fini(struct ledger *ledger)
 
 void ledger_add(struct ledger *ledger, struct entry *entry)
 {
-    ledger->entries =
-        mx_room(ledger->entries, ledger->count, &ledger->size, sizeof(struct entry *));
+    mx_make_room(&ledger->entries, ledger->count, &ledger->size, sizeof(struct entry *));
     ledger->entries[ledger->count++] = entry;
 }
 

@@ -65,8 +65,8 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
     struct expose_seat *seat = calloc(1, sizeof *seat);
 
     mcpx_text_slice(&seat->id, participant);
-    catalog->seats =
-        mx_room(catalog->seats, catalog->count, &catalog->size, sizeof(struct expose_seat *));
+    mx_make_room(&catalog->seats, catalog->count, &catalog->size,
+                 sizeof(struct expose_seat *));
     memmove(catalog->seats + at + 1, catalog->seats + at,
             (catalog->count - at) * sizeof *catalog->seats);
     catalog->seats[at] = seat;
