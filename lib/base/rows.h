@@ -1,10 +1,11 @@
 /*
- * rows.h - arrays that grow, sorted ones that are searched, and texts in one piece of memory.
+ * rows.h - arrays that grow, sorted ones that are searched, texts in one piece of memory, and texts
+ * that are emptied from the front.
  */
 #ifndef MX_ROWS_H
 #define MX_ROWS_H
 
-#include <mcpx/base.h>
+#include <mcpx/text.h>
 
 #include <stdlib.h>
 
@@ -42,6 +43,18 @@ static inline struct mcpx_slice mx_keep(char **room, struct mcpx_slice text)
     memcpy(*room, text.text, text.len);
     *room += text.len;
     return copy;
+}
+
+/** Forgets the first `*gone` bytes of a text once they are half of it; then `*gone` is 0. */
+static inline void mx_forget(struct mcpx_text *text, size_t *gone)
+{
+    size_t left = text->len - *gone;
+
+    if (!*gone || left > *gone)
+        return;
+    memmove(text->text, text->text + *gone, left + 1); /* with its NUL */
+    text->len = left;
+    *gone = 0;
 }
 
 /**

@@ -11,6 +11,7 @@
  */
 #include "lib/edge/child_state.h"
 
+#include "lib/base/rows.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
@@ -191,15 +192,9 @@ static void on_writable(uv_poll_t *poll, int status, int events)
 static void forget_written(struct mcpx_child *child)
 {
     struct mcpx_text *queue = &child->queue;
-    size_t left = queue->len - child->written;
 
-    if (left && child->written < queue->len / 2)
-        return;
-    if (left)
-        memmove(queue->text, queue->text + child->written, left);
-    child->written = 0;
-    queue->len = left;
-    if (!left && queue->size > QUEUE_KEPT)
+    mx_forget(queue, &child->written);
+    if (!queue->len && queue->size > QUEUE_KEPT)
         mcpx_text_fini(queue);
 }
 

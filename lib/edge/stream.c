@@ -10,6 +10,8 @@
  */
 #include "lib/edge/stream.h"
 
+#include "lib/base/rows.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -27,7 +29,6 @@ struct mx_socket {
     uv_poll_t poll;
     struct mx_stream *stream;
     int fd, events;
-    char bytes[READ_MAX];
 };
 
 /* A question to the resolver cannot be taken back, so it lives by itself until it is answered. */
@@ -201,7 +202,8 @@ static void go_on_writing(struct mx_stream *stream)
     if (rest->len)
         stream->rest_at +=
             send_now(stream, rest->text + stream->rest_at, rest->len - stream->rest_at);
-    if (stream->rest_at < rest->len && !stream->is_cut)
+    mx_forget(rest, &stream->rest_at);
+    if (rest->len && !stream->is_cut)
         return;
     mcpx_text_fini(rest);
     stream->rest_at = 0;
@@ -260,7 +262,8 @@ static void open_records(struct mx_socket *socket, const char *bytes, size_t len
 static void go_on_reading(struct mx_socket *socket)
 {
     struct mx_stream *stream = socket->stream;
-    ssize_t len = recv(socket->fd, socket->bytes, READ_MAX, MSG_DONTWAIT);
+    char bytes[READ_MAX];
+    ssize_t len = recv(socket->fd, bytes, sizeof bytes, MSG_DONTWAIT);
 
     if (len < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -269,9 +272,9 @@ static void go_on_reading(struct mx_socket *socket)
     else if (len == 0)
         end(stream);
     else if (stream->tls)
-        open_records(socket, socket->bytes, (size_t)len);
+        open_records(socket, bytes, (size_t)len);
     else
-        stream->calls->bytes(stream, (struct mcpx_slice){socket->bytes, (size_t)len});
+        stream->calls->bytes(stream, (struct mcpx_slice){bytes, (size_t)len});
 }
 
 void mx_stream_read(struct mx_stream *stream, bool wanted)
@@ -300,8 +303,12 @@ int mx_stream_accept(struct mx_stream *stream, uv_tcp_t *listener,
     if (!err && (fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
         err = -errno;
     uv_close((uv_handle_t *)taken, on_closed);
-    stream->is_connected = stream->is_open = !err;
-    return err ? err : attach(stream, fd);
+    if (err)
+        return err;
+    stream->is_connected = stream->is_open = true;
+    err = attach(stream, fd);
+    stream->is_open = !err;
+    return err;
 }
 
 static int dial(struct mx_stream *stream, const struct addrinfo *at)
