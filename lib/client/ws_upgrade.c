@@ -10,9 +10,8 @@
 
 #include <mcpx/json.h>
 #include <openssl/evp.h>
-#include <stdio.h>
 
-enum { BODY_MAX = 16384, BODY_DEPTH = 16, NONCE_LEN = 16, SHA1_LEN = 20 };
+enum { BODY_MAX = 16384, BODY_DEPTH = 16, NONCE_LEN = 16 };
 
 void mx_upgrade_fini(struct mx_upgrade *upgrade)
 {
@@ -27,15 +26,12 @@ void mx_upgrade_ask(struct mx_upgrade *upgrade, const struct mcpx_text *target,
                     const struct mcpx_text *host, const struct mcpx_text *token,
                     struct mcpx_text *out)
 {
-    unsigned char nonce[NONCE_LEN], digest[EVP_MAX_MD_SIZE];
-    char key[MX_ACCEPT_SIZE], salted[3 * MX_ACCEPT_SIZE];
-    int len;
+    unsigned char nonce[NONCE_LEN];
+    char key[MX_KEY_LEN + 1];
 
     mx_chance_fill(NULL, nonce, sizeof nonce);
     EVP_EncodeBlock((unsigned char *)key, nonce, sizeof nonce);
-    len = snprintf(salted, sizeof salted, "%s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key);
-    EVP_Digest(salted, (size_t)len, digest, NULL, EVP_sha1(), NULL);
-    EVP_EncodeBlock((unsigned char *)upgrade->accept, digest, SHA1_LEN);
+    (void)mx_websocket_accept(mcpx_slice_of(key), upgrade->accept); /* else none fits */
     mx_format(out,
               "GET %s HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n%s\r\n",
@@ -82,18 +78,12 @@ static bool is_granted(const struct mx_upgrade *upgrade, const struct mx_http_he
 
 static enum mx_upgrade_step take_body(struct mx_upgrade *upgrade, struct mcpx_slice bytes)
 {
-    struct mcpx_text *body = &upgrade->body;
-    size_t left = (size_t)upgrade->body_max - body->len;
-    bool is_whole;
+    const struct mx_http_fault *fault =
+        mx_http_chunks_take(&upgrade->chunks, &bytes, &upgrade->body);
 
-    if (upgrade->is_chunked) {
-        is_whole = mx_http_chunks_take(&upgrade->chunks, &bytes, body) ||
-                   upgrade->chunks.is_done || body->len > BODY_MAX;
-    } else {
-        mcpx_text_add(body, bytes.text, bytes.len < left ? bytes.len : left);
-        is_whole = body->len == upgrade->body_max;
-    }
-    return is_whole ? read_refusal(upgrade) : MX_UPGRADE_MORE;
+    return fault || upgrade->chunks.is_done || upgrade->body.len > BODY_MAX
+               ? read_refusal(upgrade)
+               : MX_UPGRADE_MORE;
 }
 
 static enum mx_upgrade_step take_head(struct mx_upgrade *upgrade, struct mcpx_slice bytes,
@@ -115,10 +105,11 @@ static enum mx_upgrade_step take_head(struct mx_upgrade *upgrade, struct mcpx_sl
         return MX_UPGRADE_GRANTED;
     }
     upgrade->status = head.status;
-    upgrade->is_chunked = mx_http_is(&head, "transfer-encoding", "chunked");
-    upgrade->body_max = BODY_MAX;
+    head.is_chunked = mx_http_is(&head, "transfer-encoding", "chunked");
+    head.length = BODY_MAX;
     if (mx_http_find(&head, "content-length", &value))
-        (void)mx_decimal_read(value, BODY_MAX, &upgrade->body_max);
+        (void)mx_decimal_read(value, BODY_MAX, &head.length);
+    upgrade->chunks = mx_http_body(&head);
     return take_body(upgrade, left);
 }
 

@@ -5,6 +5,7 @@
 #ifndef EDGE_WS_WIRE_H
 #define EDGE_WS_WIRE_H
 
+#include "lib/json/digest.h"
 #include "lib/wire/http_head.h"
 #include <mcpx/client.h>
 
@@ -50,9 +51,6 @@ struct mx_join {
 void mx_url_add_target(struct mcpx_text *out, const struct mx_address *address,
                        const struct mx_join *join);
 
-/** A base64 of 20 bytes, and some. */
-enum { MX_ACCEPT_SIZE = 32 };
-
 /** A WebSocket that is asked for, without a socket. Zero-initialised is ready. */
 struct mx_upgrade {
     int status;              /* of an answer that refuses it, once its head has come */
@@ -62,11 +60,9 @@ struct mx_upgrade {
     struct mcpx_slice left;
 
     /* private */
-    char accept[MX_ACCEPT_SIZE]; /* what the answer has to say */
+    char accept[MX_ACCEPT_LEN + 1]; /* what the answer has to say */
     struct mx_http_scan scan;
     struct mx_http_chunks chunks;
-    bool is_chunked;
-    uint64_t body_max;
     struct mcpx_text in, body;
 };
 

@@ -174,6 +174,20 @@ bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES])
     return digest(EVP_sha1(), bytes, out);
 }
 
+bool mx_websocket_accept(struct mcpx_slice key, char out[MX_ACCEPT_LEN + 1])
+{
+    static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+    char salted[MX_KEY_LEN + sizeof guid - 1];
+    unsigned char sum[MX_SHA1_BYTES];
+
+    memcpy(salted, key.text, MX_KEY_LEN);
+    memcpy(salted + MX_KEY_LEN, guid, sizeof guid - 1);
+    if (!mx_sha1((struct mcpx_slice){salted, sizeof salted}, sum))
+        return false;
+    EVP_EncodeBlock((unsigned char *)out, sum, sizeof sum);
+    return true;
+}
+
 enum mcpx_err mcpx_digest_bytes(struct mcpx_slice bytes, char out[MCPX_SHA256_LEN + 1])
 {
     unsigned char sum[MX_SHA256_BYTES];

@@ -7,13 +7,19 @@
 #include "lib/json/tree.h"
 #include <mcpx/digest.h>
 
-enum { MX_SHA256_BYTES = 32, MX_SHA1_BYTES = 20 };
+enum { MX_SHA256_BYTES = 32, MX_SHA1_BYTES = 20, MX_KEY_LEN = 24, MX_ACCEPT_LEN = 28 };
 
 /** The SHA-256 of bytes. Returns false when memory runs out. */
 bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES]);
 
 /** The SHA-1 of bytes, of which UUIDs of version 5 are made. Returns false when memory runs out. */
 bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
+
+/**
+ * The Sec-WebSocket-Accept that answers a Sec-WebSocket-Key of MX_KEY_LEN bytes, and a NUL. RFC 6455
+ * section 4.2.2. Returns false when memory runs out.
+ */
+bool mx_websocket_accept(struct mcpx_slice key, char out[MX_ACCEPT_LEN + 1]);
 
 /**
  * Appends the canonical form (mcpx/digest.h) of a value in which nothing is ambiguous. Memory

@@ -5,14 +5,14 @@
  */
 #include "router/edge/edge_parts.h"
 
-#include "lib/base/scoped.h"
+#include "lib/json/digest.h"
+#include "lib/json/json_write.h"
 #include "router/api/api.h"
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
 #include "router/hub/log/log.h"
 
-#include <libwebsockets.h>
 #include <stdlib.h>
 
 /* The connection's waiter is part of it. */
@@ -231,8 +231,6 @@ static bool add(struct connection *connection, struct grant *grant,
  * comes before that is decided.
  */
 
-enum { KEY_LEN = 24, DIGEST_LEN = 20, ACCEPT_SIZE = 32 };
-
 static const struct mx_http_fault bad_version = {
     426, "Sec-WebSocket-Version has to be 13",
     "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"};
@@ -253,9 +251,10 @@ static bool is_key(struct mcpx_slice key)
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-    if (key.len != KEY_LEN || key.text[KEY_LEN - 1] != '=' || key.text[KEY_LEN - 2] != '=')
+    if (key.len != MX_KEY_LEN || key.text[MX_KEY_LEN - 1] != '=' ||
+        key.text[MX_KEY_LEN - 2] != '=')
         return false;
-    for (size_t i = 0; i < KEY_LEN - 2; i++)
+    for (size_t i = 0; i < MX_KEY_LEN - 2; i++)
         if (!key.text[i] || !strchr(digits, key.text[i]))
             return false;
     return true;
@@ -282,29 +281,19 @@ static const struct mx_http_fault *judge(const struct mx_http_head *head)
     return NULL;
 }
 
-/* RFC 6455 section 4.2.2. */
-static void write_accept(struct mcpx_slice key, struct mcpx_text *out)
-{
-    static const char guid[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-    unsigned char joined[KEY_LEN + sizeof guid - 1], digest[DIGEST_LEN];
-    char text[ACCEPT_SIZE];
-
-    memcpy(joined, key.text, KEY_LEN);
-    memcpy(joined + KEY_LEN, guid, sizeof guid - 1);
-    lws_SHA1(joined, sizeof joined, digest);
-    lws_b64_encode_string((const char *)digest, DIGEST_LEN, text, sizeof text);
-    mcpx_text_puts(out, text);
-}
-
 static bool write_switch(struct connection *connection, const struct mx_http_head *head)
 {
     mx_scoped_text answer = {0};
+    char accept[MX_ACCEPT_LEN + 1];
     struct mcpx_slice key;
 
     mx_http_find(head, "sec-websocket-key", &key);
-    mcpx_text_puts(&answer, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
-                            "Connection: Upgrade\r\nSec-WebSocket-Accept: ");
-    write_accept(key, &answer);
+    if (!mx_websocket_accept(key, accept))
+        return false;
+    mx_format(&answer,
+              "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n"
+              "Connection: Upgrade\r\nSec-WebSocket-Accept: %s",
+              accept);
     if (mx_http_lists(head, "sec-websocket-protocol", "mcpx"))
         mcpx_text_puts(&answer, "\r\nSec-WebSocket-Protocol: mcpx");
     mcpx_text_puts(&answer, "\r\n\r\n");
