@@ -42,7 +42,7 @@ static inline bool mx_percent_is_unreserved(char byte)
 /** The value of a hexadecimal digit; -1 for any other byte. */
 static inline int mx_hex_digit(char byte)
 {
-    if (byte >= '0' && byte <= '9')
+    if (mx_is_digit(byte))
         return byte - '0';
     if (byte >= 'a' && byte <= 'f')
         return byte - 'a' + 10;

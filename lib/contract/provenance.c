@@ -380,8 +380,8 @@ static bool has_form(struct mcpx_slice text)
     if (text.len < len)
         return false;
     for (size_t i = 0; i < len; i++) {
-        bool is_digit = (text.text[i] >= '0' && text.text[i] <= '9') ||
-                        (text.text[i] >= 'a' && text.text[i] <= 'f');
+        bool is_digit =
+            mx_is_digit(text.text[i]) || (text.text[i] >= 'a' && text.text[i] <= 'f');
 
         if (traceparent_form[i] == 'x' ? !is_digit : text.text[i] != '-')
             return false;

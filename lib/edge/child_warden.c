@@ -22,6 +22,8 @@
 #define _GNU_SOURCE /* _Fork, pipe2, syscall, SYS_getdents64, O_DIRECTORY, memmem */
 #include "lib/edge/child_state.h"
 
+#include "lib/base/digits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -92,7 +94,7 @@ static const char *read_number(const char *at, pid_t *number)
         at++;
     negative = *at == '-';
     at += negative;
-    for (*number = 0; *at >= '0' && *at <= '9'; at++)
+    for (*number = 0; mx_is_digit(*at); at++)
         *number = *number * 10 + (*at - '0');
     if (negative)
         *number = -*number;

@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE /* flock */
 #include "lib/edge/journal.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
 #include "lib/edge/alarm.h"
@@ -84,10 +85,10 @@ static bool is_name(const char *name)
     size_t at = 0;
 
     for (; shape[at]; at++) {
-        if (shape[at] == '0' ? name[at] < '0' || name[at] > '9' : name[at] != shape[at])
+        if (shape[at] == '0' ? !mx_is_digit(name[at]) : name[at] != shape[at])
             return false;
     }
-    if (name[at] < '0' || name[at] > '9')
+    if (!mx_is_digit(name[at]))
         return false;
     at += strspn(name + at, "0123456789");
     return strcmp(name + at, ".jsonl") == 0;

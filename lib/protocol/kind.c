@@ -76,10 +76,8 @@ static const char bad_pattern_byte[] =
 
 static bool is_segment_byte(char byte, bool stars)
 {
-    if ((byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-        (byte >= '0' && byte <= '9'))
-        return true;
-    return byte == '_' || byte == '.' || byte == '-' || byte == '$' || (stars && byte == '*');
+    return mx_is_letter(byte) || mx_is_digit(byte) || byte == '_' || byte == '.' ||
+           byte == '-' || byte == '$' || (stars && byte == '*');
 }
 
 static bool is_dots(struct mcpx_slice segment)
@@ -312,7 +310,7 @@ static size_t suffix_len(struct mcpx_slice id)
 {
     size_t len = id.len;
 
-    while (len > 0 && id.text[len - 1] >= '0' && id.text[len - 1] <= '9')
+    while (len > 0 && mx_is_digit(id.text[len - 1]))
         len--;
     return len > 0 && len < id.len && id.text[len - 1] == '~' ? id.len - len + 1 : 0;
 }

@@ -16,6 +16,7 @@
  */
 #include "lib/protocol/pattern.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/match.h"
 #include "lib/json/json_write.h"
 #include "lib/protocol/grammar.h"
@@ -220,8 +221,7 @@ const char *mcpx_pattern_hint(struct mcpx_slice pattern)
 
 static bool is_plain(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_';
+    return mx_is_letter(byte) || mx_is_digit(byte) || byte == '_';
 }
 
 static void put_literal(struct mcpx_text *out, struct mcpx_slice literal)

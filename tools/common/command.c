@@ -5,6 +5,7 @@
  */
 #include "tools/common/command.h"
 
+#include "lib/base/digits.h"
 #include "lib/edge/outlet.h"
 #include "tools/common/nearest.h"
 #include "tools/common/program.h"
@@ -178,7 +179,7 @@ static bool read_decimal(const char *text, size_t places, int64_t *out, const ch
             point = true;
             continue;
         }
-        if (*text < '0' || *text > '9' || (point && places == 0))
+        if (!mx_is_digit(*text) || (point && places == 0))
             break;
         number = number * 10 + (*text - '0');
         digit = true;

@@ -3,6 +3,7 @@
  * section above rows, or unknown. This step checks and stores single values only. Checks across
  * profiles, participants and keys come later, when every value is known to have the right type.
  */
+#include "lib/base/digits.h"
 #include "lib/base/scoped.h"
 #include "lib/edge/file.h"
 #include "lib/json/decisive.h"
@@ -220,7 +221,7 @@ static json_t *integer_of(const char *text)
 
     errno = 0;
     number = strtoll(text, &end, 10);
-    if (errno || *end || (*text != '-' && (*text < '0' || *text > '9')))
+    if (errno || *end || (*text != '-' && !mx_is_digit(*text)))
         return json_string(text);
     return json_integer(number);
 }
