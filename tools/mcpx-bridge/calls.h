@@ -46,11 +46,7 @@ struct bridge_holder {
  * params        raw, as they are sent
  * came_in       id of the envelope it came in
  * fulfils       id of the proposal it fulfils
- *
- * Of an import:
- *
- * Of an expose:
- * stage, list   as enum expose_stage, enum expose_list
+ * stage, list   of an expose: as enum expose_stage, enum expose_list
  */
 struct bridge_call {
     struct bridge_call *previous, *next;
@@ -69,9 +65,8 @@ struct bridge_call {
     int64_t about; /* number of the call that a question is about */
     /* The server has it; until then `payload` waits for the server to be ready. */
     bool written;
-    bool was_asked;      /* the server has asked somebody about it since it was due last */
-    bool is_turned_away; /* it was refused as it came */
-    bool modern;         /* the client spoke 2026-07-28 */
+    bool was_asked; /* the server has asked somebody about it since it was due last */
+    bool modern;    /* the client spoke 2026-07-28 */
     /* The envelope under way is not the first: the router refused that as too fast. */
     bool is_again;
     int stage;

@@ -77,7 +77,6 @@ void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_
         outcome->err = mcpx_client_respond(client, action->about, action->text, NULL);
     else if (action->type == BRIDGE_SEND)
         outcome->err = mcpx_client_send(client, &action->draft, &outcome->id, NULL);
-    memory_checked(outcome->err);
 }
 
 static bool is_ignored(int number)

@@ -173,9 +173,8 @@ static bool is_meant_as_call(struct mcpx_slice message)
     bool has_id = false, has_method = false;
 
     MCPX_JSON_EACH(walk, message) {
-        has_id |= walk.name.text && mcpx_json_walk_at(&walk, "id");
-        has_method |=
-            walk.name.text && mcpx_json_walk_at(&walk, "method") && is_call(walk.value);
+        has_id |= mcpx_json_walk_at(&walk, "id");
+        has_method |= mcpx_json_walk_at(&walk, "method") && is_call(walk.value);
     }
     return has_id && has_method;
 }

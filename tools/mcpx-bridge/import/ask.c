@@ -6,7 +6,7 @@
  * session has made sure that it carries the same id. What files a server may touch (roots) is never
  * asked in the room: anybody could widen it.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 /* Most questions under way at one time. */
 enum { ASKS_MAX = 256 };

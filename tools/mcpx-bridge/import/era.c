@@ -9,7 +9,7 @@
  * process is greeted the other way, in turns, until one becomes ready; then it stays so. A list of
  * known servers was refused: it would be out of date at once.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
  * ends before it was given to the server goes through the first door on its way out, so that each
  * leaves a record.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 bool import_is_shared(struct mcpx_slice method)
 {
@@ -212,8 +212,7 @@ static void answer_with_text(struct import *import, struct bridge_call *call)
                                         .about = call->came_in,
                                         .text = text_whole(&import->text)},
                              .who = call->who.id,
-                             .method = call->method,
-                             .is_substitute = call->is_turned_away};
+                             .method = call->method};
 
     import_want(import, row);
     if (import->text.len > call->holder->longest)
@@ -324,10 +323,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 /* The members of an object without "reason", which is said in another place. */
 static void add_more(struct mcpx_text *out, const struct mcpx_text *data)
 {
-    struct mcpx_json_walk walk;
-
-    mcpx_json_walk_start(&walk, data ? mcpx_text_view(data) : (struct mcpx_slice){0});
-    while (mcpx_json_walk_next(&walk))
+    MCPX_JSON_EACH(walk, data ? mcpx_text_view(data) : (struct mcpx_slice){0})
         if (!mcpx_json_walk_at(&walk, "reason"))
             mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
 }
@@ -345,8 +341,9 @@ static bool admit_late(struct import *import, struct bridge_call *call)
     return admission.call != NULL;
 }
 
-void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
-                   const char *message, const struct mcpx_text *data)
+void import_write_refusal(struct import *import, struct bridge_call *call,
+                          enum mcpx_cause cause, const char *message,
+                          const struct mcpx_text *data)
 {
     struct mcpx_call_end end = {
         .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
@@ -362,6 +359,12 @@ void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_ca
         bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
         set_answer(import, call, &answer);
     }
+}
+
+void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
+                   const char *message, const struct mcpx_text *data)
+{
+    import_write_refusal(import, call, cause, message, data);
     answer_with_text(import, call);
 }
 

@@ -4,7 +4,7 @@
  * is initialised once, because servers with a state (memory, browsers, databases) are mostly
  * imported to be shared; who wants them apart has a pool of them (pool.c).
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,10 +84,9 @@ static const char *params_fault(struct mcpx_slice params)
     return NULL;
 }
 
-static struct bridge_call *add_call(struct import *import, size_t topic,
-                                    const struct mcpx_event *event)
+static struct bridge_call draft_of(size_t topic, const struct mcpx_event *event)
 {
-    struct bridge_call draft = {
+    return (struct bridge_call){
         .purpose = IMPORT_PARTICIPANT,
         .came_in = event->envelope->id,
         .who = {topic, event->envelope->from},
@@ -96,28 +95,33 @@ static struct bridge_call *add_call(struct import *import, size_t topic,
         .method = event->rpc->method,
         .context = event->rpc->context,
         .fulfils = event->proposal};
-    struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
-
-    bridge_calls_hold(&import->calls, call, event->rpc->text);
-    return call;
 }
 
 void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
                       const char *message)
 {
-    struct bridge_call *call = add_call(import, topic, event);
+    struct bridge_call call = draft_of(topic, event);
+    struct bridge_row row = {
+        .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = call.came_in},
+        .who = call.who.id,
+        .method = call.method,
+        .is_substitute = true};
 
-    call->is_turned_away = true;
-    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED, message, NULL);
-    import->calls.last_number--; /* which nobody has heard of */
+    call.payload = (struct mcpx_text){.text = (char *)(uintptr_t)event->rpc->text.text,
+                                      .len = event->rpc->text.len}; /* lent, and only read */
+    import_write_refusal(import, &call, MCPX_CAUSE_EXHAUSTED, message, NULL);
+    row.action.text = text_whole(&import->text);
+    import_want(import, row);
 }
 
 static void on_request(struct import *import, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
     const char *fault = params_fault(event->rpc->params);
-    struct bridge_call *call = add_call(import, topic, event);
+    struct bridge_call draft = draft_of(topic, event),
+                       *call = bridge_calls_add(&import->calls, &draft);
 
+    bridge_calls_hold(&import->calls, call, event->rpc->text);
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->wait_ms);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, NULL);

@@ -10,7 +10,7 @@
  */
 #include "tools/mcpx-bridge/import/pool.h"
 
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * server.c - the server's side: its answers find their requester, its notifications their
  * readers, its questions somebody to ask; and its death is told to all who wait.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * A participant may have thousands, and who leaves ends all of them at once: so no step may look
  * through all of them for each.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"

@@ -5,7 +5,7 @@
  * besides answers. What one participant's own server says is that participant's alone; its lists
  * are not told of, because everybody sees those of the shared one.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -141,15 +141,20 @@ static bool is_modern(const struct import *import)
 static void add_meta(const struct import *import, struct mcpx_slice meta,
                      struct mcpx_slice token, struct mcpx_text *out)
 {
-    mx_scoped_text version = mx_formatted("%q", import->version);
-    mx_scoped_text info = mx_formatted(IMPORT_CLIENT_INFO, mcpx_version());
-    const struct mcpx_json_change wanted[] = {
-        {META "protocolVersion", mcpx_text_view(&version)},
-        {META "clientInfo", mcpx_text_view(&info)},
+    mx_scoped_text version = {0}, info = {0};
+    struct mcpx_json_change wanted[] = {
+        {META "protocolVersion", {0}},
+        {META "clientInfo", {0}},
         {META "clientCapabilities", mcpx_slice_of(import->config->capabilities)}};
     struct mcpx_json_change changes[4];
     size_t count = 0;
 
+    if (is_modern(import)) {
+        mx_format(&version, "%q", import->version);
+        mx_format(&info, IMPORT_CLIENT_INFO, mcpx_version());
+    }
+    wanted[0].value = mcpx_text_view(&version);
+    wanted[1].value = mcpx_text_view(&info);
     if (mcpx_json_get(meta, "progressToken").text)
         changes[count++] = (struct mcpx_json_change){"progressToken", token};
     for (size_t i = 0; is_modern(import) && i < sizeof wanted / sizeof *wanted; i++)

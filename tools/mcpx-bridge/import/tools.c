@@ -3,7 +3,7 @@
  * is called while it lasts; and in how often it is done, because a server that says with each list
  * that it has changed would be asked for ever.
  */
-#include "tools/mcpx-bridge/import/import.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 enum {
     LIST_MS = 10000,     /* all pages of a list */

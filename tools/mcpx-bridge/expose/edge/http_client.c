@@ -156,9 +156,10 @@ static void send_answer(struct http_client *client, int status, struct mcpx_slic
         mcpx_text_slice(&out, body);
     client->stage = HTTP_ANSWERING;
     touch(client);
-    if (!mx_stream_write(&client->stream, &out))
+    if (mx_stream_write(&client->stream, &out))
+        mx_stream_yield(&client->stream);
+    else
         http_client_cut(client);
-    mx_stream_yield(&client->stream);
 }
 
 void http_client_refuse(struct http_client *client, int status, const char *sentence)

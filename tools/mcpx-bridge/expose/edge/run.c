@@ -102,6 +102,7 @@ static void act_on_all(struct edge *edge)
             expose_stdio_write(edge->stdio, action->text);
         else
             loop_act("expose", edge->client, action, &outcome);
+        memory_checked(outcome.err);
         expose_done(edge->expose, &outcome, mx_clock_now());
         records_write(edge->journal, expose_calls(edge->expose));
     }

@@ -1,9 +1,9 @@
 /*
- * import.h - one server at its topics: its state, shared by the files it is made of, and what they
+ * state.h - one server at its topics: its state, shared by the files it is made of, and what they
  * do for its pool and for each other.
  */
-#ifndef MCPX_BRIDGE_IMPORT_IMPORT_H
-#define MCPX_BRIDGE_IMPORT_IMPORT_H
+#ifndef MCPX_BRIDGE_IMPORT_STATE_H
+#define MCPX_BRIDGE_IMPORT_STATE_H
 
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
@@ -402,7 +402,12 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);
 
-/** Answers it with an error of ours, and drops it. `data` is a JSON object; NULL: none. */
+/** Writes an error of ours to import->text. `data` is a JSON object; NULL: none. */
+void import_write_refusal(struct import *import, struct bridge_call *call,
+                          enum mcpx_cause cause, const char *message,
+                          const struct mcpx_text *data);
+
+/** Answers it with that, and drops it. */
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message, const struct mcpx_text *data);
 
