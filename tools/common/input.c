@@ -102,7 +102,7 @@ int input_replace(const char *verb, const char *path, struct mcpx_slice text, un
     if (!stream || fwrite(text.text, 1, text.len, stream) != text.len || fflush(stream) != 0 ||
         fchmod(fd, mode) != 0 || fsync(fd) != 0)
         cause = errno;
-    if (stream && fclose(stream) != 0 && !cause)
+    if ((stream ? fclose(stream) : fd >= 0 ? close(fd) : 0) != 0 && !cause)
         cause = errno;
     if (!cause && rename(beside.text, path) != 0)
         cause = errno;

@@ -267,7 +267,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
 static int decide(const struct arguments *arguments, const struct connection *where,
                   const struct entry *proposal, struct mcpx_slice to)
 {
-    MX_SCOPED(ledger_fini) struct ledger now = {.count = 0};
+    struct ledger now = {.count = 0};
     mx_scoped_text bound = {0}, payload = {0}, response = {0};
     struct mcpx_draft draft = {.type = "mcp/request",
                                .to = &to,
@@ -286,6 +286,7 @@ static int decide(const struct arguments *arguments, const struct connection *wh
     /* Somebody else may have decided in the meantime. */
     if (status == STATUS_OK)
         status = proposal_find(where, bound.text, &now, &again);
+    ledger_fini(&now); /* the call may take long */
     request_write_as_proposed(&payload, proposal->payload);
     draft.payload = mcpx_text_view(&payload);
     if (status == STATUS_OK)

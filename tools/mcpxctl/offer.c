@@ -109,12 +109,12 @@ static void offer_of_router(const struct arguments *line, enum value_type type,
     MX_SCOPED(connection_fini) struct connection where = {0};
 
     if (connection_read(line, how, PATIENCE_MS, &where) != STATUS_OK)
-        type = VALUE_NONE;
+        return;
     if (type == VALUE_TOPIC)
         offer_list(&where, "/v0.1/topics", "topics", NULL, out);
     else if (type == VALUE_PARTICIPANT)
         offer_list(&where, "participants", "participants", "id", out);
-    else if (type != VALUE_NONE)
+    else if (type == VALUE_ENVELOPE || type == VALUE_PROPOSAL)
         offer_history(&where, type == VALUE_PROPOSAL, out);
 }
 

@@ -3,6 +3,7 @@
  * test ends.
  */
 #include "server.h"
+#include "lib/base/scoped.h"
 
 #include "tests/support/rude_client.h"
 #include <mcpx/client.h>
@@ -27,7 +28,7 @@ struct scene {
 static void answer(struct scene *scene, struct mcpx_slice request, struct mcpx_slice id,
                    const char *member, const char *json)
 {
-    struct mcpx_text payload = {0};
+    mx_scoped_text payload = {0};
 
     mcpx_text_puts(&payload, "{\"jsonrpc\":\"2.0\",\"id\":");
     mcpx_text_slice(&payload, id);
@@ -37,19 +38,17 @@ static void answer(struct scene *scene, struct mcpx_slice request, struct mcpx_s
     mcpx_text_puts(&payload, json);
     mcpx_text_puts(&payload, "}");
     mcpx_client_respond(scene->client, request, mcpx_text_view(&payload), NULL);
-    mcpx_text_fini(&payload);
 }
 
 static void answer_text(struct scene *scene, struct mcpx_slice request, struct mcpx_slice id,
                         struct mcpx_slice text)
 {
-    struct mcpx_text json = {0};
+    mx_scoped_text json = {0};
 
     mcpx_text_puts(&json, "{\"content\":[{\"type\":\"text\",\"text\":");
     mcpx_json_add_string(&json, text);
     mcpx_text_puts(&json, "}]}");
     answer(scene, request, id, "result", json.text);
-    mcpx_text_fini(&json);
 }
 
 /* About the request of the event: progress, or a request of our own. */
