@@ -42,10 +42,7 @@ struct mcpx_child_report {
     const char *text;
 };
 
-/**
- *
- * The callbacks may call mcpx_child_write and mcpx_child_stop; not mcpx_child_free.
- */
+/** How to run a program. Callbacks may call mcpx_child_write and mcpx_child_stop, not _free. */
 struct mcpx_child_config {
     /* The program (looked up in PATH) and its arguments, NULL at the end; copied. */
     char *const *argv;

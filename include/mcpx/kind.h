@@ -15,11 +15,11 @@ MCPX_BEGIN_C
 /** A kind, split at its first two colons. Slices of one text; `text` is the whole. */
 struct mcpx_kind {
     struct mcpx_slice text;
-    /* 1.. bytes                   mcp/request   chat   reasoning/start. */
+    /* 1.. bytes: mcp/request, chat, reasoning/start. */
     struct mcpx_slice type;
-    /* Absent, or 1.. bytes        tools/call    notifications/progress. */
+    /* Absent, or 1.. bytes: tools/call, notifications/progress. */
     struct mcpx_slice method;
-    /* Absent, or 1.. bytes        read_file     file:///etc/hosts. */
+    /* Absent, or 1.. bytes: read_file, file:///etc/hosts. */
     struct mcpx_slice context;
 };
 

@@ -186,9 +186,8 @@ MCPX_API enum mcpx_err mcpx_handshake_add(struct mcpx_text *out,
 enum mcpx_parity_side { MCPX_PARITY_GOLDEN = 0, MCPX_PARITY_NEW };
 
 /**
- * A comparison of two logs of the same calls, line by line. All but the first two is zero at first.
- *
- * Filled:
+ * A comparison of two logs of the same calls, line by line. All but the first two is zero at first,
+ * and then filled.
  */
 struct mcpx_parity {
     /* Told each difference: its line, from 1, and the JSON Pointer of what differs, lent during

@@ -7,8 +7,6 @@
 
 #include "lib/base/digits.h"
 
-#include <stdio.h>
-
 bool mx_id_is_among(struct mcpx_slice id, const struct mcpx_slice *ids, size_t count)
 {
     for (size_t i = 0; i < count; i++)

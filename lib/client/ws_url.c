@@ -8,7 +8,6 @@
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
 #include "lib/json/json_write.h"
-#include <stdlib.h>
 #include <strings.h>
 
 static const struct {

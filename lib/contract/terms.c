@@ -1,7 +1,6 @@
 /*
- * terms.c - reads contract settings, and prepares the context of a call by them. The contract
- * `terms` has judged the text before, so each member is valid or absent. A context is found, made
- * or handed on; one that exists is never written anew.
+ * terms.c - reads contract settings, and makes the context of a call that has none. The contract
+ * `terms` has judged the text before, so each member is valid or absent.
  */
 #include "lib/contract/terms.h"
 
@@ -42,7 +41,7 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
 {
     struct mcpx_slice range =
         MCPX_SLICE("{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\",\"tz\":\"UTC\"}");
-    struct mcpx_text versions =
+    mx_scoped_text versions =
         mx_formatted("{\"mcp\":%q,\"tool\":\"1.0\",\"fixture\":%q}",
                      terms->handshake.mcp_version, terms->aliases.fixture_version);
 
@@ -57,7 +56,6 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
     add_value(out, terms, "featureFlags", MCPX_SLICE("[]"));
     mx_json_end_object(out);
     out->failed = out->failed || versions.failed;
-    mcpx_text_fini(&versions);
 }
 
 /* The members that the contract requires, and whether they are texts; else they are lists. */

@@ -334,16 +334,13 @@ static enum mcpx_err refuse(struct side *side, const struct mcpx_schema_error *e
 
 static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *side)
 {
-    struct mcpx_text message =
+    mx_scoped_text message =
         mx_formatted("must not take, compiled, more than what its participant has left of "
                      "limits.schema_bytes (%s)",
                      tools->share->held.cap);
-    enum mcpx_err err =
-        refuse(side, &(struct mcpx_schema_error){MCPX_SLICE(""), MCPX_SLICE("bounds"),
-                                                 mcpx_text_view(&message)});
 
-    mcpx_text_fini(&message);
-    return err;
+    return refuse(side, &(struct mcpx_schema_error){MCPX_SLICE(""), MCPX_SLICE("bounds"),
+                                                    mcpx_text_view(&message)});
 }
 
 /* Compiles one of a tool's schemas, of which the caller owns a reference. */

@@ -99,14 +99,14 @@ static const struct mx_action if_action = {"if", run_if, NULL, ""};
 
 static void add_condition(struct mx_build *build)
 {
-    uint32_t *units = (uint32_t *)mx_build_take(build, 2 * sizeof *units);
+    uint32_t *units = (uint32_t *)mx_build_take(build, 2 * sizeof *units), condition;
 
     if (!units)
         return;
-    units[false] = mx_build_key_unit(build, MX_KEY_ELSE);
+    condition = mx_build_key_unit(build, MX_KEY_IF);
     units[true] = mx_build_key_unit(build, MX_KEY_THEN);
-    mx_build_op(build, MX_CLASS_ALL,
-                (struct mx_op){&if_action, mx_build_key_unit(build, MX_KEY_IF), 0, units});
+    units[false] = mx_build_key_unit(build, MX_KEY_ELSE);
+    mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&if_action, condition, 0, units});
 }
 
 void mx_keywords_logic(struct mx_build *build)

@@ -9,8 +9,6 @@
 
 #include "lib/base/digits.h"
 
-#include <stdlib.h>
-
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own)
 {
     mx_outbox_remove(&session->outbox, own);

@@ -279,7 +279,8 @@ void mx_tls_open(struct mx_tls *tls, const char *bytes, size_t len, struct mx_tl
         out->left = room->in;
     room->in = (struct mcpx_slice){NULL, 0}; /* of one that has failed, no other may read it */
     if (tls->greedy && !out->failed)
-        out->failed = "the client changes its keys too often";
+        out->failed = SSL_is_server(tls->ssl) ? "the client changes its keys too often"
+                                              : "the server changes its keys too often";
     if (room->out.failed && !out->failed)
         out->failed = "memory has run out";
     tls->failed = out->failed;

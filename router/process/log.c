@@ -11,7 +11,6 @@
 #include "lib/edge/outlet.h"
 #include "lib/json/escape.h"
 #include "lib/json/json_write.h"
-#include "router/process/process.h"
 #include <mcpx/json.h>
 
 #include <libwebsockets.h>

@@ -76,7 +76,7 @@ int64_t manager_watchdog(struct manager *manager, int64_t mono_ms);
 
 /*
  * ---- the only place of the loop that asks what time it is, but for what is not of a loop turn
- * (lib/edge/alarm.h). The threads of the store have router/store/commit/thread_clock.h.
+ * (lib/edge/alarm.h). The threads of the store have router/store/commit/stage.h.
  */
 
 /** The time of one loop turn. Zeroed = not asked yet. */

@@ -48,7 +48,8 @@ static struct last read_last(struct sqlite3 *db)
     sqlite3_stmt *statement = NULL;
 
     if (sqlite3_prepare_v2(db, question, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0)) {
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) &&
+        sqlite3_column_text(statement, 1)) {
         (void)snprintf(last.mark, sizeof last.mark, "%s",
                        (const char *)sqlite3_column_text(statement, 0));
         (void)snprintf(last.boot_id, sizeof last.boot_id, "%s",
