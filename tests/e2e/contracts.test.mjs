@@ -30,7 +30,7 @@ function placeOf(document, pointer) {
   return [parts.reduce((at, part) => (at[part] ??= {}), document), last];
 }
 
-/** Documents as texts, from the rows of a contract's vectors (tests/unit/contract/vectors.h). */
+/** Documents as texts, from the rows of a contract's vectors (tests/unit/contract/test_contracts.c). */
 function documentsOf(contract) {
   const rows = readFileSync(new URL(`${contract}.jsonl`, VECTORS), 'utf8').trimEnd().split('\n').map(JSON.parse);
   let base;

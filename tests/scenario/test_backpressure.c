@@ -3,6 +3,7 @@
  * it; a reader that loses messages and is not told. Protocol: section 5 (bounds), section 6
  * (slow_consumer, 4003).
  */
+#include "lib/base/scoped.h"
 #include "router/hub/topic/hub_state.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
@@ -55,7 +56,7 @@ Test(backpressure, who_stops_reading_loses_the_connection_and_nobody_else_loses_
 {
     struct hub_config config = small();
     struct world *w = world_with(&config);
-    struct mcpx_text read = {0};
+    mx_scoped_text read = {0};
     uint64_t most = 0;
 
     world_joins(w, "alice", "chat");
@@ -82,14 +83,13 @@ Test(backpressure, who_stops_reading_loses_the_connection_and_nobody_else_loses_
                        read.text);
     cr_expect_not_null(strstr(read.text, "slow < close 4003\n"), "%s", read.text);
     cr_expect_eq(lines_of(&read, "slow < chat"), 0, "nothing from behind the hole");
-    mcpx_text_fini(&read);
 }
 
 Test(backpressure, who_only_pauses_gets_everything_in_order)
 {
     struct hub_config config = small();
     struct world *w = world_with(&config);
-    struct mcpx_text read = {0};
+    mx_scoped_text read = {0};
 
     world_joins(w, "alice", "chat");
     world_joins(w, "slow", "chat");
@@ -100,7 +100,6 @@ Test(backpressure, who_only_pauses_gets_everything_in_order)
     world_read(w, &read);
     cr_expect_eq(lines_of(&read, "slow < chat"), 200);
     cr_expect_eq(hub_stats(world_hub(w))->slow, 0);
-    mcpx_text_fini(&read);
 }
 
 Test(backpressure, memory_is_given_back_once_everybody_has_read)
@@ -273,7 +272,7 @@ Test(backpressure, who_does_not_read_presence_falls_off_as_well)
 {
     struct hub_config config = small();
     struct world *w = world_with(&config);
-    struct mcpx_text read = {0};
+    mx_scoped_text read = {0};
 
     world_joins(w, "alice", "");
     world_joins(w, "slow", "");
@@ -291,5 +290,4 @@ Test(backpressure, who_does_not_read_presence_falls_off_as_well)
     cr_expect_eq(hub_stats(world_hub(w))->slow, 1);
     cr_expect_eq(lines_of(&read, "alice < presence update alice"), 1020);
     cr_expect_eq(lines_of(&read, "alice < presence leave slow (slow_consumer)"), 1);
-    mcpx_text_fini(&read);
 }

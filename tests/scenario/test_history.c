@@ -2,6 +2,7 @@
  * What breaks for whom: a late joiner that acts on an old tool call or sees a gap; one that resumes
  * and silently misses a response; memory that grows without end. Protocol: section 5.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/world.h"
 
@@ -280,7 +281,7 @@ Test(history, the_api_shows_newest_first_between_two_ids)
     struct hub_config config = hub_config_default();
     struct world *w = with_messages(&config, 5);
     const struct topic *topic = hub_topic_find(world_hub(w), MCPX_SLICE("room"));
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     struct page_end end;
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -303,7 +304,6 @@ Test(history, the_api_shows_newest_first_between_two_ids)
                                      1 << 20, &out, &end),
                  MCPX_ENOTFOUND);
     cr_expect_eq(out.len, 0);
-    mcpx_text_fini(&out);
 }
 
 /* What no page has room for costs nobody anything: copying it would be paid by all others. */
@@ -312,7 +312,7 @@ Test(history, a_page_does_not_touch_an_envelope_that_does_not_fit)
     enum { LARGE = 8000000, PAGE = 128 * 1024 };
     struct hub_config config = hub_config_default();
     struct page page = {.limit = 1000};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     const struct topic *topic;
     struct page_end end;
     struct world *w;
@@ -332,5 +332,4 @@ Test(history, a_page_does_not_touch_an_envelope_that_does_not_fit)
     cr_expect_eq(end.count, 1, "the first one comes whatever its size");
     cr_expect_gt(out.len, LARGE);
     cr_expect_not(end.more);
-    mcpx_text_fini(&out);
 }

@@ -81,5 +81,6 @@ Test(simulation, whatever_anybody_received_is_there_and_goes_on)
           {"turned away", tally.turned_away}, {"joins of who was gone", tally.lone_joins},
           {"openings", tally.openings}, {"closings", tally.closings},
           {"crashes", tally.crashes}, {"losses", tally.losses}, {"lost topics", tally.lost},
-          {"settled", tally.settled});
+          {"settled", tally.settled}, {"duplicates", tally.duplicates},
+          {"derived", tally.derived}, {"regrants", tally.regrants});
 }

@@ -2,6 +2,7 @@
  * test_store.c - a real hub before real stages: what somebody received is there after a restart,
  * what was refused never is, and the audit knows of both.
  */
+#include "lib/base/scoped.h"
 #include "router/store/audit/audit.h"
 #include "router/store/store.h"
 #include "tests/support/audit_chain.h"
@@ -37,7 +38,7 @@ static void wake(void *context)
 static void start(void)
 {
     struct hub_config hub = hub_settings;
-    struct mcpx_text errors = {0};
+    mx_scoped_text errors = {0};
 
     hub.gated = true;
     hub.stored = config.file != NULL;
@@ -47,7 +48,6 @@ static void start(void)
     world = world_with(&hub);
     cr_assert_eq(store_new(&config, wake, &woken, &errors, &store), MCPX_OK, "%s",
                  errors.text);
-    mcpx_text_fini(&errors);
 }
 
 static void stop(void)
@@ -153,8 +153,8 @@ static void says(const char *name, const char *id)
 static void expect_history(const char *expected)
 {
     const struct topic *topic = hub_topic_find(world_hub(world), MCPX_SLICE("room"));
-    struct mcpx_text page = {0};
-    struct mcpx_text ids = {0};
+    mx_scoped_text page = {0};
+    mx_scoped_text ids = {0};
     struct page_end end;
     json_t *history;
 
@@ -171,18 +171,15 @@ static void expect_history(const char *expected)
     }
     cr_expect_str_eq(ids.text, expected, "%s", ids.text);
     json_decref(history);
-    mcpx_text_fini(&page);
-    mcpx_text_fini(&ids);
 }
 
 static void expect_read(const char *words)
 {
-    struct mcpx_text read = {0};
+    mx_scoped_text read = {0};
 
     world_read(world, &read);
     cr_assert_not_null(read.text, "nothing was read");
     cr_expect_not_null(strstr(read.text, words), "%s is not in:\n%s", words, read.text);
-    mcpx_text_fini(&read);
 }
 
 Test(store, a_message_is_read_once_it_is_stored_and_is_there_after_a_restart)

@@ -11,7 +11,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static enum fault_vfs_fault armed;
-static int left, failed;
+static int left;
 static char ending[16];
 
 void fault_vfs_set(enum fault_vfs_fault fault, int after, const char *behind)
@@ -19,19 +19,8 @@ void fault_vfs_set(enum fault_vfs_fault fault, int after, const char *behind)
     (void)pthread_mutex_lock(&lock);
     armed = fault;
     left = after;
-    failed = 0;
     strncpy(ending, behind, sizeof ending - 1);
     (void)pthread_mutex_unlock(&lock);
-}
-
-int fault_vfs_count(void)
-{
-    int count;
-
-    (void)pthread_mutex_lock(&lock);
-    count = failed;
-    (void)pthread_mutex_unlock(&lock);
-    return count;
 }
 
 static bool ends_with(const char *name, const char *behind)
@@ -44,13 +33,10 @@ static bool ends_with(const char *name, const char *behind)
 
 static bool fails(const char *name, enum fault_vfs_fault fault)
 {
-    bool now = false;
+    bool now;
 
     (void)pthread_mutex_lock(&lock);
-    if (armed == fault && ends_with(name, ending) && --left < 0) {
-        failed++;
-        now = true;
-    }
+    now = armed == fault && ends_with(name, ending) && --left < 0;
     (void)pthread_mutex_unlock(&lock);
     return now;
 }
@@ -62,7 +48,6 @@ static bool is_beyond(const char *name, sqlite3_int64 end)
     (void)pthread_mutex_lock(&lock);
     beyond =
         armed == FAULT_LARGE && ends_with(name, ending) && end > (sqlite3_int64)left << 10;
-    failed += beyond;
     (void)pthread_mutex_unlock(&lock);
     return beyond;
 }

@@ -26,7 +26,4 @@ void fault_vfs_register(void);
  */
 void fault_vfs_set(enum fault_vfs_fault fault, int after, const char *behind);
 
-/** How many operations have failed since. */
-int fault_vfs_count(void);
-
 #endif

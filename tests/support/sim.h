@@ -15,7 +15,7 @@ struct sim_tally {
     uint64_t shortened, live, expired, timeouts, floods;
     /* Behind a store: */
     uint64_t committed, rejected, unknown, limited, waited, turned_away, lone_joins, openings,
-        closings, crashes, losses, lost, settled;
+        closings, crashes, losses, lost, settled, duplicates, derived, regrants;
 };
 
 /**

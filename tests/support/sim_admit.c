@@ -348,6 +348,7 @@ void sim_regrant(struct sim *sim)
     grant_unref(grant);
     sim_say(sim, "p%d is regranted: %s", peer->who, mcpx_strerror(err));
     sim_require(sim, !err || (err == MCPX_ENOMEM && sim->fault_fired), "regrant failed");
+    sim->tally->regrants += !err;
     if (err) {
         peer->grant = before.grant;
         peer->grant_expires_ms = before.grant_expires_ms;

@@ -474,7 +474,7 @@ void sim_sync(struct sim *sim)
     for (size_t i = 0; i < SIM_TOPICS; i++) {
         struct sim_topic *topic = &sim->topics[i];
 
-        topic->vague |= sim->fault_fired;
+        topic->vague |= topic->exists && sim->fault_fired;
         if (topic->exists && !sim->config.gated) /* else comings and goings may be pending */
             sim_check_roster(sim, topic);
         if (topic->exists)

@@ -181,6 +181,7 @@ static void note_refusal(struct sim *sim, struct sim_peer *peer, const struct dr
 
     sim->expected.refused[verdict->err]++;
     sim->tally->refused++;
+    sim->tally->duplicates += verdict->err == MCPX_EDUPLICATE;
     if (verdict->err == MCPX_ENOMEM)
         peer->lossy = true;
     if (mcpx_error_close(verdict->err))
@@ -233,6 +234,7 @@ static void judge(struct sim *sim, struct sim_peer *peer, struct draft *draft)
         sim_charge(sim, peer, draft->said.len, CHARGE_MESSAGE);
     if (!verdict.err) {
         sim->tally->accepted++;
+        sim->tally->derived += *draft->completed != '\0';
         if (sim->config.gated)
             sim_hold(sim, peer);
         else

@@ -53,7 +53,7 @@ async function call({ observer, alice }) {
   const sentAs = 'mcp/response:tools/call';
   line(request);
   line(response, sentAs);
-  say(dim(`   the server sent ${sentAs}; the router knew the rest from the request`));
+  say(dim(`   a server sends ${sentAs}; the router knew the rest from the request`));
   say(`   ${JSON.stringify(response.payload.result.content[0].text)}`);
   assert.equal(response.kind, `${sentAs}:echo`);
 }

@@ -55,6 +55,7 @@ export class Program {
   output = '';
   #child;
   #exited;
+  #isEnding = false;
   #watch = new Watch();
 
   /**
@@ -133,7 +134,7 @@ export class Program {
 
   /** Sends a signal. */
   kill(signal = 'SIGTERM') {
-    this.isEnding ||= signal === 'SIGTERM';
+    this.#isEnding ||= signal === 'SIGTERM';
     this.#child.kill(signal);
   }
 
@@ -148,7 +149,6 @@ export class Program {
     return this.end(ms);
   }
 
-  /** See descendants() and startOf(). */
   static familyOf(pid) {
     return descendants(pid);
   }
@@ -160,7 +160,7 @@ export class Program {
   /** SIGTERM, once; then exit code 0 with nothing left behind, or an error with its log. */
   async stop() {
     const family = descendants(this.pid);
-    if (!this.ended && !this.isEnding) this.kill();
+    if (!this.ended && !this.#isEnding) this.kill();
     const { code, signal, error } = await this.end();
     if (code !== 0) {
       throw new Error(`${this.name} ended with ${error?.message ?? signal ?? code}\n${this.log}`);

@@ -91,14 +91,13 @@ static bool may(void *context, struct mcpx_slice tool, struct mcpx_text *more)
 
 static void use_tools(struct edge *edge, const char *list)
 {
-    struct mcpx_text result = {0};
+    mx_scoped_text result = {0};
 
     mcpx_tools_free(edge->tools);
     edge->tools = mcpx_tools_new(edge->shelf, (struct mcpx_slice){0});
     mx_format(&result, "{\"tools\":%s}", list);
     cr_assert_eq(mcpx_tools_add(edge->tools, mcpx_text_view(&result), NULL), MCPX_OK, "%s",
                  list);
-    mcpx_text_fini(&result);
 }
 
 static void use_terms(struct edge *edge, const char *text)
@@ -230,13 +229,12 @@ static void come(struct edge *edge, const char *message)
 
 static void come_with(struct edge *edge, const char *params)
 {
-    struct mcpx_text message = {0};
+    mx_scoped_text message = {0};
 
     mx_format(&message,
               "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":%s}",
               params);
     come(edge, message.text);
-    mcpx_text_fini(&message);
 }
 
 static void leave(struct edge *edge, struct mcpx_call_end *end)
@@ -285,7 +283,7 @@ static void fail(struct edge *edge, const char *rest)
 static void answer_at_length(struct edge *edge, const char *rest)
 {
     struct mcpx_call_end end = {.type = MCPX_CALL_RESULT};
-    struct mcpx_text result = {0};
+    mx_scoped_text result = {0};
     char *piece;
     unsigned long count = strtoul(rest, &piece, 10);
     const char *begin = strchr(piece + 1, ' ') + 1, *place = strchr(begin, '@');
@@ -296,7 +294,6 @@ static void answer_at_length(struct edge *edge, const char *rest)
     mcpx_text_puts(&result, place + 1);
     end.text = mcpx_text_view(&result);
     leave(edge, &end);
-    mcpx_text_fini(&result);
 }
 
 static bool set(struct edge *edge, const char *line)

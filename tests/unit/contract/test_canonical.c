@@ -2,6 +2,7 @@
  * What breaks for whom: two programs digest one result and get two digests; or two different
  * results have one, and a record vouches for what it never saw.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 #include "tests/support/random_json.h"
 #include "tests/support/rows.h"
@@ -15,13 +16,12 @@
 
 static void expect_form(char *const row[])
 {
-    struct mcpx_text form = {0};
+    mx_scoped_text form = {0};
     struct mcpx_fault fault = {"", "", 0};
 
     cr_expect_eq(mcpx_canonical_add(&form, mcpx_slice_of(row[0]), &fault), MCPX_OK, "%s: %s",
                  row[0], fault.reason);
     cr_expect_str_eq(form.text ? form.text : "", row[1], "%s", row[0]);
-    mcpx_text_fini(&form);
 }
 
 Test(canonical, R000_21_a_value_has_one_form)
@@ -88,22 +88,20 @@ Test(canonical, R000_23_what_two_readers_could_read_differently_has_no_form)
 
 Test(canonical, of_what_is_no_UTF_8_there_is_none)
 {
-    struct mcpx_text form = {0};
+    mx_scoped_text form = {0};
 
     cr_expect_eq(mcpx_canonical_add(&form, mcpx_slice_of("\"\xff\""), NULL), MCPX_EUTF8);
     cr_expect_eq(form.len, 0);
-    mcpx_text_fini(&form);
 }
 
 Test(canonical, is_appended)
 {
-    struct mcpx_text form = {0};
+    mx_scoped_text form = {0};
 
     mcpx_text_puts(&form, "{\"arguments\":");
     cr_expect_eq(mcpx_canonical_add(&form, mcpx_slice_of("\t{ \"a\" : 1.0 }\n"), NULL),
                  MCPX_OK);
     cr_expect_str_eq(form.text, "{\"arguments\":{\"a\":1}");
-    mcpx_text_fini(&form);
 }
 
 /* A text of brackets as deep as may be, and one deeper. */
@@ -137,7 +135,7 @@ static void form_of(struct mcpx_slice text, struct mcpx_text *form, enum mcpx_er
 Test(canonical, is_its_own_form_and_means_what_the_text_means)
 {
     uint64_t state = UINT64_C(0x63616e6f6e);
-    struct mcpx_text form = {0}, again = {0};
+    mx_scoped_text form = {0}, again = {0};
     size_t formed = 0;
 
     for (int i = 0; i < 50000; i++) {
@@ -153,8 +151,6 @@ Test(canonical, is_its_own_form_and_means_what_the_text_means)
         cr_assert_leq(mcpx_json_length(mcpx_text_view(&form)), text.len);
     }
     cr_expect_gt(formed, 20000, "%zu", formed);
-    mcpx_text_fini(&form);
-    mcpx_text_fini(&again);
 }
 
 Test(canonical, says_when_memory_runs_out)

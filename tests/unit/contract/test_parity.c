@@ -2,6 +2,7 @@
  * What breaks for whom: two transports answer differently and the logs that should show it count as
  * equal; or a run is taken for different because its clock was another one.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/fault_alloc.h"
 
 #include <mcpx/record.h>
@@ -193,7 +194,7 @@ Test(parity, a_line_that_cannot_be_read_proves_nothing)
 Test(parity, a_line_may_have_many_members, .timeout = 60)
 {
     enum { MEMBERS = 200000 };
-    struct mcpx_text golden = {0}, other = {0};
+    mx_scoped_text golden = {0}, other = {0};
     struct mcpx_parity parity;
 
     for (int i = 0; i < MEMBERS; i++) {
@@ -209,8 +210,6 @@ Test(parity, a_line_may_have_many_members, .timeout = 60)
     mcpx_text_puts(&other, "}");
     cr_assert_eq(compare(golden.text, other.text, &parity, NULL), MCPX_OK);
     cr_expect_str_eq(told.text, "1 /0;1 /200000;");
-    mcpx_text_fini(&golden);
-    mcpx_text_fini(&other);
 }
 
 /* A difference that memory made, or one that it hides, is a fault. */

@@ -128,7 +128,7 @@ Test(record, R004_16_17_an_outcome_has_the_category_that_goes_with_it)
 /* Whoever calls could fill the disk: ids, names and paths come from outside. */
 Test(record, no_text_from_outside_is_longer_than_its_bound)
 {
-    struct mcpx_text id = {0}, cut = {0};
+    mx_scoped_text id = {0}, cut = {0};
     struct mcpx_slice text;
     static const char *const logged[] = {"requestId", "traceId", "toolName", "namespace"};
     static const char *const validated[] = {"route", "requestId", "traceId", "tool"};
@@ -157,8 +157,6 @@ Test(record, no_text_from_outside_is_longer_than_its_bound)
                   "%s", validated[i]);
     cr_expect(mcpx_slice_equal(mcpx_json_get(mcpx_json_get(said(), "error"), "path"),
                                mcpx_text_view(&cut)));
-    mcpx_text_fini(&id);
-    mcpx_text_fini(&cut);
 }
 
 /* Every word of the contract passes; what is none becomes what an edge would have put there. */

@@ -212,7 +212,7 @@ Test(schema_hostile, nothing_takes_long, .init = stage_set_up, .fini = stage_tea
                                         [INVALID] = "not valid",
                                         [LIMIT] = "bounds",
                                         [UNUSABLE] = "unusable"};
-    struct mcpx_text instance = {0};
+    mx_scoped_text instance = {0};
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         double took;
@@ -225,5 +225,4 @@ Test(schema_hostile, nothing_takes_long, .init = stage_set_up, .fini = stage_tea
         cr_expect(took <= TIME_MAX_MS, "%s: %.1f ms", rows[i].name, took);
         cr_expect(became == VALID || report.count > 0, "%s", rows[i].name);
     }
-    mcpx_text_fini(&instance);
 }

@@ -119,7 +119,7 @@ Test(tools, are_never_permissive)
 Test(tools, that_are_none_are_left_out_and_told)
 {
     struct mcpx_tools *odd = mcpx_tools_new(shelf, (struct mcpx_slice){0});
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_assert_eq(
         mcpx_tools_add(odd, MCPX_SLICE("{\"tools\":[{\"name\":\"a\"},{\"name\":5}]}"), NULL),
@@ -147,7 +147,6 @@ Test(tools, that_are_none_are_left_out_and_told)
     mcpx_tools_doubts_add(&out, odd);
     cr_expect(strstr(out.text, "\n4 more entries of the list of tools are left out\n"), "%s",
               out.text);
-    mcpx_text_fini(&out);
     mcpx_tools_free(odd);
 }
 
@@ -169,7 +168,7 @@ Test(tools, whose_schemas_cannot_be_used_are_named_once)
         "the "
         "pointer\n";
     struct mcpx_tool_schema schema;
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_assert_eq(mcpx_tools_add(tools, mcpx_slice_of(more), NULL), MCPX_OK);
     for (int i = 0; i < 2; i++) {
@@ -181,7 +180,6 @@ Test(tools, whose_schemas_cannot_be_used_are_named_once)
     schema_of(tools, "search", MCPX_TOOL_OUTPUT);
     cr_expect_eq(mcpx_tools_schema(tools, MCPX_SLICE("twice"), MCPX_TOOL_INPUT, NULL, &schema),
                  MCPX_EINVALID);
-    mcpx_text_fini(&out);
 }
 
 Test(tools, are_added_page_by_page_or_not_at_all)

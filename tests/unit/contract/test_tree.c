@@ -1,6 +1,7 @@
 /*
  * test_tree.c - an indexed text: what is found where, what is ambiguous, what is refused.
  */
+#include "lib/base/scoped.h"
 #include "lib/json/tree.h"
 
 #include <criterion/criterion.h>
@@ -64,7 +65,7 @@ static const struct {
 Test(tree, marks_what_two_readers_could_read_differently)
 {
     struct mx_tree tree = {0};
-    struct mcpx_text paths = {0};
+    mx_scoped_text paths = {0};
 
     for (size_t i = 0; i < sizeof ambiguous / sizeof *ambiguous; i++) {
         mcpx_text_reset(&paths);
@@ -79,7 +80,6 @@ Test(tree, marks_what_two_readers_could_read_differently)
                   "row %zu: %s", i, paths.text ? paths.text : "");
         cr_expect(tree.ambiguous == (ambiguous[i].paths[0] != 0), "row %zu", i);
     }
-    mcpx_text_fini(&paths);
     mx_tree_fini(&tree);
 }
 
@@ -99,7 +99,7 @@ static void write_object(struct mcpx_text *out, int count, bool twice)
 Test(tree, notices_names_twice_among_many)
 {
     struct mx_tree tree = {0};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     for (int count = 1; count < 3000; count = count * 2 + 1) {
         write_object(&text, count, false);
@@ -111,7 +111,6 @@ Test(tree, notices_names_twice_among_many)
         cr_expect(tree.ambiguous, "%d members", count);
         cr_expect(tree.nodes[tree.count - 2].ambiguous, "%d members", count);
     }
-    mcpx_text_fini(&text);
     mx_tree_fini(&tree);
 }
 
@@ -147,7 +146,7 @@ Test(tree, refuses_what_is_no_json)
 Test(tree, takes_512_levels_and_no_more)
 {
     struct mx_tree tree = {0};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     for (int depth = 512; depth <= 513; depth++) {
         mcpx_text_reset(&text);
@@ -158,6 +157,5 @@ Test(tree, takes_512_levels_and_no_more)
         cr_expect(mx_tree_read(&tree, mcpx_text_view(&text), NULL) ==
                   (depth == 512 ? MCPX_OK : MCPX_EINVALID));
     }
-    mcpx_text_fini(&text);
     mx_tree_fini(&tree);
 }

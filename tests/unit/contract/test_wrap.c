@@ -2,6 +2,7 @@
  * What breaks for whom: a model or program gets an answer that it cannot read, or one that is not
  * what the tool has returned: a number rounded, an error that looks like a result.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
@@ -133,7 +134,7 @@ Test(wrap, R000_4_an_envelope_that_breaks_its_contract_is_a_failure_or_passes)
 
 Test(wrap, R000_11_values_nested_as_deep_as_can_be_are_wrapped)
 {
-    struct mcpx_text result = {0};
+    mx_scoped_text result = {0};
 
     for (size_t depth = 511; depth <= 512; depth++) {
         mcpx_text_reset(&result);
@@ -146,7 +147,6 @@ Test(wrap, R000_11_values_nested_as_deep_as_can_be_are_wrapped)
         stage_envelope(result.text);
         cr_expect_eq(stage.outcome.is_broken, depth == 512);
     }
-    mcpx_text_fini(&result);
 }
 
 Test(wrap, R000_18_without_a_wish_the_same_request_gives_the_same_bytes)
@@ -262,7 +262,7 @@ Test(wrap, a_call_that_has_no_name_or_no_envelope_is_a_mistake_of_the_caller)
 {
     const struct mcpx_failure denied = {.cause = MCPX_CAUSE_DENIED},
                               failed = {.cause = MCPX_CAUSE_FAILED};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_expect_eq(mcpx_wrap_failure(stage.wrapper, &stage.call, &denied, &out), MCPX_EINVALID);
     stage.call.form = MCPX_FORM_AS_IS;
@@ -271,7 +271,6 @@ Test(wrap, a_call_that_has_no_name_or_no_envelope_is_a_mistake_of_the_caller)
     stage.call.tool = (struct mcpx_slice){NULL, 0};
     cr_expect_eq(mcpx_wrap_failure(stage.wrapper, &stage.call, &failed, &out), MCPX_EINVALID);
     cr_expect_eq(out.len, 0);
-    mcpx_text_fini(&out);
 }
 
 Test(wrap, forms_and_tiers_have_names)

@@ -2,6 +2,7 @@
  * What breaks for whom: a model is not told what to correct, a program cannot tell one failure from
  * another, or an error is so long that its envelope is refused.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/rows.h"
 #include "tests/unit/contract/wrap_stage.h"
 
@@ -78,7 +79,7 @@ static void add_signs(struct mcpx_text *out, size_t count)
 
 Test(wrap_errors, R000_9_lengths_are_cut_between_code_points)
 {
-    struct mcpx_text result = {0}, expected = {0};
+    mx_scoped_text result = {0}, expected = {0};
 
     mcpx_text_puts(&result, "{\"isError\":true,\"structuredContent\":{\"code\":\"");
     add_signs(&result, 201);
@@ -100,6 +101,4 @@ Test(wrap_errors, R000_9_lengths_are_cut_between_code_points)
     add_signs(&expected, 2000);
     mcpx_text_puts(&expected, "\"}]" TAIL);
     cr_expect_not_null(strstr(stage_envelope(result.text), expected.text));
-    mcpx_text_fini(&result);
-    mcpx_text_fini(&expected);
 }

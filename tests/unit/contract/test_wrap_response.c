@@ -2,6 +2,7 @@
  * What breaks for whom: a program that branches on error codes takes the wrong branch; a model is
  * shown code that it was not meant to see; a client that counts on nine members misses one.
  */
+#include "lib/base/scoped.h"
 #include "tests/unit/contract/wrap_stage.h"
 
 #include <mcpx/json.h>
@@ -263,7 +264,7 @@ Test(response, R001_12_no_code_of_the_arguments_is_in_the_error)
 
 Test(response, R001_12_errors_are_one_short_line)
 {
-    struct mcpx_text result = {0}, expected = {0};
+    mx_scoped_text result = {0}, expected = {0};
 
     mcpx_text_puts(&result, "{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"");
     mcpx_text_puts(&expected, "\"error\":{\"error\":\"");
@@ -273,8 +274,6 @@ Test(response, R001_12_errors_are_one_short_line)
     }
     mcpx_text_puts(&result, "\\r\\nstack\"}]}");
     cr_expect_not_null(strstr(stage_envelope(result.text), expected.text));
-    mcpx_text_fini(&result);
-    mcpx_text_fini(&expected);
 }
 
 Test(response, R001_13_a_higher_tier_is_hinted_at)

@@ -107,7 +107,7 @@ Test(format, writes_each_type_as_it_is_and_as_a_string)
 
 Test(format, takes_one_to_ten_arguments_in_their_order)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     mx_format(&out, "%s|", 1);
     mx_format(&out, "%s%s|", 1, "b");
@@ -121,19 +121,17 @@ Test(format, takes_one_to_ten_arguments_in_their_order)
     mx_format(&out, "%s%s%s%s%s%s%s%s%s%s|", 1, 2, 3, 4, 5, 6, 7, 8, 9, "\xc3\xa9");
     cr_expect_str_eq(out.text, "1|1b|1b3|1234|12345|123456|1234567|12345678|123456789|"
                                "123456789\xc3\xa9|");
-    mcpx_text_fini(&out);
 }
 
 Test(format, leaves_what_is_no_sign_and_what_stood_there)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     int calls = 0;
 
     mcpx_text_puts(&out, "before ");
     mx_format(&out, "%%%s%% of %q%%", ++calls, "a%b");
     cr_expect_str_eq(out.text, "before %1% of \"a%b\"%");
     cr_expect_eq(calls, 1, "the argument was evaluated %d times", calls);
-    mcpx_text_fini(&out);
 }
 
 Test(format, fails_once_and_stays_failed)

@@ -3,6 +3,7 @@
  * one message as another; one that keeps everything is a way to fill its memory. RFC 6455
  * section 5.
  */
+#include "lib/base/scoped.h"
 #include "lib/wire/frames.h"
 #include "tests/support/envelope_text.h"
 #include "tests/support/frame_text.h"
@@ -65,7 +66,7 @@ static void put(struct mcpx_text *out, unsigned first, const char *payload)
 
 Test(frames, come_out_whole_however_they_come_in)
 {
-    struct mcpx_text stream = {0};
+    mx_scoped_text stream = {0};
 
     put(&stream, FIRST_TEXT, "hello");
     put(&stream, FIRST_TEXT, "");
@@ -80,12 +81,11 @@ Test(frames, come_out_whole_however_they_come_in)
     expect_in_pieces(mcpx_text_view(&stream), 1000, MX_FROM_SERVER,
                      "message 1 hello|message 1 |control 9 are you there|control 9 |"
                      "message 1 abc|message 2 bytes|control 8 \x03\xe8|");
-    mcpx_text_fini(&stream);
 }
 
 Test(frames, of_a_client_are_unmasked)
 {
-    struct mcpx_text stream = {0};
+    mx_scoped_text stream = {0};
 
     add_frame(&stream, FIRST_TEXT, MASK, MCPX_SLICE("hello"));
     add_frame(&stream, 0x01, MASK, MCPX_SLICE("abcde"));
@@ -93,7 +93,6 @@ Test(frames, of_a_client_are_unmasked)
     add_frame(&stream, 0x80, "\xff\x00\xff\x00", MCPX_SLICE("fghij"));
     expect_in_pieces(mcpx_text_view(&stream), 1000, MX_FROM_CLIENT,
                      "message 1 hello|control 9 ping!|message 1 abcdefghij|");
-    mcpx_text_fini(&stream);
 }
 
 Test(frames, of_a_client_are_read_as_they_are_written)
@@ -119,7 +118,7 @@ Test(frames, of_a_client_are_read_as_they_are_written)
 
 Test(frames, keep_the_bytes_they_came_as_without_what_came_between)
 {
-    struct mcpx_text stream = {0}, message = {0}, ping = {0};
+    mx_scoped_text stream = {0}, message = {0}, ping = {0};
     struct mx_frames frames = {.max = 1000, .keep_raw = true};
     struct mx_frames_found found;
 
@@ -135,9 +134,6 @@ Test(frames, keep_the_bytes_they_came_as_without_what_came_between)
     cr_assert_eq(mx_frames_next(&frames, &found), MX_FRAMES_MESSAGE);
     cr_expect(mcpx_slice_equal(found.raw, mcpx_text_view(&message)));
     cr_expect_eq(mx_frames_next(&frames, &found), MX_FRAMES_MORE);
-    mcpx_text_fini(&stream);
-    mcpx_text_fini(&message);
-    mcpx_text_fini(&ping);
     mx_frames_fini(&frames);
 }
 
@@ -167,7 +163,7 @@ Test(frames, may_be_of_every_length)
 
 Test(frames, beyond_the_bound_are_skipped_and_the_next_message_is_read)
 {
-    struct mcpx_text stream = {0};
+    mx_scoped_text stream = {0};
 
     put(&stream, FIRST_TEXT, "eighteen bytes....");
     put(&stream, FIRST_TEXT, "nineteen bytes.....");
@@ -179,14 +175,13 @@ Test(frames, beyond_the_bound_are_skipped_and_the_next_message_is_read)
     expect_in_pieces(
         mcpx_text_view(&stream), 20, MX_FROM_SERVER,
         "message 1 eighteen bytes....|overlong 0 |control 9 p|overlong 0 |message 1 ok|");
-    mcpx_text_fini(&stream);
 }
 
 Test(frames, without_payload_cost_memory_too)
 {
-    struct mcpx_text stream = {0};
+    mx_scoped_text stream = {0};
     struct mx_frames frames = {.max = 100, .keep_raw = true};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     put(&stream, 0x01, "");
     for (int i = 0; i < 10000; i++)
@@ -196,8 +191,6 @@ Test(frames, without_payload_cost_memory_too)
     cr_expect_str_eq(out.text, "overlong 0 |");
     cr_expect_leq(frames.raw.size, 1024);
     cr_expect_eq(frames.crumbs, 10001, "and are counted: %zu", frames.crumbs);
-    mcpx_text_fini(&stream);
-    mcpx_text_fini(&out);
     mx_frames_fini(&frames);
 }
 
@@ -208,7 +201,7 @@ Test(frames, of_a_message_hold_what_has_arrived)
     static char piece[4096];
     struct mx_frames frames = {.max = 1 << 24, .keep_size = 100};
     struct mx_frames_found found;
-    struct mcpx_text head = {0};
+    mx_scoped_text head = {0};
 
     mcpx_text_add(&head, "\x81\x7f\0\0\0\0\0\x80\0\0", 10); /* 8 MiB are promised */
     mx_frames_feed_own(&frames, head.text, head.len);
@@ -225,7 +218,6 @@ Test(frames, of_a_message_hold_what_has_arrived)
     cr_expect_eq(found.payload.len, 8 << 20);
     cr_expect_eq(mx_frames_next(&frames, &found), MX_FRAMES_MORE);
     cr_expect_eq(frames.raw.size, 0, "given back");
-    mcpx_text_fini(&head);
     mx_frames_fini(&frames);
 }
 

@@ -84,13 +84,12 @@ static const char all[] =
 
 Test(json_write, writes_what_reads_back)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
     struct mcpx_slice value;
 
     write_all(&out);
     cr_expect_str_eq(out.text, all);
     cr_expect_eq(mcpx_json_check(mcpx_text_view(&out), 0, &value, NULL), MCPX_OK);
-    mcpx_text_fini(&out);
 }
 
 Test(json_write, is_whole_or_says_that_it_failed)

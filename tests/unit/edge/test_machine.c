@@ -2,6 +2,7 @@
  * What breaks for whom: a router in a container that believes it has the machine to itself is
  * killed for its memory, with everybody in it. docs/configuration.md (how much memory that is).
  */
+#include "lib/base/scoped.h"
 #include "router/process/process.h"
 #include "tests/support/hub_defaults.h"
 #include "tests/support/outside.h"
@@ -109,7 +110,7 @@ Test(machine, no_message_is_too_large_for_what_carries_it)
 Test(machine, every_bound_is_told)
 {
     struct config config = {.hub = hub_config_default(), .connects_per_s = 7};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     config.hub.log_bytes = 123456789;
     config.hub.connections_each = 0;
@@ -128,7 +129,6 @@ Test(machine, every_bound_is_told)
     bounds_write(&config, &text);
     cr_expect(strstr(text.text, "bound: bytes of messages that wait to be stored or audited: "
                                 "976.5 KiB, of one participant: 244.1 KiB\n"));
-    mcpx_text_fini(&text);
 }
 
 /* Who has too little wants to know before the first connection is refused. */
@@ -168,7 +168,7 @@ Test(machine, what_the_bounds_need_is_told_beside_what_there_is)
 Test(machine, each_part_that_takes_memory_is_told)
 {
     struct config config = {.hub = hub_config_default(), .tls.wanted = true};
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     config.hub.connections_max = 100;
     config.hub.history_bytes = 1 << 20;
@@ -184,5 +184,4 @@ Test(machine, each_part_that_takes_memory_is_told)
     config.hub.message_bytes = 16 << 20;
     bounds_write_needs(&config, &(struct means){0, 0, 1}, &text);
     cr_expect(strstr(text.text, ", 68 MiB for the audit\n"), "%s", text.text);
-    mcpx_text_fini(&text);
 }

@@ -2,6 +2,7 @@
  * What breaks for whom: a response that passes a narrow grant with another tool's name, or one
  * that a narrow grant ought to let through. Protocol: section 4, every sentence of it.
  */
+#include "lib/base/scoped.h"
 #include "router/hub/hub_parts.h"
 
 #include "tests/support/fault_alloc.h"
@@ -111,7 +112,7 @@ static void check(const struct topic *topic, const struct row *row)
 {
     static struct mcpx_envelope envelope;
     struct mcpx_kind *kind = &envelope.kind;
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     bool is_completed;
 
     cr_assert_eq(mcpx_kind_parse(mcpx_slice_of(row->kind), kind, NULL), MCPX_OK);
@@ -126,7 +127,6 @@ static void check(const struct topic *topic, const struct row *row)
               kind->text.text);
     cr_expect_eq(kind->context.text != NULL, row->completed || strstr(row->kind, ":o"), "%s",
                  row->kind);
-    mcpx_text_fini(&text);
 }
 
 Test(derive, completes_what_section_4_names_and_nothing_else)
@@ -145,7 +145,7 @@ Test(derive, says_in_its_text_that_memory_was_missing)
 {
     struct log_bounds bounds = {.bytes = 1000000};
     static struct mcpx_envelope envelope;
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     struct topic topic = {.pending = 0};
 
     log_init(&topic.log, (struct mx_map_key){{1, 2}}, &bounds);
@@ -157,6 +157,5 @@ Test(derive, says_in_its_text_that_memory_was_missing)
     cr_expect(fault_alloc_disarm());
     cr_expect(text.failed);
     cr_expect(mcpx_slice_equal(envelope.kind.text, MCPX_SLICE("mcp/response:tools/call")));
-    mcpx_text_fini(&text);
     log_fini(&topic.log);
 }

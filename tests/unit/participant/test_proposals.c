@@ -2,6 +2,7 @@
  * What breaks for whom: a proposer who never hears what became of a proposal, or takes somebody's
  * word for it; an approver who acts on what was withdrawn. Protocol: sections 2 and 4.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/stage.h"
 
 #include <criterion/criterion.h>
@@ -182,7 +183,7 @@ Test(proposals, of_others_are_shown_until_they_are_withdrawn)
 /* Who names a proposal for one thing to get another done shall not be believed. */
 Test(proposals, of_others_are_not_shown_with_a_request_for_something_else)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     stage_hears(THEIRS "}");
     stage_hears("{'id':'f','from':'eve','to':['me'],'correlation_id':'t',"
@@ -193,13 +194,12 @@ Test(proposals, of_others_are_not_shown_with_a_request_for_something_else)
     cr_assert_eq(stage_responds("f", "{'jsonrpc':'2.0','id':9,'result':{}}"), MCPX_OK);
     cr_assert(stage_writes(&text));
     cr_expect_not_null(strstr(text.text, "'to':['eve'],"), "%s", text.text);
-    mcpx_text_fini(&text);
 }
 
 /* A proposal may go to its approver alone; who executes it answers both. */
 Test(proposals, are_answered_to_their_proposer_as_well)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     stage_hears(THEIRS ",'to':['eve']}");
     stage_hears("{'id':'f','from':'eve','to':['me'],'correlation_id':'t',"
@@ -211,7 +211,6 @@ Test(proposals, are_answered_to_their_proposer_as_well)
     cr_assert(stage_writes(&text));
     cr_expect_not_null(strstr(text.text, "'to':['eve','bob'],'kind':'mcp/response:ping',"),
                        "%s", text.text);
-    mcpx_text_fini(&text);
 }
 
 #define WISH "{'method':'tools/call','params':{'name':'a'}}"

@@ -2,6 +2,7 @@
  * What breaks for whom: an application that learns only from the router, or from silence, what was
  * wrong with a message; a peer that gets one that lies. Protocol: sections 1, 2 and 3.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/stage.h"
 
 #include <criterion/criterion.h>
@@ -90,7 +91,7 @@ Test(send, says_what_is_wrong)
 
 Test(send, refuses_a_kind_that_is_too_long_and_shortens_one_it_makes)
 {
-    struct mcpx_text payload = {0}, text = {0};
+    mx_scoped_text payload = {0}, text = {0};
     struct mcpx_draft draft = {.type = "mcp/request"};
     char type[4096];
 
@@ -106,8 +107,6 @@ Test(send, refuses_a_kind_that_is_too_long_and_shortens_one_it_makes)
     cr_assert_eq(mcpx_session_send(stage.session, &draft, stage.now, NULL, NULL), MCPX_OK);
     cr_assert(stage_writes(&text));
     cr_expect_not_null(strstr(text.text, "'kind':'mcp/request:tools/call',"));
-    mcpx_text_fini(&payload);
-    mcpx_text_fini(&text);
 }
 
 Test(send, knows_the_limits)

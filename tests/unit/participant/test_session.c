@@ -2,6 +2,7 @@
  * What breaks for whom: an application that is told twice or never what became of its request, or
  * is handed what was not meant for it. Protocol: sections 2, 5 and 6.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/stage.h"
 
 #include <criterion/criterion.h>
@@ -84,7 +85,7 @@ Test(session, is_silent_about_the_rest_unless_asked)
 
 Test(session, writes_what_it_was_given_byte_for_byte)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     stage_sends("q", "mcp/request", "server,bob",
                 " { 'jsonrpc':'2.0' , 'id':10000000000000000000001, 'id2':1e400,"
@@ -100,12 +101,11 @@ Test(session, writes_what_it_was_given_byte_for_byte)
     cr_expect_str_eq(text.text, "{'protocol':'mcpx/v0.1','id':'@c','kind':'chat',"
                                 "'correlation_id':'x','payload':{}}");
     cr_expect_not(stage_writes(&text));
-    mcpx_text_fini(&text);
 }
 
 Test(session, answers_a_request_once_under_its_operation)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     stage_hears("{'id':'q','from':'bob','to':['me']," CALLED);
     stage_expect("request q from bob\n");
@@ -119,7 +119,6 @@ Test(session, answers_a_request_once_under_its_operation)
     cr_expect_not_null(strstr(text.text, "'to':['bob'],'kind':'mcp/response:tools/call:x',"
                                          "'correlation_id':'q','payload':" RESULT "}"),
                        "%s", text.text);
-    mcpx_text_fini(&text);
 }
 
 Test(session, takes_a_request_once_while_it_waits_for_an_answer)

@@ -55,7 +55,7 @@ static void settle(const char *path, char *has, char *wanted)
 /* "/auth/jwt/keys/N/kid" as people write it: auth.jwt.keys[].kid */
 static void write_key(const struct setting *row, struct mcpx_text *out)
 {
-    struct mcpx_text above = {0};
+    mx_scoped_text above = {0};
 
     for (const char *at = row->pointer; *at;) {
         size_t len = strcspn(at + 1, "/");
@@ -70,7 +70,6 @@ static void write_key(const struct setting *row, struct mcpx_text *out)
         mcpx_text_add(&above, at, len + 1);
         at += len + 1;
     }
-    mcpx_text_fini(&above);
 }
 
 static void write_range(const struct setting *row, struct mcpx_text *out)
@@ -127,7 +126,7 @@ static void write_type(const struct setting *row, struct mcpx_text *out)
         [SETTING_MAP] = "object of objects",
         [SETTING_LIST] = "list of objects",
     };
-    struct mcpx_text child = {0};
+    mx_scoped_text child = {0};
 
     mcpx_text_puts(&child, row->pointer);
     mcpx_text_puts(&child, "/*");
@@ -135,13 +134,12 @@ static void write_type(const struct setting *row, struct mcpx_text *out)
         mcpx_text_puts(out, "object of strings");
     else
         mcpx_text_puts(out, names[row->type]);
-    mcpx_text_fini(&child);
 }
 
 /* The line of docs/configuration.md that a row asks for. */
 static void write_line(const struct setting *row, struct mcpx_text *out)
 {
-    struct mcpx_text variable = {0};
+    mx_scoped_text variable = {0};
 
     mcpx_text_puts(out, "| `");
     write_key(row, out);
@@ -161,7 +159,6 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
     mcpx_text_puts(out, row->live ? "reload | " : "restart | ");
     mcpx_text_puts(out, row->help);
     mcpx_text_puts(out, " |\n");
-    mcpx_text_fini(&variable);
 }
 
 /* Does the text have a line of the row, whatever that says? */

@@ -82,7 +82,7 @@ static void verify_short_of_memory(const char *claims, bool has_grants)
     char *token = jwt_make("{\"alg\":\"HS256\"}", claims, "SHA256", SECRET);
 
     cr_assert_eq(s.err, MCPX_OK, "%s", s.errors.text);
-    FAULT_ALLOC_EACH(nth, 0) {
+    FAULT_ALLOC_EACH(nth, 1) {
         struct grant *grant = NULL;
         enum mcpx_err err =
             tokens_verify(s.config.tokens, mcpx_slice_of(token), MCPX_SLICE("t"), now, &grant);
@@ -108,7 +108,7 @@ Test(policy_memory, shortage_makes_no_half_token)
 {
     struct settled s = settled_load(text, NULL, false);
 
-    FAULT_ALLOC_EACH(nth, 0) {
+    FAULT_ALLOC_EACH(nth, 1) {
         struct mcpx_text token = {0};
         struct mcpx_fault fault;
         enum mcpx_err err = tokens_issue(s.config.tokens, MCPX_SLICE("a"), MCPX_SLICE("t"),
@@ -128,7 +128,7 @@ Test(policy_memory, shortage_makes_no_half_ticket)
 
     cr_assert_eq(mcpx_capset_new(NULL, 0, NULL, 0, NULL, NULL, &set), MCPX_OK);
     grant = grant_new(MCPX_SLICE("a"), set, ROUTING_DEFAULT, 0);
-    FAULT_ALLOC_EACH(nth, 0) {
+    FAULT_ALLOC_EACH(nth, 1) {
         struct mcpx_text ticket = {0};
         struct tickets *tickets = tickets_new(settled_chance(), 0);
         enum mcpx_err err = MCPX_ENOMEM;

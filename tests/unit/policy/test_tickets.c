@@ -2,6 +2,7 @@
  * What breaks for whom: a browser's one ticket lets two in, or somebody into a room it was not
  * issued for, or for ever. Protocol: section 7 (tickets).
  */
+#include "lib/base/scoped.h"
 #include "tests/support/settled.h"
 
 #include "router/policy/identity/tickets.h"
@@ -52,7 +53,7 @@ Test(tickets, admit_once_in_their_topic_in_their_time)
 {
     struct tickets *tickets = tickets_new(settled_chance(), 0);
     struct grant *grant = make_grant();
-    struct mcpx_text ticket = {0};
+    mx_scoped_text ticket = {0};
 
     issue(tickets, grant, &ticket);
     cr_expect_eq(ticket.len, 43);
@@ -67,7 +68,6 @@ Test(tickets, admit_once_in_their_topic_in_their_time)
     cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN,
                  "spent by the attempt");
     cr_expect_eq(grant->refs, 1);
-    mcpx_text_fini(&ticket);
     grant_unref(grant);
     tickets_free(tickets);
 }
@@ -78,7 +78,7 @@ Test(tickets, are_not_guessed)
                                        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NULL};
     struct tickets *tickets = tickets_new(settled_chance(), 0);
     struct grant *grant = make_grant();
-    struct mcpx_text ticket = {0};
+    mx_scoped_text ticket = {0};
 
     issue(tickets, grant, &ticket);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -88,7 +88,6 @@ Test(tickets, are_not_guessed)
     cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_ETOKEN);
     ticket.text[5] ^= 1;
     cr_expect_eq(redeem(tickets, mcpx_text_view(&ticket), "t", 1), MCPX_OK);
-    mcpx_text_fini(&ticket);
     tickets_free(tickets);
     grant_unref(grant);
 }
@@ -97,7 +96,7 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
 {
     struct tickets *tickets = tickets_new(settled_chance(), 0);
     struct grant *grant = make_grant();
-    struct mcpx_text all = {0}, more = {0};
+    mx_scoped_text all = {0}, more = {0};
 
     for (int i = 0; i < TICKETS_MAX; i++)
         cr_assert_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(i % 2), &all), MCPX_OK);
@@ -116,8 +115,6 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
     cr_expect_eq(tickets_issue(tickets, grant, MCPX_SLICE("t"), at(29999), &more), MCPX_OK);
     cr_expect_eq(redeem(tickets, mcpx_text_view(&more), "t", 40000), MCPX_OK);
     cr_expect_eq(grant->refs, 1, "all others have expired");
-    mcpx_text_fini(&all);
-    mcpx_text_fini(&more);
     tickets_free(tickets);
     tickets_free(NULL);
     grant_unref(grant);
@@ -127,7 +124,7 @@ Test(tickets, one_participant_has_a_share)
 {
     struct tickets *tickets = tickets_new(settled_chance(), 3);
     struct grant *ann = make_grant_of("ann"), *bob = make_grant_of("bob");
-    struct mcpx_text ticket = {0};
+    mx_scoped_text ticket = {0};
 
     for (int i = 0; i < 3; i++)
         issue(tickets, ann, &ticket);
@@ -137,7 +134,6 @@ Test(tickets, one_participant_has_a_share)
     cr_expect_eq(
         tickets_issue(tickets, ann, MCPX_SLICE("t"), at(TICKETS_LIFE_S * 1000), &ticket),
         MCPX_OK, "its own have expired");
-    mcpx_text_fini(&ticket);
     tickets_free(tickets);
     grant_unref(ann);
     grant_unref(bob);

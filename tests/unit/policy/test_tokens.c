@@ -1,6 +1,7 @@
 /*
  * What breaks for whom: a participant has what its token does not name. Protocol: sections 3, 7.
  */
+#include "lib/base/scoped.h"
 #include "router/policy/grants/grant_list.h"
 #include "tests/support/rows.h"
 #include "tokens_fixture.h"
@@ -61,7 +62,7 @@ Test(tokens, find_everybody_among_many)
     static const struct {
         const char *bearer, *participant;
     } rows[] = {{"fs-token", "fs"}, {"bare-token", "bare"}, {"other", NULL}};
-    struct mcpx_text many = {0};
+    mx_scoped_text many = {0};
 
     mcpx_text_puts(&many, "{\"participants\":{\"fs\":{\"token_sha256\":\"367a1068b0b07438"
                           "2a8492cbb8eb7c3206dd9392226e41ab51e1af38e4dd58fc\"}");
@@ -81,7 +82,6 @@ Test(tokens, find_everybody_among_many)
         verify(rows[i].bearer, NULL);
         expect_earned(rows[i].participant, rows[i].bearer);
     }
-    mcpx_text_fini(&many);
 }
 
 Test(tokens, joins_the_grants_of_profile_and_participant)
@@ -221,7 +221,7 @@ Test(tokens, remember_a_bounded_number_of_sets)
 
 Test(tokens, issues_what_it_verifies)
 {
-    struct mcpx_text token = {0};
+    mx_scoped_text token = {0};
     struct mcpx_fault fault = {0};
 
     load_for("{\"auth\":{\"jwt\":{\"issuer\":\"i\",\"audience\":\"u\"}}}", true);
@@ -232,7 +232,6 @@ Test(tokens, issues_what_it_verifies)
     cr_expect_str_eq(grant->capabilities.text, "[\"mcp/*\",\"chat\"]");
     cr_expect_eq(grant->expires_ms, now.wall_ms + 86400000);
     cr_expect_eq(verify(token.text, "s"), MCPX_EFORBIDDEN);
-    mcpx_text_fini(&token);
 }
 
 Test(tokens, says_what_is_wrong_with_a_request_for_one)

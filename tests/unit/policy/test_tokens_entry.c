@@ -2,6 +2,7 @@
  * What breaks for whom: a token signed with a key that somebody trusts, made by who should not be
  * able to, or a way around what the configuration says of a participant. Protocol: section 7.
  */
+#include "lib/base/scoped.h"
 #include "tokens_fixture.h"
 
 #include "router/policy/identity/tokens.h"
@@ -32,7 +33,7 @@ Test(tokens_entry, of_dev_mode_are_never_signed_with_a_configured_secret)
     static const char *const environment[] = {"MCPX_AUTH_JWT_SECRET=" SECRET, NULL};
     struct settled grave = settled_load(NULL, environment, false);
     const char *token = sign("\"sub\":\"a\",\"topic\":\"t\",\"exp\":1800000100");
-    struct mcpx_text made = {0};
+    mx_scoped_text made = {0};
     struct mcpx_fault fault;
 
     s = settled_load(NULL, environment, true);
@@ -42,7 +43,6 @@ Test(tokens_entry, of_dev_mode_are_never_signed_with_a_configured_secret)
                  MCPX_OK);
     cr_expect_eq(verify(made.text, "t"), MCPX_OK);
     cr_expect_eq(verify_by(&grave, made.text, "t"), MCPX_ETOKEN);
-    mcpx_text_fini(&made);
     settled_fini(&grave);
 }
 
@@ -98,7 +98,7 @@ Test(tokens_entry, that_name_a_configured_participant_earn_what_its_entry_says_o
 
 Test(tokens_entry, of_dev_mode_are_not_for_who_has_one)
 {
-    struct mcpx_text token = {0};
+    mx_scoped_text token = {0};
     struct mcpx_fault fault = {"", "", 0};
 
     load_for(text, true);
@@ -106,13 +106,12 @@ Test(tokens_entry, of_dev_mode_are_not_for_who_has_one)
                               (struct mcpx_slice){0}, now, &fault, &token),
                  MCPX_EREQUEST);
     cr_expect_str_eq(fault.field, "participantId");
-    mcpx_text_fini(&token);
 }
 
 Test(tokens_entry, of_dev_mode_are_signed_by_chance_otherwise)
 {
     struct settled two = settled_load(NULL, NULL, true);
-    struct mcpx_text token = {0};
+    mx_scoped_text token = {0};
     struct mcpx_fault fault;
 
     load_for(NULL, true);
@@ -120,6 +119,5 @@ Test(tokens_entry, of_dev_mode_are_signed_by_chance_otherwise)
                               (struct mcpx_slice){0}, now, &fault, &token),
                  MCPX_OK);
     cr_expect_eq(verify_by(&two, token.text, "t"), MCPX_ETOKEN);
-    mcpx_text_fini(&token);
     settled_fini(&two);
 }

@@ -7,6 +7,7 @@
 #include "tests/support/jwt.h"
 #include "tests/support/settled.h"
 
+#include "lib/base/scoped.h"
 #include "lib/protocol/capset.h"
 #include "router/policy/identity/tokens.h"
 
@@ -223,14 +224,13 @@ Test(tokens_rejudge, keeps_neither_token_nor_capabilities)
     char *token = sign("\"sub\":\"ann\",\"capabilities\":[\"chat\"],\"other\":\"claim\"", NULL,
                        "1900000000");
     struct grant *grant = earn(&settled, token);
-    struct mcpx_text proof = {0};
+    mx_scoped_text proof = {0};
 
     mcpx_text_slice(&proof, grant->credential->proof);
     cr_assert_not_null(proof.text);
     cr_expect_null(strstr(proof.text, strrchr(token, '.') + 1));
     cr_expect_null(strstr(proof.text, "chat"));
     cr_expect_null(strstr(proof.text, "other"));
-    mcpx_text_fini(&proof);
     grant_unref(grant);
     free(token);
     settled_fini(&settled);
@@ -268,7 +268,7 @@ Test(tokens_rejudge, a_reload_leaves_the_sets_alone_that_it_shares)
 Test(tokens_rejudge, knows_the_tokens_of_dev_mode)
 {
     struct settled settled = settled_load("{}", NULL, true);
-    struct mcpx_text token = {0};
+    mx_scoped_text token = {0};
     struct mcpx_fault fault;
     struct grant *old, *made;
 
@@ -281,7 +281,6 @@ Test(tokens_rejudge, knows_the_tokens_of_dev_mode)
     cr_expect(grant_equals(made, old));
     grant_unref(made);
     grant_unref(old);
-    mcpx_text_fini(&token);
     settled_fini(&settled);
 }
 

@@ -162,7 +162,7 @@ Test(audit_line, without_memory_the_chain_stays_as_it_was)
     struct audit_note note = {.what = AUDIT_ALLOW, .text = MCPX_SLICE("{}")};
     struct audit_chain chain;
 
-    FAULT_ALLOC_EACH(nth, 0) {
+    FAULT_ALLOC_EACH(nth, 1) {
         struct mcpx_text out = {0};
         struct audit_chain before;
         uint64_t seq;

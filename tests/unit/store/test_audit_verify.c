@@ -164,7 +164,7 @@ static void forge(const struct test_chain *chain, size_t from, size_t at, int ho
 Test(audit_verify, a_copy_of_a_checkpoint_is_found)
 {
     static const size_t places[] = {15, 16, 18, 30, 49, 50};
-    struct mcpx_text forged = {0};
+    mx_scoped_text forged = {0};
 
     for (size_t i = 0; i < 3 * sizeof places / sizeof *places; i++) {
         size_t at = places[i / 3];
@@ -184,7 +184,6 @@ Test(audit_verify, a_copy_of_a_checkpoint_is_found)
         }
         test_chain_fini(&made);
     }
-    mcpx_text_fini(&forged);
 }
 
 /* The end of a chain proves nothing by itself: what else one knows does. */
@@ -269,7 +268,7 @@ static void insert(struct test_chain *chain, struct dice *dice, struct act *act)
     size_t from = dice_below(dice, chain->count);
     struct test_line *source = &chain->lines[from];
     struct mcpx_slice text = text_of(source);
-    struct mcpx_text forged = {0};
+    mx_scoped_text forged = {0};
     int how = (int)dice_below(dice, 4);
 
     mcpx_text_slice(&forged, text);
@@ -286,7 +285,6 @@ static void insert(struct test_chain *chain, struct dice *dice, struct act *act)
     if (how == 0 && from == at)
         act->place++, act->seq++;
     snprintf(act->what, sizeof act->what, "way %d, from %zu before %zu", how, from, at);
-    mcpx_text_fini(&forged);
 }
 
 static void swap(struct test_chain *chain, struct dice *dice, struct act *act)

@@ -102,7 +102,7 @@ Test(sqlite_shares, who_has_too_much_is_refused_and_nobody_else)
 
 Test(sqlite_shares, what_has_gone_is_given_back)
 {
-    struct mcpx_text errors = {0};
+    mx_scoped_text errors = {0};
     struct care *care;
     uint64_t messages;
 
@@ -122,7 +122,6 @@ Test(sqlite_shares, what_has_gone_is_given_back)
     cr_expect_eq(says("ann", "c", 1000 * messages), MCPX_OK);
     cr_expect_eq(says("ann", "c", 1000), MCPX_ESHARE);
     expect_counted("after erasing");
-    mcpx_text_fini(&errors);
 }
 
 /* Entries are counted once in a while, and the router may end or fail, and entries go, before. */

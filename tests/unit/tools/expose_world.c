@@ -97,7 +97,7 @@ static void keep_draft(struct world *world, const struct mcpx_draft *draft,
 static void keep_response(struct world *world, const struct bridge_action *action,
                           struct bridge_outcome *outcome)
 {
-    struct mcpx_text line = {0};
+    mx_scoped_text line = {0};
 
     mx_format(&line, "%s %s", action->about, action->text);
     if (world->narrow && action->text.len > world->narrow) {
@@ -106,7 +106,6 @@ static void keep_response(struct world *world, const struct bridge_action *actio
         append(&world->responses, line.text);
         mx_format(&world->out, "respond %s\n", &line);
     }
-    mcpx_text_fini(&line);
 }
 
 /* What each tool, and each resource, has to have, and no test speaks of. */

@@ -125,14 +125,13 @@ Test(audit_export, a_line_for_people_is_made_visible)
     struct audit_line line =
         read(HEAD("allow") ",\"topic\":\"t\",\"from\":\"a\\u001b[2Jb\",\"to\":[\"c\",\"d\"],"
                            "\"kind\":\"chat\",\"grant\":\"chat\"}");
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     shown_line(&out, &line);
     cr_expect_str_eq(out.text,
                      "7  2026-09-21T14:13:20.123Z  allow  a\\u001b[2Jb to c, d  chat  "
                      "in t  grant chat\n",
                      "%s", out.text);
-    mcpx_text_fini(&out);
 }
 
 /* A story, line by line; the first has seq 1. */

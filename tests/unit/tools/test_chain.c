@@ -3,6 +3,7 @@
  * arguments were changed, takes somebody else's answer for the server's, or approves a second time
  * what was done already.
  */
+#include "lib/base/scoped.h"
 #include "tools/mcpxctl/core/chain.h"
 
 #include <criterion/criterion.h>
@@ -206,7 +207,7 @@ Test(chain, is_written_for_people_and_for_programs)
     const struct line lines[LINES_MAX] = {proposal, changed, failure};
     struct ledger ledger = {.count = 0};
     struct chain chain;
-    struct mcpx_text people = {0}, programs = {0};
+    mx_scoped_text people = {0}, programs = {0};
 
     setenv("TZ", "UTC", 1);
     fill(&ledger, lines);
@@ -226,8 +227,6 @@ Test(chain, is_written_for_people_and_for_programs)
                                              "\"parent\":\"p\",\"after_ms\":1000,"
                                              "\"same_params\":false,\"envelope\":{"));
     cr_expect_eq(programs.text[programs.len - 2], '}');
-    mcpx_text_fini(&people);
-    mcpx_text_fini(&programs);
     chain_fini(&chain);
     ledger_fini(&ledger);
 }

@@ -3,6 +3,7 @@
  * that changes breaks what a person allowed in their client, and one that a client refuses (it may
  * hold [A-Za-z0-9_.-] and 64 bytes) makes the whole list unusable.
  */
+#include "lib/base/scoped.h"
 #include "tools/mcpx-bridge/expose/servers/names.h"
 
 #include <criterion/criterion.h>
@@ -332,7 +333,7 @@ Test(expose_names, leave_a_uri_alone_until_it_is_taken)
 
 Test(expose_uri, unwraps_only_for_its_owner)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_expect(
         expose_uri_unwrap(&out, MCPX_SLICE("b"), MCPX_SLICE("mcpx://b/demo%3A%2F%2F7%2Fy")));
@@ -341,7 +342,6 @@ Test(expose_uri, unwraps_only_for_its_owner)
     cr_expect_not(expose_uri_unwrap(&out, MCPX_SLICE("c"), MCPX_SLICE("mcpx://b/x")));
     cr_expect_not(expose_uri_unwrap(&out, MCPX_SLICE("b"), MCPX_SLICE("mcpx://bb/x")));
     cr_expect_eq(out.len, 0);
-    mcpx_text_fini(&out);
 }
 
 Test(expose_uri, matches_what_a_template_may_become)
@@ -381,7 +381,7 @@ static double seconds(void)
 Test(expose_uri, costs_no_more_than_its_length)
 {
     enum { LEN = 1 << 20 };
-    struct mcpx_text out = {0}, braces = {0};
+    mx_scoped_text out = {0}, braces = {0};
     double began = seconds();
 
     for (size_t i = 0; i < LEN; i++)
@@ -390,8 +390,6 @@ Test(expose_uri, costs_no_more_than_its_length)
     cr_expect_eq(out.len, strlen("mcpx://m/") + 3 * (size_t)LEN);
     cr_expect_not(expose_uri_matches(mcpx_text_view(&braces), mcpx_text_view(&out)));
     cr_expect_lt(seconds() - began, 20.0);
-    mcpx_text_fini(&out);
-    mcpx_text_fini(&braces);
 }
 
 Test(expose_uri, begins_literally)

@@ -27,7 +27,7 @@ Test(expose_others, may_list_more_than_anybody_can_use)
 {
     enum { COUNT = 60000 };
     struct world world;
-    struct mcpx_text tools = {0};
+    mx_scoped_text tools = {0};
     struct world_server servers[] = {{.id = "good", .tools = "{\"name\":\"t\"}"}, {.id = "m"}};
     double began = seconds();
 
@@ -47,7 +47,6 @@ Test(expose_others, may_list_more_than_anybody_can_use)
     world_draft(&world);
     cr_expect(world_is_quiet(&world));
     world_stop(&world);
-    mcpx_text_fini(&tools);
 }
 
 static const char changed[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/"

@@ -2,6 +2,7 @@
  * What breaks for whom: whoever watches the guard reads lines with text that others wrote; such a
  * text must neither end its line nor pass for another part of it.
  */
+#include "lib/base/scoped.h"
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +19,7 @@ static void judge_begin(struct guard_judge *judge, const char *from, const char 
 Test(guard_log, quotes_and_escapes_what_others_wrote)
 {
     struct guard_judge judge;
-    struct mcpx_text text = {0}, json = {0};
+    mx_scoped_text text = {0}, json = {0};
 
     judge_begin(&judge, "mallory from=\"admin\"\n\xc2\x9b", "chat");
     guard_log_left_out(&text, false, GUARD_DISGUISE, &judge);
@@ -32,15 +33,13 @@ Test(guard_log, quotes_and_escapes_what_others_wrote)
                      "payload could be taken for an MCP message\","
                      "\"from\":\"mallory from=\\\"admin\\\"\\n\xc2\x9b\","
                      "\"kind\":\"chat\",\"id\":\"e\\\"1\"}\n");
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&json);
     guard_judge_fini(&judge);
 }
 
 Test(guard_log, says_what_it_knows_and_no_more)
 {
     struct guard_judge judge;
-    struct mcpx_text text = {0}, json = {0};
+    mx_scoped_text text = {0}, json = {0};
 
     judge_begin(&judge, NULL, NULL);
     judge.fault.reason = "expected '}'";
@@ -52,15 +51,13 @@ Test(guard_log, says_what_it_knows_and_no_more)
     cr_expect_str_eq(json.text,
                      "{\"event\":\"left_out\",\"reason\":\"malformed\",\"text\":\"it is no "
                      "valid envelope\",\"detail\":\"expected '}'\"}\n");
-    mcpx_text_fini(&text);
-    mcpx_text_fini(&json);
     guard_judge_fini(&judge);
 }
 
 Test(guard_log, sums_up_what_was_left_out)
 {
     struct guard_counts none = {{0}}, some = {{0}};
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     some.of[GUARD_PASS] = 9;
     some.of[GUARD_ECHO] = 2;
@@ -74,16 +71,14 @@ Test(guard_log, sums_up_what_was_left_out)
                      "{\"event\":\"summary\",\"left_out\":{}}\n"
                      "guard: left out echo 2, other_sender 1\n"
                      "{\"event\":\"summary\",\"left_out\":{\"echo\":2,\"other_sender\":1}}\n");
-    mcpx_text_fini(&out);
 }
 
 Test(guard_log, notes_stay_on_one_line)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     guard_log_note(&out, false, "failed", "two\nlines");
     guard_log_note(&out, true, "failed", "two\nlines");
     cr_expect_str_eq(out.text, "guard: two\\u000alines\n"
                                "{\"event\":\"failed\",\"text\":\"two\\nlines\"}\n");
-    mcpx_text_fini(&out);
 }

@@ -3,6 +3,7 @@
  * that hears what the guard was to keep from it because it came in an odd shape: in fragments,
  * around a ping, in the same packet as the handshake. Protocol: sections 5 and 7; RFC 6455.
  */
+#include "lib/base/scoped.h"
 #include "tests/support/envelope_text.h"
 #include "tests/support/frame_text.h"
 #include "tools/mcpx-bridge/guard/guard.h"
@@ -92,7 +93,7 @@ static void frame(struct mcpx_text *out, unsigned first, const char *text)
 /* A scene whose agent is welcomed and nothing is left to be written. */
 static void join(struct scene *scene)
 {
-    struct mcpx_text welcome = {0};
+    mx_scoped_text welcome = {0};
 
     open_scene(scene, 65536);
     agent_says(scene, MCPX_SLICE(REQUEST));
@@ -103,7 +104,6 @@ static void join(struct scene *scene)
     router_says(scene, mcpx_text_view(&welcome));
     expect_agent(scene, mcpx_text_view(&welcome), "the welcome");
     cr_assert(guard_passage_wants_agent(scene->passage));
-    mcpx_text_fini(&welcome);
 }
 
 Test(guard_passage, lets_the_agent_speak_only_when_it_is_known_who_it_is)
@@ -222,7 +222,7 @@ Test(guard_passage, passes_the_agents_bytes_unchanged_and_learns_from_them)
 
 Test(guard_passage, passes_or_leaves_out_whole_messages_in_pieces_of_any_size)
 {
-    struct mcpx_text in = {0}, out = {0};
+    mx_scoped_text in = {0}, out = {0};
 
     frame(&in, FIRST_TEXT, CHAT);
     frame(&in, 0x01, "{\"protocol\":\"mcpx/v0.1\",");
@@ -247,8 +247,6 @@ Test(guard_passage, passes_or_leaves_out_whole_messages_in_pieces_of_any_size)
         cr_expect_null(guard_passage_end(scene.passage));
         close_scene(&scene);
     }
-    mcpx_text_fini(&in);
-    mcpx_text_fini(&out);
 }
 
 Test(guard_passage, leaves_out_an_evil_message_whatever_its_fragments)
@@ -347,7 +345,7 @@ Test(guard_passage, ends_with_what_it_cannot_follow)
 
 Test(guard_passage, passes_no_handshake_that_comes_after_another_answer)
 {
-    struct mcpx_text in = {0}, out = {0};
+    mx_scoped_text in = {0}, out = {0};
     struct scene scene;
 
     mcpx_text_puts(&in, CONTINUE SWITCH);
@@ -365,8 +363,6 @@ Test(guard_passage, passes_no_handshake_that_comes_after_another_answer)
         mcpx_text_reset(&out);
         close_scene(&scene);
     }
-    mcpx_text_fini(&in);
-    mcpx_text_fini(&out);
 }
 
 Test(guard_passage, passes_what_comes_before_an_ordinary_answer)
@@ -399,7 +395,7 @@ Test(guard_passage, ends_when_the_agent_does_not_mask)
 
 Test(guard_passage, bounds_heads_and_messages)
 {
-    struct mcpx_text line = {0}, in = {0}, longest = {0};
+    mx_scoped_text line = {0}, in = {0}, longest = {0};
     struct scene scene;
 
     for (int i = 0; i < 70000; i++)
@@ -417,7 +413,4 @@ Test(guard_passage, bounds_heads_and_messages)
     expect_agent(&scene, mcpx_text_view(&longest), "what follows the overlong one");
     cr_expect_eq(left_out[GUARD_LONG], 1);
     close_scene(&scene);
-    mcpx_text_fini(&line);
-    mcpx_text_fini(&in);
-    mcpx_text_fini(&longest);
 }

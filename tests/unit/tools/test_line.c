@@ -75,7 +75,7 @@ Test(line, says_what_tells_most)
 Test(line, warns_colours_and_dims)
 {
     struct entry *entry = make("", "mcp/proposal:x", "{\"method\":\"x\"}");
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     line_write(&out, entry, &(struct line_style){true, false, 6, 0, NULL, 0}, "it lies");
     cr_expect_str_eq(out.text, "\x1b[2m--:--:-- 0123456789\x1b[0m  \x1b[1mann\x1b[0m -> "
@@ -89,17 +89,15 @@ Test(line, warns_colours_and_dims)
     line_write(&out, entry, &(struct line_style){false, false, 6, 4, "5eed", 0}, NULL);
     cr_expect_str_eq(out.text, "--:--:-- 0123@5eed  ann -> everyone  mcp/proposal:x  "
                                "{\"meth...\n");
-    mcpx_text_fini(&out);
     free(entry);
 }
 
 Test(line, raw_json_stays_on_its_line)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     line_write_json(&out, MCPX_SLICE("{\r\n \"a\": \"b\\n\"\n}"));
     cr_expect_str_eq(out.text, "{   \"a\": \"b\\n\" }\n");
-    mcpx_text_fini(&out);
 }
 
 Test(filter, covers_what_a_grant_would_and_the_routers_kinds_too)

@@ -13,7 +13,7 @@
 static void expect_proposal(const struct operation *operation, const char *method,
                             const char *body)
 {
-    struct mcpx_text out = {0}, expected = {0};
+    mx_scoped_text out = {0}, expected = {0};
 
     mcpx_text_puts(&expected, "{\"method\":\"");
     mcpx_text_puts(&expected, method);
@@ -21,8 +21,6 @@ static void expect_proposal(const struct operation *operation, const char *metho
     mcpx_text_puts(&expected, body);
     operation_write_proposal(&out, operation);
     cr_expect_str_eq(out.text, expected.text);
-    mcpx_text_fini(&out);
-    mcpx_text_fini(&expected);
 }
 
 Test(message, operations_become_params)
@@ -75,7 +73,7 @@ Test(message, a_request_has_an_id_and_may_ask_for_progress)
     const char *const words[] = {"echo", "{\"a\":1}"};
     struct mcpx_fault fault = {"", "", 0};
     struct operation operation;
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     cr_assert_eq(operation_read("tools/call", words, 2, &operation, &fault), MCPX_OK);
     operation.token = MCPX_SLICE("t");
@@ -84,7 +82,6 @@ Test(message, a_request_has_an_id_and_may_ask_for_progress)
                      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":"
                      "{\"name\":\"echo\",\"arguments\":{\"a\":1},\"_meta\":"
                      "{\"progressToken\":\"t\"}}}");
-    mcpx_text_fini(&out);
 }
 
 Test(message, an_approval_keeps_the_bytes_that_were_proposed)

@@ -79,19 +79,18 @@ Test(visible, what_goes_to_a_terminal_keeps_its_layout)
 /* The pattern is ours and keeps its layout; what is put into it has none. */
 Test(visible, what_a_pattern_is_filled_with)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     text_format(&out, "%s:\t%x|%v|%v|%v|%s%s|%q\n", "a\nb", "c\xc2\xa0",
                 MCPX_SLICE("\"d\\n\\u202e\""), MCPX_SLICE("[\"e\n\"]"),
                 ((struct mcpx_slice){NULL, 0}), -7, (const char *)NULL, "f\n");
     cr_expect_str_eq(out.text, "a\\u000ab:\tc\\u00a0|d\\u000a\\u202e|[\"e\\u000a\"]||-7|"
                                "\"f\\n\"\n");
-    mcpx_text_fini(&out);
 }
 
 Test(visible, blanks_that_are_no_space_show_where_something_is_decided)
 {
-    struct mcpx_text prose = {0}, exact = {0}, json = {0};
+    mx_scoped_text prose = {0}, exact = {0}, json = {0};
     struct mcpx_slice text = MCPX_SLICE("\"a b\xc2\xa0"
                                         "c\xe3\x80\x80"
                                         "d\xe2\xa0\x80\xe2\x80\x83\"");
@@ -102,18 +101,14 @@ Test(visible, blanks_that_are_no_space_show_where_something_is_decided)
     cr_expect(mcpx_slice_equal(mcpx_text_view(&prose), text));
     cr_expect_str_eq(exact.text, "\"a b\\u00a0c\\u3000d\\u2800\\u2003\"");
     cr_expect_str_eq(json.text, exact.text);
-    mcpx_text_fini(&prose);
-    mcpx_text_fini(&exact);
-    mcpx_text_fini(&json);
 }
 
 Test(visible, a_nul_is_shown_too)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     text_visible(&out, (struct mcpx_slice){"a\0b", 3});
     cr_expect_str_eq(out.text, "a\\u0000b");
-    mcpx_text_fini(&out);
 }
 
 Test(visible, short_text_is_cut_between_characters)
@@ -212,7 +207,7 @@ Test(colour, follows_the_customs)
 
 Test(colour, paints_only_when_on)
 {
-    struct mcpx_text out = {0};
+    mx_scoped_text out = {0};
 
     paint_begin(&out, PAINT_BAD, false);
     paint_end(&out, PAINT_BAD, false);
@@ -223,7 +218,6 @@ Test(colour, paints_only_when_on)
     mcpx_text_puts(&out, "x");
     paint_end(&out, PAINT_BAD, true);
     cr_expect_str_eq(out.text, "\x1b[31mx\x1b[0m");
-    mcpx_text_fini(&out);
 }
 
 static const char *const names[] = {"--topic", "--to",  "--token-file", "--timeout",
