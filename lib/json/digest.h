@@ -16,8 +16,8 @@ bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES]);
 bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES]);
 
 /**
- * The Sec-WebSocket-Accept that answers a Sec-WebSocket-Key of MX_KEY_LEN bytes, and a NUL. RFC 6455
- * section 4.2.2. Returns false when memory runs out.
+ * The Sec-WebSocket-Accept that answers a Sec-WebSocket-Key of MX_KEY_LEN bytes, and a NUL (RFC
+ * 6455 section 4.2.2). Returns false when memory runs out.
  */
 bool mx_websocket_accept(struct mcpx_slice key, char out[MX_ACCEPT_LEN + 1]);
 

@@ -119,6 +119,9 @@ static bool is_settled(const struct sim *sim)
     for (size_t i = 0; i < SIM_PEERS; i++)
         if (sim->peers[i].bearer || (sim->peers[i].peer && sim->peers[i].closed))
             return false;
+    for (size_t i = 0; i < SIM_TOPICS; i++)
+        if (sim->topics[i].exists && sim->topics[i].told != sim->topics[i].count)
+            return false; /* a position may have come up only now */
     return hub_pending(sim->hub) == 0;
 }
 
