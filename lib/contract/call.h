@@ -12,79 +12,30 @@
 #include <mcpx/contract.h>
 #include <mcpx/digest.h>
 
-/** A flaw. Zero-initialised there is none. Texts are of its arena, or their owner's. */
+/** What is wrong with a call. Zero-initialised there is nothing. Texts are lent for one door. */
 struct mx_flaw {
-    struct mx_arena arena;
-    bool is_found; /* there is one */
-    bool failed;   /* memory ran out: a text of it is missing */
+    bool is_found;
     /* What envelopes tell of it; its path is absent when no error has a place. */
     struct mcpx_failure says;
     struct mcpx_slice errors; /* JSON array; empty: there are none */
     struct mcpx_slice more;   /* members of an error's `data`; empty: none */
 };
 
-/** There is none any more. */
-void mx_flaw_reset(struct mx_flaw *flaw);
-
-/** There is one that has no place. Returns MCPX_EINVALID. */
-enum mcpx_err mx_flaw_set(struct mx_flaw *flaw, enum mcpx_cause cause);
-
-/** There is one, at this place. Returns MCPX_EINVALID, or MCPX_ENOMEM. */
-enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
-                         const struct mcpx_schema_error *error);
-
-/**
- * There is what a report says; its paths begin with `prefix`. MCPX_EINVALID, or MCPX_ENOMEM.
- */
-enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
-                             const struct mcpx_schema_report *report);
-
-/** Something is too long: `what`, such as "arguments have", then its bytes. MCPX_EINVALID. */
-enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
-                           size_t bytes, size_t max);
-
-/** Keeps a text, which it takes, as one of the flaw's. */
-void mx_flaw_keep(struct mx_flaw *flaw, struct mcpx_text text, struct mcpx_slice *out);
-
-/** A record that was not taken yet, or whose memory waits for the next one. */
-struct mx_line {
-    enum mcpx_record which;
-    struct mcpx_text text;
-};
-
-/** Records: `lines` from `head` to `count`; `made` of them have memory. */
-struct mx_lines {
-    struct mx_line *lines;
-    size_t head;
-    size_t count;
-    size_t made;
-    size_t room;
-    int64_t latest[MCPX_RECORD_COUNT]; /* the time of the last record, by enum mcpx_record */
-};
-
-/**
- * A call. Texts are of its arena, unless they are said to be others'.
- *
- * flaw          what is written down of it; its path is of the arena
- */
+/** A call. Texts are of its arena, unless they are said to be others'. */
 struct mcpx_call {
     struct mx_arena arena;
     /* `from`, `to`: neighbours in the list of calls. */
     struct mcpx_call *from;
     struct mcpx_call *to;
-    struct mcpx_slice tool;  /* as its server calls it; absent: none was found */
-    struct mcpx_slice alias; /* the name that it was called by; absent: that of the tool */
-    const struct mx_tool_terms *terms; /* of the tool */
-    struct mcpx_slice route;           /* the method that it came with; absent: none */
-    struct mcpx_slice transport;       /* borrowed by the options, or of the arena */
+    /* What envelopes need; the tool, as its server calls it, and the request's id always are
+     * there. No tool: none was found. Arguments and `_meta` are as they came. */
+    struct mcpx_wrap wrap;
+    struct mcpx_slice alias;     /* the name that it was called by; absent: that of the tool */
+    struct mcpx_slice route;     /* the method that it came with; absent: none */
+    struct mcpx_slice transport; /* static */
     /* `actor`, `mode`: of its context. */
     struct mcpx_slice actor;
     struct mcpx_slice mode;
-    struct mcpx_slice arguments; /* as they came, for envelopes; absent: it needs none */
-    struct mcpx_slice meta;      /* as it came, for envelopes */
-    struct mcpx_slice server_version;
-    struct mcpx_slice fulfils;
-    struct mcpx_slice request_id;
     struct mcpx_slice trace_id;
     char span_id[MCPX_ID_LEN + 1];
     char run_id[MCPX_ID_LEN + 1];
@@ -94,6 +45,7 @@ struct mcpx_call {
     struct mcpx_schema *output;
     struct mcpx_instant start;
     bool is_told; /* mcp.tool.call was written */
+    /* What is written down of the first flaw that counts. */
     struct {
         bool is_found;
         enum mcpx_cause cause;
@@ -102,11 +54,7 @@ struct mcpx_call {
     size_t input_bytes; /* of the arguments as they came */
 };
 
-/**
- * The calls.
- *
- * handshake its answer, which is kept until tools with another digest are asked about
- */
+/** The calls. */
 struct mcpx_calls {
     struct mcpx_calls_options options;
     const struct mcpx_terms *terms;
@@ -116,52 +64,75 @@ struct mcpx_calls {
     struct mcpx_tools *own;  /* the tool of the handshake, when the terms ask for it */
     struct mcpx_call *first; /* of the list of calls */
     size_t count;
-    /* Filled by the next judgement of a document. */
+    /* From here to `flaw`: of the call that is at a door. */
+    struct mx_arena arena;
+    bool failed; /* memory ran out: what was done since means nothing */
     struct mcpx_schema_report report;
     struct mx_flaw flaw;
+    /* The answer of the handshake, until tools with another digest are asked about. */
     struct mcpx_text handshake;
     unsigned char handshake_of[MX_SHA256_BYTES];
-    struct mcpx_text plain;
-    struct mcpx_text invoked;
-    struct mcpx_text context;
-    struct mcpx_text part;
-    /* What is passed on, as texts of which it is made are: invoked, part. */
-    struct mcpx_text params;
-    struct mcpx_text answer; /* what the sender gets */
-    struct mx_lines lines;
+    struct mcpx_text invoked; /* the params of an invocation */
+    struct mcpx_text params;  /* what is passed on */
+    struct mcpx_text answer;  /* what the sender gets */
+    /* Records that were made: of each a byte, its enum mcpx_record, then its line. */
+    struct mcpx_text records;
+    size_t taken;                      /* bytes of those that were taken */
+    int64_t latest[MCPX_RECORD_COUNT]; /* the time of the last record, by enum mcpx_record */
 };
 
-/**
- * What a request asks for.
- *
- * params name     params and the tool's name, a raw string; absent: there are none
- * arguments meta  absent: there are none
- */
-struct mx_asked {
-    bool is_invocation; /* it came as mcp.tool.invoke */
-    bool is_hopeless;   /* it has a flaw with which nothing can be called */
-    struct mcpx_slice params;
-    struct mcpx_slice name;
-    struct mcpx_slice arguments;
-    struct mcpx_slice meta;
-};
+/** A call comes to a door: forgets what was found at the last one. */
+void mx_calls_begin(struct mcpx_calls *calls);
+
+/** Memory ran out: forgets the records that were made since there were `before` bytes of them. */
+void mx_calls_forget(struct mcpx_calls *calls, size_t before);
 
 /** Frees a call. */
 void mx_call_free(struct mcpx_call *call);
 
-/** Copies a text for a call; an absent one stays absent. Returns false when memory runs out. */
-bool mx_call_keep(struct mcpx_call *call, struct mcpx_slice text, struct mcpx_slice *out);
+/** Copies a text; an absent one stays absent. Memory failure shows in `calls`. */
+struct mcpx_slice mx_calls_copy(struct mcpx_calls *calls, struct mx_arena *arena,
+                                struct mcpx_slice text);
+
+/** The same with a text that was composed, which it takes; the copy is never absent. */
+struct mcpx_slice mx_calls_take(struct mcpx_calls *calls, struct mx_arena *arena,
+                                struct mcpx_text text);
+
+/*
+ * A flaw is found: calls->flaw says it from then on. All return false.
+ */
+
+/** One that has no place. */
+bool mx_flaw_set(struct mcpx_calls *calls, enum mcpx_cause cause);
+
+/** One at this place. */
+bool mx_flaw_at(struct mcpx_calls *calls, enum mcpx_cause cause,
+                const struct mcpx_schema_error *error);
+
+/** Something is too long: `what`, such as "arguments have", then its bytes. */
+bool mx_flaw_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
+                  size_t bytes, size_t max);
 
 /**
- * Reads what is asked, and says in calls->flaw what is wrong with it. `call` gets its route.
+ * A document was judged: true when it is valid, else what the calls' report says is a flaw.
  *
- * Returns MCPX_OK also with a flaw, or MCPX_ENOMEM.
+ * err      what judging it returned
+ * prefix   with which the paths begin
  */
-enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_request *request,
-                           struct mcpx_call *call, struct mx_asked *out);
+bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause cause,
+                    const char *prefix);
 
-/** Writes down that a call goes to its tool. Returns false when memory runs out. */
-bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);
+/**
+ * A flaw was found of the sort that counts only where schemas are enforced: true where it does not
+ * count. With `shadow` it is written down then.
+ */
+bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call);
+
+/** Keeps calls->flaw for the records, unless there is one already. */
+void mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
+
+/** Writes down that a call goes to its tool. */
+void mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call);
 
 /** How a call has ended, for records. */
 struct mx_call_outcome {
@@ -171,22 +142,32 @@ struct mx_call_outcome {
     struct mcpx_instant now;
 };
 
-/** Writes down how a call has ended. Returns false when memory runs out. */
-bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
+/** Writes down how a call has ended. */
+void mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
                       const struct mx_call_outcome *outcome);
 
 /**
- * Keeps calls->flaw for the records, unless there is one already. False when memory runs out.
- */
-bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call);
-
-/**
- * Composes the answer that says calls->flaw: an error, or an envelope, as the tool's terms say.
+ * The call has failed, as calls->flaw says: composes the answer, an error or an envelope, as the
+ * tool's terms say.
  *
  * end   what the server or the edge has to say beside it; NULL: nothing
  */
-enum mcpx_err mx_call_refuse(struct mcpx_calls *calls, const struct mcpx_call *call,
-                             const struct mcpx_call_end *end, struct mcpx_call_answer *out);
+void mx_call_fail(struct mcpx_calls *calls, struct mcpx_call *call,
+                  const struct mcpx_call_end *end, struct mx_call_outcome *outcome,
+                  struct mcpx_call_answer *out);
+
+/** The call got its result, and that may be what it should not. */
+void mx_call_deliver(const struct mcpx_call *call, struct mx_call_outcome *outcome);
+
+/** What a request asks for. What is absent is not there. */
+struct mx_asked {
+    bool is_invocation; /* it came as mcp.tool.invoke */
+    bool is_hopeless;   /* it has a flaw with which nothing can be called */
+    struct mcpx_slice params;
+    struct mcpx_slice name; /* of the tool, a raw string */
+    struct mcpx_slice arguments;
+    struct mcpx_slice meta;
+};
 
 /** A call at the door. */
 struct mx_admitting {
@@ -208,20 +189,22 @@ struct mx_admitting {
     bool is_handshake; /* the edge answers */
 };
 
+/**
+ * Reads what is asked, and says in calls->flaw what is wrong with it. The call gets its route.
+ */
+void mx_call_read(struct mx_admitting *a);
+
 /*
- * Steps: MCPX_EINVALID when calls->flaw says what is wrong, or MCPX_ENOMEM.
+ * Steps: false when calls->flaw says what is wrong.
  */
 
 /** Takes the schemas of the tool, and writes down that it is called. */
-enum mcpx_err mx_admit_tell(struct mx_admitting *a);
+bool mx_admit_tell(struct mx_admitting *a);
 
 /** Whether the edge's tier is enough for the tool. */
-enum mcpx_err mx_admit_check_tier(struct mx_admitting *a);
+bool mx_admit_check_tier(struct mx_admitting *a);
 
 /** Whether the arguments, and the tool's schemas, are what they should be. */
-enum mcpx_err mx_admit_check_input(struct mx_admitting *a);
-
-/** What becomes of a flaw that counts where schemas are enforced: MCPX_OK where they are not. */
-enum mcpx_err mx_admit_weigh(struct mx_admitting *a, enum mcpx_err err);
+bool mx_admit_check_input(struct mx_admitting *a);
 
 #endif

@@ -34,13 +34,6 @@ static const struct part parts[] = {
     {"_meta", "/params/_meta", MCPX_JSON_OBJECT, "must be an object", false},
 };
 
-/* A request being read. `err` is MCPX_EINVALID from the first flaw on. */
-struct reading {
-    struct mcpx_calls *calls;
-    struct mx_asked *out;
-    enum mcpx_err err;
-};
-
 /* What an object has of a part: how many members are read as it, and the first that is. */
 struct found {
     struct mcpx_slice value;
@@ -64,262 +57,194 @@ static void find(struct mcpx_slice object, size_t first, size_t count, struct fo
 }
 
 /* Only the first flaw counts. */
-static void refuse(struct reading *r, const char *path, const char *keyword,
+static void refuse(struct mx_admitting *a, const char *path, const char *keyword,
                    const char *expected)
 {
     struct mcpx_schema_error error = {mcpx_slice_of(path), mcpx_slice_of(keyword),
                                       mcpx_slice_of(expected)};
 
-    if (!r->err)
-        r->err = mx_flaw_at(&r->calls->flaw, MCPX_CAUSE_INVOCATION, &error);
+    if (!a->calls->flaw.is_found)
+        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION, &error);
 }
 
 /* The value of a part; one that is required is absent when it is not what it should be. */
-static struct mcpx_slice take(struct reading *r, const struct found *found, size_t index)
+static struct mcpx_slice take(struct mx_admitting *a, const struct found *found, size_t index)
 {
     const struct part *part = &parts[index];
     struct mcpx_slice value = found->value, none = {0};
-    bool is_right = mcpx_json_type(value) == part->type, was_flawed = r->err;
+    bool is_right = mcpx_json_type(value) == part->type;
+    bool was_flawed = a->calls->flaw.is_found;
 
     if (found->alike != (value.text ? 1 : 0))
-        refuse(r, part->path, "ambiguous", "must not be readable in two ways");
+        refuse(a, part->path, "ambiguous", "must not be readable in two ways");
     else if (!value.text && part->is_required)
-        refuse(r, part->path, "required", "is missing");
+        refuse(a, part->path, "required", "is missing");
     else if (value.text && !is_right)
-        refuse(r, part->path, "type", part->expected);
-    if (!was_flawed && r->err && part->is_required)
-        r->out->is_hopeless = true;
+        refuse(a, part->path, "type", part->expected);
+    if (!was_flawed && a->calls->flaw.is_found && part->is_required)
+        a->asked.is_hopeless = true;
     return is_right || !part->is_required ? value : none;
 }
 
-static void read_params(struct reading *r, struct mcpx_slice params)
+static void read_params(struct mx_admitting *a, struct mcpx_slice params)
 {
     struct found found[PART_META - PART_NAME + 1];
 
-    find(params, PART_NAME, COUNT(found), found);
-    r->out->params = params;
-    r->out->name = take(r, &found[0], PART_NAME);
-    r->out->arguments = take(r, &found[PART_ARGUMENTS - PART_NAME], PART_ARGUMENTS);
-    r->out->meta = take(r, &found[PART_META - PART_NAME], PART_META);
-}
-
-/* The text of a value that is mcp.tool:NAME without its prefix, as a string; else false. */
-static bool add_name(struct mcpx_text *out, struct mcpx_slice value)
-{
-    mx_scoped_text plain = {0};
-    struct mcpx_slice name;
-    bool is_name = mcpx_json_add_unescaped(&plain, value) && plain.len > prefix.len &&
-                   memcmp(plain.text, prefix.text, prefix.len) == 0;
-
-    if (is_name) {
-        name = mcpx_text_view(&plain);
-        name.text += prefix.len;
-        name.len -= prefix.len;
-        mcpx_json_add_string(out, name);
-    }
-    out->failed = out->failed || plain.failed;
-    return is_name;
+    /* Those that the edge would pass on, if it says so. */
+    a->asked.params = a->request->params.text ? a->request->params : params;
+    find(a->asked.params, PART_NAME, COUNT(found), found);
+    a->asked.name = take(a, &found[0], PART_NAME);
+    a->asked.arguments = take(a, &found[PART_ARGUMENTS - PART_NAME], PART_ARGUMENTS);
+    a->asked.meta = take(a, &found[PART_META - PART_NAME], PART_META);
 }
 
 bool mcpx_invocation_params_add(struct mcpx_text *out, struct mcpx_slice params)
 {
-    struct mcpx_slice input = mcpx_json_get(params, "input");
+    struct mcpx_slice input = mcpx_json_get(params, "input"), name;
     struct mcpx_slice context = mcpx_json_get(params, "context");
-    mx_scoped_text name = {0};
+    mx_scoped_text tool = {0};
     bool is_call = mcpx_json_type(input) == MCPX_JSON_OBJECT &&
-                   add_name(&name, mcpx_json_get(params, "tool"));
+                   mcpx_json_add_unescaped(&tool, mcpx_json_get(params, "tool")) &&
+                   tool.len > prefix.len && memcmp(tool.text, prefix.text, prefix.len) == 0;
 
-    if (is_call)
-        mx_format(out, "{\"name\":%s,\"arguments\":%s", &name, input);
-    if (is_call && context.text)
+    out->failed |= tool.failed;
+    if (!is_call)
+        return false;
+    name = (struct mcpx_slice){tool.text + prefix.len, tool.len - prefix.len};
+    mx_format(out, "{\"name\":%q,\"arguments\":%s", name, input);
+    if (context.text)
         mx_format(out, ",\"_meta\":{\"" MCPX_CONTEXT_MEMBER "\":%s}", context);
-    if (is_call)
-        mcpx_text_puts(out, "}");
-    out->failed = out->failed || name.failed;
-    return is_call;
+    mcpx_text_puts(out, "}");
+    return true;
 }
 
 /* An invocation: judged by its contract, and made a call. */
-static void read_invocation(struct reading *r, const struct mcpx_call_request *request)
+static void read_invocation(struct mx_admitting *a)
 {
-    struct mcpx_calls *calls = r->calls;
-    struct mcpx_slice params = mcpx_json_get(request->payload, "params");
-    enum mcpx_err err = mcpx_contracts_validate(
-        calls->options.contracts, MCPX_CONTRACT_INVOCATION, request->payload, &calls->report);
+    struct mcpx_calls *calls = a->calls;
+    enum mcpx_err err =
+        mcpx_contracts_validate(calls->options.contracts, MCPX_CONTRACT_INVOCATION,
+                                a->request->payload, &calls->report);
 
-    if (err == MCPX_ENOMEM)
-        r->err = err;
-    else if (err)
-        r->err = mx_flaw_report(&calls->flaw, MCPX_CAUSE_INVOCATION, "", &calls->report);
-    r->out->is_invocation = true;
+    mx_call_judged(calls, err, MCPX_CAUSE_INVOCATION, "");
+    a->asked.is_invocation = true;
     mcpx_text_reset(&calls->invoked);
-    if (!mcpx_invocation_params_add(&calls->invoked, params)) {
-        r->out->is_hopeless = true;
-        return;
-    }
-    read_params(r, request->params.text ? request->params : mcpx_text_view(&calls->invoked));
+    if (mcpx_invocation_params_add(&calls->invoked,
+                                   mcpx_json_get(a->request->payload, "params")))
+        read_params(a, mcpx_text_view(&calls->invoked));
+    calls->failed |= calls->invoked.failed;
 }
 
-/* Reads what was asked with a method, whose name is in calls->plain. */
-static void read_method(struct reading *r, const struct mcpx_call_request *request,
-                        const struct found *found)
+/* Reads what was asked with the call's method. */
+static void read_method(struct mx_admitting *a, const struct found *found)
 {
-    struct mcpx_slice method = mcpx_text_view(&r->calls->plain), params;
+    struct mcpx_slice method = a->call->route, params;
 
-    if (r->calls->options.side == MCPX_SIDE_CLIENT &&
+    if (a->calls->options.side == MCPX_SIDE_CLIENT &&
         mcpx_slice_equal(method, mcpx_slice_of(invoke))) {
-        read_invocation(r, request);
-        return;
+        read_invocation(a);
+    } else if (!mcpx_slice_equal(method, MCPX_SLICE("tools/call"))) {
+        refuse(a, "/method", "const", "must be \"tools/call\"");
+        a->asked.is_hopeless = true;
+    } else {
+        params = take(a, found, PART_PARAMS);
+        if (params.text)
+            read_params(a, params);
     }
-    if (!mcpx_slice_equal(method, MCPX_SLICE("tools/call"))) {
-        refuse(r, "/method", "const", "must be \"tools/call\"");
-        r->out->is_hopeless = true;
-        return;
-    }
-    params = take(r, found, PART_PARAMS);
-    if (params.text)
-        read_params(r, request->params.text ? request->params : params);
 }
 
-/* A payload that is no JSON-RPC request cannot be called at all. */
-static void refuse_broken(struct reading *r)
+void mx_call_read(struct mx_admitting *a)
 {
-    r->out->is_hopeless = true;
-    if (!r->err)
-        r->err = mx_flaw_set(&r->calls->flaw, MCPX_CAUSE_INVOCATION);
-}
-
-enum mcpx_err mx_call_read(struct mcpx_calls *calls, const struct mcpx_call_request *request,
-                           struct mcpx_call *call, struct mx_asked *out)
-{
-    struct reading r = {calls, out, MCPX_OK};
     struct found found[PART_PARAMS + 1];
-    struct mcpx_slice method;
+    struct mcpx_text plain = {0};
+    struct mcpx_slice method, route;
+    bool is_text;
 
-    mx_flaw_reset(&calls->flaw);
-    *out = (struct mx_asked){0};
-    find(request->payload, PART_METHOD, COUNT(found), found);
-    method = take(&r, &found[PART_METHOD], PART_METHOD);
-    mcpx_text_reset(&calls->plain);
-    if (mcpx_json_add_unescaped(&calls->plain, method)) {
-        if (!mx_call_keep(call, mcpx_text_view(&calls->plain), &call->route))
-            return MCPX_ENOMEM;
-        read_method(&r, request, &found[PART_PARAMS]);
-    } else if (!r.err) {
-        refuse(&r, "/method", "ambiguous", "must not be readable in two ways");
+    find(a->request->payload, PART_METHOD, COUNT(found), found);
+    method = take(a, &found[PART_METHOD], PART_METHOD);
+    is_text = mcpx_json_add_unescaped(&plain, method);
+    route = mx_calls_take(a->calls, &a->call->arena, plain);
+    if (is_text) {
+        a->call->route = route;
+        read_method(a, &found[PART_PARAMS]);
+    } else {
+        refuse(a, "/method", "ambiguous", "must not be readable in two ways");
     }
-    if (request->fault)
-        refuse_broken(&r);
-    out->is_hopeless = out->is_hopeless || !out->name.text;
-    if (calls->plain.failed || calls->invoked.failed || calls->flaw.failed)
-        return MCPX_ENOMEM;
-    return r.err == MCPX_ENOMEM ? MCPX_ENOMEM : MCPX_OK;
+    if (a->request->fault && !a->calls->flaw.is_found)
+        mx_flaw_set(a->calls, MCPX_CAUSE_INVOCATION);
+    if (a->request->fault || !a->asked.name.text)
+        a->asked.is_hopeless = true;
 }
 
-/* A flaw of the sort that counts only where schemas are enforced. */
-enum mcpx_err mx_admit_weigh(struct mx_admitting *a, enum mcpx_err err)
+static void get_schema(struct mx_admitting *a, enum mcpx_tool_side side,
+                       struct mcpx_tool_schema *out, struct mcpx_schema **kept)
 {
-    enum mx_validate validate = a->calls->terms->validate;
+    enum mcpx_err err = mcpx_tools_schema(a->tools, a->call->wrap.tool, side, NULL, out);
 
-    if (err != MCPX_EINVALID || validate == MX_VALIDATE_ENFORCE)
-        return err;
-    if (validate == MX_VALIDATE_OFF)
-        return MCPX_OK;
-    return mx_call_note_flaw(a->calls, a->call) ? MCPX_OK : MCPX_ENOMEM;
-}
-
-static enum mcpx_err get_schema(struct mx_admitting *a, enum mcpx_tool_side side,
-                                struct mcpx_tool_schema *out, struct mcpx_schema **kept)
-{
-    enum mcpx_err err = mcpx_tools_schema(a->tools, a->call->tool, side, NULL, out);
-
-    if (err == MCPX_ENOMEM)
-        return err;
+    a->calls->failed |= err == MCPX_ENOMEM;
     if (!err && out->declared)
         *kept = mcpx_schema_ref((struct mcpx_schema *)out->schema);
-    return MCPX_OK;
 }
 
 /* Step 5. */
-enum mcpx_err mx_admit_tell(struct mx_admitting *a)
+bool mx_admit_tell(struct mx_admitting *a)
 {
-    enum mcpx_err err = MCPX_OK;
-
-    if (a->tools)
-        err = get_schema(a, MCPX_TOOL_INPUT, &a->input, &a->call->input);
-    if (a->tools && !err)
-        err = get_schema(a, MCPX_TOOL_OUTPUT, &a->output, &a->call->output);
-    if (!err && !mx_call_tell_start(a->calls, a->call))
-        err = MCPX_ENOMEM;
-    if (err || a->tools)
-        return err;
-    return mx_flaw_set(&a->calls->flaw, MCPX_CAUSE_UNAVAILABLE);
+    if (a->tools) {
+        get_schema(a, MCPX_TOOL_INPUT, &a->input, &a->call->input);
+        get_schema(a, MCPX_TOOL_OUTPUT, &a->output, &a->call->output);
+    }
+    mx_call_tell_start(a->calls, a->call);
+    return a->tools || mx_flaw_set(a->calls, MCPX_CAUSE_UNAVAILABLE);
 }
 
 /* Step 6. */
-enum mcpx_err mx_admit_check_tier(struct mx_admitting *a)
+bool mx_admit_check_tier(struct mx_admitting *a)
 {
-    struct mx_flaw *flaw = &a->calls->flaw;
+    struct mcpx_calls *calls = a->calls;
 
-    if (!a->call->terms || a->call->terms->needed <= a->calls->terms->tier)
-        return MCPX_OK;
-    mx_flaw_set(flaw, MCPX_CAUSE_TIER);
-    mx_flaw_keep(flaw,
-                 mx_formatted("tool requires tier %s", mcpx_tier_name(a->call->terms->needed)),
-                 &flaw->says.text);
-    return MCPX_EINVALID;
+    if (a->call->wrap.needed <= calls->terms->tier)
+        return true;
+    mx_flaw_set(calls, MCPX_CAUSE_TIER);
+    calls->flaw.says.text = mx_calls_take(
+        calls, &calls->arena,
+        mx_formatted("tool requires tier %s", mcpx_tier_name(a->call->wrap.needed)));
+    return false;
 }
 
-static enum mcpx_err check_size(struct mx_admitting *a)
+static bool check_size(struct mx_admitting *a)
 {
-    size_t max = a->calls->terms->input_max;
+    size_t max = a->calls->terms->input_max, bytes = a->call->input_bytes;
 
-    if (max == 0 || a->call->input_bytes <= max)
-        return MCPX_OK;
-    return mx_flaw_size(&a->calls->flaw, MCPX_CAUSE_INPUT_SIZE, "arguments have",
-                        a->call->input_bytes, max);
+    return max == 0 || bytes <= max ||
+           mx_flaw_size(a->calls, MCPX_CAUSE_INPUT_SIZE, "arguments have", bytes, max);
 }
 
 /* A schema that cannot be used: says why. */
-static enum mcpx_err check_usable(struct mx_admitting *a, enum mcpx_tool_side side,
-                                  const struct mcpx_tool_schema *schema)
+static bool check_usable(struct mx_admitting *a, enum mcpx_tool_side side,
+                         const struct mcpx_tool_schema *schema)
 {
     struct mcpx_tool_schema again;
-    enum mcpx_err err;
 
-    if (schema->schema)
-        return MCPX_OK;
-    err = mcpx_tools_schema(a->tools, a->call->tool, side, &a->calls->report, &again);
-    return err == MCPX_ENOMEM
-               ? err
-               : mx_flaw_report(&a->calls->flaw, MCPX_CAUSE_SCHEMA, "", &a->calls->report);
+    return schema->schema || mx_call_judged(a->calls,
+                                            mcpx_tools_schema(a->tools, a->call->wrap.tool,
+                                                              side, &a->calls->report, &again),
+                                            MCPX_CAUSE_SCHEMA, "");
 }
 
-static enum mcpx_err check_arguments(struct mx_admitting *a)
+static bool check_arguments(struct mx_admitting *a)
 {
     struct mcpx_slice arguments = a->arguments.text ? a->arguments : MCPX_SLICE("{}");
     enum mcpx_err err = mcpx_schema_validate(a->input.schema, arguments, &a->calls->report);
 
-    if (!err || err == MCPX_ENOMEM)
-        return err;
-    return mx_flaw_report(&a->calls->flaw,
-                          err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_INPUT, "",
-                          &a->calls->report);
+    return mx_call_judged(a->calls, err,
+                          err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_INPUT, "");
 }
 
 /* Step 7. */
-enum mcpx_err mx_admit_check_input(struct mx_admitting *a)
+bool mx_admit_check_input(struct mx_admitting *a)
 {
-    enum mcpx_err err;
-
-    if (a->calls->terms->validate == MX_VALIDATE_OFF)
-        return MCPX_OK;
-    err = check_size(a);
-    if (!err)
-        err = check_usable(a, MCPX_TOOL_INPUT, &a->input);
-    if (!err)
-        err = check_usable(a, MCPX_TOOL_OUTPUT, &a->output);
-    if (!err)
-        err = check_arguments(a);
-    return mx_admit_weigh(a, err);
+    return a->calls->terms->validate == MX_VALIDATE_OFF ||
+           (check_size(a) && check_usable(a, MCPX_TOOL_INPUT, &a->input) &&
+            check_usable(a, MCPX_TOOL_OUTPUT, &a->output) && check_arguments(a)) ||
+           mx_call_passes(a->calls, a->call);
 }

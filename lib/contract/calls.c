@@ -43,13 +43,6 @@ struct mcpx_calls *mcpx_calls_new(const struct mcpx_calls_options *options)
     return calls;
 }
 
-static void lines_fini(struct mx_lines *lines)
-{
-    for (size_t i = 0; i < lines->made; i++)
-        mcpx_text_fini(&lines->lines[i].text);
-    free(lines->lines);
-}
-
 void mcpx_calls_free(struct mcpx_calls *calls)
 {
     if (!calls)
@@ -63,15 +56,12 @@ void mcpx_calls_free(struct mcpx_calls *calls)
     mcpx_tools_free(calls->own);
     mcpx_shelf_free(calls->shelf);
     mcpx_schema_report_fini(&calls->report);
-    mx_arena_fini(&calls->flaw.arena);
+    mx_arena_fini(&calls->arena);
     mcpx_text_fini(&calls->handshake);
-    mcpx_text_fini(&calls->plain);
     mcpx_text_fini(&calls->invoked);
-    mcpx_text_fini(&calls->context);
-    mcpx_text_fini(&calls->part);
     mcpx_text_fini(&calls->params);
     mcpx_text_fini(&calls->answer);
-    lines_fini(&calls->lines);
+    mcpx_text_fini(&calls->records);
     free(calls);
 }
 
@@ -90,86 +80,70 @@ void mx_call_free(struct mcpx_call *call)
     free(call);
 }
 
-bool mx_call_keep(struct mcpx_call *call, struct mcpx_slice text, struct mcpx_slice *out)
+void mx_calls_begin(struct mcpx_calls *calls)
 {
-    if (!text.text)
-        return true;
-    *out = mx_arena_copy(&call->arena, text);
-    return out->text != NULL;
+    mx_arena_release(&calls->arena, (struct mx_arena_mark){NULL, 0, 0});
+    calls->flaw = (struct mx_flaw){.is_found = false};
+    calls->failed = false;
 }
 
-/* A new record, empty; NULL when memory runs out. */
-static struct mcpx_text *lines_next(struct mx_lines *lines, enum mcpx_record which)
+struct mcpx_slice mx_calls_copy(struct mcpx_calls *calls, struct mx_arena *arena,
+                                struct mcpx_slice text)
 {
-    struct mx_line *line;
+    struct mcpx_slice copy = text.text ? mx_arena_copy(arena, text) : text;
 
-    if (!mx_make_room(&lines->lines, lines->count, &lines->room, sizeof *line))
-        return NULL;
-    line = &lines->lines[lines->count];
-    if (lines->count == lines->made) {
-        *line = (struct mx_line){0};
-        lines->made++;
-    }
-    lines->count++;
-    mcpx_text_reset(&line->text);
-    line->which = which;
-    return &line->text;
+    calls->failed |= text.text && !copy.text;
+    return copy;
+}
+
+struct mcpx_slice mx_calls_take(struct mcpx_calls *calls, struct mx_arena *arena,
+                                struct mcpx_text text)
+{
+    struct mcpx_slice copy = mx_arena_copy(arena, mcpx_text_view(&text));
+
+    calls->failed |= text.failed || !copy.text;
+    mcpx_text_fini(&text);
+    return copy;
 }
 
 bool mcpx_calls_next_record(struct mcpx_calls *calls, enum mcpx_record *which,
                             struct mcpx_slice *line)
 {
-    struct mx_lines *lines = &calls->lines;
+    const char *record = calls->records.text + calls->taken, *end;
 
-    if (lines->head == lines->count) {
-        lines->head = lines->count = 0;
+    if (calls->taken == calls->records.len) {
+        mcpx_text_reset(&calls->records);
+        calls->taken = 0;
         return false;
     }
-    *which = lines->lines[lines->head].which;
-    *line = mcpx_text_view(&lines->lines[lines->head].text);
-    lines->head++;
+    end = (const char *)memchr(record, '\n', calls->records.len - calls->taken);
+    *which = (enum mcpx_record) * record;
+    *line = (struct mcpx_slice){record + 1, (size_t)(end - record)};
+    calls->taken += 1 + line->len;
     return true;
 }
 
-void mx_flaw_reset(struct mx_flaw *flaw)
+void mx_calls_forget(struct mcpx_calls *calls, size_t before)
 {
-    struct mx_arena arena = flaw->arena;
-
-    mx_arena_release(&arena, (struct mx_arena_mark){NULL, 0, 0});
-    *flaw = (struct mx_flaw){.arena = arena};
+    calls->records.len = before;
+    calls->records.failed = false;
 }
 
-void mx_flaw_keep(struct mx_flaw *flaw, struct mcpx_text text, struct mcpx_slice *out)
+bool mx_flaw_set(struct mcpx_calls *calls, enum mcpx_cause cause)
 {
-    *out = mx_arena_copy(&flaw->arena, mcpx_text_view(&text));
-    flaw->failed = flaw->failed || text.failed || !out->text;
-    mcpx_text_fini(&text);
+    calls->flaw = (struct mx_flaw){.is_found = true, .says = {.cause = cause}};
+    return false;
 }
 
-enum mcpx_err mx_flaw_size(struct mx_flaw *flaw, enum mcpx_cause cause, const char *what,
-                           size_t bytes, size_t max)
+bool mx_flaw_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,
+                  size_t bytes, size_t max)
 {
-    mx_flaw_set(flaw, cause);
-    mx_flaw_keep(flaw, mx_formatted("%s more than %s bytes", what, max), &flaw->says.text);
-    mx_flaw_keep(flaw, mx_formatted("\"bytes\":%s,\"limit\":%s", bytes, max), &flaw->more);
-    return MCPX_EINVALID;
-}
-
-enum mcpx_err mx_flaw_set(struct mx_flaw *flaw, enum mcpx_cause cause)
-{
-    mx_flaw_reset(flaw);
-    flaw->is_found = true;
-    flaw->says.cause = cause;
-    return MCPX_EINVALID;
-}
-
-enum mcpx_err mx_flaw_at(struct mx_flaw *flaw, enum mcpx_cause cause,
-                         const struct mcpx_schema_error *error)
-{
-    struct mcpx_schema_report report = {
-        .verdict = MCPX_VERDICT_INVALID, .count = 1, .errors = {*error}};
-
-    return mx_flaw_report(flaw, cause, "", &report);
+    mx_flaw_set(calls, cause);
+    calls->flaw.says.text =
+        mx_calls_take(calls, &calls->arena, mx_formatted("%s more than %s bytes", what, max));
+    calls->flaw.more = mx_calls_take(calls, &calls->arena,
+                                     mx_formatted("\"bytes\":%s,\"limit\":%s", bytes, max));
+    return false;
 }
 
 /* Appends the errors of a report, their paths behind `prefix`. */
@@ -195,21 +169,52 @@ void mcpx_schema_errors_add(struct mcpx_text *out, const struct mcpx_schema_repo
     add_errors(out, "", report);
 }
 
-enum mcpx_err mx_flaw_report(struct mx_flaw *flaw, enum mcpx_cause cause, const char *prefix,
-                             const struct mcpx_schema_report *report)
+/* A flaw is what a report says. */
+static bool set_flaw(struct mcpx_calls *calls, enum mcpx_cause cause, const char *prefix,
+                     const struct mcpx_schema_report *report)
 {
     struct mcpx_text errors = {0};
 
-    mx_flaw_set(flaw, cause);
+    mx_flaw_set(calls, cause);
     add_errors(&errors, prefix, report);
-    mx_flaw_keep(flaw, errors, &flaw->errors);
-    if (report->count > 0) {
-        mx_flaw_keep(flaw, mx_formatted("%s%s", prefix, report->errors[0].path),
-                     &flaw->says.path);
-        mx_flaw_keep(flaw, mx_formatted("%s", report->errors[0].message),
-                     &flaw->says.expected);
-    }
-    return flaw->failed ? MCPX_ENOMEM : MCPX_EINVALID;
+    calls->flaw.errors = mx_calls_take(calls, &calls->arena, errors);
+    if (report->count == 0)
+        return false;
+    calls->flaw.says.path = mx_calls_take(
+        calls, &calls->arena, mx_formatted("%s%s", prefix, report->errors[0].path));
+    calls->flaw.says.expected = mx_calls_copy(calls, &calls->arena, report->errors[0].message);
+    return false;
+}
+
+bool mx_flaw_at(struct mcpx_calls *calls, enum mcpx_cause cause,
+                const struct mcpx_schema_error *error)
+{
+    struct mcpx_schema_report report = {.count = 1, .errors = {*error}};
+
+    return set_flaw(calls, cause, "", &report);
+}
+
+bool mx_call_judged(struct mcpx_calls *calls, enum mcpx_err err, enum mcpx_cause cause,
+                    const char *prefix)
+{
+    calls->failed |= err == MCPX_ENOMEM;
+    return !err || (!calls->failed && set_flaw(calls, cause, prefix, &calls->report));
+}
+
+void mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call)
+{
+    if (call->flaw.is_found || !calls->flaw.is_found)
+        return;
+    call->flaw.is_found = true;
+    call->flaw.cause = calls->flaw.says.cause;
+    call->flaw.path = mx_calls_copy(calls, &call->arena, calls->flaw.says.path);
+}
+
+bool mx_call_passes(struct mcpx_calls *calls, struct mcpx_call *call)
+{
+    if (calls->terms->validate == MX_VALIDATE_SHADOW)
+        mx_call_note_flaw(calls, call);
+    return calls->terms->validate != MX_VALIDATE_ENFORCE && !calls->failed;
 }
 
 /* A schema's version, or that there is none. */
@@ -220,26 +225,29 @@ static struct mcpx_slice version_of(const struct mcpx_schema *schema,
     return mcpx_slice_of(out);
 }
 
-static bool tell(struct mcpx_calls *calls, const struct mcpx_telemetry *event)
+/* Begins a record. */
+static struct mcpx_text *next_record(struct mcpx_calls *calls, enum mcpx_record which)
 {
-    struct mcpx_text *line = lines_next(&calls->lines, MCPX_RECORD_TELEMETRY);
-
-    if (!line)
-        return false;
-    mcpx_telemetry_add(line, event, &calls->lines.latest[MCPX_RECORD_TELEMETRY]);
-    return !line->failed;
+    mcpx_text_add(&calls->records, (const char[]){(char)which}, 1);
+    return &calls->records;
 }
 
-bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call)
+static void tell(struct mcpx_calls *calls, const struct mcpx_telemetry *event)
+{
+    mcpx_telemetry_add(next_record(calls, MCPX_RECORD_TELEMETRY), event,
+                       &calls->latest[MCPX_RECORD_TELEMETRY]);
+}
+
+void mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call)
 {
     char version[MCPX_SCHEMA_VERSION_LEN + 1];
     struct mcpx_namespaces known = calls->terms->handshake.namespaces;
     struct mcpx_telemetry event = {
         .event = MCPX_TELEMETRY_ALIAS,
         .wall_ms = call->start.wall_ms,
-        .request_id = call->request_id,
+        .request_id = call->wrap.request_id,
         .trace_id = call->trace_id,
-        .tool = call->tool,
+        .tool = call->wrap.tool,
         .alias = call->alias,
         .fixture_version = calls->terms->aliases.fixture_version,
         .actor = call->actor,
@@ -247,48 +255,48 @@ bool mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call)
         .schema_version = version_of(call->input, version),
     };
 
-    if (call->alias.text && !tell(calls, &event))
-        return false;
+    if (call->alias.text)
+        tell(calls, &event);
     known.participant = calls->options.participant;
     event.event = MCPX_TELEMETRY_CALL;
-    event.tool_namespace = mcpx_namespace_of(&known, call->tool);
-    call->is_told = tell(calls, &event);
-    return call->is_told;
+    event.tool_namespace = mcpx_namespace_of(&known, call->wrap.tool);
+    tell(calls, &event);
+    call->is_told = true;
+    calls->failed |= calls->records.failed;
 }
 
-static bool tell_result(struct mcpx_calls *calls, const struct mcpx_call *call,
+static void tell_result(struct mcpx_calls *calls, const struct mcpx_call *call,
                         const struct mx_call_outcome *outcome)
 {
     char version[MCPX_SCHEMA_VERSION_LEN + 1];
     struct mcpx_telemetry event = {
         .event = MCPX_TELEMETRY_RESULT,
         .wall_ms = outcome->now.wall_ms,
-        .request_id = call->request_id,
+        .request_id = call->wrap.request_id,
         .trace_id = call->trace_id,
-        .tool = call->tool,
+        .tool = call->wrap.tool,
         .schema_version = version_of(call->output, version),
         .outcome = outcome->outcome,
         .category = outcome->code,
         .duration_us = outcome->now.mono_us - call->start.mono_us,
     };
 
-    return tell(calls, &event);
+    tell(calls, &event);
 }
 
-static bool validate(struct mcpx_calls *calls, const struct mcpx_call *call,
+static void validate(struct mcpx_calls *calls, const struct mcpx_call *call,
                      const struct mx_call_outcome *outcome)
 {
     char input[MCPX_SCHEMA_VERSION_LEN + 1], output[MCPX_SCHEMA_VERSION_LEN + 1];
     bool is_shadow = calls->terms->validate == MX_VALIDATE_SHADOW;
-    struct mcpx_text *text = lines_next(&calls->lines, MCPX_RECORD_VALIDATION);
     struct mcpx_validation line = {
         .wall_ms = outcome->now.wall_ms,
         .transport = call->transport,
         .route = call->route,
-        .request_id = call->request_id,
+        .request_id = call->wrap.request_id,
         .trace_id = call->trace_id,
         .span_id = {call->span_id, MCPX_SPAN_LEN},
-        .tool = call->tool,
+        .tool = call->wrap.tool,
         .mode = is_shadow ? MCPX_SLICE("shadow") : MCPX_SLICE("enforce"),
         .deterministic = calls->options.deterministic,
         .failed = call->flaw.is_found,
@@ -301,32 +309,16 @@ static bool validate(struct mcpx_calls *calls, const struct mcpx_call *call,
         .duration_us = outcome->now.mono_us - call->start.mono_us,
     };
 
-    if (!text)
-        return false;
-    mcpx_validation_add(text, &line, &calls->lines.latest[MCPX_RECORD_VALIDATION]);
-    return !text->failed;
+    mcpx_validation_add(next_record(calls, MCPX_RECORD_VALIDATION), &line,
+                        &calls->latest[MCPX_RECORD_VALIDATION]);
 }
 
-bool mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
+void mx_call_tell_end(struct mcpx_calls *calls, const struct mcpx_call *call,
                       const struct mx_call_outcome *outcome)
 {
-    size_t before = calls->lines.count;
-    bool is_told =
-        (!call->is_told || tell_result(calls, call, outcome)) &&
-        (calls->terms->validate == MX_VALIDATE_OFF || validate(calls, call, outcome));
-
-    if (!is_told)
-        calls->lines.count = before;
-    return is_told;
-}
-
-bool mx_call_note_flaw(struct mcpx_calls *calls, struct mcpx_call *call)
-{
-    const struct mx_flaw *flaw = &calls->flaw;
-
-    if (call->flaw.is_found || !flaw->is_found)
-        return true;
-    call->flaw.is_found = true;
-    call->flaw.cause = flaw->says.cause;
-    return mx_call_keep(call, flaw->says.path, &call->flaw.path);
+    if (call->is_told)
+        tell_result(calls, call, outcome);
+    if (calls->terms->validate != MX_VALIDATE_OFF)
+        validate(calls, call, outcome);
+    calls->failed |= calls->records.failed;
 }
