@@ -170,7 +170,7 @@ static bool find_context(struct mx_admitting *a)
                                                       MCPX_CONTRACT_CONTEXT, a->given,
                                                       &calls->report),
                               MCPX_CAUSE_CONTEXT, "/context");
-    if (terms->policy == MX_CONTEXT_REQUIRE)
+    if (terms->policy != MX_CONTEXT_DEFAULT)
         return mx_flaw_at(calls, MCPX_CAUSE_CONTEXT, &missing);
     mx_context_make(&made, calls->terms, a->call->wrap.request_id, a->call->trace_id);
     a->context = mx_calls_take(calls, &calls->arena, made);

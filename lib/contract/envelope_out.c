@@ -64,13 +64,12 @@ static struct mcpx_slice read_limit(struct mcpx_text *warnings, struct mcpx_slic
 }
 
 /* Reads what the caller wants, and lists warnings and artifacts in the wrapper. */
-static enum mcpx_err read_wishes(struct mcpx_wrapper *wrapper, struct mcpx_slice meta,
-                                 struct wishes *out)
+static void read_wishes(struct mcpx_wrapper *wrapper, struct mcpx_slice meta,
+                        struct wishes *out)
 {
     struct mcpx_slice preferences = mcpx_json_get(meta, "io.mcpx/preferences");
     struct mcpx_slice artifacts = mcpx_json_get(meta, "io.mcpx/artifacts");
     struct mcpx_text *warnings = &wrapper->warnings;
-    enum mcpx_err err = MCPX_OK;
 
     mcpx_text_reset(warnings);
     mcpx_text_reset(&wrapper->artifacts);
@@ -82,11 +81,9 @@ static enum mcpx_err read_wishes(struct mcpx_wrapper *wrapper, struct mcpx_slice
     out->wants_record = read_bool(warnings, meta, "capture_provenance", false);
     out->record.has_digests = read_bool(warnings, meta, "capture_artifacts", false);
     out->record.is_full = read_mode(warnings, meta);
-    if (out->wants_record && artifacts.text)
-        err = mx_artifacts_add(&wrapper->artifacts, wrapper, artifacts);
-    if (err == MCPX_EINVALID)
+    if (out->wants_record && artifacts.text &&
+        !mx_artifacts_add(&wrapper->artifacts, wrapper, artifacts))
         warn_of_member(warnings, "io.mcpx/artifacts", "must be a list of artifact.ref.v0.1");
-    return err == MCPX_ENOMEM ? err : MCPX_OK;
 }
 
 /* Warns when the value is longer than the caller wants it. */
@@ -120,7 +117,7 @@ static void add_cut(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
     if (mcpx_json_add_unescaped(&wrapper->line, string) && wrapper->line.len > 0)
         text = mcpx_text_view(&wrapper->line);
     mcpx_json_add_string(out, mx_cut(text, points));
-    out->failed = out->failed || wrapper->line.failed;
+    wrapper->failed |= wrapper->line.failed;
 }
 
 /* True for members of a structured error that have a place of their own. */
@@ -242,30 +239,25 @@ static void add_errors(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
 }
 
 /* Composes the record that is asked for, or the reason why there is none. */
-static enum mcpx_err compose_record(struct mcpx_wrapper *wrapper,
-                                    const struct mx_answer *answer,
-                                    const struct wishes *wishes)
+static void compose_record(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                           const struct wishes *wishes)
 {
     struct mx_record record = wishes->record;
-    enum mcpx_err err = MCPX_OK;
 
     mcpx_text_reset(&wrapper->record);
     record.errors = answer->failure != NULL;
     record.warnings = wrapper->warnings.len > 1;
-    if (wishes->wants_record)
-        err = mx_record_compose(wrapper, answer, &record);
-    else
-        mcpx_text_puts(&wrapper->record, "null");
-    if (err != MCPX_EINVALID)
-        return err;
+    if (wishes->wants_record && mx_record_compose(wrapper, answer, &record))
+        return;
     mcpx_text_reset(&wrapper->record);
     mcpx_text_puts(&wrapper->record, "null");
+    if (!wishes->wants_record)
+        return;
     mx_json_begin_object(&wrapper->warnings, NULL);
     mcpx_text_puts(&wrapper->warnings,
                    "\"code\":\"ADAPTER.PROVENANCE.UNAVAILABLE\","
                    "\"message\":\"arguments or result could be read in two ways and have "
                    "no digest\"}");
-    return MCPX_OK;
 }
 
 static void write_envelope(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
@@ -287,20 +279,16 @@ static void write_envelope(struct mcpx_wrapper *wrapper, const struct mx_answer 
                   mx_cut(call->request_id, ID_MAX),
                   call->duration_ms > 0 ? call->duration_ms : 0);
     mx_format(out, ",\"provenance\":%s}", &wrapper->record);
-    out->failed = out->failed || wrapper->warnings.failed;
+    wrapper->failed |= wrapper->warnings.failed;
 }
 
-enum mcpx_err mx_envelope_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer)
+void mx_envelope_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer)
 {
     struct wishes wishes = {.wants_record = false};
-    enum mcpx_err err = read_wishes(wrapper, answer->call->meta, &wishes);
 
-    if (!err && answer->value.text)
+    read_wishes(wrapper, answer->call->meta, &wishes);
+    if (answer->value.text)
         check_limit(wrapper, answer->value, wishes.bytes_max);
-    if (!err)
-        err = compose_record(wrapper, answer, &wishes);
-    if (err)
-        return err;
+    compose_record(wrapper, answer, &wishes);
     write_envelope(wrapper, answer, !wishes.record.is_deterministic);
-    return wrapper->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
 }

@@ -42,83 +42,77 @@ static void add_artifact(struct mcpx_text *out, struct mcpx_slice reference)
     mcpx_text_puts(out, "}");
 }
 
-enum mcpx_err mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
-                               struct mcpx_slice list)
+bool mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                      struct mcpx_slice list)
 {
-    enum mcpx_err result = MCPX_OK;
+    bool is_right = true;
 
     if (mcpx_json_type(list) != MCPX_JSON_ARRAY)
-        return MCPX_EINVALID;
+        return false;
     MCPX_JSON_EACH(walk, list) {
         enum mcpx_err err = mcpx_contracts_validate(
             wrapper->contracts, MCPX_CONTRACT_ARTIFACT_REF, walk.value, &wrapper->report);
 
-        if (err == MCPX_ENOMEM)
-            return err;
-        if (err)
-            result = MCPX_EINVALID;
-        else
+        wrapper->failed |= err == MCPX_ENOMEM;
+        is_right = is_right && !err;
+        if (!err)
             add_artifact(out, walk.value);
     }
-    return out->failed ? MCPX_ENOMEM : result;
+    return is_right;
 }
 
-/* Appends the digest of a value as a member. */
-static enum mcpx_err add_digest(struct mcpx_text *out, struct mcpx_slice text, bool is_json)
+/* Appends the digest of a value as a member. Returns false when it has none. */
+static bool add_digest(struct mcpx_text *out, struct mcpx_slice text, bool is_json)
 {
-    char sum[MCPX_SHA256_LEN + 1];
+    char sum[MCPX_SHA256_LEN + 1] = "";
     enum mcpx_err err =
         is_json ? mcpx_digest_json(text, sum, NULL) : mcpx_digest_bytes(text, sum);
 
-    if (!err)
-        mx_format(out, ",\"digest\":{\"alg\":\"sha256\",\"value\":%q}", sum);
-    return err == MCPX_OK || err == MCPX_ENOMEM ? err : MCPX_EINVALID;
+    mx_format(out, ",\"digest\":{\"alg\":\"sha256\",\"value\":%q}", sum);
+    out->failed |= err == MCPX_ENOMEM;
+    return !err;
 }
 
-/* Appends an artifact that passed through: a string is the text that it stands for. */
-static enum mcpx_err add_passed(struct mcpx_text *out, const char *id, struct mcpx_slice value,
-                                const struct mx_record *record)
+/* Appends an artifact that passed through: a string is the text that it stands for. Returns false
+ * when it has no digest. */
+static bool add_passed(struct mcpx_text *out, const char *id, struct mcpx_slice value,
+                       const struct mx_record *record)
 {
     bool is_json = mcpx_json_type(value) != MCPX_JSON_STRING;
     mx_scoped_text plain = {0};
-    struct mcpx_slice text = value;
-    enum mcpx_err err = MCPX_OK;
+    bool is_clear = is_json || mcpx_json_add_unescaped(&plain, value);
+    struct mcpx_slice text = is_json ? value : mcpx_text_view(&plain);
 
-    if (!is_json && !mcpx_json_add_unescaped(&plain, value))
-        err = MCPX_EINVALID;
-    if (!is_json)
-        text = mcpx_text_view(&plain);
     mx_format(out,
               "{\"schema_version\":\"artifact.v0.1\",\"artifact_id\":%q,\"media_type\":%q", id,
               is_json ? "application/json" : "text/plain");
     if (record->is_full)
         mx_format(out, ",\"size_bytes\":%s", text.len);
-    if (!err && record->has_digests)
-        err = add_digest(out, text, is_json);
+    if (record->has_digests)
+        is_clear = add_digest(out, text, is_json) && is_clear;
     mcpx_text_puts(out, "}");
-    return plain.failed ? MCPX_ENOMEM : err;
+    out->failed |= plain.failed;
+    return is_clear;
 }
 
-static enum mcpx_err add_run_id(struct mcpx_text *out, const struct mcpx_wrap *call,
-                                bool is_deterministic)
+static void add_run_id(struct mcpx_text *out, const struct mcpx_wrap *call,
+                       bool is_deterministic)
 {
     static const size_t groups[] = {8, 4, 4, 4, 12};
-    char digits[MCPX_ID_LEN + 1];
+    char digits[MCPX_ID_LEN + 1] = "";
     const char *at = digits;
-    enum mcpx_err err = MCPX_OK;
 
     if (is_deterministic || call->run_id.len != MCPX_ID_LEN)
-        err = mx_id_of_run(call->request_id, digits);
+        out->failed |= mx_id_of_run(call->request_id, digits) != MCPX_OK;
     else
         memcpy(digits, call->run_id.text, MCPX_ID_LEN);
     mcpx_text_puts(out, ",\"run_id\":\"");
-    for (size_t i = 0; !err && i < sizeof groups / sizeof *groups; i++) {
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         mcpx_text_puts(out, i ? "-" : "");
         mcpx_text_add(out, at, groups[i]);
         at += groups[i];
     }
     mcpx_text_puts(out, "\"");
-    return err;
 }
 
 static void add_tool(struct mcpx_text *out, const struct mcpx_wrap *call)
@@ -159,49 +153,47 @@ static void add_methods(struct mcpx_text *out, const struct mx_record *record, b
 }
 
 /* Appends the digest of the record so far, which ends with the brace that is then taken away. */
-static enum mcpx_err add_integrity(struct mcpx_text *record)
+static void add_integrity(struct mcpx_text *record)
 {
-    char sum[MCPX_SHA256_LEN + 1];
-    enum mcpx_err err = mcpx_digest_json(mcpx_text_view(record), sum, NULL);
+    char sum[MCPX_SHA256_LEN + 1] = "";
 
-    if (err)
-        return err;
+    record->failed |= mcpx_digest_json(mcpx_text_view(record), sum, NULL) != MCPX_OK;
+    if (record->failed)
+        return;
     record->len--;
     mx_format(record, ",\"integrity\":{\"record_digest\":{\"alg\":\"sha256\",\"value\":%q}}}",
               sum);
-    return MCPX_OK;
 }
 
-static enum mcpx_err add_artifacts(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
-                                   const struct mx_answer *answer,
-                                   const struct mx_record *record)
+/* Appends what passed through. Returns false when some of it has no digest. */
+static bool add_artifacts(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                          const struct mx_answer *answer, const struct mx_record *record)
 {
     struct mcpx_slice arguments = answer->call->arguments, none = MCPX_SLICE("{}");
-    enum mcpx_err err;
+    bool is_clear;
 
     mcpx_text_puts(out, ",\"inputs\":[");
-    err = add_passed(out, "arguments", arguments.text ? arguments : none, record);
+    is_clear = add_passed(out, "arguments", arguments.text ? arguments : none, record);
     mx_format(out, "%s],\"outputs\":[", &wrapper->artifacts);
-    if (!err && answer->value.text)
-        err = add_passed(out, "result", answer->value, record);
+    if (answer->value.text)
+        is_clear = add_passed(out, "result", answer->value, record) && is_clear;
     mcpx_text_puts(out, "]");
-    return err;
+    return is_clear;
 }
 
-enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
-                                const struct mx_record *record)
+bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                       const struct mx_record *record)
 {
     const struct mcpx_wrap *call = answer->call;
     bool has_parent = record->is_full && call->parent.len > 0;
     struct mcpx_text *out = &wrapper->record;
     char time[MX_TIME_LEN + 1];
-    enum mcpx_err err;
+    bool is_clear;
 
     mcpx_text_puts(out, "{\"schema_version\":\"prov.record.v0.1\"");
-    err = add_run_id(out, call, record->is_deterministic);
+    add_run_id(out, call, record->is_deterministic);
     add_tool(out, call);
-    if (!err)
-        err = add_artifacts(out, wrapper, answer, record);
+    is_clear = add_artifacts(out, wrapper, answer, record);
     add_methods(out, record, has_parent);
     mcpx_text_puts(out, ",\"evidence\":[],\"parents\":[");
     if (has_parent)
@@ -212,11 +204,10 @@ enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_an
         mcpx_json_add_member(out, "time", mcpx_slice_of(time));
     }
     mcpx_text_puts(out, "}");
-    if (!err && out->failed)
-        err = MCPX_ENOMEM;
-    if (!err && record->is_full)
-        err = add_integrity(out);
-    return !err && out->failed ? MCPX_ENOMEM : err;
+    if (is_clear && record->is_full)
+        add_integrity(out);
+    wrapper->failed |= out->failed;
+    return is_clear;
 }
 
 /*

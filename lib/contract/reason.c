@@ -60,8 +60,8 @@ static struct mcpx_slice first_line(struct mcpx_slice text)
 struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice string)
 {
     mcpx_text_reset(&wrapper->line);
-    if (!mcpx_json_add_unescaped(&wrapper->line, string))
-        return MCPX_SLICE("");
+    mcpx_json_add_unescaped(&wrapper->line, string);
+    wrapper->failed |= wrapper->line.failed;
     return first_line(mcpx_text_view(&wrapper->line));
 }
 
@@ -109,6 +109,7 @@ struct mcpx_slice mx_reason(struct mcpx_wrapper *wrapper, const struct mx_answer
         return mx_first_line(wrapper, message);
     mcpx_text_reset(&wrapper->line);
     add_sentence(&wrapper->line, answer);
+    wrapper->failed |= wrapper->line.failed;
     return mcpx_text_view(&wrapper->line);
 }
 
@@ -167,15 +168,15 @@ bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *
     if (!answer->call->arguments.text || line.len < LINE_MIN)
         return false;
     err = mx_tree_read(tree, answer->call->arguments, NULL);
-    if (err == MCPX_ENOMEM)
-        wrapper->string.failed = true;
+    wrapper->failed |= err == MCPX_ENOMEM;
     for (uint32_t node = 0; !err && node < tree->count; node++) {
         /* a line break is always escaped */
         if (mx_tree_type(tree, node) != MCPX_JSON_STRING || !tree->nodes[node].escaped)
             continue;
         mcpx_text_reset(&wrapper->string);
         mx_tree_unescape(tree, node, &wrapper->string);
-        if (wrapper->string.failed ||
+        wrapper->failed |= wrapper->string.failed;
+        if (wrapper->failed ||
             repeats_lines(line, window, mcpx_text_view(&wrapper->string), &work))
             return true;
     }
@@ -190,7 +191,6 @@ void mx_reason_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
     else if (line.len == 0)
         line = MCPX_SLICE("unspecified error");
     mcpx_json_add_string(out, mx_cut(line, points));
-    out->failed = out->failed || wrapper->line.failed || wrapper->string.failed;
 }
 
 void mx_reason_details(struct mcpx_text *out, const struct mcpx_failure *failure)

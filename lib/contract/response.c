@@ -182,7 +182,6 @@ static void add_tool_code(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
     line = mx_first_line(wrapper, own);
     if (line.len > 0 && !mx_repeats_arguments(wrapper, answer, line, CODE_MAX))
         mcpx_json_add_member(out, "tool_code", mx_cut(line, CODE_MAX));
-    out->failed = out->failed || wrapper->line.failed || wrapper->string.failed;
 }
 
 static void add_details(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
@@ -250,7 +249,7 @@ static void add_hints(struct mcpx_text *out, const struct mx_answer *answer)
                   answer->call->tool, tier, tier);
 }
 
-enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer)
+void mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer)
 {
     const struct mcpx_wrap *call = answer->call;
     struct mcpx_slice version = MCPX_SLICE("0.0.0"), null = MCPX_SLICE("null");
@@ -269,5 +268,4 @@ enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_
     add_error(out, wrapper, answer);
     add_hints(out, answer);
     mx_format(out, ",\"data\":%s}", answer->value.text ? answer->value : null);
-    return out->failed ? MCPX_ENOMEM : MCPX_OK;
 }

@@ -93,77 +93,79 @@ static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
 struct arrival {
     /* What the tool returned; absent: nothing, or what cannot be taken. */
     struct mcpx_slice value;
-    enum mcpx_form ready; /* the envelope that it is already */
-    bool is_said;         /* the server says that it failed */
+    struct mcpx_slice said; /* the first text block, a JSON string; absent: there is none */
+    enum mcpx_form ready;   /* the envelope that it is already */
+    bool is_failure;        /* the server says that it failed */
 };
 
 /* Tells of what a judge has found; its report is needed for something else. */
-static enum mcpx_err note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err,
-                                 struct mcpx_wrapped *outcome)
+static void note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err,
+                        struct mcpx_wrapped *outcome)
 {
-    const struct mcpx_schema_report *report = &wrapper->report;
+    const struct mcpx_schema_error *first = &wrapper->report.errors[0];
     struct mcpx_text *breach = &wrapper->breach;
 
+    wrapper->failed |= err == MCPX_ENOMEM;
     if (err == MCPX_OK || err == MCPX_ENOMEM)
-        return err;
+        return;
     outcome->is_broken = true;
     outcome->cause = err == MCPX_ELIMIT ? MCPX_CAUSE_SCHEMA : MCPX_CAUSE_OUTPUT;
-    if (report->count == 0)
-        return MCPX_OK;
-    outcome->path.len = report->errors[0].path.len;
-    outcome->expected.len = report->errors[0].message.len;
+    if (wrapper->report.count == 0)
+        return;
     mcpx_text_reset(breach);
-    mx_format(breach, "%s%s", report->errors[0].path, report->errors[0].message);
-    outcome->path.text = breach->text;
-    outcome->expected.text = breach->text + outcome->path.len;
-    return breach->failed ? MCPX_ENOMEM : MCPX_OK;
+    mx_format(breach, "%s%s", first->path, first->message);
+    wrapper->failed |= breach->failed;
+    if (breach->failed)
+        return;
+    outcome->path = (struct mcpx_slice){breach->text, first->path.len};
+    outcome->expected =
+        (struct mcpx_slice){breach->text + first->path.len, first->message.len};
 }
 
-static enum mcpx_err judge(struct mcpx_wrapper *wrapper, const struct arrival *arrival,
-                           bool is_read, struct mcpx_wrapped *outcome)
+static void judge(struct mcpx_wrapper *wrapper, const struct arrival *arrival, bool is_read,
+                  struct mcpx_wrapped *outcome)
 {
+    struct mcpx_schema_report *report = &wrapper->report;
+    enum mcpx_err err = MCPX_OK;
     struct mcpx_slice value;
-    enum mcpx_err err;
 
-    if (arrival->ready != MCPX_FORM_AS_IS) {
-        enum mcpx_contract contract = arrival->ready == MCPX_FORM_ENVELOPE
+    if (arrival->ready != MCPX_FORM_AS_IS)
+        err = mcpx_contracts_validate(wrapper->contracts,
+                                      arrival->ready == MCPX_FORM_ENVELOPE
                                           ? MCPX_CONTRACT_ENVELOPE
-                                          : MCPX_CONTRACT_RESPONSE;
-
-        err = mcpx_contracts_validate(wrapper->contracts, contract, arrival->value,
-                                      &wrapper->report);
-    } else if (mcpx_json_check(arrival->value, VALUE_DEPTH, &value, NULL) != MCPX_OK) {
-        err = mx_report_error(&wrapper->report, MCPX_SLICE(""), MCPX_SLICE("json"),
+                                          : MCPX_CONTRACT_RESPONSE,
+                                      arrival->value, report);
+    else if (mcpx_json_check(arrival->value, VALUE_DEPTH, &value, NULL) != MCPX_OK)
+        err = mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
                               MCPX_SLICE("must be nested at most 511 deep"));
-    } else {
-        err =
-            is_read ? MCPX_OK : mx_report_unreadable(&wrapper->report, arrival->value, false);
-    }
-    return note_breach(wrapper, err, outcome);
+    else if (!is_read)
+        err = mx_report_unreadable(report, arrival->value, false);
+    note_breach(wrapper, err, outcome);
 }
 
-/* Composes the envelope of an answer, or takes the one that came. */
-static enum mcpx_err compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
-                             struct mcpx_wrapped *outcome)
+/* Composes the envelope of an answer. */
+static void compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                    struct mcpx_wrapped *outcome)
 {
-    enum mcpx_err err = answer->call->form == MCPX_FORM_ENVELOPE
-                            ? mx_envelope_compose(wrapper, answer)
-                            : mx_response_compose(wrapper, answer);
+    bool is_envelope = answer->call->form == MCPX_FORM_ENVELOPE;
 
-    outcome->is_warned = answer->call->form == MCPX_FORM_ENVELOPE && wrapper->warnings.len > 1;
+    if (is_envelope)
+        mx_envelope_compose(wrapper, answer);
+    else
+        mx_response_compose(wrapper, answer);
+    outcome->is_warned = is_envelope && wrapper->warnings.len > 1;
     outcome->is_error = answer->failure != NULL;
-    return err;
 }
 
 /* The failure that stands in the place of what is broken. */
-static enum mcpx_err compose_breach(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
-                                    struct mcpx_wrapped *outcome)
+static void compose_breach(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                           struct mcpx_wrapped *outcome)
 {
     struct mcpx_failure failure = {
         .cause = outcome->cause, .path = outcome->path, .expected = outcome->expected};
     struct mx_answer answer = {.call = call, .failure = &failure};
 
-    return compose(wrapper, &answer, outcome);
+    compose(wrapper, &answer, outcome);
 }
 
 /* Appends content: the envelope's text, then blocks that are no text. */
@@ -181,26 +183,27 @@ static void add_content(struct mcpx_text *out, struct mcpx_slice envelope,
 }
 
 /* Appends a result made here. */
-static void add_result(struct mcpx_text *out, struct mcpx_slice envelope)
+static void add_result(struct mcpx_text *out, const struct mcpx_text *envelope)
 {
     mcpx_text_puts(out, "{\"content\":");
-    add_content(out, envelope, (struct mcpx_slice){NULL, 0});
+    add_content(out, mcpx_text_view(envelope), (struct mcpx_slice){NULL, 0});
     mx_format(out, ",\"structuredContent\":%s,\"isError\":true}", envelope);
 }
 
 /* Appends the server's result with three members replaced. */
 static void add_replaced(struct mcpx_text *out, struct mcpx_slice result,
-                         struct mcpx_slice envelope, bool is_error)
+                         const struct mcpx_text *envelope, bool is_error)
 {
+    struct mcpx_slice text = mcpx_text_view(envelope);
     mx_scoped_text content = {0};
     struct mcpx_json_change changes[3];
 
-    add_content(&content, envelope, mcpx_json_get(result, "content"));
+    add_content(&content, text, mcpx_json_get(result, "content"));
     changes[0] = (struct mcpx_json_change){"content", mcpx_text_view(&content)};
-    changes[1] = (struct mcpx_json_change){"structuredContent", envelope};
+    changes[1] = (struct mcpx_json_change){"structuredContent", text};
     changes[2] = (struct mcpx_json_change){"isError", MCPX_SLICE("true")};
     mcpx_json_add_changed(out, result, changes, is_error ? 3 : 2);
-    out->failed = out->failed || content.failed;
+    out->failed |= content.failed || envelope->failed;
 }
 
 /* The first text block of a result, a JSON string; absent: there is none. `count` counts blocks. */
@@ -252,60 +255,61 @@ bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESU
     return false;
 }
 
-/* What the members of a result hold. `said` is filled with its first text. */
+/* What the members of a result hold. */
 static struct arrival arrival_of(struct mcpx_wrapper *wrapper,
-                                 const struct mx_decisive members[MX_RESULT_MEMBERS],
-                                 struct mcpx_slice *said)
+                                 const struct mx_decisive members[MX_RESULT_MEMBERS])
 {
     struct mcpx_slice content = members[MX_RESULT_CONTENT].value;
     struct arrival arrival = {.value = members[MX_RESULT_VALUE].value};
     size_t blocks;
 
-    *said = first_text(content, &blocks);
-    arrival.is_said = is_bool(members[MX_RESULT_IS_ERROR].value, 't');
+    arrival.said = first_text(content, &blocks);
+    arrival.is_failure = is_bool(members[MX_RESULT_IS_ERROR].value, 't');
     mcpx_text_reset(&wrapper->plain);
     if (arrival.value.text) {
         arrival.ready = form_of(arrival.value);
-    } else if (said->text && blocks == 1) {
-        arrival.value = *said;
-        mcpx_json_add_unescaped(&wrapper->plain, *said);
+    } else if (arrival.said.text && blocks == 1) {
+        arrival.value = arrival.said;
+        mcpx_json_add_unescaped(&wrapper->plain, arrival.said);
         arrival.ready = form_of_text(mcpx_text_view(&wrapper->plain), &arrival.value);
     } else {
         arrival.value = content;
     }
+    wrapper->failed = wrapper->plain.failed;
     return arrival;
 }
 
 /* Takes back what was appended, unless all went well. */
-static enum mcpx_err finish(struct mcpx_text *out, size_t before, enum mcpx_err err)
+static enum mcpx_err finish(const struct mcpx_wrapper *wrapper, struct mcpx_text *out,
+                            size_t before)
 {
-    if (!err && out->failed)
-        err = MCPX_ENOMEM;
-    if (err && out->text) {
+    bool failed = wrapper->failed || out->failed;
+
+    if (failed && out->text) {
         out->len = before;
         out->text[before] = '\0';
     }
-    return err;
+    return failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
 /* Wraps an answer that is there and may be taken. */
-static enum mcpx_err wrap_arrival(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
-                                  const struct arrival *arrival, struct mcpx_slice said,
-                                  struct mcpx_wrapped *outcome)
+static void wrap_arrival(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                         const struct arrival *arrival, struct mcpx_wrapped *outcome)
 {
     bool is_refused = call->form == MCPX_FORM_RESPONSE &&
                       is_bool(mcpx_json_get(arrival->value, "success"), 'f');
     struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED};
-    struct mx_answer answer = {.call = call, .value = arrival->value, .said = said};
+    struct mx_answer answer = {.call = call, .value = arrival->value, .said = arrival->said};
 
-    if (arrival->is_said || is_refused)
+    if (arrival->is_failure || is_refused)
         answer.failure = &failure;
-    if (arrival->ready == MCPX_FORM_AS_IS)
-        return compose(wrapper, &answer, outcome);
+    if (arrival->ready == MCPX_FORM_AS_IS) {
+        compose(wrapper, &answer, outcome);
+        return;
+    }
     mcpx_text_reset(&wrapper->envelope);
     mcpx_text_slice(&wrapper->envelope, arrival->value);
-    outcome->is_error = arrival->is_said || reports_error(arrival->value, arrival->ready);
-    return wrapper->envelope.failed ? MCPX_ENOMEM : MCPX_OK;
+    outcome->is_error = arrival->is_failure || reports_error(arrival->value, arrival->ready);
 }
 
 static bool is_named(const struct mcpx_wrap *call)
@@ -320,35 +324,31 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
     struct mx_decisive members[MX_RESULT_MEMBERS];
     struct mcpx_schema_error error;
     bool is_clear = mx_result_read(result, members, &error);
-    struct mcpx_slice said;
-    struct arrival arrival = arrival_of(wrapper, members, &said);
+    struct arrival arrival = arrival_of(wrapper, members);
     size_t before = out->len;
-    enum mcpx_err err = wrapper->plain.failed ? MCPX_ENOMEM : MCPX_OK;
 
-    *outcome = (struct mcpx_wrapped){.cause = MCPX_CAUSE_FAILED, .is_error = arrival.is_said};
+    *outcome =
+        (struct mcpx_wrapped){.cause = MCPX_CAUSE_FAILED, .is_error = arrival.is_failure};
     if (!is_named(call))
         return MCPX_EINVALID;
-    if (!err && call->form != MCPX_FORM_AS_IS && !is_clear)
-        err = note_breach(
+    if (call->form != MCPX_FORM_AS_IS && !is_clear)
+        note_breach(
             wrapper,
             mx_report_error(&wrapper->report, error.path, error.keyword, error.message),
             outcome);
+    else if (call->form != MCPX_FORM_AS_IS && arrival.value.text)
+        judge(wrapper, &arrival, call->is_read, outcome);
     outcome->is_unready = !arrival.value.text && !outcome->is_broken;
-    if (err == MCPX_OK && call->form != MCPX_FORM_AS_IS && arrival.value.text &&
-        !outcome->is_broken)
-        err = judge(wrapper, &arrival, call->is_read, outcome);
-    if (err)
-        return err;
     if (outcome->is_broken && call->enforce) {
-        err = compose_breach(wrapper, call, outcome);
-        add_result(out, mcpx_text_view(&wrapper->envelope));
+        compose_breach(wrapper, call, outcome);
+        add_result(out, &wrapper->envelope);
     } else if (call->form == MCPX_FORM_AS_IS || !arrival.value.text) {
         mcpx_text_slice(out, result);
     } else {
-        err = wrap_arrival(wrapper, call, &arrival, said, outcome);
-        add_replaced(out, result, mcpx_text_view(&wrapper->envelope), outcome->is_error);
+        wrap_arrival(wrapper, call, &arrival, outcome);
+        add_replaced(out, result, &wrapper->envelope, outcome->is_error);
     }
-    return finish(out, before, err);
+    return finish(wrapper, out, before);
 }
 
 enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
@@ -357,14 +357,14 @@ enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper, const struct mcpx_
     struct mx_answer answer = {.call = call, .failure = failure};
     struct mcpx_wrapped outcome;
     size_t before = out->len;
-    enum mcpx_err err;
 
     if (!is_named(call) || call->form == MCPX_FORM_AS_IS ||
         !mcpx_cause_in_envelope(failure->cause))
         return MCPX_EINVALID;
-    err = compose(wrapper, &answer, &outcome);
-    add_result(out, mcpx_text_view(&wrapper->envelope));
-    return finish(out, before, err);
+    wrapper->failed = false;
+    compose(wrapper, &answer, &outcome);
+    add_result(out, &wrapper->envelope);
+    return finish(wrapper, out, before);
 }
 
 /* What a program has returned. */
@@ -374,6 +374,7 @@ static enum mcpx_err arrival_of_output(struct mcpx_wrapper *wrapper,
 {
     enum mcpx_err err;
 
+    wrapper->failed = false;
     mcpx_text_reset(&wrapper->plain);
     if (output->json.text) {
         err = mcpx_json_check(output->json, 0, &arrival->value, NULL);
@@ -408,17 +409,17 @@ enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper, const struct mcpx_w
         (!output->failure && !output->json.text && !output->text.text))
         return MCPX_EINVALID;
     err = arrival_of_output(wrapper, output, &arrival);
-    answer.value = arrival.value;
-    if (!err && arrival.value.text)
-        err = judge(wrapper, &arrival, false, outcome);
     if (err)
         return err;
+    answer.value = arrival.value;
+    if (arrival.value.text)
+        judge(wrapper, &arrival, false, outcome);
     if (outcome->is_broken && call->enforce)
-        err = compose_breach(wrapper, call, outcome);
+        compose_breach(wrapper, call, outcome);
     else if (arrival.ready != MCPX_FORM_AS_IS || !output->failure)
-        err = wrap_arrival(wrapper, call, &arrival, answer.said, outcome);
+        wrap_arrival(wrapper, call, &arrival, outcome);
     else
-        err = compose(wrapper, &answer, outcome);
-    mcpx_text_slice(out, mcpx_text_view(&wrapper->envelope));
-    return finish(out, before, err);
+        compose(wrapper, &answer, outcome);
+    mx_format(out, "%s", &wrapper->envelope);
+    return finish(wrapper, out, before);
 }

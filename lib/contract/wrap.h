@@ -21,12 +21,13 @@ struct mx_answer {
     const struct mcpx_failure *failure; /* NULL: the call has succeeded */
 };
 
-/** The memory of a wrapper. */
+/** The memory of a wrapper. What is composed in it fails together with it. */
 struct mcpx_wrapper {
     struct mcpx_contracts *contracts;
     struct mcpx_schema_report report; /* of a document that was judged */
     struct mcpx_text breach;          /* its first error: path and message */
     struct mx_tree arguments;         /* of the call, indexed */
+    bool failed;                      /* memory ran out for the answer at hand */
     struct mcpx_text plain;           /* text of a text block, unescaped */
     struct mcpx_text line;            /* what a failure is told as */
     struct mcpx_text string;          /* a string among the arguments, unescaped */
@@ -77,7 +78,7 @@ struct mcpx_slice mx_first_line(struct mcpx_wrapper *wrapper, struct mcpx_slice 
 
 /**
  * True when the first `points` code points of a line repeat a line of a string among the arguments
- * that has several. Memory failure shows in the wrapper's `string`; then it is true.
+ * that has several, and when memory runs out, which shows in the wrapper.
  */
 bool mx_repeats_arguments(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
                           struct mcpx_slice line, size_t points);
@@ -92,13 +93,11 @@ void mx_reason_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
 /** Appends what is known of a failure as members of an object: canonical_code, path, exit_code. */
 void mx_reason_details(struct mcpx_text *out, const struct mcpx_failure *failure);
 
-/** Composes an mcp.envelope.v0.1 in the wrapper. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err mx_envelope_compose(struct mcpx_wrapper *wrapper,
-                                  const struct mx_answer *answer);
+/** Composes an mcp.envelope.v0.1 in the wrapper. */
+void mx_envelope_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer);
 
-/** Composes a response.v1 in the wrapper. Returns MCPX_OK or MCPX_ENOMEM. */
-enum mcpx_err mx_response_compose(struct mcpx_wrapper *wrapper,
-                                  const struct mx_answer *answer);
+/** Composes a response.v1 in the wrapper. */
+void mx_response_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer);
 
 /** What a record of provenance is to hold. */
 struct mx_record {
@@ -115,18 +114,17 @@ struct mx_record {
  *
  * list   artifact.ref.v0.1, JSON
  *
- * Returns MCPX_OK; MCPX_EINVALID when it is no list, or has something else in it, which is left
- * out; MCPX_ENOMEM.
+ * Returns false when it is no list, or has something else in it, which is left out.
  */
-enum mcpx_err mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
-                               struct mcpx_slice list);
+bool mx_artifacts_add(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
+                      struct mcpx_slice list);
 
 /**
- * Composes the record in the wrapper. Returns MCPX_OK; MCPX_EINVALID when something cannot be
- * digested because two readers could read it differently; MCPX_ENOMEM.
+ * Composes the record in the wrapper. Returns false when something cannot be digested because two
+ * readers could read it differently.
  */
-enum mcpx_err mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
-                                const struct mx_record *record);
+bool mx_record_compose(struct mcpx_wrapper *wrapper, const struct mx_answer *answer,
+                       const struct mx_record *record);
 
 /** True for a version of SemVer 2.0.0, such as 1.0.0-rc.1+build.7. */
 bool mx_is_semver(struct mcpx_slice text);
