@@ -7,6 +7,7 @@
 #include "lib/contract/terms.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
+#include "lib/schema/program.h"
 
 #include <mcpx/json.h>
 
@@ -140,13 +141,12 @@ static void begin(struct mx_admitting *a)
 /* Step 1. A name that two readers read differently has none. */
 static bool check_shape(struct mx_admitting *a)
 {
-    struct mcpx_schema_error error = {MCPX_SLICE("/params/name"), MCPX_SLICE("minLength"),
-                                      MCPX_SLICE("must not be empty")};
     struct mx_flaw *flaw = &a->calls->flaw;
 
     if (!flaw->is_found && a->name.len == 0) {
         a->asked.is_hopeless = true;
-        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION, &error);
+        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION,
+                   mx_error("/params/name", "minLength", "must not be empty"));
     }
     return !flaw->is_found || (!a->asked.is_hopeless && mx_call_passes(a->calls, a->call));
 }
@@ -155,15 +155,13 @@ static bool check_shape(struct mx_admitting *a)
 static bool find_context(struct mx_admitting *a)
 {
     const struct mx_context_terms *terms = &a->calls->terms->context;
-    struct mcpx_schema_error missing = {MCPX_SLICE("/context"), MCPX_SLICE("required"),
-                                        MCPX_SLICE("is missing")};
-    struct mcpx_schema_error unclear = {MCPX_SLICE("/context"), MCPX_SLICE("ambiguous"),
-                                        MCPX_SLICE("must not be readable in two ways")};
     struct mcpx_calls *calls = a->calls;
     struct mcpx_text made = {0};
 
     if (!is_context_clear(terms, a->params))
-        return mx_flaw_at(calls, MCPX_CAUSE_CONTEXT, &unclear);
+        return mx_flaw_at(
+            calls, MCPX_CAUSE_CONTEXT,
+            mx_error("/context", "ambiguous", "must not be readable in two ways"));
     if (a->given.text)
         return mx_call_judged(calls,
                               mcpx_contracts_validate(calls->options.contracts,
@@ -171,7 +169,8 @@ static bool find_context(struct mx_admitting *a)
                                                       &calls->report),
                               MCPX_CAUSE_CONTEXT, "/context");
     if (terms->policy != MX_CONTEXT_DEFAULT)
-        return mx_flaw_at(calls, MCPX_CAUSE_CONTEXT, &missing);
+        return mx_flaw_at(calls, MCPX_CAUSE_CONTEXT,
+                          mx_error("/context", "required", "is missing"));
     mx_context_make(&made, calls->terms, a->call->wrap.request_id, a->call->trace_id);
     a->context = mx_calls_take(calls, &calls->arena, made);
     identify(a, a->context);
@@ -183,12 +182,11 @@ static bool check_place(struct mx_admitting *a)
 {
     const char *place = place_of(&a->calls->terms->context);
     enum mcpx_json_type type = mcpx_json_type(mcpx_json_get(a->params, place));
-    struct mcpx_schema_error error = {
-        mcpx_slice_of(*place == '_' ? "/params/_meta" : "/params/arguments"),
-        MCPX_SLICE("type"), MCPX_SLICE("must be an object")};
 
     return type == MCPX_JSON_ABSENT || type == MCPX_JSON_OBJECT ||
-           mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION, &error);
+           mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION,
+                      mx_error(*place == '_' ? "/params/_meta" : "/params/arguments", "type",
+                               "must be an object"));
 }
 
 /* Step 2. */

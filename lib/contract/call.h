@@ -107,7 +107,7 @@ bool mx_flaw_set(struct mcpx_calls *calls, enum mcpx_cause cause);
 
 /** One at this place. */
 bool mx_flaw_at(struct mcpx_calls *calls, enum mcpx_cause cause,
-                const struct mcpx_schema_error *error);
+                struct mcpx_schema_error error);
 
 /** Something is too long: `what`, such as "arguments have", then its bytes. */
 bool mx_flaw_size(struct mcpx_calls *calls, enum mcpx_cause cause, const char *what,

@@ -101,8 +101,7 @@ static void fail(struct ending *e)
 /* The result against the schema that its tool declares. */
 static bool check_value(struct ending *e)
 {
-    struct mcpx_schema_error error = {MCPX_SLICE("/structuredContent"), MCPX_SLICE("required"),
-                                      MCPX_SLICE("is missing")};
+    struct mcpx_schema_error error = mx_error("/structuredContent", "required", "is missing");
     struct mx_decisive members[MX_RESULT_MEMBERS];
     struct mcpx_slice value;
     enum mcpx_err err;
@@ -110,13 +109,13 @@ static bool check_value(struct ending *e)
     if (!e->call->output)
         return true;
     if (!mx_result_read(e->end->text, members, &error))
-        return mx_flaw_at(e->calls, MCPX_CAUSE_OUTPUT, &error);
+        return mx_flaw_at(e->calls, MCPX_CAUSE_OUTPUT, error);
     value = members[MX_RESULT_VALUE].value;
     if ((!value.text && !members[MX_RESULT_CONTENT].value.text) ||
         mcpx_slice_equal(members[MX_RESULT_IS_ERROR].value, MCPX_SLICE("true")))
         return true;
     if (!value.text)
-        return mx_flaw_at(e->calls, MCPX_CAUSE_OUTPUT, &error);
+        return mx_flaw_at(e->calls, MCPX_CAUSE_OUTPUT, error);
     err = mx_evaluate_text(&e->call->output->program, value,
                            e->call->wrap.form == MCPX_FORM_AS_IS, &e->calls->report);
     e->call->wrap.is_read = !err;
@@ -138,7 +137,7 @@ static void note_broken(struct ending *e)
 
     if (!e->wrapped.is_broken || e->calls->terms->validate == MX_VALIDATE_OFF)
         return;
-    mx_flaw_at(e->calls, e->wrapped.cause, &error);
+    mx_flaw_at(e->calls, e->wrapped.cause, error);
     mx_call_note_flaw(e->calls, e->call);
 }
 

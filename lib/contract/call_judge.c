@@ -7,6 +7,7 @@
 
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
+#include "lib/schema/program.h"
 
 #include <mcpx/json.h>
 
@@ -60,11 +61,8 @@ static void find(struct mcpx_slice object, size_t first, size_t count, struct fo
 static void refuse(struct mx_admitting *a, const char *path, const char *keyword,
                    const char *expected)
 {
-    struct mcpx_schema_error error = {mcpx_slice_of(path), mcpx_slice_of(keyword),
-                                      mcpx_slice_of(expected)};
-
     if (!a->calls->flaw.is_found)
-        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION, &error);
+        mx_flaw_at(a->calls, MCPX_CAUSE_INVOCATION, mx_error(path, keyword, expected));
 }
 
 /* The value of a part; one that is required is absent when it is not what it should be. */

@@ -187,9 +187,9 @@ static bool set_flaw(struct mcpx_calls *calls, enum mcpx_cause cause, const char
 }
 
 bool mx_flaw_at(struct mcpx_calls *calls, enum mcpx_cause cause,
-                const struct mcpx_schema_error *error)
+                struct mcpx_schema_error error)
 {
-    struct mcpx_schema_report report = {.count = 1, .errors = {*error}};
+    struct mcpx_schema_report report = {.count = 1, .errors = {error}};
 
     return set_flaw(calls, cause, "", &report);
 }

@@ -87,9 +87,7 @@ static void tool_free(struct mcpx_tools *tools, struct tool *tool)
 {
     for (size_t i = 0; tool && i < 2; i++) {
         drop(tools, &tool->sides[i]);
-        mcpx_text_fini(&tool->sides[i].refusal.path);
-        mcpx_text_fini(&tool->sides[i].refusal.keyword);
-        mcpx_text_fini(&tool->sides[i].refusal.message);
+        mcpx_text_fini(&tool->sides[i].refusal.text);
     }
     if (tool)
         mcpx_text_fini(&tool->text);
@@ -323,13 +321,11 @@ static enum mcpx_err refuse(struct side *side, const struct mcpx_schema_error *e
 {
     struct mx_finding *refusal = &side->refusal;
 
-    mx_format(&refusal->path, "%s%s", side->pointer, error->path);
-    mcpx_text_slice(&refusal->keyword, error->keyword);
-    mcpx_text_slice(&refusal->message, error->message);
+    mx_format(&refusal->text, "%s%s", side->pointer, error->path);
+    mx_finding_key(refusal, error->keyword);
+    mcpx_text_slice(&refusal->text, error->message);
     side->is_refused = true;
-    return refusal->path.failed || refusal->keyword.failed || refusal->message.failed
-               ? MCPX_ENOMEM
-               : MCPX_EINVALID;
+    return refusal->text.failed ? MCPX_ENOMEM : MCPX_EINVALID;
 }
 
 static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *side)
@@ -375,6 +371,7 @@ void mcpx_tools_doubts_add(struct mcpx_text *out, struct mcpx_tools *tools)
         struct tool *tool = tools->list[i / 2];
         struct side *side = &tool->sides[i % 2];
         struct mcpx_schema *schema = NULL;
+        struct mcpx_schema_error why;
 
         if (side->declared && !side->schema && !side->is_refused)
             out->failed = compile(tools, tool, side, &schema) == MCPX_ENOMEM;
@@ -382,8 +379,9 @@ void mcpx_tools_doubts_add(struct mcpx_text *out, struct mcpx_tools *tools)
         mcpx_schema_unref(schema);
         if (!side->is_refused)
             continue;
+        why = mx_finding_view(&side->refusal);
         mx_format(out, "a schema of the tool %q cannot be used: %s %s\n",
-                  mx_cut(tool->name, NAME_SHOWN), &side->refusal.path, &side->refusal.message);
+                  mx_cut(tool->name, NAME_SHOWN), why.path, why.message);
         told++;
     }
 }
@@ -410,10 +408,8 @@ enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name
             err = refuse_bytes(tools, side);
     }
     if (side->is_refused && err != MCPX_ENOMEM)
-        err = !report ? MCPX_EINVALID
-                      : mx_report_error(report, mcpx_text_view(&side->refusal.path),
-                                        mcpx_text_view(&side->refusal.keyword),
-                                        mcpx_text_view(&side->refusal.message));
+        err =
+            report ? mx_report_error(report, mx_finding_view(&side->refusal)) : MCPX_EINVALID;
     if (err)
         return err;
     side->used = ++tools->share->uses;

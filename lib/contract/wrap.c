@@ -136,8 +136,7 @@ static void judge(struct mcpx_wrapper *wrapper, const struct arrival *arrival, b
                                           : MCPX_CONTRACT_RESPONSE,
                                       arrival->value, report);
     else if (mcpx_json_check(arrival->value, VALUE_DEPTH, &value, NULL) != MCPX_OK)
-        err = mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
-                              MCPX_SLICE("must be nested at most 511 deep"));
+        err = mx_report_error(report, mx_error("", "json", "must be nested at most 511 deep"));
     else if (!is_read)
         err = mx_report_unreadable(report, arrival->value, false);
     note_breach(wrapper, err, outcome);
@@ -247,11 +246,8 @@ bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESU
         i++;
     for (size_t j = 0; j < MX_RESULT_MEMBERS; j++)
         members[j].value = mcpx_json_get(result, members[j].name);
-    *error = is_object
-                 ? (struct mcpx_schema_error){mcpx_slice_of(paths[i]), MCPX_SLICE("ambiguous"),
-                                              MCPX_SLICE("must not be readable in two ways")}
-                 : (struct mcpx_schema_error){MCPX_SLICE(""), MCPX_SLICE("type"),
-                                              MCPX_SLICE("must be an object")};
+    *error = is_object ? mx_error(paths[i], "ambiguous", "must not be readable in two ways")
+                       : mx_error("", "type", "must be an object");
     return false;
 }
 
@@ -332,10 +328,7 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
     if (!is_named(call))
         return MCPX_EINVALID;
     if (call->form != MCPX_FORM_AS_IS && !is_clear)
-        note_breach(
-            wrapper,
-            mx_report_error(&wrapper->report, error.path, error.keyword, error.message),
-            outcome);
+        note_breach(wrapper, mx_report_error(&wrapper->report, error), outcome);
     else if (call->form != MCPX_FORM_AS_IS && arrival.value.text)
         judge(wrapper, &arrival, call->is_read, outcome);
     outcome->is_unready = !arrival.value.text && !outcome->is_broken;

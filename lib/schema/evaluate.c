@@ -4,6 +4,7 @@
  */
 #include "lib/schema/run.h"
 
+#include "lib/json/json_write.h"
 #include "lib/json/tree.h"
 #include "lib/schema/program.h"
 
@@ -15,15 +16,11 @@ enum { SCRATCH_PER_BYTE = 12, SCRATCH_MIN = 64 * 1024 };
 /* An index that is larger is not kept for the next text. */
 enum { KEPT_MAX = 1024 * 1024 };
 
-static const char not_judged[] = "could not be judged within the bounds of an evaluation";
-static const char ambiguous[] = "must not be readable in two ways";
-
 struct mx_workspace {
     struct mx_tree tree;
     struct mx_arena scratch;
     struct mx_regex_matcher *matcher;
     struct mx_findings findings;
-    struct mcpx_text base;
 };
 
 static struct mx_workspace *workspace_of(struct mcpx_schema_report *report)
@@ -35,15 +32,6 @@ static struct mx_workspace *workspace_of(struct mcpx_schema_report *report)
     return report->workspace;
 }
 
-static void findings_fini(struct mx_findings *findings)
-{
-    for (size_t i = 0; i <= MCPX_SCHEMA_ERRORS_MAX; i++) {
-        mcpx_text_fini(&findings->first[i].path);
-        mcpx_text_fini(&findings->first[i].keyword);
-        mcpx_text_fini(&findings->first[i].message);
-    }
-}
-
 void mcpx_schema_report_fini(struct mcpx_schema_report *report)
 {
     struct mx_workspace *workspace = report->workspace;
@@ -52,11 +40,11 @@ void mcpx_schema_report_fini(struct mcpx_schema_report *report)
         mx_tree_fini(&workspace->tree);
         mx_arena_fini(&workspace->scratch);
         mx_regex_matcher_free(workspace->matcher);
-        findings_fini(&workspace->findings);
-        mcpx_text_fini(&workspace->base);
+        for (size_t i = 0; i <= MCPX_SCHEMA_ERRORS_MAX; i++)
+            mcpx_text_fini(&workspace->findings.first[i].text);
     }
     free(workspace);
-    *report = (struct mcpx_schema_report){MCPX_VERDICT_VALID, 0, {{{0}, {0}, {0}}}, NULL};
+    *report = (struct mcpx_schema_report){.count = 0};
 }
 
 /* Lends the findings to the report. */
@@ -66,15 +54,9 @@ static enum mcpx_err fill(struct mcpx_schema_report *report, enum mcpx_verdict v
 
     report->verdict = verdict;
     for (size_t i = 0; i < findings->count; i++) {
-        const struct mx_finding *finding = &findings->first[i];
-
-        if (finding->path.failed || finding->keyword.failed || finding->message.failed)
+        if (findings->first[i].text.failed)
             return MCPX_ENOMEM;
-        report->errors[i] = (struct mcpx_schema_error){mcpx_text_view(&finding->path),
-                                                       mcpx_text_view(&finding->keyword),
-                                                       mcpx_text_view(&finding->message)};
-        if (!report->errors[i].path.text)
-            report->errors[i].path = MCPX_SLICE("");
+        report->errors[i] = mx_finding_view(&findings->first[i]);
     }
     report->count = findings->count;
     return verdict == MCPX_VERDICT_UNKNOWN ? MCPX_ELIMIT : MCPX_EINVALID;
@@ -86,10 +68,9 @@ static void add_error(struct mx_findings *findings, const char *before,
 {
     struct mx_finding *finding = mx_findings_next(findings);
 
-    mcpx_text_puts(&finding->path, before);
-    mcpx_text_slice(&finding->path, error->path);
-    mcpx_text_slice(&finding->keyword, error->keyword);
-    mcpx_text_slice(&finding->message, error->message);
+    mx_format(&finding->text, "%s%s", before, error->path);
+    mx_finding_key(finding, error->keyword);
+    mcpx_text_slice(&finding->text, error->message);
     mx_findings_keep(findings);
 }
 
@@ -108,44 +89,43 @@ enum mcpx_err mx_report_parts(struct mcpx_schema_report *report,
     return fill(report, MCPX_VERDICT_INVALID);
 }
 
-enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
-                              struct mcpx_slice keyword, struct mcpx_slice message)
+enum mcpx_err mx_report_error(struct mcpx_schema_report *report,
+                              struct mcpx_schema_error error)
 {
-    struct mcpx_schema_report one = {.count = 1, .errors = {{path, keyword, message}}};
-    const char *none = "";
+    struct mcpx_schema_report one = {.count = 1, .errors = {error}};
 
-    return mx_report_parts(report, &one, &none, 1);
+    return mx_report_parts(report, &one, (const char *const[]){""}, 1);
 }
 
-static void run_start(struct mx_run *run, const struct mx_program *program,
-                      const struct mx_subject *subject, struct mx_workspace *workspace)
+/* An evaluation at its beginning. `scope` has room for all resources that may be entered. */
+static struct mx_run new_run(const struct mx_program *program,
+                             const struct mx_subject *subject, struct mx_workspace *workspace,
+                             uint32_t *scope)
 {
-    run->program = program;
-    run->tree = subject->tree;
-    run->scratch = &workspace->scratch;
-    run->matcher = &workspace->matcher;
-    run->findings = NULL;
-    run->lead = NULL;
-    run->seen = NULL;
-    run->steps = MX_RUN_STEPS;
-    run->depth = 0;
-    run->stopped = false;
-    run->no_memory = false;
-    run->scope_count = 0;
-    run->skip = subject->skip;
-    run->skip_count = subject->skip_count;
+    return (struct mx_run){
+        .program = program,
+        .tree = subject->tree,
+        .scratch = &workspace->scratch,
+        .matcher = &workspace->matcher,
+        .steps = MX_RUN_STEPS,
+        .scope = scope,
+        .skip = subject->skip,
+        .skip_count = subject->skip_count,
+    };
 }
 
 /* The evaluation met a bound. */
 static enum mcpx_err fill_bound(struct mcpx_schema_report *report,
                                 const struct mx_subject *subject, uint32_t node)
 {
-    struct mx_workspace *workspace = report->workspace;
+    struct mcpx_schema_error error =
+        mx_error("", "bounds", "could not be judged within the bounds of an evaluation");
+    mx_scoped_text path = {0};
 
-    mcpx_text_reset(&workspace->base);
-    mx_tree_path(subject->tree, node, &workspace->base);
-    mx_report_error(report, mcpx_text_view(&workspace->base), MCPX_SLICE("bounds"),
-                    mcpx_slice_of(not_judged));
+    mx_tree_path(subject->tree, node, &path);
+    error.path = mcpx_text_view(&path);
+    if (path.failed || mx_report_error(report, error) == MCPX_ENOMEM)
+        return MCPX_ENOMEM;
     return fill(report, MCPX_VERDICT_UNKNOWN);
 }
 
@@ -153,12 +133,13 @@ enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subj
                           struct mcpx_schema_report *report)
 {
     struct mx_workspace *workspace = workspace_of(report);
+    uint32_t scope[MX_RUN_DEPTH + 1];
     struct mx_run run;
     bool fits;
 
     if (!workspace)
         return MCPX_ENOMEM;
-    run_start(&run, program, subject, workspace);
+    run = new_run(program, subject, workspace, scope);
     workspace->scratch.limit = SCRATCH_MIN + SCRATCH_PER_BYTE * subject->tree->text.len;
     fits = mx_run_apply(&run, 0, subject->node);
     if (fits && !run.stopped) {
@@ -166,7 +147,7 @@ enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subj
         return MCPX_OK;
     }
     if (!run.stopped) {
-        run_start(&run, program, subject, workspace);
+        run = new_run(program, subject, workspace, scope);
         run.findings = &workspace->findings;
         mx_findings_start(run.findings, subject->tree, subject->base);
         mx_run_apply(&run, 0, subject->node);
@@ -186,9 +167,8 @@ static void list_ambiguous(struct mx_findings *findings, uint32_t node)
     if (tree->nodes[node].ambiguous) {
         struct mx_finding *finding = mx_findings_next(findings);
 
-        mx_findings_path(findings, &finding->path);
-        mcpx_text_puts(&finding->keyword, "ambiguous");
-        mcpx_text_puts(&finding->message, ambiguous);
+        mx_finding_key(finding, MCPX_SLICE("ambiguous"));
+        mcpx_text_puts(&finding->text, "must not be readable in two ways");
         mx_findings_keep(findings);
     }
     if (!is_object && mx_tree_type(tree, node) != MCPX_JSON_ARRAY)
@@ -217,8 +197,7 @@ enum mcpx_err mx_report_unreadable(struct mcpx_schema_report *report, struct mcp
     if (err == MCPX_ENOMEM)
         return err;
     if (err)
-        return mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
-                               mcpx_slice_of(fault.reason));
+        return mx_report_error(report, mx_error("", "json", fault.reason));
     if (!workspace->tree.ambiguous)
         return MCPX_OK;
     mx_findings_start(&workspace->findings, &workspace->tree, (struct mcpx_slice){NULL, 0});

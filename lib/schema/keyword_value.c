@@ -63,6 +63,7 @@ static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
 {
     const struct choice *choice = (const struct choice *)op->data;
     const struct mx_program *program = choice->program;
+    size_t begin = out->len;
 
     if (choice->count == 0) {
         mcpx_text_puts(out, "must not be here: `enum` is empty");
@@ -75,7 +76,7 @@ static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
 
         if (i > 0)
             mcpx_text_puts(out, ", ");
-        if (out->len + value.len > MESSAGE_MAX) {
+        if (out->len - begin + value.len > MESSAGE_MAX) {
             mcpx_text_puts(out, "\xe2\x80\xa6");
             return;
         }

@@ -144,9 +144,17 @@ enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subj
 enum mcpx_err mx_evaluate_text(const struct mx_program *program, struct mcpx_slice text,
                                bool takes_halves, struct mcpx_schema_report *report);
 
+/** An error in words of ours. */
+static inline struct mcpx_schema_error mx_error(const char *path, const char *keyword,
+                                                const char *message)
+{
+    return (struct mcpx_schema_error){mcpx_slice_of(path), mcpx_slice_of(keyword),
+                                      mcpx_slice_of(message)};
+}
+
 /** Fills the report with one error. Returns MCPX_EINVALID or MCPX_ENOMEM. */
-enum mcpx_err mx_report_error(struct mcpx_schema_report *report, struct mcpx_slice path,
-                              struct mcpx_slice keyword, struct mcpx_slice message);
+enum mcpx_err mx_report_error(struct mcpx_schema_report *report,
+                              struct mcpx_schema_error error);
 
 /**
  * Fills the report with what was found in parts of a document.

@@ -26,47 +26,25 @@ struct mx_finding *mx_findings_next(struct mx_findings *findings)
 {
     struct mx_finding *next = &findings->first[findings->count];
 
-    mcpx_text_reset(&next->path);
-    mcpx_text_reset(&next->keyword);
-    mcpx_text_reset(&next->message);
-    return next;
-}
-
-void mx_findings_path(const struct mx_findings *findings, struct mcpx_text *out)
-{
-    mcpx_text_slice(out, findings->base);
+    mcpx_text_reset(&next->text);
+    mcpx_text_slice(&next->text, findings->base);
     for (uint32_t i = 0; i < findings->depth; i++) {
         if (findings->trail[i].is_index)
-            mx_format(out, "/%s", findings->trail[i].step);
+            mx_format(&next->text, "/%s", findings->trail[i].step);
         else
-            mx_tree_pointer_name(findings->tree, findings->trail[i].step, out);
+            mx_tree_pointer_name(findings->tree, findings->trail[i].step, &next->text);
     }
-}
-
-static int compare_places(const struct mx_finding *a, const struct mx_finding *b)
-{
-    int order = mcpx_slice_compare(mcpx_text_view(&a->path), mcpx_text_view(&b->path));
-
-    return order
-               ? order
-               : mcpx_slice_compare(mcpx_text_view(&a->keyword), mcpx_text_view(&b->keyword));
+    return next;
 }
 
 static int compare(const struct mx_finding *a, const struct mx_finding *b)
 {
-    int order = compare_places(a, b);
+    struct mcpx_schema_error left = mx_finding_view(a), right = mx_finding_view(b);
+    int order = mcpx_slice_compare(left.path, right.path);
 
-    return order
-               ? order
-               : mcpx_slice_compare(mcpx_text_view(&a->message), mcpx_text_view(&b->message));
-}
-
-/* Saves composing messages that nobody reads. Path and keyword are there. */
-static bool is_wanted(const struct mx_findings *findings)
-{
-    const struct mx_finding *next = &findings->first[findings->count];
-
-    return findings->count < MCPX_SCHEMA_ERRORS_MAX || compare_places(next, next - 1) <= 0;
+    if (!order)
+        order = mcpx_slice_compare(left.keyword, right.keyword);
+    return order ? order : mcpx_slice_compare(left.message, right.message);
 }
 
 void mx_findings_keep(struct mx_findings *findings)
@@ -105,16 +83,10 @@ bool mx_run_starve(struct mx_run *run, uint32_t node)
     return mx_run_stop(run, node);
 }
 
-/* For the next error, whose path is that of the value at hand; NULL when none is wanted. */
+/* The next error, whose path so far is that of the value at hand; NULL when none is wanted. */
 static struct mx_finding *next_finding(struct mx_run *run)
 {
-    struct mx_finding *next;
-
-    if (!run->findings || run->stopped)
-        return NULL;
-    next = mx_findings_next(run->findings);
-    mx_findings_path(run->findings, &next->path);
-    return next;
+    return run->findings && !run->stopped ? mx_findings_next(run->findings) : NULL;
 }
 
 /* Keeps the error whose path stands in `next`, if one is wanted. Returns false. */
@@ -122,14 +94,15 @@ static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op
 {
     if (!next)
         return false;
-    run->steps -= (int64_t)(next->path.len / BYTES_PER_STEP + 1);
-    mcpx_text_puts(&next->keyword, op->action->name);
-    if (!is_wanted(run->findings))
+    run->steps -= (int64_t)(next->text.len / BYTES_PER_STEP + 1);
+    mx_finding_key(next, mcpx_slice_of(op->action->name));
+    /* Saves composing messages that nobody reads: without, it comes before one of its place. */
+    if (run->findings->count == MCPX_SCHEMA_ERRORS_MAX && compare(next, next - 1) > 0)
         return false;
     if (op->action->tell)
-        op->action->tell(op, &next->message);
+        op->action->tell(op, &next->text);
     else
-        mcpx_text_puts(&next->message, op->action->sentence);
+        mcpx_text_puts(&next->text, op->action->sentence);
     mx_findings_keep(run->findings);
     return false;
 }
@@ -144,7 +117,7 @@ bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t nam
     struct mx_finding *next = next_finding(run);
 
     if (next)
-        mx_tree_pointer_name(run->tree, name, &next->path);
+        mx_tree_pointer_name(run->tree, name, &next->text);
     return keep(run, next, op);
 }
 
@@ -153,7 +126,7 @@ bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx
     struct mx_finding *next = next_finding(run);
 
     if (next)
-        mx_tree_pointer_add(&next->path, name);
+        mx_tree_pointer_add(&next->text, name);
     return keep(run, next, op);
 }
 
@@ -331,40 +304,38 @@ bool mx_run_here(struct mx_run *run, const struct mx_action *action, uint32_t un
     return fits;
 }
 
-bool mx_run_quietly(struct mx_run *run, uint32_t unit, uint32_t node)
+/* Applies a subschema without listing errors; `seen` is for what it looks at, or NULL. */
+static bool apply_silently(struct mx_run *run, uint32_t unit, uint32_t node,
+                           struct mx_seen *seen)
 {
     struct mx_findings *findings = run->findings;
-    struct mx_seen *seen = run->seen;
+    struct mx_seen *outer = run->seen;
     bool fits;
 
     run->findings = NULL;
-    run->seen = NULL;
-    fits = mx_run_apply(run, unit, node);
     run->seen = seen;
+    fits = mx_run_apply(run, unit, node);
+    run->seen = outer;
     run->findings = findings;
     return fits;
 }
 
+bool mx_run_quietly(struct mx_run *run, uint32_t unit, uint32_t node)
+{
+    return apply_silently(run, unit, node, NULL);
+}
+
 bool mx_run_try(struct mx_run *run, uint32_t unit, uint32_t node)
 {
-    struct mx_findings *findings = run->findings;
-    struct mx_seen *outer = run->seen, own;
-    struct mx_arena_mark mark;
+    struct mx_arena_mark mark = mx_arena_mark(run->scratch);
+    struct mx_seen own;
     bool fits;
 
-    if (!outer)
-        return mx_run_quietly(run, unit, node);
-    mark = mx_arena_mark(run->scratch);
-    fits = seen_ready(run, &own, node);
-    if (fits) {
-        run->findings = NULL;
-        run->seen = &own;
-        fits = mx_run_apply(run, unit, node);
-        run->seen = outer;
-        run->findings = findings;
-        if (fits)
-            see_too(outer, &own);
-    }
+    if (!run->seen)
+        return apply_silently(run, unit, node, NULL);
+    fits = seen_ready(run, &own, node) && apply_silently(run, unit, node, &own);
+    if (fits)
+        see_too(run->seen, &own);
     mx_arena_release(run->scratch, mark);
     return fits;
 }
@@ -373,18 +344,15 @@ bool mx_run_try(struct mx_run *run, uint32_t unit, uint32_t node)
 static bool go_down(struct mx_run *run, const struct mx_action *action, uint32_t unit,
                     uint32_t node, struct mx_trail_step step)
 {
-    const struct mx_action *lead = run->lead;
     struct mx_seen *seen = run->seen;
     bool fits;
 
     run->seen = NULL;
-    run->lead = action;
     if (run->findings)
         run->findings->trail[run->findings->depth++] = step;
-    fits = mx_run_apply(run, unit, node);
+    fits = mx_run_here(run, action, unit, node);
     if (run->findings)
         run->findings->depth--;
-    run->lead = lead;
     run->seen = seen;
     return fits;
 }
@@ -405,39 +373,29 @@ bool mx_run_item(struct mx_run *run, const struct mx_action *action, uint32_t un
     return go_down(run, action, unit, node, (struct mx_trail_step){index, true});
 }
 
-/* The text of a string with escapes, in scratch memory. */
-static bool plain_text(struct mx_run *run, uint32_t node, struct mcpx_slice *text)
-{
-    struct mcpx_slice raw = mx_tree_inside(run->tree, node);
-    char *plain = (char *)mx_arena_take(run->scratch, raw.len);
-
-    if (!plain)
-        return mx_run_starve(run, node);
-    mx_tree_plain(run->tree, node, plain, &text->len);
-    text->text = plain;
-    return true;
-}
-
 bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t node)
 {
     struct mx_arena_mark mark = mx_arena_mark(run->scratch);
     struct mcpx_slice text = mx_tree_inside(run->tree, node);
-    enum mx_match match = MX_MATCH_LIMIT;
+    enum mx_match match = MX_MATCH_MEMORY;
+    char *plain;
 
     if (run->stopped)
         return false;
+    if (run->tree->nodes[node].escaped) {
+        plain = (char *)mx_arena_take(run->scratch, text.len);
+        if (!plain)
+            return mx_run_starve(run, node);
+        mx_tree_plain(run->tree, node, plain, &text.len);
+        text.text = plain;
+    }
     if (!*run->matcher)
         *run->matcher = mx_regex_matcher_new();
-    if (!*run->matcher)
-        match = MX_MATCH_MEMORY;
-    else if (!run->tree->nodes[node].escaped || plain_text(run, node, &text))
+    if (*run->matcher)
         match = mx_regex_match(regex, *run->matcher, text, &run->steps);
     mx_arena_release(run->scratch, mark);
-    if (match == MX_MATCH_LIMIT)
+    if (match == MX_MATCH_LIMIT || match == MX_MATCH_MEMORY)
         mx_run_stop(run, node);
-    if (match == MX_MATCH_MEMORY) {
-        run->no_memory = true;
-        mx_run_stop(run, node);
-    }
+    run->no_memory |= match == MX_MATCH_MEMORY;
     return match == MX_MATCH_YES;
 }

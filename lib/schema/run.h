@@ -36,7 +36,7 @@ struct mx_run {
     bool no_memory; /* the bound was that of the machine */
     uint32_t scope_count;
     /* Resources that were entered, the outermost first; only for dynamic programs. */
-    uint32_t scope[MX_RUN_DEPTH + 1];
+    uint32_t *scope;
     const uint32_t *skip; /* nodes, ascending, that are not judged; skip_count of them */
     size_t skip_count;
 };
@@ -107,12 +107,31 @@ static inline bool mx_run_goes_on(const struct mx_run *run)
 /** Is the pattern found in a string or name? A bound that is met shows in the run. */
 bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t node);
 
-/** One error. The texts keep their memory. */
+/** An error as one text: its path, its keyword, its message. */
 struct mx_finding {
-    struct mcpx_text path;
-    struct mcpx_text keyword;
-    struct mcpx_text message;
+    struct mcpx_text text;
+    size_t path;    /* bytes of the path */
+    size_t keyword; /* of path and keyword */
 };
+
+/** Ends the path of an error, and appends the keyword; what follows is the message. */
+static inline void mx_finding_key(struct mx_finding *finding, struct mcpx_slice keyword)
+{
+    finding->path = finding->text.len;
+    mcpx_text_slice(&finding->text, keyword);
+    finding->keyword = finding->text.len;
+}
+
+/** The error, lent by the finding. */
+static inline struct mcpx_schema_error mx_finding_view(const struct mx_finding *finding)
+{
+    const char *text = finding->text.text ? finding->text.text : "";
+
+    return (struct mcpx_schema_error){
+        {text, finding->path},
+        {text + finding->path, finding->keyword - finding->path},
+        {text + finding->keyword, finding->text.len - finding->keyword}};
+}
 
 /** A step down from a value: a name's node, or an item's index. */
 struct mx_trail_step {
@@ -136,11 +155,8 @@ struct mx_findings {
 void mx_findings_start(struct mx_findings *findings, const struct mx_tree *tree,
                        struct mcpx_slice base);
 
-/** The error that is being composed: empty, behind those that were kept. */
+/** The next error, behind those that were kept: it has its path so far, which the trail is. */
 struct mx_finding *mx_findings_next(struct mx_findings *findings);
-
-/** Appends the JSON Pointer that the trail stands for. */
-void mx_findings_path(const struct mx_findings *findings, struct mcpx_text *out);
 
 /** Keeps the error that was composed if it is among the first and was not found before. */
 void mx_findings_keep(struct mx_findings *findings);

@@ -102,17 +102,17 @@ static void add_path(const struct making *making, struct mx_place place, struct 
 }
 
 /* Says why the schema is unusable. */
-static enum mcpx_err refuse(struct making *making, struct mx_place place,
-                            struct mcpx_slice keyword, struct mcpx_slice message)
+static enum mcpx_err refuse(struct making *making, struct mx_place place, const char *keyword,
+                            const char *message)
 {
+    struct mcpx_schema_error error = mx_error("", keyword, message);
     mx_scoped_text path = {0};
 
     if (place.document < making->library.document_count &&
         making->library.documents[place.document].tree.count > 0)
         add_path(making, place, &path);
-    return path.failed
-               ? MCPX_ENOMEM
-               : mx_report_error(making->report, mcpx_text_view(&path), keyword, message);
+    error.path = mcpx_text_view(&path);
+    return path.failed ? MCPX_ENOMEM : mx_report_error(making->report, error);
 }
 
 /* Says why, going by what the library has noted. */
@@ -122,8 +122,7 @@ static enum mcpx_err refuse_noted(struct making *making)
 
     return library->err == MCPX_ENOMEM
                ? MCPX_ENOMEM
-               : refuse(making, library->place, mcpx_slice_of(library->keyword),
-                        mcpx_slice_of(library->reason));
+               : refuse(making, library->place, library->keyword, library->reason);
 }
 
 /* The program of a dialect's meta-schema; `own` is to be given back. */
@@ -143,8 +142,7 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
         return MCPX_OK;
     }
     if (meta.depth > METAS_MAX)
-        return refuse(making, making->root, MCPX_SLICE("$schema"),
-                      MCPX_SLICE("must not be a circle of meta-schemas"));
+        return refuse(making, making->root, "$schema", "must not be a circle of meta-schemas");
     err = make(&meta, dialect->uri, dialect->text, own);
     if (err == MCPX_OK)
         *program = &(*own)->program;
@@ -376,8 +374,7 @@ static enum mcpx_err cut(struct mcpx_slice *text, struct mcpx_slice pointer,
     if (!err && mx_tree_point(&tree, 0, pointer, &node))
         *text = mx_tree_bytes(&tree, node);
     else if (err != MCPX_ENOMEM)
-        err = mx_report_error(report, MCPX_SLICE(""), MCPX_SLICE("json"),
-                              mcpx_slice_of(fault.reason));
+        err = mx_report_error(report, mx_error("", "json", fault.reason));
     return err;
 }
 
