@@ -17,7 +17,7 @@ struct mx_pending {
     struct mcpx_slice text;   /* the reference */
     uint32_t node;            /* its string */
     struct mx_target *target; /* to be filled */
-    struct mcpx_slice name;   /* the dynamic anchor that it leads to, or absent */
+    size_t name; /* once it is found: 1 + the number of the dynamic anchor's name, or 0 */
 };
 
 /**
@@ -94,31 +94,13 @@ enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root);
 /** Frees what making a program took, but not the program. */
 void mx_build_fini(struct mx_build *build);
 
-/** type, enum, const. */
+/** What is checked of a value by itself: its type, its length, a number's size. */
 void mx_keywords_value(struct mx_build *build);
 
-/** pattern; minLength, maxLength, minItems, maxItems, minProperties, maxProperties. */
-void mx_keywords_string(struct mx_build *build);
+/** What objects and arrays hold. */
+void mx_keywords_inside(struct mx_build *build);
 
-/** minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf. */
-void mx_keywords_number(struct mx_build *build);
-
-/** properties, patternProperties, additionalProperties, propertyNames, required. */
-void mx_keywords_object(struct mx_build *build);
-
-/** dependentRequired, dependentSchemas, dependencies. */
-void mx_keywords_dependent(struct mx_build *build);
-
-/** prefixItems, items, additionalItems, contains, uniqueItems. */
-void mx_keywords_array(struct mx_build *build);
-
-/** allOf, anyOf, oneOf, not, if, then, else. */
+/** Subschemas that judge the same value. */
 void mx_keywords_logic(struct mx_build *build);
-
-/** $ref, $dynamicRef. */
-void mx_keywords_refer(struct mx_build *build);
-
-/** unevaluatedItems, unevaluatedProperties. */
-void mx_keywords_unevaluated(struct mx_build *build);
 
 #endif

@@ -13,8 +13,10 @@
 /* A name of `$dynamicAnchor` that some reference leads to, and who has it. */
 struct dynamic_name {
     struct mcpx_slice name;
-    struct mx_dynamic *choices;
-    uint32_t count;
+    struct mx_dynamic *choices; /* `kept`: the same, sorted, as long as the program */
+    struct mx_dynamic *kept;
+    size_t count;
+    size_t room;
     uint32_t looked_at; /* resources and anchors */
 };
 
@@ -32,80 +34,31 @@ void mx_build_fini(struct mx_build *build)
     mcpx_text_fini(&build->reason);
 }
 
-/* Finds the keywords of the schema at hand. */
-static void read_keywords(struct mx_build *build)
-{
-    const struct mx_tree *tree = build->tree;
-    uint32_t node = build->at.node, ref;
-
-    memset(build->value, 0, sizeof build->value);
-    MX_EACH_MEMBER(at, tree, node) {
-        enum mx_keyword key =
-            mx_keyword_find(&build->library->keywords, mx_tree_inside(tree, at),
-                            tree->nodes[at].hash, build->manner);
-
-        if (key != MX_KEY_COUNT)
-            build->value[key] = at + 1;
-    }
-    ref = build->value[MX_KEY_REF];
-    if (ref && build->manner.draft == MX_DRAFT_07) {
-        memset(build->value, 0, sizeof build->value); /* nothing beside it means anything */
-        build->value[MX_KEY_REF] = ref;
-    }
-}
-
-/* Puts the checks of the unit at hand behind those of the others, class by class. */
-static void place_ops(struct mx_build *build)
+/* Puts the checks of the unit at hand behind those of the others, class by class. False when memory
+ * runs out. */
+static bool place_ops(struct mx_build *build)
 {
     struct mx_program *program = build->program;
-    uint8_t count = 0;
 
     build->unit.begin = (uint32_t)program->op_count;
     for (unsigned class = 0; class < MX_CLASS_COUNT; class ++) {
         for (size_t i = 0; i < build->op_count; i++) {
-            if (build->op_class[i] == class)
-                program->ops[program->op_count + count++] = build->ops[i];
+            if (build->op_class[i] != class)
+                continue;
+            if (!mx_make_room(&program->ops, program->op_count, &build->op_room,
+                              sizeof *program->ops))
+                return false;
+            program->ops[program->op_count++] = build->ops[i];
         }
-        build->unit.end[class] = count;
+        build->unit.end[class] = (uint8_t)(program->op_count - build->unit.begin);
     }
-    program->op_count += count;
-}
-
-/* Makes room for a unit and its checks; lists double. */
-static bool room_ready(struct mx_build *build, size_t number)
-{
-    struct mx_program *program = build->program;
-    size_t ops = program->op_count + MX_BUILD_OPS;
-    void *grown;
-
-    if (!mx_make_room(&program->units, number, &build->unit_room, sizeof *program->units))
-        return false;
-    if (ops <= build->op_room)
-        return true;
-    build->op_room = ops * 2;
-    grown = realloc(program->ops, build->op_room * sizeof *program->ops);
-    if (grown)
-        program->ops = (struct mx_op *)grown;
-    return grown;
-}
-
-static void read_schema(struct mx_build *build)
-{
-    read_keywords(build);
-    mx_keywords_value(build);
-    mx_keywords_string(build);
-    mx_keywords_number(build);
-    mx_keywords_object(build);
-    mx_keywords_dependent(build);
-    mx_keywords_array(build);
-    mx_keywords_refer(build);
-    mx_keywords_logic(build);
-    mx_keywords_unevaluated(build);
+    return true;
 }
 
 /* Makes the subschema of this number. */
 static void make_unit(struct mx_build *build, size_t number)
 {
+    struct mx_program *program = build->program;
     const struct mx_document *document;
     uint32_t resource;
 
@@ -113,10 +66,6 @@ static void make_unit(struct mx_build *build, size_t number)
     document = &build->library->documents[build->at.document];
     build->tree = &document->tree;
     resource = document->resource_of[build->at.node];
-    if (!room_ready(build, number)) {
-        mx_library_starve(build->library);
-        return;
-    }
     if (resource == MX_NONE) {
         mx_library_refuse(build->library, build->at, "type",
                           "must be a schema: an object or a boolean");
@@ -126,19 +75,46 @@ static void make_unit(struct mx_build *build, size_t number)
     build->op_count = 0;
     build->unit = (struct mx_unit){.resource = resource, .types = MX_TYPE_ANY};
     if (mx_tree_type(build->tree, build->at.node) == MCPX_JSON_OBJECT) {
-        read_schema(build);
+        mx_library_keywords(build->library, build->tree, build->at.node, build->manner,
+                            build->value);
+        mx_keywords_value(build);
+        mx_keywords_inside(build);
+        mx_keywords_logic(build);
     } else {
         build->unit.never =
             build->tree->text.text[build->tree->nodes[build->at.node].begin] == 'f';
         build->unit.types = build->unit.never ? 0 : MX_TYPE_ANY;
     }
-    place_ops(build);
-    build->program->units[number] = build->unit;
-    build->program->unit_count = number + 1;
+    if (!place_ops(build) ||
+        !mx_make_room(&program->units, number, &build->unit_room, sizeof *program->units)) {
+        mx_library_starve(build->library);
+        return;
+    }
+    program->units[number] = build->unit;
+    program->unit_count = number + 1;
+}
+
+/* The number of a name in the list, from 1; 0 on failure, which is noted. */
+static size_t find_name(struct mx_build *build, struct names *names, struct mcpx_slice name)
+{
+    size_t number = 0;
+
+    while (number < names->count && !mcpx_slice_equal(names->list[number].name, name))
+        number++;
+    if (number < names->count)
+        return mx_build_spend(build, number) ? number + 1 : 0;
+    if (!mx_build_spend(build, names->count + 3 * (uint64_t)build->library->resource_count))
+        return 0;
+    if (!mx_make_room(&names->list, names->count, &names->room, sizeof *names->list)) {
+        mx_library_starve(build->library);
+        return 0;
+    }
+    names->list[names->count++] = (struct dynamic_name){.name = name};
+    return names->count;
 }
 
 /* Finds where a reference leads. */
-static void follow(struct mx_build *build, struct mx_pending *pending)
+static void follow(struct mx_build *build, struct names *names, struct mx_pending *pending)
 {
     struct mcpx_slice name;
     struct mx_place place;
@@ -150,47 +126,27 @@ static void follow(struct mx_build *build, struct mx_pending *pending)
         return;
     }
     pending->target->unit = mx_build_unit_at(build, place);
-    if (pending->target->dynamic)
-        pending->name = name;
+    if (pending->target->dynamic && name.text)
+        pending->name = find_name(build, names, name);
     pending->target->dynamic = false;
 }
 
-static struct dynamic_name *find_name(struct mx_build *build, struct names *names,
-                                      struct mcpx_slice name)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        if (mcpx_slice_equal(names->list[i].name, name))
-            return mx_build_spend(build, i) ? &names->list[i] : NULL;
-    }
-    if (!mx_build_spend(build, names->count + build->library->resource_count))
-        return NULL;
-    if (!mx_make_room(&names->list, names->count, &names->room, sizeof *names->list)) {
-        mx_library_starve(build->library);
-        return NULL;
-    }
-    names->list[names->count] = (struct dynamic_name){name, NULL, 0, 0};
-    return &names->list[names->count++];
-}
-
-static bool has_name(const struct mx_resource *anchor, const struct dynamic_name *name)
-{
-    return anchor->dynamic && mcpx_slice_equal(anchor->name, name->name);
-}
-
-/* Asks for the subschemas of all anchors of the names that dynamic references lead to. */
-static void want_dynamic(struct mx_build *build, struct names *names)
+/* Lists who has a name, and asks for the subschemas, as far as resources are known by now. */
+static void look_for(struct mx_build *build, struct dynamic_name *name)
 {
     const struct mx_library *library = build->library;
 
-    for (size_t i = 0; i < build->pending_count && !build->library->err; i++) {
-        struct dynamic_name *name = build->pending[i].name.text
-                                        ? find_name(build, names, build->pending[i].name)
-                                        : NULL;
+    for (; name->looked_at < library->resource_count; name->looked_at++) {
+        const struct mx_resource *anchor = &library->resources[name->looked_at];
 
-        for (; name && name->looked_at < library->resource_count; name->looked_at++) {
-            if (has_name(&library->resources[name->looked_at], name))
-                mx_build_unit_at(build, library->resources[name->looked_at].place);
+        if (!anchor->dynamic || !mcpx_slice_equal(anchor->name, name->name))
+            continue;
+        if (!mx_make_room(&name->choices, name->count, &name->room, sizeof *name->choices)) {
+            mx_library_starve(build->library);
+            return;
         }
+        name->choices[name->count++] =
+            (struct mx_dynamic){anchor->of, mx_build_unit_at(build, anchor->place)};
     }
 }
 
@@ -202,43 +158,30 @@ static int by_resource(const void *a, const void *b)
     return (left->resource > right->resource) - (left->resource < right->resource);
 }
 
-/* Lists who has a name, by resource. */
-static void list_choices(struct mx_build *build, struct dynamic_name *name)
-{
-    const struct mx_library *library = build->library;
-    uint32_t room = 0;
-
-    for (uint32_t i = 0; i < library->resource_count; i++)
-        room += has_name(&library->resources[i], name);
-    name->choices = (struct mx_dynamic *)mx_build_take(build, room * sizeof *name->choices);
-    if (!name->choices || !mx_build_spend(build, 2 * (uint64_t)library->resource_count))
-        return;
-    for (uint32_t i = 0; i < library->resource_count; i++) {
-        const struct mx_resource *anchor = &library->resources[i];
-
-        if (has_name(anchor, name))
-            name->choices[name->count++] =
-                (struct mx_dynamic){anchor->of, mx_build_unit_at(build, anchor->place)};
-    }
-    qsort(name->choices, name->count, sizeof *name->choices, by_resource);
-}
-
 /* Tells dynamic references who has their name. */
 static void settle_dynamic(struct mx_build *build, struct names *names)
 {
-    for (size_t i = 0; i < build->pending_count && !build->library->err; i++) {
-        struct mx_pending *pending = &build->pending[i];
-        struct dynamic_name *name =
-            pending->name.text ? find_name(build, names, pending->name) : NULL;
+    for (size_t i = 0; i < names->count; i++) {
+        struct dynamic_name *name = &names->list[i];
+        size_t bytes = name->count * sizeof *name->kept;
 
-        if (!name)
+        name->kept = (struct mx_dynamic *)mx_build_take(build, bytes);
+        if (!name->kept)
+            return;
+        memcpy(name->kept, name->choices, bytes);
+        qsort(name->kept, name->count, sizeof *name->kept, by_resource);
+    }
+    for (size_t i = 0; i < build->pending_count; i++) {
+        struct mx_target *target = build->pending[i].target;
+        const struct dynamic_name *name;
+
+        if (!build->pending[i].name)
             continue;
-        if (!name->choices)
-            list_choices(build, name);
-        pending->target->dynamic = name->count > 1;
-        pending->target->choices = name->choices;
-        pending->target->count = name->count;
-        build->program->dynamic = build->program->dynamic || name->count > 1;
+        name = &names->list[build->pending[i].name - 1];
+        target->choices = name->kept;
+        target->count = (uint32_t)name->count;
+        target->dynamic = name->count > 1;
+        build->program->dynamic |= target->dynamic;
     }
 }
 
@@ -279,9 +222,10 @@ static void make_units(struct mx_build *build, struct names *names)
         if (made < build->wanted_count) {
             make_unit(build, made++);
         } else if (followed < build->pending_count) {
-            follow(build, &build->pending[followed++]);
+            follow(build, names, &build->pending[followed++]);
         } else {
-            want_dynamic(build, names);
+            for (size_t i = 0; i < names->count; i++)
+                look_for(build, &names->list[i]);
             if (made == build->wanted_count)
                 return;
         }
@@ -303,6 +247,8 @@ enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root)
         settle_dynamic(build, &names);
     if (!build->library->err)
         settle_constants(build);
+    for (size_t i = 0; i < names.count; i++)
+        free(names.list[i].choices);
     free(names.list);
     return build->library->err;
 }

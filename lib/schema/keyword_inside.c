@@ -247,7 +247,7 @@ static void add_members(struct mx_build *build, struct members *members)
     mx_build_op(build, MX_CLASS_OBJECT, (struct mx_op){&members_action, 0, 0, members});
 }
 
-void mx_keywords_object(struct mx_build *build)
+static void add_object(struct mx_build *build)
 {
     struct members *members;
 
@@ -437,10 +437,11 @@ static void add_contains(struct mx_build *build)
     mx_build_op(build, MX_CLASS_ARRAY, (struct mx_op){&contains_action, 0, 0, contains});
 }
 
-void mx_keywords_array(struct mx_build *build)
+void mx_keywords_inside(struct mx_build *build)
 {
     uint32_t unique = build->value[MX_KEY_UNIQUE_ITEMS];
 
+    add_object(build);
     add_items(build);
     if (build->value[MX_KEY_CONTAINS])
         add_contains(build);

@@ -78,11 +78,10 @@ static bool run_if(struct mx_run *run, const struct mx_op *op, uint32_t node)
            mx_run_here(run, fits ? &then_action : &else_action, unit, node);
 }
 
-/* op->b is the row of `lists`. */
 static void tell_ways(const struct mx_op *op, struct mcpx_text *out)
 {
-    mx_format(out, "must be valid in %s one of %s way%s", op->b == 1 ? "at least" : "exactly",
-              op->a, op->a == 1 ? "" : "s");
+    mx_format(out, "must be valid in %s one of %s way%s", op->action->sentence, op->a,
+              op->a == 1 ? "" : "s");
 }
 
 static const struct {
@@ -90,8 +89,8 @@ static const struct {
     struct mx_action action;
 } lists[] = {
     {MX_KEY_ALL_OF, {"allOf", run_all, NULL, ""}},
-    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_ways, NULL}},
-    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_ways, NULL}},
+    {MX_KEY_ANY_OF, {"anyOf", run_any, tell_ways, "at least"}},
+    {MX_KEY_ONE_OF, {"oneOf", run_one, tell_ways, "exactly"}},
 };
 static const struct mx_action not_action = {"not", run_not, NULL,
                                             "must not be what the schema excludes"};
@@ -109,7 +108,7 @@ static void add_condition(struct mx_build *build)
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&if_action, condition, 0, units});
 }
 
-void mx_keywords_logic(struct mx_build *build)
+static void add_logic(struct mx_build *build)
 {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         uint32_t node = build->value[lists[i].key], count;
@@ -118,8 +117,7 @@ void mx_keywords_logic(struct mx_build *build)
         if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_ARRAY)
             continue;
         units = mx_build_units(build, node, &count);
-        mx_build_op(build, MX_CLASS_ALL,
-                    (struct mx_op){&lists[i].action, count, (uint32_t)i, units});
+        mx_build_op(build, MX_CLASS_ALL, (struct mx_op){&lists[i].action, count, 0, units});
     }
     if (build->value[MX_KEY_NOT])
         mx_build_op(
@@ -178,14 +176,8 @@ static void add_reference(struct mx_build *build, enum mx_keyword key,
         return;
     }
     build->pending[build->pending_count++] =
-        (struct mx_pending){build->at, mx_build_text(build, node), node, target, {NULL, 0}};
+        (struct mx_pending){build->at, mx_build_text(build, node), node, target, 0};
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, target});
-}
-
-void mx_keywords_refer(struct mx_build *build)
-{
-    add_reference(build, MX_KEY_REF, &ref_action, false);
-    add_reference(build, MX_KEY_DYNAMIC_REF, &dynamic_action, true);
 }
 
 /* Names passed over that a step is worth. */
@@ -257,7 +249,7 @@ static void add_names(struct mx_build *build, struct dependent *dependent, uint3
     }
 }
 
-void mx_keywords_dependent(struct mx_build *build)
+static void add_dependents(struct mx_build *build)
 {
     const struct mx_tree *tree = build->tree;
 
@@ -315,7 +307,7 @@ static const struct mx_action items_action = {"unevaluatedItems", run_rest, NULL
 static const struct mx_action properties_action = {"unevaluatedProperties", run_rest, NULL,
                                                    ""};
 
-void mx_keywords_unevaluated(struct mx_build *build)
+static void add_unevaluated(struct mx_build *build)
 {
     uint32_t items = mx_build_key_unit(build, MX_KEY_UNEVALUATED_ITEMS);
     uint32_t properties = mx_build_key_unit(build, MX_KEY_UNEVALUATED_PROPERTIES);
@@ -327,4 +319,13 @@ void mx_keywords_unevaluated(struct mx_build *build)
         mx_build_op(build, MX_CLASS_LAST,
                     (struct mx_op){&properties_action, properties, MCPX_JSON_OBJECT, NULL});
     build->unit.unevaluated = items != MX_UNIT_NONE || properties != MX_UNIT_NONE;
+}
+
+void mx_keywords_logic(struct mx_build *build)
+{
+    add_dependents(build);
+    add_reference(build, MX_KEY_REF, &ref_action, false);
+    add_reference(build, MX_KEY_DYNAMIC_REF, &dynamic_action, true);
+    add_logic(build);
+    add_unevaluated(build);
 }

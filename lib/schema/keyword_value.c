@@ -19,7 +19,7 @@
 enum { FEW = 8, BYTES_PER_STEP = 64 };
 
 /* Bytes of a message after which values are left out; of a number in it. */
-enum { MESSAGE_MAX = 300, AMOUNT_MAX = 40 };
+enum { MESSAGE_MAX = 300, NUMBER_MAX = 40 };
 
 /* `constant` is its number. */
 struct value {
@@ -137,7 +137,7 @@ static uint8_t type_bit(const struct mx_tree *tree, uint32_t node)
     return 0;
 }
 
-void mx_keywords_value(struct mx_build *build)
+static void add_types(struct mx_build *build)
 {
     const struct mx_tree *tree = build->tree;
     uint32_t type = build->value[MX_KEY_TYPE], list = build->value[MX_KEY_ENUM];
@@ -195,85 +195,61 @@ static bool count_fits(struct mx_run *run, const struct mx_op *op, uint32_t node
     return (count >= op->a && count <= op->b) || mx_run_fail(run, op);
 }
 
-/* How many of what. The number is the schema's text where the operation has less; or "". */
-struct amount {
-    const char *noun;
-    char number[AMOUNT_MAX + 1];
-};
-
-static void tell_amount(const struct mx_op *op, struct mcpx_text *out)
+/* The action's sentence is the noun; data is the number where it is too large for op->a or b. */
+static void tell_count(const struct mx_op *op, struct mcpx_text *out)
 {
-    const struct amount *amount = (const struct amount *)op->data;
     bool is_most = op->b != UINT32_MAX;
     uint32_t count = is_most ? op->b : op->a;
 
     mx_format(out, "must have at %s ", is_most ? "most" : "least");
-    if (*amount->number)
-        mcpx_text_puts(out, amount->number);
+    if (op->data)
+        mcpx_text_puts(out, (const char *)op->data);
     else
         mx_format(out, "%s", count);
-    mx_format(out, " %s%s", amount->noun, count == 1 ? "" : "s");
+    mx_format(out, " %s%s", op->action->sentence, count == 1 ? "" : "s");
 }
 
-/* How many of something a value has. */
+/* How many of something a value has: the least, then the most. */
 static const struct {
-    enum mx_keyword least, most;
+    enum mx_keyword key;
     enum mx_class class;
-    struct amount amount;
-    struct mx_action actions[2];
+    struct mx_action action;
 } counts[] = {
-    {MX_KEY_MIN_LENGTH,
-     MX_KEY_MAX_LENGTH,
-     MX_CLASS_STRING,
-     {"character", ""},
-     {{"minLength", length_fits, tell_amount, NULL},
-      {"maxLength", length_fits, tell_amount, NULL}}},
-    {MX_KEY_MIN_ITEMS,
-     MX_KEY_MAX_ITEMS,
-     MX_CLASS_ARRAY,
-     {"item", ""},
-     {{"minItems", count_fits, tell_amount, NULL},
-      {"maxItems", count_fits, tell_amount, NULL}}},
+    {MX_KEY_MIN_LENGTH, MX_CLASS_STRING, {"minLength", length_fits, tell_count, "character"}},
+    {MX_KEY_MAX_LENGTH, MX_CLASS_STRING, {"maxLength", length_fits, tell_count, "character"}},
+    {MX_KEY_MIN_ITEMS, MX_CLASS_ARRAY, {"minItems", count_fits, tell_count, "item"}},
+    {MX_KEY_MAX_ITEMS, MX_CLASS_ARRAY, {"maxItems", count_fits, tell_count, "item"}},
     {MX_KEY_MIN_PROPERTIES,
-     MX_KEY_MAX_PROPERTIES,
      MX_CLASS_OBJECT,
-     {"member", ""},
-     {{"minProperties", count_fits, tell_amount, NULL},
-      {"maxProperties", count_fits, tell_amount, NULL}}},
+     {"minProperties", count_fits, tell_count, "member"}},
+    {MX_KEY_MAX_PROPERTIES,
+     MX_CLASS_OBJECT,
+     {"maxProperties", count_fits, tell_count, "member"}},
 };
 
-/* A copy is made where the number does not fit into an operation. */
-static const struct amount *amount_of(struct mx_build *build, uint32_t node, uint32_t count,
-                                      const struct amount *common)
+/* The beginning of a number as the schema has it. */
+static const char *number_text(struct mx_build *build, uint32_t node)
 {
     struct mcpx_slice text = mx_tree_bytes(build->tree, node);
-    struct amount *amount;
+    char *out = (char *)mx_build_take(build, NUMBER_MAX + 1);
 
-    if (count != UINT32_MAX - 1)
-        return common;
-    amount = (struct amount *)mx_build_take(build, sizeof *amount);
-    if (!amount)
-        return NULL;
-    *amount = (struct amount){.noun = common->noun};
-    memcpy(amount->number, text.text, text.len < AMOUNT_MAX ? text.len : AMOUNT_MAX);
-    return amount;
+    if (out)
+        memcpy(out, text.text, text.len < NUMBER_MAX ? text.len : NUMBER_MAX);
+    return out;
 }
 
 static void add_counts(struct mx_build *build)
 {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        enum mx_keyword keys[] = {counts[i].least, counts[i].most};
-        uint32_t bounds[] = {mx_build_count(build, keys[0], 0),
-                             mx_build_count(build, keys[1], UINT32_MAX)};
+        uint32_t node = build->value[counts[i].key];
+        uint32_t bound = mx_build_count(build, counts[i].key, i % 2 ? UINT32_MAX : 0);
+        struct mx_op op = {&counts[i].action, i % 2 ? 0 : bound, i % 2 ? bound : UINT32_MAX,
+                           NULL};
 
-        for (int n = 0; n < 2; n++) {
-            uint32_t node = build->value[keys[n]];
-            struct mx_op op = {&counts[i].actions[n], n ? 0 : bounds[0],
-                               n ? bounds[1] : UINT32_MAX, NULL};
-
-            if (node && (op.data = amount_of(build, node, bounds[n], &counts[i].amount)))
-                mx_build_op(build, counts[i].class, op);
-        }
+        if (bound == UINT32_MAX - 1)
+            op.data = number_text(build, node);
+        if (node)
+            mx_build_op(build, counts[i].class, op);
     }
 }
 
@@ -296,12 +272,11 @@ static void tell_pattern(const struct mx_op *op, struct mcpx_text *out)
 
 static const struct mx_action pattern_action = {"pattern", run_pattern, tell_pattern, NULL};
 
-void mx_keywords_string(struct mx_build *build)
+static void add_pattern(struct mx_build *build)
 {
     uint32_t node = build->value[MX_KEY_PATTERN];
     struct pattern *pattern;
 
-    add_counts(build);
     if (!node || mx_tree_type(build->tree, node) != MCPX_JSON_STRING)
         return;
     pattern = (struct pattern *)mx_build_take(build, sizeof *pattern);
@@ -363,13 +338,10 @@ static bool run_multiple(struct mx_run *run, const struct mx_op *op, uint32_t no
     return multiple == MX_MULTIPLE_YES || mx_run_fail(run, op);
 }
 
-/* `b` is the row of `bounds`. */
 static void tell_limit(const struct mx_op *op, struct mcpx_text *out)
 {
-    static const char *const words[] = {"at least", "at most", "more than", "less than",
-                                        "a multiple of"};
-
-    mx_format(out, "must be %s %s", words[op->b], ((const struct limit *)op->data)->text);
+    mx_format(out, "must be %s %s", op->action->sentence,
+              ((const struct limit *)op->data)->text);
 }
 
 static const struct {
@@ -377,14 +349,18 @@ static const struct {
     uint32_t orders;
     struct mx_action action;
 } bounds[] = {
-    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_limit, NULL}},
-    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_limit, NULL}},
-    {MX_KEY_EXCLUSIVE_MINIMUM, ABOVE, {"exclusiveMinimum", run_bound, tell_limit, NULL}},
-    {MX_KEY_EXCLUSIVE_MAXIMUM, BELOW, {"exclusiveMaximum", run_bound, tell_limit, NULL}},
-    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_limit, NULL}},
+    {MX_KEY_MINIMUM, EQUAL | ABOVE, {"minimum", run_bound, tell_limit, "at least"}},
+    {MX_KEY_MAXIMUM, BELOW | EQUAL, {"maximum", run_bound, tell_limit, "at most"}},
+    {MX_KEY_EXCLUSIVE_MINIMUM,
+     ABOVE,
+     {"exclusiveMinimum", run_bound, tell_limit, "more than"}},
+    {MX_KEY_EXCLUSIVE_MAXIMUM,
+     BELOW,
+     {"exclusiveMaximum", run_bound, tell_limit, "less than"}},
+    {MX_KEY_MULTIPLE_OF, 0, {"multipleOf", run_multiple, tell_limit, "a multiple of"}},
 };
 
-void mx_keywords_number(struct mx_build *build)
+static void add_limits(struct mx_build *build)
 {
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) {
         uint32_t node = build->value[bounds[i].key];
@@ -402,6 +378,14 @@ void mx_keywords_number(struct mx_build *build)
         }
         mx_number_read(limit->text, &limit->number);
         mx_build_op(build, MX_CLASS_NUMBER,
-                    (struct mx_op){&bounds[i].action, bounds[i].orders, (uint32_t)i, limit});
+                    (struct mx_op){&bounds[i].action, bounds[i].orders, 0, limit});
     }
+}
+
+void mx_keywords_value(struct mx_build *build)
+{
+    add_types(build);
+    add_counts(build);
+    add_pattern(build);
+    add_limits(build);
 }

@@ -29,38 +29,40 @@ const struct mx_builtin *mx_builtin_meta(enum mcpx_dialect dialect)
 }
 
 #define ROW(constant, name, drafts, vocabulary, shape)                                        \
-    {{name, sizeof(name) - 1}, 0, drafts, MX_VOCABULARY_##vocabulary, MX_SHAPE_##shape},
-static const struct mx_keyword_row keywords[] = {MX_KEYWORDS(ROW)};
+    {{name, sizeof(name) - 1}, drafts, MX_VOCABULARY_##vocabulary, MX_SHAPE_##shape},
+const struct mx_keyword_row mx_keywords[MX_KEY_COUNT] = {MX_KEYWORDS(ROW)};
 #undef ROW
 
-/* Fills the table. */
-static void keyword_table_fill(struct mx_keyword_table *table)
+/* The keyword that a name is; MX_KEY_COUNT: none. */
+static size_t find_keyword(const struct mx_library *library, const struct mx_tree *tree,
+                           uint32_t name)
 {
-    memcpy(table->rows, keywords, sizeof keywords);
-    memset(table->slots, 0, sizeof table->slots);
-    for (size_t i = 0; i < MX_KEY_COUNT; i++) {
-        uint32_t hash = mx_name_hash(keywords[i].name);
-        size_t slot = hash % 256;
+    size_t key = 0;
 
-        table->rows[i].hash = hash;
-        while (table->slots[slot])
-            slot = (slot + 1) % 256;
-        table->slots[slot] = (uint8_t)(i + 1);
-    }
+    while (key < MX_KEY_COUNT && (library->hashes[key] != tree->nodes[name].hash ||
+                                  !mx_tree_is(tree, name, mx_keywords[key].name)))
+        key++;
+    return key;
 }
 
-enum mx_keyword mx_keyword_find(const struct mx_keyword_table *table, struct mcpx_slice name,
-                                uint32_t hash, struct mx_manner manner)
+void mx_library_keywords(const struct mx_library *library, const struct mx_tree *tree,
+                         uint32_t schema, struct mx_manner manner,
+                         uint32_t value[MX_KEY_COUNT])
 {
-    for (size_t slot = hash % 256; table->slots[slot]; slot = (slot + 1) % 256) {
-        const struct mx_keyword_row *row = &table->rows[table->slots[slot] - 1];
+    bool only_ref = manner.draft == MX_DRAFT_07 &&
+                    mx_tree_member(tree, schema, mx_keywords[MX_KEY_REF].name);
 
-        if (row->hash == hash && mcpx_slice_equal(row->name, name))
-            return (row->drafts & manner.draft) && (row->vocabulary & manner.vocabularies)
-                       ? (enum mx_keyword)(row - table->rows)
-                       : MX_KEY_COUNT;
+    memset(value, 0, MX_KEY_COUNT * sizeof *value);
+    MX_EACH_MEMBER(at, tree, schema) {
+        size_t key = find_keyword(library, tree, at);
+
+        if (key == MX_KEY_COUNT || !(mx_keywords[key].drafts & manner.draft) ||
+            !(mx_keywords[key].vocabulary & manner.vocabularies))
+            continue;
+        /* Nothing beside it means anything, but what is defined there can be referred to. */
+        if (!only_ref || key == MX_KEY_REF || mx_keywords[key].shape == MX_SHAPE_DEFINITIONS)
+            value[key] = at + 1;
     }
-    return MX_KEY_COUNT;
 }
 
 static const char unknown[] = "must be a dialect that is known here: 2020-12 or draft-07";
@@ -85,14 +87,11 @@ static const struct {
 
 struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect)
 {
-    struct mx_dialect known = {
-        {MX_DRAFT_2020_12, MX_VOCABULARY_ALL}, NULL, {NULL, 0}, {NULL, 0}};
+    bool is_07 = dialect == MCPX_DIALECT_DRAFT_07;
 
-    if (dialect == MCPX_DIALECT_DRAFT_07)
-        known.manner.draft = MX_DRAFT_07;
-    known.meta = mx_builtin_meta(dialect);
-    known.uri = known.meta->uri;
-    return known;
+    return (struct mx_dialect){
+        .manner = {is_07 ? MX_DRAFT_07 : MX_DRAFT_2020_12, MX_VOCABULARY_ALL},
+        .uri = mx_builtin_meta(dialect)->uri};
 }
 
 /* A trailing "#" is none of the name. */
@@ -174,38 +173,37 @@ static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *opti
     struct mx_dialect base = mx_dialect_default(options->dialect);
     struct mx_manner own = {0, 0};
     MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
-    bool found = false, good = true;
 
-    for (int i = 0; i < BASES_MAX && good && !found; i++) {
+    for (int i = 0; i < BASES_MAX; i++) {
         struct mcpx_slice text;
         uint32_t asked = 0;
 
-        good = read_meta(uri, options, &tree, &text);
-        if (!good)
-            break;
+        if (!read_meta(uri, options, &tree, &text))
+            return false;
         if (i == 0) {
             out->text = text;
             asked = mx_tree_member(&tree, 0, MCPX_SLICE("$vocabulary"));
         }
         if (asked && !read_vocabularies(&tree, asked, &own)) {
             *reason = lacking;
-            good = false;
+            return false;
         }
-        found = uri->len == 0 || find_builtin(mcpx_text_view(uri), &base);
+        if (uri->len > 0 && !find_builtin(mcpx_text_view(uri), &base))
+            continue;
+        out->manner = base.manner;
+        if (own.vocabularies && base.manner.draft == MX_DRAFT_2020_12)
+            out->manner.vocabularies = own.vocabularies;
+        return true;
     }
-    out->manner = base.manner;
-    if (own.vocabularies && base.manner.draft == MX_DRAFT_2020_12)
-        out->manner.vocabularies = own.vocabularies;
-    return good && found;
+    return false;
 }
 
 bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *options,
                      struct mx_dialect *out, const char **reason)
 {
-    struct mx_dialect dialect = {{0, 0}, NULL, {NULL, 0}, {NULL, 0}};
+    struct mx_dialect dialect = {.uri = without_hash(uri)};
     mx_scoped_text name = {0};
 
-    dialect.uri = without_hash(uri);
     *reason = unknown;
     if (find_builtin(dialect.uri, out))
         return true;
@@ -251,7 +249,8 @@ void mx_library_init(struct mx_library *library, const struct mcpx_schema_option
     memset(library, 0, sizeof *library);
     library->options = options;
     library->key = key;
-    keyword_table_fill(&library->keywords);
+    for (size_t i = 0; i < MX_KEY_COUNT; i++)
+        library->hashes[i] = mx_name_hash(mx_keywords[i].name);
 }
 
 void mx_library_fini(struct mx_library *library)

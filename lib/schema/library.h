@@ -94,11 +94,12 @@ enum mx_keyword { MX_KEYWORDS(MX_KEYWORD_CONSTANT) MX_KEY_COUNT };
 /** A row of the table. */
 struct mx_keyword_row {
     struct mcpx_slice name;
-    uint32_t hash;
     uint8_t drafts;
     uint8_t vocabulary;
     uint8_t shape;
 };
+
+extern const struct mx_keyword_row mx_keywords[MX_KEY_COUNT];
 
 /** What a subschema is written in. */
 struct mx_manner {
@@ -106,22 +107,11 @@ struct mx_manner {
     uint8_t vocabularies; /* those whose keywords mean something */
 };
 
-/** Keywords by the hash of their name. */
-struct mx_keyword_table {
-    struct mx_keyword_row rows[MX_KEY_COUNT];
-    uint8_t slots[256]; /* 1 + a row; 0 = free */
-};
-
-/** The keyword of this name, MX_KEY_COUNT when there is none in that manner. */
-enum mx_keyword mx_keyword_find(const struct mx_keyword_table *table, struct mcpx_slice name,
-                                uint32_t hash, struct mx_manner manner);
-
 /** A dialect. */
 struct mx_dialect {
-    struct mx_manner manner;       /* of its schemas */
-    const struct mx_builtin *meta; /* built-in meta-schema, or NULL */
-    struct mcpx_slice uri;
-    struct mcpx_slice text; /* of a meta-schema that is not built in */
+    struct mx_manner manner; /* of its schemas */
+    struct mcpx_slice uri;   /* of its meta-schema */
+    struct mcpx_slice text;  /* of that, unless it is built in */
 };
 
 /** The dialect where a schema names none. */
@@ -181,7 +171,7 @@ struct mx_root {
 /** The documents. Lists grow; places stay what they are. */
 struct mx_library {
     const struct mcpx_schema_options *options; /* the caller's */
-    struct mx_keyword_table keywords;
+    uint32_t hashes[MX_KEY_COUNT];             /* of the keywords' names */
     struct mx_arena arena;
     struct mx_map_key key;
     struct mx_map names;
@@ -222,6 +212,15 @@ bool mx_library_spend(struct mx_library *library, struct mx_place place, uint64_
 
 /** Notes that memory ran out. Returns false. */
 bool mx_library_starve(struct mx_library *library);
+
+/**
+ * Finds the keywords of a schema.
+ *
+ * value   filled with the node of each one's value; 0: it is not there, or means nothing
+ */
+void mx_library_keywords(const struct mx_library *library, const struct mx_tree *tree,
+                         uint32_t schema, struct mx_manner manner,
+                         uint32_t value[MX_KEY_COUNT]);
 
 /** The number of the resource, or of the anchor `of` one, with this name; MX_NONE: none has. */
 uint32_t mx_library_find(const struct mx_library *library, uint32_t of,

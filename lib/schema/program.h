@@ -44,7 +44,7 @@ struct mx_action {
     bool (*run)(struct mx_run *run, const struct mx_op *op, uint32_t node);
     /* Appends what is expected; NULL = that is. */
     void (*tell)(const struct mx_op *op, struct mcpx_text *out);
-    const char *sentence; /* always the same */
+    const char *sentence; /* always the same; or a word of what `tell` appends */
 };
 
 /** A check. What `a`, `b` and `data` are is the action's. */

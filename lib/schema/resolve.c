@@ -103,8 +103,7 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
             mx_library_add_resource(library, own, node);
     if (!added)
         return false;
-    if (memcmp(&own.dialect.manner, &around.dialect.manner, sizeof own.dialect.manner) != 0 ||
-        own.dialect.meta != around.dialect.meta)
+    if (!mcpx_slice_equal(own.dialect.uri, around.dialect.uri))
         added = mx_library_add_root(library, own.place, library->resource_count - 1);
     walk->resource = library->resource_count - 1;
     return added;
@@ -186,34 +185,23 @@ static bool walk_schema(struct mx_walk walk, uint32_t node)
 {
     struct mx_library *library = walk.library;
     const struct mx_tree *tree = &library->documents[walk.document].tree;
-    struct mx_manner manner;
-    bool only_ref;
+    bool is_object = mx_tree_type(tree, node) == MCPX_JSON_OBJECT, is_good = true;
+    uint32_t value[MX_KEY_COUNT];
 
-    if (mx_tree_type(tree, node) != MCPX_JSON_OBJECT &&
-        mx_tree_type(tree, node) != MCPX_JSON_BOOL)
+    if (!is_object && mx_tree_type(tree, node) != MCPX_JSON_BOOL)
         return true;
     walk.depth++;
-    if (!mark(&walk, node) ||
-        (mx_tree_type(tree, node) == MCPX_JSON_OBJECT && !take_names(&walk, node)))
+    if (!mark(&walk, node) || (is_object && !take_names(&walk, node)))
         return false;
     library->documents[walk.document].resource_of[node] = walk.resource;
-    manner = library->resources[walk.resource].dialect.manner;
-    only_ref = manner.draft == MX_DRAFT_07 && mx_tree_member(tree, node, MCPX_SLICE("$ref"));
-    if (mx_tree_type(tree, node) != MCPX_JSON_OBJECT)
+    if (!is_object)
         return true;
-    MX_EACH_MEMBER(at, tree, node) {
-        enum mx_keyword key = mx_keyword_find(&library->keywords, mx_tree_inside(tree, at),
-                                              tree->nodes[at].hash, manner);
-        enum mx_shape shape = key == MX_KEY_COUNT
-                                  ? MX_SHAPE_NONE
-                                  : (enum mx_shape)library->keywords.rows[key].shape;
-
-        if (only_ref && shape != MX_SHAPE_DEFINITIONS)
-            continue;
-        if (!walk_value(&walk, shape, at + 1))
-            return false;
-    }
-    return true;
+    mx_library_keywords(library, tree, node, library->resources[walk.resource].dialect.manner,
+                        value);
+    for (size_t key = 0; key < MX_KEY_COUNT && is_good; key++)
+        is_good = !value[key] ||
+                  walk_value(&walk, (enum mx_shape)mx_keywords[key].shape, value[key]);
+    return is_good;
 }
 
 static uint32_t *new_numbers(size_t count)

@@ -18,17 +18,14 @@
 
 #include <stdlib.h>
 
-/* The compiled meta-schemas, by enum mcpx_dialect. */
-struct metas {
-    struct mcpx_schema *schemas[2];
-};
+enum { DIALECTS = MCPX_DIALECT_DRAFT_07 + 1 };
 
 /* Meta-schemas of meta-schemas: more are taken for a circle. */
 enum { METAS_MAX = 4 };
 
 /* A schema in the making. */
 struct making {
-    const struct metas *metas;
+    struct mcpx_schema *const *metas; /* compiled, by enum mcpx_dialect */
     const struct mcpx_schema_options *options;
     struct mcpx_schema_report *report;
     struct mx_library library;
@@ -133,10 +130,10 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
                           .depth = making->depth + 1};
     enum mcpx_err err;
 
-    if (dialect->meta) {
-        bool is_07 = dialect->meta == mx_builtin_meta(MCPX_DIALECT_DRAFT_07);
+    if (!dialect->text.text) {
+        bool is_07 = dialect->manner.draft == MX_DRAFT_07;
         const struct mcpx_schema *schema =
-            making->metas->schemas[is_07 ? MCPX_DIALECT_DRAFT_07 : MCPX_DIALECT_2020_12];
+            making->metas[is_07 ? MCPX_DIALECT_DRAFT_07 : MCPX_DIALECT_2020_12];
 
         *program = schema ? &schema->program : NULL;
         return MCPX_OK;
@@ -271,7 +268,7 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
 }
 
 /* mcpx_schema_compile without a shelf. The fingerprint is left empty. `options` is not NULL. */
-static enum mcpx_err schema_make(const struct metas *metas, struct mcpx_slice text,
+static enum mcpx_err schema_make(struct mcpx_schema *const *metas, struct mcpx_slice text,
                                  const struct mcpx_schema_options *options,
                                  struct mcpx_schema_report *report, struct mcpx_schema **out)
 {
@@ -283,37 +280,12 @@ static enum mcpx_err schema_make(const struct metas *metas, struct mcpx_slice te
     return make(&making, uri, text, out);
 }
 
-/*
- * Compiles both meta-schemas. False when memory runs out; what was made is to be freed anyway.
- */
-static bool metas_make(struct metas *metas)
-{
-    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
-    bool made = true;
-
-    for (int i = MCPX_DIALECT_2020_12; i <= MCPX_DIALECT_DRAFT_07 && made; i++) {
-        const struct mx_builtin *meta = mx_builtin_meta((enum mcpx_dialect)i);
-        struct mcpx_schema_options options = {.uri = meta->uri};
-
-        made =
-            schema_make(metas, meta->text, &options, &report, &metas->schemas[i]) == MCPX_OK;
-    }
-    return made;
-}
-
-/* Gives them back. */
-static void metas_fini(struct metas *metas)
-{
-    mcpx_schema_unref(metas->schemas[MCPX_DIALECT_2020_12]);
-    mcpx_schema_unref(metas->schemas[MCPX_DIALECT_DRAFT_07]);
-}
-
 /* Bytes of compiled schemas: on the shelf, and held by all tools. */
 enum { SHELF_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* The one asked for last comes last. */
 struct mcpx_shelf {
-    struct metas metas;
+    struct mcpx_schema *metas[DIALECTS]; /* compiled meta-schemas */
     struct mcpx_schema **schemas;
     size_t count;
     size_t room;
@@ -323,16 +295,24 @@ struct mcpx_shelf {
 
 struct mcpx_shelf *mcpx_shelf_new(void)
 {
+    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
     struct mcpx_shelf *shelf = (struct mcpx_shelf *)calloc(1, sizeof *shelf);
+    enum mcpx_err err = MCPX_OK;
 
-    if (shelf)
-        shelf->share.held = (struct mx_holders){
-            .key = {{1, 2}}, .cap = MCPX_SCHEMA_SHARE, .total = SHELF_BYTES_MAX};
-    if (shelf && !metas_make(&shelf->metas)) {
-        mcpx_shelf_free(shelf);
+    if (!shelf)
         return NULL;
+    shelf->share.held = (struct mx_holders){
+        .key = {{1, 2}}, .cap = MCPX_SCHEMA_SHARE, .total = SHELF_BYTES_MAX};
+    for (int i = 0; i < DIALECTS && !err; i++) {
+        const struct mx_builtin *meta = mx_builtin_meta((enum mcpx_dialect)i);
+        struct mcpx_schema_options options = {.uri = meta->uri};
+
+        err = schema_make(shelf->metas, meta->text, &options, &report, &shelf->metas[i]);
     }
-    return shelf;
+    if (!err)
+        return shelf;
+    mcpx_shelf_free(shelf);
+    return NULL;
 }
 
 void mcpx_shelf_free(struct mcpx_shelf *shelf)
@@ -341,7 +321,8 @@ void mcpx_shelf_free(struct mcpx_shelf *shelf)
         return;
     for (size_t i = 0; i < shelf->count; i++)
         mcpx_schema_unref(shelf->schemas[i]);
-    metas_fini(&shelf->metas);
+    for (int i = 0; i < DIALECTS; i++)
+        mcpx_schema_unref(shelf->metas[i]);
     mx_holders_fini(&shelf->share.held);
     free(shelf->schemas);
     free(shelf);
@@ -455,7 +436,7 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
         }
     }
     if (!err)
-        err = schema_make(&shelf->metas, text, options, report, &schema);
+        err = schema_make(shelf->metas, text, options, report, &schema);
     if (err)
         return err;
     memcpy(schema->fingerprint, fingerprint, sizeof schema->fingerprint);
