@@ -63,87 +63,79 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
 
 /* ---- aliases ---- */
 
-static const struct mcpx_alias *find_single(const struct mx_alias_terms *aliases,
+static const struct mcpx_alias *find_single(const struct mcpx_handshake *known,
                                             struct mcpx_slice name)
 {
-    for (size_t i = 0; i < aliases->count; i++) {
-        if (mcpx_slice_equal(aliases->list[i].alias, name))
-            return &aliases->list[i];
+    for (size_t i = 0; i < known->alias_count; i++) {
+        if (mcpx_slice_equal(known->aliases[i].alias, name))
+            return &known->aliases[i];
     }
     return NULL;
 }
 
 /* What stands behind the namespace and its dot; absent when the name is in another one. */
-static struct mcpx_slice behind_space(const struct mx_alias_terms *aliases,
+static struct mcpx_slice behind_space(const struct mcpx_handshake *known,
                                       struct mcpx_slice name)
 {
-    size_t len = aliases->space.len;
+    struct mcpx_slice space = known->alias_namespace;
 
-    if (len == 0 || name.len <= len + 1 || memcmp(name.text, aliases->space.text, len) != 0 ||
-        name.text[len] != '.')
+    if (space.len == 0 || name.len <= space.len + 1 ||
+        memcmp(name.text, space.text, space.len) != 0 || name.text[space.len] != '.')
         return (struct mcpx_slice){0};
-    return (struct mcpx_slice){name.text + len + 1, name.len - len - 1};
+    return (struct mcpx_slice){name.text + space.len + 1, name.len - space.len - 1};
 }
 
 struct mcpx_slice mx_alias_find(const struct mcpx_terms *terms, const struct mcpx_tools *tools,
                                 struct mcpx_slice name)
 {
-    const struct mcpx_alias *single = find_single(&terms->aliases, name);
-    struct mcpx_slice found = single ? single->canonical : behind_space(&terms->aliases, name);
+    const struct mcpx_alias *single = find_single(&terms->handshake, name);
+    struct mcpx_slice found =
+        single ? single->canonical : behind_space(&terms->handshake, name);
 
     if (mx_tools_has(tools, name))
         return name;
     return found.text && mx_tools_has(tools, found) ? found : (struct mcpx_slice){0};
 }
 
-/* NAMESPACE.NAME; absent when memory runs out. */
-static struct mcpx_slice in_space(struct mx_arena *arena, struct mcpx_slice space,
-                                  struct mcpx_slice name)
+/* Fills in all aliases that work, in no order. Returns false when memory runs out. */
+static bool list_aliases(struct mx_arena *arena, const struct mcpx_terms *terms,
+                         const struct mcpx_tools *tools, struct mcpx_handshake *out)
 {
-    mx_scoped_text text = mx_formatted("%s.%s", space, name);
-
-    return text.failed ? (struct mcpx_slice){0} : mx_arena_copy(arena, mcpx_text_view(&text));
-}
-
-/* All aliases that work, in no order. Returns false when memory runs out. */
-static bool alias_list(struct mx_arena *arena, const struct mcpx_terms *terms,
-                       const struct mcpx_tools *tools, struct mcpx_handshake *out)
-{
-    const struct mx_alias_terms *aliases = &terms->aliases;
-    size_t tool_count = aliases->space.len > 0 ? mcpx_tools_count(tools) : 0, count = 0;
+    const struct mcpx_handshake *known = &terms->handshake;
+    size_t tool_count = known->alias_namespace.len > 0 ? mcpx_tools_count(tools) : 0;
     struct mcpx_alias *list = (struct mcpx_alias *)mx_arena_take(
-        arena, (aliases->count + tool_count) * sizeof *list);
+        arena, (known->alias_count + tool_count) * sizeof *list);
 
-    if (!list)
-        return false;
-    for (size_t i = 0; i < aliases->count; i++) {
-        const struct mcpx_alias *alias = &aliases->list[i];
+    out->aliases = list;
+    out->alias_count = 0;
+    for (size_t i = 0; list && i < known->alias_count; i++) {
+        const struct mcpx_alias *alias = &known->aliases[i];
 
         if (!mx_tools_has(tools, alias->alias) && mx_tools_has(tools, alias->canonical))
-            list[count++] = *alias;
+            list[out->alias_count++] = *alias;
     }
-    for (size_t i = 0; i < tool_count; i++) {
-        struct mcpx_slice name = mcpx_tools_name(tools, i);
-        struct mcpx_slice alias = in_space(arena, aliases->space, name);
+    for (size_t i = 0; list && i < tool_count; i++) {
+        struct mcpx_slice name = mcpx_tools_name(tools, i), alias = {NULL, 0};
+        mx_scoped_text text = mx_formatted("%s.%s", known->alias_namespace, name);
 
+        if (!text.failed)
+            alias = mx_arena_copy(arena, mcpx_text_view(&text));
         if (!alias.text)
             return false;
-        if (!mx_tools_has(tools, alias) && !find_single(aliases, alias))
-            list[count++] = (struct mcpx_alias){alias, name};
+        if (!mx_tools_has(tools, alias) && !find_single(known, alias))
+            list[out->alias_count++] = (struct mcpx_alias){alias, name};
     }
-    out->aliases = list;
-    out->alias_count = count;
-    return true;
+    return list;
 }
 
 /* Appends what a person should know about aliases: see mcpx_terms_doubts_add. */
 static void alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                              const struct mcpx_tools *tools)
 {
-    const struct mx_alias_terms *aliases = &terms->aliases;
+    const struct mcpx_handshake *known = &terms->handshake;
 
-    for (size_t i = 0; i < aliases->count; i++) {
-        struct mcpx_slice alias = aliases->list[i].alias, tool = aliases->list[i].canonical;
+    for (size_t i = 0; i < known->alias_count; i++) {
+        struct mcpx_slice alias = known->aliases[i].alias, tool = known->aliases[i].canonical;
 
         if (mx_tools_has(tools, alias))
             mx_format(out, "the alias %q is the name of a tool: that one is called\n", alias);
@@ -153,7 +145,7 @@ static void alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *ter
     }
     for (size_t i = 0; i < mcpx_tools_count(tools); i++) {
         struct mcpx_slice name = mcpx_tools_name(tools, i);
-        struct mcpx_slice tool = behind_space(aliases, name);
+        struct mcpx_slice tool = behind_space(known, name);
 
         if (tool.text && mx_tools_has(tools, tool))
             mx_format(out, "%q is a tool, and so no alias of the tool %q\n", name, tool);
@@ -199,7 +191,7 @@ enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms
     handshake.namespaces.participant = participant;
     handshake.tools = names_of(&arena, tools);
     handshake.tool_count = mcpx_tools_count(tools);
-    if (handshake.tools && alias_list(&arena, terms, tools, &handshake))
+    if (handshake.tools && list_aliases(&arena, terms, tools, &handshake))
         err = mcpx_handshake_add(&document, &handshake);
     if (!err)
         mx_format(out,

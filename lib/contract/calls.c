@@ -249,7 +249,7 @@ void mx_call_tell_start(struct mcpx_calls *calls, struct mcpx_call *call)
         .trace_id = call->trace_id,
         .tool = call->wrap.tool,
         .alias = call->alias,
-        .fixture_version = calls->terms->aliases.fixture_version,
+        .fixture_version = calls->terms->handshake.fixture_version,
         .actor = call->actor,
         .mode = call->mode,
         .schema_version = version_of(call->input, version),

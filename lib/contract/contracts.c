@@ -26,6 +26,20 @@ struct row {
 #define ROW(constant, name, breach) [constant] = {name, breach},
 static const struct row rows[MCPX_CONTRACT_COUNT] = {MCPX_CONTRACTS(ROW)};
 
+/* The row of a name, with which each of `count` rows of `size` bytes begins; `count`: none. */
+static size_t find_row(struct mcpx_slice name, const void *table, size_t size, size_t count)
+{
+    size_t row = 0;
+    const char *at;
+
+    for (; row < count; row++) {
+        memcpy(&at, (const char *)table + row * size, sizeof at);
+        if (mcpx_slice_equal(name, mcpx_slice_of(at)))
+            break;
+    }
+    return row;
+}
+
 const char *mcpx_contract_name(enum mcpx_contract contract)
 {
     return (unsigned)contract < MCPX_CONTRACT_COUNT ? rows[contract].name : NULL;
@@ -33,13 +47,11 @@ const char *mcpx_contract_name(enum mcpx_contract contract)
 
 bool mcpx_contract_find(struct mcpx_slice name, enum mcpx_contract *out)
 {
-    for (int contract = 0; contract < MCPX_CONTRACT_COUNT; contract++) {
-        if (!mcpx_slice_equal(name, mcpx_slice_of(rows[contract].name)))
-            continue;
-        *out = (enum mcpx_contract)contract;
-        return true;
-    }
-    return false;
+    size_t row = find_row(name, rows, sizeof *rows, MCPX_CONTRACT_COUNT);
+
+    if (row < MCPX_CONTRACT_COUNT)
+        *out = (enum mcpx_contract)row;
+    return row < MCPX_CONTRACT_COUNT;
 }
 
 enum mcpx_code mcpx_contract_breach(enum mcpx_contract contract)
@@ -48,19 +60,11 @@ enum mcpx_code mcpx_contract_breach(enum mcpx_contract contract)
                                                     : MCPX_CODE_INTERNAL_ERROR;
 }
 
+/* The build lists them in the order of the enumerators. */
 struct mcpx_slice mcpx_contract_schema(enum mcpx_contract contract)
 {
-    static const char prefix[] = "urn:mcpx:contract:";
-    struct mcpx_slice name = mcpx_slice_of(mcpx_contract_name(contract));
-
-    for (const struct mx_builtin *row = mx_contracts; name.text && row->uri.text; row++) {
-        struct mcpx_slice own = {row->uri.text + sizeof prefix - 1,
-                                 row->uri.len - (sizeof prefix - 1)};
-
-        if (mcpx_slice_equal(name, own))
-            return row->text;
-    }
-    return (struct mcpx_slice){NULL, 0};
+    return (unsigned)contract < MCPX_CONTRACT_COUNT ? mx_contracts[contract].text
+                                                    : (struct mcpx_slice){NULL, 0};
 }
 
 struct mcpx_contracts {
@@ -175,13 +179,11 @@ const char *mcpx_code_name(enum mcpx_code code)
 
 bool mcpx_code_find(struct mcpx_slice name, enum mcpx_code *out)
 {
-    for (int code = 0; code < MCPX_CODE_COUNT; code++) {
-        if (!mcpx_slice_equal(name, mcpx_slice_of(codes[code].name)))
-            continue;
-        *out = (enum mcpx_code)code;
-        return true;
-    }
-    return false;
+    size_t row = find_row(name, codes, sizeof *codes, MCPX_CODE_COUNT);
+
+    if (row < MCPX_CODE_COUNT)
+        *out = (enum mcpx_code)row;
+    return row < MCPX_CODE_COUNT;
 }
 
 int mcpx_code_status(enum mcpx_code code)
@@ -280,23 +282,13 @@ const char *mcpx_form_name(enum mcpx_form form)
     return (unsigned)form < MCPX_FORM_COUNT ? forms[form] : NULL;
 }
 
-/* The place of a name in a list; `count` when it is not there. */
-static size_t place_of(struct mcpx_slice name, const char *const *names, size_t count)
-{
-    size_t place = 0;
-
-    while (place < count && !mcpx_slice_equal(name, mcpx_slice_of(names[place])))
-        place++;
-    return place;
-}
-
 bool mcpx_form_find(struct mcpx_slice name, enum mcpx_form *out)
 {
-    size_t place = place_of(name, forms, MCPX_FORM_COUNT);
+    size_t row = find_row(name, forms, sizeof *forms, MCPX_FORM_COUNT);
 
-    if (place < MCPX_FORM_COUNT)
-        *out = (enum mcpx_form)place;
-    return place < MCPX_FORM_COUNT;
+    if (row < MCPX_FORM_COUNT)
+        *out = (enum mcpx_form)row;
+    return row < MCPX_FORM_COUNT;
 }
 
 const char *mcpx_tier_name(enum mcpx_tier tier)
@@ -306,9 +298,9 @@ const char *mcpx_tier_name(enum mcpx_tier tier)
 
 bool mcpx_tier_find(struct mcpx_slice name, enum mcpx_tier *out)
 {
-    size_t place = place_of(name, tiers, MCPX_TIER_COUNT);
+    size_t row = find_row(name, tiers, sizeof *tiers, MCPX_TIER_COUNT);
 
-    if (place < MCPX_TIER_COUNT)
-        *out = (enum mcpx_tier)place;
-    return place < MCPX_TIER_COUNT;
+    if (row < MCPX_TIER_COUNT)
+        *out = (enum mcpx_tier)row;
+    return row < MCPX_TIER_COUNT;
 }

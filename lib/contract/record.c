@@ -34,43 +34,41 @@ void mcpx_schema_version(const struct mcpx_schema *schema,
                MCPX_SCHEMA_VERSION_LEN - prefix.len);
 }
 
-/* Appends "ts". `latest` as mcpx_telemetry_add has it. */
-static void record_time(struct mcpx_text *out, int64_t wall_ms, int64_t *latest)
+/* The time of a line. `out` and `latest` as mcpx_telemetry_add has it. */
+static const char *time_of(int64_t wall_ms, int64_t *latest, char out[MX_TIME_LEN + 1])
 {
-    char ts[MX_TIME_LEN + 1];
-
     if (wall_ms > *latest)
         *latest = wall_ms;
-    mx_time_format(*latest, ts);
-    mcpx_json_add_member(out, "ts", mcpx_slice_of(ts));
+    mx_time_format(*latest, out);
+    return out;
 }
 
-/* Appends a text: at most MCPX_RECORD_TEXT_MAX characters of it. */
-static void record_cut(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+/* A text as lines have it: at most MCPX_RECORD_TEXT_MAX characters, "none" for what is empty. */
+static struct mcpx_slice text_of(struct mcpx_slice text)
 {
-    mcpx_json_add_member(out, name, mx_cut(text, MCPX_RECORD_TEXT_MAX));
+    return mx_cut(text.len > 0 ? text : none, MCPX_RECORD_TEXT_MAX);
 }
 
-/* The same with a text that contracts want: "none" for what is absent or empty. */
-static void record_text(struct mcpx_text *out, const char *name, struct mcpx_slice text)
+/* Appends a text, or null when it is absent; it may be empty. */
+static void add_or_null(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
-    record_cut(out, name, text.len > 0 ? text : none);
+    if (text.text)
+        mcpx_json_add_member(out, name, mx_cut(text, MCPX_RECORD_TEXT_MAX));
+    else
+        mx_json_add_raw(out, name, MCPX_SLICE("null"));
 }
 
 /* Appends "durationMs": microseconds as milliseconds with at most three places. */
-static void record_duration(struct mcpx_text *out, int64_t duration_us)
+static void add_duration(struct mcpx_text *out, int64_t duration_us)
 {
     int64_t us = duration_us > 0 ? duration_us : 0;
-    int rest = (int)(us % 1000);
-    char places[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
-                     (char)('0' + rest % 10)};
-    size_t len = sizeof places;
 
-    while (len > 1 && places[len - 1] == '0')
-        len--;
-    mx_json_add_number(out, "durationMs", us / 1000);
-    if (len > 1)
-        mcpx_text_add(out, places, len);
+    mx_format(out, ",\"durationMs\":%s.%s%s%s", us / 1000, us / 100 % 10, us / 10 % 10,
+              us % 10);
+    while (out->len > 0 && out->text[out->len - 1] == '0')
+        out->len--;
+    if (out->len > 0 && out->text[out->len - 1] == '.')
+        out->len--;
 }
 
 /* The words that the contract knows; the first counts in place of all others. */
@@ -79,53 +77,43 @@ static const char *const modes[] = {"operator", "quick", "architect"};
 
 enum { WORDS = 3 };
 
-static struct mcpx_slice known_word(struct mcpx_slice word, const char *const words[WORDS])
+static const char *known_word(struct mcpx_slice word, const char *const words[WORDS])
 {
-    for (size_t i = 1; i < WORDS; i++) {
-        if (mcpx_slice_equal(word, mcpx_slice_of(words[i])))
-            return word;
-    }
-    return mcpx_slice_of(words[0]);
+    size_t i = WORDS - 1;
+
+    while (i > 0 && !mcpx_slice_equal(word, mcpx_slice_of(words[i])))
+        i--;
+    return words[i];
 }
 
 static void add_alias(struct mcpx_text *out, const struct mcpx_telemetry *event)
 {
-    record_text(out, "aliasName", event->alias);
-    record_text(out, "canonicalToolName", event->tool);
-    record_text(out, "parityFixtureVersion", event->fixture_version);
+    mx_format(out, ",\"aliasName\":%q,\"canonicalToolName\":%q,\"parityFixtureVersion\":%q",
+              text_of(event->alias), text_of(event->tool), text_of(event->fixture_version));
 }
 
 static void add_call(struct mcpx_text *out, const struct mcpx_telemetry *event)
 {
-    record_text(out, "toolName", event->tool);
-    record_text(out, "namespace", event->tool_namespace);
-    mcpx_json_add_member(out, "actor", known_word(event->actor, actors));
-    mcpx_json_add_member(out, "mode", known_word(event->mode, modes));
-    record_text(out, "inputSchemaVersion", event->schema_version);
-}
-
-static void add_category(struct mcpx_text *out, const struct mcpx_telemetry *event)
-{
-    const char *name =
-        event->outcome == MCPX_OUTCOME_OK ? NULL : mcpx_code_name(event->category);
-
-    if (!name && event->outcome == MCPX_OUTCOME_ERROR)
-        name = mcpx_code_name(MCPX_CODE_INTERNAL_ERROR);
-    if (name)
-        mcpx_json_add_member(out, "errorCategory", mcpx_slice_of(name));
-    else
-        mx_json_add_raw(out, "errorCategory", MCPX_SLICE("null"));
+    mx_format(out,
+              ",\"toolName\":%q,\"namespace\":%q,\"actor\":%q,\"mode\":%q,"
+              "\"inputSchemaVersion\":%q",
+              text_of(event->tool), text_of(event->tool_namespace),
+              known_word(event->actor, actors), known_word(event->mode, modes),
+              text_of(event->schema_version));
 }
 
 static void add_result(struct mcpx_text *out, const struct mcpx_telemetry *event)
 {
     static const char *const outcomes[] = {"ok", "degraded", "error"};
+    bool is_known = event->outcome != MCPX_OUTCOME_OK && mcpx_code_name(event->category);
+    enum mcpx_code code = is_known ? event->category : MCPX_CODE_INTERNAL_ERROR;
+    bool has_code = is_known || event->outcome == MCPX_OUTCOME_ERROR;
 
-    record_text(out, "toolName", event->tool);
-    mcpx_json_add_member(out, "status", mcpx_slice_of(outcomes[event->outcome]));
-    record_duration(out, event->duration_us);
-    add_category(out, event);
-    record_text(out, "outputSchemaVersion", event->schema_version);
+    mx_format(out, ",\"toolName\":%q,\"status\":%q", text_of(event->tool),
+              outcomes[event->outcome]);
+    add_duration(out, event->duration_us);
+    add_or_null(out, "errorCategory", mcpx_slice_of(has_code ? mcpx_code_name(code) : NULL));
+    mx_format(out, ",\"outputSchemaVersion\":%q", text_of(event->schema_version));
 }
 
 void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *event,
@@ -139,59 +127,47 @@ void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *even
         {"mcp.tool.call", add_call},
         {"mcp.tool.result", add_result},
     };
+    char ts[MX_TIME_LEN + 1];
 
-    mcpx_text_puts(out, "{");
-    mcpx_json_add_member(out, "eventName", mcpx_slice_of(events[event->event].name));
-    record_time(out, event->wall_ms, latest);
-    record_text(out, "requestId", event->request_id);
-    record_text(out, "traceId", event->trace_id);
+    mx_format(out, "{\"eventName\":%q,\"ts\":%q,\"requestId\":%q,\"traceId\":%q",
+              events[event->event].name, time_of(event->wall_ms, latest, ts),
+              text_of(event->request_id), text_of(event->trace_id));
     events[event->event].add(out, event);
     mcpx_text_puts(out, "}\n");
 }
 
-/* A text, or null when it is absent; it may be empty. */
-static void add_or_null(struct mcpx_text *out, const char *name, struct mcpx_slice text)
-{
-    if (text.text)
-        record_cut(out, name, text);
-    else
-        mx_json_add_raw(out, name, MCPX_SLICE("null"));
-}
-
 static void add_verdict(struct mcpx_text *out, const struct mcpx_validation *line)
 {
-    mcpx_json_add_member(out, "status", mcpx_slice_of(line->failed ? "error" : "ok"));
     if (!line->failed) {
-        mx_json_add_raw(out, "error", MCPX_SLICE("null"));
+        mcpx_text_puts(out, ",\"status\":\"ok\",\"error\":null");
         return;
     }
-    mx_json_begin_object(out, "error");
-    mcpx_json_add_member(out, "canonical_code",
-                         mcpx_slice_of(mcpx_code_name(mcpx_cause_code(line->cause))));
-    mcpx_json_add_member(out, "cause", mcpx_slice_of(mcpx_cause_name(line->cause)));
+    mx_format(out, ",\"status\":\"error\",\"error\":{\"canonical_code\":%q,\"cause\":%q",
+              mcpx_code_name(mcpx_cause_code(line->cause)), mcpx_cause_name(line->cause));
     add_or_null(out, "path", line->path);
-    mx_json_end_object(out);
+    mcpx_text_puts(out, "}");
 }
 
 void mcpx_validation_add(struct mcpx_text *out, const struct mcpx_validation *line,
                          int64_t *latest)
 {
-    mcpx_text_puts(out, "{");
-    record_time(out, line->wall_ms, latest);
-    record_text(out, "transport", line->transport);
+    char ts[MX_TIME_LEN + 1];
+
+    mx_format(out, "{\"ts\":%q,\"transport\":%q", time_of(line->wall_ms, latest, ts),
+              text_of(line->transport));
     add_or_null(out, "route", line->route);
-    record_text(out, "requestId", line->request_id);
-    record_text(out, "traceId", line->trace_id);
-    record_text(out, "spanId", line->span_id);
+    mx_format(out, ",\"requestId\":%q,\"traceId\":%q,\"spanId\":%q", text_of(line->request_id),
+              text_of(line->trace_id), text_of(line->span_id));
     add_or_null(out, "tool", line->tool);
-    record_text(out, "mode", line->mode);
-    mx_json_add_bool(out, "deterministic", line->deterministic);
+    mx_format(out, ",\"mode\":%q,\"deterministic\":%s", text_of(line->mode),
+              line->deterministic);
     add_verdict(out, line);
-    record_text(out, "inputSchemaVersion", line->input_version);
-    record_text(out, "outputSchemaVersion", line->output_version);
-    mx_json_add_number(out, "inputBytes", (int64_t)line->input_bytes);
-    mx_json_add_number(out, "outputBytes", (int64_t)line->output_bytes);
-    record_duration(out, line->duration_us);
+    mx_format(out,
+              ",\"inputSchemaVersion\":%q,\"outputSchemaVersion\":%q,\"inputBytes\":%s,"
+              "\"outputBytes\":%s",
+              text_of(line->input_version), text_of(line->output_version), line->input_bytes,
+              line->output_bytes);
+    add_duration(out, line->duration_us);
     mcpx_text_puts(out, "}\n");
 }
 
@@ -271,13 +247,7 @@ static size_t list_entries(const struct mcpx_handshake *handshake, struct entry 
     return count;
 }
 
-static void add_or_default(struct mcpx_text *out, const char *name, struct mcpx_slice text,
-                           const char *otherwise)
-{
-    mcpx_json_add_member(out, name, text.len > 0 ? text : mcpx_slice_of(otherwise));
-}
-
-/* The namespace of the first entries. Returns how many of them it has. */
+/* Appends the namespace of the first entries. Returns how many of them it has. */
 static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, size_t left)
 {
     struct mcpx_namespace known = {.name = entries->space};
@@ -295,15 +265,12 @@ static size_t add_namespace(struct mcpx_text *out, const struct entry *entries, 
         last = tool.text ? tool : last;
     }
     mx_json_begin_object(out, NULL);
-    record_text(out, "namespace", known.name);
-    add_or_default(out, "version", known.version, "0.0");
-    mx_json_begin_array(out, "tools");
-    mcpx_text_slice(out, mcpx_text_view(&tools));
-    mx_json_end_array(out);
-    add_or_default(out, "ownerTeam", known.owner, "unowned");
-    add_or_default(out, "stability", known.stability, "unspecified");
-    mx_json_end_object(out);
-    out->failed |= tools.failed;
+    mx_format(out,
+              "\"namespace\":%q,\"version\":%q,\"tools\":[%s],\"ownerTeam\":%q,"
+              "\"stability\":%q}",
+              text_of(known.name), known.version.len > 0 ? known.version : MCPX_SLICE("0.0"),
+              &tools, known.owner.len > 0 ? known.owner : MCPX_SLICE("unowned"),
+              known.stability.len > 0 ? known.stability : MCPX_SLICE("unspecified"));
     return count;
 }
 
@@ -334,38 +301,29 @@ static bool add_aliases(struct mcpx_text *out, const struct mcpx_handshake *hand
         memcpy(sorted, handshake->aliases, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, by_alias);
     mx_json_begin_array(out, "aliases");
-    for (size_t i = 0; i < count; i++) {
-        mx_json_begin_object(out, NULL);
-        mcpx_json_add_member(out, "alias", sorted[i].alias);
-        mcpx_json_add_member(out, "canonical", sorted[i].canonical);
-        mx_json_end_object(out);
-    }
+    for (size_t i = 0; i < count; i++)
+        mx_format(out, "%s{\"alias\":%q,\"canonical\":%q}", i > 0 ? "," : "", sorted[i].alias,
+                  sorted[i].canonical);
     mx_json_end_array(out);
     free(sorted);
     return true;
 }
 
-static bool add_compatibility(struct mcpx_text *out, const struct mcpx_handshake *handshake)
-{
-    mx_json_begin_object(out, "compatibility");
-    mx_json_add_bool(out, "legacyAliasesEnabled", handshake->aliases_enabled);
-    mcpx_json_add_member(out, "aliasNamespace", handshake->alias_namespace);
-    mcpx_json_add_member(out, "parityFixtureVersion", handshake->fixture_version);
-    if (handshake->aliases_enabled && !add_aliases(out, handshake))
-        return false;
-    mx_json_end_object(out);
-    return true;
-}
-
 enum mcpx_err mcpx_handshake_add(struct mcpx_text *out, const struct mcpx_handshake *handshake)
 {
-    mx_scoped_text made = {0};
+    mx_scoped_text made = mx_formatted("{\"mcpVersion\":%q,\"schemaVersion\":%q",
+                                       handshake->mcp_version, handshake->schema_version);
 
-    mx_json_begin_object(&made, NULL);
-    mcpx_json_add_member(&made, "mcpVersion", handshake->mcp_version);
-    mcpx_json_add_member(&made, "schemaVersion", handshake->schema_version);
-    if (!add_namespaces(&made, handshake) || !add_compatibility(&made, handshake))
+    if (!add_namespaces(&made, handshake))
         return MCPX_ENOMEM;
+    mx_format(&made,
+              ",\"compatibility\":{\"legacyAliasesEnabled\":%s,\"aliasNamespace\":%q,"
+              "\"parityFixtureVersion\":%q",
+              handshake->aliases_enabled, handshake->alias_namespace,
+              handshake->fixture_version);
+    if (handshake->aliases_enabled && !add_aliases(&made, handshake))
+        return MCPX_ENOMEM;
+    mx_json_end_object(&made);
     mx_json_add_strings(&made, "featureFlags", handshake->flags, handshake->flag_count);
     mx_json_end_object(&made);
     if (made.failed || !mcpx_text_reserve(out, made.len))

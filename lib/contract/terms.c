@@ -43,7 +43,7 @@ void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
         MCPX_SLICE("{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\",\"tz\":\"UTC\"}");
     mx_scoped_text versions =
         mx_formatted("{\"mcp\":%q,\"tool\":\"1.0\",\"fixture\":%q}",
-                     terms->handshake.mcp_version, terms->aliases.fixture_version);
+                     terms->handshake.mcp_version, terms->handshake.fixture_version);
 
     mx_json_begin_object(out, NULL);
     add_text(out, terms, "requestId", request_id);
@@ -224,19 +224,18 @@ static void read_context(struct reading *r, struct mcpx_slice context)
 
 static void read_aliases(struct reading *r, struct mcpx_slice aliases)
 {
-    struct mx_alias_terms *out = &r->terms->aliases;
+    struct mcpx_handshake *out = &r->terms->handshake;
     struct mcpx_slice names = mcpx_json_get(aliases, "names");
+    struct mcpx_alias *list =
+        (struct mcpx_alias *)take(r, mcpx_json_length(names), sizeof *list);
 
-    out->is_enabled = aliases.text;
-    out->space = text_of(r, mcpx_json_get(aliases, "namespace"));
+    out->aliases_enabled = aliases.text;
+    out->alias_namespace = text_of(r, mcpx_json_get(aliases, "namespace"));
     out->fixture_version = text_or(r, mcpx_json_get(aliases, "fixture_version"), "1.0");
-    out->list = (struct mcpx_alias *)take(r, mcpx_json_length(names), sizeof *out->list);
-    MCPX_JSON_EACH_WHILE(!r->failed, walk, names) {
-        struct mcpx_alias *alias = &out->list[out->count++];
-
-        alias->alias = name_of(r, &walk);
-        alias->canonical = text_of(r, walk.value);
-    }
+    out->aliases = list;
+    MCPX_JSON_EACH_WHILE(!r->failed, walk, names)
+        list[out->alias_count++] =
+            (struct mcpx_alias){name_of(r, &walk), text_of(r, walk.value)};
 }
 
 static void read_flags(struct reading *r, struct mcpx_slice flags)
@@ -278,9 +277,6 @@ static void read_capabilities(struct reading *r, struct mcpx_slice capabilities)
         text_or(r, mcpx_json_get(capabilities, "mcp_version"), "2.0");
     terms->handshake.schema_version =
         text_of(r, mcpx_json_get(capabilities, "schema_version"));
-    terms->handshake.aliases_enabled = terms->aliases.is_enabled;
-    terms->handshake.alias_namespace = terms->aliases.space;
-    terms->handshake.fixture_version = terms->aliases.fixture_version;
     read_flags(r, mcpx_json_get(capabilities, "feature_flags"));
     read_namespaces(r, mcpx_json_get(capabilities, "namespaces"));
 }

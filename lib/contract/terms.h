@@ -35,20 +35,7 @@ struct mx_context_terms {
     struct mcpx_slice values;
 };
 
-/** Other names of tools. Not enabled: there are none. */
-struct mx_alias_terms {
-    bool is_enabled;
-    struct mcpx_slice space; /* the namespace; absent: none */
-    struct mcpx_slice fixture_version;
-    struct mcpx_alias *list;
-    size_t count;
-};
-
-/**
- * Terms.
- *
- * namespaces    also those of telemetry
- */
+/** Terms. */
 struct mcpx_terms {
     struct mx_arena arena;
     enum mx_validate validate;
@@ -61,9 +48,9 @@ struct mcpx_terms {
     size_t output_max; /* bytes of a result; 0: no bound */
     size_t schema_max; /* bytes of a participant's compiled schemas; 0: no bound */
     struct mx_context_terms context;
-    struct mx_alias_terms aliases;
     bool has_handshake;
-    /* Not filled in unless has_handshake; its tools and aliases are those of the edge. */
+    /* Its tools are the server's. Aliases, the version of their fixture, and namespaces count
+     * without it, too. */
     struct mcpx_handshake handshake;
     const char *log_dir; /* NULL: there is no log */
     size_t log_keep;
