@@ -161,7 +161,7 @@ static void alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *ter
 const char *mx_handshake_tool(const struct mcpx_terms *terms)
 {
     bool has_context =
-        terms->context.policy != MX_CONTEXT_IGNORE && terms->context.in_arguments;
+        terms->context.policy != MX_CONTEXT_IGNORE && *terms->context.place != '_';
 
     return has_context ? TOOL("\"context\":{\"type\":\"object\"}") : TOOL("");
 }

@@ -15,21 +15,14 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The member of `arguments` in which servers of another manner look for it. */
-static const char in_arguments[] = "context";
-
-static struct mcpx_slice in_meta(struct mcpx_slice params)
-{
-    return mcpx_json_get(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER);
-}
+/* Random bytes that an id is made of: those for each purpose, one behind the other. */
+enum { RANDOM_EACH = 16 };
 
 /* The context where the server looks for it, in params that it is given; absent if not there. */
 static struct mcpx_slice context_given(const struct mx_context_terms *terms,
                                        struct mcpx_slice params)
 {
-    return terms->in_arguments
-               ? mcpx_json_get(mcpx_json_get(params, "arguments"), in_arguments)
-               : in_meta(params);
+    return mcpx_json_get(mcpx_json_get(params, terms->place), terms->name);
 }
 
 /* The context in a call's params: that of `arguments`, if the server looks there, comes first. */
@@ -38,11 +31,9 @@ static struct mcpx_slice find_given(const struct mx_context_terms *terms,
 {
     struct mcpx_slice given = context_given(terms, params);
 
-    return given.text || !terms->in_arguments ? given : in_meta(params);
+    return given.text ? given
+                      : mcpx_json_get(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER);
 }
-
-/* Random bytes that an id is made of: those for each purpose, one behind the other. */
-enum { RANDOM_EACH = 16 };
 
 /* All readers find the same member of that name, or none. */
 static bool is_clear(struct mcpx_slice object, const char *name)
@@ -56,23 +47,15 @@ static bool is_clear(struct mcpx_slice object, const char *name)
 static bool is_context_clear(const struct mx_context_terms *terms, struct mcpx_slice params)
 {
     return is_clear(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER) &&
-           (!terms->in_arguments ||
-            is_clear(mcpx_json_get(params, "arguments"), in_arguments));
+           is_clear(mcpx_json_get(params, terms->place), terms->name);
 }
 
-/* The member of params that the context is a part of. */
-static const char *place_of(const struct mx_context_terms *terms)
-{
-    return terms->in_arguments ? "arguments" : "_meta";
-}
-
-/* Appends the new value of that member, which is an object or absent, with the context in it. */
+/* Appends the new value of the context's place, which is an object or absent. */
 static void put_context(struct mcpx_text *out, const struct mx_context_terms *terms,
                         struct mcpx_slice params, struct mcpx_slice context)
 {
-    struct mcpx_slice before = mcpx_json_get(params, place_of(terms));
-    struct mcpx_json_change change = {terms->in_arguments ? in_arguments : MCPX_CONTEXT_MEMBER,
-                                      context};
+    struct mcpx_slice before = mcpx_json_get(params, terms->place);
+    struct mcpx_json_change change = {terms->name, context};
 
     mcpx_json_add_changed(out, before.text ? before : MCPX_SLICE("{}"), &change, 1);
 }
@@ -180,7 +163,7 @@ static bool find_context(struct mx_admitting *a)
 /* The member of params into which the context would be written has to be an object. */
 static bool check_place(struct mx_admitting *a)
 {
-    const char *place = place_of(&a->calls->terms->context);
+    const char *place = a->calls->terms->context.place;
     enum mcpx_json_type type = mcpx_json_type(mcpx_json_get(a->params, place));
 
     return type == MCPX_JSON_ABSENT || type == MCPX_JSON_OBJECT ||
@@ -276,7 +259,7 @@ static bool change_params(struct mx_admitting *a)
     }
     if (terms->policy != MX_CONTEXT_IGNORE && !context_given(terms, a->params).text) {
         put_context(&part, terms, a->params, a->context);
-        changes[count++] = (struct mcpx_json_change){place_of(terms), mcpx_text_view(&part)};
+        changes[count++] = (struct mcpx_json_change){terms->place, mcpx_text_view(&part)};
     }
     a->calls->failed |= name.failed || part.failed;
     if (count == 0 || a->calls->failed)

@@ -20,40 +20,29 @@ struct mx_parity_state {
     struct mcpx_text path;
 };
 
-struct comparison {
-    struct mcpx_parity *parity;
-    struct mx_tree *trees;
-    struct mcpx_text *path;
-};
+static void compare_values(struct mcpx_parity *parity, uint32_t golden, uint32_t other);
 
-static void compare_values(struct comparison *comparison, uint32_t golden, uint32_t other);
-
-static size_t number_of_line(const struct mcpx_parity *parity)
+static void tell(struct mcpx_parity *parity)
 {
+    const struct mcpx_text *path = &parity->state->path;
     const size_t *lines = parity->lines;
-
-    return lines[MCPX_PARITY_GOLDEN] > lines[MCPX_PARITY_NEW] ? lines[MCPX_PARITY_GOLDEN]
-                                                              : lines[MCPX_PARITY_NEW];
-}
-
-static void tell(struct comparison *comparison)
-{
-    struct mcpx_parity *parity = comparison->parity;
-    struct mcpx_slice path = mcpx_text_view(comparison->path);
+    size_t line = lines[0] > lines[1] ? lines[0] : lines[1];
 
     parity->differences++;
-    if (parity->differ && !comparison->path->failed)
-        parity->differ(parity->context, number_of_line(parity),
-                       path.len ? path : MCPX_SLICE(""));
+    if (parity->differ && !path->failed)
+        parity->differ(parity->context, line,
+                       path->len ? mcpx_text_view(path) : MCPX_SLICE(""));
 }
 
-static void go_back(struct comparison *comparison, size_t len)
+static void go_back(struct mcpx_parity *parity, size_t len)
 {
-    if (comparison->path->failed)
+    struct mcpx_text *path = &parity->state->path;
+
+    if (path->failed)
         return;
-    comparison->path->len = len;
-    if (comparison->path->text)
-        comparison->path->text[len] = '\0';
+    path->len = len;
+    if (path->text)
+        path->text[len] = '\0';
 }
 
 /* Of a line itself: what is another one in each run, or over each transport. */
@@ -70,17 +59,17 @@ static bool is_left_out(const struct mx_tree *tree, uint32_t object, uint32_t na
 }
 
 /* A member of one side with its value on the other one, 0 when it is not there. */
-static void compare_member(struct comparison *comparison, enum mcpx_parity_side side,
+static void compare_member(struct mcpx_parity *parity, enum mcpx_parity_side side,
                            uint32_t name, uint32_t other)
 {
-    size_t len = comparison->path->len;
+    size_t len = parity->state->path.len;
 
-    mx_tree_pointer_name(&comparison->trees[side], name, comparison->path);
+    mx_tree_pointer_name(&parity->state->trees[side], name, &parity->state->path);
     if (other)
-        compare_values(comparison, name + 1, other);
+        compare_values(parity, name + 1, other);
     else
-        tell(comparison);
-    go_back(comparison, len);
+        tell(parity);
+    go_back(parity, len);
 }
 
 /* A member of the new log's object, looked up by the name that is a node of the other's tree. */
@@ -93,59 +82,59 @@ static struct mx_named *find(struct mx_named *list, size_t count, const struct m
 }
 
 /* What is found in both is no node of the list any more: node 0 is no name. */
-static void compare_objects(struct comparison *comparison, uint32_t golden, uint32_t other)
+static void compare_objects(struct mcpx_parity *parity, uint32_t golden, uint32_t other)
 {
-    const struct mx_tree *a = &comparison->trees[MCPX_PARITY_GOLDEN];
-    const struct mx_tree *b = &comparison->trees[MCPX_PARITY_NEW];
+    const struct mx_tree *a = &parity->state->trees[MCPX_PARITY_GOLDEN];
+    const struct mx_tree *b = &parity->state->trees[MCPX_PARITY_NEW];
     size_t count = b->nodes[other].count;
     struct mx_named *list = mx_tree_sorted(b, other), *found;
 
-    comparison->path->failed |= list == NULL;
+    parity->state->path.failed |= list == NULL;
     MX_EACH_WHILE(list, at, a, golden, true) {
         found = find(list, count, a, at);
         if (!is_left_out(a, golden, at))
-            compare_member(comparison, MCPX_PARITY_GOLDEN, at, found ? found->node + 1 : 0);
+            compare_member(parity, MCPX_PARITY_GOLDEN, at, found ? found->node + 1 : 0);
         if (found)
             found->node = 0;
     }
     MX_EACH_WHILE(list, at, b, other, true) {
         if (find(list, count, b, at)->node && !is_left_out(b, other, at))
-            compare_member(comparison, MCPX_PARITY_NEW, at, 0);
+            compare_member(parity, MCPX_PARITY_NEW, at, 0);
     }
     free(list);
 }
 
-static void compare_items(struct comparison *comparison, uint32_t golden, uint32_t other)
+static void compare_items(struct mcpx_parity *parity, uint32_t golden, uint32_t other)
 {
-    const struct mx_tree *trees = comparison->trees;
-    size_t len = comparison->path->len;
+    const struct mx_tree *trees = parity->state->trees;
+    size_t len = parity->state->path.len;
     uint32_t end = mx_tree_end(&trees[MCPX_PARITY_GOLDEN], golden);
     uint32_t a = golden + 1, b = other + 1;
 
     for (unsigned i = 0; a < end; i++) {
-        mx_format(comparison->path, "/%s", i);
-        compare_values(comparison, a, b);
-        go_back(comparison, len);
+        mx_format(&parity->state->path, "/%s", i);
+        compare_values(parity, a, b);
+        go_back(parity, len);
         a = mx_tree_next(&trees[MCPX_PARITY_GOLDEN], a);
         b = mx_tree_next(&trees[MCPX_PARITY_NEW], b);
     }
 }
 
 /* Calls itself for what containers hold; mx_tree_read bounds how deep. */
-static void compare_values(struct comparison *comparison, uint32_t golden, uint32_t other)
+static void compare_values(struct mcpx_parity *parity, uint32_t golden, uint32_t other)
 {
-    const struct mx_tree *a = &comparison->trees[MCPX_PARITY_GOLDEN];
-    const struct mx_tree *b = &comparison->trees[MCPX_PARITY_NEW];
+    const struct mx_tree *a = &parity->state->trees[MCPX_PARITY_GOLDEN];
+    const struct mx_tree *b = &parity->state->trees[MCPX_PARITY_NEW];
     enum mcpx_json_type type = mx_tree_type(a, golden);
     int64_t steps = INT64_MAX;
 
     if (type == mx_tree_type(b, other) && type == MCPX_JSON_OBJECT)
-        compare_objects(comparison, golden, other);
+        compare_objects(parity, golden, other);
     else if (type == mx_tree_type(b, other) && type == MCPX_JSON_ARRAY &&
              a->nodes[golden].count == b->nodes[other].count)
-        compare_items(comparison, golden, other);
+        compare_items(parity, golden, other);
     else if (!mx_tree_same(a, golden, b, other, &steps))
-        tell(comparison);
+        tell(parity);
 }
 
 /* Reads a line of a side. */
@@ -172,7 +161,6 @@ static enum mcpx_err read_line(struct mcpx_parity *parity, enum mcpx_parity_side
 enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity, const struct mcpx_slice lines[2],
                                struct mcpx_fault *fault)
 {
-    struct comparison comparison = {.parity = parity};
     enum mcpx_err err = MCPX_OK;
 
     if (!parity->state)
@@ -185,13 +173,11 @@ enum mcpx_err mcpx_parity_next(struct mcpx_parity *parity, const struct mcpx_sli
     }
     if (err)
         return err;
-    comparison.trees = parity->state->trees;
-    comparison.path = &parity->state->path;
     if (lines[0].text && lines[1].text)
-        compare_values(&comparison, 0, 0);
+        compare_values(parity, 0, 0);
     else if (lines[0].text || lines[1].text)
-        tell(&comparison);
-    return comparison.path->failed ? MCPX_ENOMEM : MCPX_OK;
+        tell(parity);
+    return parity->state->path.failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
 void mcpx_parity_fini(struct mcpx_parity *parity)

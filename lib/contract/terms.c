@@ -213,12 +213,14 @@ static void read_tools(struct reading *r, struct mcpx_slice tools)
 static void read_context(struct reading *r, struct mcpx_slice context)
 {
     static const char *const policies[] = {"", "require", "default"};
-    static const char *const places[] = {"meta", "arguments"};
     struct mx_context_terms *out = &r->terms->context;
+    bool in_arguments;
 
     out->policy = (enum mx_context_policy)word_of(mcpx_json_get(context, "policy"), policies,
                                                   COUNT(policies));
-    out->in_arguments = word_of(mcpx_json_get(context, "in"), places, COUNT(places)) != 0;
+    in_arguments = mcpx_json_equals(mcpx_json_get(context, "in"), MCPX_SLICE("arguments"));
+    out->place = in_arguments ? "arguments" : "_meta";
+    out->name = in_arguments ? "context" : MCPX_CONTEXT_MEMBER;
     out->values = mcpx_json_get(context, "values");
 }
 

@@ -30,7 +30,10 @@ struct mx_tool_terms {
 /** The context of calls. */
 struct mx_context_terms {
     enum mx_context_policy policy;
-    bool in_arguments; /* the server looks for it in `arguments` */
+    /* Where the server looks for it: a member of params, `_meta` or `arguments`, and its own
+     * name there. */
+    const char *place;
+    const char *name;
     /* JSON object: members of a context that is made; absent: none. */
     struct mcpx_slice values;
 };

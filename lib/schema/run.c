@@ -83,17 +83,15 @@ bool mx_run_starve(struct mx_run *run, uint32_t node)
     return mx_run_stop(run, node);
 }
 
-/* The next error, whose path so far is that of the value at hand; NULL when none is wanted. */
-static struct mx_finding *next_finding(struct mx_run *run)
+bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name)
 {
-    return run->findings && !run->stopped ? mx_findings_next(run->findings) : NULL;
-}
+    struct mx_finding *next;
 
-/* Keeps the error whose path stands in `next`, if one is wanted. Returns false. */
-static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op *op)
-{
-    if (!next)
+    if (!run->findings || run->stopped)
         return false;
+    next = mx_findings_next(run->findings);
+    if (name.text)
+        mx_tree_pointer_add(&next->text, name);
     run->steps -= (int64_t)(next->text.len / BYTES_PER_STEP + 1);
     mx_finding_key(next, mcpx_slice_of(op->action->name));
     /* Saves composing messages that nobody reads: without, it comes before one of its place. */
@@ -109,25 +107,17 @@ static bool keep(struct mx_run *run, struct mx_finding *next, const struct mx_op
 
 bool mx_run_fail(struct mx_run *run, const struct mx_op *op)
 {
-    return keep(run, next_finding(run), op);
+    return mx_run_fail_missing(run, op, (struct mcpx_slice){NULL, 0});
 }
 
 bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t name)
 {
-    struct mx_finding *next = next_finding(run);
-
-    if (next)
-        mx_tree_pointer_name(run->tree, name, &next->text);
-    return keep(run, next, op);
-}
-
-bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name)
-{
-    struct mx_finding *next = next_finding(run);
-
-    if (next)
-        mx_tree_pointer_add(&next->text, name);
-    return keep(run, next, op);
+    if (!run->findings)
+        return false;
+    run->findings->trail[run->findings->depth++] = (struct mx_trail_step){name, false};
+    mx_run_fail(run, op);
+    run->findings->depth--;
+    return false;
 }
 
 const struct mx_type_name mx_type_names[] = {

@@ -68,7 +68,7 @@ bool mx_run_fail(struct mx_run *run, const struct mx_op *op);
 /** Something is wrong with a member: lists that. `name` is its node. Returns false. */
 bool mx_run_fail_member(struct mx_run *run, const struct mx_op *op, uint32_t name);
 
-/** A member is missing: lists that. Returns false. */
+/** A member is missing: lists that. Returns false. Absent: it is the value that is wrong. */
 bool mx_run_fail_missing(struct mx_run *run, const struct mx_op *op, struct mcpx_slice name);
 
 /** A bound was met. Returns false. */
