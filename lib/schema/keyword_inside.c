@@ -141,11 +141,8 @@ static bool run_members(struct mx_run *run, const struct mx_op *op, uint32_t nod
     if (!mx_run_spend(run, (uint64_t)tree->nodes[node].count / MEMBERS_PER_STEP, node))
         return false;
     for (; walk.name < end; walk.name = mx_tree_next(tree, walk.name + 1)) {
-        if (judge_member(run, members, &walk, index++))
-            continue;
-        if (!mx_run_goes_on(run))
+        if (!mx_run_next(run, judge_member(run, members, &walk, index++), &fits))
             return false;
-        fits = false;
     }
     if (walk.required < members->required)
         return list_missing(run, members, node);
@@ -283,16 +280,13 @@ static bool run_items(struct mx_run *run, const struct mx_op *op, uint32_t node)
          at = mx_tree_next(tree, at), index++) {
         bool is_first = index < items->prefix_count;
         uint32_t unit = is_first ? items->prefix[index] : items->rest;
+        const struct mx_action *action = is_first ? items->prefix_action : items->rest_action;
 
         if (unit == MX_UNIT_NONE)
             break;
         mx_run_see(run, index);
-        if (mx_run_item(run, is_first ? items->prefix_action : items->rest_action, unit, at,
-                        index))
-            continue;
-        if (!mx_run_goes_on(run))
+        if (!mx_run_next(run, mx_run_item(run, action, unit, at, index), &fits))
             return false;
-        fits = false;
     }
     return fits;
 }

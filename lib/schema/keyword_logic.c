@@ -20,11 +20,8 @@ static bool run_all(struct mx_run *run, const struct mx_op *op, uint32_t node)
     bool fits = true;
 
     for (uint32_t i = 0; i < op->a; i++) {
-        if (mx_run_here(run, op->action, units[i], node))
-            continue;
-        if (!mx_run_goes_on(run))
+        if (!mx_run_next(run, mx_run_here(run, op->action, units[i], node), &fits))
             return false;
-        fits = false;
     }
     return fits;
 }
@@ -295,9 +292,8 @@ static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
                     (is_object ? mx_run_member(run, op->action, op->a, at)
                                : mx_run_item(run, op->action, op->a, at, index));
 
-        if (!fits && !mx_run_goes_on(run))
+        if (!mx_run_next(run, fits, &all_fit))
             return false;
-        all_fit = all_fit && fits;
     }
     mx_run_see_all(run);
     return all_fit;

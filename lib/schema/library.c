@@ -10,6 +10,7 @@
 
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
+#include "lib/json/digest.h"
 #include "lib/json/tree.h"
 
 const struct mx_builtin *mx_builtin_find(struct mcpx_slice uri)
@@ -243,14 +244,17 @@ bool mx_library_starve(struct mx_library *library)
     return false;
 }
 
-void mx_library_init(struct mx_library *library, const struct mcpx_schema_options *options,
-                     struct mx_map_key key)
+bool mx_library_init(struct mx_library *library, const struct mcpx_schema_options *options,
+                     struct mcpx_slice text)
 {
-    memset(library, 0, sizeof *library);
+    unsigned char digest[MX_SHA256_BYTES] = {0};
+    bool is_made = mx_sha256(text, digest);
+
+    memcpy(&library->key, digest, sizeof library->key);
     library->options = options;
-    library->key = key;
     for (size_t i = 0; i < MX_KEY_COUNT; i++)
         library->hashes[i] = mx_name_hash(mx_keywords[i].name);
+    return is_made;
 }
 
 void mx_library_fini(struct mx_library *library)

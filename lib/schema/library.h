@@ -193,9 +193,14 @@ struct mx_library {
     const char *reason;
 };
 
-/** Makes an empty library. `key` is not to be foreseen by whoever writes the schema. */
-void mx_library_init(struct mx_library *library, const struct mcpx_schema_options *options,
-                     struct mx_map_key key);
+/**
+ * Makes an empty library. Nobody foresees the digest of what he writes: that of the text is the key
+ * of its maps. Returns false when memory runs out.
+ *
+ * library   zeroed
+ */
+bool mx_library_init(struct mx_library *library, const struct mcpx_schema_options *options,
+                     struct mcpx_slice text);
 
 /** Frees it. */
 void mx_library_fini(struct mx_library *library);

@@ -172,11 +172,8 @@ static bool run_ops(struct mx_run *run, const struct mx_unit *unit, enum mx_clas
     bool fits = true;
 
     for (const struct mx_op *op = first + from; op < first + unit->end[class]; op++) {
-        if (op->action->run(run, op, node))
-            continue;
-        if (!mx_run_goes_on(run))
+        if (!mx_run_next(run, op->action->run(run, op, node), &fits))
             return false;
-        fits = false;
     }
     return fits;
 }
@@ -194,12 +191,9 @@ static bool run_classes(struct mx_run *run, const struct mx_unit *unit, uint32_t
     enum mx_class class = (enum mx_class)classes[run->tree->nodes[node].type];
     bool fits = true;
 
-    if (class != MX_CLASS_COUNT)
-        fits = run_ops(run, unit, class, node);
-    if (!fits && !mx_run_goes_on(run))
+    if (class != MX_CLASS_COUNT && !mx_run_next(run, run_ops(run, unit, class, node), &fits))
         return false;
-    fits = run_ops(run, unit, MX_CLASS_ALL, node) && fits;
-    if (!fits && !mx_run_goes_on(run))
+    if (!mx_run_next(run, run_ops(run, unit, MX_CLASS_ALL, node), &fits))
         return false;
     return run_ops(run, unit, MX_CLASS_LAST, node) && fits;
 }

@@ -104,6 +104,13 @@ static inline bool mx_run_goes_on(const struct mx_run *run)
     return run->findings && !run->stopped;
 }
 
+/** One of several checks was made: `all` is true as long as they fit. False: no more are made. */
+static inline bool mx_run_next(const struct mx_run *run, bool fits, bool *all)
+{
+    *all = *all && fits;
+    return fits || mx_run_goes_on(run);
+}
+
 /** Is the pattern found in a string or name? A bound that is met shows in the run. */
 bool mx_run_matches(struct mx_run *run, const struct mx_regex *regex, uint32_t node);
 

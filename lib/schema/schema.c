@@ -228,36 +228,25 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
     return err || !compiled ? err : refuse_noted(making);
 }
 
-/* The key of the maps of a library: nobody foresees the digest of what he writes. */
-static bool make_key(struct mcpx_slice text, struct mx_map_key *key)
-{
-    unsigned char digest[MX_SHA256_BYTES];
-
-    if (!mx_sha256(text, digest))
-        return false;
-    memcpy(key, digest, sizeof *key);
-    return true;
-}
-
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
                           struct mcpx_schema **out)
 {
     struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
-    struct mx_map_key key;
+    struct mcpx_slice document, fragment;
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (!schema)
         return err;
+    making->report->count = 0;
     schema->references = 1;
     schema->dialect = making->options->dialect;
-    if (make_key(text, &key)) {
-        mx_library_init(&making->library, making->options, key);
-        making->build.library = &making->library;
-        making->build.program = &schema->program;
-        err = fill(making, uri, text);
-        mx_build_fini(&making->build);
-        mx_library_fini(&making->library);
-    }
+    making->build.library = &making->library;
+    making->build.program = &schema->program;
+    mx_uri_split(uri, &document, &fragment);
+    if (mx_library_init(&making->library, making->options, text))
+        err = fill(making, document, text);
+    mx_build_fini(&making->build);
+    mx_library_fini(&making->library);
     if (err) {
         mcpx_schema_unref(schema);
         return err;
@@ -265,19 +254,6 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
     schema->bytes = sizeof *schema + program_bytes(&schema->program);
     *out = schema;
     return MCPX_OK;
-}
-
-/* mcpx_schema_compile without a shelf. The fingerprint is left empty. `options` is not NULL. */
-static enum mcpx_err schema_make(struct mcpx_schema *const *metas, struct mcpx_slice text,
-                                 const struct mcpx_schema_options *options,
-                                 struct mcpx_schema_report *report, struct mcpx_schema **out)
-{
-    struct making making = {metas, options, report, .depth = 0};
-    struct mcpx_slice uri, fragment;
-
-    report->count = 0;
-    mx_uri_split(options->uri.text ? options->uri : MCPX_SLICE(""), &uri, &fragment);
-    return make(&making, uri, text, out);
 }
 
 /* Bytes of compiled schemas: on the shelf, and held by all tools. */
@@ -306,8 +282,9 @@ struct mcpx_shelf *mcpx_shelf_new(void)
     for (int i = 0; i < DIALECTS && !err; i++) {
         const struct mx_builtin *meta = mx_builtin_meta((enum mcpx_dialect)i);
         struct mcpx_schema_options options = {.uri = meta->uri};
+        struct making making = {shelf->metas, &options, &report, .depth = 0};
 
-        err = schema_make(shelf->metas, meta->text, &options, &report, &shelf->metas[i]);
+        err = make(&making, meta->uri, meta->text, &shelf->metas[i]);
     }
     if (!err)
         return shelf;
@@ -415,6 +392,7 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report unread = {0};
     char fingerprint[MCPX_SHA256_LEN + 1] = "";
     struct mcpx_schema *schema;
+    struct making making;
     bool is_kept;
     enum mcpx_err err;
 
@@ -435,8 +413,9 @@ enum mcpx_err mcpx_schema_compile(struct mcpx_shelf *shelf, struct mcpx_slice te
             return MCPX_OK;
         }
     }
+    making = (struct making){shelf->metas, options, report, .depth = 0};
     if (!err)
-        err = schema_make(shelf->metas, text, options, report, &schema);
+        err = make(&making, options->uri, text, &schema);
     if (err)
         return err;
     memcpy(schema->fingerprint, fingerprint, sizeof schema->fingerprint);
