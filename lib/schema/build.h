@@ -17,6 +17,7 @@ struct mx_pending {
     struct mcpx_slice text;   /* the reference */
     uint32_t node;            /* its string */
     struct mx_target *target; /* to be filled */
+    bool dynamic;             /* it is `$dynamicRef` */
     size_t name; /* once it is found: 1 + the number of the dynamic anchor's name, or 0 */
 };
 
@@ -47,6 +48,7 @@ struct mx_build {
     size_t pending_count;
     size_t pending_room;
     struct mcpx_text constants;
+    uint32_t constant_nodes; /* of these values, once they are indexed */
     /* Why a pattern is none; the library lends it when it says why the schema is unusable. */
     struct mcpx_text reason;
 };
@@ -82,14 +84,14 @@ const struct mx_regex *mx_build_regex(struct mx_build *build, uint32_t node);
 bool mx_build_spend(struct mx_build *build, uint64_t work);
 
 /**
- * Makes the program of the schema at a place, and of all schemas in its document, so that a fault
- * is found where nothing refers to it too.
+ * Makes the program of the first document, and of all schemas in it, so that a fault is found where
+ * nothing refers to it too.
  *
  * build   zeroed, with `program` (zeroed) and `library`
  *
  * Returns MCPX_OK, MCPX_EINVALID or MCPX_ENOMEM.
  */
-enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root);
+enum mcpx_err mx_compile(struct mx_build *build);
 
 /** Frees what making a program took, but not the program. */
 void mx_build_fini(struct mx_build *build);

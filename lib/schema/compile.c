@@ -81,9 +81,8 @@ static void make_unit(struct mx_build *build, size_t number)
         mx_keywords_inside(build);
         mx_keywords_logic(build);
     } else {
-        build->unit.never =
-            build->tree->text.text[build->tree->nodes[build->at.node].begin] == 'f';
-        build->unit.types = build->unit.never ? 0 : MX_TYPE_ANY;
+        build->unit.types =
+            *mx_tree_bytes(build->tree, build->at.node).text == 'f' ? 0 : MX_TYPE_ANY;
     }
     if (!place_ops(build) ||
         !mx_make_room(&program->units, number, &build->unit_room, sizeof *program->units)) {
@@ -126,9 +125,8 @@ static void follow(struct mx_build *build, struct names *names, struct mx_pendin
         return;
     }
     pending->target->unit = mx_build_unit_at(build, place);
-    if (pending->target->dynamic && name.text)
+    if (pending->dynamic && name.text)
         pending->name = find_name(build, names, name);
-    pending->target->dynamic = false;
 }
 
 /* Lists who has a name, and asks for the subschemas, as far as resources are known by now. */
@@ -180,8 +178,7 @@ static void settle_dynamic(struct mx_build *build, struct names *names)
         name = &names->list[build->pending[i].name - 1];
         target->choices = name->kept;
         target->count = (uint32_t)name->count;
-        target->dynamic = name->count > 1;
-        build->program->dynamic |= target->dynamic;
+        build->program->dynamic |= name->count > 1;
     }
 }
 
@@ -191,21 +188,16 @@ static void settle_constants(struct mx_build *build)
     struct mx_program *program = build->program;
     struct mx_tree *tree = &program->constants;
     struct mcpx_slice text;
-    size_t index = 0;
     void *cut;
 
-    if (program->value_count == 0)
+    if (build->constant_nodes == 0)
         return;
     mcpx_text_puts(&build->constants, "]");
     text = mx_arena_copy(&program->arena, mcpx_text_view(&build->constants));
-    program->values = (uint32_t *)calloc(program->value_count, sizeof *program->values);
-    if (build->constants.failed || !text.text || !program->values ||
-        mx_tree_read(tree, text, NULL)) {
+    if (build->constants.failed || !text.text || mx_tree_read(tree, text, NULL)) {
         mx_library_starve(build->library);
         return;
     }
-    MX_EACH_ITEM(at, tree, 0)
-        program->values[index++] = at;
     cut = realloc(tree->nodes, tree->count * sizeof *tree->nodes);
     if (cut) {
         tree->nodes = (struct mx_node *)cut;
@@ -232,15 +224,15 @@ static void make_units(struct mx_build *build, struct names *names)
     }
 }
 
-enum mcpx_err mx_compile(struct mx_build *build, struct mx_place root)
+enum mcpx_err mx_compile(struct mx_build *build)
 {
-    const struct mx_document *document = &build->library->documents[root.document];
+    const struct mx_document *document = &build->library->documents[0];
     struct names names = {NULL, 0, 0};
 
-    mx_build_unit_at(build, root);
+    mx_build_unit_at(build, (struct mx_place){0, 0});
     for (uint32_t node = 0; node < document->tree.count && !document->builtin; node++) {
         if (document->resource_of[node] != MX_NONE)
-            mx_build_unit_at(build, (struct mx_place){root.document, node});
+            mx_build_unit_at(build, (struct mx_place){0, node});
     }
     make_units(build, &names);
     if (!build->library->err)

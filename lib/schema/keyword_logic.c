@@ -124,13 +124,6 @@ static void add_logic(struct mx_build *build)
         add_condition(build);
 }
 
-static bool run_ref(struct mx_run *run, const struct mx_op *op, uint32_t node)
-{
-    const struct mx_target *target = (const struct mx_target *)op->data;
-
-    return mx_run_here(run, op->action, target->unit, node);
-}
-
 /* The subschema that a resource has under the name; MX_UNIT_NONE when it has none. */
 static uint32_t choose(const struct mx_target *target, uint32_t resource)
 {
@@ -142,18 +135,19 @@ static uint32_t choose(const struct mx_target *target, uint32_t resource)
     return MX_UNIT_NONE;
 }
 
-static bool run_dynamic(struct mx_run *run, const struct mx_op *op, uint32_t node)
+static bool run_ref(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
     const struct mx_target *target = (const struct mx_target *)op->data;
     uint32_t unit = MX_UNIT_NONE;
 
-    for (uint32_t i = 0; target->dynamic && unit == MX_UNIT_NONE && i < run->scope_count; i++)
+    for (uint32_t i = 0; target->count > 1 && unit == MX_UNIT_NONE && i < run->scope_count;
+         i++)
         unit = choose(target, run->scope[i]);
     return mx_run_here(run, op->action, unit == MX_UNIT_NONE ? target->unit : unit, node);
 }
 
 static const struct mx_action ref_action = {"$ref", run_ref, NULL, ""};
-static const struct mx_action dynamic_action = {"$dynamicRef", run_dynamic, NULL, ""};
+static const struct mx_action dynamic_action = {"$dynamicRef", run_ref, NULL, ""};
 
 static void add_reference(struct mx_build *build, enum mx_keyword key,
                           const struct mx_action *action, bool dynamic)
@@ -166,14 +160,13 @@ static void add_reference(struct mx_build *build, enum mx_keyword key,
     target = (struct mx_target *)mx_build_take(build, sizeof *target);
     if (!target)
         return;
-    target->dynamic = dynamic;
     if (!mx_make_room(&build->pending, build->pending_count, &build->pending_room,
                       sizeof *build->pending)) {
         mx_library_starve(build->library);
         return;
     }
     build->pending[build->pending_count++] =
-        (struct mx_pending){build->at, mx_build_text(build, node), node, target, 0};
+        (struct mx_pending){build->at, mx_build_text(build, node), node, target, dynamic, 0};
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, target});
 }
 
@@ -314,7 +307,6 @@ static void add_unevaluated(struct mx_build *build)
     if (properties != MX_UNIT_NONE)
         mx_build_op(build, MX_CLASS_LAST,
                     (struct mx_op){&properties_action, properties, MCPX_JSON_OBJECT, NULL});
-    build->unit.unevaluated = items != MX_UNIT_NONE || properties != MX_UNIT_NONE;
 }
 
 void mx_keywords_logic(struct mx_build *build)

@@ -21,23 +21,22 @@ enum { FEW = 8, BYTES_PER_STEP = 64 };
 /* Bytes of a message after which values are left out; of a number in it. */
 enum { MESSAGE_MAX = 300, NUMBER_MAX = 40 };
 
-/* `constant` is its number. */
+/* `node` is among the program's constants. */
 struct value {
     uint32_t hash;
-    uint32_t constant;
+    uint32_t node;
 };
 
 struct choice {
     const struct mx_program *program; /* whose constants are meant */
     struct value *values;             /* ascending by hash; `count` of them */
     uint32_t count;
-    uint32_t first; /* number of the first constant, for the message */
+    uint32_t first; /* node of the first one, for the message */
 };
 
 static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
     const struct choice *choice = (const struct choice *)op->data;
-    const struct mx_program *program = run->program;
     const struct mx_node *value = &run->tree->nodes[node];
     size_t low = 0, high = choice->count, row;
     bool by_hash = high > FEW;
@@ -50,8 +49,8 @@ static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node
         MX_SEARCH(low, high, row, choice->values[row].hash < hash);
     }
     for (; low < choice->count && (!by_hash || choice->values[low].hash == hash); low++) {
-        if (mx_tree_same(run->tree, node, &program->constants,
-                         program->values[choice->values[low].constant], &run->steps))
+        if (mx_tree_same(run->tree, node, &run->program->constants, choice->values[low].node,
+                         &run->steps))
             return true;
         if (!mx_run_spend(run, by_hash, node))
             return false;
@@ -62,7 +61,8 @@ static bool run_choice(struct mx_run *run, const struct mx_op *op, uint32_t node
 static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
 {
     const struct choice *choice = (const struct choice *)op->data;
-    const struct mx_program *program = choice->program;
+    const struct mx_tree *constants = &choice->program->constants;
+    uint32_t node = choice->first;
     size_t begin = out->len;
 
     if (choice->count == 0) {
@@ -70,9 +70,8 @@ static void tell_choice(const struct mx_op *op, struct mcpx_text *out)
         return;
     }
     mcpx_text_puts(out, choice->count == 1 ? "must be " : "must be one of ");
-    for (uint32_t i = 0; i < choice->count; i++) {
-        struct mcpx_slice value =
-            mx_tree_bytes(&program->constants, program->values[choice->first + i]);
+    for (uint32_t i = 0; i < choice->count; i++, node = mx_tree_next(constants, node)) {
+        struct mcpx_slice value = mx_tree_bytes(constants, node);
 
         if (i > 0)
             mcpx_text_puts(out, ", ");
@@ -96,11 +95,11 @@ static int compare_values(const void *a, const void *b)
 
 static void add_value(struct mx_build *build, struct choice *choice, uint32_t node)
 {
-    uint32_t constant = (uint32_t)build->program->value_count++;
-
-    mx_format(&build->constants, constant ? ",%s" : "[%s", mx_tree_bytes(build->tree, node));
+    mx_format(&build->constants, build->constants.len > 0 ? ",%s" : "[%s",
+              mx_tree_bytes(build->tree, node));
     choice->values[choice->count++] =
-        (struct value){mx_tree_value_hash(build->tree, node), constant};
+        (struct value){mx_tree_value_hash(build->tree, node), 1 + build->constant_nodes};
+    build->constant_nodes += mx_tree_next(build->tree, node) - node;
 }
 
 /* `list` is an array of values or, for `const`, 0. */
@@ -114,7 +113,7 @@ static void add_choice(struct mx_build *build, const struct mx_action *action, u
     if (!choice)
         return;
     choice->program = build->program;
-    choice->first = (uint32_t)build->program->value_count;
+    choice->first = 1 + build->constant_nodes;
     choice->values = (struct value *)mx_build_take(build, count * sizeof *choice->values);
     if (!choice->values)
         return;

@@ -316,6 +316,7 @@ bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint
     if (!mx_make_room(&library->roots, library->root_count, &library->root_room,
                       sizeof *library->roots))
         return mx_library_starve(library);
-    library->roots[library->root_count++] = (struct mx_root){place, resource};
+    library->documents[place.document].resource_of[place.node] = resource;
+    library->roots[library->root_count++] = place;
     return true;
 }

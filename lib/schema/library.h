@@ -140,8 +140,7 @@ struct mx_place {
 
 /** A document. */
 struct mx_document {
-    struct mcpx_slice text; /* borrowed */
-    struct mx_tree tree;
+    struct mx_tree tree; /* its text is borrowed */
     /* For each node: the resource that it belongs to if it is a schema, else MX_NONE. */
     uint32_t *resource_of;
     /* For each node: room for the number of its subschema, at first MX_NONE. */
@@ -159,15 +158,6 @@ struct mx_resource {
     bool dynamic;              /* an anchor that others of its name may take the place of */
 };
 
-/**
- * Where a schema begins that has to keep the meta-schema of its dialect: a document, a resource in
- * another dialect than what is around it, a value in which no schema was expected.
- */
-struct mx_root {
-    struct mx_place place;
-    uint32_t resource;
-};
-
 /** The documents. Lists grow; places stay what they are. */
 struct mx_library {
     const struct mcpx_schema_options *options; /* the caller's */
@@ -181,7 +171,10 @@ struct mx_library {
     struct mx_resource *resources;
     uint32_t resource_count;
     size_t resource_room;
-    struct mx_root *roots;
+    /* Where a schema begins that has to keep the meta-schema of its dialect: a document, a
+     * resource in another dialect than what is around it, a value in which no schema was
+     * expected. */
+    struct mx_place *roots;
     uint32_t root_count;
     size_t root_room;
     size_t count;  /* schemas met */
@@ -238,19 +231,11 @@ uint32_t mx_library_find(const struct mx_library *library, uint32_t of,
 bool mx_library_add_resource(struct mx_library *library, struct mx_resource resource,
                              uint32_t value);
 
-/** Adds a root. Returns false on failure, which is noted. */
+/** Adds a root that belongs to a resource. Returns false on failure, which is noted. */
 bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint32_t resource);
 
-/**
- * Adds a document and what is in it.
- *
- * uri   where it comes from
- * out   filled with the place of its root
- *
- * Returns false on failure, which is noted.
- */
-bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text,
-                    struct mx_place *out);
+/** Adds a document, which comes from `uri`, and what is in it. Returns false on failure: noted. */
+bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text);
 
 /**
  * Follows a reference that stands at a place, perhaps to a document that has to be asked for.

@@ -72,9 +72,7 @@ struct mx_unit {
     uint32_t resource; /* schema resource that it belongs to */
     /* Behind the last check of each class, counted from `begin`. */
     uint8_t end[MX_CLASS_COUNT];
-    uint8_t types;    /* of the values that it takes; others are refused */
-    bool never;       /* the schema `false` */
-    bool unevaluated; /* some of its checks ask what others have looked at */
+    uint8_t types; /* of the values that it takes; others are refused */
 };
 
 /** Subschemas that a name may dynamically lead to: one for each resource that has it. */
@@ -87,9 +85,8 @@ struct mx_dynamic {
 struct mx_target {
     uint32_t unit; /* the subschema; that of a dynamic one if nobody on the way has the name */
     uint32_t count;
-    /* Of a dynamic one, for each resource that has the name; `count` of them. */
+    /* Where it is dynamic, for each resource that has the name; `count` of them. */
     const struct mx_dynamic *choices;
-    bool dynamic; /* it is `$dynamicRef`; once it is resolved: and leads to a dynamic anchor */
 };
 
 /** A program. */
@@ -99,9 +96,7 @@ struct mx_program {
     size_t unit_count;
     struct mx_op *ops;
     size_t op_count;
-    struct mx_tree constants; /* values of `enum` and `const`: an array */
-    uint32_t *values;         /* node of each in `constants` */
-    size_t value_count;
+    struct mx_tree constants;  /* values of `enum` and `const`: an array */
     struct mx_regex **regexes; /* all patterns, to be freed with it */
     size_t regex_count;
     struct mx_regex_sums regex_sums;

@@ -224,7 +224,6 @@ static bool read_document(struct mx_library *library, struct mcpx_slice text)
         return mx_library_starve(library);
     document = &library->documents[library->document_count++];
     memset(document, 0, sizeof *document);
-    document->text = text;
     err = mx_tree_read(&document->tree, text, NULL);
     if (err == MCPX_ENOMEM)
         return mx_library_starve(library);
@@ -237,8 +236,7 @@ static bool read_document(struct mx_library *library, struct mcpx_slice text)
     return (document->resource_of && document->unit_of) || mx_library_starve(library);
 }
 
-bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text,
-                    struct mx_place *out)
+bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text)
 {
     struct mx_walk walk = {library, library->document_count, library->resource_count, 0};
     struct mx_resource root = {.name = mx_arena_copy(&library->arena, uri),
@@ -261,8 +259,6 @@ bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mc
     if (!mx_library_add_resource(library, root, 0) ||
         !mx_library_add_root(library, root.place, walk.resource))
         return false;
-    *out = root.place;
-    library->documents[walk.document].resource_of[0] = walk.resource;
     return walk_schema(walk, 0);
 }
 
@@ -271,7 +267,6 @@ static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri
 {
     const struct mx_builtin *builtin;
     struct mcpx_slice text;
-    struct mx_place place;
     uint32_t found = mx_library_find(library, MX_NONE, uri);
 
     if (found != MX_NONE)
@@ -282,9 +277,8 @@ static uint32_t fetch_resource(struct mx_library *library, struct mcpx_slice uri
     else if (!library->options->find ||
              !library->options->find(library->options->context, uri, &text))
         return MX_NONE;
-    if (!mx_library_add(library, uri, text, &place))
-        return MX_NONE;
-    return mx_library_find(library, MX_NONE, uri);
+    return mx_library_add(library, uri, text) ? mx_library_find(library, MX_NONE, uri)
+                                              : MX_NONE;
 }
 
 /* Follows a JSON Pointer in a resource; on the way it may enter others. */

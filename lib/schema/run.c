@@ -146,7 +146,7 @@ static bool refuse_type(struct mx_run *run, const struct mx_unit *unit)
 {
     struct mx_action never = {run->lead ? run->lead->name : "false", NULL, NULL,
                               "is not allowed"};
-    struct mx_op op = {unit->never ? &never : &type_action, unit->types, 0, NULL};
+    struct mx_op op = {unit->types ? &type_action : &never, unit->types, 0, NULL};
 
     return mx_run_fail(run, &op);
 }
@@ -257,7 +257,9 @@ static bool enter(struct mx_run *run, const struct mx_unit *unit, uint32_t node)
         (scope_count == 0 || run->scope[scope_count - 1] != unit->resource))
         run->scope[run->scope_count++] = unit->resource;
     run->depth++;
-    fits = unit->unevaluated ? run_seeing(run, unit, node) : run_classes(run, unit, node);
+    /* Its last checks ask what the others have looked at. */
+    fits = unit->end[MX_CLASS_LAST] > unit->end[MX_CLASS_ALL] ? run_seeing(run, unit, node)
+                                                              : run_classes(run, unit, node);
     run->depth--;
     run->scope_count = scope_count;
     return fits;

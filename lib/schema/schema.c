@@ -30,7 +30,6 @@ struct making {
     struct mcpx_schema_report *report;
     struct mx_library library;
     struct mx_build build;
-    struct mx_place root;
     uint32_t checked; /* roots that keep their meta-schema */
     unsigned depth;   /* meta-schemas around it */
 };
@@ -46,7 +45,6 @@ static void program_fini(struct mx_program *program)
     free(program->regexes);
     free(program->units);
     free(program->ops);
-    free(program->values);
     mx_tree_fini(&program->constants);
     mx_arena_fini(&program->arena);
 }
@@ -57,7 +55,6 @@ static size_t program_bytes(const struct mx_program *program)
     return program->arena.bytes + program->unit_count * sizeof *program->units +
            program->op_count * sizeof *program->ops +
            program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
-           program->value_count * sizeof *program->values +
            program->constants.room * sizeof *program->constants.nodes;
 }
 
@@ -91,7 +88,7 @@ static void add_path(const struct making *making, struct mx_place place, struct 
 {
     const struct mx_library *library = &making->library;
 
-    if (place.document != making->root.document || making->depth > 0) {
+    if (place.document > 0 || making->depth > 0) {
         mcpx_text_slice(out, library->documents[place.document].uri);
         mcpx_text_puts(out, "#");
     }
@@ -139,7 +136,8 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
         return MCPX_OK;
     }
     if (meta.depth > METAS_MAX)
-        return refuse(making, making->root, "$schema", "must not be a circle of meta-schemas");
+        return refuse(making, (struct mx_place){0, 0}, "$schema",
+                      "must not be a circle of meta-schemas");
     err = make(&meta, dialect->uri, dialect->text, own);
     if (err == MCPX_OK)
         *program = &(*own)->program;
@@ -147,44 +145,42 @@ static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *d
 }
 
 /* Places within a root that other roots are; `list` has room for all. */
-static size_t list_skipped(const struct mx_library *library, const struct mx_root *root,
+static size_t list_skipped(const struct mx_library *library, struct mx_place root,
                            uint32_t *list)
 {
-    const struct mx_tree *tree = &library->documents[root->place.document].tree;
-    uint32_t end = mx_tree_end(tree, root->place.node);
+    uint32_t end = mx_tree_end(&library->documents[root.document].tree, root.node);
     size_t count = 0;
 
     for (uint32_t i = 0; i < library->root_count; i++) {
-        struct mx_place other = library->roots[i].place;
+        struct mx_place other = library->roots[i];
 
-        if (other.document == root->place.document && other.node > root->place.node &&
-            other.node < end)
+        if (other.document == root.document && other.node > root.node && other.node < end)
             list[count++] = other.node;
     }
     return count;
 }
 
 /* Lets a root be judged by its meta-schema. */
-static enum mcpx_err check_root(struct making *making, const struct mx_root *root)
+static enum mcpx_err check_root(struct making *making, struct mx_place root)
 {
     const struct mx_library *library = &making->library;
+    const struct mx_document *document = &library->documents[root.document];
     const struct mx_program *program = NULL;
     struct mcpx_schema *own = NULL;
     mx_scoped_text base = {0};
-    struct mx_subject subject = {
-        &library->documents[root->place.document].tree, root->place.node, {NULL, 0}, NULL, 0};
+    struct mx_subject subject = {.tree = &document->tree, .node = root.node};
     uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
     enum mcpx_err err = skip ? MCPX_OK : MCPX_ENOMEM;
 
-    if (!err && !mx_library_spend(&making->library, root->place,
-                                  library->root_count + root->place.node))
+    if (!err && !mx_library_spend(&making->library, root, library->root_count + root.node))
         err = refuse_noted(making);
     if (!err)
-        err = find_meta(making, &library->resources[root->resource].dialect, &own, &program);
+        err = find_meta(making, &library->resources[document->resource_of[root.node]].dialect,
+                        &own, &program);
     if (!err && program) {
         subject.skip = skip;
         subject.skip_count = list_skipped(library, root, skip);
-        add_path(making, root->place, &base);
+        add_path(making, root, &base);
         subject.base = mcpx_text_view(&base);
         err = base.failed ? MCPX_ENOMEM : mx_evaluate(program, &subject, making->report);
     }
@@ -199,10 +195,10 @@ static enum mcpx_err check_roots(struct making *making)
     enum mcpx_err err = MCPX_OK;
 
     for (; !err && making->checked < making->library.root_count; making->checked++) {
-        struct mx_root root = making->library.roots[making->checked];
+        struct mx_place root = making->library.roots[making->checked];
 
-        if (!making->library.documents[root.place.document].builtin)
-            err = check_root(making, &root);
+        if (!making->library.documents[root.document].builtin)
+            err = check_root(making, root);
     }
     return err;
 }
@@ -212,7 +208,7 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
 {
     enum mcpx_err err, compiled;
 
-    if (!mx_library_add(&making->library, uri, text, &making->root)) {
+    if (!mx_library_add(&making->library, uri, text)) {
         err = making->depth == 0 && text.len <= MCPX_SCHEMA_BYTES_MAX
                   ? mx_report_unreadable(making->report, text, false)
                   : MCPX_OK;
@@ -221,7 +217,7 @@ static enum mcpx_err fill(struct making *making, struct mcpx_slice uri, struct m
     err = check_roots(making);
     if (err)
         return err;
-    compiled = mx_compile(&making->build, making->root);
+    compiled = mx_compile(&making->build);
     if (compiled == MCPX_ENOMEM)
         return compiled;
     err = check_roots(making); /* what references led to */
