@@ -89,15 +89,6 @@ static bool reports_error(struct mcpx_slice envelope, enum mcpx_form form)
     return mcpx_json_type(mcpx_json_get(envelope, "error")) != MCPX_JSON_NULL;
 }
 
-/* What came. */
-struct arrival {
-    /* What the tool returned; absent: nothing, or what cannot be taken. */
-    struct mcpx_slice value;
-    struct mcpx_slice said; /* the first text block, a JSON string; absent: there is none */
-    enum mcpx_form ready;   /* the envelope that it is already */
-    bool is_failure;        /* the server says that it failed */
-};
-
 /* Tells of what a judge has found; its report is needed for something else. */
 static void note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err,
                         struct mcpx_wrapped *outcome)
@@ -122,23 +113,23 @@ static void note_breach(struct mcpx_wrapper *wrapper, enum mcpx_err err,
         (struct mcpx_slice){breach->text + first->path.len, first->message.len};
 }
 
-static void judge(struct mcpx_wrapper *wrapper, const struct arrival *arrival, bool is_read,
+static void judge(struct mcpx_wrapper *wrapper, const struct mx_answer *answer, bool is_read,
                   struct mcpx_wrapped *outcome)
 {
     struct mcpx_schema_report *report = &wrapper->report;
     enum mcpx_err err = MCPX_OK;
     struct mcpx_slice value;
 
-    if (arrival->ready != MCPX_FORM_AS_IS)
+    if (answer->ready != MCPX_FORM_AS_IS)
         err = mcpx_contracts_validate(wrapper->contracts,
-                                      arrival->ready == MCPX_FORM_ENVELOPE
+                                      answer->ready == MCPX_FORM_ENVELOPE
                                           ? MCPX_CONTRACT_ENVELOPE
                                           : MCPX_CONTRACT_RESPONSE,
-                                      arrival->value, report);
-    else if (mcpx_json_check(arrival->value, VALUE_DEPTH, &value, NULL) != MCPX_OK)
+                                      answer->value, report);
+    else if (mcpx_json_check(answer->value, VALUE_DEPTH, &value, NULL) != MCPX_OK)
         err = mx_report_error(report, mx_error("", "json", "must be nested at most 511 deep"));
     else if (!is_read)
-        err = mx_report_unreadable(report, arrival->value, false);
+        err = mx_report_unreadable(report, answer->value, false);
     note_breach(wrapper, err, outcome);
 }
 
@@ -252,27 +243,25 @@ bool mx_result_read(struct mcpx_slice result, struct mx_decisive members[MX_RESU
 }
 
 /* What the members of a result hold. */
-static struct arrival arrival_of(struct mcpx_wrapper *wrapper,
-                                 const struct mx_decisive members[MX_RESULT_MEMBERS])
+static struct mx_answer read_answer(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
+                                    const struct mx_decisive members[MX_RESULT_MEMBERS])
 {
-    struct mcpx_slice content = members[MX_RESULT_CONTENT].value;
-    struct arrival arrival = {.value = members[MX_RESULT_VALUE].value};
+    struct mx_answer answer = {.call = call, .value = members[MX_RESULT_VALUE].value};
     size_t blocks;
 
-    arrival.said = first_text(content, &blocks);
-    arrival.is_failure = is_bool(members[MX_RESULT_IS_ERROR].value, 't');
+    answer.said = first_text(members[MX_RESULT_CONTENT].value, &blocks);
     mcpx_text_reset(&wrapper->plain);
-    if (arrival.value.text) {
-        arrival.ready = form_of(arrival.value);
-    } else if (arrival.said.text && blocks == 1) {
-        arrival.value = arrival.said;
-        mcpx_json_add_unescaped(&wrapper->plain, arrival.said);
-        arrival.ready = form_of_text(mcpx_text_view(&wrapper->plain), &arrival.value);
+    if (answer.value.text) {
+        answer.ready = form_of(answer.value);
+    } else if (answer.said.text && blocks == 1) {
+        answer.value = answer.said;
+        mcpx_json_add_unescaped(&wrapper->plain, answer.said);
+        answer.ready = form_of_text(mcpx_text_view(&wrapper->plain), &answer.value);
     } else {
-        arrival.value = content;
+        answer.value = members[MX_RESULT_CONTENT].value;
     }
     wrapper->failed = wrapper->plain.failed;
-    return arrival;
+    return answer;
 }
 
 /* Takes back what was appended, unless all went well. */
@@ -288,24 +277,22 @@ static enum mcpx_err finish(const struct mcpx_wrapper *wrapper, struct mcpx_text
     return failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
-/* Wraps an answer that is there and may be taken. */
-static void wrap_arrival(struct mcpx_wrapper *wrapper, const struct mcpx_wrap *call,
-                         const struct arrival *arrival, struct mcpx_wrapped *outcome)
+/* Wraps an answer that is there and may be taken. `is_failure`: the server says that it is one. */
+static void wrap_answer(struct mcpx_wrapper *wrapper, struct mx_answer *answer,
+                        bool is_failure, struct mcpx_wrapped *outcome)
 {
-    bool is_refused = call->form == MCPX_FORM_RESPONSE &&
-                      is_bool(mcpx_json_get(arrival->value, "success"), 'f');
-    struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED};
-    struct mx_answer answer = {.call = call, .value = arrival->value, .said = arrival->said};
+    static const struct mcpx_failure failure = {.cause = MCPX_CAUSE_FAILED};
+    bool is_refused = answer->call->form == MCPX_FORM_RESPONSE &&
+                      is_bool(mcpx_json_get(answer->value, "success"), 'f');
 
-    if (arrival->is_failure || is_refused)
-        answer.failure = &failure;
-    if (arrival->ready == MCPX_FORM_AS_IS) {
-        compose(wrapper, &answer, outcome);
+    if (answer->ready == MCPX_FORM_AS_IS) {
+        answer->failure = is_failure || is_refused ? &failure : NULL;
+        compose(wrapper, answer, outcome);
         return;
     }
     mcpx_text_reset(&wrapper->envelope);
-    mcpx_text_slice(&wrapper->envelope, arrival->value);
-    outcome->is_error = arrival->is_failure || reports_error(arrival->value, arrival->ready);
+    mcpx_text_slice(&wrapper->envelope, answer->value);
+    outcome->is_error = is_failure || reports_error(answer->value, answer->ready);
 }
 
 static bool is_named(const struct mcpx_wrap *call)
@@ -320,25 +307,25 @@ enum mcpx_err mcpx_wrap_result(struct mcpx_wrapper *wrapper, const struct mcpx_w
     struct mx_decisive members[MX_RESULT_MEMBERS];
     struct mcpx_schema_error error;
     bool is_clear = mx_result_read(result, members, &error);
-    struct arrival arrival = arrival_of(wrapper, members);
+    bool is_failure = is_bool(members[MX_RESULT_IS_ERROR].value, 't');
+    struct mx_answer answer = read_answer(wrapper, call, members);
     size_t before = out->len;
 
-    *outcome =
-        (struct mcpx_wrapped){.cause = MCPX_CAUSE_FAILED, .is_error = arrival.is_failure};
+    *outcome = (struct mcpx_wrapped){.cause = MCPX_CAUSE_FAILED, .is_error = is_failure};
     if (!is_named(call))
         return MCPX_EINVALID;
     if (call->form != MCPX_FORM_AS_IS && !is_clear)
         note_breach(wrapper, mx_report_error(&wrapper->report, error), outcome);
-    else if (call->form != MCPX_FORM_AS_IS && arrival.value.text)
-        judge(wrapper, &arrival, call->is_read, outcome);
-    outcome->is_unready = !arrival.value.text && !outcome->is_broken;
+    else if (call->form != MCPX_FORM_AS_IS && answer.value.text)
+        judge(wrapper, &answer, call->is_read, outcome);
+    outcome->is_unready = !answer.value.text && !outcome->is_broken;
     if (outcome->is_broken && call->enforce) {
         compose_breach(wrapper, call, outcome);
         add_result(out, &wrapper->envelope);
-    } else if (call->form == MCPX_FORM_AS_IS || !arrival.value.text) {
+    } else if (call->form == MCPX_FORM_AS_IS || !answer.value.text) {
         mcpx_text_slice(out, result);
     } else {
-        wrap_arrival(wrapper, call, &arrival, outcome);
+        wrap_answer(wrapper, &answer, is_failure, outcome);
         add_replaced(out, result, &wrapper->envelope, outcome->is_error);
     }
     return finish(wrapper, out, before);
@@ -361,27 +348,26 @@ enum mcpx_err mcpx_wrap_failure(struct mcpx_wrapper *wrapper, const struct mcpx_
 }
 
 /* What a program has returned. */
-static enum mcpx_err arrival_of_output(struct mcpx_wrapper *wrapper,
-                                       const struct mcpx_output *output,
-                                       struct arrival *arrival)
+static enum mcpx_err read_output(struct mcpx_wrapper *wrapper,
+                                 const struct mcpx_output *output, struct mx_answer *answer)
 {
     enum mcpx_err err;
 
     wrapper->failed = false;
     mcpx_text_reset(&wrapper->plain);
     if (output->json.text) {
-        err = mcpx_json_check(output->json, 0, &arrival->value, NULL);
-        arrival->ready = err ? MCPX_FORM_AS_IS : form_of(arrival->value);
+        err = mcpx_json_check(output->json, 0, &answer->value, NULL);
+        answer->ready = err ? MCPX_FORM_AS_IS : form_of(answer->value);
         return err;
     }
     if (!output->text.text)
         return MCPX_OK;
     if (!mx_utf8_is_valid(output->text, NULL))
         return MCPX_EUTF8;
-    arrival->ready = form_of_text(output->text, &arrival->value);
-    if (arrival->ready == MCPX_FORM_AS_IS) {
+    answer->ready = form_of_text(output->text, &answer->value);
+    if (answer->ready == MCPX_FORM_AS_IS) {
         mcpx_json_add_string(&wrapper->plain, output->text);
-        arrival->value = mcpx_text_view(&wrapper->plain);
+        answer->value = mcpx_text_view(&wrapper->plain);
     }
     return wrapper->plain.failed ? MCPX_ENOMEM : MCPX_OK;
 }
@@ -390,7 +376,6 @@ enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper, const struct mcpx_w
                                const struct mcpx_output *output, struct mcpx_text *out,
                                struct mcpx_wrapped *outcome)
 {
-    struct arrival arrival = {.ready = MCPX_FORM_AS_IS};
     struct mx_answer answer = {.call = call, .failure = output->failure};
     size_t before = out->len;
     enum mcpx_err err;
@@ -401,16 +386,15 @@ enum mcpx_err mcpx_wrap_output(struct mcpx_wrapper *wrapper, const struct mcpx_w
         !mcpx_cause_in_envelope(outcome->cause) ||
         (!output->failure && !output->json.text && !output->text.text))
         return MCPX_EINVALID;
-    err = arrival_of_output(wrapper, output, &arrival);
+    err = read_output(wrapper, output, &answer);
     if (err)
         return err;
-    answer.value = arrival.value;
-    if (arrival.value.text)
-        judge(wrapper, &arrival, false, outcome);
+    if (answer.value.text)
+        judge(wrapper, &answer, false, outcome);
     if (outcome->is_broken && call->enforce)
         compose_breach(wrapper, call, outcome);
-    else if (arrival.ready != MCPX_FORM_AS_IS || !output->failure)
-        wrap_arrival(wrapper, call, &arrival, outcome);
+    else if (answer.ready != MCPX_FORM_AS_IS || !output->failure)
+        wrap_answer(wrapper, &answer, false, outcome);
     else
         compose(wrapper, &answer, outcome);
     mx_format(out, "%s", &wrapper->envelope);

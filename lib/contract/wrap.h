@@ -19,6 +19,7 @@ struct mx_answer {
     /* The server's first text block, a JSON string; absent: it has none. */
     struct mcpx_slice said;
     const struct mcpx_failure *failure; /* NULL: the call has succeeded */
+    enum mcpx_form ready;               /* the envelope that the value is already */
 };
 
 /** The memory of a wrapper. What is composed in it fails together with it. */
