@@ -365,7 +365,7 @@ bool mcpx_terms_log(const struct mcpx_terms *terms, const char **dir, size_t *ke
 
 void mcpx_terms_limit(const struct mcpx_terms *terms, struct mcpx_shelf *shelf)
 {
-    mx_shelf_share(shelf)->held.cap = terms->schema_max;
+    shelf->held.cap = terms->schema_max;
 }
 
 bool mcpx_terms_has_handshake(const struct mcpx_terms *terms)

@@ -41,7 +41,6 @@ struct tool {
 
 struct mcpx_tools {
     struct mcpx_shelf *shelf;
-    struct mx_tools_share *share;
     struct mcpx_tools *next;
     struct mcpx_text owner;
     struct mx_map by_name;
@@ -67,9 +66,8 @@ struct mcpx_tools *mcpx_tools_new(struct mcpx_shelf *shelf, struct mcpx_slice pa
         return NULL;
     }
     tools->shelf = shelf;
-    tools->share = mx_shelf_share(shelf);
-    tools->next = tools->share->first;
-    tools->share->first = tools;
+    tools->next = shelf->tools;
+    shelf->tools = tools;
     return tools;
 }
 
@@ -78,19 +76,18 @@ static void drop(struct mcpx_tools *tools, struct side *side)
 {
     if (!side->schema)
         return;
-    mx_holders_remove(&tools->share->held, mcpx_text_view(&tools->owner), side->schema->bytes);
+    mx_holders_remove(&tools->shelf->held, mcpx_text_view(&tools->owner), side->schema->bytes);
     mcpx_schema_unref(side->schema);
     side->schema = NULL;
 }
 
 static void tool_free(struct mcpx_tools *tools, struct tool *tool)
 {
-    for (size_t i = 0; tool && i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         drop(tools, &tool->sides[i]);
         mcpx_text_fini(&tool->sides[i].refusal.text);
     }
-    if (tool)
-        mcpx_text_fini(&tool->text);
+    mcpx_text_fini(&tool->text);
     free(tool);
 }
 
@@ -102,7 +99,7 @@ void mcpx_tools_free(struct mcpx_tools *tools)
         return;
     for (size_t i = 0; i < tools->count; i++)
         tool_free(tools, tools->list[i]);
-    for (link = &tools->share->first; *link != tools;)
+    for (link = &tools->shelf->tools; *link != tools;)
         link = &(*link)->next;
     *link = tools->next;
     mx_map_fini(&tools->by_name);
@@ -138,43 +135,29 @@ const unsigned char *mx_tools_digest(const struct mcpx_tools *tools)
     return tools->digest;
 }
 
-/* A tool of an entry, which the tree is; NULL when memory runs out. */
-static struct tool *tool_new(const struct mx_tree *tree, uint32_t name)
+/* Adds the tool of an entry, which the tree is; the first one of a name counts. Returns false when
+ * memory runs out. */
+static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t name)
 {
     struct tool *tool = (struct tool *)calloc(1, sizeof *tool);
+    bool failed;
 
     if (!tool)
-        return NULL;
+        return false;
     mx_tree_unescape(tree, name, &tool->text);
     tool->name.len = tool->text.len;
     mcpx_text_slice(&tool->text, mx_tree_bytes(tree, 0));
     tool->name.text = tool->text.text;
-    for (size_t side = 0; side < 2; side++) {
-        tool->sides[side].pointer = pointers[side];
-        tool->sides[side].declared =
-            mx_tree_member(tree, 0, mcpx_slice_of(pointers[side] + 1)) != 0;
+    for (size_t i = 0; i < 2; i++) {
+        tool->sides[i].pointer = pointers[i];
+        tool->sides[i].declared = mx_tree_member(tree, 0, mcpx_slice_of(pointers[i] + 1)) != 0;
     }
-    if (tool->text.failed) {
-        mcpx_text_fini(&tool->text);
-        free(tool);
-        return NULL;
-    }
-    return tool;
-}
-
-static bool add(struct mcpx_tools *tools, const struct mx_tree *tree, uint32_t name)
-{
-    struct tool *tool;
-
-    if (!mx_make_room(&tools->list, tools->count, &tools->room, sizeof tool) ||
-        !mx_map_reserve(&tools->by_name))
-        return false;
-    tool = tool_new(tree, name);
-    if (!tool)
-        return false;
-    if (find(tools, tool->name)) {
+    failed = tool->text.failed ||
+             !mx_make_room(&tools->list, tools->count, &tools->room, sizeof tool) ||
+             !mx_map_reserve(&tools->by_name);
+    if (failed || find(tools, tool->name)) {
         tool_free(tools, tool);
-        return true;
+        return !failed;
     }
     tools->list[tools->count++] = tool;
     mx_map_put(&tools->by_name, mx_map_hash(tools->key, tool->name), (uintptr_t)tool);
@@ -274,13 +257,13 @@ enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
 /* Takes the compiled schema that was not used for longest from whoever holds most; not those of
  * tools that declare none, which are small and lent for longer. Returns false when there is none.
  */
-static bool give_way(struct mx_tools_share *share)
+static bool give_way(struct mcpx_shelf *shelf)
 {
-    struct mcpx_slice largest = mx_holders_largest(&share->held);
+    struct mcpx_slice largest = mx_holders_largest(&shelf->held);
     struct mcpx_tools *of = NULL;
     struct side *oldest = NULL;
 
-    for (struct mcpx_tools *tools = share->first; tools; tools = tools->next) {
+    for (struct mcpx_tools *tools = shelf->tools; tools; tools = tools->next) {
         size_t count =
             mcpx_slice_equal(mcpx_text_view(&tools->owner), largest) ? 2 * tools->count : 0;
 
@@ -302,11 +285,11 @@ static bool give_way(struct mx_tools_share *share)
 static enum mcpx_err keep(struct mcpx_tools *tools, struct side *side,
                           struct mcpx_schema *schema)
 {
-    struct mx_holders *held = &tools->share->held;
+    struct mx_holders *held = &tools->shelf->held;
     struct mcpx_slice owner = mcpx_text_view(&tools->owner);
     enum mx_sharing sharing = mx_holders_ask(held, owner, schema->bytes);
 
-    while (sharing == MX_SHARING_OVER_TOTAL && give_way(tools->share))
+    while (sharing == MX_SHARING_OVER_TOTAL && give_way(tools->shelf))
         sharing = mx_holders_ask(held, owner, schema->bytes);
     if (sharing == MX_SHARING_FITS && mx_holders_add(held, owner, schema->bytes)) {
         side->schema = schema;
@@ -333,7 +316,7 @@ static enum mcpx_err refuse_bytes(const struct mcpx_tools *tools, struct side *s
     mx_scoped_text message =
         mx_formatted("must not take, compiled, more than what its participant has left of "
                      "limits.schema_bytes (%s)",
-                     tools->share->held.cap);
+                     tools->shelf->held.cap);
 
     return refuse(side, &(struct mcpx_schema_error){MCPX_SLICE(""), MCPX_SLICE("bounds"),
                                                     mcpx_text_view(&message)});
@@ -412,7 +395,7 @@ enum mcpx_err mcpx_tools_schema(struct mcpx_tools *tools, struct mcpx_slice name
             report ? mx_report_error(report, mx_finding_view(&side->refusal)) : MCPX_EINVALID;
     if (err)
         return err;
-    side->used = ++tools->share->uses;
+    side->used = ++tools->shelf->uses;
     *out = (struct mcpx_tool_schema){side->schema, side->declared};
     return MCPX_OK;
 }

@@ -111,15 +111,21 @@ struct mcpx_schema {
     char fingerprint[MCPX_SHA256_LEN + 1];
 };
 
-/** What all tools of a shelf hold. */
-struct mx_tools_share {
-    struct mx_holders held;   /* bytes of compiled schemas, by participant */
-    struct mcpx_tools *first; /* all sets of tools, the newest first */
-    uint64_t uses;            /* schemas asked for so far */
-};
+enum { MX_DIALECTS = MCPX_DIALECT_DRAFT_07 + 1 };
 
-/** Lent for as long as the shelf lives. */
-struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf);
+/** A shelf. */
+struct mcpx_shelf {
+    struct mcpx_schema *metas[MX_DIALECTS]; /* compiled meta-schemas */
+    struct mcpx_schema **schemas;           /* the one asked for last comes last */
+    size_t count;
+    size_t room;
+    size_t bytes;
+    /* What all tools hold of them: bytes by participant, all sets of tools, the newest first, and
+     * how often schemas were asked for. */
+    struct mx_holders held;
+    struct mcpx_tools *tools;
+    uint64_t uses;
+};
 
 /** Part of an indexed text that is to be judged. */
 struct mx_subject {

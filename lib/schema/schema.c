@@ -18,8 +18,6 @@
 
 #include <stdlib.h>
 
-enum { DIALECTS = MCPX_DIALECT_DRAFT_07 + 1 };
-
 /* Meta-schemas of meta-schemas: more are taken for a circle. */
 enum { METAS_MAX = 4 };
 
@@ -255,16 +253,6 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
 /* Bytes of compiled schemas: on the shelf, and held by all tools. */
 enum { SHELF_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* The one asked for last comes last. */
-struct mcpx_shelf {
-    struct mcpx_schema *metas[DIALECTS]; /* compiled meta-schemas */
-    struct mcpx_schema **schemas;
-    size_t count;
-    size_t room;
-    size_t bytes;
-    struct mx_tools_share share;
-};
-
 struct mcpx_shelf *mcpx_shelf_new(void)
 {
     MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {0};
@@ -273,9 +261,9 @@ struct mcpx_shelf *mcpx_shelf_new(void)
 
     if (!shelf)
         return NULL;
-    shelf->share.held = (struct mx_holders){
+    shelf->held = (struct mx_holders){
         .key = {{1, 2}}, .cap = MCPX_SCHEMA_SHARE, .total = SHELF_BYTES_MAX};
-    for (int i = 0; i < DIALECTS && !err; i++) {
+    for (int i = 0; i < MX_DIALECTS && !err; i++) {
         const struct mx_builtin *meta = mx_builtin_meta((enum mcpx_dialect)i);
         struct mcpx_schema_options options = {.uri = meta->uri};
         struct making making = {shelf->metas, &options, &report, .depth = 0};
@@ -294,16 +282,11 @@ void mcpx_shelf_free(struct mcpx_shelf *shelf)
         return;
     for (size_t i = 0; i < shelf->count; i++)
         mcpx_schema_unref(shelf->schemas[i]);
-    for (int i = 0; i < DIALECTS; i++)
+    for (int i = 0; i < MX_DIALECTS; i++)
         mcpx_schema_unref(shelf->metas[i]);
-    mx_holders_fini(&shelf->share.held);
+    mx_holders_fini(&shelf->held);
     free(shelf->schemas);
     free(shelf);
-}
-
-struct mx_tools_share *mx_shelf_share(struct mcpx_shelf *shelf)
-{
-    return &shelf->share;
 }
 
 size_t mcpx_shelf_count(const struct mcpx_shelf *shelf)

@@ -176,7 +176,7 @@ Test(tools, whose_schemas_cannot_be_used_are_named_once)
         mcpx_tools_doubts_add(&out, tools);
         cr_expect_str_eq(out.text, said);
     }
-    cr_expect_eq(mx_shelf_share(shelf)->held.held, 0, "nobody has called one");
+    cr_expect_eq(shelf->held.held, 0, "nobody has called one");
     schema_of(tools, "search", MCPX_TOOL_OUTPUT);
     cr_expect_eq(mcpx_tools_schema(tools, MCPX_SLICE("twice"), MCPX_TOOL_INPUT, NULL, &schema),
                  MCPX_EINVALID);
@@ -241,7 +241,7 @@ static int count_usable(struct mcpx_tools *of)
 
 Test(tools, of_one_participant_have_a_share_and_who_holds_most_gives_way)
 {
-    struct mx_holders *held = &mx_shelf_share(shelf)->held;
+    struct mx_holders *held = &shelf->held;
     struct mcpx_tools *first = ten_of("greedy"), *second = ten_of("greedy"),
                       *other = ten_of("other"), *third = ten_of("third");
     uint64_t of_small, one;
