@@ -212,7 +212,8 @@ static void read_tools(struct reading *r, struct mcpx_slice tools)
 
 static void read_context(struct reading *r, struct mcpx_slice context)
 {
-    static const char *const policies[] = {"", "require", "default"};
+    static const char *const policies[] = {
+        [MX_CONTEXT_REQUIRE] = "require", [MX_CONTEXT_DEFAULT] = "default"};
     struct mx_context_terms *out = &r->terms->context;
     bool in_arguments;
 

@@ -257,9 +257,8 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
 void mx_uri_resolve(struct mcpx_slice base, struct mcpx_slice reference,
                     struct mcpx_text *out);
 
-/** Cuts a URI at its "#". The fragment is absent when there is none. Both are parts of `uri`. */
-void mx_uri_split(struct mcpx_slice uri, struct mcpx_slice *document,
-                  struct mcpx_slice *fragment);
+/** Cuts the fragment, and the "#" before it, off a URI. Gives it; absent: there is none. */
+struct mcpx_slice mx_uri_cut(struct mcpx_slice *uri);
 
 /** Appends a text with its percent escapes undone. What is no escape stays. */
 void mx_uri_decode(struct mcpx_slice text, struct mcpx_text *out);

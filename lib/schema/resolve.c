@@ -83,14 +83,13 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
     struct mx_resource around = library->resources[walk->resource];
     struct mx_resource own = {
         .place = {walk->document, node}, .dialect = around.dialect, .of = MX_NONE};
-    struct mcpx_slice fragment;
     mx_scoped_text uri = {0};
-    bool added;
 
     mx_uri_resolve(around.name, id, &uri);
     if (uri.failed)
         return mx_library_starve(library);
-    mx_uri_split(mcpx_text_view(&uri), &own.name, &fragment);
+    own.name = mcpx_text_view(&uri);
+    mx_uri_cut(&own.name);
     mx_library_spend(library, own.place, uri.len);
     if (around.place.node == node && mcpx_slice_equal(around.name, own.name))
         return true;
@@ -99,14 +98,12 @@ static bool enter_resource(struct mx_walk *walk, uint32_t node, struct mcpx_slic
     own.name = mx_arena_copy(&library->arena, own.name);
     if (!own.name.text)
         return mx_library_starve(library);
-    added = (around.place.node == node || walk_dialect(walk, node, &own.dialect)) &&
-            mx_library_add_resource(library, own, node);
-    if (!added)
+    if ((around.place.node != node && !walk_dialect(walk, node, &own.dialect)) ||
+        !mx_library_add_resource(library, own, node))
         return false;
-    if (!mcpx_slice_equal(own.dialect.uri, around.dialect.uri))
-        added = mx_library_add_root(library, own.place, library->resource_count - 1);
     walk->resource = library->resource_count - 1;
-    return added;
+    return mcpx_slice_equal(own.dialect.uri, around.dialect.uri) ||
+           mx_library_add_root(library, own.place, walk->resource);
 }
 
 /* Takes note of a schema's names. */
@@ -335,12 +332,12 @@ bool mx_library_follow(struct mx_library *library, struct mx_place from,
 {
     uint32_t resource = library->documents[from.document].resource_of[from.node];
     mx_scoped_text uri = {0}, decoded = {0};
-    struct mcpx_slice document, fragment;
+    struct mcpx_slice document;
 
     *name = (struct mcpx_slice){NULL, 0};
     mx_uri_resolve(library->resources[resource].name, reference, &uri);
-    mx_uri_split(mcpx_text_view(&uri), &document, &fragment);
-    mx_uri_decode(fragment, &decoded);
+    document = mcpx_text_view(&uri);
+    mx_uri_decode(mx_uri_cut(&document), &decoded);
     if (uri.failed || decoded.failed)
         mx_library_starve(library);
     mx_library_spend(library, from, uri.len);

@@ -226,7 +226,6 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
                           struct mcpx_schema **out)
 {
     struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
-    struct mcpx_slice document, fragment;
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (!schema)
@@ -236,9 +235,9 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
     schema->dialect = making->options->dialect;
     making->build.library = &making->library;
     making->build.program = &schema->program;
-    mx_uri_split(uri, &document, &fragment);
+    mx_uri_cut(&uri);
     if (mx_library_init(&making->library, making->options, text))
-        err = fill(making, document, text);
+        err = fill(making, uri, text);
     mx_build_fini(&making->build);
     mx_library_fini(&making->library);
     if (err) {

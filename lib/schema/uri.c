@@ -46,11 +46,9 @@ static struct mcpx_slice cut_after(struct mcpx_slice *text, char byte)
     return rest;
 }
 
-void mx_uri_split(struct mcpx_slice uri, struct mcpx_slice *document,
-                  struct mcpx_slice *fragment)
+struct mcpx_slice mx_uri_cut(struct mcpx_slice *uri)
 {
-    *fragment = cut_after(&uri, '#');
-    *document = uri;
+    return cut_after(uri, '#');
 }
 
 static bool is_scheme(struct mcpx_slice text)
@@ -65,10 +63,9 @@ static bool is_scheme(struct mcpx_slice text)
 
 static struct parts take_apart(struct mcpx_slice uri)
 {
-    struct parts parts = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
+    struct parts parts = {.fragment = cut_after(&uri, '#')};
     size_t colon;
 
-    parts.fragment = cut_after(&uri, '#');
     parts.query = cut_after(&uri, '?');
     colon = find_byte(uri, ':');
     if (colon < uri.len && is_scheme(head(uri, colon))) {
