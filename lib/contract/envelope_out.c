@@ -206,24 +206,11 @@ static bool add_all_structured(struct mcpx_text *out, struct mcpx_wrapper *wrapp
     return any;
 }
 
-/* Appends what is known of a failure as details, if anything is. */
-static void add_known(struct mcpx_text *out, const struct mcpx_failure *failure)
-{
-    size_t before = out->len, begin;
-
-    mcpx_text_puts(out, ",\"details\":{");
-    begin = out->len;
-    mx_reason_details(out, failure);
-    if (out->len == begin)
-        out->len = before;
-    else
-        mcpx_text_puts(out, "}");
-}
-
 static void add_errors(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                        const struct mx_answer *answer)
 {
     const struct mcpx_failure *failure = answer->failure;
+    mx_scoped_text details = {0};
 
     if (!failure)
         return;
@@ -232,7 +219,9 @@ static void add_errors(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
         !add_all_structured(out, wrapper, answer->value)) {
         mx_format(out, "{\"code\":%q,\"message\":", mcpx_cause_in_envelope(failure->cause));
         mx_reason_add(out, wrapper, answer, mx_reason(wrapper, answer), MESSAGE_MAX);
-        add_known(out, failure);
+        mx_reason_details(&details, failure);
+        if (details.len > 0)
+            mx_format(out, ",\"details\":{%s}", &details);
         mcpx_text_puts(out, "}");
     }
     mx_json_end_array(out);

@@ -184,28 +184,13 @@ static void add_tool_code(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
         mcpx_json_add_member(out, "tool_code", mx_cut(line, CODE_MAX));
 }
 
-static void add_details(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
-                        const struct mx_answer *answer, struct mcpx_slice own)
-{
-    size_t begin = out->len;
-
-    mcpx_text_puts(out, "{");
-    mx_reason_details(out, answer->failure);
-    add_tool_code(out, wrapper, answer, own);
-    if (out->len > begin + 1) {
-        mcpx_text_puts(out, "}");
-        return;
-    }
-    out->len = begin;
-    mcpx_text_puts(out, "null");
-}
-
 static void add_error(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
                       const struct mx_answer *answer)
 {
     bool is_tools = answer->failure && answer->failure->cause == MCPX_CAUSE_FAILED;
     struct mcpx_slice none = {NULL, 0};
     struct statement statement = hear(is_tools ? answer->value : none);
+    mx_scoped_text details = {0};
     struct mcpx_slice line;
     const char *code = statement.known;
 
@@ -219,9 +204,10 @@ static void add_error(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
         code = is_tools ? code_of_words(line) : mcpx_cause_in_response(answer->failure->cause);
     mcpx_text_puts(out, ",\"error\":{\"error\":");
     mx_reason_add(out, wrapper, answer, line, MESSAGE_MAX);
+    mx_reason_details(&details, answer->failure);
+    add_tool_code(&details, wrapper, answer, statement.own);
     mx_format(out, ",\"error_code\":%q,\"error_details\":", code);
-    add_details(out, wrapper, answer, statement.own);
-    mcpx_text_puts(out, "}");
+    mx_format(out, details.len > 0 ? "{%s}}" : "null%s}", &details);
 }
 
 static void add_capabilities(struct mcpx_text *out, struct mcpx_slice more)

@@ -57,7 +57,7 @@ struct mx_op {
 
 /** For which values a check is made, and when: those of a type first, then those of all. */
 enum mx_class {
-    MX_CLASS_STRING,
+    MX_CLASS_STRING, /* in the order of enum mcpx_json_type */
     MX_CLASS_NUMBER,
     MX_CLASS_OBJECT,
     MX_CLASS_ARRAY,
