@@ -64,8 +64,8 @@ struct mcpx_telemetry {
     /* CALL: of the tool's input schema; RESULT: of its output schema. */
     struct mcpx_slice schema_version;
     enum mcpx_outcome outcome; /* RESULT */
-    /* RESULT: the code of what was wrong. Not asked when the outcome is OK; MCPX_CODE_COUNT:
-     * none is known, which of an ERROR counts as INTERNAL_ERROR. */
+    /* RESULT that is not OK: the code of what was wrong; MCPX_CODE_COUNT: none is known, which
+     * of an ERROR counts as INTERNAL_ERROR. */
     enum mcpx_code category;
     /* RESULT: microseconds, written as milliseconds; negative counts as 0. */
     int64_t duration_us;
@@ -83,10 +83,7 @@ struct mcpx_telemetry {
 MCPX_API void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *event,
                                  int64_t *latest);
 
-/**
- * One call as the validation log has it. Where an id or the transport is absent or empty "none" is
- * written.
- */
+/** One call as the validation log has it: "none" where an id or the transport is empty. */
 struct mcpx_validation {
     int64_t wall_ms;
     struct mcpx_slice transport; /* "ws", "stdio" or "http" */
@@ -98,8 +95,8 @@ struct mcpx_validation {
     struct mcpx_slice tool;
     struct mcpx_slice mode; /* "enforce" or "shadow" */
     bool deterministic;     /* ids are those of mcpx_ids_next */
-    /* Something was wrong first of all: `cause`, and the canonical path of it in `path`, which
-     * absent, but not empty, is null. */
+    /* Something was wrong: first of all `cause`, at `path`, which absent, but not empty, is
+     * null. */
     bool failed;
     enum mcpx_cause cause;
     struct mcpx_slice path;

@@ -30,21 +30,12 @@ static const char response[] =
     "\"error\":{\"type\":[\"object\",\"null\"]},\"upgrade_hints\":{\"type\":\"array\"},"
     "\"data\":{}}}";
 
-/* Appends `_meta` with the tool's own schema in it. */
-static void add_meta(struct mcpx_text *out, struct mcpx_slice meta, struct mcpx_slice schema)
-{
-    struct mcpx_json_change change = {MCPX_OUTPUT_SCHEMA_MEMBER, schema};
-    struct mcpx_slice none = MCPX_SLICE("{}");
-
-    mcpx_json_add_changed(out, mcpx_json_type(meta) == MCPX_JSON_OBJECT ? meta : none, &change,
-                          1);
-}
-
 void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_form form)
 {
     struct mcpx_slice outline =
         mcpx_slice_of(form == MCPX_FORM_RESPONSE ? response : envelope);
     struct mcpx_slice own = mcpx_json_get(tool, "outputSchema");
+    struct mcpx_slice before = mcpx_json_get(tool, "_meta");
     struct mcpx_json_change changes[2] = {{"outputSchema", outline}, {"_meta", {NULL, 0}}};
     mx_scoped_text meta = {0};
 
@@ -54,7 +45,10 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
         return;
     }
     if (own.text) {
-        add_meta(&meta, mcpx_json_get(tool, "_meta"), own);
+        bool is_object = mcpx_json_type(before) == MCPX_JSON_OBJECT;
+
+        mcpx_json_add_changed(&meta, is_object ? before : MCPX_SLICE("{}"),
+                              &(struct mcpx_json_change){MCPX_OUTPUT_SCHEMA_MEMBER, own}, 1);
         changes[1].value = mcpx_text_view(&meta);
     }
     mcpx_json_add_changed(out, tool, changes, own.text ? 2 : 1);
@@ -166,32 +160,24 @@ const char *mx_handshake_tool(const struct mcpx_terms *terms)
     return has_context ? TOOL("\"context\":{\"type\":\"object\"}") : TOOL("");
 }
 
-/* The names of all tools; NULL when memory runs out. */
-static struct mcpx_slice *names_of(struct mx_arena *arena, const struct mcpx_tools *tools)
-{
-    size_t count = mcpx_tools_count(tools);
-    struct mcpx_slice *names =
-        (struct mcpx_slice *)mx_arena_take(arena, count * sizeof *names);
-
-    for (size_t i = 0; names && i < count; i++)
-        names[i] = mcpx_tools_name(tools, i);
-    return names;
-}
-
 enum mcpx_err mx_handshake_result(struct mcpx_text *out, const struct mcpx_terms *terms,
                                   const struct mcpx_tools *tools,
                                   struct mcpx_slice participant)
 {
     struct mcpx_handshake handshake = terms->handshake;
+    size_t before = out->len, count = mcpx_tools_count(tools);
     MX_SCOPED(mx_arena_fini) struct mx_arena arena = {0};
+    struct mcpx_slice *names =
+        (struct mcpx_slice *)mx_arena_take(&arena, count * sizeof *names);
     mx_scoped_text document = {0};
-    size_t before = out->len;
     enum mcpx_err err = MCPX_ENOMEM;
 
     handshake.namespaces.participant = participant;
-    handshake.tools = names_of(&arena, tools);
-    handshake.tool_count = mcpx_tools_count(tools);
-    if (handshake.tools && list_aliases(&arena, terms, tools, &handshake))
+    handshake.tools = names;
+    handshake.tool_count = count;
+    for (size_t i = 0; names && i < count; i++)
+        names[i] = mcpx_tools_name(tools, i);
+    if (names && list_aliases(&arena, terms, tools, &handshake))
         err = mcpx_handshake_add(&document, &handshake);
     if (!err)
         mx_format(out,

@@ -43,23 +43,6 @@ static bool is_clear(struct mcpx_slice object, const char *name)
     return mx_decisive_find(object, &member, 1, NULL);
 }
 
-/* False when two readers could find two different contexts in params. */
-static bool is_context_clear(const struct mx_context_terms *terms, struct mcpx_slice params)
-{
-    return is_clear(mcpx_json_get(params, "_meta"), MCPX_CONTEXT_MEMBER) &&
-           is_clear(mcpx_json_get(params, terms->place), terms->name);
-}
-
-/* Appends the new value of the context's place, which is an object or absent. */
-static void put_context(struct mcpx_text *out, const struct mx_context_terms *terms,
-                        struct mcpx_slice params, struct mcpx_slice context)
-{
-    struct mcpx_slice before = mcpx_json_get(params, terms->place);
-    struct mcpx_json_change change = {terms->name, context};
-
-    mcpx_json_add_changed(out, before.text ? before : MCPX_SLICE("{}"), &change, 1);
-}
-
 static void make_id(struct mx_admitting *a, enum mcpx_id_purpose purpose,
                     char out[MCPX_ID_LEN + 1])
 {
@@ -141,7 +124,8 @@ static bool find_context(struct mx_admitting *a)
     struct mcpx_calls *calls = a->calls;
     struct mcpx_text made = {0};
 
-    if (!is_context_clear(terms, a->params))
+    if (!is_clear(mcpx_json_get(a->params, "_meta"), MCPX_CONTEXT_MEMBER) ||
+        !is_clear(mcpx_json_get(a->params, terms->place), terms->name))
         return mx_flaw_at(
             calls, MCPX_CAUSE_CONTEXT,
             mx_error("/context", "ambiguous", "must not be readable in two ways"));
@@ -258,7 +242,10 @@ static bool change_params(struct mx_admitting *a)
         changes[count++] = (struct mcpx_json_change){"name", mcpx_text_view(&name)};
     }
     if (terms->policy != MX_CONTEXT_IGNORE && !context_given(terms, a->params).text) {
-        put_context(&part, terms, a->params, a->context);
+        struct mcpx_slice before = mcpx_json_get(a->params, terms->place);
+
+        mcpx_json_add_changed(&part, before.text ? before : MCPX_SLICE("{}"),
+                              &(struct mcpx_json_change){terms->name, a->context}, 1);
         changes[count++] = (struct mcpx_json_change){terms->place, mcpx_text_view(&part)};
     }
     a->calls->failed |= name.failed || part.failed;

@@ -220,7 +220,7 @@ static void add_errors(struct mcpx_text *out, struct mcpx_wrapper *wrapper,
         mx_format(out, "{\"code\":%q,\"message\":", mcpx_cause_in_envelope(failure->cause));
         mx_reason_add(out, wrapper, answer, mx_reason(wrapper, answer), MESSAGE_MAX);
         mx_reason_details(&details, failure);
-        if (details.len > 0)
+        if (details.len > 0 || details.failed)
             mx_format(out, ",\"details\":{%s}", &details);
         mcpx_text_puts(out, "}");
     }

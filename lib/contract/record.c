@@ -181,12 +181,6 @@ struct entry {
     const struct mcpx_namespace *known;
 };
 
-static bool stands_before_a_dot(struct mcpx_slice name, struct mcpx_slice tool)
-{
-    return name.len > 0 && name.len < tool.len && tool.text[name.len] == '.' &&
-           memcmp(name.text, tool.text, name.len) == 0;
-}
-
 struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
                                     struct mcpx_slice tool)
 {
@@ -196,7 +190,8 @@ struct mcpx_slice mcpx_namespace_of(const struct mcpx_namespaces *known,
     for (size_t i = 0; i < known->count; i++) {
         struct mcpx_slice name = known->list[i].name;
 
-        if (name.len > longest.len && stands_before_a_dot(name, tool))
+        if (name.len > longest.len && name.len < tool.len && tool.text[name.len] == '.' &&
+            memcmp(name.text, tool.text, name.len) == 0)
             longest = name;
     }
     if (longest.len > 0)

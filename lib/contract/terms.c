@@ -15,67 +15,50 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Appends a member: the terms' own value, else the text as a string. */
-static void add_text(struct mcpx_text *out, const struct mcpx_terms *terms, const char *name,
-                     struct mcpx_slice text)
-{
-    struct mcpx_slice own = mcpx_json_get(terms->context.values, name);
-
-    if (own.text)
-        mx_json_add_raw(out, name, own);
-    else
-        mcpx_json_add_member(out, name, text);
-}
-
-/* The same with a value that is JSON. */
-static void add_value(struct mcpx_text *out, const struct mcpx_terms *terms, const char *name,
-                      struct mcpx_slice value)
-{
-    struct mcpx_slice own = mcpx_json_get(terms->context.values, name);
-
-    mx_json_add_raw(out, name, own.text ? own : value);
-}
-
 void mx_context_make(struct mcpx_text *out, const struct mcpx_terms *terms,
                      struct mcpx_slice request_id, struct mcpx_slice trace_id)
 {
-    struct mcpx_slice range =
-        MCPX_SLICE("{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\",\"tz\":\"UTC\"}");
-    mx_scoped_text versions =
-        mx_formatted("{\"mcp\":%q,\"tool\":\"1.0\",\"fixture\":%q}",
-                     terms->handshake.mcp_version, terms->handshake.fixture_version);
+    static const char *const names[] = {"requestId",        "traceId",     "mode",
+                                        "workspaceId",      "actor",       "timeRange",
+                                        "contractVersions", "featureFlags"};
+    struct mcpx_json_change own[COUNT(names)];
+    mx_scoped_text made = mx_formatted(
+        "{\"requestId\":%q,\"traceId\":%q,\"mode\":\"operator\",\"workspaceId\":\"default\","
+        "\"actor\":\"agent\",\"timeRange\":{\"start\":\"1970-01-01\",\"end\":\"1970-01-01\","
+        "\"tz\":\"UTC\"},\"contractVersions\":{\"mcp\":%q,\"tool\":\"1.0\",\"fixture\":%q},"
+        "\"featureFlags\":[]}",
+        request_id, trace_id, terms->handshake.mcp_version, terms->handshake.fixture_version);
+    size_t count = 0;
 
-    mx_json_begin_object(out, NULL);
-    add_text(out, terms, "requestId", request_id);
-    add_text(out, terms, "traceId", trace_id);
-    add_text(out, terms, "mode", MCPX_SLICE("operator"));
-    add_text(out, terms, "workspaceId", MCPX_SLICE("default"));
-    add_text(out, terms, "actor", MCPX_SLICE("agent"));
-    add_value(out, terms, "timeRange", range);
-    add_value(out, terms, "contractVersions", mcpx_text_view(&versions));
-    add_value(out, terms, "featureFlags", MCPX_SLICE("[]"));
-    mx_json_end_object(out);
-    out->failed = out->failed || versions.failed;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct mcpx_slice value = mcpx_json_get(terms->context.values, names[i]);
+
+        if (value.text)
+            own[count++] = (struct mcpx_json_change){names[i], value};
+    }
+    out->failed |= made.failed;
+    if (!made.failed)
+        mcpx_json_add_changed(out, mcpx_text_view(&made), own, count);
 }
 
-/* The members that the contract requires, and whether they are texts; else they are lists. */
+/* The members that the contract requires. */
 static const struct {
     const char *outer;
     const char *name;
-    bool is_text;
+    enum mcpx_json_type type;
 } required[] = {
-    {NULL, "requestId", true},
-    {NULL, "traceId", true},
-    {NULL, "mode", true},
-    {NULL, "workspaceId", true},
-    {NULL, "actor", true},
-    {"timeRange", "start", true},
-    {"timeRange", "end", true},
-    {"timeRange", "tz", true},
-    {"contractVersions", "mcp", true},
-    {"contractVersions", "tool", true},
-    {"contractVersions", "fixture", true},
-    {NULL, "featureFlags", false},
+    {NULL, "requestId", MCPX_JSON_STRING},
+    {NULL, "traceId", MCPX_JSON_STRING},
+    {NULL, "mode", MCPX_JSON_STRING},
+    {NULL, "workspaceId", MCPX_JSON_STRING},
+    {NULL, "actor", MCPX_JSON_STRING},
+    {"timeRange", "start", MCPX_JSON_STRING},
+    {"timeRange", "end", MCPX_JSON_STRING},
+    {"timeRange", "tz", MCPX_JSON_STRING},
+    {"contractVersions", "mcp", MCPX_JSON_STRING},
+    {"contractVersions", "tool", MCPX_JSON_STRING},
+    {"contractVersions", "fixture", MCPX_JSON_STRING},
+    {NULL, "featureFlags", MCPX_JSON_ARRAY},
 };
 
 /* The only member of that name; absent when there are more: readers could take different ones. */
@@ -97,10 +80,9 @@ bool mcpx_context_keeps(struct mcpx_slice before, struct mcpx_slice after)
 {
     for (size_t row = 0; row < COUNT(required); row++) {
         struct mcpx_slice value = member(after, row);
-        enum mcpx_json_type wanted =
-            required[row].is_text ? MCPX_JSON_STRING : MCPX_JSON_ARRAY;
 
-        if (mcpx_json_type(value) != wanted || mcpx_json_equals(value, MCPX_SLICE("")))
+        if (mcpx_json_type(value) != required[row].type ||
+            mcpx_json_equals(value, MCPX_SLICE("")))
             return false;
         if (mcpx_json_length(value) == 0 && mcpx_json_length(member(before, row)) > 0)
             return false;

@@ -18,9 +18,19 @@ bool mx_build_spend(struct mx_build *build, uint64_t work)
 
 void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op)
 {
-    build->ops[build->op_count] = op;
-    build->op_class[build->op_count] = (uint8_t) class;
-    build->op_count++;
+    struct mx_program *program = build->program;
+    struct mx_op *place;
+
+    if (!mx_make_room(&program->ops, program->op_count, &build->op_room, sizeof op)) {
+        mx_library_starve(build->library);
+        return;
+    }
+    place = program->ops + build->unit.begin + build->unit.end[class];
+    memmove(place + 1, place, (size_t)(program->ops + program->op_count - place) * sizeof op);
+    *place = op;
+    program->op_count++;
+    for (unsigned i = class; i < MX_CLASS_COUNT; i++)
+        build->unit.end[i]++;
 }
 
 void *mx_build_take(struct mx_build *build, size_t bytes)

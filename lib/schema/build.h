@@ -8,13 +8,9 @@
 #include "lib/schema/library.h"
 #include "lib/schema/program.h"
 
-/** Checks that one subschema can have. */
-#define MX_BUILD_OPS 48
-
 /** A reference whose subschema is found when all are known. */
 struct mx_pending {
     struct mx_place place;    /* the schema in which it stands */
-    struct mcpx_slice text;   /* the reference */
     uint32_t node;            /* its string */
     struct mx_target *target; /* to be filled */
     bool dynamic;             /* it is `$dynamicRef` */
@@ -34,10 +30,7 @@ struct mx_build {
     const struct mx_tree *tree;
     struct mx_manner manner;
     uint32_t value[MX_KEY_COUNT];
-    struct mx_unit unit;            /* the same, as it will be */
-    struct mx_op ops[MX_BUILD_OPS]; /* its checks so far */
-    uint8_t op_class[MX_BUILD_OPS];
-    size_t op_count;
+    struct mx_unit unit; /* the same, as it will be */
     size_t unit_room;
     size_t op_room;
     size_t regex_room;
@@ -53,7 +46,7 @@ struct mx_build {
     struct mcpx_text reason;
 };
 
-/** Adds a check to the subschema at hand. */
+/** Adds a check to the subschema at hand: behind those of its class. */
 void mx_build_op(struct mx_build *build, enum mx_class class, struct mx_op op);
 
 /** The unit of the subschema that a node of the document at hand is. */

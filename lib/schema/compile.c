@@ -34,27 +34,6 @@ void mx_build_fini(struct mx_build *build)
     mcpx_text_fini(&build->reason);
 }
 
-/* Puts the checks of the unit at hand behind those of the others, class by class. False when memory
- * runs out. */
-static bool place_ops(struct mx_build *build)
-{
-    struct mx_program *program = build->program;
-
-    build->unit.begin = (uint32_t)program->op_count;
-    for (unsigned class = 0; class < MX_CLASS_COUNT; class ++) {
-        for (size_t i = 0; i < build->op_count; i++) {
-            if (build->op_class[i] != class)
-                continue;
-            if (!mx_make_room(&program->ops, program->op_count, &build->op_room,
-                              sizeof *program->ops))
-                return false;
-            program->ops[program->op_count++] = build->ops[i];
-        }
-        build->unit.end[class] = (uint8_t)(program->op_count - build->unit.begin);
-    }
-    return true;
-}
-
 /* Makes the subschema of this number. */
 static void make_unit(struct mx_build *build, size_t number)
 {
@@ -72,8 +51,8 @@ static void make_unit(struct mx_build *build, size_t number)
         return;
     }
     build->manner = build->library->resources[resource].dialect.manner;
-    build->op_count = 0;
-    build->unit = (struct mx_unit){.resource = resource, .types = MX_TYPE_ANY};
+    build->unit = (struct mx_unit){
+        .begin = (uint32_t)program->op_count, .resource = resource, .types = MX_TYPE_ANY};
     if (mx_tree_type(build->tree, build->at.node) == MCPX_JSON_OBJECT) {
         mx_library_keywords(build->library, build->tree, build->at.node, build->manner,
                             build->value);
@@ -84,8 +63,7 @@ static void make_unit(struct mx_build *build, size_t number)
         build->unit.types =
             *mx_tree_bytes(build->tree, build->at.node).text == 'f' ? 0 : MX_TYPE_ANY;
     }
-    if (!place_ops(build) ||
-        !mx_make_room(&program->units, number, &build->unit_room, sizeof *program->units)) {
+    if (!mx_make_room(&program->units, number, &build->unit_room, sizeof *program->units)) {
         mx_library_starve(build->library);
         return;
     }
@@ -118,12 +96,8 @@ static void follow(struct mx_build *build, struct names *names, struct mx_pendin
     struct mcpx_slice name;
     struct mx_place place;
 
-    if (!mx_library_follow(build->library, pending->place, pending->text, &place, &name)) {
-        if (build->library->place.node == pending->place.node &&
-            build->library->place.document == pending->place.document)
-            build->library->place.node = pending->node;
+    if (!mx_library_follow(build->library, pending->place, pending->node, &place, &name))
         return;
-    }
     pending->target->unit = mx_build_unit_at(build, place);
     if (pending->dynamic && name.text)
         pending->name = find_name(build, names, name);

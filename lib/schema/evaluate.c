@@ -62,18 +62,6 @@ static enum mcpx_err fill(struct mcpx_schema_report *report, enum mcpx_verdict v
     return verdict == MCPX_VERDICT_UNKNOWN ? MCPX_ELIMIT : MCPX_EINVALID;
 }
 
-/* Adds an error; its path is in two parts. */
-static void add_error(struct mx_findings *findings, const char *before,
-                      const struct mcpx_schema_error *error)
-{
-    struct mx_finding *finding = mx_findings_next(findings);
-
-    mx_format(&finding->text, "%s%s", before, error->path);
-    mx_finding_key(finding, error->keyword);
-    mcpx_text_slice(&finding->text, error->message);
-    mx_findings_keep(findings);
-}
-
 enum mcpx_err mx_report_parts(struct mcpx_schema_report *report,
                               const struct mcpx_schema_report *parts, const char *const *paths,
                               size_t count)
@@ -83,9 +71,16 @@ enum mcpx_err mx_report_parts(struct mcpx_schema_report *report,
     if (!workspace)
         return MCPX_ENOMEM;
     mx_findings_start(&workspace->findings, NULL, (struct mcpx_slice){NULL, 0});
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < parts[i].count; j++)
-            add_error(&workspace->findings, paths[i], &parts[i].errors[j]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < parts[i].count; j++) {
+            struct mx_finding *finding = mx_findings_next(&workspace->findings);
+
+            mx_format(&finding->text, "%s%s", paths[i], parts[i].errors[j].path);
+            mx_finding_key(finding, parts[i].errors[j].keyword);
+            mcpx_text_slice(&finding->text, parts[i].errors[j].message);
+            mx_findings_keep(&workspace->findings);
+        }
+    }
     return fill(report, MCPX_VERDICT_INVALID);
 }
 
@@ -95,23 +90,6 @@ enum mcpx_err mx_report_error(struct mcpx_schema_report *report,
     struct mcpx_schema_report one = {.count = 1, .errors = {error}};
 
     return mx_report_parts(report, &one, (const char *const[]){""}, 1);
-}
-
-/* An evaluation at its beginning. `scope` has room for all resources that may be entered. */
-static struct mx_run new_run(const struct mx_program *program,
-                             const struct mx_subject *subject, struct mx_workspace *workspace,
-                             uint32_t *scope)
-{
-    return (struct mx_run){
-        .program = program,
-        .tree = subject->tree,
-        .scratch = &workspace->scratch,
-        .matcher = &workspace->matcher,
-        .steps = MX_RUN_STEPS,
-        .scope = scope,
-        .skip = subject->skip,
-        .skip_count = subject->skip_count,
-    };
 }
 
 /* The evaluation met a bound. */
@@ -134,12 +112,20 @@ enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subj
 {
     struct mx_workspace *workspace = workspace_of(report);
     uint32_t scope[MX_RUN_DEPTH + 1];
-    struct mx_run run;
+    struct mx_run run = {
+        .program = program,
+        .tree = subject->tree,
+        .steps = MX_RUN_STEPS,
+        .scope = scope,
+        .skip = subject->skip,
+        .skip_count = subject->skip_count,
+    };
     bool fits;
 
     if (!workspace)
         return MCPX_ENOMEM;
-    run = new_run(program, subject, workspace, scope);
+    run.scratch = &workspace->scratch;
+    run.matcher = &workspace->matcher;
     workspace->scratch.limit = SCRATCH_MIN + SCRATCH_PER_BYTE * subject->tree->text.len;
     fits = mx_run_apply(&run, 0, subject->node);
     if (fits && !run.stopped) {
@@ -147,8 +133,8 @@ enum mcpx_err mx_evaluate(const struct mx_program *program, const struct mx_subj
         return MCPX_OK;
     }
     if (!run.stopped) {
-        run = new_run(program, subject, workspace, scope);
         run.findings = &workspace->findings;
+        run.steps = MX_RUN_STEPS;
         mx_findings_start(run.findings, subject->tree, subject->base);
         mx_run_apply(&run, 0, subject->node);
         if (workspace->findings.count > 0)

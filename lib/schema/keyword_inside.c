@@ -214,17 +214,23 @@ static uint32_t value_of(const struct mx_build *build, enum mx_keyword key,
     return node && mx_tree_type(build->tree, node) == type ? node : 0;
 }
 
-static void add_members(struct mx_build *build, struct members *members)
+static void add_members(struct mx_build *build)
 {
     uint32_t properties = value_of(build, MX_KEY_PROPERTIES, MCPX_JSON_OBJECT);
     uint32_t patterns = value_of(build, MX_KEY_PATTERN_PROPERTIES, MCPX_JSON_OBJECT);
-    uint32_t required = value_of(build, MX_KEY_REQUIRED, MCPX_JSON_ARRAY);
-    uint32_t most = 0;
+    uint32_t required = value_of(build, MX_KEY_REQUIRED, MCPX_JSON_ARRAY), most = 0;
+    struct members *members;
 
+    if (!properties && !patterns && !required && !build->value[MX_KEY_ADDITIONAL_PROPERTIES] &&
+        !build->value[MX_KEY_PROPERTY_NAMES])
+        return;
     if (properties)
         most += build->tree->nodes[properties].count;
     if (required)
         most += build->tree->nodes[required].count;
+    members = (struct members *)mx_build_take(build, sizeof *members);
+    if (!members)
+        return;
     members->mask = 1;
     while (members->mask < most * 2)
         members->mask = members->mask * 2 + 1;
@@ -242,19 +248,6 @@ static void add_members(struct mx_build *build, struct members *members)
     members->additional = mx_build_key_unit(build, MX_KEY_ADDITIONAL_PROPERTIES);
     members->names = mx_build_key_unit(build, MX_KEY_PROPERTY_NAMES);
     mx_build_op(build, MX_CLASS_OBJECT, (struct mx_op){&members_action, 0, 0, members});
-}
-
-static void add_object(struct mx_build *build)
-{
-    struct members *members;
-
-    if (!build->value[MX_KEY_PROPERTIES] && !build->value[MX_KEY_PATTERN_PROPERTIES] &&
-        !build->value[MX_KEY_REQUIRED] && !build->value[MX_KEY_ADDITIONAL_PROPERTIES] &&
-        !build->value[MX_KEY_PROPERTY_NAMES])
-        return;
-    members = (struct members *)mx_build_take(build, sizeof *members);
-    if (members)
-        add_members(build, members);
 }
 
 /* ---- arrays ---- */
@@ -435,7 +428,7 @@ void mx_keywords_inside(struct mx_build *build)
 {
     uint32_t unique = build->value[MX_KEY_UNIQUE_ITEMS];
 
-    add_object(build);
+    add_members(build);
     add_items(build);
     if (build->value[MX_KEY_CONTAINS])
         add_contains(build);

@@ -166,7 +166,7 @@ static void add_reference(struct mx_build *build, enum mx_keyword key,
         return;
     }
     build->pending[build->pending_count++] =
-        (struct mx_pending){build->at, mx_build_text(build, node), node, target, dynamic, 0};
+        (struct mx_pending){build->at, node, target, dynamic, 0};
     mx_build_op(build, MX_CLASS_ALL, (struct mx_op){action, 0, 0, target});
 }
 
@@ -265,11 +265,6 @@ static void add_dependents(struct mx_build *build)
     }
 }
 
-static bool is_seen(const struct mx_run *run, uint32_t index)
-{
-    return run->seen->bits[index / 64] >> index % 64 & 1;
-}
-
 /* op->a is the unit, op->b the type of the values whose items or members are meant. */
 static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
 {
@@ -281,7 +276,7 @@ static bool run_rest(struct mx_run *run, const struct mx_op *op, uint32_t node)
         return true;
     for (uint32_t at = node + 1; at < mx_tree_end(tree, node);
          at = mx_tree_next(tree, is_object ? at + 1 : at), index++) {
-        bool fits = is_seen(run, index) ||
+        bool fits = (run->seen->bits[index / 64] >> index % 64 & 1) ||
                     (is_object ? mx_run_member(run, op->action, op->a, at)
                                : mx_run_item(run, op->action, op->a, at, index));
 

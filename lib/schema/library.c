@@ -95,14 +95,6 @@ struct mx_dialect mx_dialect_default(enum mcpx_dialect dialect)
         .uri = mx_builtin_meta(dialect)->uri};
 }
 
-/* A trailing "#" is none of the name. */
-static struct mcpx_slice without_hash(struct mcpx_slice uri)
-{
-    if (uri.len && uri.text[uri.len - 1] == '#')
-        uri.len--;
-    return uri;
-}
-
 /* Schemas name either dialect with http or https; draft-07 only adds to draft-06. */
 static bool find_builtin(struct mcpx_slice uri, struct mx_dialect *out)
 {
@@ -202,9 +194,11 @@ static bool follow(struct mcpx_text *uri, const struct mcpx_schema_options *opti
 bool mx_dialect_find(struct mcpx_slice uri, const struct mcpx_schema_options *options,
                      struct mx_dialect *out, const char **reason)
 {
-    struct mx_dialect dialect = {.uri = without_hash(uri)};
+    struct mx_dialect dialect = {.uri = uri};
     mx_scoped_text name = {0};
 
+    if (uri.len && uri.text[uri.len - 1] == '#')
+        dialect.uri.len--; /* none of the name */
     *reason = unknown;
     if (find_builtin(dialect.uri, out))
         return true;

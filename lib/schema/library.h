@@ -238,16 +238,17 @@ bool mx_library_add_root(struct mx_library *library, struct mx_place place, uint
 bool mx_library_add(struct mx_library *library, struct mcpx_slice uri, struct mcpx_slice text);
 
 /**
- * Follows a reference that stands at a place, perhaps to a document that has to be asked for.
+ * Follows a reference, perhaps to a document that has to be asked for.
  *
+ * from   the schema in which it stands
+ * node   its string
  * out    filled with where it leads
  * name   filled with that of the dynamic anchor that it leads to; absent: it leads to none
  *
  * Returns false when it leads nowhere, or on failure; both are noted.
  */
-bool mx_library_follow(struct mx_library *library, struct mx_place from,
-                       struct mcpx_slice reference, struct mx_place *out,
-                       struct mcpx_slice *name);
+bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_t node,
+                       struct mx_place *out, struct mcpx_slice *name);
 
 /*
  * ---- references resolved against a base, as RFC 3986 section 5 says. Nothing is looked up.

@@ -326,24 +326,25 @@ static bool follow_fragment(struct mx_library *library, uint32_t resource,
     return true;
 }
 
-bool mx_library_follow(struct mx_library *library, struct mx_place from,
-                       struct mcpx_slice reference, struct mx_place *out,
-                       struct mcpx_slice *name)
+bool mx_library_follow(struct mx_library *library, struct mx_place from, uint32_t node,
+                       struct mx_place *out, struct mcpx_slice *name)
 {
-    uint32_t resource = library->documents[from.document].resource_of[from.node];
-    mx_scoped_text uri = {0}, decoded = {0};
-    struct mcpx_slice document;
+    const struct mx_document *document = &library->documents[from.document];
+    struct mx_place at = {from.document, node};
+    uint32_t resource = document->resource_of[from.node];
+    mx_scoped_text reference = {0}, uri = {0}, decoded = {0};
+    struct mcpx_slice whole;
 
     *name = (struct mcpx_slice){NULL, 0};
-    mx_uri_resolve(library->resources[resource].name, reference, &uri);
-    document = mcpx_text_view(&uri);
-    mx_uri_decode(mx_uri_cut(&document), &decoded);
-    if (uri.failed || decoded.failed)
+    mx_tree_unescape(&document->tree, node, &reference);
+    mx_uri_resolve(library->resources[resource].name, mcpx_text_view(&reference), &uri);
+    whole = mcpx_text_view(&uri);
+    mx_uri_decode(mx_uri_cut(&whole), &decoded);
+    if (reference.failed || uri.failed || decoded.failed)
         mx_library_starve(library);
-    mx_library_spend(library, from, uri.len);
-    resource = library->err ? MX_NONE : fetch_resource(library, document);
+    mx_library_spend(library, at, uri.len);
+    resource = library->err ? MX_NONE : fetch_resource(library, whole);
     return (resource != MX_NONE &&
             follow_fragment(library, resource, mcpx_text_view(&decoded), out, name)) ||
-           mx_library_refuse(library, from, "$ref",
-                             "must lead to a schema that is known here");
+           mx_library_refuse(library, at, "$ref", "must lead to a schema that is known here");
 }

@@ -35,19 +35,7 @@ struct making {
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
                           struct mcpx_schema **out);
 
-/* Frees what a program holds. */
-static void program_fini(struct mx_program *program)
-{
-    for (size_t i = 0; i < program->regex_count; i++)
-        mx_regex_free(program->regexes[i]);
-    free(program->regexes);
-    free(program->units);
-    free(program->ops);
-    mx_tree_fini(&program->constants);
-    mx_arena_fini(&program->arena);
-}
-
-/* Bytes of memory that it holds. */
+/* Bytes of memory that a program holds. */
 static size_t program_bytes(const struct mx_program *program)
 {
     return program->arena.bytes + program->unit_count * sizeof *program->units +
@@ -64,9 +52,18 @@ struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
 
 void mcpx_schema_unref(struct mcpx_schema *schema)
 {
+    struct mx_program *program;
+
     if (!schema || --schema->references > 0)
         return;
-    program_fini(&schema->program);
+    program = &schema->program;
+    for (size_t i = 0; i < program->regex_count; i++)
+        mx_regex_free(program->regexes[i]);
+    free(program->regexes);
+    free(program->units);
+    free(program->ops);
+    mx_tree_fini(&program->constants);
+    mx_arena_fini(&program->arena);
     free(schema);
 }
 
@@ -117,29 +114,23 @@ static enum mcpx_err refuse_noted(struct making *making)
                : refuse(making, library->place, library->keyword, library->reason);
 }
 
-/* The program of a dialect's meta-schema; `own` is to be given back. */
+/* A dialect's meta-schema, to be given back; NULL while those that are built in are made. */
 static enum mcpx_err find_meta(struct making *making, const struct mx_dialect *dialect,
-                               struct mcpx_schema **own, const struct mx_program **program)
+                               struct mcpx_schema **out)
 {
     struct making meta = {making->metas, making->options, making->report,
                           .depth = making->depth + 1};
-    enum mcpx_err err;
 
-    if (!dialect->text.text) {
-        bool is_07 = dialect->manner.draft == MX_DRAFT_07;
-        const struct mcpx_schema *schema =
-            making->metas[is_07 ? MCPX_DIALECT_DRAFT_07 : MCPX_DIALECT_2020_12];
-
-        *program = schema ? &schema->program : NULL;
-        return MCPX_OK;
-    }
-    if (meta.depth > METAS_MAX)
+    if (dialect->text.text && meta.depth > METAS_MAX)
         return refuse(making, (struct mx_place){0, 0}, "$schema",
                       "must not be a circle of meta-schemas");
-    err = make(&meta, dialect->uri, dialect->text, own);
-    if (err == MCPX_OK)
-        *program = &(*own)->program;
-    return err;
+    if (dialect->text.text)
+        return make(&meta, dialect->uri, dialect->text, out);
+    *out = making->metas[dialect->manner.draft == MX_DRAFT_07 ? MCPX_DIALECT_DRAFT_07
+                                                              : MCPX_DIALECT_2020_12];
+    if (*out)
+        mcpx_schema_ref(*out);
+    return MCPX_OK;
 }
 
 /* Places within a root that other roots are; `list` has room for all. */
@@ -163,8 +154,7 @@ static enum mcpx_err check_root(struct making *making, struct mx_place root)
 {
     const struct mx_library *library = &making->library;
     const struct mx_document *document = &library->documents[root.document];
-    const struct mx_program *program = NULL;
-    struct mcpx_schema *own = NULL;
+    struct mcpx_schema *meta = NULL;
     mx_scoped_text base = {0};
     struct mx_subject subject = {.tree = &document->tree, .node = root.node};
     uint32_t *skip = (uint32_t *)calloc(library->root_count, sizeof *skip);
@@ -174,16 +164,17 @@ static enum mcpx_err check_root(struct making *making, struct mx_place root)
         err = refuse_noted(making);
     if (!err)
         err = find_meta(making, &library->resources[document->resource_of[root.node]].dialect,
-                        &own, &program);
-    if (!err && program) {
+                        &meta);
+    if (!err && meta) {
         subject.skip = skip;
         subject.skip_count = list_skipped(library, root, skip);
         add_path(making, root, &base);
         subject.base = mcpx_text_view(&base);
-        err = base.failed ? MCPX_ENOMEM : mx_evaluate(program, &subject, making->report);
+        err =
+            base.failed ? MCPX_ENOMEM : mx_evaluate(&meta->program, &subject, making->report);
     }
     free(skip);
-    mcpx_schema_unref(own);
+    mcpx_schema_unref(meta);
     return err == MCPX_ELIMIT ? MCPX_EINVALID : err;
 }
 
