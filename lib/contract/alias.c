@@ -52,7 +52,7 @@ void mcpx_wrap_tool(struct mcpx_text *out, struct mcpx_slice tool, enum mcpx_for
         changes[1].value = mcpx_text_view(&meta);
     }
     mcpx_json_add_changed(out, tool, changes, own.text ? 2 : 1);
-    out->failed = out->failed || meta.failed;
+    out->failed |= meta.failed;
 }
 
 /* ---- aliases ---- */
@@ -120,30 +120,6 @@ static bool list_aliases(struct mx_arena *arena, const struct mcpx_terms *terms,
             list[out->alias_count++] = (struct mcpx_alias){alias, name};
     }
     return list;
-}
-
-/* Appends what a person should know about aliases: see mcpx_terms_doubts_add. */
-static void alias_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
-                             const struct mcpx_tools *tools)
-{
-    const struct mcpx_handshake *known = &terms->handshake;
-
-    for (size_t i = 0; i < known->alias_count; i++) {
-        struct mcpx_slice alias = known->aliases[i].alias, tool = known->aliases[i].canonical;
-
-        if (mx_tools_has(tools, alias))
-            mx_format(out, "the alias %q is the name of a tool: that one is called\n", alias);
-        else if (!mx_tools_has(tools, tool))
-            mx_format(out, "the alias %q is for %q, and the server has no such tool\n", alias,
-                      tool);
-    }
-    for (size_t i = 0; i < mcpx_tools_count(tools); i++) {
-        struct mcpx_slice name = mcpx_tools_name(tools, i);
-        struct mcpx_slice tool = behind_space(known, name);
-
-        if (tool.text && mx_tools_has(tools, tool))
-            mx_format(out, "%q is a tool, and so no alias of the tool %q\n", name, tool);
-    }
 }
 
 #define TOOL(properties)                                                                      \
@@ -238,8 +214,25 @@ void mcpx_terms_list_add(struct mcpx_text *out, const struct mcpx_terms *terms,
 void mcpx_terms_doubts_add(struct mcpx_text *out, const struct mcpx_terms *terms,
                            struct mcpx_tools *tools)
 {
+    const struct mcpx_handshake *known = &terms->handshake;
+
     mcpx_tools_doubts_add(out, tools);
-    alias_doubts_add(out, terms, tools);
+    for (size_t i = 0; i < known->alias_count; i++) {
+        struct mcpx_slice alias = known->aliases[i].alias, tool = known->aliases[i].canonical;
+
+        if (mx_tools_has(tools, alias))
+            mx_format(out, "the alias %q is the name of a tool: that one is called\n", alias);
+        else if (!mx_tools_has(tools, tool))
+            mx_format(out, "the alias %q is for %q, and the server has no such tool\n", alias,
+                      tool);
+    }
+    for (size_t i = 0; i < mcpx_tools_count(tools); i++) {
+        struct mcpx_slice name = mcpx_tools_name(tools, i);
+        struct mcpx_slice tool = behind_space(known, name);
+
+        if (tool.text && mx_tools_has(tools, tool))
+            mx_format(out, "%q is a tool, and so no alias of the tool %q\n", name, tool);
+    }
     if (terms->has_handshake && mx_tools_has(tools, MCPX_SLICE(MCPX_HANDSHAKE_TOOL)))
         mx_format(out, "the server has a tool %q: it is called instead of the handshake\n",
                   MCPX_HANDSHAKE_TOOL);

@@ -222,21 +222,13 @@ static bool add_entry(struct mcpx_tools *tools, struct mx_tree *tree, struct mcp
     return !tools->doubts.failed;
 }
 
-static enum mcpx_err add_page(struct mcpx_tools *tools, struct mcpx_slice list)
-{
-    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
-    bool is_added = true;
-
-    MCPX_JSON_EACH_WHILE(is_added, walk, list)
-        is_added = add_entry(tools, &tree, walk.value);
-    return is_added ? MCPX_OK : MCPX_ENOMEM;
-}
-
 enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                              struct mcpx_fault *fault)
 {
+    MX_SCOPED(mx_tree_fini) struct mx_tree tree = {0};
     size_t before = tools->count;
     struct mcpx_slice value, list;
+    bool is_added;
     enum mcpx_err err = mcpx_json_check(result, 0, &value, fault);
 
     if (err)
@@ -248,10 +240,12 @@ enum mcpx_err mcpx_tools_add(struct mcpx_tools *tools, struct mcpx_slice result,
                                          list.text ? (size_t)(list.text - result.text) : 0};
         return MCPX_EINVALID;
     }
-    err = digest_page(tools, result) ? add_page(tools, list) : MCPX_ENOMEM;
-    if (err)
+    is_added = digest_page(tools, result);
+    MCPX_JSON_EACH_WHILE(is_added, walk, list)
+        is_added = add_entry(tools, &tree, walk.value);
+    if (!is_added)
         cut(tools, before);
-    return err;
+    return is_added ? MCPX_OK : MCPX_ENOMEM;
 }
 
 /* Takes the compiled schema that was not used for longest from whoever holds most; not those of

@@ -35,15 +35,6 @@ struct making {
 static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct mcpx_slice text,
                           struct mcpx_schema **out);
 
-/* Bytes of memory that a program holds. */
-static size_t program_bytes(const struct mx_program *program)
-{
-    return program->arena.bytes + program->unit_count * sizeof *program->units +
-           program->op_count * sizeof *program->ops +
-           program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
-           program->constants.room * sizeof *program->constants.nodes;
-}
-
 struct mcpx_schema *mcpx_schema_ref(struct mcpx_schema *schema)
 {
     schema->references++;
@@ -217,10 +208,12 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
                           struct mcpx_schema **out)
 {
     struct mcpx_schema *schema = (struct mcpx_schema *)calloc(1, sizeof *schema);
+    const struct mx_program *program;
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (!schema)
         return err;
+    program = &schema->program;
     making->report->count = 0;
     schema->references = 1;
     schema->dialect = making->options->dialect;
@@ -235,7 +228,11 @@ static enum mcpx_err make(struct making *making, struct mcpx_slice uri, struct m
         mcpx_schema_unref(schema);
         return err;
     }
-    schema->bytes = sizeof *schema + program_bytes(&schema->program);
+    schema->bytes =
+        sizeof *schema + program->arena.bytes + program->unit_count * sizeof *program->units +
+        program->op_count * sizeof *program->ops +
+        program->regex_count * sizeof *program->regexes + program->regex_sums.memory +
+        program->constants.room * sizeof *program->constants.nodes;
     *out = schema;
     return MCPX_OK;
 }
