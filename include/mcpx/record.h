@@ -75,10 +75,9 @@ struct mcpx_telemetry {
  * Appends the line of an event, with its "\n". It keeps the contract `event`, and no more is in
  * it. Memory failure shows in `out`.
  *
- * latest   the time of the last line of the same file, 0 at first. `ts` is never before it: when
- *          the clock was set back, time stands still. Updated. A file's lines are written in the
- *          order in which they are composed; whoever composes them keeps one such time for each
- *          file.
+ * latest   the time of the last line of the same file, 0 at first; updated. `ts` is never before
+ *          it: when the clock was set back, time stands still. Lines of a file are written in the
+ *          order in which they are composed.
  */
 MCPX_API void mcpx_telemetry_add(struct mcpx_text *out, const struct mcpx_telemetry *event,
                                  int64_t *latest);
@@ -202,8 +201,7 @@ struct mcpx_parity {
  * another: ts, traceId, spanId, requestId, durationMs, transport, route. Order of members does not
  * count, nor how a number or a string is written. It takes n log n for n members.
  *
- * lines   by enum mcpx_parity_side, without their ends; borrowed. Absent, but not empty: that log
- *         has no more
+ * lines   by enum mcpx_parity_side, without their ends; borrowed. Absent: that log has no more
  * fault   filled when a line cannot be read: reason, and offset in that line; may be NULL
  *
  * Returns MCPX_OK, also when the lines differ; MCPX_EINVALID or MCPX_EUTF8 when a line is no JSON,

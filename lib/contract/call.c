@@ -294,33 +294,23 @@ static void keep_for_envelope(struct mx_admitting *a)
     call->wrap.run_id = mcpx_slice_of(call->run_id);
 }
 
-/* Composes the handshake, unless it is that of these tools already: there can be 100,000. */
-static void compose_handshake(struct mx_admitting *a)
+/* The edge's own answer; a flaw when it is too long. It is composed anew only for other tools: there
+ * can be 100,000. */
+static bool shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
 {
     struct mcpx_calls *calls = a->calls;
     const unsigned char *digest = mx_tools_digest(a->request->tools);
-
-    if (calls->handshake.len > 0 && memcmp(calls->handshake_of, digest, MX_SHA256_BYTES) == 0)
-        return;
-    mcpx_text_fini(&calls->handshake);
-    memcpy(calls->handshake_of, digest, MX_SHA256_BYTES);
-    if (mx_handshake_result(&calls->handshake, calls->terms, a->request->tools,
-                            calls->options.participant)) {
-        mcpx_text_fini(&calls->handshake);
-        calls->failed = true;
-    }
-}
-
-/* The edge's own answer; a flaw when it is too long. */
-static bool shake_hands(struct mx_admitting *a, struct mcpx_call_answer *out)
-{
     size_t max = a->request->answer_max;
 
-    compose_handshake(a);
-    *out = (struct mcpx_call_answer){false, mcpx_text_view(&a->calls->handshake)};
+    if (calls->handshake.len == 0 || memcmp(calls->handshake_of, digest, MX_SHA256_BYTES)) {
+        mcpx_text_fini(&calls->handshake);
+        memcpy(calls->handshake_of, digest, MX_SHA256_BYTES);
+        calls->failed = mx_handshake_result(&calls->handshake, calls->terms, a->request->tools,
+                                            calls->options.participant) != MCPX_OK;
+    }
+    *out = (struct mcpx_call_answer){false, mcpx_text_view(&calls->handshake)};
     return max == 0 || out->text.len <= max ||
-           mx_flaw_size(a->calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", out->text.len,
-                        max);
+           mx_flaw_size(calls, MCPX_CAUSE_OUTPUT_SIZE, "the answer has", out->text.len, max);
 }
 
 /* A call that goes no further: it has its answer and its records. */
@@ -339,16 +329,6 @@ static void end_here(struct mx_admitting *a, bool goes_on, struct mcpx_call_answ
     mx_call_tell_end(a->calls, a->call, &outcome);
 }
 
-/* Puts a call into the list. */
-static void enter(struct mcpx_calls *calls, struct mcpx_call *call)
-{
-    call->to = calls->first;
-    if (call->to)
-        call->to->from = call;
-    calls->first = call;
-    calls->count++;
-}
-
 static void admit(struct mx_admitting *a, struct mcpx_admission *out)
 {
     struct mcpx_calls *calls = a->calls;
@@ -364,7 +344,11 @@ static void admit(struct mx_admitting *a, struct mcpx_admission *out)
         end_here(a, goes_on, &out->answer);
         return;
     }
-    enter(calls, a->call);
+    a->call->to = calls->first;
+    if (calls->first)
+        calls->first->from = a->call;
+    calls->first = a->call;
+    calls->count++;
     out->call = a->call;
     out->tool = a->call->wrap.tool;
     if (a->params.text != a->asked.params.text ||

@@ -29,22 +29,17 @@ struct mcpx_slice mx_cut(struct mcpx_slice text, size_t points)
 
 bool mx_error_walk_next(struct mx_error_walk *walk, struct mcpx_slice *out)
 {
-    switch (walk->step) {
-    case 0:
-        walk->step++;
-        *out = walk->value;
-        return true;
-    case 1:
-        walk->step++;
+    if (walk->step == 0)
         mcpx_json_walk_start(&walk->items, mcpx_json_get(walk->value, "errors"));
-        *out = mcpx_json_get(walk->value, "error");
-        return true;
-    default:
-        if (!mcpx_json_walk_next(&walk->items))
-            return false;
-        *out = walk->items.value;
+    if (walk->step < 2) {
+        *out = walk->step == 0 ? walk->value : mcpx_json_get(walk->value, "error");
+        walk->step++;
         return true;
     }
+    if (!mcpx_json_walk_next(&walk->items))
+        return false;
+    *out = walk->items.value;
+    return true;
 }
 
 static struct mcpx_slice first_line(struct mcpx_slice text)
