@@ -43,7 +43,6 @@ bool setting_fits(const struct setting *row, const json_t *value)
         return choice_index(row, value) >= 0;
     case SETTING_STRING:
     case SETTING_SECRET:
-    case SETTING_LATER:
         return json_is_string(value) && in_range(row, (int64_t)json_string_length(value));
     case SETTING_SHA256:
         return json_is_string(value) && in_range(row, (int64_t)json_string_length(value)) &&

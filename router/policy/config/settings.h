@@ -19,7 +19,6 @@ enum setting_type {
     SETTING_STRING,
     SETTING_SECRET,   /* a string that is never shown */
     SETTING_SHA256,   /* 64 hexadecimal digits, never shown either */
-    SETTING_LATER,    /* a string that has to be empty in this version */
     SETTING_STRINGS,  /* a list of strings; min and max count its entries */
     SETTING_PATTERNS, /* a list of capability patterns */
     SETTING_GRANTS,   /* a list of patterns and grant objects */
@@ -37,8 +36,6 @@ struct setting {
     int64_t scale;              /* the stored number is the written one times this */
     const char *const *choices; /* NULL-terminated; the index is stored */
     const char *fallback;       /* default, as JSON text; NULL = none */
-    const char *unit;           /* "bytes", "seconds", ... or "" */
-    const char *help;           /* one sentence without final stop */
     size_t offset;              /* of the value in struct settings */
     size_t size;                /* of the value there; 0 = not stored from the table */
     bool live; /* a reload changes it; else the router has to be restarted for that */

@@ -1,8 +1,8 @@
 /*
  * What breaks for whom: an operator who reads of a setting that does not exist, or of a range
  * that is not the real one; an editor that underlines what is right. docs/configuration.md and
- * config/router.schema.json are brought up to the table of settings, which has to change nothing;
- * `make settings` writes what it changes.
+ * config/router.schema.json are brought up to the table of settings, and the schema to what the
+ * page says of each; that has to change nothing. `make settings` writes what it changes.
  */
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
@@ -87,9 +87,6 @@ static void write_range(const struct setting *row, struct mcpx_text *out)
             mcpx_text_puts(out, row->choices[i]);
         }
         return;
-    case SETTING_LATER:
-        mcpx_text_puts(out, "empty");
-        return;
     case SETTING_SHA256:
         mcpx_text_puts(out, "64 digits");
         return;
@@ -119,7 +116,6 @@ static void write_type(const struct setting *row, struct mcpx_text *out)
         [SETTING_STRING] = "string",
         [SETTING_SECRET] = "secret",
         [SETTING_SHA256] = "hexadecimal",
-        [SETTING_LATER] = "string",
         [SETTING_STRINGS] = "list of strings",
         [SETTING_PATTERNS] = "list of patterns",
         [SETTING_GRANTS] = "list of grants",
@@ -136,8 +132,40 @@ static void write_type(const struct setting *row, struct mcpx_text *out)
         mcpx_text_puts(out, names[row->type]);
 }
 
+/* The line of docs/configuration.md about a row, whatever that says; NULL when there is none. */
+static const char *line_of(const char *page, const struct setting *row)
+{
+    mx_scoped_text head = {0};
+
+    mcpx_text_puts(&head, "\n| `");
+    write_key(row, &head);
+    mcpx_text_puts(&head, "` | ");
+    return strstr(page, head.text);
+}
+
+/* What a row means, which the page alone says: the last column of its line. */
+static struct mcpx_slice meaning_of(const char *page, const struct setting *row)
+{
+    const char *at = line_of(page, row);
+
+    for (int i = 0; at && i < 7; i++)
+        at = strstr(at, "| ") + 2;
+    return at ? (struct mcpx_slice){at, strcspn(at, "|") - 1} : MCPX_SLICE("");
+}
+
+/* The unit of its numbers, likewise: behind the type, as ", bytes". */
+static struct mcpx_slice unit_of(const char *page, const struct setting *row)
+{
+    const char *at = line_of(page, row);
+
+    at = at ? strstr(at, "integer, ") : NULL;
+    return at && row->type == SETTING_INTEGER
+               ? (struct mcpx_slice){at + 7, strcspn(at + 7, "|") - 1}
+               : MCPX_SLICE("");
+}
+
 /* The line of docs/configuration.md that a row asks for. */
-static void write_line(const struct setting *row, struct mcpx_text *out)
+static void write_line(const char *page, const struct setting *row, struct mcpx_text *out)
 {
     mx_scoped_text variable = {0};
 
@@ -145,8 +173,7 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
     write_key(row, out);
     mcpx_text_puts(out, "` | ");
     write_type(row, out);
-    mcpx_text_puts(out, *row->unit ? ", " : "");
-    mcpx_text_puts(out, row->unit);
+    mcpx_text_slice(out, unit_of(page, row));
     mcpx_text_puts(out, " | ");
     write_range(row, out);
     mcpx_text_puts(out, row->fallback ? " | `" : " | ");
@@ -157,22 +184,7 @@ static void write_line(const struct setting *row, struct mcpx_text *out)
     mcpx_text_puts(out, variable.len ? variable.text : "");
     mcpx_text_puts(out, variable.len ? "` | " : " | ");
     mcpx_text_puts(out, row->live ? "reload | " : "restart | ");
-    mcpx_text_puts(out, row->help);
-    mcpx_text_puts(out, " |\n");
-}
-
-/* Does the text have a line of the row, whatever that says? */
-static bool has_line(const char *text, const struct setting *row)
-{
-    struct mcpx_text head = {0};
-    bool found;
-
-    mcpx_text_puts(&head, "\n| `");
-    write_key(row, &head);
-    mcpx_text_puts(&head, "` | ");
-    found = strstr(text, head.text) != NULL;
-    mcpx_text_fini(&head);
-    return found;
+    mx_format(out, "%s |\n", meaning_of(page, row));
 }
 
 /* Lines of a table of settings have seven columns; other tables of the page have fewer. */
@@ -198,8 +210,8 @@ Test(docs, describe_every_setting_as_it_is)
         if (!is_setting_line(at, (size_t)(end - at)))
             mcpx_text_add(&wanted, at, (size_t)(end - at) + 1);
         else
-            while (row->pointer && !has_line(end, row))
-                write_line(row++, &wanted);
+            while (row->pointer && !line_of(end, row))
+                write_line(page, row++, &wanted);
         at = end + 1;
     }
     settle(PAGE, page, wanted.text);
@@ -237,7 +249,7 @@ static json_t *schema_at(json_t *node, const char *pointer)
 }
 
 /* What only the schema says of a value stays there, the rest is what its row says. */
-static void describe(const struct setting *row, json_t *node)
+static void describe(const char *page, const struct setting *row, json_t *node)
 {
     static const struct {
         const char *type, *least, *most, *items;
@@ -248,7 +260,6 @@ static void describe(const struct setting *row, json_t *node)
         [SETTING_STRING] = {"string", "minLength", "maxLength", NULL},
         [SETTING_SECRET] = {"string", "minLength", "maxLength", NULL},
         [SETTING_SHA256] = {"string", NULL, NULL, NULL},
-        [SETTING_LATER] = {"string", "minLength", "maxLength", NULL},
         [SETTING_STRINGS] = {"array", "minItems", "maxItems", "#/$defs/name"},
         [SETTING_PATTERNS] = {"array", "minItems", "maxItems", "#/$defs/pattern"},
         [SETTING_GRANTS] = {"array", "minItems", "maxItems", "#/$defs/grant"},
@@ -258,11 +269,13 @@ static void describe(const struct setting *row, json_t *node)
     static const char *const own[] = {"pattern",       "properties", "additionalProperties",
                                       "propertyNames", "items",      "required",
                                       "oneOf"};
+    struct mcpx_slice meaning = meaning_of(page, row);
     json_t *was = json_copy(node), *choices = json_array();
     int64_t least = *row->zero ? 0 : row->min;
 
+    cr_expect(meaning.len > 0, "%s: the page does not say what it means", row->pointer);
     json_object_clear(node);
-    json_object_set_new(node, "description", json_string(row->help));
+    json_object_set_new(node, "description", json_stringn(meaning.text, meaning.len));
     if (words[row->type].type)
         json_object_set_new(node, "type", json_string(words[row->type].type));
     for (size_t i = 0; row->choices && row->choices[i]; i++)
@@ -318,13 +331,13 @@ static void prune(json_t *node, struct mcpx_text *pointer)
 
 Test(schema, describes_every_setting_as_it_is)
 {
-    char *text = read_source(SCHEMA), *dumped;
+    char *text = read_source(SCHEMA), *page = read_source(PAGE), *dumped;
     json_t *schema = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     struct mcpx_text pointer = {0}, wanted = {0};
 
     cr_assert_not_null(schema);
     for (const struct setting *row = settings_table; row->pointer; row++)
-        describe(row, schema_at(schema, row->pointer));
+        describe(page, row, schema_at(schema, row->pointer));
     mcpx_text_puts(&pointer, "");
     prune(schema, &pointer);
     dumped = json_dumps(schema, JSON_INDENT(2));
@@ -333,6 +346,7 @@ Test(schema, describes_every_setting_as_it_is)
     mcpx_text_fini(&pointer);
     json_decref(schema);
     free(dumped);
+    free(page);
 }
 
 Test(settings, have_defaults_that_fit)
