@@ -66,8 +66,7 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
                                           struct http_reply *reply)
 {
     struct mcpx_slice identity = mcpx_identity_of(id); /* instances have its grants */
-    struct grant *grant = NULL;
-    enum mcpx_err err;
+    const struct tokens_entry *entry;
 
     if (mcpx_slice_equal(identity, call->grant->identity))
         return grant_ref(call->grant);
@@ -76,11 +75,11 @@ static struct grant *grant_of_participant(const struct api_call *call, struct mc
                         "asking about another participant needs a grant for admin/check");
         return NULL;
     }
-    err = tokens_participant(call->api->config->tokens, identity, &grant);
-    if (err)
-        http_reply_fail(reply, err,
-                        err == MCPX_ENOTFOUND ? "no such configured participant" : NULL);
-    return grant;
+    entry = tokens_find_person(call->api->config->tokens, identity);
+    if (entry)
+        return grant_ref(entry->grant);
+    http_reply_fail(reply, MCPX_ENOTFOUND, "no such configured participant");
+    return NULL;
 }
 
 /* Whose grants are asked about: a list, a participant, or the caller itself. */

@@ -84,13 +84,17 @@ static void read_claimed(const json_t *claims, struct mcpx_text *out)
  * now if it matters. `claimant` is borrowed, and has no certificate; `out` is zeroed by the caller,
  * and released with token_reason_fini.
  */
-static void token_reason_find(struct tokens *tokens, const struct claimant *claimant,
+static void token_reason_find(struct tokens *tokens, struct claimant *claimant,
                               struct mcpx_now now, struct token_reason *out)
 {
     const struct mcpx_slice any = {NULL, 0};
     json_t *claims = read_claims(claimant->bearer);
+    struct grant *good = NULL; /* it may be so in this moment */
 
-    out->reason = tokens_fault(tokens, claimant, now);
+    claimant->why = &out->reason;
+    (void)tokens_ask(tokens, claimant, any, now, &good);
+    claimant->why = NULL;
+    grant_unref(good);
     if (!claims && out->reason)
         out->reason = unknown;
     if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
@@ -229,11 +233,11 @@ static void find_who(struct edge *edge, const struct http_request *request,
     struct claimant claimant = {.bearer = token, .signature = &request->caller->signature};
     struct mcpx_slice any = {0};
 
-    if (token.len == 0 && request->named.len)
-        (void)tokens_participant(edge->config->tokens, request->named, &found->grant);
-    else if (token.len && err == MCPX_ETOKEN)
+    if (token.len == 0)
+        claimant = (struct claimant){.named = request->named};
+    if (token.len && err == MCPX_ETOKEN)
         token_reason_find(edge->config->tokens, &claimant, edge_now(edge), found);
-    else if (token.len)
+    else if (token.len || request->named.len)
         (void)tokens_ask(edge->config->tokens, &claimant, any, edge_now(edge), &found->grant);
 }
 

@@ -239,10 +239,11 @@ static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 /* ---- asking the configuration ---- */
 
 /* What the router would answer a participant that joins. */
-static struct entrance judge_topic(const struct config *config, const struct inquiry *inquiry)
+static struct entrance judge_topic(const struct config *config,
+                                   const struct tokens_entry *entry,
+                                   const struct inquiry *inquiry)
 {
-    struct entrance entrance = {
-        MCPX_OK, tokens_topic_pattern(config->tokens, inquiry->participant, inquiry->topic)};
+    struct entrance entrance = {MCPX_OK, tokens_topic_pattern(entry, inquiry->topic)};
 
     if (!entrance.pattern.text)
         entrance.err = MCPX_EFORBIDDEN;
@@ -252,15 +253,15 @@ static struct entrance judge_topic(const struct config *config, const struct inq
 }
 
 /* A token with a profile says itself which topics it is for. */
-static int answer(const struct config *config, struct mcpx_capset *set,
+static int answer(const struct config *config, const struct tokens_entry *entry,
                   const struct inquiry *inquiry, bool json)
 {
-    struct entrance entrance = judge_topic(config, inquiry);
+    struct entrance entrance = judge_topic(config, entry, inquiry);
     struct mcpx_question question = {&inquiry->kind, inquiry->address.to,
                                      inquiry->address.count, mx_clock_now().wall_ms};
     struct mcpx_decision decision;
 
-    mcpx_capset_explain(set, &question, &decision);
+    mcpx_capset_explain(entry->grant->capset, &question, &decision);
     return inquiry_answer(inquiry, &decision, inquiry->profile.text ? NULL : &entrance, json);
 }
 
@@ -275,7 +276,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
     entry = inquiry->profile.text ? tokens_find_profile(config.tokens, inquiry->profile)
                                   : tokens_find_person(config.tokens, inquiry->participant);
     if (entry)
-        return answer(&config, entry->grant->capset, inquiry, json);
+        return answer(&config, entry, inquiry, json);
     return fail_with(STATUS_USAGE, "can", "%s has no %s of that name: %s", inquiry->file,
                      inquiry->profile.text ? "profile" : "participant",
                      inquiry->profile.text ? inquiry->profile.text

@@ -89,17 +89,14 @@ static const char *decide(struct tokens *tokens, const struct past_message *mess
     struct mcpx_question asked = {&message->kind, message->to, message->to_count,
                                   message->wall_ms};
     struct mcpx_decision decision;
-    struct grant *grant = NULL;
-    const char *word = mcpx_error_wire(MCPX_EFORBIDDEN);
+    const struct tokens_entry *entry = tokens_find_person(tokens, name);
 
-    if (tokens_participant(tokens, name, &grant))
+    if (!entry)
         return NULL;
-    if (tokens_topic_pattern(tokens, name, message->topic).text) {
-        mcpx_capset_explain(grant->capset, &asked, &decision);
-        word = mcpx_refusal_wire(decision.refusal);
-    }
-    grant_unref(grant);
-    return word;
+    if (!tokens_topic_pattern(entry, message->topic).text)
+        return mcpx_error_wire(MCPX_EFORBIDDEN);
+    mcpx_capset_explain(entry->grant->capset, &asked, &decision);
+    return mcpx_refusal_wire(decision.refusal);
 }
 
 static bool is_allowed(const char *word)

@@ -74,8 +74,10 @@ const char *orders_refuse(const struct mcpx_capset *own, struct standing standin
 /* A configured participant has to be able to come into the topic, or was before a reload. */
 static bool may_be_there(const struct realm *realm, const struct change_act *act)
 {
-    return !tokens_topic_pattern(realm->tokens, act->identity, anywhere).text ||
-           tokens_topic_pattern(realm->tokens, act->identity, act->topic).text ||
+    const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
+
+    return !tokens_topic_pattern(entry, anywhere).text ||
+           tokens_topic_pattern(entry, act->topic).text ||
            changes_find(realm->changes, act->identity, act->topic);
 }
 
@@ -96,15 +98,13 @@ static enum mcpx_err grant_nothing(struct mcpx_slice identity, struct grant **ou
 static enum mcpx_err find_base(const struct realm *realm, const struct change_act *act,
                                struct grant **out, bool *known)
 {
+    const struct tokens_entry *entry = tokens_find_person(realm->tokens, act->identity);
     struct peer *peer = orders_next_peer(realm->hub, act->identity, act->topic, NULL);
-    enum mcpx_err err = tokens_participant(realm->tokens, act->identity, out);
 
-    *known = !err || peer;
-    if (err != MCPX_ENOTFOUND)
-        return err;
-    if (!peer)
+    *known = entry || peer;
+    if (!*known)
         return grant_nothing(act->identity, out);
-    *out = grant_ref(grant_base((struct grant *)peer_grant(peer)));
+    *out = grant_ref(entry ? entry->grant : grant_base((struct grant *)peer_grant(peer)));
     return MCPX_OK;
 }
 

@@ -1,20 +1,311 @@
 /*
- * tokens.c - verifies tokens for the edge. Of a static token only the SHA-256 is known, so
- * nobody can connect with the configuration file alone. Digests of equal length are compared in
- * constant time, so timing helps no attacker. A token that is no static token may be a JWT.
+ * tokens.c - verifies tokens for the edge, and turns them into grants. Of a static token only the
+ * SHA-256 is known, so nobody can connect with the configuration file alone. Digests of equal
+ * length are compared in constant time, so timing helps no attacker. A token that is no static
+ * token may be a JWT. One with a claim of a wrong type is refused. Ignoring such a claim was
+ * refused: an issuer that writes `capabilities` as a string means something, and the router must
+ * not guess what. A configured participant has the grants of the configuration: a token that names
+ * it gives those, or is refused.
  */
 #include "lib/base/match.h"
+#include "lib/base/scoped.h"
 #include "router/policy/identity/tokens_make.h"
 
 #include <mcpx/envelope.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <stdlib.h>
 
-/* A day: a program that runs longer asks for another token of dev mode. */
-static const json_int_t dev_life_s = 86400;
+static const struct mcpx_slice any = {NULL, 0};
+
+struct mcpx_slice tokens_topic_pattern(const struct tokens_entry *person,
+                                       struct mcpx_slice topic)
+{
+    for (size_t i = 0; person && i < person->topics.count; i++) {
+        struct mcpx_slice pattern = mcpx_slice_of(person->topics.text[i]);
+
+        if (!topic.text || mx_glob_matches(pattern, topic))
+            return pattern;
+    }
+    return (struct mcpx_slice){NULL, 0};
+}
+
+/* May the participant join the topic? Any when that is absent. */
+static bool may_join(const struct tokens_entry *person, struct mcpx_slice topic)
+{
+    return !topic.text || tokens_topic_pattern(person, topic).text;
+}
+
+static enum mcpx_err grant_of_person(const struct tokens_entry *person,
+                                     struct mcpx_slice topic, struct grant **out)
+{
+    if (!may_join(person, topic))
+        return MCPX_EFORBIDDEN;
+    *out = grant_ref(person->grant);
+    return MCPX_OK;
+}
+
+/* ---- what the claims of a JWT give; those that are refused are named in `why` ---- */
+
+static enum mcpx_err refuse(struct jwt_proof *proof, const char *why)
+{
+    proof->why = why;
+    return MCPX_ETOKEN;
+}
+
+/* `participantId`, or `sub` when it is missing. Each must be a string if it is there. */
+static bool read_participant(const json_t *claims, struct mcpx_slice *out)
+{
+    const json_t *participant = json_object_get(claims, "participantId");
+    const json_t *sub = json_object_get(claims, "sub");
+
+    if ((participant && !json_is_string(participant)) || (sub && !json_is_string(sub)))
+        return false;
+    *out = json_slice(participant ? participant : sub);
+    return out->text && mcpx_identity_is_valid(*out);
+}
+
+/* Exact names: a token that names no topic is good for none. */
+static enum mcpx_err check_topic(struct jwt_proof *proof, struct mcpx_slice topic)
+{
+    const json_t *claim = json_object_get(proof->claims, "topic");
+    bool lists = json_is_array(claim), found = !topic.text;
+    size_t count = lists ? json_array_size(claim) : claim != NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        struct mcpx_slice name = json_slice(lists ? json_array_get(claim, i) : claim);
+
+        if (!name.text)
+            return refuse(proof, "its topic is neither a string nor an array of strings");
+        found = found || mcpx_slice_equal(name, topic);
+    }
+    return found ? MCPX_OK : MCPX_EFORBIDDEN;
+}
+
+/* `capabilities`, else the named profile, else nothing may be sent. */
+static enum mcpx_err find_set(struct tokens *tokens, struct jwt_proof *proof,
+                              struct mcpx_capset *compiled, struct mcpx_capset **set,
+                              enum routing *routing)
+{
+    const json_t *capabilities = json_object_get(proof->claims, "capabilities");
+    const json_t *name = json_object_get(proof->claims, "profile");
+    const struct tokens_entry *profile =
+        json_is_string(name) ? tokens_find_profile(tokens, json_slice(name)) : NULL;
+    struct mcpx_fault fault;
+    enum mcpx_err err;
+
+    if (!capabilities && name) {
+        if (!profile)
+            return refuse(
+                proof, "its profile is not the name of one in the configuration (profiles)");
+        *set = mcpx_capset_ref(profile->grant->capset);
+        *routing = profile->grant->routing;
+        return MCPX_OK;
+    }
+    if (compiled && capabilities) {
+        *set = mcpx_capset_ref(compiled);
+        return MCPX_OK;
+    }
+    err = capset_cache_get(&tokens->sets, capabilities, &fault, set);
+    return !err || err == MCPX_ENOMEM
+               ? err
+               : refuse(proof,
+                        "its capabilities are not an array of at most 1024 valid grants");
+}
 
 /*
- * The bearer of a token: a configured participant, or the claims of a JWT. `person` is NULL
- * when it is a JWT; `proof` is then filled, as by jwt_verify.
+ * When the connection must end. A token that is valid only by the leeway is valid until the
+ * leeway ends; otherwise its connection would end at once.
+ */
+static int64_t end_of(const json_t *claims, struct mcpx_now now)
+{
+    int64_t exp = 0;
+
+    if (!jwt_date(json_object_get(claims, "exp"), &exp))
+        return 0;
+    return exp > now.wall_ms ? exp : exp + JWT_LEEWAY_MS;
+}
+
+/* A grant with the rights in the claims. Without `instances` it leaves those to the router. */
+static enum mcpx_err grant_of_claims(struct tokens *tokens, struct jwt_proof *proof,
+                                     struct mcpx_capset *compiled, struct mcpx_now now,
+                                     struct mcpx_slice participant, struct grant **out)
+{
+    const json_t *claim = json_object_get(proof->claims, "instances");
+    json_int_t instances = json_integer_value(claim);
+    struct mcpx_capset *set = NULL;
+    enum routing routing = ROUTING_DEFAULT;
+    enum mcpx_err err;
+
+    if (claim && (!json_is_integer(claim) || instances < 1 || instances > INSTANCES_MAX))
+        return refuse(proof, "its instances is not a number from 1 to 64");
+    err = find_set(tokens, proof, compiled, &set, &routing);
+    if (err)
+        return err;
+    *out = grant_new(participant, set, routing, end_of(proof->claims, now));
+    mcpx_capset_unref(set);
+    if (!*out)
+        return MCPX_ENOMEM;
+    (*out)->instances = (unsigned)instances;
+    return MCPX_OK;
+}
+
+/*
+ * A grant with the rights of the entry. If the token had rights too, one of the two would have
+ * to be ignored.
+ */
+static enum mcpx_err grant_of_entry(const struct tokens_entry *person, struct jwt_proof *proof,
+                                    struct mcpx_now now, struct grant **out)
+{
+    const struct grant *own = person->grant;
+
+    if (!person->by_jwt)
+        return refuse(proof, "its participant is one of the configuration, whose entry does "
+                             "not accept JWTs (jwt)");
+    if (json_object_get(proof->claims, "capabilities") ||
+        json_object_get(proof->claims, "profile") ||
+        json_object_get(proof->claims, "instances"))
+        return refuse(proof,
+                      "it has capabilities, profile or instances, but its participant is one "
+                      "of the configuration, whose entry says them");
+    *out = grant_new(own->identity, own->capset, own->routing, end_of(proof->claims, now));
+    if (!*out)
+        return MCPX_ENOMEM;
+    (*out)->instances = own->instances;
+    return MCPX_OK;
+}
+
+/*
+ * From verified claims to a grant without credential.
+ *
+ * compiled   what their `capabilities` were compiled to before; NULL = to be compiled
+ * out        filled with a reference the caller owns; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ETOKEN for claims of a wrong shape and for a participant whose entry does
+ * not accept JWTs, or not with grants of their own; MCPX_EFORBIDDEN for another topic, MCPX_ENOMEM.
+ */
+static enum mcpx_err grant_of_proof(struct tokens *tokens, struct jwt_proof *proof,
+                                    struct mcpx_capset *compiled, struct mcpx_slice topic,
+                                    struct mcpx_now now, struct grant **out)
+{
+    const struct tokens_entry *person;
+    struct mcpx_slice participant;
+    struct grant *grant = NULL;
+    enum mcpx_err err;
+
+    if (!read_participant(proof->claims, &participant))
+        return refuse(proof,
+                      "its participantId, or else its sub, is not a valid participant id");
+    person = tokens_find_person(tokens, participant);
+    err = person ? grant_of_entry(person, proof, now, &grant)
+                 : grant_of_claims(tokens, proof, compiled, now, participant, &grant);
+    if (!err)
+        err = check_topic(proof, topic);
+    if (!err && person && !may_join(person, topic))
+        err = MCPX_EFORBIDDEN;
+    if (err)
+        grant_unref(grant);
+    else
+        *out = grant;
+    return err;
+}
+
+/*
+ * ---- A grant outlives the configuration under which it was earned, so what it was earned with is
+ * kept beside it: the digest of a token, or what a JWT claims and which key has signed it. The
+ * token itself is not: whoever reads our memory could connect with it. Of the claims only those are
+ * kept that decide, and of `capabilities` only that they are there: the grant has their compiled
+ * set.
+ */
+
+/* The names of a proof's text: what the header said, and the claims. */
+static const char header_name[] = "header", claims_name[] = "claims";
+
+static json_t *keep_decisive(const json_t *claims)
+{
+    static const char *const decisive[] = {"participantId", "sub", "topic", "profile",
+                                           "instances",     "exp", "nbf",   "iat",
+                                           "iss",           "aud"};
+    json_t *kept = json_object();
+    int failed = 0;
+
+    for (size_t i = 0; i < sizeof decisive / sizeof *decisive; i++) {
+        json_t *value = json_object_get(claims, decisive[i]);
+
+        failed |= value ? json_object_set(kept, decisive[i], value) : 0;
+    }
+    if (json_object_get(claims, "capabilities"))
+        failed |= json_object_set_new(kept, "capabilities", json_true());
+    if (!failed)
+        return kept;
+    json_decref(kept);
+    return NULL;
+}
+
+/* Gives a grant that was made from verified claims its credential. */
+static enum mcpx_err note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
+                                struct grant *grant)
+{
+    json_auto_t *claims = keep_decisive(proof->claims);
+    json_auto_t *whole =
+        claims ? json_pack("{s:O, s:O}", header_name, proof->header, claims_name, claims)
+               : NULL;
+    char *text = whole ? json_dumps(whole, JSON_COMPACT) : NULL;
+
+    if (text)
+        grant->credential =
+            credential_new(proof->token, tokens_find_person(tokens, grant->identity) != NULL,
+                           mcpx_slice_of(text));
+    if (grant->credential)
+        memcpy(grant->credential->key, proof->key, sizeof proof->key);
+    free(text);
+    return grant->credential ? MCPX_OK : MCPX_ENOMEM;
+}
+
+static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *base,
+                                   struct mcpx_slice topic, struct mcpx_now now,
+                                   struct grant **out)
+{
+    const struct credential *credential = base->credential;
+    json_auto_t *whole = json_loadb(credential->proof.text, credential->proof.len, 0, NULL);
+    struct jwt_proof proof = {.claims = json_object_get(whole, claims_name),
+                              .header = json_object_get(whole, header_name)};
+    struct grant *grant;
+    enum mcpx_err err;
+
+    if (!whole)
+        return MCPX_ENOMEM; /* we wrote the text: it is JSON */
+    memcpy(proof.key, credential->key, sizeof proof.key);
+    if (!jwt_holds(tokens->ring, &proof, now))
+        return MCPX_ETOKEN;
+    err = grant_of_proof(tokens, &proof, base->capset, topic, now, &grant);
+    if (err)
+        return err;
+    grant->credential = credential_ref(base->credential);
+    grant->credential->of_entry = tokens_find_person(tokens, grant->identity) != NULL;
+    *out = grant;
+    return MCPX_OK;
+}
+
+enum mcpx_err tokens_rejudge(struct tokens *tokens, const struct grant *base,
+                             struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+{
+    const struct tokens_entry *person = tokens_find_person(tokens, base->identity);
+
+    if (!base->credential || (base->credential->of_entry && !person))
+        return MCPX_ENOTFOUND;
+    if (base->credential->proof.len > 0)
+        return rejudge_proof(tokens, base, topic, now, out);
+    if (CRYPTO_memcmp(person->grant->credential->token, base->credential->token, 32) != 0)
+        return MCPX_ETOKEN;
+    return grant_of_person(person, topic, out);
+}
+
+/* ---- who asks ---- */
+
+/*
+ * The bearer of a token or certificate: a configured participant, or the claims of a JWT. `person`
+ * is NULL when it is a JWT; `proof` is then filled, as by jwt_verify.
  */
 static enum mcpx_err identify(const struct tokens *tokens, const struct claimant *claimant,
                               struct mcpx_now now, const struct tokens_entry **person,
@@ -24,6 +315,12 @@ static enum mcpx_err identify(const struct tokens *tokens, const struct claimant
     unsigned char digest[32] = {0};
     enum mcpx_err err;
 
+    if (claimant->named.text) {
+        *person = tokens_find_person(tokens, claimant->named);
+        if (!*person || !bearer.text)
+            return *person ? MCPX_OK : MCPX_ETOKEN;
+        *person = NULL;
+    }
     if (bearer.len > 0 && bearer.len <= JWT_BYTES_MAX) {
         if (EVP_Digest(bearer.text, bearer.len, digest, NULL, EVP_sha256(), NULL) != 1)
             return MCPX_ENOMEM;
@@ -37,62 +334,28 @@ static enum mcpx_err identify(const struct tokens *tokens, const struct claimant
     return err;
 }
 
-static enum mcpx_err grant_of_person(const struct tokens_entry *person,
-                                     struct mcpx_slice topic, struct grant **out)
-{
-    if (!tokens_may_join(person, topic))
-        return MCPX_EFORBIDDEN;
-    *out = grant_ref(person->grant);
-    return MCPX_OK;
-}
-
-static enum mcpx_err verify(struct tokens *tokens, const struct claimant *claimant,
-                            struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
+enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
+                         struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     const struct tokens_entry *person = NULL;
-    struct jwt_proof proof = {.claims = NULL};
+    MX_SCOPED(jwt_proof_fini) struct jwt_proof proof = {.claims = NULL};
     struct grant *grant = NULL;
     enum mcpx_err err = identify(tokens, claimant, now, &person, &proof);
 
-    if (err)
-        return err;
-    if (person)
-        return grant_of_person(person, topic, out);
-    err =
-        tokens_grant_of(tokens, &(struct claimed){.claims = proof.claims}, topic, now, &grant);
     if (!err)
-        err = tokens_note_proof(tokens, &proof, grant);
+        err = person ? grant_of_person(person, topic, &grant)
+                     : grant_of_proof(tokens, &proof, NULL, topic, now, &grant);
+    if (!err && !person)
+        err = note_proof(tokens, &proof, grant);
+    if (!err && claimant->named.text && !mcpx_slice_equal(grant->identity, claimant->named))
+        err = MCPX_ETOKEN;
+    if (err == MCPX_ETOKEN && claimant->why)
+        *claimant->why = proof.why;
     if (err)
         grant_unref(grant);
     else
         *out = grant;
-    jwt_proof_fini(&proof);
     return err;
-}
-
-enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
-                         struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
-{
-    const struct tokens_entry *person;
-    struct grant *grant = NULL;
-    enum mcpx_err err;
-
-    if (!claimant->named.text)
-        return verify(tokens, claimant, topic, now, out);
-    person = tokens_find_person(tokens, claimant->named);
-    if (!person)
-        return MCPX_ETOKEN;
-    if (!claimant->bearer.text)
-        return grant_of_person(person, topic, out);
-    err = verify(tokens, claimant, topic, now, &grant);
-    if (err)
-        return err;
-    if (!mcpx_slice_equal(grant->identity, claimant->named)) {
-        grant_unref(grant);
-        return MCPX_ETOKEN;
-    }
-    *out = grant;
-    return MCPX_OK;
 }
 
 /* What comparing one topic takes, with a few bytes for beginning with each pattern. */
@@ -108,152 +371,28 @@ static size_t work_of(const struct tokens_entry *person, const struct claimant *
 enum mcpx_err tokens_cover(struct tokens *tokens, const struct claimant *claimant,
                            struct mcpx_now now, struct token_topics *topics)
 {
-    const struct mcpx_slice any = {NULL, 0};
     const struct tokens_entry *person = NULL;
+    MX_SCOPED(jwt_proof_fini) struct jwt_proof proof = {.claims = NULL};
     struct grant *grant = NULL;
-    struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = MCPX_OK;
+    enum mcpx_err err = identify(tokens, claimant, now, &person, &proof);
     size_t each, count = 0;
 
-    if (claimant->bearer.text || !claimant->named.text)
-        err = identify(tokens, claimant, now, &person, &proof);
-    else if (!(person = tokens_find_person(tokens, claimant->named)))
-        err = MCPX_ETOKEN;
     /* The other claims have to be in order too. */
     if (!err && !person)
-        err = tokens_grant_of(tokens, &(struct claimed){.claims = proof.claims}, any, now,
-                              &grant);
+        err = grant_of_proof(tokens, &proof, NULL, any, now, &grant);
     if (err)
-        goto out;
+        return err;
     each = work_of(person, claimant);
+    if (!person)
+        person = tokens_find_person(tokens, grant->identity);
     for (; count < topics->count && (count == 0 || topics->work >= each); count++) {
         struct token_topic *topic = &topics->rows[count];
 
-        topic->covered = person ? tokens_may_join(person, topic->name)
-                                : tokens_claims_cover(tokens, proof.claims, topic->name);
+        topic->covered = (!person || may_join(person, topic->name)) &&
+                         (!grant || !check_topic(&proof, topic->name));
         topics->work -= each < topics->work ? each : topics->work;
     }
     topics->count = count;
-out:
     grant_unref(grant);
-    jwt_proof_fini(&proof);
-    return err;
-}
-
-const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
-                         struct mcpx_now now)
-{
-    const struct mcpx_slice any = {NULL, 0};
-    const struct tokens_entry *person = NULL;
-    struct jwt_proof proof = {.claims = NULL};
-    struct claimed claimed = {.claims = NULL};
-    struct grant *grant = NULL;
-
-    if (identify(tokens, claimant, now, &person, &proof))
-        return proof.why;
-    claimed.claims = proof.claims;
-    if (!person)
-        (void)tokens_grant_of(tokens, &claimed, any, now, &grant);
-    grant_unref(grant);
-    jwt_proof_fini(&proof);
-    return claimed.why;
-}
-
-struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)
-{
-    return index < tokens->ring->file_count ? tokens->ring->files[index] : NULL;
-}
-
-/* The claims of a new token; NULL when memory runs out. `capabilities` is kept. */
-static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice participant,
-                           struct mcpx_slice topic, json_t *capabilities, json_int_t now_s)
-{
-    const char *issuer = tokens->ring->issuer, *audience = tokens->ring->audience;
-    json_t *claims =
-        json_pack("{s:s%, s:s%, s:O, s:I, s:I}", "participantId", participant.text,
-                  participant.len, "topic", topic.text, topic.len, "capabilities",
-                  capabilities, "iat", now_s, "exp", now_s + dev_life_s);
-    bool failed = !claims;
-
-    if (!failed && *issuer)
-        failed = json_object_set_new(claims, "iss", json_string(issuer)) != 0;
-    if (!failed && *audience)
-        failed = json_object_set_new(claims, "aud", json_string(audience)) != 0;
-    if (failed) {
-        json_decref(claims);
-        return NULL;
-    }
-    return claims;
-}
-
-static enum mcpx_err read_array(struct mcpx_slice text, struct mcpx_fault *fault, json_t **out)
-{
-    json_t *array = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
-
-    if (!json_is_array(array)) {
-        json_decref(array);
-        return grant_refuse(fault, "capabilities", "expected a JSON array of grants");
-    }
-    *out = array;
     return MCPX_OK;
-}
-
-enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
-                           struct mcpx_slice topic, struct mcpx_slice capabilities_json,
-                           struct mcpx_now now, struct mcpx_fault *fault,
-                           struct mcpx_text *token)
-{
-    struct mcpx_slice text = capabilities_json;
-    struct mcpx_capset *set = NULL;
-    json_t *capabilities = NULL;
-    json_t *claims = NULL;
-    enum mcpx_err err;
-
-    if (!mcpx_identity_is_valid(participant))
-        return grant_refuse(
-            fault, "participantId",
-            "expected 1..256 bytes without controls, not ending in ~ and digits");
-    if (tokens_find_person(tokens, participant))
-        return grant_refuse(fault, "participantId",
-                            "is configured under participants and comes with its own token");
-    if (!mcpx_topic_name_is_valid(topic))
-        return grant_refuse(fault, "topic", "expected 1..256 bytes without controls");
-    if (!text.text)
-        text = MCPX_SLICE("[\"mcp/*\",\"chat\"]");
-    err = read_array(text, fault, &capabilities);
-    if (!err)
-        err = capset_cache_get(&tokens->sets, capabilities, fault, &set);
-    if (!err) {
-        claims = make_claims(tokens, participant, topic, capabilities, now.wall_ms / 1000);
-        err = claims ? jwt_sign(tokens->ring, claims, token) : MCPX_ENOMEM;
-    }
-    json_decref(claims);
-    json_decref(capabilities);
-    mcpx_capset_unref(set);
-    return err;
-}
-
-enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
-                                 struct grant **out)
-{
-    const struct tokens_entry *person = tokens_find_person(tokens, id);
-
-    if (!person)
-        return MCPX_ENOTFOUND;
-    *out = grant_ref(person->grant);
-    return MCPX_OK;
-}
-
-struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
-                                       struct mcpx_slice topic)
-{
-    const struct tokens_entry *person = tokens_find_person(tokens, id);
-
-    for (size_t i = 0; person && i < person->topics.count; i++) {
-        struct mcpx_slice pattern = mcpx_slice_of(person->topics.text[i]);
-
-        if (!topic.text || mx_glob_matches(pattern, topic))
-            return pattern;
-    }
-    return (struct mcpx_slice){NULL, 0};
 }

@@ -62,6 +62,10 @@ struct claimant {
     struct mcpx_slice named;
     /* Of the token, as for jwt_verify; NULL = it is verified at once. */
     struct jwt_signature *signature;
+    /* Filled on MCPX_ETOKEN: what is wrong with the token, a static sentence, or NULL. What it
+     * says of dates, issuer, audience and other claims is of a token that a configured key has
+     * signed. NULL = nobody wants to know. */
+    const char **why;
 };
 
 /**
@@ -80,14 +84,6 @@ struct claimant {
  */
 enum mcpx_err tokens_ask(struct tokens *tokens, const struct claimant *claimant,
                          struct mcpx_slice topic, struct mcpx_now now, struct grant **out);
-
-/**
- * Why tokens_ask has returned MCPX_ETOKEN for a token, as a static sentence; NULL when nothing is
- * wrong with the token. What it says of dates, issuer, audience and other claims is of a token that
- * a configured key has signed.
- */
-const char *tokens_fault(struct tokens *tokens, const struct claimant *claimant,
-                         struct mcpx_now now);
 
 /** A topic, and whether a token is valid for it. `name` is borrowed. */
 struct token_topic {
@@ -133,13 +129,6 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
                            struct mcpx_now now, struct mcpx_fault *fault,
                            struct mcpx_text *token);
 
-/**
- * The grant of a configured participant, for offline decisions (mcpxctl can) and /v0.1/check.
- * Returns MCPX_OK with a reference the caller owns, MCPX_ENOTFOUND, or MCPX_ENOMEM.
- */
-enum mcpx_err tokens_participant(struct tokens *tokens, struct mcpx_slice id,
-                                 struct grant **out);
-
 /** A participant or profile of the configuration. Lent until tokens_free. */
 struct tokens_entry {
     struct mcpx_slice name; /* its id; lent by `grant` */
@@ -167,14 +156,14 @@ const struct tokens_entry *tokens_find_profile(const struct tokens *tokens,
                                                struct mcpx_slice name);
 
 /**
- * The topic pattern by which a configured participant may join a topic.
+ * The topic pattern by which a participant may join a topic.
  *
- * topic   absent = any topic at all
+ * person   NULL = it is not configured
+ * topic    absent = any topic at all
  *
- * Returns the pattern, lent until tokens_free; absent when none covers the topic, and when the
- * participant is not configured.
+ * Returns the pattern, lent until tokens_free; absent when none covers the topic.
  */
-struct mcpx_slice tokens_topic_pattern(const struct tokens *tokens, struct mcpx_slice id,
+struct mcpx_slice tokens_topic_pattern(const struct tokens_entry *person,
                                        struct mcpx_slice topic);
 
 /* Lists what each participant gains and loses by another configuration. */

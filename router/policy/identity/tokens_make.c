@@ -7,10 +7,10 @@
  */
 #include "router/policy/identity/tokens_make.h"
 
-#include "lib/base/match.h"
 #include "lib/base/rows.h"
 #include "lib/protocol/capset.h"
 
+#include <mcpx/envelope.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
 
@@ -100,6 +100,11 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before)
 struct jwt_ring *tokens_ring(struct tokens *tokens)
 {
     return tokens->ring;
+}
+
+struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)
+{
+    return index < tokens->ring->file_count ? tokens->ring->files[index] : NULL;
 }
 
 /* The names come from the configuration, so the hash needs no secret key. */
@@ -255,12 +260,6 @@ const struct tokens_entry *tokens_find_bearer(const struct tokens *tokens,
     return NULL;
 }
 
-bool tokens_may_join(const struct tokens_entry *person, struct mcpx_slice topic)
-{
-    return !topic.text ||
-           mx_glob_any_matches(person->topics.text, person->topics.count, topic);
-}
-
 static int compare_ids(const void *one, const void *other)
 {
     return mcpx_slice_compare((*(struct tokens_entry *const *)one)->name,
@@ -298,4 +297,52 @@ size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice 
 const struct tokens_entry *tokens_profile_at(const struct tokens *tokens, size_t index)
 {
     return index < tokens->profiles.count ? tokens->profiles.rows[index] : NULL;
+}
+
+/* ---- tokens of dev mode ---- */
+
+/* A day: a program that runs longer asks for another one. */
+static const json_int_t life_s = 86400;
+
+/* The claims of a new token; NULL when memory runs out. `capabilities` is kept. */
+static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice participant,
+                           struct mcpx_slice topic, json_t *capabilities, json_int_t now_s)
+{
+    const char *issuer = tokens->ring->issuer, *audience = tokens->ring->audience;
+
+    return json_pack("{s:s%, s:s%, s:O, s:I, s:I, s:s*, s:s*}", "participantId",
+                     participant.text, participant.len, "topic", topic.text, topic.len,
+                     "capabilities", capabilities, "iat", now_s, "exp", now_s + life_s, "iss",
+                     *issuer ? issuer : NULL, "aud", *audience ? audience : NULL);
+}
+
+enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
+                           struct mcpx_slice topic, struct mcpx_slice capabilities_json,
+                           struct mcpx_now now, struct mcpx_fault *fault,
+                           struct mcpx_text *token)
+{
+    struct mcpx_slice text =
+        capabilities_json.text ? capabilities_json : MCPX_SLICE("[\"mcp/*\",\"chat\"]");
+    json_auto_t *capabilities = NULL, *claims = NULL;
+    struct mcpx_capset *set;
+    enum mcpx_err err;
+
+    if (!mcpx_identity_is_valid(participant))
+        return grant_refuse(
+            fault, "participantId",
+            "expected 1..256 bytes without controls, not ending in ~ and digits");
+    if (tokens_find_person(tokens, participant))
+        return grant_refuse(fault, "participantId",
+                            "is configured under participants and comes with its own token");
+    if (!mcpx_topic_name_is_valid(topic))
+        return grant_refuse(fault, "topic", "expected 1..256 bytes without controls");
+    capabilities = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, NULL);
+    if (!json_is_array(capabilities))
+        return grant_refuse(fault, "capabilities", "expected a JSON array of grants");
+    err = capset_cache_get(&tokens->sets, capabilities, fault, &set);
+    if (err)
+        return err;
+    mcpx_capset_unref(set); /* the cache has it */
+    claims = make_claims(tokens, participant, topic, capabilities, now.wall_ms / 1000);
+    return claims ? jwt_sign(tokens->ring, claims, token) : MCPX_ENOMEM;
 }

@@ -77,39 +77,4 @@ struct tokens_entry *tokens_table_find(const struct tokens_table *table,
 const struct tokens_entry *tokens_find_bearer(const struct tokens *tokens,
                                               const unsigned char digest[32]);
 
-/** May the participant join the topic? Any when that is absent. */
-bool tokens_may_join(const struct tokens_entry *person, struct mcpx_slice topic);
-
-/** Claims that were verified. */
-struct claimed {
-    const json_t *claims;
-    /* What their `capabilities` were compiled to before; NULL = to be compiled. */
-    struct mcpx_capset *set;
-    const char *why; /* which of them is refused, a static sentence; filled on MCPX_ETOKEN */
-};
-
-/**
- * From verified claims to a grant.
- *
- * topic   the topic asked for; absent = any
- * out     filled with a reference the caller owns; untouched on failure
- *
- * Returns MCPX_OK, MCPX_ETOKEN for claims of a wrong shape and for a participant whose entry does
- * not accept JWTs, or not with grants of their own; MCPX_EFORBIDDEN for another topic, MCPX_ENOMEM.
- * Protocol: section 7.
- */
-enum mcpx_err tokens_grant_of(struct tokens *tokens, struct claimed *claimed,
-                              struct mcpx_slice topic, struct mcpx_now now,
-                              struct grant **out);
-
-/**
- * Gives a grant that was made from verified claims its credential. Returns MCPX_OK or MCPX_ENOMEM.
- */
-enum mcpx_err tokens_note_proof(const struct tokens *tokens, const struct jwt_proof *proof,
-                                struct grant *grant);
-
-/** True when verified claims are valid for this topic. */
-bool tokens_claims_cover(const struct tokens *tokens, const json_t *claims,
-                         struct mcpx_slice topic);
-
 #endif

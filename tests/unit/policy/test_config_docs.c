@@ -27,11 +27,11 @@ static struct mcpx_text source_name(const char *path)
 /* A file of the source tree, as text the caller frees. */
 static char *read_source(const char *path)
 {
-    struct mcpx_text name = source_name(path), text = {0};
+    mx_scoped_text name = source_name(path);
+    struct mcpx_text text = {0};
     const char *why = mx_file_read(name.text, SIZE_MAX, &text);
 
     cr_assert_null(why, "%s: %s", name.text, why);
-    mcpx_text_fini(&name);
     cr_assert_not_null(text.text);
     return text.text;
 }
@@ -39,7 +39,7 @@ static char *read_source(const char *path)
 /* Frees what a file has and what it should have, which it then has with MCPX_WRITE. */
 static void settle(const char *path, char *has, char *wanted)
 {
-    struct mcpx_text name = source_name(path);
+    mx_scoped_text name = source_name(path);
     FILE *file = getenv("MCPX_WRITE") ? fopen(name.text, "w") : NULL;
 
     if (file)
@@ -47,7 +47,6 @@ static void settle(const char *path, char *has, char *wanted)
     else
         cr_expect(strcmp(has, wanted) == 0,
                   "%s is not what config_table.c says; to mend: make settings", path);
-    mcpx_text_fini(&name);
     free(has);
     free(wanted);
 }
@@ -82,27 +81,21 @@ static void write_range(const struct setting *row, struct mcpx_text *out)
         mcpx_text_puts(out, "true, false");
         return;
     case SETTING_CHOICE:
-        for (size_t i = 0; row->choices[i]; i++) {
-            mcpx_text_puts(out, i > 0 ? ", " : "");
-            mcpx_text_puts(out, row->choices[i]);
-        }
+        for (size_t i = 0; row->choices[i]; i++)
+            mx_format(out, i > 0 ? ", %s" : "%s", row->choices[i]);
         return;
     case SETTING_SHA256:
         mcpx_text_puts(out, "64 digits");
         return;
     case SETTING_INTEGER:
-        mcpx_text_puts(out, range);
-        mcpx_text_puts(out, *row->zero ? ", 0 = " : "");
-        mcpx_text_puts(out, row->zero);
+        mx_format(out, *row->zero ? "%s, 0 = %s" : "%s%s", range, row->zero);
         return;
     case SETTING_STRING:
     case SETTING_SECRET:
-        mcpx_text_puts(out, range);
-        mcpx_text_puts(out, " bytes");
+        mx_format(out, "%s bytes", range);
         return;
     default:
-        mcpx_text_puts(out, range);
-        mcpx_text_puts(out, row->type == SETTING_MAP ? " members" : " entries");
+        mx_format(out, "%s %s", range, row->type == SETTING_MAP ? "members" : "entries");
     }
 }
 
@@ -143,48 +136,35 @@ static const char *line_of(const char *page, const struct setting *row)
     return strstr(page, head.text);
 }
 
-/* What a row means, which the page alone says: the last column of its line. */
-static struct mcpx_slice meaning_of(const char *page, const struct setting *row)
+/* A column of that line, counted from 1; empty when there is no line. */
+static struct mcpx_slice column_of(const char *page, const struct setting *row, int column)
 {
     const char *at = line_of(page, row);
 
-    for (int i = 0; at && i < 7; i++)
+    for (int i = 0; at && i < column; i++)
         at = strstr(at, "| ") + 2;
     return at ? (struct mcpx_slice){at, strcspn(at, "|") - 1} : MCPX_SLICE("");
 }
 
-/* The unit of its numbers, likewise: behind the type, as ", bytes". */
-static struct mcpx_slice unit_of(const char *page, const struct setting *row)
-{
-    const char *at = line_of(page, row);
-
-    at = at ? strstr(at, "integer, ") : NULL;
-    return at && row->type == SETTING_INTEGER
-               ? (struct mcpx_slice){at + 7, strcspn(at + 7, "|") - 1}
-               : MCPX_SLICE("");
-}
-
-/* The line of docs/configuration.md that a row asks for. */
+/* The line that a row asks for. The page alone says the unit of a number, and what a row means. */
 static void write_line(const char *page, const struct setting *row, struct mcpx_text *out)
 {
+    struct mcpx_slice type = column_of(page, row, 2);
     mx_scoped_text variable = {0};
 
     mcpx_text_puts(out, "| `");
     write_key(row, out);
     mcpx_text_puts(out, "` | ");
-    write_type(row, out);
-    mcpx_text_slice(out, unit_of(page, row));
+    if (row->type == SETTING_INTEGER && strncmp(type.text, "integer, ", 9) == 0)
+        mcpx_text_slice(out, type);
+    else
+        write_type(row, out);
     mcpx_text_puts(out, " | ");
     write_range(row, out);
-    mcpx_text_puts(out, row->fallback ? " | `" : " | ");
-    mcpx_text_puts(out, row->fallback ? row->fallback : "");
-    mcpx_text_puts(out, row->fallback ? "` | " : " | ");
+    mx_format(out, row->fallback ? " | `%s` | " : " | %s | ", row->fallback);
     setting_write_variable(row, &variable);
-    mcpx_text_puts(out, variable.len ? "`" : "");
-    mcpx_text_puts(out, variable.len ? variable.text : "");
-    mcpx_text_puts(out, variable.len ? "` | " : " | ");
-    mcpx_text_puts(out, row->live ? "reload | " : "restart | ");
-    mx_format(out, "%s |\n", meaning_of(page, row));
+    mx_format(out, variable.len ? "`%s` | " : "%s | ", &variable);
+    mx_format(out, "%s | %s |\n", row->live ? "reload" : "restart", column_of(page, row, 7));
 }
 
 /* Lines of a table of settings have seven columns; other tables of the page have fewer. */
@@ -269,7 +249,7 @@ static void describe(const char *page, const struct setting *row, json_t *node)
     static const char *const own[] = {"pattern",       "properties", "additionalProperties",
                                       "propertyNames", "items",      "required",
                                       "oneOf"};
-    struct mcpx_slice meaning = meaning_of(page, row);
+    struct mcpx_slice meaning = column_of(page, row, 7);
     json_t *was = json_copy(node), *choices = json_array();
     int64_t least = *row->zero ? 0 : row->min;
 
