@@ -4,6 +4,7 @@
  * and goes on, so that a person can correct all of them at once. The files of TLS, store and audit
  * are not checked here: their users open them, and router/connection/bounds.c looks for --check.
  */
+#include "lib/base/scoped.h"
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
@@ -37,9 +38,10 @@ static void check_name(struct loading *loading, const char *name, const char *pa
     size_t len = pointer_push(loading, name);
 
     if (!name_is_valid(name))
-        error_here(loading, "expected a name that begins with dns:, uri:, email: or cn:");
+        line_here(loading, LINE_ERROR,
+                  "expected a name that begins with dns:, uri:, email: or cn:");
     if (!tree_at(loading, "participants", participant))
-        error_here(loading, "expected the id of one of participants");
+        line_here(loading, LINE_ERROR, "expected the id of one of participants");
     pointer_pop(loading, len);
 }
 
@@ -67,59 +69,62 @@ static void take_names(struct loading *loading, const json_t *names)
         qsort(tls->names, tls->name_count, sizeof *tls->names, compare);
 }
 
-/* What belongs together but is not there together: an error, or a warning. */
-struct mismatch {
-    bool is_so;
-    const char *pointer, *sentence;
-    void (*line)(struct loading *, const char *, const char *, const char *);
-};
-
-static void report(struct loading *loading, const struct mismatch *rows, size_t count)
+/*
+ * Makes the paths of settings such as can be opened: one of the file is relative to the file's
+ * directory, one of the environment to ours. Files are not looked at.
+ */
+static void resolve_paths(struct loading *loading)
 {
-    for (size_t i = 0; i < count; i++)
-        if (rows[i].is_so)
-            setting_line(loading, rows[i].pointer, rows[i].sentence, rows[i].line);
+    static const char *const settings[] = {"/tls/certificate_file", "/tls/key_file",
+                                           "/tls/client_ca_file",   "/tls/client_crl_file",
+                                           "/store/file",           "/audit/folder",
+                                           "/audit/key_file"};
+
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        size_t offset = settings_find(settings[i])->offset;
+        char **path = (char **)(void *)((char *)&loading->settings + offset);
+        bool of_file = settings_source(&loading->settings, settings[i]) == FROM_FILE;
+        mx_scoped_text resolved = {0};
+
+        if (!**path)
+            continue;
+        mx_path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
+        loading->no_memory |= resolved.failed;
+        if (resolved.failed)
+            continue;
+        free(*path);
+        *path = resolved.text;
+        resolved.text = NULL;
+    }
 }
 
-/*
- * Makes the paths of TLS such as can be opened, and checks that what belongs together is there
- * together. Files are not looked at.
- */
+/* Checks that what belongs together is there together. */
 static void load_tls(struct loading *loading)
 {
     struct tls_settings *tls = &loading->settings.config.tls;
     const json_t *names = tree_at(loading, "tls", "client_names");
     const bool used = tls->wanted, has_names = json_object_size(names) > 0;
     const bool certificate = *tls->files[TLS_CERTIFICATE], ca = *tls->files[TLS_CLIENT_CA];
-    const struct mismatch rows[] = {
-        {used && !certificate, "/tls/certificate_file",
+    const struct line_rule rows[] = {
+        {used && !certificate, LINE_ERROR, "/tls/certificate_file",
          "is empty, expected the path of a certificate in PEM, because an address of listen "
-         "begins with tls://",
-         error_line},
-        {used && !*tls->files[TLS_KEY], "/tls/key_file",
+         "begins with tls://"},
+        {used && !*tls->files[TLS_KEY], LINE_ERROR, "/tls/key_file",
          "is empty, expected the path of the certificate's key in PEM, because an address of "
-         "listen begins with tls://",
-         error_line},
-        {!used && certificate, "/tls/certificate_file",
-         "is not used: no address of listen begins with tls://", warning_line},
-        {has_names && !ca, "/tls/client_ca_file",
+         "listen begins with tls://"},
+        {!used && certificate, LINE_WARNING, "/tls/certificate_file",
+         "is not used: no address of listen begins with tls://"},
+        {has_names && !ca, LINE_ERROR, "/tls/client_ca_file",
          "is empty, expected the path of authorities in PEM, because there are "
-         "tls.client_names",
-         error_line},
-        {*tls->files[TLS_CLIENT_CRL] && !ca, "/tls/client_crl_file",
+         "tls.client_names"},
+        {*tls->files[TLS_CLIENT_CRL] && !ca, LINE_ERROR, "/tls/client_crl_file",
          "is not used: tls.client_ca_file is empty, expected the path of the authorities that "
-         "have signed the lists",
-         error_line},
-        {!has_names && ca, "/tls/client_ca_file",
-         "tls.client_names is empty, so everybody who shows a certificate is refused",
-         warning_line}};
+         "have signed the lists"},
+        {!has_names && ca, LINE_WARNING, "/tls/client_ca_file",
+         "tls.client_names is empty, so everybody who shows a certificate is refused"}};
 
-    report(loading, rows, sizeof rows / sizeof *rows);
+    line_write_rules(loading, rows, sizeof rows / sizeof *rows);
     take_names(loading, names);
-    setting_resolve(loading, "/tls/client_ca_file", &tls->files[TLS_CLIENT_CA]);
-    setting_resolve(loading, "/tls/client_crl_file", &tls->files[TLS_CLIENT_CRL]);
-    setting_resolve(loading, "/tls/certificate_file", &tls->files[TLS_CERTIFICATE]);
-    setting_resolve(loading, "/tls/key_file", &tls->files[TLS_KEY]);
 }
 
 /* The same for store and audit. Tells the hub's settings what they come to. */
@@ -128,31 +133,23 @@ static void load_store(struct loading *loading)
     struct config *config = &loading->settings.config;
     const bool stored = config->store.kind == STORE_KIND_SQLITE;
     const bool audited = *config->audit.folder, has_key = *config->audit.key_file;
-    const struct mismatch rows[] = {
-        {stored && !*config->store.file, "/store/file",
-         "is empty, expected the path of a file, because store.kind is \"sqlite\"",
-         error_line},
-        {audited && !has_key, "/audit/key_file",
+    const struct line_rule rows[] = {
+        {stored && !*config->store.file, LINE_ERROR, "/store/file",
+         "is empty, expected the path of a file, because store.kind is \"sqlite\""},
+        {audited && !has_key, LINE_ERROR, "/audit/key_file",
          "is empty, expected the path of an Ed25519 key in PEM, because audit.folder is set; "
-         "\"openssl genpkey -algorithm ed25519 -out FILE\" makes one",
-         error_line},
-        {!stored && *config->store.file, "/store/file",
-         "is not used while store.kind is \"memory\"; expected \"sqlite\" there",
-         warning_line},
-        {!audited && has_key, "/audit/key_file",
-         "is not used: nothing is audited without audit.folder", warning_line}};
+         "\"openssl genpkey -algorithm ed25519 -out FILE\" makes one"},
+        {!stored && *config->store.file, LINE_WARNING, "/store/file",
+         "is not used while store.kind is \"memory\"; expected \"sqlite\" there"},
+        {!audited && has_key, LINE_WARNING, "/audit/key_file",
+         "is not used: nothing is audited without audit.folder"},
+        {audited && mx_file_is_public(config->audit.key_file), LINE_WARNING, "/audit/key_file",
+         "everybody on this machine may read the key; chmod o-r mends that"}};
 
-    report(loading, rows, sizeof rows / sizeof *rows);
+    line_write_rules(loading, rows, sizeof rows / sizeof *rows);
     config->hub.stored = stored;
     config->hub.audited = audited;
     config->hub.gated = stored || audited;
-    setting_resolve(loading, "/store/file", &config->store.file);
-    setting_resolve(loading, "/audit/folder", &config->audit.folder);
-    setting_resolve(loading, "/audit/key_file", &config->audit.key_file);
-    if (audited && mx_file_is_public(config->audit.key_file))
-        setting_line(loading, "/audit/key_file",
-                     "everybody on this machine may read the key; chmod o-r mends that",
-                     warning_line);
 }
 
 /*
@@ -307,6 +304,7 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         load_file(&loading);
         load_environment(&loading);
         load_listen(&loading);
+        resolve_paths(&loading);
         load_tls(&loading);
         load_proxies(&loading);
         load_store(&loading);

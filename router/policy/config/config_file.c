@@ -18,27 +18,10 @@
 
 enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
 
-void setting_resolve(struct loading *loading, const char *pointer, char **path)
-{
-    bool of_file = settings_source(&loading->settings, pointer) == FROM_FILE;
-    struct mcpx_text resolved = {0};
-
-    if (!*path || !**path)
-        return;
-    mx_path_resolve(*path, of_file ? loading->sources->file : NULL, &resolved);
-    if (resolved.failed) {
-        loading->no_memory = true;
-        mcpx_text_fini(&resolved);
-        return;
-    }
-    free(*path);
-    *path = resolved.text;
-}
-
 static void report_unknown(struct loading *loading)
 {
     struct mcpx_text *line =
-        error_begin(loading, loading->sources->file, pointer_text(loading));
+        line_begin(loading, LINE_ERROR, loading->sources->file, pointer_text(loading));
 
     mcpx_text_puts(line, "unknown key, expected one of ");
     pointer_pop(loading,
@@ -134,8 +117,9 @@ static void parse(struct loading *loading, const struct mcpx_text *text)
     else if (json_error_code(&fault) == json_error_out_of_memory)
         loading->no_memory = true;
     else
-        mx_format(error_begin(loading, loading->sources->file, ""), "line %s, column %s: %s\n",
-                  fault.line, fault.column, mx_json_reason(fault.text));
+        mx_format(line_begin(loading, LINE_ERROR, loading->sources->file, ""),
+                  "line %s, column %s: %s\n", fault.line, fault.column,
+                  mx_json_reason(fault.text));
     if (json_is_object(tree))
         loading->tree = tree;
     else
@@ -154,7 +138,7 @@ void load_file(struct loading *loading)
     if (text.failed) {
         loading->no_memory = true;
     } else if (why) {
-        mx_format(error_begin(loading, path, ""), "cannot be read: %s\n", why);
+        mx_format(line_begin(loading, LINE_ERROR, path, ""), "cannot be read: %s\n", why);
     } else {
         parse(loading, &text);
     }
@@ -271,7 +255,7 @@ static void apply(struct loading *loading, const char *name, const struct settin
     if (*text == '\0')
         return; /* treated as not set */
     if (!mx_utf8_is_valid(mcpx_slice_of(text), NULL)) {
-        error_line(loading, name, "", "found bytes that are not UTF-8");
+        line_write(loading, LINE_ERROR, name, "", "found bytes that are not UTF-8");
         return;
     }
     value = value_of(row, text);
@@ -300,7 +284,7 @@ static void load_variable(struct loading *loading, const char *variable, const c
     else if (row)
         apply(loading, text.text, row, equals + 1);
     else if (!is_of_kubernetes(text.text, equals + 1))
-        error_line(loading, text.text, "", "no setting has this name");
+        line_write(loading, LINE_ERROR, text.text, "", "no setting has this name");
 }
 
 void load_environment(struct loading *loading)

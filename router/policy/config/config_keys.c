@@ -32,8 +32,8 @@ struct key_draft {
 static void warn_endless(struct loading *loading, const struct key_draft *draft)
 {
     if (draft->exp_optional)
-        warning_line(loading, draft->source, draft->pointer,
-                     "tokens of this key need no \"exp\"; those without are good for ever");
+        line_write(loading, LINE_WARNING, draft->source, draft->pointer,
+                   "tokens of this key need no \"exp\"; those without are good for ever");
 }
 
 static void read_first(struct loading *loading, const struct key_draft *draft,
@@ -45,12 +45,12 @@ static void read_first(struct loading *loading, const struct key_draft *draft,
     if (reading.err == MCPX_ENOMEM || reading.why.failed)
         loading->no_memory = true;
     else if (reading.err)
-        mx_format(error_begin(loading, draft->source, draft->pointer), "the file %s: %s\n",
-                  file->path, &reading.why);
+        mx_format(line_begin(loading, LINE_ERROR, draft->source, draft->pointer),
+                  "the file %s: %s\n", file->path, &reading.why);
     else if (mx_file_is_anybodys(file->path))
-        warning_line(loading, draft->source, draft->pointer,
-                     "everybody on this machine may change the keys, and so come in as "
-                     "anybody; chmod o-w mends that");
+        line_write(loading, LINE_WARNING, draft->source, draft->pointer,
+                   "everybody on this machine may change the keys, and so come in as "
+                   "anybody; chmod o-w mends that");
     (void)key_file_take(file, &reading);
     key_reading_fini(&reading);
     if (jwt_ring_add_file(tokens_ring(tokens), file))
@@ -97,12 +97,12 @@ static void add_draft(struct loading *loading, struct key_draft *draft, struct t
     if (draft->was_checked && (secret.len < SECRET_MIN || secret.len > SECRET_MAX))
         return;
     if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
-        mx_format(error_begin(loading, draft->source, draft->pointer),
+        mx_format(line_begin(loading, LINE_ERROR, draft->source, draft->pointer),
                   "found a secret of %s bytes, expected 16..4096\n", secret.len);
         return;
     }
     if (secret.len < jwt_alg_find(draft->alg)->bytes) { /* RFC 7518 section 3.2 */
-        mx_format(warning_begin(loading, draft->source, draft->pointer),
+        mx_format(line_begin(loading, LINE_WARNING, draft->source, draft->pointer),
                   "a secret for %s should have at least %s bytes\n", draft->alg,
                   jwt_alg_find(draft->alg)->bytes);
     }
@@ -135,16 +135,16 @@ static bool read_secret(struct loading *loading, struct key_draft *draft, const 
     for (len = secret->len; len > 0 && strchr(" \t\r\n", secret->text[len - 1]);)
         len--;
     if (!why && len < secret->len)
-        mx_format(warning_begin(loading, draft->source, draft->pointer),
+        mx_format(line_begin(loading, LINE_WARNING, draft->source, draft->pointer),
                   "%s bytes behind the secret are left out: blanks, CR or empty lines\n",
                   secret->len - len);
     secret->len = len;
     if (why) {
-        mx_format(error_begin(loading, draft->source, draft->pointer),
+        mx_format(line_begin(loading, LINE_ERROR, draft->source, draft->pointer),
                   "the file %s cannot be read: %s\n", resolved.text, why);
     } else if (mx_file_is_public(resolved.text)) {
-        warning_line(loading, draft->source, draft->pointer,
-                     "everybody on this machine may read the secret; chmod o-r mends that");
+        line_write(loading, LINE_WARNING, draft->source, draft->pointer,
+                   "everybody on this machine may read the secret; chmod o-r mends that");
     }
     return !why;
 }
@@ -171,7 +171,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
         draft.pointer = "";
     }
     if (has_text && has_file && text == file) {
-        error_line(loading, draft.source, draft.pointer,
+        line_write(loading, LINE_ERROR, draft.source, draft.pointer,
                    "found both secret and secret_file, expected one of them");
         return;
     }
@@ -238,7 +238,7 @@ static bool check_place(struct loading *loading, const json_t *key, const struct
     else if (!public_key && !text && !path)
         fault = "found neither \"secret\" nor \"secret_file\", expected one of them";
     if (fault)
-        error_here(loading, fault);
+        line_here(loading, LINE_ERROR, fault);
     return !fault;
 }
 
@@ -275,11 +275,12 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     draft.exp_optional = exp && strcmp(exp, "optional") == 0;
     alg = draft.alg ? jwt_alg_find(draft.alg) : NULL;
     if (!draft.alg)
-        error_here(loading, "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
-                            "\"ES256\", \"EdDSA\"");
+        line_here(loading, LINE_ERROR,
+                  "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
+                  "\"ES256\", \"EdDSA\"");
     is_placed = check_place(loading, key, alg);
     if (kid_is_taken(keys, index))
-        error_here(loading, "an earlier key has the same \"kid\"");
+        line_here(loading, LINE_ERROR, "an earlier key has the same \"kid\"");
     if (!alg || !is_placed)
         return;
     if (public_key)

@@ -73,54 +73,36 @@ static bool is_loopback(const char *host)
     return strcmp(host, "localhost") == 0;
 }
 
-static const char *source_of(const struct loading *loading)
+/* An entry of a list is wrong. In the file it has a pointer of its own. */
+static void refuse(struct loading *loading, const char *setting, size_t index,
+                   const char *text, const char *why)
 {
-    switch (settings_source(&loading->settings, "/listen")) {
-    case FROM_FILE:
-        return loading->sources->file;
-    case FROM_ENVIRONMENT:
-        return "MCPX_LISTEN";
-    case FROM_FLAGS:
-        return "--listen";
-    default:
-        return "default";
-    }
-}
-
-static void refuse_address(struct loading *loading, size_t index, const char *text,
-                           const char *why)
-{
-    bool from_file = settings_source(&loading->settings, "/listen") == FROM_FILE;
-    json_t *found = json_string(text);
+    json_auto_t *found = json_string(text);
+    struct mcpx_text *line;
 
     pointer_pop(loading, 0);
-    if (from_file) {
-        pointer_push(loading, "listen");
-        pointer_push_index(loading, index);
-    }
-    mx_format(error_found(loading, source_of(loading), pointer_text(loading), found, false),
-              ", %s\n", why);
-    json_decref(found);
+    pointer_push(loading, setting + 1);
+    pointer_push_index(loading, index);
+    line = line_begin_setting(loading, LINE_ERROR, setting, pointer_text(loading));
+    found_write(found, false, line);
+    mx_format(line, ", %s\n", why);
+    loading->no_memory |= !found;
 }
 
 static void take_flags(struct loading *loading)
 {
     const struct config_sources *sources = loading->sources;
     const struct setting *row = settings_find("/listen");
-    json_t *list = json_array();
+    json_auto_t *list = json_array();
 
     for (size_t i = 0; list && i < sources->listen_count; i++) {
         if (json_array_append_new(list, json_string(sources->listen[i])) != 0)
-            error_line(loading, "--listen", "", expected);
+            line_write(loading, LINE_ERROR, "--listen", "", expected);
     }
-    if (!list) {
+    if (list && !setting_fits(row, list))
+        line_write(loading, LINE_ERROR, "--listen", "", "expected at most 16 of them");
+    else if (!list || setting_store(row, list, FROM_FLAGS, &loading->settings))
         loading->no_memory = true;
-    } else if (!setting_fits(row, list)) {
-        error_line(loading, "--listen", "", "expected at most 16 of them");
-    } else if (setting_store(row, list, FROM_FLAGS, &loading->settings) == MCPX_ENOMEM) {
-        loading->no_memory = true;
-    }
-    json_decref(list);
 }
 
 void load_listen(struct loading *loading)
@@ -142,8 +124,8 @@ void load_listen(struct loading *loading)
         struct config_listen *listen = &config->listen[config->listen_count];
 
         if (!split(names->text[i], listen)) {
-            refuse_address(loading, i, names->text[i],
-                           strstr(names->text[i], "://") ? expected_scheme : expected);
+            refuse(loading, "/listen", i, names->text[i],
+                   strstr(names->text[i], "://") ? expected_scheme : expected);
             continue;
         }
         config->listen_count++;
@@ -151,9 +133,8 @@ void load_listen(struct loading *loading)
         if (!listen->host || !listen->port)
             loading->no_memory = true;
         else if (loading->sources->dev && !is_loopback(listen->host))
-            refuse_address(
-                loading, i, names->text[i],
-                "expected a loopback address, because --dev hands out tokens to everyone");
+            refuse(loading, "/listen", i, names->text[i],
+                   "expected a loopback address, because --dev hands out tokens to everyone");
     }
 }
 
@@ -193,27 +174,6 @@ static bool read_network(const char *text, struct config_network *out)
     return is_clean(out);
 }
 
-static void refuse(struct loading *loading, size_t index, const char *text)
-{
-    struct mcpx_text sentence = {0};
-
-    mx_format(
-        &sentence,
-        "found %q, expected an address or a network without bits beyond its prefix, such "
-        "as \"192.0.2.7\", \"10.0.0.0/8\" or \"2001:db8::/32\"",
-        text);
-    pointer_pop(loading, 0);
-    pointer_push(loading, "trusted_proxies");
-    pointer_push_index(loading, index);
-    if (sentence.failed)
-        loading->no_memory = true;
-    else if (settings_source(&loading->settings, "/trusted_proxies") == FROM_FILE)
-        error_here(loading, sentence.text);
-    else
-        setting_line(loading, "/trusted_proxies", sentence.text, error_line);
-    mcpx_text_fini(&sentence);
-}
-
 void load_proxies(struct loading *loading)
 {
     const struct names *names = &loading->settings.proxies;
@@ -228,6 +188,8 @@ void load_proxies(struct loading *loading)
         if (read_network(names->text[i], &config->proxies[config->proxy_count]))
             config->proxy_count++;
         else
-            refuse(loading, i, names->text[i]);
+            refuse(loading, "/trusted_proxies", i, names->text[i],
+                   "expected an address or a network without bits beyond its prefix, such as "
+                   "\"192.0.2.7\", \"10.0.0.0/8\" or \"2001:db8::/32\"");
     }
 }

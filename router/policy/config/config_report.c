@@ -35,8 +35,12 @@ static void write_plain(struct mcpx_text *out, const char *text)
     }
 }
 
-static struct mcpx_text *begin(struct mcpx_text *line, const char *source, const char *pointer)
+struct mcpx_text *line_begin(struct loading *loading, enum line_sort sort, const char *source,
+                             const char *pointer)
 {
+    struct mcpx_text *line = sort == LINE_ERROR ? loading->errors : &loading->warnings;
+
+    loading->faults += sort == LINE_ERROR;
     write_plain(line, source);
     mcpx_text_puts(line, ": ");
     if (*pointer) {
@@ -46,38 +50,40 @@ static struct mcpx_text *begin(struct mcpx_text *line, const char *source, const
     return line;
 }
 
-struct mcpx_text *error_begin(struct loading *loading, const char *source, const char *pointer)
+struct mcpx_text *line_begin_setting(struct loading *loading, enum line_sort sort,
+                                     const char *setting, const char *at)
 {
-    loading->faults++;
-    return begin(loading->errors, source, pointer);
+    enum setting_source source = settings_source(&loading->settings, setting);
+    const char *file = loading->sources->file;
+    mx_scoped_text variable = {0};
+
+    if (source == FROM_FLAGS)
+        return line_begin(loading, sort, "--listen", ""); /* no other flag is a setting */
+    if (source != FROM_ENVIRONMENT)
+        return line_begin(loading, sort, file ? file : "configuration", at);
+    setting_write_variable(settings_find(setting), &variable);
+    loading->no_memory |= variable.failed;
+    return line_begin(loading, sort, variable.failed ? "" : variable.text, "");
 }
 
-struct mcpx_text *warning_begin(struct loading *loading, const char *source,
-                                const char *pointer)
+void line_write(struct loading *loading, enum line_sort sort, const char *source,
+                const char *pointer, const char *sentence)
 {
-    return begin(&loading->warnings, source, pointer);
+    mx_format(line_begin(loading, sort, source, pointer), "%s\n", sentence);
 }
 
-void error_line(struct loading *loading, const char *source, const char *pointer,
-                const char *sentence)
+void line_write_rules(struct loading *loading, const struct line_rule *rules, size_t count)
 {
-    mx_format(error_begin(loading, source, pointer), "%s\n", sentence);
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].is_so)
+            mx_format(
+                line_begin_setting(loading, rules[i].sort, rules[i].setting, rules[i].setting),
+                "%s\n", rules[i].sentence);
 }
 
-void warning_line(struct loading *loading, const char *source, const char *pointer,
-                  const char *sentence)
+void line_here(struct loading *loading, enum line_sort sort, const char *sentence)
 {
-    mx_format(warning_begin(loading, source, pointer), "%s\n", sentence);
-}
-
-void error_here(struct loading *loading, const char *sentence)
-{
-    error_line(loading, loading->sources->file, pointer_text(loading), sentence);
-}
-
-void warning_here(struct loading *loading, const char *sentence)
-{
-    warning_line(loading, loading->sources->file, pointer_text(loading), sentence);
+    line_write(loading, sort, loading->sources->file, pointer_text(loading), sentence);
 }
 
 static const char *type_name(const json_t *value)
@@ -114,8 +120,9 @@ static void write_number(const json_t *value, struct mcpx_text *out)
               type_name(value));
 }
 
-static void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
+void found_write(const json_t *value, bool hidden, struct mcpx_text *out)
 {
+    mcpx_text_puts(out, "found ");
     if (!value)
         mcpx_text_puts(out, "text that is not UTF-8");
     else if (json_is_object(value))
@@ -134,19 +141,13 @@ static void write_found(const json_t *value, bool hidden, struct mcpx_text *out)
         write_number(value, out);
 }
 
-struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
-                              const json_t *value, bool hidden)
-{
-    struct mcpx_text *line = error_begin(loading, source, pointer);
-
-    mcpx_text_puts(line, "found ");
-    write_found(value, hidden, line);
-    return line;
-}
-
 struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden)
 {
-    return error_found(loading, loading->sources->file, pointer_text(loading), value, hidden);
+    struct mcpx_text *line =
+        line_begin(loading, LINE_ERROR, loading->sources->file, pointer_text(loading));
+
+    found_write(value, hidden, line);
+    return line;
 }
 
 static bool is_hidden(const struct setting *row)
@@ -158,8 +159,9 @@ static bool is_hidden(const struct setting *row)
 void error_unfit(struct loading *loading, const char *source, const char *pointer,
                  const json_t *value, const struct setting *row)
 {
-    struct mcpx_text *line = error_found(loading, source, pointer, value, is_hidden(row));
+    struct mcpx_text *line = line_begin(loading, LINE_ERROR, source, pointer);
 
+    found_write(value, is_hidden(row), line);
     mcpx_text_puts(line, ", expected ");
     setting_write_expected(row, line);
     mcpx_text_puts(line, "\n");
@@ -216,27 +218,4 @@ const json_t *tree_at(const struct loading *loading, const char *section, const 
     const json_t *value = json_object_get(loading->tree, section);
 
     return name ? json_object_get(value, name) : value;
-}
-
-/* Where lines about the configuration as a whole say they come from. */
-static const char *whole(const struct loading *loading)
-{
-    return loading->sources->file ? loading->sources->file : "configuration";
-}
-
-void setting_line(struct loading *loading, const char *pointer, const char *sentence,
-                  void (*line)(struct loading *, const char *, const char *, const char *))
-{
-    struct mcpx_text variable = {0};
-
-    if (settings_source(&loading->settings, pointer) != FROM_ENVIRONMENT) {
-        line(loading, whole(loading), pointer, sentence);
-        return;
-    }
-    setting_write_variable(settings_find(pointer), &variable);
-    if (variable.failed)
-        loading->no_memory = true;
-    else
-        line(loading, variable.text, "", sentence);
-    mcpx_text_fini(&variable);
 }

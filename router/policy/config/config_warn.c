@@ -70,7 +70,7 @@ static struct mcpx_text *begin(const struct grants *grants)
 {
     struct loading *loading = grants->loading;
 
-    return warning_begin(loading, loading->sources->file, pointer_text(loading));
+    return line_begin(loading, LINE_WARNING, loading->sources->file, pointer_text(loading));
 }
 
 static void warn_pattern(const struct grants *grants, struct mcpx_slice pattern,
@@ -233,7 +233,7 @@ static void warn_profiles(struct loading *loading, bool has_keys)
     json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, profile) {
         pointer_set(loading, "profiles", name);
         if (!has_keys && !profile_is_used(loading, name))
-            warning_here(loading, "nobody uses this profile");
+            line_here(loading, LINE_WARNING, "nobody uses this profile");
         warn_grants(loading, profile, has_keys);
     }
 }
@@ -256,7 +256,7 @@ static void warn_hash(struct loading *loading, const json_t *person)
     if (!fault)
         return;
     len = pointer_push(loading, "token_sha256");
-    warning_here(loading, fault);
+    line_here(loading, LINE_WARNING, fault);
     pointer_pop(loading, len);
 }
 
@@ -272,12 +272,12 @@ static void warn_participants(struct loading *loading, bool has_keys, bool signs
         pointer_set(loading, "participants", id);
         warn_hash(loading, person);
         if (json_array_size(json_object_get(person, "topics")) == 0)
-            warning_here(loading, "has no topics, so it can join none");
+            line_here(loading, LINE_WARNING, "has no topics, so it can join none");
         warn_grants(loading, person, has_keys);
     }
     if (signs && silent)
-        warning_line(
-            loading, loading->sources->file, "/participants",
+        line_write(
+            loading, LINE_WARNING, loading->sources->file, "/participants",
             "a JWT that names one of them is refused; \"jwt\": \"accepted\" in an entry "
             "lets it in with the entry's grants, \"refused\" says that this is meant");
 }
@@ -297,25 +297,19 @@ static bool file_holds_secret(const struct loading *loading)
 static void warn_limits(struct loading *loading)
 {
     const struct hub_config *hub = &loading->settings.config.hub;
-    const char *source = loading->sources->file ? loading->sources->file : "environment";
-    const struct {
-        bool is_so;
-        const char *pointer, *sentence;
-    } rows[] = {
-        {!hub->create, "/topics/create",
+    const struct line_rule rows[] = {
+        {!hub->create, LINE_WARNING, "/topics/create",
          "is false, and a topic comes to be only when its first participant joins, so nobody "
          "can enter any; expected true"},
-        {hub->message_bytes == 0, "/limits/message_bytes",
+        {hub->message_bytes == 0, LINE_WARNING, "/limits/message_bytes",
          "without a limit one message may take all memory"},
-        {hub->message_bytes > hub->history_bytes, "/topics/history/bytes",
+        {hub->message_bytes > hub->history_bytes, LINE_WARNING, "/topics/history/bytes",
          "is less than limits.message_bytes, so the largest messages are not retained"},
-        {hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes,
+        {hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes, LINE_WARNING,
          "/limits/backlog_bytes",
          "is less than limits.message_bytes, so one message can end a connection"}};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].is_so)
-            warning_line(loading, source, rows[i].pointer, rows[i].sentence);
+    line_write_rules(loading, rows, sizeof rows / sizeof *rows);
 }
 
 /* Protocol: section 5 (routing mode). A single server sees no requests to other servers. */
@@ -323,11 +317,10 @@ static void warn_routing(struct loading *loading, const struct tokens *tokens)
 {
     if (loading->settings.config.hub.directed || tokens_answerers(tokens) < 2)
         return;
-    warning_line(
-        loading, loading->sources->file, "/topics/routing",
-        "is \"all\", and several participants may answer tool calls: programs that "
-        "answer whatever they see answer each other's; \"directed\", here or as their "
-        "routing, shows them only what is for them");
+    line_write(loading, LINE_WARNING, loading->sources->file, "/topics/routing",
+               "is \"all\", and several participants may answer tool calls: programs that "
+               "answer whatever they see answer each other's; \"directed\", here or as their "
+               "routing, shows them only what is for them");
 }
 
 void write_warnings(struct loading *loading, const struct tokens *tokens)
@@ -342,13 +335,11 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
     warn_limits(loading);
     warn_routing(loading, tokens);
     if (file && file_holds_secret(loading) && mx_file_is_public(file))
-        warning_line(
-            loading, file, "",
-            "holds a secret and everybody on this machine may read it; chmod o-r mends "
-            "that");
+        line_write(loading, LINE_WARNING, file, "",
+                   "holds a secret and everybody on this machine may read it; chmod o-r mends "
+                   "that");
     if (!has_keys && !has_people)
-        warning_line(
-            loading, file ? file : "configuration", "",
-            "there are neither participants nor keys, so nobody can come in; add some, "
-            "or try --dev");
+        line_write(loading, LINE_WARNING, file ? file : "configuration", "",
+                   "there are neither participants nor keys, so nobody can come in; add some, "
+                   "or try --dev");
 }

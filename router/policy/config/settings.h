@@ -132,35 +132,45 @@ struct loading {
     bool no_memory;            /* sticky */
 };
 
-/**
- * Begins an error line, "SOURCE: POINTER: "; an empty pointer is left out. Whoever begins a line
- * ends it with a newline.
- */
-struct mcpx_text *error_begin(struct loading *loading, const char *source,
-                              const char *pointer);
-
-/** Begins a warning line in the same way. */
-struct mcpx_text *warning_begin(struct loading *loading, const char *source,
-                                const char *pointer);
+/** A fault, or something valid that is probably a mistake. */
+enum line_sort { LINE_ERROR, LINE_WARNING };
 
 /**
- * Begins an error line with `found X`, such as `found "x" (string)`. Long strings are cut,
- * containers counted; with `hidden`, only type and size are shown. NULL = text that is not UTF-8.
+ * Begins a line, "SOURCE: POINTER: "; an empty pointer is left out. Whoever begins a line ends it
+ * with a newline.
  */
-struct mcpx_text *error_found(struct loading *loading, const char *source, const char *pointer,
-                              const json_t *value, bool hidden);
+struct mcpx_text *line_begin(struct loading *loading, enum line_sort sort, const char *source,
+                             const char *pointer);
 
-/** A whole error line. */
-void error_line(struct loading *loading, const char *source, const char *pointer,
-                const char *sentence);
+/** Begins one about a setting, named as where it came from names it: a flag, a variable, the file,
+ * where `at` is the pointer of the setting or of an entry of it. */
+struct mcpx_text *line_begin_setting(struct loading *loading, enum line_sort sort,
+                                     const char *setting, const char *at);
 
-/** A whole warning line. */
-void warning_line(struct loading *loading, const char *source, const char *pointer,
-                  const char *sentence);
+/** A whole line. */
+void line_write(struct loading *loading, enum line_sort sort, const char *source,
+                const char *pointer, const char *sentence);
 
-/** The same lines about the file's value at the pointer. */
-void error_here(struct loading *loading, const char *sentence);
-void warning_here(struct loading *loading, const char *sentence);
+/** What may be so, and is then worth a line about a setting. */
+struct line_rule {
+    bool is_so;
+    enum line_sort sort;
+    const char *setting, *sentence;
+};
+
+/** Whole lines of all that is so. */
+void line_write_rules(struct loading *loading, const struct line_rule *rules, size_t count);
+
+/** A whole line about the file's value at the pointer. */
+void line_here(struct loading *loading, enum line_sort sort, const char *sentence);
+
+/**
+ * Appends `found X`, such as `found "x" (string)`. Long strings are cut, containers counted; with
+ * `hidden`, only type and size are shown. NULL = text that is not UTF-8.
+ */
+void found_write(const json_t *value, bool hidden, struct mcpx_text *out);
+
+/** Begins an error line about the file's value at the pointer with what was found. */
 struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden);
 
 /**
@@ -169,13 +179,6 @@ struct mcpx_text *error_found_here(struct loading *loading, const json_t *value,
  */
 void error_unfit(struct loading *loading, const char *source, const char *pointer,
                  const json_t *value, const struct setting *row);
-
-/**
- * A whole line about a setting: `line` is error_line or warning_line. It names where the value came
- * from, a variable or the file.
- */
-void setting_line(struct loading *loading, const char *pointer, const char *sentence,
-                  void (*line)(struct loading *, const char *, const char *, const char *));
 
 /**
  * Each appends a segment to the pointer: "/name", escaped as RFC 6901 section 3 wants, or "/3".
@@ -221,11 +224,5 @@ void load_keys(struct loading *loading, struct tokens *tokens);
 
 /** Writes warnings about settings that are valid but are probably mistakes. */
 void write_warnings(struct loading *loading, const struct tokens *tokens);
-
-/**
- * Makes the path of a setting such as can be opened: one of the file is relative to the file's
- * directory, one of the environment to ours.
- */
-void setting_resolve(struct loading *loading, const char *pointer, char **path);
 
 #endif
