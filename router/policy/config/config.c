@@ -272,9 +272,7 @@ static struct tokens *load_tokens(struct loading *loading)
     if (loading->sources->before)
         tokens_share(tokens, loading->sources->before->tokens);
     load_keys(loading, tokens);
-    check_people(loading);
-    if (loading->faults == 0 && !loading->no_memory)
-        build_people(loading, tokens);
+    load_people(loading, tokens);
     if (loading->faults == 0 && !loading->no_memory)
         write_warnings(loading, tokens);
     return tokens;

@@ -1,8 +1,8 @@
 /*
- * config_people.c - profiles and participants: first all faults are found and reported; only a
- * configuration without faults is compiled. Doing both at once was refused: it would stop at
- * the first fault, or compile a part of the configuration.
+ * config_people.c - profiles and participants. Each is checked, so that all faults show, and
+ * compiled when it has none: a set may still be too large. With a fault anywhere nothing is used.
  */
+#include "lib/base/scoped.h"
 #include "lib/json/json_write.h"
 #include "router/policy/config/settings.h"
 #include "router/policy/identity/tokens_make.h"
@@ -25,20 +25,18 @@ static void report_grant(struct loading *loading, const json_t *value,
 typedef enum mcpx_err take_grant(struct grant_list *list, const json_t *value,
                                  struct mcpx_fault *fault);
 
-/* Checks each entry of the list under `name` by itself, so that all faults show. */
-static void check_grants(struct loading *loading, const json_t *object, const char *name,
-                         take_grant *take)
+/* Takes each entry of the list under `name`, whatever became of others, so that all faults show. */
+static void take_entries(struct loading *loading, const json_t *object, const char *name,
+                         take_grant *take, struct grant_list *list)
 {
     const json_t *array = json_object_get(object, name);
     size_t start = pointer_push(loading, name);
 
     for (size_t i = 0; i < json_array_size(array); i++) {
-        struct grant_list list = {0};
         struct mcpx_fault fault = {.reason = "", .field = ""};
-        enum mcpx_err err = take(&list, json_array_get(array, i), &fault);
+        enum mcpx_err err = take(list, json_array_get(array, i), &fault);
         size_t len = pointer_push_index(loading, i);
 
-        grant_list_fini(&list);
         if (err == MCPX_ENOMEM)
             loading->no_memory = true;
         else if (err)
@@ -46,13 +44,6 @@ static void check_grants(struct loading *loading, const json_t *object, const ch
         pointer_pop(loading, len);
     }
     pointer_pop(loading, start);
-}
-
-/* `grants` and `deny` of a profile or participant. */
-static void check_lists(struct loading *loading, const json_t *object)
-{
-    check_grants(loading, object, "grants", grant_list_add);
-    check_grants(loading, object, "deny", grant_list_deny);
 }
 
 static void check_profile_name(struct loading *loading, const json_t *person)
@@ -124,26 +115,6 @@ static void check_person(struct loading *loading, const char *id, const json_t *
         line_here(loading, LINE_ERROR, "an earlier participant has the same \"token_sha256\"");
     check_profile_name(loading, person);
     check_topics(loading, json_object_get(person, "topics"));
-    check_lists(loading, person);
-}
-
-void check_people(struct loading *loading)
-{
-    json_t *seen = json_object();
-    const char *name;
-    json_t *value;
-
-    json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, value) {
-        pointer_set(loading, "profiles", name);
-        check_lists(loading, value);
-    }
-    json_object_foreach((json_t *)tree_at(loading, "participants", NULL), name, value) {
-        pointer_set(loading, "participants", name);
-        if (json_is_object(value))
-            check_person(loading, name, value, seen);
-    }
-    loading->no_memory |= !seen;
-    json_decref(seen);
 }
 
 static enum routing routing_of(const json_t *object)
@@ -155,65 +126,77 @@ static enum routing routing_of(const json_t *object)
     return strcmp(text, "all") == 0 ? ROUTING_ALL : ROUTING_DIRECTED;
 }
 
-static enum mcpx_err add_lists(struct grant_list *list, const json_t *object,
-                               struct mcpx_fault *fault)
+/* Compiles what was taken, and puts it into `tokens`. */
+static void build(struct loading *loading, struct tokens *tokens, const char *id,
+                  const json_t *object, const json_t *profile, const struct grant_list *list)
 {
-    return grant_list_add_all(list, json_object_get(object, "grants"),
-                              json_object_get(object, "deny"), fault);
-}
-
-static enum mcpx_err build(struct loading *loading, struct tokens *tokens, const char *id,
-                           const json_t *object, bool is_profile)
-{
-    const char *name = json_string_value(json_object_get(object, "profile"));
     const char *jwt = json_string_value(json_object_get(object, "jwt"));
     const char *hash = json_string_value(json_object_get(object, "token_sha256"));
-    const json_t *profile = name ? tree_at(loading, "profiles", name) : NULL;
-    struct grant_list list = {0};
     struct tokens_person made = {
         .id = mcpx_slice_of(id),
-        .is_profile = is_profile,
+        .is_profile = !hash,
         .topics = json_object_get(object, "topics"),
-        .grants = &list,
+        .grants = list,
         .routing = routing_of(object),
         .instances = (unsigned)json_integer_value(json_object_get(object, "instances")),
         .by_jwt = jwt && strcmp(jwt, "accepted") == 0};
     struct mcpx_fault fault;
-    enum mcpx_err err = add_lists(&list, profile, &fault);
+    enum mcpx_err err = MCPX_OK;
 
     if (made.routing == ROUTING_DEFAULT)
         made.routing = routing_of(profile);
-    if (!err)
-        err = add_lists(&list, object, &fault);
-    if (!err && !is_profile &&
+    if (hash &&
         !OPENSSL_hexstr2buf_ex(made.token_sha256, sizeof made.token_sha256, NULL, hash, '\0'))
         err = MCPX_ENOMEM;
     if (!err)
         err = tokens_add(tokens, &made, &fault);
-    grant_list_fini(&list);
-    return err;
+    loading->no_memory |= err == MCPX_ENOMEM;
+    if (err && err != MCPX_ENOMEM)
+        line_here(loading, LINE_ERROR,
+                  "expected at most 1024 patterns of 65536 bytes, profile included");
 }
 
-static void build_section(struct loading *loading, struct tokens *tokens, const char *section,
-                          bool is_profile)
+/* `seen` is NULL for a profile. Without `tokens`, or with faults, it is not compiled. */
+static void load_one(struct loading *loading, struct tokens *tokens, const char *name,
+                     const json_t *object, json_t *seen)
+{
+    const char *of = json_string_value(json_object_get(object, "profile"));
+    const json_t *profile = of ? tree_at(loading, "profiles", of) : NULL;
+    const size_t faults = loading->faults;
+    MX_SCOPED(grant_list_fini) struct grant_list list = {0};
+    struct mcpx_fault ignored; /* the profile's faults were reported */
+
+    if (seen)
+        check_person(loading, name, object, seen);
+    if (grant_list_add_all(&list, json_object_get(profile, "grants"),
+                           json_object_get(profile, "deny"), &ignored) == MCPX_ENOMEM)
+        loading->no_memory = true;
+    take_entries(loading, object, "grants", grant_list_add, &list);
+    take_entries(loading, object, "deny", grant_list_deny, &list);
+    if (tokens && loading->faults == faults && !loading->no_memory)
+        build(loading, tokens, name, object, profile, &list);
+}
+
+static void load_section(struct loading *loading, struct tokens *tokens, const char *section,
+                         json_t *seen)
 {
     const char *name;
     json_t *value;
 
     json_object_foreach((json_t *)tree_at(loading, section, NULL), name, value) {
-        enum mcpx_err err = build(loading, tokens, name, value, is_profile);
-
         pointer_set(loading, section, name);
-        loading->no_memory |= err == MCPX_ENOMEM;
-        if (err && err != MCPX_ENOMEM)
-            line_here(loading, LINE_ERROR,
-                      "expected at most 1024 patterns of 65536 bytes, profile included");
+        if (json_is_object(value)) /* else it was reported already */
+            load_one(loading, tokens, name, value, seen);
     }
 }
 
-void build_people(struct loading *loading, struct tokens *tokens)
+void load_people(struct loading *loading, struct tokens *tokens)
 {
-    build_section(loading, tokens, "profiles", true);
-    build_section(loading, tokens, "participants", false);
+    struct tokens *built = loading->faults == 0 ? tokens : NULL;
+    json_auto_t *seen = json_object();
+
+    load_section(loading, built, "profiles", NULL);
+    loading->no_memory |= !seen;
+    load_section(loading, built, "participants", seen);
     loading->no_memory |= !tokens_sort(tokens);
 }

@@ -213,11 +213,8 @@ void load_listen(struct loading *loading);
 /** Takes the networks of trusted_proxies apart. */
 void load_proxies(struct loading *loading);
 
-/** Checks grants, names and references in profiles and participants. */
-void check_people(struct loading *loading);
-
-/** Puts profiles and participants into `tokens`. Only after checks that found no fault. */
-void build_people(struct loading *loading, struct tokens *tokens);
+/** Checks profiles and participants, and puts those without faults into `tokens`. */
+void load_people(struct loading *loading, struct tokens *tokens);
 
 /** Reads secrets and key files and puts the keys into `tokens`, checking them. */
 void load_keys(struct loading *loading, struct tokens *tokens);
