@@ -92,20 +92,16 @@ static const char *read_header(struct jwt_parts *parts)
     return parts->alg ? NULL : "the alg in its header is none that is known";
 }
 
-/* Reads a JSON object in which no name stands twice. */
-static enum mcpx_err parse_object(struct mcpx_slice text, json_t **out)
+/* Reads a JSON object in which no name stands twice. `out` may be filled on failure, too. */
+static enum mcpx_err parse_object(const struct mcpx_text *text, json_t **out)
 {
     json_error_t fault;
-    json_t *json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, &fault);
 
-    if (json_is_object(json)) {
-        *out = json;
+    *out = json_loadb(text->text, text->len, JSON_REJECT_DUPLICATES, &fault);
+    if (json_is_object(*out))
         return MCPX_OK;
-    }
-    if (!json && json_error_code(&fault) == json_error_out_of_memory)
-        return MCPX_ENOMEM;
-    json_decref(json);
-    return MCPX_ETOKEN;
+    return !*out && json_error_code(&fault) == json_error_out_of_memory ? MCPX_ENOMEM
+                                                                        : MCPX_ETOKEN;
 }
 
 /* Takes a token apart, and checks its outer form and its header. `why` is filled on MCPX_ETOKEN. */
@@ -128,7 +124,7 @@ static enum mcpx_err parts_read(struct mcpx_slice token, struct jwt_parts *parts
     if (err)
         return err;
     *why = "its header is no JSON object in which every name stands once";
-    err = parse_object(mcpx_text_view(&text), &parts->header);
+    err = parse_object(&text, &parts->header);
     if (err)
         return err;
     *why = read_header(parts);
@@ -210,6 +206,80 @@ static const char *claims_fault(const struct jwt_ring *ring, const json_t *claim
     return dates_fault(claims, now.wall_ms);
 }
 
+/*
+ * ---- a signature that is verified elsewhere. It has copies of all that it needs: meanwhile the
+ * keys of the configuration may become others, and the connection that asks may end. What it says
+ * is which key has signed, not that the token is good: that is judged with the keys that are in
+ * force by then.
+ */
+
+/* The key is one more of those that may have made it. */
+static void add_key(struct jwt_signature *signature, const struct jwt_key *key)
+{
+    struct jwt_key *row = &signature->keys[signature->count];
+
+    if (EVP_PKEY_up_ref(key->key) != 1)
+        return;
+    *row = *key;
+    row->kid = NULL;
+    signature->count++;
+}
+
+/* Has the key signed it? Where that is to be found out elsewhere, it has not yet. */
+static bool has_signed(const struct jwt_key *key, const struct jwt_parts *parts)
+{
+    struct mcpx_slice bytes = mcpx_text_view(&parts->signature);
+    struct jwt_signature *known = parts->known;
+
+    if (key->alg->family == JWT_HMAC || !known)
+        return jwt_alg_verify(key->alg, key->key, parts->covered, bytes);
+    if (known->state == JWT_SIGNATURE_UNKNOWN)
+        add_key(known, key);
+    return known->state == JWT_SIGNATURE_KNOWN &&
+           memcmp(key->digest, known->signer, sizeof key->digest) == 0 &&
+           mcpx_slice_equal(mcpx_text_view(&known->covered), parts->covered) &&
+           mcpx_slice_equal(mcpx_text_view(&known->bytes), bytes);
+}
+
+/* Keys were added: it is to be verified. */
+static enum mcpx_err want(const struct jwt_parts *parts)
+{
+    struct jwt_signature *signature = parts->known;
+
+    mcpx_text_slice(&signature->covered, parts->covered);
+    mcpx_text_slice(&signature->bytes, mcpx_text_view(&parts->signature));
+    signature->state = JWT_SIGNATURE_WANTED;
+    if (!signature->covered.failed && !signature->bytes.failed)
+        return MCPX_EOPENING;
+    jwt_signature_fini(signature);
+    return MCPX_ENOMEM;
+}
+
+void jwt_signature_verify(struct jwt_signature *signature)
+{
+    struct mcpx_slice covered = mcpx_text_view(&signature->covered);
+    struct mcpx_slice bytes = mcpx_text_view(&signature->bytes);
+
+    for (size_t i = 0; i < signature->count; i++) {
+        const struct jwt_key *key = &signature->keys[i];
+
+        if (!jwt_alg_verify(key->alg, key->key, covered, bytes))
+            continue;
+        memcpy(signature->signer, key->digest, sizeof signature->signer);
+        break;
+    }
+    signature->state = JWT_SIGNATURE_KNOWN;
+}
+
+void jwt_signature_fini(struct jwt_signature *signature)
+{
+    for (size_t i = 0; i < signature->count; i++)
+        EVP_PKEY_free(signature->keys[i].key);
+    mcpx_text_fini(&signature->covered);
+    mcpx_text_fini(&signature->bytes);
+    *signature = (struct jwt_signature){.count = 0};
+}
+
 /* ---- by whom it was signed ---- */
 
 /* A search for the key that has signed a token. */
@@ -223,16 +293,6 @@ struct search {
 static bool names(const struct jwt_key *key, const char *kid)
 {
     return !kid || !*key->kid || strcmp(key->kid, kid) == 0;
-}
-
-/* Has the key signed it? Where that is to be found out elsewhere, it has not yet. */
-static bool has_signed(const struct jwt_key *key, const struct jwt_parts *parts)
-{
-    struct mcpx_slice bytes = mcpx_text_view(&parts->signature);
-
-    if (key->alg->family == JWT_HMAC || !parts->known)
-        return jwt_alg_verify(key->alg, key->key, parts->covered, bytes);
-    return jwt_signature_is_by(parts->known, key, parts->covered, bytes);
 }
 
 static const struct jwt_key *find_key(const struct jwt_keys *keys, struct search *search)
@@ -295,12 +355,11 @@ static enum mcpx_err prove(const struct jwt_ring *ring, const struct jwt_parts *
 
     if (!key && parts->known && parts->known->count &&
         parts->known->state != JWT_SIGNATURE_KNOWN)
-        return jwt_signature_want(parts->known, parts->covered,
-                                  mcpx_text_view(&parts->signature));
+        return want(parts);
     if (!key)
         return MCPX_ETOKEN;
     proof->why = "its claims are no JSON object in which every name stands once";
-    err = parse_object(mcpx_text_view(&parts->payload), &proof->claims);
+    err = parse_object(&parts->payload, &proof->claims);
     if (err)
         return err;
     proof->why = claims_fault(ring, proof->claims, now);
@@ -317,21 +376,20 @@ enum mcpx_err jwt_verify(const struct jwt_ring *ring, struct mcpx_slice token,
                          struct jwt_signature *signature, struct mcpx_now now,
                          struct jwt_proof *proof)
 {
-    struct jwt_parts parts = {.known = signature};
-    struct jwt_proof made = {.why = "it is longer than 8192 bytes"};
+    MX_SCOPED(parts_fini) struct jwt_parts parts = {.known = signature};
     enum mcpx_err err = MCPX_ETOKEN;
+    const char *why = NULL;
 
+    proof->why = "it is longer than 8192 bytes";
     if (token.len <= JWT_BYTES_MAX)
-        err = parts_read(token, &parts, &made.why);
+        err = parts_read(token, &parts, &proof->why);
     if (!err)
-        err = prove(ring, &parts, now, &made);
-    parts_fini(&parts);
-    if (err) {
-        proof->why = err == MCPX_ETOKEN ? made.why : NULL;
-        jwt_proof_fini(&made);
-    } else {
-        *proof = made;
-    }
+        err = prove(ring, &parts, now, proof);
+    if (err == MCPX_ETOKEN)
+        why = proof->why;
+    if (err)
+        jwt_proof_fini(proof);
+    proof->why = why;
     return err;
 }
 
@@ -362,40 +420,31 @@ bool jwt_holds(const struct jwt_ring *ring, const struct jwt_proof *proof, struc
     return key && !claims_fault(ring, proof->claims, now);
 }
 
-static void write_part(const struct mcpx_text *part, struct mcpx_text *out)
-{
-    mx_base64url_encode((const unsigned char *)part->text, part->len, out);
-    out->failed |= part->failed;
-}
-
 enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
                        struct mcpx_text *token)
 {
     const struct jwt_key *key = ring->secrets.rows;
-    mx_scoped_text made = {0}, part = {0};
-    char *text = NULL;
+    mx_scoped_text made = {0}, header = {0};
+    unsigned char mac[EVP_MAX_MD_SIZE];
+    size_t len = 0;
+    char *text;
 
     if (ring->secrets.count == 0)
         return MCPX_ENOTFOUND;
-    if (*key->kid)
-        mx_format(&part, "{\"alg\":%q,\"kid\":%q}", key->alg->name, key->kid);
-    else
-        mx_format(&part, "{\"alg\":%q}", key->alg->name);
-    write_part(&part, &made);
-    mcpx_text_puts(&made, ".");
-    mcpx_text_reset(&part);
+    mx_format(&header, *key->kid ? "{\"alg\":%q,\"kid\":%q}" : "{\"alg\":%q%s}",
+              key->alg->name, key->kid);
     text = json_dumps(claims, JSON_COMPACT);
-    part.failed = !text;
-    if (text)
-        mcpx_text_puts(&part, text);
-    write_part(&part, &made);
-    mcpx_text_reset(&part);
-    part.failed =
-        made.failed || !jwt_alg_sign(key->alg, key->key, mcpx_text_view(&made), &part);
-    mcpx_text_puts(&made, ".");
-    write_part(&part, &made);
-    mcpx_text_slice(token, mcpx_text_view(&made));
-    token->failed |= made.failed;
+    if (text && !header.failed) {
+        mx_base64url_encode((const unsigned char *)header.text, header.len, &made);
+        mcpx_text_puts(&made, ".");
+        mx_base64url_encode((const unsigned char *)text, strlen(text), &made);
+        len = jwt_alg_sign(key->alg, key->key, mcpx_text_view(&made), mac);
+        mcpx_text_puts(&made, ".");
+        mx_base64url_encode(mac, len, &made);
+    }
     free(text);
+    if (len == 0 || made.failed)
+        return MCPX_ENOMEM;
+    mcpx_text_slice(token, mcpx_text_view(&made));
     return token->failed ? MCPX_ENOMEM : MCPX_OK;
 }

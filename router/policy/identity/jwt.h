@@ -49,9 +49,6 @@ const struct jwt_alg *jwt_alg_implied(const EVP_PKEY *key);
  */
 const char *jwt_alg_refuses(const struct jwt_alg *alg, const EVP_PKEY *key);
 
-/** The key of an HMAC; NULL when memory runs out. The caller frees it, which wipes it. */
-EVP_PKEY *jwt_alg_secret(struct mcpx_slice secret);
-
 /**
  * Does the signature of `text` hold? The key is one that the algorithm takes. Whatever went wrong,
  * the answer is no. Leaves nothing in OpenSSL's queue of errors, where TLS would find it.
@@ -59,9 +56,9 @@ EVP_PKEY *jwt_alg_secret(struct mcpx_slice secret);
 bool jwt_alg_verify(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
                     struct mcpx_slice signature);
 
-/** Appends the HMAC of `text`; false for another family, or when memory runs out. */
-bool jwt_alg_sign(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
-                  struct mcpx_text *out);
+/** Makes the HMAC of `text` by a secret. Returns its length, 0 when memory runs out. */
+size_t jwt_alg_sign(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
+                    unsigned char mac[EVP_MAX_MD_SIZE]);
 
 /**
  * One key. `kid` is "" when it has none. It verifies tokens without `exp` when it is optional.
@@ -110,17 +107,6 @@ struct jwt_signature {
     size_t count;
     unsigned char signer[32]; /* the digest of the one that has; zeroed = none */
 };
-
-/**
- * Is it known that the key has made this signature? While nothing is known, the key is added to
- * those that may have: JWT_TRIES_MAX at most.
- */
-bool jwt_signature_is_by(struct jwt_signature *signature, const struct jwt_key *key,
-                         struct mcpx_slice covered, struct mcpx_slice bytes);
-
-/** Keys were added: it is to be verified. Returns MCPX_EOPENING, or MCPX_ENOMEM. */
-enum mcpx_err jwt_signature_want(struct jwt_signature *signature, struct mcpx_slice covered,
-                                 struct mcpx_slice bytes);
 
 /** Verifies one that is wanted, on any thread: it is known then. */
 void jwt_signature_verify(struct jwt_signature *signature);
@@ -301,7 +287,7 @@ void jwt_proof_fini(struct jwt_proof *proof);
  *
  * signature   what is known of its signature; NULL = it is verified here and now
  * now         wall_ms is compared with
- * proof       filled, to be released with jwt_proof_fini; untouched on failure but for `why`
+ * proof       zeroed; filled, to be released with jwt_proof_fini; on failure only `why` is
  *
  * Returns MCPX_OK, MCPX_ETOKEN or MCPX_ENOMEM; MCPX_EOPENING when a public key may have signed it
  * and nothing is known of its signature, which is wanted now. Protocol: section 7.

@@ -1,10 +1,7 @@
 /*
  * jwt_keys.c - all algorithms through one interface of OpenSSL, EVP_DigestVerify. A library for
  * JSON Web Signatures was refused: it would read the header once more by its own rules, take the
- * algorithm from there, and those of Debian know no EdDSA. A signature has copies of all that it
- * needs: while it is verified the keys of the configuration may become others, and the connection
- * that asks may end. What it says is which key has signed, not that the token is good: that is
- * judged with the keys that are in force by then.
+ * algorithm from there, and those of Debian know no EdDSA.
  */
 #include "router/policy/identity/jwt.h"
 
@@ -87,15 +84,8 @@ const char *jwt_alg_refuses(const struct jwt_alg *alg, const EVP_PKEY *key)
     return is_sound(key) ? NULL : "a key that is not sound";
 }
 
-EVP_PKEY *jwt_alg_secret(struct mcpx_slice secret)
-{
-    return EVP_PKEY_new_raw_private_key(EVP_PKEY_HMAC, NULL,
-                                        (const unsigned char *)secret.text, secret.len);
-}
-
-/* Returns its length, 0 when memory runs out. */
-static size_t make_mac(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
-                       unsigned char mac[EVP_MAX_MD_SIZE])
+size_t jwt_alg_sign(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
+                    unsigned char mac[EVP_MAX_MD_SIZE])
 {
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     size_t len = EVP_MAX_MD_SIZE;
@@ -108,21 +98,11 @@ static size_t make_mac(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_sli
     return made ? len : 0;
 }
 
-bool jwt_alg_sign(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
-                  struct mcpx_text *out)
-{
-    unsigned char mac[EVP_MAX_MD_SIZE] = {0};
-    size_t len = alg->family == JWT_HMAC ? make_mac(alg, key, text, mac) : 0;
-
-    mcpx_text_add(out, (const char *)mac, len);
-    return len > 0 && !out->failed;
-}
-
 static bool verify_secret(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice text,
                           struct mcpx_slice signature)
 {
     unsigned char mac[EVP_MAX_MD_SIZE];
-    size_t len = make_mac(alg, key, text, mac);
+    size_t len = jwt_alg_sign(alg, key, text, mac);
 
     return len > 0 && len == signature.len && CRYPTO_memcmp(mac, signature.text, len) == 0;
 }
@@ -238,65 +218,4 @@ enum mcpx_err jwt_keys_add(struct jwt_keys *keys, const struct jwt_key *row)
     keys->rows = rows;
     keys->rows[keys->count++] = key;
     return MCPX_OK;
-}
-
-/* ---- signatures ---- */
-
-static void add(struct jwt_signature *signature, const struct jwt_key *key)
-{
-    struct jwt_key *row = &signature->keys[signature->count];
-
-    if (EVP_PKEY_up_ref(key->key) != 1)
-        return;
-    *row = *key;
-    row->kid = NULL;
-    signature->count++;
-}
-
-bool jwt_signature_is_by(struct jwt_signature *signature, const struct jwt_key *key,
-                         struct mcpx_slice covered, struct mcpx_slice bytes)
-{
-    if (signature->state == JWT_SIGNATURE_UNKNOWN)
-        add(signature, key);
-    return signature->state == JWT_SIGNATURE_KNOWN &&
-           memcmp(key->digest, signature->signer, sizeof key->digest) == 0 &&
-           mcpx_slice_equal(mcpx_text_view(&signature->covered), covered) &&
-           mcpx_slice_equal(mcpx_text_view(&signature->bytes), bytes);
-}
-
-enum mcpx_err jwt_signature_want(struct jwt_signature *signature, struct mcpx_slice covered,
-                                 struct mcpx_slice bytes)
-{
-    mcpx_text_slice(&signature->covered, covered);
-    mcpx_text_slice(&signature->bytes, bytes);
-    signature->state = JWT_SIGNATURE_WANTED;
-    if (!signature->covered.failed && !signature->bytes.failed)
-        return MCPX_EOPENING;
-    jwt_signature_fini(signature);
-    return MCPX_ENOMEM;
-}
-
-void jwt_signature_verify(struct jwt_signature *signature)
-{
-    struct mcpx_slice covered = mcpx_text_view(&signature->covered);
-    struct mcpx_slice bytes = mcpx_text_view(&signature->bytes);
-
-    for (size_t i = 0; i < signature->count; i++) {
-        const struct jwt_key *key = &signature->keys[i];
-
-        if (!jwt_alg_verify(key->alg, key->key, covered, bytes))
-            continue;
-        memcpy(signature->signer, key->digest, sizeof signature->signer);
-        break;
-    }
-    signature->state = JWT_SIGNATURE_KNOWN;
-}
-
-void jwt_signature_fini(struct jwt_signature *signature)
-{
-    for (size_t i = 0; i < signature->count; i++)
-        EVP_PKEY_free(signature->keys[i].key);
-    mcpx_text_fini(&signature->covered);
-    mcpx_text_fini(&signature->bytes);
-    *signature = (struct jwt_signature){.count = 0};
 }

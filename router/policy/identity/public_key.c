@@ -22,13 +22,6 @@
 
 /* ---- one JSON Web Key ---- */
 
-/* What a JSON Web Key comes to. */
-struct jwk {
-    const char *kid;           /* "" when it has none; borrowed from the object */
-    const struct jwt_alg *alg; /* its own, or the one that its type implies */
-    EVP_PKEY *key;             /* owned by the caller */
-};
-
 /* Bytes of the longest number: RSA's modulus. */
 enum { NUMBER_MAX = JWT_RSA_BITS_MAX / 8 };
 
@@ -47,16 +40,14 @@ static bool read_bytes(const json_t *object, const char *name, struct mcpx_text 
            mx_base64url_decode(text, out);
 }
 
-static EVP_PKEY *assemble(const char *type, OSSL_PARAM_BLD *build)
+static EVP_PKEY *assemble(const char *type, OSSL_PARAM *params)
 {
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
-    OSSL_PARAM *params = OSSL_PARAM_BLD_to_param(build);
     EVP_PKEY *key = NULL;
 
     if (context && params && EVP_PKEY_fromdata_init(context) == 1 &&
         EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, params) != 1)
         key = NULL;
-    OSSL_PARAM_free(params);
     EVP_PKEY_CTX_free(context);
     return key;
 }
@@ -66,7 +57,8 @@ static EVP_PKEY *make_rsa(const json_t *object)
     mx_scoped_text n = {0}, e = {0};
     OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
     BIGNUM *modulus = NULL, *exponent = NULL;
-    EVP_PKEY *key = NULL;
+    OSSL_PARAM *params = NULL;
+    EVP_PKEY *key;
 
     if (build && read_bytes(object, "n", &n) && read_bytes(object, "e", &e)) {
         modulus = BN_bin2bn((const unsigned char *)n.text, (int)n.len, NULL);
@@ -74,7 +66,9 @@ static EVP_PKEY *make_rsa(const json_t *object)
     }
     if (modulus && exponent && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, modulus) &&
         OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, exponent))
-        key = assemble("RSA", build);
+        params = OSSL_PARAM_BLD_to_param(build);
+    key = assemble("RSA", params);
+    OSSL_PARAM_free(params);
     OSSL_PARAM_BLD_free(build);
     BN_free(modulus);
     BN_free(exponent);
@@ -82,22 +76,20 @@ static EVP_PKEY *make_rsa(const json_t *object)
 }
 
 /* The coordinates have their full length: RFC 7518 section 6.2.1.2. */
-static EVP_PKEY *make_ec(const json_t *object, size_t bytes)
+static EVP_PKEY *make_ec(const json_t *object, const char *curve, size_t bytes)
 {
-    const char *curve = json_string_value(json_object_get(object, "crv"));
-    OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
     mx_scoped_text point = {0};
-    EVP_PKEY *key = NULL;
 
     mcpx_text_add(&point, "\x04", 1); /* not compressed */
-    if (build && read_bytes(object, "x", &point) && point.len == 1 + bytes &&
-        read_bytes(object, "y", &point) && point.len == 1 + 2 * bytes &&
-        OSSL_PARAM_BLD_push_utf8_string(build, OSSL_PKEY_PARAM_GROUP_NAME, curve, 0) &&
-        OSSL_PARAM_BLD_push_octet_string(build, OSSL_PKEY_PARAM_PUB_KEY, point.text,
-                                         point.len))
-        key = assemble("EC", build);
-    OSSL_PARAM_BLD_free(build);
-    return key;
+    if (!read_bytes(object, "x", &point) || point.len != 1 + bytes ||
+        !read_bytes(object, "y", &point) || point.len != 1 + 2 * bytes)
+        return NULL;
+    return assemble(
+        "EC",
+        (OSSL_PARAM[]){
+            OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)curve, 0),
+            OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, point.text, point.len),
+            OSSL_PARAM_construct_end()});
 }
 
 static EVP_PKEY *make_ed25519(const json_t *object)
@@ -125,7 +117,7 @@ static EVP_PKEY *make(const json_t *object, bool *known)
         return make_rsa(object);
     for (size_t i = 0; is(type, "EC") && i < sizeof curves / sizeof *curves; i++)
         if (is(curve, curves[i].curve))
-            return make_ec(object, curves[i].bytes);
+            return make_ec(object, curves[i].curve, curves[i].bytes);
     if (is(type, "OKP") && is(curve, "Ed25519"))
         return make_ed25519(object);
     *known = false;
@@ -159,11 +151,11 @@ static const char *forbidden(const json_t *object)
 }
 
 /* kid and alg of the object; MCPX_ENOTFOUND for an algorithm that is not known. */
-static enum mcpx_err read_names(const json_t *object, struct jwk *out, const char **why)
+static enum mcpx_err read_names(const json_t *object, struct jwt_key *out, const char **why)
 {
     const json_t *kid = json_object_get(object, "kid"), *alg = json_object_get(object, "alg");
 
-    out->kid = kid ? json_string_value(kid) : "";
+    out->kid = kid ? (char *)json_string_value(kid) : "";
     if (!out->kid || (kid && json_string_length(kid) == 0) ||
         json_string_length(kid) > KID_BYTES_MAX) {
         *why = "\"kid\" has to be a string of 1..256 bytes";
@@ -178,7 +170,7 @@ static enum mcpx_err read_names(const json_t *object, struct jwk *out, const cha
     return alg && !out->alg ? MCPX_ENOTFOUND : MCPX_OK;
 }
 
-static enum mcpx_err read_key(const json_t *object, struct jwk *out, const char **why)
+static enum mcpx_err read_key(const json_t *object, struct jwt_key *out, const char **why)
 {
     bool known;
 
@@ -200,16 +192,17 @@ static enum mcpx_err read_key(const json_t *object, struct jwk *out, const char 
 /*
  * Makes a public key of a JSON Web Key (RFC 7517 section 4, RFC 7518 section 6, RFC 8037).
  *
- * out   filled on MCPX_OK
+ * out   filled on MCPX_OK: `kid`, lent by the object, "" when it has none; `alg`, its own or the one
+ *       that its type implies; `key`, the caller's
  * why   filled with a static sentence on MCPX_ECONFIG and MCPX_ENOTFOUND
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND for a key that is for something else, or of a sort that is not
  * known, which a set may have beside others; MCPX_ECONFIG for one that must not be there or that
  * is wrong; MCPX_ENOMEM.
  */
-static enum mcpx_err jwk_read(const json_t *object, struct jwk *out, const char **why)
+static enum mcpx_err jwk_read(const json_t *object, struct jwt_key *out, const char **why)
 {
-    struct jwk made = {0};
+    struct jwt_key made = {.kid = NULL};
     enum mcpx_err err;
 
     *why = json_is_object(object) ? forbidden(object) : "expected an object";
@@ -305,9 +298,8 @@ static enum mcpx_err read_pem(const char *text, const struct jwt_key *model,
 static enum mcpx_err read_one(const json_t *json, const struct jwt_key *model,
                               struct jwt_keys *out, struct mcpx_text *why)
 {
-    struct jwt_key row = *model;
+    struct jwt_key row = *model, jwk;
     const char *reason = NULL;
-    struct jwk jwk = {0};
     enum mcpx_err err;
 
     if (json_object_get(json, "keys"))
@@ -323,24 +315,12 @@ static enum mcpx_err read_one(const json_t *json, const struct jwt_key *model,
     return MCPX_ECONFIG;
 }
 
-static bool has(const struct jwt_keys *keys, const char *kid, const struct jwt_alg *alg)
+static bool has(const struct jwt_keys *keys, const struct jwt_key *row)
 {
     for (size_t i = 0; i < keys->count; i++)
-        if (keys->rows[i].alg == alg && strcmp(keys->rows[i].kid, kid) == 0)
+        if (keys->rows[i].alg == row->alg && strcmp(keys->rows[i].kid, row->kid) == 0)
             return true;
     return false;
-}
-
-static enum mcpx_err add_of_set(const struct jwk *jwk, struct jwt_keys *out,
-                                const char **reason)
-{
-    struct jwt_key row = {.kid = (char *)jwk->kid, .alg = jwk->alg, .key = jwk->key};
-
-    if (!has(out, jwk->kid, jwk->alg))
-        return jwt_keys_add(out, &row);
-    EVP_PKEY_free(jwk->key);
-    *reason = "an earlier key has the same \"kid\" and algorithm";
-    return MCPX_ECONFIG;
 }
 
 static enum mcpx_err read_set(const json_t *json, struct jwt_keys *out, size_t *passed_over,
@@ -354,12 +334,17 @@ static enum mcpx_err read_set(const json_t *json, struct jwt_keys *out, size_t *
         return refuse(why, "found more than 64 keys");
     for (size_t i = 0; i < json_array_size(keys); i++) {
         const char *reason = NULL;
-        struct jwk jwk;
-        enum mcpx_err err = jwk_read(json_array_get(keys, i), &jwk, &reason);
+        struct jwt_key row;
+        enum mcpx_err err = jwk_read(json_array_get(keys, i), &row, &reason);
 
         *passed_over += err == MCPX_ENOTFOUND;
+        if (!err && has(out, &row)) {
+            EVP_PKEY_free(row.key);
+            reason = "an earlier key has the same \"kid\" and algorithm";
+            err = MCPX_ECONFIG;
+        }
         if (!err)
-            err = add_of_set(&jwk, out, &reason);
+            err = jwt_keys_add(out, &row);
         if (err == MCPX_ECONFIG)
             mx_format(why, "keys[%s]: %s", i, reason);
         if (err && err != MCPX_ENOTFOUND)
@@ -374,18 +359,15 @@ static enum mcpx_err read_json(struct mcpx_slice text, const struct jwt_key *mod
                                struct mcpx_text *why)
 {
     json_error_t fault;
-    json_t *json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, &fault);
-    enum mcpx_err err = MCPX_ECONFIG;
+    json_auto_t *json = json_loadb(text.text, text.len, JSON_REJECT_DUPLICATES, &fault);
 
     if (json)
-        err = model ? read_one(json, model, out, why) : read_set(json, out, passed_over, why);
-    else if (json_error_code(&fault) == json_error_out_of_memory)
-        err = MCPX_ENOMEM;
-    else
-        mx_format(why, "line %s, column %s: %s", fault.line, fault.column,
-                  mx_json_reason(fault.text));
-    json_decref(json);
-    return err;
+        return model ? read_one(json, model, out, why) : read_set(json, out, passed_over, why);
+    if (json_error_code(&fault) == json_error_out_of_memory)
+        return MCPX_ENOMEM;
+    mx_format(why, "line %s, column %s: %s", fault.line, fault.column,
+              mx_json_reason(fault.text));
+    return MCPX_ECONFIG;
 }
 
 enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *model,
