@@ -17,66 +17,91 @@ enum { SECRET_MIN = 16, SECRET_MAX = 4096, DEV_SECRET = 32 };
 
 /* A key before it is added to the ring. */
 struct key_draft {
-    /* `source`, `pointer`: for lines about it. */
-    const char *source;
-    const char *pointer;
-    /* `kid`, `alg`: NULL for those of a key set. */
+    const char *source, *pointer; /* for lines about it */
+    const char *beside; /* the file that its paths start from; NULL: from our folder */
     const char *kid;
-    const char *alg;
-    /* Its length is known to be in range, or was reported with the file's values. */
-    bool was_checked;
-    bool exp_optional;       /* it may sign tokens that never end */
-    struct mcpx_text secret; /* owned, wiped in the end */
+    const struct jwt_alg *alg; /* NULL for those of a key set */
+    bool exp_optional;         /* it may sign tokens that never end */
 };
+
+/* Of a setting, in the file or as that variable. */
+static struct key_draft draft_of(const struct loading *loading, const char *setting,
+                                 const char *variable)
+{
+    const char *file = loading->sources->file;
+
+    if (settings_source(&loading->settings, setting) == FROM_ENVIRONMENT)
+        return (struct key_draft){.source = variable, .pointer = ""};
+    return (struct key_draft){.source = file, .pointer = setting, .beside = file};
+}
+
+static struct mcpx_text *begin(struct loading *loading, enum line_sort sort,
+                               const struct key_draft *draft)
+{
+    return line_begin(loading, sort, draft->source, draft->pointer);
+}
+
+static void warn(struct loading *loading, const struct key_draft *draft, bool is_so,
+                 const char *sentence)
+{
+    if (is_so)
+        mx_format(begin(loading, LINE_WARNING, draft), "%s\n", sentence);
+}
 
 static void warn_endless(struct loading *loading, const struct key_draft *draft)
 {
-    if (draft->exp_optional)
-        line_write(loading, LINE_WARNING, draft->source, draft->pointer,
-                   "tokens of this key need no \"exp\"; those without are good for ever");
+    warn(loading, draft, draft->exp_optional,
+         "tokens of this key need no \"exp\"; those without are good for ever");
 }
 
-static void read_first(struct loading *loading, const struct key_draft *draft,
-                       struct key_file *file, struct tokens *tokens)
-{
-    struct key_reading reading;
-
-    key_file_read(file, &reading);
-    if (reading.err == MCPX_ENOMEM || reading.why.failed)
-        loading->no_memory = true;
-    else if (reading.err)
-        mx_format(line_begin(loading, LINE_ERROR, draft->source, draft->pointer),
-                  "the file %s: %s\n", file->path, &reading.why);
-    else if (mx_file_is_anybodys(file->path))
-        line_write(loading, LINE_WARNING, draft->source, draft->pointer,
-                   "everybody on this machine may change the keys, and so come in as "
-                   "anybody; chmod o-w mends that");
-    (void)key_file_take(file, &reading);
-    key_reading_fini(&reading);
-    if (jwt_ring_add_file(tokens_ring(tokens), file))
-        loading->no_memory = true;
-}
-
-/* Adds the public keys of a file, after reading it; `path` and `beside` as in mx_path_resolve. */
+/* Adds the public keys of a file, after reading it. */
 static void add_public(struct loading *loading, const struct key_draft *draft,
-                       const char *path, const char *beside, struct tokens *tokens)
+                       const char *path, struct tokens *tokens)
 {
     const char *setting = *draft->pointer ? draft->pointer : "/auth/jwt/jwks_file";
-    struct jwt_key model = {.kid = (char *)draft->kid, .exp_optional = draft->exp_optional};
+    const struct jwt_key model = {
+        .kid = (char *)draft->kid, .alg = draft->alg, .exp_optional = draft->exp_optional};
+    MX_SCOPED(key_reading_fini) struct key_reading reading = {.err = MCPX_OK};
     mx_scoped_text resolved = {0};
     struct key_file *file = NULL;
 
     warn_endless(loading, draft);
-    if (draft->alg)
-        model.alg = jwt_alg_find(draft->alg);
-    mx_path_resolve(path, beside, &resolved);
+    mx_path_resolve(path, draft->beside, &resolved);
     if (!resolved.failed)
         file = key_file_new(resolved.text, setting, draft->alg ? &model : NULL);
-    if (file)
-        read_first(loading, draft, file, tokens);
-    else
+    if (!file) {
         loading->no_memory = true;
+        return;
+    }
+    key_file_read(file, &reading);
+    loading->no_memory |= reading.err == MCPX_ENOMEM || reading.why.failed ||
+                          jwt_ring_add_file(tokens_ring(tokens), file);
+    if (reading.err == MCPX_ECONFIG)
+        mx_format(begin(loading, LINE_ERROR, draft), "the file %s: %s\n", file->path,
+                  &reading.why);
+    warn(loading, draft, !reading.err && mx_file_is_anybodys(file->path),
+         "everybody on this machine may change the keys, and so come in as anybody; chmod o-w "
+         "mends that");
+    (void)key_file_take(file, &reading);
     key_file_unref(file);
+}
+
+static void add_secret(struct loading *loading, const struct key_draft *draft,
+                       struct mcpx_slice secret, struct tokens *tokens)
+{
+    if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
+        mx_format(begin(loading, LINE_ERROR, draft),
+                  "found a secret of %s bytes, expected 16..4096\n", secret.len);
+        return;
+    }
+    if (secret.len < draft->alg->bytes) /* RFC 7518 section 3.2 */
+        mx_format(begin(loading, LINE_WARNING, draft),
+                  "a secret for %s should have at least %s bytes\n", draft->alg->name,
+                  draft->alg->bytes);
+    warn_endless(loading, draft);
+    if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg->name, secret,
+                     draft->exp_optional))
+        loading->no_memory = true;
 }
 
 static void wipe(struct mcpx_text *secret)
@@ -86,67 +111,41 @@ static void wipe(struct mcpx_text *secret)
     mcpx_text_fini(secret);
 }
 
-static void add_draft(struct loading *loading, struct key_draft *draft, struct tokens *tokens)
-{
-    struct mcpx_slice secret = mcpx_text_view(&draft->secret);
-
-    if (draft->secret.failed) {
-        loading->no_memory = true;
-        return;
-    }
-    if (draft->was_checked && (secret.len < SECRET_MIN || secret.len > SECRET_MAX))
-        return;
-    if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
-        mx_format(line_begin(loading, LINE_ERROR, draft->source, draft->pointer),
-                  "found a secret of %s bytes, expected 16..4096\n", secret.len);
-        return;
-    }
-    if (secret.len < jwt_alg_find(draft->alg)->bytes) { /* RFC 7518 section 3.2 */
-        mx_format(line_begin(loading, LINE_WARNING, draft->source, draft->pointer),
-                  "a secret for %s should have at least %s bytes\n", draft->alg,
-                  jwt_alg_find(draft->alg)->bytes);
-    }
-    warn_endless(loading, draft);
-    if (jwt_ring_add(tokens_ring(tokens), draft->kid, draft->alg, secret, draft->exp_optional))
-        loading->no_memory = true;
-}
-
 /*
- * Appends the content of a secret file, without one newline at its end, and without blanks and CR
- * before that, which editors and shells leave there. Returns false after reporting a fault.
+ * Adds the content of a file, without one newline at its end, and without blanks and CR before
+ * that, which editors and shells leave there.
  */
-static bool read_secret(struct loading *loading, struct key_draft *draft, const char *path,
-                        const char *beside)
+static void add_secret_file(struct loading *loading, const struct key_draft *draft,
+                            const char *path, struct tokens *tokens)
 {
+    MX_SCOPED(wipe) struct mcpx_text secret = {0};
     mx_scoped_text resolved = {0};
-    struct mcpx_text *secret = &draft->secret;
     const char *why = NULL;
     size_t len;
 
-    mx_path_resolve(path, beside, &resolved);
-    if (resolved.failed || !mcpx_text_reserve(secret, (size_t)2 * SECRET_MAX)) {
-        loading->no_memory =
-            true; /* reserved at once, so that growing leaves no copy behind */
-        return false;
+    mx_path_resolve(path, draft->beside, &resolved);
+    /* reserved at once, so that growing leaves no copy behind */
+    if (resolved.failed || !mcpx_text_reserve(&secret, (size_t)2 * SECRET_MAX)) {
+        loading->no_memory = true;
+        return;
     }
-    why = mx_file_read(resolved.text, SECRET_MAX + 1, secret);
-    if (secret->len > 0 && secret->text[secret->len - 1] == '\n')
-        secret->len--;
-    for (len = secret->len; len > 0 && strchr(" \t\r\n", secret->text[len - 1]);)
-        len--;
-    if (!why && len < secret->len)
-        mx_format(line_begin(loading, LINE_WARNING, draft->source, draft->pointer),
-                  "%s bytes behind the secret are left out: blanks, CR or empty lines\n",
-                  secret->len - len);
-    secret->len = len;
+    why = mx_file_read(resolved.text, SECRET_MAX + 1, &secret);
     if (why) {
-        mx_format(line_begin(loading, LINE_ERROR, draft->source, draft->pointer),
-                  "the file %s cannot be read: %s\n", resolved.text, why);
-    } else if (mx_file_is_public(resolved.text)) {
-        line_write(loading, LINE_WARNING, draft->source, draft->pointer,
-                   "everybody on this machine may read the secret; chmod o-r mends that");
+        mx_format(begin(loading, LINE_ERROR, draft), "the file %s cannot be read: %s\n",
+                  resolved.text, why);
+        return;
     }
-    return !why;
+    if (secret.len > 0 && secret.text[secret.len - 1] == '\n')
+        secret.len--;
+    for (len = secret.len; len > 0 && strchr(" \t\r\n", secret.text[len - 1]);)
+        len--;
+    if (len < secret.len)
+        mx_format(begin(loading, LINE_WARNING, draft),
+                  "%s bytes behind the secret are left out: blanks, CR or empty lines\n",
+                  secret.len - len);
+    warn(loading, draft, mx_file_is_public(resolved.text),
+         "everybody on this machine may read the secret; chmod o-r mends that");
+    add_secret(loading, draft, (struct mcpx_slice){secret.text, len}, tokens);
 }
 
 /* `secret` or `secret_file` at the top of auth.jwt: whichever came from the later source. */
@@ -158,36 +157,28 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
     bool has_text = *settings->secret != '\0';
     bool has_file = *settings->secret_file != '\0';
     bool use_file = has_file && (!has_text || file > text);
-    bool environment = (use_file ? file : text) == FROM_ENVIRONMENT;
-    struct key_draft draft = {
-        .alg = "HS256", .kid = "", .exp_optional = settings->exp_optional};
+    struct key_draft draft =
+        use_file ? draft_of(loading, "/auth/jwt/secret_file", "MCPX_AUTH_JWT_SECRET_FILE")
+                 : draft_of(loading, "/auth/jwt/secret", "MCPX_AUTH_JWT_SECRET");
 
-    if (!has_text && !has_file)
-        return;
-    draft.source = loading->sources->file;
-    draft.pointer = use_file ? "/auth/jwt/secret_file" : "/auth/jwt/secret";
-    if (environment) {
-        draft.source = use_file ? "MCPX_AUTH_JWT_SECRET_FILE" : "MCPX_AUTH_JWT_SECRET";
-        draft.pointer = "";
-    }
-    if (has_text && has_file && text == file) {
-        line_write(loading, LINE_ERROR, draft.source, draft.pointer,
-                   "found both secret and secret_file, expected one of them");
-        return;
-    }
-    if (!use_file)
-        mcpx_text_puts(&draft.secret, settings->secret);
-    if (!use_file || read_secret(loading, &draft, settings->secret_file,
-                                 environment ? NULL : loading->sources->file))
-        add_draft(loading, &draft, tokens);
-    wipe(&draft.secret);
+    draft.kid = "";
+    draft.alg = jwt_alg_find("HS256");
+    draft.exp_optional = settings->exp_optional;
+    if (has_text && has_file && text == file)
+        mx_format(begin(loading, LINE_ERROR, &draft), "%s\n",
+                  "found both secret and secret_file, expected one of them");
+    else if (use_file)
+        add_secret_file(loading, &draft, settings->secret_file, tokens);
+    else if (has_text)
+        add_secret(loading, &draft, mcpx_slice_of(settings->secret), tokens);
 }
 
 /* Dev mode signs with a random secret that nobody knows and that ends with the process. */
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     const struct config *before = loading->sources->before;
-    struct key_draft draft = {.source = "--dev", .pointer = "", .alg = "HS256", .kid = ""};
+    const struct key_draft draft = {
+        .source = "--dev", .pointer = "", .alg = jwt_alg_find("HS256"), .kid = ""};
     unsigned char random[DEV_SECRET];
     struct chance chance = loading->sources->chance;
 
@@ -197,10 +188,9 @@ static void add_random(struct loading *loading, struct tokens *tokens)
         return;
     }
     chance.fill(chance.context, random, sizeof random);
-    mcpx_text_add(&draft.secret, (const char *)random, sizeof random);
+    add_secret(loading, &draft, (struct mcpx_slice){(const char *)random, sizeof random},
+               tokens);
     OPENSSL_cleanse(random, sizeof random);
-    add_draft(loading, &draft, tokens);
-    wipe(&draft.secret);
 }
 
 /* True when an earlier key has the same kid: a token could then mean either. */
@@ -242,69 +232,49 @@ static bool check_place(struct loading *loading, const json_t *key, const struct
     return !fault;
 }
 
-static void add_secret(struct loading *loading, const json_t *key, struct key_draft *draft,
-                       struct tokens *tokens)
-{
-    const char *text = json_string_value(json_object_get(key, "secret"));
-    const char *path = json_string_value(json_object_get(key, "secret_file"));
-
-    draft->was_checked = text != NULL;
-    if (text)
-        mcpx_text_puts(&draft->secret, text);
-    if (text || read_secret(loading, draft, path, loading->sources->file))
-        add_draft(loading, draft, tokens);
-    wipe(&draft->secret);
-}
-
 static void add_listed(struct loading *loading, const json_t *keys, size_t index,
                        struct tokens *tokens)
 {
     const json_t *key = json_array_get(keys, index);
+    const char *alg = json_string_value(json_object_get(key, "alg"));
     const char *exp = json_string_value(json_object_get(key, "exp"));
     const char *public_key = json_string_value(json_object_get(key, "public_key_file"));
-    struct key_draft draft = {.source = loading->sources->file};
-    const struct jwt_alg *alg;
+    const char *file = json_string_value(json_object_get(key, "secret_file"));
+    struct mcpx_slice secret = json_slice(json_object_get(key, "secret"));
+    struct key_draft draft = {.source = loading->sources->file,
+                              .beside = loading->sources->file,
+                              .kid = json_string_value(json_object_get(key, "kid")),
+                              .alg = alg ? jwt_alg_find(alg) : NULL,
+                              .exp_optional = exp && strcmp(exp, "optional") == 0};
     bool is_placed;
 
     pointer_set(loading, "auth", "jwt");
     pointer_push(loading, "keys");
     pointer_push_index(loading, index);
     draft.pointer = pointer_text(loading);
-    draft.kid = json_string_value(json_object_get(key, "kid"));
-    draft.alg = json_string_value(json_object_get(key, "alg"));
-    draft.exp_optional = exp && strcmp(exp, "optional") == 0;
-    alg = draft.alg ? jwt_alg_find(draft.alg) : NULL;
-    if (!draft.alg)
+    if (!alg)
         line_here(loading, LINE_ERROR,
                   "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
                   "\"ES256\", \"EdDSA\"");
-    is_placed = check_place(loading, key, alg);
+    is_placed = check_place(loading, key, draft.alg);
     if (kid_is_taken(keys, index))
         line_here(loading, LINE_ERROR, "an earlier key has the same \"kid\"");
-    if (!alg || !is_placed)
+    if (!draft.alg || !is_placed)
         return;
     if (public_key)
-        add_public(loading, &draft, public_key, loading->sources->file, tokens);
-    else
-        add_secret(loading, key, &draft, tokens);
-}
-
-static void add_set(struct loading *loading, struct tokens *tokens)
-{
-    const struct settings *settings = &loading->settings;
-    const char *pointer = "/auth/jwt/jwks_file", *file = loading->sources->file;
-    bool environment = settings_source(settings, pointer) == FROM_ENVIRONMENT;
-    const struct key_draft draft = {.source = environment ? "MCPX_AUTH_JWT_JWKS_FILE" : file,
-                                    .pointer = environment ? "" : pointer};
-
-    if (*settings->jwks_file)
-        add_public(loading, &draft, settings->jwks_file, environment ? NULL : file, tokens);
+        add_public(loading, &draft, public_key, tokens);
+    else if (file)
+        add_secret_file(loading, &draft, file, tokens);
+    else if (secret.len >= SECRET_MIN && secret.len <= SECRET_MAX) /* else it was reported */
+        add_secret(loading, &draft, secret, tokens);
 }
 
 void load_keys(struct loading *loading, struct tokens *tokens)
 {
     const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
     const struct settings *settings = &loading->settings;
+    const struct key_draft set =
+        draft_of(loading, "/auth/jwt/jwks_file", "MCPX_AUTH_JWT_JWKS_FILE");
 
     /*
      * The first key signs. Dev mode gives tokens to anybody, so it must not sign with a
@@ -317,7 +287,8 @@ void load_keys(struct loading *loading, struct tokens *tokens)
         if (json_is_object(json_array_get(keys, i)))
             add_listed(loading, keys, i, tokens);
     }
-    add_set(loading, tokens);
+    if (*settings->jwks_file)
+        add_public(loading, &set, settings->jwks_file, tokens);
     if (jwt_ring_expect(tokens_ring(tokens), settings->issuer, settings->audience))
         loading->no_memory = true;
 }

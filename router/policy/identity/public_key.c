@@ -192,8 +192,8 @@ static enum mcpx_err read_key(const json_t *object, struct jwt_key *out, const c
 /*
  * Makes a public key of a JSON Web Key (RFC 7517 section 4, RFC 7518 section 6, RFC 8037).
  *
- * out   filled on MCPX_OK: `kid`, lent by the object, "" when it has none; `alg`, its own or the one
- *       that its type implies; `key`, the caller's
+ * out   filled on MCPX_OK: `kid`, lent by the object, "" when it has none; `alg`, its own or the
+ *       one that its type implies; `key`, the caller's
  * why   filled with a static sentence on MCPX_ECONFIG and MCPX_ENOTFOUND
  *
  * Returns MCPX_OK; MCPX_ENOTFOUND for a key that is for something else, or of a sort that is not
