@@ -129,15 +129,15 @@ static void add_names(const struct api_call *call, struct register_page *page)
     const struct tokens *tokens = call->api->config->tokens;
     const struct name_page *asked = &page->asked;
     size_t begin = asked->after.text ? tokens_participants_up_to(tokens, asked->after) : 0;
+    const struct changes *changes = call->api->changes;
     const struct tokens_entry *entry;
-    const struct changed *changed;
     const struct peer *peer = NULL;
 
     for (size_t i = 0;
          i <= asked->limit && (entry = tokens_participant_at(tokens, begin + i)) != NULL; i++)
         add_name(page, entry->name);
-    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++)
-        add_name(page, changed->identity);
+    for (size_t i = 0; i < changes->count; i++)
+        add_name(page, changes->all[i]->identity);
     while ((peer = hub_peer_after(call->api->hub, peer)) != NULL)
         if (!peer_is_condemned(peer))
             add_name(page, peer_grant(peer)->identity);
@@ -153,12 +153,13 @@ static int compare_rows(const void *one, const void *other)
 
 static bool add_rows(const struct api_call *call, struct register_page *page)
 {
-    const struct changed *changed;
+    const struct changes *changes = call->api->changes;
 
-    page->rows = calloc(1 + call->api->changes->count, sizeof *page->rows);
+    page->rows = calloc(1 + changes->count, sizeof *page->rows);
     if (!page->rows)
         return false;
-    for (size_t i = 0; (changed = changes_at(call->api->changes, i)) != NULL; i++) {
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct changed *changed = changes->all[i];
         size_t index = find_name(page, changed->identity);
 
         if (changed->count > 0 && index < page->count)

@@ -132,8 +132,9 @@ static void write_now(const struct api_call *call, struct grant *grant,
                       struct http_reply *reply)
 {
     struct grant *now = NULL;
+    struct changed *changed = changes_find(call->api->changes, grant->identity, topic);
     enum mcpx_err err =
-        changes_apply(call->api->changes, grant, topic, call->now.wall_ms, &now);
+        changed_apply(call->api->changes, changed, grant, call->now.wall_ms, &now);
 
     if (err) {
         http_reply_fail(reply, err == MCPX_ELIMIT ? MCPX_EFULL : err, NULL);

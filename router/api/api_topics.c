@@ -49,8 +49,9 @@ static bool tell_block(const struct api_call *call, struct listing *listing, siz
         listing->looked++;
         listing->next = listing->block[i].name;
         if (!listing->block[i].covered ||
-            changes_bar(call->api->changes, call->grant->identity, listing->next,
-                        call->now.wall_ms))
+            changed_barred_until(
+                changes_find(call->api->changes, call->grant->identity, listing->next),
+                call->now.wall_ms))
             continue;
         listing->told++;
         mx_json_add_item(out, listing->block[i].name);

@@ -333,7 +333,9 @@ static bool check_access(const struct route *route, struct api_call *call,
                          route->access == ACCESS_TOPIC ? call->name : any, call->now,
                          &call->grant);
     if (!err && route->access == ACCESS_TOPIC &&
-        changes_bar(call->api->changes, call->grant->identity, call->name, call->now.wall_ms))
+        changed_barred_until(
+            changes_find(call->api->changes, call->grant->identity, call->name),
+            call->now.wall_ms))
         err = MCPX_EKICKED;
     if (err == MCPX_ETOKEN)
         return http_reply_fail(reply, err,

@@ -14,12 +14,17 @@ static const struct mx_map_key names_key = {{5, 12}}, topics_key = {{6, 12}};
 
 /* ---- those of one participant ---- */
 
-void changed_free(struct changed *changed)
+static void let_go(struct changed *changed)
 {
-    if (!changed)
-        return;
     mcpx_capset_unref(changed->base_set);
     mcpx_capset_unref(changed->set);
+    changed->base_set = changed->set = NULL;
+}
+
+void changed_free(struct changed *changed)
+{
+    if (changed)
+        let_go(changed);
     free(changed);
 }
 
@@ -129,17 +134,6 @@ struct changed *changes_find(const struct changes *changes, struct mcpx_slice id
     size_t index = changes ? find_index(changes, identity, topic) : 0;
 
     return changes && index < changes->count ? changes->all[index] : NULL;
-}
-
-const struct changed *changes_at(const struct changes *changes, size_t index)
-{
-    return index < changes->count ? changes->all[index] : NULL;
-}
-
-bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
-                 struct mcpx_slice topic, int64_t wall_ms)
-{
-    return changed_barred_until(changes_find(changes, identity, topic), wall_ms) != 0;
 }
 
 /* ---- put in force ---- */
@@ -320,13 +314,6 @@ const struct changed *changes_tick(struct changes *changes, int64_t wall_ms)
 
 /* ---- laid over ---- */
 
-static void let_go(struct changed *changed)
-{
-    mcpx_capset_unref(changed->base_set);
-    mcpx_capset_unref(changed->set);
-    changed->base_set = changed->set = NULL;
-}
-
 /* When many were made all are let go; those in use are kept by who uses them. */
 static void count_set(struct changes *changes)
 {
@@ -409,25 +396,19 @@ enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
     return err || *out ? err : MCPX_ENOMEM;
 }
 
-enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
-                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out)
-{
-    return changed_apply(changes, changes_find(changes, base->identity, topic), base, wall_ms,
-                         out);
-}
-
 enum mcpx_err changes_admit(struct changes *changes, struct mcpx_slice topic, int64_t wall_ms,
                             struct grant **grant)
 {
-    struct grant *changed = NULL;
+    struct changed *changed = changes_find(changes, (*grant)->identity, topic);
+    struct grant *made = NULL;
     enum mcpx_err err;
 
-    if (changes_bar(changes, (*grant)->identity, topic, wall_ms))
+    if (changed_barred_until(changed, wall_ms))
         return MCPX_EKICKED;
-    err = changes_apply(changes, *grant, topic, wall_ms, &changed);
+    err = changed_apply(changes, changed, *grant, wall_ms, &made);
     if (err)
         return err == MCPX_ELIMIT ? MCPX_EFULL : err;
     grant_unref(*grant);
-    *grant = changed;
+    *grant = made;
     return MCPX_OK;
 }

@@ -69,7 +69,7 @@ struct changed {
 /**
  * All changes. Others than changes*.c only read it, but for the figures.
  *
- * all, count     the changes by participant and topic; `room` for so many
+ * all, count     the changes by participant and topic, in no order; `room` for so many
  */
 struct changes {
     struct changed **all;
@@ -93,9 +93,6 @@ void changes_free(struct changes *changes);
 struct changed *changes_find(const struct changes *changes, struct mcpx_slice identity,
                              struct mcpx_slice topic);
 
-/** Walks all of them in no order: the one at `index`; NULL behind the last. Lent likewise. */
-const struct changed *changes_at(const struct changes *changes, size_t index);
-
 /** The index of the change with just this pattern and these addressees; `count` = there is none. */
 size_t changed_find(const struct changed *changed, enum change_sort sort,
                     const struct mcpx_grant *grant);
@@ -111,10 +108,6 @@ const struct change *changed_denial(const struct changed *changed,
 /** Until when a participant is kept out; 0 = it is not. NULL = there are no changes. */
 int64_t changed_barred_until(const struct changed *changed, int64_t wall_ms);
 
-/** Is the participant kept out of the topic? */
-bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
-                 struct mcpx_slice topic, int64_t wall_ms);
-
 /**
  * Lays one participant's changes, or a draft of them, over its grant.
  *
@@ -126,10 +119,6 @@ bool changes_bar(const struct changes *changes, struct mcpx_slice identity,
  */
 enum mcpx_err changed_apply(struct changes *changes, struct changed *changed,
                             struct grant *base, int64_t wall_ms, struct grant **out);
-
-/** Likewise the changes for the grant's participant in a topic. */
-enum mcpx_err changes_apply(struct changes *changes, struct grant *base,
-                            struct mcpx_slice topic, int64_t wall_ms, struct grant **out);
 
 /**
  * May a grant's participant be in a topic, and with what? Lays the changes over the grant, again if

@@ -29,15 +29,16 @@ struct peer *orders_next_peer(struct hub *hub, struct mcpx_slice identity,
 /* Was `admin/` as a whole lent, in whatever topic? */
 static bool was_given_all(const struct realm *realm, const struct change_act *act)
 {
-    const struct changed *changed;
+    for (size_t i = 0; i < realm->changes->count; i++) {
+        const struct changed *changed = realm->changes->all[i];
 
-    for (size_t i = 0; (changed = changes_at(realm->changes, i)) != NULL; i++)
         for (size_t j = 0;
              mcpx_slice_equal(changed->identity, act->identity) && j < changed->count; j++)
             if (changed->list[j].sort == CHANGE_GRANT &&
                 change_holds(&changed->list[j], act->wall_ms) &&
                 authority_is_all(&changed->list[j].pattern))
                 return true;
+    }
     return false;
 }
 
@@ -116,8 +117,9 @@ static enum mcpx_err carry_out(const struct realm *realm, const struct change_or
                                struct grant *base, struct outcome *out, struct mcpx_text *why)
 {
     const struct change_act *act = &order->act;
+    struct changed *changed = changes_find(realm->changes, act->identity, act->topic);
     enum mcpx_err err =
-        changes_apply(realm->changes, base, act->topic, act->wall_ms, &out->before);
+        changed_apply(realm->changes, changed, base, act->wall_ms, &out->before);
     bool stays_out = err == MCPX_ELIMIT;
 
     if (stays_out)
@@ -174,10 +176,11 @@ void outcome_fini(struct outcome *outcome)
 
 static void regrant(const struct realm *realm, struct peer *peer, struct mcpx_now now)
 {
-    struct grant *held = grant_ref((struct grant *)peer_grant(peer));
-    struct grant *grant = NULL;
-    enum mcpx_err err = changes_apply(realm->changes, grant_base(held), peer_topic_name(peer),
-                                      now.wall_ms, &grant);
+    struct grant *held = grant_ref((struct grant *)peer_grant(peer)), *grant = NULL;
+    struct changed *changed =
+        changes_find(realm->changes, held->identity, peer_topic_name(peer));
+    enum mcpx_err err =
+        changed_apply(realm->changes, changed, grant_base(held), now.wall_ms, &grant);
 
     if (!err)
         err = hub_regrant(realm->hub, peer, grant, now);

@@ -6,6 +6,7 @@
 #include "tests/support/jwt.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/scoped.h"
 #include "router/policy/identity/jwt.h"
 
 #include <criterion/criterion.h>
@@ -297,29 +298,26 @@ Test(jwt, looks_at_8192_bytes_and_no_more)
 Test(jwt, verifies_nothing_without_keys)
 {
     struct mcpx_text out = {0};
-    json_t *none = json_object();
+    json_auto_t *none = json_object();
 
     jwt_ring_free(ring);
     ring = jwt_ring_new();
     token = jwt_make("{\"alg\":\"HS256\"}", "{}", "SHA256", "");
     cr_expect_eq(verify(), MCPX_ETOKEN);
     cr_expect_eq(jwt_sign(ring, none, &out), MCPX_ENOTFOUND);
-    json_decref(none);
     jwt_ring_free(NULL);
 }
 
 Test(jwt, signs_what_it_verifies)
 {
-    struct mcpx_text made = {0};
-    json_t *written = json_pack("{s:s}", "sub", "a");
+    mx_scoped_text made = {0};
+    json_auto_t *written = json_pack("{s:s}", "sub", "a");
     struct jwt_proof read = {.claims = NULL};
 
     cr_assert_eq(jwt_sign(ring, written, &made), MCPX_OK);
     cr_assert_eq(jwt_verify(ring, mcpx_text_view(&made), NULL, now, &read), MCPX_OK);
     cr_expect(json_equal(written, read.claims));
-    json_decref(written);
     jwt_proof_fini(&read);
-    mcpx_text_fini(&made);
 }
 
 Test(base64url, has_one_spelling_for_each_value)

@@ -14,7 +14,7 @@ static struct mcpx_now at(int64_t mono_ms)
     return (struct mcpx_now){.mono_ms = mono_ms, .wall_ms = 1};
 }
 
-static struct grant *make_grant_of(const char *participant)
+static struct grant *make_grant(const char *participant)
 {
     struct mcpx_capset *set = NULL;
     struct grant *grant;
@@ -24,11 +24,6 @@ static struct grant *make_grant_of(const char *participant)
     cr_assert_not_null(grant);
     mcpx_capset_unref(set);
     return grant;
-}
-
-static struct grant *make_grant(void)
-{
-    return make_grant_of("a");
 }
 
 static void issue(struct tickets *tickets, struct grant *grant, struct mcpx_text *ticket)
@@ -52,7 +47,7 @@ static enum mcpx_err redeem(struct tickets *tickets, struct mcpx_slice ticket,
 Test(tickets, admit_once_in_their_topic_in_their_time)
 {
     struct tickets *tickets = tickets_new(settled_chance(), 0);
-    struct grant *grant = make_grant();
+    struct grant *grant = make_grant("a");
     mx_scoped_text ticket = {0};
 
     issue(tickets, grant, &ticket);
@@ -77,7 +72,7 @@ Test(tickets, are_not_guessed)
     static const char *const rows[] = {"", "x", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
                                        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=", NULL};
     struct tickets *tickets = tickets_new(settled_chance(), 0);
-    struct grant *grant = make_grant();
+    struct grant *grant = make_grant("a");
     mx_scoped_text ticket = {0};
 
     issue(tickets, grant, &ticket);
@@ -95,7 +90,7 @@ Test(tickets, are_not_guessed)
 Test(tickets, are_bounded_and_freed_when_they_expire)
 {
     struct tickets *tickets = tickets_new(settled_chance(), 0);
-    struct grant *grant = make_grant();
+    struct grant *grant = make_grant("a");
     mx_scoped_text all = {0}, more = {0};
 
     for (int i = 0; i < TICKETS_MAX; i++)
@@ -123,7 +118,7 @@ Test(tickets, are_bounded_and_freed_when_they_expire)
 Test(tickets, one_participant_has_a_share)
 {
     struct tickets *tickets = tickets_new(settled_chance(), 3);
-    struct grant *ann = make_grant_of("ann"), *bob = make_grant_of("bob");
+    struct grant *ann = make_grant("ann"), *bob = make_grant("bob");
     mx_scoped_text ticket = {0};
 
     for (int i = 0; i < 3; i++)
