@@ -8,6 +8,7 @@
 
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
+#include "lib/base/scoped.h"
 #include <mcpx/envelope.h>
 
 #include <openssl/evp.h>
@@ -125,12 +126,9 @@ enum mcpx_err grant_list_add(struct grant_list *list, const json_t *value,
                             "expected a capability pattern or an object with \"kind\"");
     if (!mx_make_room(&list->grants, list->count, &list->room, sizeof *list->grants))
         return MCPX_ENOMEM;
-    if (!grant.pattern.text) {
-        err = read_object(value, &grant, fault);
-        if (err)
-            return err;
-    }
-    err = mcpx_pattern_check(grant.pattern, fault);
+    err = grant.pattern.text ? MCPX_OK : read_object(value, &grant, fault);
+    if (!err)
+        err = mcpx_pattern_check(grant.pattern, fault);
     if (err) {
         free((void *)grant.to);
         return err;
@@ -168,13 +166,6 @@ enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
     for (size_t i = 0; !err && i < json_array_size(deny); i++)
         err = grant_list_deny(list, json_array_get(deny, i), fault);
     return err;
-}
-
-enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,
-                                 struct mcpx_capset **out)
-{
-    return mcpx_capset_new(list->grants, list->count, list->deny, list->deny_count, NULL,
-                           fault, out);
 }
 
 /*
@@ -226,15 +217,14 @@ static struct capset_entry *slot_of(struct capset_cache *cache, const unsigned c
 enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out)
 {
-    struct grant_list list = {0};
+    MX_SCOPED(grant_list_fini) struct grant_list list = {0};
     enum mcpx_err err = grant_list_add_all(&list, array, NULL, fault);
 
     if (!err)
-        err = grant_list_compile(&list, fault, out);
-    if (err == MCPX_ELIMIT)
-        err = grant_refuse(fault, "", "expected at most 1024 patterns of 65536 bytes");
-    grant_list_fini(&list);
-    return err;
+        err = mcpx_capset_new(list.grants, list.count, NULL, 0, NULL, fault, out);
+    return err == MCPX_ELIMIT
+               ? grant_refuse(fault, "", "expected at most 1024 patterns of 65536 bytes")
+               : err;
 }
 
 enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,

@@ -67,10 +67,6 @@ enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
 /** Fills the fault. Returns MCPX_EREQUEST. */
 enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const char *reason);
 
-/** Compiles the list: mcpx_capset_new, with its errors. */
-enum mcpx_err grant_list_compile(const struct grant_list *list, struct mcpx_fault *fault,
-                                 struct mcpx_capset **out);
-
 /** Sets remembered at most; one more empties the cache. */
 enum { CAPSET_CACHE_MAX = 1024 };
 
@@ -102,19 +98,11 @@ struct capset_cache {
 enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out);
 
-/** Releases all sets and leaves an empty cache. */
-void capset_cache_fini(struct capset_cache *cache);
-
-/**
- * The set of a JSON array of grants, compiled now or before.
- *
- * array   borrowed; NULL = no grants
- * fault   filled on MCPX_EPATTERN and MCPX_EREQUEST
- * out     filled with a set the caller owns one reference of
- *
- * Returns what grant_list_add_all returns; MCPX_EREQUEST for too many patterns too.
- */
+/** The same, compiled now or before, and remembered. */
 enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
                                struct mcpx_fault *fault, struct mcpx_capset **out);
+
+/** Releases all sets and leaves an empty cache. */
+void capset_cache_fini(struct capset_cache *cache);
 
 #endif

@@ -47,7 +47,8 @@ void tickets_set_each(struct tickets *tickets, size_t each)
     tickets->each = each;
 }
 
-static void unlink_ticket(struct tickets *tickets, struct ticket **link)
+/* Unlinks and frees the ticket that is linked there. */
+static void drop(struct tickets *tickets, struct ticket **link)
 {
     struct ticket *ticket = *link;
 
@@ -55,34 +56,21 @@ static void unlink_ticket(struct tickets *tickets, struct ticket **link)
     if (!ticket->next)
         tickets->end = link;
     tickets->count--;
-}
-
-static void ticket_free(struct ticket *ticket)
-{
     grant_unref(ticket->grant);
     free(ticket);
-}
-
-static void drop_first(struct tickets *tickets)
-{
-    struct ticket *ticket = tickets->first;
-
-    unlink_ticket(tickets, &tickets->first);
-    ticket_free(ticket);
 }
 
 static void drop_expired(struct tickets *tickets, int64_t mono_ms)
 {
     while (tickets->first && tickets->first->expires_mono_ms <= mono_ms)
-        drop_first(tickets);
+        drop(tickets, &tickets->first);
 }
 
 void tickets_free(struct tickets *tickets)
 {
     if (!tickets)
         return;
-    while (tickets->first)
-        drop_first(tickets);
+    drop_expired(tickets, INT64_MAX);
     free(tickets);
 }
 
@@ -148,8 +136,7 @@ size_t tickets_void(struct tickets *tickets, struct mcpx_slice identity,
 
         if (mcpx_slice_equal(at->grant->identity, identity) &&
             reaches(context, (struct mcpx_slice){at->topic, at->topic_len})) {
-            unlink_ticket(tickets, link);
-            ticket_free(at);
+            drop(tickets, link);
             count++;
         } else {
             link = &at->next;
@@ -174,8 +161,7 @@ enum mcpx_err tickets_redeem(struct tickets *tickets, struct mcpx_slice ticket,
                              struct mcpx_slice topic, struct mcpx_now now, struct grant **out)
 {
     unsigned char digest[32];
-    struct ticket **link;
-    struct ticket *found;
+    struct ticket **link, *found;
     bool same_topic;
 
     drop_expired(tickets, now.mono_ms);
@@ -187,10 +173,9 @@ enum mcpx_err tickets_redeem(struct tickets *tickets, struct mcpx_slice ticket,
     if (!link)
         return MCPX_ETOKEN;
     found = *link;
-    unlink_ticket(tickets, link);
     same_topic = mcpx_slice_equal((struct mcpx_slice){found->topic, found->topic_len}, topic);
     if (same_topic)
         *out = grant_ref(found->grant);
-    ticket_free(found);
+    drop(tickets, link);
     return same_topic ? MCPX_OK : MCPX_EFORBIDDEN;
 }

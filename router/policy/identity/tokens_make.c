@@ -139,8 +139,10 @@ static bool is_grant_of(const struct grant *grant, const struct tokens_person *p
 static enum mcpx_err make_grant(const struct tokens_person *person, struct mcpx_fault *fault,
                                 struct tokens_entry *made)
 {
+    const struct grant_list *list = person->grants;
     struct mcpx_capset *set = NULL;
-    enum mcpx_err err = grant_list_compile(person->grants, fault, &set);
+    enum mcpx_err err = mcpx_capset_new(list->grants, list->count, list->deny,
+                                        list->deny_count, NULL, fault, &set);
 
     if (err)
         return err;

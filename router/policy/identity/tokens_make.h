@@ -33,7 +33,7 @@ struct tokens_person {
 };
 
 /**
- * Adds it; its grants are compiled here. Returns MCPX_OK, or what grant_list_compile returns, with
+ * Adds it; its grants are compiled here. Returns MCPX_OK, or what mcpx_capset_new returns, with
  * `fault`.
  */
 enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *person,
