@@ -215,22 +215,14 @@ static void name_policy(struct loading *loading)
 /* Writes every setting down, for config_compare, and names the policy. When all are final. */
 static void note_values(struct loading *loading)
 {
-    json_t *values = json_object();
+    json_t *values = loading->settings.config.values = json_object();
 
-    for (const struct setting *row = settings_table; values && row->pointer; row++) {
-        json_t *value;
-
-        if (!is_kept(row))
-            continue;
-        value = is_whole(row) ? whole_digest(loading, row)
-                              : setting_value(row, &loading->settings);
-        if (json_object_set_new(values, row->pointer, value) == 0)
-            continue;
-        json_decref(values);
-        values = NULL;
-    }
-    loading->no_memory |= !values;
-    loading->settings.config.values = values;
+    for (const struct setting *row = settings_table; row->pointer; row++)
+        if (is_kept(row) &&
+            json_object_set_new(values, row->pointer,
+                                is_whole(row) ? whole_digest(loading, row)
+                                              : setting_value(row, &loading->settings)))
+            loading->no_memory = true;
     name_policy(loading);
 }
 

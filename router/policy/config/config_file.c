@@ -109,39 +109,33 @@ static void walk(struct loading *loading, json_t *value)
 static void parse(struct loading *loading, const struct mcpx_text *text)
 {
     json_error_t fault;
-    json_t *tree =
-        json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
 
-    if (tree)
-        walk(loading, tree);
+    loading->tree =
+        json_loadb(text->text ? text->text : "", text->len, JSON_REJECT_DUPLICATES, &fault);
+    if (loading->tree)
+        walk(loading, loading->tree);
     else if (json_error_code(&fault) == json_error_out_of_memory)
         loading->no_memory = true;
     else
         mx_format(line_begin(loading, LINE_ERROR, loading->sources->file, ""),
                   "line %s, column %s: %s\n", fault.line, fault.column,
                   mx_json_reason(fault.text));
-    if (json_is_object(tree))
-        loading->tree = tree;
-    else
-        json_decref(tree);
 }
 
 void load_file(struct loading *loading)
 {
     const char *path = loading->sources->file;
+    const char *why = NULL;
     mx_scoped_text text = {0};
-    const char *why;
 
-    if (!path)
-        return;
-    why = mx_file_read_given(path, FILE_BYTES_MAX, &text);
-    if (text.failed) {
+    if (path)
+        why = mx_file_read_given(path, FILE_BYTES_MAX, &text);
+    if (text.failed)
         loading->no_memory = true;
-    } else if (why) {
+    else if (why)
         mx_format(line_begin(loading, LINE_ERROR, path, ""), "cannot be read: %s\n", why);
-    } else {
+    else if (path)
         parse(loading, &text);
-    }
 }
 
 /*
@@ -151,7 +145,7 @@ void load_file(struct loading *loading)
  */
 
 /* The row a variable names; NULL when there is none. */
-static const struct setting *row_of(struct loading *loading, struct mcpx_slice name)
+static const struct setting *row_of(struct loading *loading, const char *name)
 {
     mx_scoped_text variable = {0};
 
@@ -159,26 +153,24 @@ static const struct setting *row_of(struct loading *loading, struct mcpx_slice n
         mcpx_text_reset(&variable);
         setting_write_variable(row, &variable);
         loading->no_memory |= variable.failed;
-        if (name.len > 0 && mcpx_slice_equal(mcpx_text_view(&variable), name))
+        if (variable.len > 0 && strcmp(variable.text, name) == 0)
             return row;
     }
     return NULL;
 }
 
 /* Whether it looks like one of ours. Other programs may have MCPX_ variables too. */
-static bool is_in_section(struct mcpx_slice name)
+static bool is_in_section(const char *name)
 {
-    static const char *const sections[] = {
-        "MCPX_TLS_",    "MCPX_AUTH_",  "MCPX_PROFILES_", "MCPX_PARTICIPANTS_", "MCPX_TOPICS_",
-        "MCPX_LIMITS_", "MCPX_STORE_", "MCPX_AUDIT_",    "MCPX_LOG_"};
+    const char *at = name + strlen("MCPX_");
+    char section[16] = "/"; /* the longest has 13 bytes */
+    size_t len = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        size_t len = strlen(sections[i]);
-
-        if (name.len >= len && memcmp(name.text, sections[i], len) == 0)
-            return true;
-    }
-    return false;
+    if (at[len] != '_' || len + 2 > sizeof section)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        section[1 + i] = (char)(at[i] - 'A' + 'a');
+    return settings_has_section(section);
 }
 
 /*
@@ -250,7 +242,7 @@ static json_t *value_of(const struct setting *row, const char *text)
 static void apply(struct loading *loading, const char *name, const struct setting *row,
                   const char *text)
 {
-    json_t *value;
+    json_auto_t *value = NULL;
 
     if (*text == '\0')
         return; /* treated as not set */
@@ -259,32 +251,10 @@ static void apply(struct loading *loading, const char *name, const struct settin
         return;
     }
     value = value_of(row, text);
-    if (!value) {
-        loading->no_memory = true;
-        return;
-    }
-    if (!setting_fits(row, value))
+    if (value && !setting_fits(row, value))
         error_unfit(loading, name, "", value, row);
-    else if (setting_store(row, value, FROM_ENVIRONMENT, &loading->settings) == MCPX_ENOMEM)
+    else if (!value || setting_store(row, value, FROM_ENVIRONMENT, &loading->settings))
         loading->no_memory = true;
-    json_decref(value);
-}
-
-static void load_variable(struct loading *loading, const char *variable, const char *equals)
-{
-    struct mcpx_slice name = {variable, (size_t)(equals - variable)};
-    const struct setting *row = row_of(loading, name);
-    mx_scoped_text text = {0};
-
-    if (loading->no_memory || (!row && !is_in_section(name)))
-        return;
-    mcpx_text_slice(&text, name);
-    if (text.failed)
-        loading->no_memory = true;
-    else if (row)
-        apply(loading, text.text, row, equals + 1);
-    else if (!is_of_kubernetes(text.text, equals + 1))
-        line_write(loading, LINE_ERROR, text.text, "", "no setting has this name");
 }
 
 void load_environment(struct loading *loading)
@@ -293,8 +263,18 @@ void load_environment(struct loading *loading)
 
     for (; variables && *variables; variables++) {
         const char *equals = strchr(*variables, '=');
+        const struct setting *row;
+        mx_scoped_text name = {0};
 
-        if (equals && strncmp(*variables, "MCPX_", 5) == 0)
-            load_variable(loading, *variables, equals);
+        if (!equals || strncmp(*variables, "MCPX_", 5) != 0)
+            continue;
+        mcpx_text_add(&name, *variables, (size_t)(equals - *variables));
+        row = name.failed ? NULL : row_of(loading, name.text);
+        loading->no_memory |= name.failed;
+        if (row)
+            apply(loading, name.text, row, equals + 1);
+        else if (!loading->no_memory && is_in_section(name.text) &&
+                 !is_of_kubernetes(name.text, equals + 1))
+            line_write(loading, LINE_ERROR, name.text, "", "no setting has this name");
     }
 }

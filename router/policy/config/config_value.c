@@ -43,10 +43,9 @@ bool setting_fits(const struct setting *row, const json_t *value)
         return choice_index(row, value) >= 0;
     case SETTING_STRING:
     case SETTING_SECRET:
-        return json_is_string(value) && in_range(row, (int64_t)json_string_length(value));
     case SETTING_SHA256:
         return json_is_string(value) && in_range(row, (int64_t)json_string_length(value)) &&
-               is_hex(value);
+               (row->type != SETTING_SHA256 || is_hex(value));
     case SETTING_STRINGS:
     case SETTING_PATTERNS:
     case SETTING_GRANTS:

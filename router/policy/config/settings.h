@@ -122,8 +122,7 @@ struct jwt_key;
 /** One reading of the configuration. */
 struct loading {
     const struct config_sources *sources; /* borrowed */
-    /* The file's object, owned; NULL when there is no file or it is no JSON object. */
-    json_t *tree;
+    json_t *tree;              /* the file's value, owned; NULL without a file that is JSON */
     struct mcpx_text pointer;  /* JSON pointer of the file's value that is looked at */
     struct settings settings;  /* values so far */
     struct mcpx_text *errors;  /* borrowed: one line per fault */

@@ -263,6 +263,7 @@ Test(config, names_the_variable_or_flag_at_fault)
         {"MCPX_TOPICS_CREATE=1",
          "MCPX_TOPICS_CREATE: found \"1\" (string), expected true or false\n"},
         {"MCPX_LIMITS_DEPHT=1", "MCPX_LIMITS_DEPHT: no setting has this name\n"},
+        {"MCPX_ADMIN_GRANT_MAX=1", "MCPX_ADMIN_GRANT_MAX: no setting has this name\n"},
         {"MCPX_STORE_PORT=8080", "MCPX_STORE_PORT: no setting has this name\n"},
         {"MCPX_AUTH_JWT_SECRET=hunter2",
          "MCPX_AUTH_JWT_SECRET: found a secret of 7 bytes, expected 16..4096\n"},
