@@ -92,6 +92,8 @@ static void resolve_paths(struct loading *loading)
         loading->no_memory |= resolved.failed;
         if (resolved.failed)
             continue;
+        loading->no_memory |= json_object_set_new(loading->settings.config.values, settings[i],
+                                                  json_string(resolved.text)) != 0;
         free(*path);
         *path = resolved.text;
         resolved.text = NULL;
@@ -154,7 +156,7 @@ static void load_store(struct loading *loading)
 
 /*
  * What has become another value, and whether the running router can take it. Every setting is
- * written down when it is read, as a value by its pointer: comparing the members of two structs
+ * noted when it is read, as a value by its pointer: comparing the members of two structs
  * was refused, because half of them are worked out from others.
  */
 
@@ -212,18 +214,15 @@ static void name_policy(struct loading *loading)
     free(people);
 }
 
-/* Writes every setting down, for config_compare, and names the policy. When all are final. */
-static void note_values(struct loading *loading)
+/* Lists and maps are noted, beside the values that were when they were stored. */
+static void note_wholes(struct loading *loading)
 {
-    json_t *values = loading->settings.config.values = json_object();
+    json_t *values = loading->settings.config.values;
 
     for (const struct setting *row = settings_table; row->pointer; row++)
-        if (is_kept(row) &&
-            json_object_set_new(values, row->pointer,
-                                is_whole(row) ? whole_digest(loading, row)
-                                              : setting_value(row, &loading->settings)))
+        if (is_whole(row) && is_kept(row) &&
+            json_object_set_new(values, row->pointer, whole_digest(loading, row)))
             loading->no_memory = true;
-    name_policy(loading);
 }
 
 /* ---- all of it ---- */
@@ -298,7 +297,8 @@ enum mcpx_err config_load(const struct config_sources *sources, struct mcpx_text
         load_tls(&loading);
         load_proxies(&loading);
         load_store(&loading);
-        note_values(&loading);
+        note_wholes(&loading);
+        name_policy(&loading);
         if (!loading.no_memory)
             loading.settings.config.tokens = load_tokens(&loading);
         mcpx_text_puts(&loading.warnings, ""); /* "" if none, never NULL */

@@ -89,6 +89,20 @@ static void store_number(void *at, size_t size, int64_t number)
         memcpy(at, &number, sizeof number);
 }
 
+/* A value as it is compared with that of another configuration, of a secret its digest. */
+static bool note_value(const struct setting *row, const json_t *value,
+                       struct settings *settings)
+{
+    char digest[MCPX_SHA256_LEN + 1];
+    json_t *noted = json_incref((json_t *)value);
+
+    if (row->type == SETTING_SECRET) {
+        json_decref(noted);
+        noted = mcpx_digest_bytes(json_slice(value), digest) ? NULL : json_string(digest);
+    }
+    return json_object_set_new(settings->config.values, row->pointer, noted) == 0;
+}
+
 enum mcpx_err setting_store(const struct setting *row, const json_t *value,
                             enum setting_source source, struct settings *settings)
 {
@@ -98,6 +112,8 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
     settings->set_by[row - settings_table] = (unsigned char)source;
     if (row->size == 0)
         return MCPX_OK;
+    if (!note_value(row, value, settings))
+        return MCPX_ENOMEM;
     if (row->type == SETTING_STRINGS)
         err = names_read(at, value) ? MCPX_OK : MCPX_ENOMEM;
     else if (row->type == SETTING_STRING || row->type == SETTING_SECRET)
@@ -111,59 +127,6 @@ enum mcpx_err setting_store(const struct setting *row, const json_t *value,
     return err;
 }
 
-static int64_t read_number(const void *at, size_t size)
-{
-    bool flag;
-    int32_t narrow;
-    int64_t number;
-
-    if (size == sizeof flag)
-        return memcpy(&flag, at, size), flag;
-    if (size == sizeof narrow)
-        return memcpy(&narrow, at, size), narrow;
-    return memcpy(&number, at, size), number;
-}
-
-static json_t *names_value(const struct names *names)
-{
-    json_t *array = json_array();
-
-    for (size_t i = 0; array && i < names->count; i++) {
-        if (json_array_append_new(array, json_string(names->text[i])) == 0)
-            continue;
-        json_decref(array);
-        array = NULL;
-    }
-    return array;
-}
-
-static json_t *digest_value(const char *text)
-{
-    char digest[MCPX_SHA256_LEN + 1];
-
-    return mcpx_digest_bytes(mcpx_slice_of(text), digest) ? NULL : json_string(digest);
-}
-
-json_t *setting_value(const struct setting *row, const struct settings *settings)
-{
-    const void *at = (const char *)settings + row->offset;
-
-    switch (row->type) {
-    case SETTING_BOOL:
-        return json_boolean(read_number(at, row->size));
-    case SETTING_CHOICE:
-        return json_string(row->choices[read_number(at, row->size)]);
-    case SETTING_STRINGS:
-        return names_value(at);
-    case SETTING_STRING:
-        return json_string(*(char *const *)at);
-    case SETTING_SECRET:
-        return digest_value(*(char *const *)at);
-    default:
-        return json_integer(read_number(at, row->size) / row->scale);
-    }
-}
-
 enum setting_source settings_source(const struct settings *settings, const char *pointer)
 {
     return (enum setting_source)settings->set_by[settings_find(pointer) - settings_table];
@@ -173,14 +136,13 @@ enum mcpx_err settings_init(struct settings *settings)
 {
     enum mcpx_err err = MCPX_OK;
 
+    settings->config.values = json_object();
     for (const struct setting *row = settings_table; !err && row->pointer; row++) {
-        json_t *value;
+        json_auto_t *value =
+            row->fallback ? json_loads(row->fallback, JSON_DECODE_ANY, NULL) : NULL;
 
-        if (!row->fallback)
-            continue;
-        value = json_loads(row->fallback, JSON_DECODE_ANY, NULL);
-        err = value ? setting_store(row, value, FROM_DEFAULT, settings) : MCPX_ENOMEM;
-        json_decref(value);
+        if (row->fallback)
+            err = value ? setting_store(row, value, FROM_DEFAULT, settings) : MCPX_ENOMEM;
     }
     return err;
 }

@@ -95,19 +95,13 @@ bool setting_fits(const struct setting *row, const json_t *value);
 /**
  * Stores a value that fits, releasing what was there.
  *
- * Returns MCPX_OK or MCPX_ENOMEM (then the old value stands).
+ * Returns MCPX_OK or MCPX_ENOMEM.
  */
 enum mcpx_err setting_store(const struct setting *row, const json_t *value,
                             enum setting_source source, struct settings *settings);
 
 /** The source of the value at this pointer, which names a row. */
 enum setting_source settings_source(const struct settings *settings, const char *pointer);
-
-/**
- * The stored value of a row as JSON, a new reference; of a secret its SHA-256. NULL when memory
- * runs out.
- */
-json_t *setting_value(const struct setting *row, const struct settings *settings);
 
 /** Fills in all defaults. `settings` is zeroed. Returns MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err settings_init(struct settings *settings);

@@ -171,25 +171,21 @@ static const char *dates_fault(const json_t *claims, int64_t wall_ms)
     return NULL;
 }
 
-/* `aud` is a string or an array of strings: RFC 7519 section 4.1.3. */
-static bool audience_holds(const json_t *aud, const char *expected)
+bool jwt_claim_has(const json_t *claim, struct mcpx_slice name, bool *has)
 {
-    bool found = *expected == '\0';
+    bool lists = json_is_array(claim);
+    size_t count = lists ? json_array_size(claim) : claim != NULL;
 
-    if (json_is_string(aud))
-        return found || strcmp(json_string_value(aud), expected) == 0;
-    if (!aud)
-        return found;
-    if (!json_is_array(aud))
-        return false;
-    for (size_t i = 0; i < json_array_size(aud); i++) {
-        const char *one = json_string_value(json_array_get(aud, i));
+    *has = !name.text;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *one = lists ? json_array_get(claim, i) : claim;
+        struct mcpx_slice text = {json_string_value(one), json_string_length(one)};
 
-        if (!one)
+        if (!text.text)
             return false;
-        found = found || strcmp(one, expected) == 0;
+        *has = *has || mcpx_slice_equal(text, name);
     }
-    return found;
+    return true;
 }
 
 /* Checks exp, nbf, iat, and the expected iss and aud. NULL when they hold. */
@@ -197,11 +193,14 @@ static const char *claims_fault(const struct jwt_ring *ring, const json_t *claim
                                 struct mcpx_now now)
 {
     const json_t *iss = json_object_get(claims, "iss");
+    const char *audience = *ring->audience ? ring->audience : NULL;
+    bool fits;
 
     if (!is_text_or_absent(iss) ||
         (*ring->issuer && (!iss || strcmp(json_string_value(iss), ring->issuer) != 0)))
         return "its iss is not auth.jwt.issuer";
-    if (!audience_holds(json_object_get(claims, "aud"), ring->audience))
+    if (!jwt_claim_has(json_object_get(claims, "aud"), mcpx_slice_of(audience), &fits) ||
+        !fits)
         return "its aud is not auth.jwt.audience";
     return dates_fault(claims, now.wall_ms);
 }

@@ -317,4 +317,14 @@ enum mcpx_err jwt_sign(const struct jwt_ring *ring, const json_t *claims,
  */
 bool jwt_date(const json_t *value, int64_t *wall_ms);
 
+/**
+ * Is a name the value of a claim or, when that is an array, in it (RFC 7519 section 4.1.3)? Returns
+ * false when the claim is neither a string nor an array of strings.
+ *
+ * claim   NULL = it has no names
+ * name    absent = any
+ * has     filled
+ */
+bool jwt_claim_has(const json_t *claim, struct mcpx_slice name, bool *has);
+
 #endif

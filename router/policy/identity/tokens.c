@@ -68,18 +68,11 @@ static bool read_participant(const json_t *claims, struct mcpx_slice *out)
 /* Exact names: a token that names no topic is good for none. */
 static enum mcpx_err check_topic(struct jwt_proof *proof, struct mcpx_slice topic)
 {
-    const json_t *claim = json_object_get(proof->claims, "topic");
-    bool lists = json_is_array(claim), found = !topic.text;
-    size_t count = lists ? json_array_size(claim) : claim != NULL;
+    bool named;
 
-    for (size_t i = 0; i < count; i++) {
-        struct mcpx_slice name = json_slice(lists ? json_array_get(claim, i) : claim);
-
-        if (!name.text)
-            return refuse(proof, "its topic is neither a string nor an array of strings");
-        found = found || mcpx_slice_equal(name, topic);
-    }
-    return found ? MCPX_OK : MCPX_EFORBIDDEN;
+    if (!jwt_claim_has(json_object_get(proof->claims, "topic"), topic, &named))
+        return refuse(proof, "its topic is neither a string nor an array of strings");
+    return named ? MCPX_OK : MCPX_EFORBIDDEN;
 }
 
 /* `capabilities`, else the named profile, else nothing may be sent. */
