@@ -38,10 +38,10 @@ static void check_name(struct loading *loading, const char *name, const char *pa
     size_t len = pointer_push(loading, name);
 
     if (!name_is_valid(name))
-        line_here(loading, LINE_ERROR,
-                  "expected a name that begins with dns:, uri:, email: or cn:");
+        report_here(loading, REPORT_ERROR,
+                    "expected a name that begins with dns:, uri:, email: or cn:");
     if (!tree_at(loading, "participants", participant))
-        line_here(loading, LINE_ERROR, "expected the id of one of participants");
+        report_here(loading, REPORT_ERROR, "expected the id of one of participants");
     pointer_pop(loading, len);
 }
 
@@ -107,25 +107,25 @@ static void load_tls(struct loading *loading)
     const json_t *names = tree_at(loading, "tls", "client_names");
     const bool used = tls->wanted, has_names = json_object_size(names) > 0;
     const bool certificate = *tls->files[TLS_CERTIFICATE], ca = *tls->files[TLS_CLIENT_CA];
-    const struct line_rule rows[] = {
-        {used && !certificate, LINE_ERROR, "/tls/certificate_file",
+    const struct report_rule rows[] = {
+        {used && !certificate, REPORT_ERROR, "/tls/certificate_file",
          "is empty, expected the path of a certificate in PEM, because an address of listen "
          "begins with tls://"},
-        {used && !*tls->files[TLS_KEY], LINE_ERROR, "/tls/key_file",
+        {used && !*tls->files[TLS_KEY], REPORT_ERROR, "/tls/key_file",
          "is empty, expected the path of the certificate's key in PEM, because an address of "
          "listen begins with tls://"},
-        {!used && certificate, LINE_WARNING, "/tls/certificate_file",
+        {!used && certificate, REPORT_WARNING, "/tls/certificate_file",
          "is not used: no address of listen begins with tls://"},
-        {has_names && !ca, LINE_ERROR, "/tls/client_ca_file",
+        {has_names && !ca, REPORT_ERROR, "/tls/client_ca_file",
          "is empty, expected the path of authorities in PEM, because there are "
          "tls.client_names"},
-        {*tls->files[TLS_CLIENT_CRL] && !ca, LINE_ERROR, "/tls/client_crl_file",
+        {*tls->files[TLS_CLIENT_CRL] && !ca, REPORT_ERROR, "/tls/client_crl_file",
          "is not used: tls.client_ca_file is empty, expected the path of the authorities that "
          "have signed the lists"},
-        {!has_names && ca, LINE_WARNING, "/tls/client_ca_file",
+        {!has_names && ca, REPORT_WARNING, "/tls/client_ca_file",
          "tls.client_names is empty, so everybody who shows a certificate is refused"}};
 
-    line_write_rules(loading, rows, sizeof rows / sizeof *rows);
+    report_rules(loading, rows, sizeof rows / sizeof *rows);
     take_names(loading, names);
 }
 
@@ -135,20 +135,21 @@ static void load_store(struct loading *loading)
     struct config *config = &loading->settings.config;
     const bool stored = config->store.kind == STORE_KIND_SQLITE;
     const bool audited = *config->audit.folder, has_key = *config->audit.key_file;
-    const struct line_rule rows[] = {
-        {stored && !*config->store.file, LINE_ERROR, "/store/file",
+    const struct report_rule rows[] = {
+        {stored && !*config->store.file, REPORT_ERROR, "/store/file",
          "is empty, expected the path of a file, because store.kind is \"sqlite\""},
-        {audited && !has_key, LINE_ERROR, "/audit/key_file",
+        {audited && !has_key, REPORT_ERROR, "/audit/key_file",
          "is empty, expected the path of an Ed25519 key in PEM, because audit.folder is set; "
          "\"openssl genpkey -algorithm ed25519 -out FILE\" makes one"},
-        {!stored && *config->store.file, LINE_WARNING, "/store/file",
+        {!stored && *config->store.file, REPORT_WARNING, "/store/file",
          "is not used while store.kind is \"memory\"; expected \"sqlite\" there"},
-        {!audited && has_key, LINE_WARNING, "/audit/key_file",
+        {!audited && has_key, REPORT_WARNING, "/audit/key_file",
          "is not used: nothing is audited without audit.folder"},
-        {audited && mx_file_is_public(config->audit.key_file), LINE_WARNING, "/audit/key_file",
+        {audited && mx_file_is_public(config->audit.key_file), REPORT_WARNING,
+         "/audit/key_file",
          "everybody on this machine may read the key; chmod o-r mends that"}};
 
-    line_write_rules(loading, rows, sizeof rows / sizeof *rows);
+    report_rules(loading, rows, sizeof rows / sizeof *rows);
     config->hub.stored = stored;
     config->hub.audited = audited;
     config->hub.gated = stored || audited;

@@ -21,7 +21,7 @@ enum { FILE_BYTES_MAX = 64 << 20, STRING_ENTRY_MAX = 256 };
 static void report_unknown(struct loading *loading)
 {
     struct mcpx_text *line =
-        line_begin(loading, LINE_ERROR, loading->sources->file, pointer_text(loading));
+        report_begin(loading, REPORT_ERROR, loading->sources->file, pointer_text(loading));
 
     mcpx_text_puts(line, "unknown key, expected one of ");
     pointer_pop(loading,
@@ -117,7 +117,7 @@ static void parse(struct loading *loading, const struct mcpx_text *text)
     else if (json_error_code(&fault) == json_error_out_of_memory)
         loading->no_memory = true;
     else
-        mx_format(line_begin(loading, LINE_ERROR, loading->sources->file, ""),
+        mx_format(report_begin(loading, REPORT_ERROR, loading->sources->file, ""),
                   "line %s, column %s: %s\n", fault.line, fault.column,
                   mx_json_reason(fault.text));
 }
@@ -133,7 +133,7 @@ void load_file(struct loading *loading)
     if (text.failed)
         loading->no_memory = true;
     else if (why)
-        mx_format(line_begin(loading, LINE_ERROR, path, ""), "cannot be read: %s\n", why);
+        mx_format(report_begin(loading, REPORT_ERROR, path, ""), "cannot be read: %s\n", why);
     else if (path)
         parse(loading, &text);
 }
@@ -247,7 +247,7 @@ static void apply(struct loading *loading, const char *name, const struct settin
     if (*text == '\0')
         return; /* treated as not set */
     if (!mx_utf8_is_valid(mcpx_slice_of(text), NULL)) {
-        line_write(loading, LINE_ERROR, name, "", "found bytes that are not UTF-8");
+        report_line(loading, REPORT_ERROR, name, "", "found bytes that are not UTF-8");
         return;
     }
     value = value_of(row, text);
@@ -275,6 +275,6 @@ void load_environment(struct loading *loading)
             apply(loading, name.text, row, equals + 1);
         else if (!loading->no_memory && is_in_section(name.text) &&
                  !is_of_kubernetes(name.text, equals + 1))
-            line_write(loading, LINE_ERROR, name.text, "", "no setting has this name");
+            report_line(loading, REPORT_ERROR, name.text, "", "no setting has this name");
     }
 }

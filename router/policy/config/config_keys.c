@@ -35,17 +35,17 @@ static struct key_draft draft_of(const struct loading *loading, const char *sett
     return (struct key_draft){.source = file, .pointer = setting, .beside = file};
 }
 
-static struct mcpx_text *begin(struct loading *loading, enum line_sort sort,
+static struct mcpx_text *begin(struct loading *loading, enum report_sort sort,
                                const struct key_draft *draft)
 {
-    return line_begin(loading, sort, draft->source, draft->pointer);
+    return report_begin(loading, sort, draft->source, draft->pointer);
 }
 
 static void warn(struct loading *loading, const struct key_draft *draft, bool is_so,
                  const char *sentence)
 {
     if (is_so)
-        mx_format(begin(loading, LINE_WARNING, draft), "%s\n", sentence);
+        mx_format(begin(loading, REPORT_WARNING, draft), "%s\n", sentence);
 }
 
 static void warn_endless(struct loading *loading, const struct key_draft *draft)
@@ -77,7 +77,7 @@ static void add_public(struct loading *loading, const struct key_draft *draft,
     loading->no_memory |= reading.err == MCPX_ENOMEM || reading.why.failed ||
                           jwt_ring_add_file(tokens_ring(tokens), file);
     if (reading.err == MCPX_ECONFIG)
-        mx_format(begin(loading, LINE_ERROR, draft), "the file %s: %s\n", file->path,
+        mx_format(begin(loading, REPORT_ERROR, draft), "the file %s: %s\n", file->path,
                   &reading.why);
     warn(loading, draft, !reading.err && mx_file_is_anybodys(file->path),
          "everybody on this machine may change the keys, and so come in as anybody; chmod o-w "
@@ -90,12 +90,12 @@ static void add_secret(struct loading *loading, const struct key_draft *draft,
                        struct mcpx_slice secret, struct tokens *tokens)
 {
     if (secret.len < SECRET_MIN || secret.len > SECRET_MAX) {
-        mx_format(begin(loading, LINE_ERROR, draft),
+        mx_format(begin(loading, REPORT_ERROR, draft),
                   "found a secret of %s bytes, expected 16..4096\n", secret.len);
         return;
     }
     if (secret.len < draft->alg->bytes) /* RFC 7518 section 3.2 */
-        mx_format(begin(loading, LINE_WARNING, draft),
+        mx_format(begin(loading, REPORT_WARNING, draft),
                   "a secret for %s should have at least %s bytes\n", draft->alg->name,
                   draft->alg->bytes);
     warn_endless(loading, draft);
@@ -131,7 +131,7 @@ static void add_secret_file(struct loading *loading, const struct key_draft *dra
     }
     why = mx_file_read(resolved.text, SECRET_MAX + 1, &secret);
     if (why) {
-        mx_format(begin(loading, LINE_ERROR, draft), "the file %s cannot be read: %s\n",
+        mx_format(begin(loading, REPORT_ERROR, draft), "the file %s cannot be read: %s\n",
                   resolved.text, why);
         return;
     }
@@ -140,7 +140,7 @@ static void add_secret_file(struct loading *loading, const struct key_draft *dra
     for (len = secret.len; len > 0 && strchr(" \t\r\n", secret.text[len - 1]);)
         len--;
     if (len < secret.len)
-        mx_format(begin(loading, LINE_WARNING, draft),
+        mx_format(begin(loading, REPORT_WARNING, draft),
                   "%s bytes behind the secret are left out: blanks, CR or empty lines\n",
                   secret.len - len);
     warn(loading, draft, mx_file_is_public(resolved.text),
@@ -165,7 +165,7 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
     draft.alg = jwt_alg_find("HS256");
     draft.exp_optional = settings->exp_optional;
     if (has_text && has_file && text == file)
-        mx_format(begin(loading, LINE_ERROR, &draft), "%s\n",
+        mx_format(begin(loading, REPORT_ERROR, &draft), "%s\n",
                   "found both secret and secret_file, expected one of them");
     else if (use_file)
         add_secret_file(loading, &draft, settings->secret_file, tokens);
@@ -228,7 +228,7 @@ static bool check_place(struct loading *loading, const json_t *key, const struct
     else if (!public_key && !text && !path)
         fault = "found neither \"secret\" nor \"secret_file\", expected one of them";
     if (fault)
-        line_here(loading, LINE_ERROR, fault);
+        report_here(loading, REPORT_ERROR, fault);
     return !fault;
 }
 
@@ -253,12 +253,12 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
     pointer_push_index(loading, index);
     draft.pointer = pointer_text(loading);
     if (!alg)
-        line_here(loading, LINE_ERROR,
-                  "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
-                  "\"ES256\", \"EdDSA\"");
+        report_here(loading, REPORT_ERROR,
+                    "\"alg\" is missing, expected one such as \"HS256\", \"RS256\", "
+                    "\"ES256\", \"EdDSA\"");
     is_placed = check_place(loading, key, draft.alg);
     if (kid_is_taken(keys, index))
-        line_here(loading, LINE_ERROR, "an earlier key has the same \"kid\"");
+        report_here(loading, REPORT_ERROR, "an earlier key has the same \"kid\"");
     if (!draft.alg || !is_placed)
         return;
     if (public_key)
@@ -272,7 +272,8 @@ static void add_listed(struct loading *loading, const json_t *keys, size_t index
 void load_keys(struct loading *loading, struct tokens *tokens)
 {
     const json_t *keys = json_object_get(tree_at(loading, "auth", "jwt"), "keys");
-    const struct settings *settings = &loading->settings;
+    struct settings *settings = &loading->settings;
+    struct jwt_ring *ring = tokens_ring(tokens);
     const struct key_draft set =
         draft_of(loading, "/auth/jwt/jwks_file", "MCPX_AUTH_JWT_JWKS_FILE");
 
@@ -289,6 +290,7 @@ void load_keys(struct loading *loading, struct tokens *tokens)
     }
     if (*settings->jwks_file)
         add_public(loading, &set, settings->jwks_file, tokens);
-    if (jwt_ring_expect(tokens_ring(tokens), settings->issuer, settings->audience))
-        loading->no_memory = true;
+    ring->issuer = settings->issuer;
+    ring->audience = settings->audience;
+    settings->issuer = settings->audience = NULL;
 }

@@ -83,7 +83,7 @@ static void refuse(struct loading *loading, const char *setting, size_t index,
     pointer_pop(loading, 0);
     pointer_push(loading, setting + 1);
     pointer_push_index(loading, index);
-    line = line_begin_setting(loading, LINE_ERROR, setting, pointer_text(loading));
+    line = report_begin_setting(loading, REPORT_ERROR, setting, pointer_text(loading));
     found_write(found, false, line);
     mx_format(line, ", %s\n", why);
     loading->no_memory |= !found;
@@ -97,10 +97,10 @@ static void take_flags(struct loading *loading)
 
     for (size_t i = 0; list && i < sources->listen_count; i++) {
         if (json_array_append_new(list, json_string(sources->listen[i])) != 0)
-            line_write(loading, LINE_ERROR, "--listen", "", expected);
+            report_line(loading, REPORT_ERROR, "--listen", "", expected);
     }
     if (list && !setting_fits(row, list))
-        line_write(loading, LINE_ERROR, "--listen", "", "expected at most 16 of them");
+        report_line(loading, REPORT_ERROR, "--listen", "", "expected at most 16 of them");
     else if (!list || setting_store(row, list, FROM_FLAGS, &loading->settings))
         loading->no_memory = true;
 }

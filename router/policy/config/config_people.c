@@ -69,8 +69,8 @@ static void check_topics(struct loading *loading, const json_t *topics)
 
         /* a value that is no string was reported already */
         if (text.len > 0 && !mcpx_topic_name_is_valid(text))
-            line_here(loading, LINE_ERROR,
-                      "expected a topic pattern of 1..256 bytes without control characters");
+            report_here(loading, REPORT_ERROR,
+                        "expected a topic pattern of 1..256 bytes without control characters");
         pointer_pop(loading, len);
     }
     pointer_pop(loading, start);
@@ -100,19 +100,21 @@ static void check_person(struct loading *loading, const char *id, const json_t *
                          json_t *seen)
 {
     if (!mcpx_participant_id_is_valid(mcpx_slice_of(id)))
-        line_here(loading, LINE_ERROR,
-                  "expected a participant id of 1..256 bytes without control characters, not "
-                  "\"system\" and not beginning with \"system:\"");
+        report_here(
+            loading, REPORT_ERROR,
+            "expected a participant id of 1..256 bytes without control characters, not "
+            "\"system\" and not beginning with \"system:\"");
     else if (!mcpx_identity_is_valid(mcpx_slice_of(id)))
-        line_here(loading, LINE_ERROR,
-                  "expected a participant id that does not end in ~ and digits, because "
-                  "instances of a participant are called so");
+        report_here(loading, REPORT_ERROR,
+                    "expected a participant id that does not end in ~ and digits, because "
+                    "instances of a participant are called so");
     if (!json_object_get(person, "token_sha256"))
-        line_here(loading, LINE_ERROR,
-                  "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
-                  "SHA-256");
+        report_here(loading, REPORT_ERROR,
+                    "\"token_sha256\" is missing, expected the 64 hexadecimal digits of a "
+                    "SHA-256");
     if (token_is_taken(loading, person, seen))
-        line_here(loading, LINE_ERROR, "an earlier participant has the same \"token_sha256\"");
+        report_here(loading, REPORT_ERROR,
+                    "an earlier participant has the same \"token_sha256\"");
     check_profile_name(loading, person);
     check_topics(loading, json_object_get(person, "topics"));
 }
@@ -152,8 +154,8 @@ static void build(struct loading *loading, struct tokens *tokens, const char *id
         err = tokens_add(tokens, &made, &fault);
     loading->no_memory |= err == MCPX_ENOMEM;
     if (err && err != MCPX_ENOMEM)
-        line_here(loading, LINE_ERROR,
-                  "expected at most 1024 patterns of 65536 bytes, profile included");
+        report_here(loading, REPORT_ERROR,
+                    "expected at most 1024 patterns of 65536 bytes, profile included");
 }
 
 /* `seen` is NULL for a profile. Without `tokens`, or with faults, it is not compiled. */

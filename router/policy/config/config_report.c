@@ -35,12 +35,12 @@ static void write_plain(struct mcpx_text *out, const char *text)
     }
 }
 
-struct mcpx_text *line_begin(struct loading *loading, enum line_sort sort, const char *source,
-                             const char *pointer)
+struct mcpx_text *report_begin(struct loading *loading, enum report_sort sort,
+                               const char *source, const char *pointer)
 {
-    struct mcpx_text *line = sort == LINE_ERROR ? loading->errors : &loading->warnings;
+    struct mcpx_text *line = sort == REPORT_ERROR ? loading->errors : &loading->warnings;
 
-    loading->faults += sort == LINE_ERROR;
+    loading->faults += sort == REPORT_ERROR;
     write_plain(line, source);
     mcpx_text_puts(line, ": ");
     if (*pointer) {
@@ -50,40 +50,40 @@ struct mcpx_text *line_begin(struct loading *loading, enum line_sort sort, const
     return line;
 }
 
-struct mcpx_text *line_begin_setting(struct loading *loading, enum line_sort sort,
-                                     const char *setting, const char *at)
+struct mcpx_text *report_begin_setting(struct loading *loading, enum report_sort sort,
+                                       const char *setting, const char *at)
 {
     enum setting_source source = settings_source(&loading->settings, setting);
     const char *file = loading->sources->file;
     mx_scoped_text variable = {0};
 
     if (source == FROM_FLAGS)
-        return line_begin(loading, sort, "--listen", ""); /* no other flag is a setting */
+        return report_begin(loading, sort, "--listen", ""); /* no other flag is a setting */
     if (source != FROM_ENVIRONMENT)
-        return line_begin(loading, sort, file ? file : "configuration", at);
+        return report_begin(loading, sort, file ? file : "configuration", at);
     setting_write_variable(settings_find(setting), &variable);
     loading->no_memory |= variable.failed;
-    return line_begin(loading, sort, variable.failed ? "" : variable.text, "");
+    return report_begin(loading, sort, variable.failed ? "" : variable.text, "");
 }
 
-void line_write(struct loading *loading, enum line_sort sort, const char *source,
-                const char *pointer, const char *sentence)
+void report_line(struct loading *loading, enum report_sort sort, const char *source,
+                 const char *pointer, const char *sentence)
 {
-    mx_format(line_begin(loading, sort, source, pointer), "%s\n", sentence);
+    mx_format(report_begin(loading, sort, source, pointer), "%s\n", sentence);
 }
 
-void line_write_rules(struct loading *loading, const struct line_rule *rules, size_t count)
+void report_rules(struct loading *loading, const struct report_rule *rules, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (rules[i].is_so)
-            mx_format(
-                line_begin_setting(loading, rules[i].sort, rules[i].setting, rules[i].setting),
-                "%s\n", rules[i].sentence);
+            mx_format(report_begin_setting(loading, rules[i].sort, rules[i].setting,
+                                           rules[i].setting),
+                      "%s\n", rules[i].sentence);
 }
 
-void line_here(struct loading *loading, enum line_sort sort, const char *sentence)
+void report_here(struct loading *loading, enum report_sort sort, const char *sentence)
 {
-    line_write(loading, sort, loading->sources->file, pointer_text(loading), sentence);
+    report_line(loading, sort, loading->sources->file, pointer_text(loading), sentence);
 }
 
 static const char *type_name(const json_t *value)
@@ -144,7 +144,7 @@ void found_write(const json_t *value, bool hidden, struct mcpx_text *out)
 struct mcpx_text *error_found_here(struct loading *loading, const json_t *value, bool hidden)
 {
     struct mcpx_text *line =
-        line_begin(loading, LINE_ERROR, loading->sources->file, pointer_text(loading));
+        report_begin(loading, REPORT_ERROR, loading->sources->file, pointer_text(loading));
 
     found_write(value, hidden, line);
     return line;
@@ -159,7 +159,7 @@ static bool is_hidden(const struct setting *row)
 void error_unfit(struct loading *loading, const char *source, const char *pointer,
                  const json_t *value, const struct setting *row)
 {
-    struct mcpx_text *line = line_begin(loading, LINE_ERROR, source, pointer);
+    struct mcpx_text *line = report_begin(loading, REPORT_ERROR, source, pointer);
 
     found_write(value, is_hidden(row), line);
     mcpx_text_puts(line, ", expected ");

@@ -70,26 +70,17 @@ static struct mcpx_text *begin(const struct grants *grants)
 {
     struct loading *loading = grants->loading;
 
-    return line_begin(loading, LINE_WARNING, loading->sources->file, pointer_text(loading));
-}
-
-static void warn_pattern(const struct grants *grants, struct mcpx_slice pattern,
-                         const json_t *deny)
-{
-    const char *fault = fault_of(pattern, deny);
-
-    if (fault)
-        mx_format(begin(grants), "grant \"%s\": %s\n", pattern, fault);
+    return report_begin(loading, REPORT_WARNING, loading->sources->file,
+                        pointer_text(loading));
 }
 
 static void warn_typo(const struct grants *grants, const char *what, struct mcpx_slice pattern)
 {
-    struct mcpx_text warning = {0};
+    mx_scoped_text warning = {0};
 
     if (kind_typo_warn(what, pattern, &warning))
         mx_format(begin(grants), "%s\n", &warning);
     grants->loading->no_memory |= warning.failed;
-    mcpx_text_fini(&warning);
 }
 
 static void warn_expired(const struct grants *grants, struct mcpx_slice pattern,
@@ -172,16 +163,6 @@ static void warn_to(const struct grants *grants, struct mcpx_slice pattern, cons
     }
 }
 
-static int64_t wall_ms_of(const struct config_sources *sources)
-{
-    struct timespec now = {0};
-
-    if (sources->wall_ms)
-        return sources->wall_ms;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /*
  * Writes warnings about the grants and denials of a profile or participant.
  *
@@ -191,15 +172,18 @@ static int64_t wall_ms_of(const struct config_sources *sources)
 static void warn_grants(struct loading *loading, const json_t *object, bool has_keys)
 {
     const struct grants grants = {loading, json_object_get(object, "topics"), has_keys,
-                                  wall_ms_of(loading->sources)};
+                                  loading->sources->wall_ms ? loading->sources->wall_ms
+                                                            : (int64_t)time(NULL) * 1000};
     const json_t *list = json_object_get(object, "grants");
     const json_t *deny = json_object_get(object, "deny");
 
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *grant = json_array_get(list, i);
         struct mcpx_slice pattern = pattern_of(grant);
+        const char *fault = fault_of(pattern, deny);
 
-        warn_pattern(&grants, pattern, deny);
+        if (fault)
+            mx_format(begin(&grants), "grant \"%s\": %s\n", pattern, fault);
         warn_typo(&grants, "grant", pattern);
         warn_expired(&grants, pattern, json_object_get(grant, "expires"));
         warn_to(&grants, pattern, json_object_get(grant, "to"));
@@ -233,7 +217,7 @@ static void warn_profiles(struct loading *loading, bool has_keys)
     json_object_foreach((json_t *)tree_at(loading, "profiles", NULL), name, profile) {
         pointer_set(loading, "profiles", name);
         if (!has_keys && !profile_is_used(loading, name))
-            line_here(loading, LINE_WARNING, "nobody uses this profile");
+            report_here(loading, REPORT_WARNING, "nobody uses this profile");
         warn_grants(loading, profile, has_keys);
     }
 }
@@ -256,7 +240,7 @@ static void warn_hash(struct loading *loading, const json_t *person)
     if (!fault)
         return;
     len = pointer_push(loading, "token_sha256");
-    line_here(loading, LINE_WARNING, fault);
+    report_here(loading, REPORT_WARNING, fault);
     pointer_pop(loading, len);
 }
 
@@ -272,12 +256,12 @@ static void warn_participants(struct loading *loading, bool has_keys, bool signs
         pointer_set(loading, "participants", id);
         warn_hash(loading, person);
         if (json_array_size(json_object_get(person, "topics")) == 0)
-            line_here(loading, LINE_WARNING, "has no topics, so it can join none");
+            report_here(loading, REPORT_WARNING, "has no topics, so it can join none");
         warn_grants(loading, person, has_keys);
     }
     if (signs && silent)
-        line_write(
-            loading, LINE_WARNING, loading->sources->file, "/participants",
+        report_line(
+            loading, REPORT_WARNING, loading->sources->file, "/participants",
             "a JWT that names one of them is refused; \"jwt\": \"accepted\" in an entry "
             "lets it in with the entry's grants, \"refused\" says that this is meant");
 }
@@ -297,19 +281,19 @@ static bool file_holds_secret(const struct loading *loading)
 static void warn_limits(struct loading *loading)
 {
     const struct hub_config *hub = &loading->settings.config.hub;
-    const struct line_rule rows[] = {
-        {!hub->create, LINE_WARNING, "/topics/create",
+    const struct report_rule rows[] = {
+        {!hub->create, REPORT_WARNING, "/topics/create",
          "is false, and a topic comes to be only when its first participant joins, so nobody "
          "can enter any; expected true"},
-        {hub->message_bytes == 0, LINE_WARNING, "/limits/message_bytes",
+        {hub->message_bytes == 0, REPORT_WARNING, "/limits/message_bytes",
          "without a limit one message may take all memory"},
-        {hub->message_bytes > hub->history_bytes, LINE_WARNING, "/topics/history/bytes",
+        {hub->message_bytes > hub->history_bytes, REPORT_WARNING, "/topics/history/bytes",
          "is less than limits.message_bytes, so the largest messages are not retained"},
-        {hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes, LINE_WARNING,
+        {hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes, REPORT_WARNING,
          "/limits/backlog_bytes",
          "is less than limits.message_bytes, so one message can end a connection"}};
 
-    line_write_rules(loading, rows, sizeof rows / sizeof *rows);
+    report_rules(loading, rows, sizeof rows / sizeof *rows);
 }
 
 /* Protocol: section 5 (routing mode). A single server sees no requests to other servers. */
@@ -317,10 +301,10 @@ static void warn_routing(struct loading *loading, const struct tokens *tokens)
 {
     if (loading->settings.config.hub.directed || tokens_answerers(tokens) < 2)
         return;
-    line_write(loading, LINE_WARNING, loading->sources->file, "/topics/routing",
-               "is \"all\", and several participants may answer tool calls: programs that "
-               "answer whatever they see answer each other's; \"directed\", here or as their "
-               "routing, shows them only what is for them");
+    report_line(loading, REPORT_WARNING, loading->sources->file, "/topics/routing",
+                "is \"all\", and several participants may answer tool calls: programs that "
+                "answer whatever they see answer each other's; \"directed\", here or as their "
+                "routing, shows them only what is for them");
 }
 
 void write_warnings(struct loading *loading, const struct tokens *tokens)
@@ -328,18 +312,19 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
     const char *file = loading->sources->file;
     size_t keys = jwt_ring_count(tokens_ring((struct tokens *)tokens));
     bool has_keys = keys > 0;
-    bool has_people = json_object_size(tree_at(loading, "participants", NULL)) > 0;
 
     warn_profiles(loading, has_keys);
     warn_participants(loading, has_keys, keys > (loading->sources->dev ? 1 : 0));
     warn_limits(loading);
     warn_routing(loading, tokens);
     if (file && file_holds_secret(loading) && mx_file_is_public(file))
-        line_write(loading, LINE_WARNING, file, "",
-                   "holds a secret and everybody on this machine may read it; chmod o-r mends "
-                   "that");
-    if (!has_keys && !has_people)
-        line_write(loading, LINE_WARNING, file ? file : "configuration", "",
-                   "there are neither participants nor keys, so nobody can come in; add some, "
-                   "or try --dev");
+        report_line(
+            loading, REPORT_WARNING, file, "",
+            "holds a secret and everybody on this machine may read it; chmod o-r mends "
+            "that");
+    if (!has_keys && json_object_size(tree_at(loading, "participants", NULL)) == 0)
+        report_line(
+            loading, REPORT_WARNING, file ? file : "configuration", "",
+            "there are neither participants nor keys, so nobody can come in; add some, "
+            "or try --dev");
 }

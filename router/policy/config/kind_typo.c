@@ -149,7 +149,7 @@ bool kind_typo_mend(struct mcpx_slice pattern, struct mcpx_text *out)
 
 bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_text *out)
 {
-    struct mcpx_text meant = {0};
+    mx_scoped_text meant = {0};
     bool mended = kind_typo_mend(pattern, &meant);
 
     if (mended)
@@ -157,6 +157,5 @@ bool kind_typo_warn(const char *what, struct mcpx_slice pattern, struct mcpx_tex
             out, "%s \"%s\": covers no known kind; if that is a typing error, \"%s\" is meant",
             what, pattern, &meant);
     out->failed |= meant.failed;
-    mcpx_text_fini(&meant);
     return mended;
 }

@@ -126,36 +126,36 @@ struct loading {
 };
 
 /** A fault, or something valid that is probably a mistake. */
-enum line_sort { LINE_ERROR, LINE_WARNING };
+enum report_sort { REPORT_ERROR, REPORT_WARNING };
 
 /**
  * Begins a line, "SOURCE: POINTER: "; an empty pointer is left out. Whoever begins a line ends it
  * with a newline.
  */
-struct mcpx_text *line_begin(struct loading *loading, enum line_sort sort, const char *source,
-                             const char *pointer);
+struct mcpx_text *report_begin(struct loading *loading, enum report_sort sort,
+                               const char *source, const char *pointer);
 
 /** Begins one about a setting, named as where it came from names it: a flag, a variable, the file,
  * where `at` is the pointer of the setting or of an entry of it. */
-struct mcpx_text *line_begin_setting(struct loading *loading, enum line_sort sort,
-                                     const char *setting, const char *at);
+struct mcpx_text *report_begin_setting(struct loading *loading, enum report_sort sort,
+                                       const char *setting, const char *at);
 
 /** A whole line. */
-void line_write(struct loading *loading, enum line_sort sort, const char *source,
-                const char *pointer, const char *sentence);
+void report_line(struct loading *loading, enum report_sort sort, const char *source,
+                 const char *pointer, const char *sentence);
 
 /** What may be so, and is then worth a line about a setting. */
-struct line_rule {
+struct report_rule {
     bool is_so;
-    enum line_sort sort;
+    enum report_sort sort;
     const char *setting, *sentence;
 };
 
 /** Whole lines of all that is so. */
-void line_write_rules(struct loading *loading, const struct line_rule *rules, size_t count);
+void report_rules(struct loading *loading, const struct report_rule *rules, size_t count);
 
 /** A whole line about the file's value at the pointer. */
-void line_here(struct loading *loading, enum line_sort sort, const char *sentence);
+void report_here(struct loading *loading, enum report_sort sort, const char *sentence);
 
 /**
  * Appends `found X`, such as `found "x" (string)`. Long strings are cut, containers counted; with

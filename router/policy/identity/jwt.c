@@ -193,11 +193,12 @@ static const char *claims_fault(const struct jwt_ring *ring, const json_t *claim
                                 struct mcpx_now now)
 {
     const json_t *iss = json_object_get(claims, "iss");
-    const char *audience = *ring->audience ? ring->audience : NULL;
+    const char *issuer = ring->issuer && *ring->issuer ? ring->issuer : NULL;
+    const char *audience = ring->audience && *ring->audience ? ring->audience : NULL;
     bool fits;
 
     if (!is_text_or_absent(iss) ||
-        (*ring->issuer && (!iss || strcmp(json_string_value(iss), ring->issuer) != 0)))
+        (issuer && (!iss || strcmp(json_string_value(iss), issuer) != 0)))
         return "its iss is not auth.jwt.issuer";
     if (!jwt_claim_has(json_object_get(claims, "aud"), mcpx_slice_of(audience), &fits) ||
         !fits)

@@ -206,8 +206,8 @@ enum mcpx_err public_keys_read(struct mcpx_slice text, const struct jwt_key *mod
 /* All keys that tokens are verified with. */
 
 /**
- * Keys, and the expected `iss` and `aud`. Made by jwt_ring_new. `secrets` are of the configuration;
- * `files` have their own keys.
+ * Keys, and the `iss` and `aud` that every token must have; NULL or "" = any. Zero-initialised it
+ * verifies nothing. `secrets` are of the configuration; `files` have their own keys.
  */
 struct jwt_ring {
     struct jwt_keys secrets;
@@ -217,11 +217,8 @@ struct jwt_ring {
     char *audience;
 };
 
-/** An empty ring: verifies nothing. Returns NULL when memory runs out. */
-struct jwt_ring *jwt_ring_new(void);
-
-/** Wipes its secrets and frees it. NULL is allowed. */
-void jwt_ring_free(struct jwt_ring *ring);
+/** Frees what it holds, wiping secrets, and leaves an empty ring. */
+void jwt_ring_fini(struct jwt_ring *ring);
 
 /** How many keys it holds, those of files counted. */
 size_t jwt_ring_count(const struct jwt_ring *ring);
@@ -241,12 +238,6 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
 /** Adds a file with public keys; whatever it holds then and later. Keeps a reference. Returns
  * MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file);
-
-/**
- * Sets the `iss` and `aud` that every token must have. Borrowed, copied; "" = any.
- * Returns MCPX_OK or MCPX_ENOMEM.
- */
-enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience);
 
 /**
  * Adds the first secret of another ring, which keeps it too. Returns MCPX_OK, MCPX_ENOMEM, or

@@ -108,28 +108,15 @@ int64_t key_file_age_ms(const struct key_file *file, int64_t wall_ms)
 
 /* ---- all of them ---- */
 
-struct jwt_ring *jwt_ring_new(void)
+void jwt_ring_fini(struct jwt_ring *ring)
 {
-    struct jwt_ring *ring = calloc(1, sizeof *ring);
-
-    if (ring && jwt_ring_expect(ring, "", "")) {
-        free(ring);
-        return NULL;
-    }
-    return ring;
-}
-
-void jwt_ring_free(struct jwt_ring *ring)
-{
-    if (!ring)
-        return;
     for (size_t i = 0; i < ring->file_count; i++)
         key_file_unref(ring->files[i]);
     jwt_keys_fini(&ring->secrets);
     free(ring->files);
     free(ring->issuer);
     free(ring->audience);
-    free(ring);
+    *ring = (struct jwt_ring){.files = NULL};
 }
 
 size_t jwt_ring_count(const struct jwt_ring *ring)
@@ -174,21 +161,4 @@ enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other
         return MCPX_ENOTFOUND;
     key = other->secrets.rows[0];
     return EVP_PKEY_up_ref(key.key) == 1 ? jwt_keys_add(&ring->secrets, &key) : MCPX_ENOMEM;
-}
-
-enum mcpx_err jwt_ring_expect(struct jwt_ring *ring, const char *issuer, const char *audience)
-{
-    char *iss = strdup(issuer);
-    char *aud = strdup(audience);
-
-    if (!iss || !aud) {
-        free(iss);
-        free(aud);
-        return MCPX_ENOMEM;
-    }
-    free(ring->issuer);
-    free(ring->audience);
-    ring->issuer = iss;
-    ring->audience = aud;
-    return MCPX_OK;
 }

@@ -269,7 +269,7 @@ static enum mcpx_err rejudge_proof(struct tokens *tokens, const struct grant *ba
     if (!whole)
         return MCPX_ENOMEM; /* we wrote the text: it is JSON */
     memcpy(proof.key, credential->key, sizeof proof.key);
-    if (!jwt_holds(tokens->ring, &proof, now))
+    if (!jwt_holds(&tokens->ring, &proof, now))
         return MCPX_ETOKEN;
     err = grant_of_proof(tokens, &proof, base->capset, topic, now, &grant);
     if (err)
@@ -321,7 +321,7 @@ static enum mcpx_err identify(const struct tokens *tokens, const struct claimant
         if (*person)
             return MCPX_OK;
     }
-    err = jwt_verify(tokens->ring, bearer, claimant->signature, now, proof);
+    err = jwt_verify(&tokens->ring, bearer, claimant->signature, now, proof);
     if (!err)
         memcpy(proof->token, digest, sizeof digest);
     return err;

@@ -19,15 +19,7 @@ static const size_t freed_at_once = 512;
 
 struct tokens *tokens_new(void)
 {
-    struct tokens *tokens = calloc(1, sizeof *tokens);
-
-    if (tokens)
-        tokens->ring = jwt_ring_new();
-    if (tokens && !tokens->ring) {
-        free(tokens);
-        return NULL;
-    }
-    return tokens;
+    return calloc(1, sizeof(struct tokens));
 }
 
 static void entry_free(struct tokens_entry *entry)
@@ -60,7 +52,7 @@ bool tokens_free_some(struct tokens *tokens)
     mx_map_fini(&tokens->digests);
     free(tokens->by_id);
     capset_cache_fini(&tokens->sets);
-    jwt_ring_free(tokens->ring);
+    jwt_ring_fini(&tokens->ring);
     free(tokens);
     return true;
 }
@@ -99,12 +91,12 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before)
 
 struct jwt_ring *tokens_ring(struct tokens *tokens)
 {
-    return tokens->ring;
+    return &tokens->ring;
 }
 
 struct key_file *tokens_key_file(const struct tokens *tokens, size_t index)
 {
-    return index < tokens->ring->file_count ? tokens->ring->files[index] : NULL;
+    return index < tokens->ring.file_count ? tokens->ring.files[index] : NULL;
 }
 
 /* The names come from the configuration, so the hash needs no secret key. */
@@ -310,12 +302,13 @@ static const json_int_t life_s = 86400;
 static json_t *make_claims(const struct tokens *tokens, struct mcpx_slice participant,
                            struct mcpx_slice topic, json_t *capabilities, json_int_t now_s)
 {
-    const char *issuer = tokens->ring->issuer, *audience = tokens->ring->audience;
+    const char *issuer = tokens->ring.issuer, *audience = tokens->ring.audience;
 
     return json_pack("{s:s%, s:s%, s:O, s:I, s:I, s:s*, s:s*}", "participantId",
                      participant.text, participant.len, "topic", topic.text, topic.len,
                      "capabilities", capabilities, "iat", now_s, "exp", now_s + life_s, "iss",
-                     *issuer ? issuer : NULL, "aud", *audience ? audience : NULL);
+                     issuer && *issuer ? issuer : NULL, "aud",
+                     audience && *audience ? audience : NULL);
 }
 
 enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
@@ -346,5 +339,5 @@ enum mcpx_err tokens_issue(struct tokens *tokens, struct mcpx_slice participant,
         return err;
     mcpx_capset_unref(set); /* the cache has it */
     claims = make_claims(tokens, participant, topic, capabilities, now.wall_ms / 1000);
-    return claims ? jwt_sign(tokens->ring, claims, token) : MCPX_ENOMEM;
+    return claims ? jwt_sign(&tokens->ring, claims, token) : MCPX_ENOMEM;
 }

@@ -60,7 +60,7 @@ struct tokens_table {
 };
 
 struct tokens {
-    struct jwt_ring *ring;
+    struct jwt_ring ring;
     struct tokens_table profiles, people;
     struct tokens_entry **by_id; /* rows of `people`, in the order of ids; of tokens_sort */
     struct mx_map digests; /* 1 + row of `people`, by the first bytes of its token's digest */

@@ -41,7 +41,7 @@ static EVP_PKEY *pair_of(const char *sort)
 static struct keyed {
     char path[32];
     struct key_file *file;
-    struct jwt_ring *ring;
+    struct jwt_ring ring;
     enum mcpx_err err;
     struct mcpx_text why;
 } keyed;
@@ -61,13 +61,12 @@ static void reread(void)
 /* The fini of a suite. */
 static void keyed_fini(void)
 {
-    if (!keyed.ring)
-        return;
-    unlink(keyed.path);
-    jwt_ring_free(keyed.ring);
+    if (keyed.file)
+        unlink(keyed.path);
+    jwt_ring_fini(&keyed.ring);
     key_file_unref(keyed.file);
     mcpx_text_fini(&keyed.why);
-    keyed.ring = NULL;
+    keyed.file = NULL;
 }
 
 /* Takes the place of what was read before; `alg` is NULL for a set. */
@@ -76,12 +75,12 @@ static void key_with(const char *text, const char *alg)
     struct jwt_key model = {.kid = "k", .alg = alg ? jwt_alg_find(alg) : NULL};
 
     keyed_fini();
-    keyed = (struct keyed){.path = "/tmp/mcpx-keys-XXXXXX", .ring = jwt_ring_new()};
+    keyed = (struct keyed){.path = "/tmp/mcpx-keys-XXXXXX"};
     close(mkstemp(keyed.path));
     file_write_text(keyed.path, text);
     keyed.file = key_file_new(keyed.path, "/auth/jwt/jwks_file", alg ? &model : NULL);
     cr_assert_not_null(keyed.file);
-    cr_assert_eq(jwt_ring_add_file(keyed.ring, keyed.file), MCPX_OK);
+    cr_assert_eq(jwt_ring_add_file(&keyed.ring, keyed.file), MCPX_OK);
     reread();
 }
 
@@ -99,34 +98,33 @@ static void expect_the_same_later(const char *token, enum mcpx_err expected)
 {
     struct jwt_signature signature = {.count = 0};
     struct jwt_proof proof = {.claims = NULL};
-    struct jwt_ring *empty = jwt_ring_new();
-    enum mcpx_err err = jwt_verify(keyed.ring, mcpx_slice_of(token), &signature, now, &proof);
+    static const struct jwt_ring empty;
+    enum mcpx_err err = jwt_verify(&keyed.ring, mcpx_slice_of(token), &signature, now, &proof);
 
     cr_expect_eq(err == MCPX_EOPENING, signature.state == JWT_SIGNATURE_WANTED);
     cr_expect_neq(err, MCPX_OK, "nobody has verified it");
     if (err == MCPX_EOPENING) {
         jwt_signature_verify(&signature);
-        err = jwt_verify(empty, mcpx_slice_of(token), &signature, now, &proof);
+        err = jwt_verify(&empty, mcpx_slice_of(token), &signature, now, &proof);
         cr_expect_eq(err, MCPX_ETOKEN, "its key is gone");
-        err = jwt_verify(keyed.ring, mcpx_slice_of(token), &signature, now, &proof);
+        err = jwt_verify(&keyed.ring, mcpx_slice_of(token), &signature, now, &proof);
     }
     cr_expect_eq(err, expected, "%s", token);
     jwt_signature_fini(&signature);
     jwt_proof_fini(&proof);
-    jwt_ring_free(empty);
 }
 
 /* NULL when it is believed, else why not. */
 static const char *fault(const char *token)
 {
     struct jwt_proof proof = {.claims = NULL};
-    enum mcpx_err err = jwt_verify(keyed.ring, mcpx_slice_of(token), NULL, now, &proof);
+    enum mcpx_err err = jwt_verify(&keyed.ring, mcpx_slice_of(token), NULL, now, &proof);
     const char *why = proof.why;
 
     expect_the_same_later(token, err);
     cr_expect_eq(err == MCPX_OK, proof.claims != NULL);
     cr_expect_eq(err == MCPX_OK, why == NULL, "%s", why);
-    cr_expect(err || jwt_holds(keyed.ring, &proof, now));
+    cr_expect(err || jwt_holds(&keyed.ring, &proof, now));
     jwt_proof_fini(&proof);
     return why;
 }

@@ -165,10 +165,10 @@ Test(jwt_public, a_token_that_names_no_key_is_tried_with_four)
     mcpx_text_puts(&set, "]}");
     key_with(set.text, NULL);
     cr_assert_eq(keyed.err, MCPX_OK, "%s", keyed.why.text);
-    cr_expect_eq(jwt_ring_count(keyed.ring), 5);
+    cr_expect_eq(jwt_ring_count(&keyed.ring), 5);
     token = key_pair_sign(last, "{\"alg\":\"ES256\"}", CLAIMS, "ES256");
     cr_expect_str_eq(fault(token), "no configured key has signed it");
-    cr_assert_eq(jwt_ring_add_file(keyed.ring, keyed.file), MCPX_OK);
+    cr_assert_eq(jwt_ring_add_file(&keyed.ring, keyed.file), MCPX_OK);
     cr_expect_str_eq(fault(token), "no configured key has signed it", "in each file");
     free(token);
     token = key_pair_sign(last, "{\"alg\":\"ES256\",\"kid\":\"k4\"}", CLAIMS, "ES256");
@@ -253,7 +253,7 @@ Test(jwt_public, sets_are_taken_whole_or_refused_with_a_reason)
         key_with(text, NULL);
         cr_expect_eq(keyed.err, sets[i].why ? MCPX_ECONFIG : MCPX_OK, "%s: %s", sets[i].text,
                      keyed.why.text);
-        cr_expect_eq(jwt_ring_count(keyed.ring) > 0, sets[i].why == NULL, "%s", sets[i].text);
+        cr_expect_eq(jwt_ring_count(&keyed.ring) > 0, sets[i].why == NULL, "%s", sets[i].text);
         if (sets[i].why && keyed.err)
             cr_expect_eq(strncmp(keyed.why.text, sets[i].why, strlen(sets[i].why)), 0,
                          "%s: %s", sets[i].text, keyed.why.text);
