@@ -19,7 +19,7 @@ static const char secret[] = "0123456789abcdef0123456789abcdef";
 
 static struct tokens *make_tokens(void)
 {
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = tokens_new(NULL);
     const struct grant_list none = {0};
     struct tokens_person profile = {
         .id = {"p", 1}, .is_profile = true, .grants = &none, .routing = ROUTING_DIRECTED};

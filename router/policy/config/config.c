@@ -255,14 +255,13 @@ void config_fini(struct config *config)
 
 static struct tokens *load_tokens(struct loading *loading)
 {
-    struct tokens *tokens = tokens_new();
+    const struct config *before = loading->sources->before;
+    struct tokens *tokens = tokens_new(before ? before->tokens : NULL);
 
     if (!tokens) {
         loading->no_memory = true;
         return NULL;
     }
-    if (loading->sources->before)
-        tokens_share(tokens, loading->sources->before->tokens);
     load_keys(loading, tokens);
     load_people(loading, tokens);
     if (loading->faults == 0 && !loading->no_memory)

@@ -177,14 +177,16 @@ static void add_simple(struct loading *loading, struct tokens *tokens)
 static void add_random(struct loading *loading, struct tokens *tokens)
 {
     const struct config *before = loading->sources->before;
+    const struct jwt_keys *own = before ? &tokens_ring(before->tokens)->secrets : NULL;
     const struct key_draft draft = {
         .source = "--dev", .pointer = "", .alg = jwt_alg_find("HS256"), .kid = ""};
     unsigned char random[DEV_SECRET];
     struct chance chance = loading->sources->chance;
 
-    if (before) {
-        loading->no_memory |=
-            jwt_ring_share(tokens_ring(tokens), tokens_ring(before->tokens)) == MCPX_ENOMEM;
+    if (own && own->count > 0) { /* it goes on with the first one */
+        EVP_PKEY_up_ref(own->rows[0].key);
+        if (jwt_keys_add(&tokens_ring(tokens)->secrets, &own->rows[0]))
+            loading->no_memory = true;
         return;
     }
     chance.fill(chance.context, random, sizeof random);

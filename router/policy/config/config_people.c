@@ -200,5 +200,5 @@ void load_people(struct loading *loading, struct tokens *tokens)
     load_section(loading, built, "profiles", NULL);
     loading->no_memory |= !seen;
     load_section(loading, built, "participants", seen);
-    loading->no_memory |= !tokens_sort(tokens);
+    tokens_sort(tokens);
 }

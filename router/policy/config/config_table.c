@@ -33,26 +33,19 @@ static const char *const alg_choices[] = {"HS256", "HS384", "HS512", "RS256", "R
                                           "ES384", "ES512", "EdDSA", NULL};
 
 /* Rows of one type differ in the columns that are left. */
-#define BOOL(pointer, fallback, at)                                                           \
+#define ROW(...)                                                                              \
     {                                                                                         \
-        pointer, SETTING_BOOL, 0, 0, "", 1, NULL, fallback, at                                \
+        __VA_ARGS__                                                                           \
     }
+#define BOOL(pointer, fallback, at) ROW(pointer, SETTING_BOOL, 0, 0, "", 1, NULL, fallback, at)
 #define INTEGER(pointer, min, max, zero, fallback, at)                                        \
-    {                                                                                         \
-        pointer, SETTING_INTEGER, min, max, zero, 1, NULL, fallback, at                       \
-    }
+    ROW(pointer, SETTING_INTEGER, min, max, zero, 1, NULL, fallback, at)
 #define SECONDS(pointer, min, max, zero, fallback, at)                                        \
-    {                                                                                         \
-        pointer, SETTING_INTEGER, min, max, zero, 1000, NULL, fallback, at                    \
-    }
+    ROW(pointer, SETTING_INTEGER, min, max, zero, 1000, NULL, fallback, at)
 #define CHOICE(pointer, choices, fallback, at)                                                \
-    {                                                                                         \
-        pointer, SETTING_CHOICE, 0, 0, "", 1, choices, fallback, at                           \
-    }
+    ROW(pointer, SETTING_CHOICE, 0, 0, "", 1, choices, fallback, at)
 #define SIZED(pointer, type, min, max, fallback, at)                                          \
-    {                                                                                         \
-        pointer, type, min, max, "", 1, NULL, fallback, at                                    \
-    }
+    ROW(pointer, type, min, max, "", 1, NULL, fallback, at)
 
 const struct setting settings_table[] = {
     SIZED("/$schema", SETTING_STRING, 0, 4095, NULL, NOWHERE),

@@ -95,12 +95,9 @@ static bool mend(struct mcpx_slice component, const char *const *names, size_t c
 {
     struct mx_typo typo;
     size_t best = SIZE_MAX, at = 0;
+    bool right = component.len > MX_TYPO_WORD_MAX || covers_any(component, names, count);
 
-    if (component.len > MX_TYPO_WORD_MAX || covers_any(component, names, count)) {
-        mcpx_text_slice(out, component);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; !right && i < count; i++) {
         size_t cost = mx_typo_compare(&typo, &costs, component, mcpx_slice_of(names[i]));
 
         if (cost < best) {

@@ -15,19 +15,6 @@
 /* The instant of a grant that has not been looked at yet: nothing has expired. */
 static const int64_t no_instant = INT64_MIN;
 
-static void write_capabilities(const struct mcpx_capset *set, int64_t wall_ms,
-                               struct mcpx_text *out)
-{
-    mx_json_begin_array(out, NULL);
-    for (size_t i = 0; i < mcpx_capset_count(set); i++) {
-        const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
-
-        if (mx_grant_holds(grant, wall_ms))
-            mx_json_add_item(out, grant->pattern);
-    }
-    mx_json_end_array(out);
-}
-
 /* {"kind": PATTERN, "to": [ids...], "expires": RFC3339}: protocol section 3. */
 static void write_conditional(const struct mcpx_grant *grant, struct mcpx_text *out)
 {
@@ -52,23 +39,26 @@ void grant_write_item(const struct mcpx_grant *grant, struct mcpx_text *out)
         mx_json_add_item(out, grant->pattern);
 }
 
-/* Leaves `out` empty when no grant has a condition: the patterns then say it all. */
-static void write_whole(const struct mcpx_capset *set, int64_t wall_ms, struct mcpx_text *out)
+/* `whole` stays empty when no grant has a condition: the patterns then say it all. */
+static void write_forms(struct grant *grant, int64_t wall_ms)
 {
-    bool any = false;
+    const struct mcpx_capset *set = grant->capset;
+    bool conditional = false;
 
-    for (size_t i = 0; i < mcpx_capset_count(set); i++)
-        any |= mcpx_grant_is_conditional(mcpx_capset_grant(set, i));
-    if (!any)
-        return;
-    mx_json_begin_array(out, NULL);
-    for (size_t i = 0; i < mcpx_capset_count(set); i++) {
-        const struct mcpx_grant *grant = mcpx_capset_grant(set, i);
-
-        if (mx_grant_holds(grant, wall_ms))
-            grant_write_item(grant, out);
+    mx_json_begin_array(&grant->capabilities, NULL);
+    for (size_t i = 0; i < set->grant_count; i++) {
+        conditional |= mcpx_grant_is_conditional(&set->grants[i]);
+        if (mx_grant_holds(&set->grants[i], wall_ms))
+            mx_json_add_item(&grant->capabilities, set->grants[i].pattern);
     }
-    mx_json_end_array(out);
+    mx_json_end_array(&grant->capabilities);
+    if (!conditional)
+        return;
+    mx_json_begin_array(&grant->whole, NULL);
+    for (size_t i = 0; i < set->grant_count; i++)
+        if (mx_grant_holds(&set->grants[i], wall_ms))
+            grant_write_item(&set->grants[i], &grant->whole);
+    mx_json_end_array(&grant->whole);
 }
 
 static struct grant *make(const struct grant *model, int64_t wall_ms)
@@ -87,8 +77,7 @@ static struct grant *make(const struct grant *model, int64_t wall_ms)
     grant->credential = credential_ref(model->credential);
     grant->base = model->base ? grant_ref(model->base) : NULL;
     grant->shown_ms = wall_ms;
-    write_capabilities(grant->capset, wall_ms, &grant->capabilities);
-    write_whole(grant->capset, wall_ms, &grant->whole);
+    write_forms(grant, wall_ms);
     if (grant->capabilities.failed || grant->whole.failed) {
         grant_unref(grant);
         return NULL;

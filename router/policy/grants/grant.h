@@ -17,7 +17,7 @@ enum routing { ROUTING_DEFAULT, ROUTING_ALL, ROUTING_DIRECTED };
 struct credential {
     unsigned refs;
     unsigned char token[32]; /* SHA-256 of the token */
-    unsigned char key[32];   /* of a JWT: SHA-256 of the key that has signed it */
+    unsigned char key[32];   /* of a JWT: the digest of the key that has signed it */
     bool of_entry;           /* its rights are those of a configured participant */
     /* Of a JWT, as tokens_rejudge reads it; empty for the token of a configured
      * participant. */

@@ -62,7 +62,7 @@ size_t jwt_alg_sign(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice 
 
 /**
  * One key. `kid` is "" when it has none. It verifies tokens without `exp` when it is optional.
- * `digest` names the key itself: the SHA-256 of a secret, or of a SubjectPublicKeyInfo.
+ * `digest` names the key itself: a MAC by a secret, or the SHA-256 of a SubjectPublicKeyInfo.
  */
 struct jwt_key {
     char *kid;
@@ -239,12 +239,6 @@ enum mcpx_err jwt_ring_add(struct jwt_ring *ring, const char *kid, const char *a
  * MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file);
 
-/**
- * Adds the first secret of another ring, which keeps it too. Returns MCPX_OK, MCPX_ENOMEM, or
- * MCPX_ENOTFOUND when it has none.
- */
-enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other);
-
 /* ---- tokens ---- */
 
 /** Longest token that is read, in bytes. */
@@ -259,7 +253,7 @@ struct jwt_proof {
     json_t *header; /* object with `alg`, and `kid` if the token has one */
     /* SHA-256 of the token; filled by the caller of jwt_verify, which zeroes it. */
     unsigned char token[32];
-    unsigned char key[32]; /* SHA-256 of the key that has signed it */
+    unsigned char key[32]; /* the digest of the key that has signed it */
     /* Why jwt_verify refuses the token, a static sentence; NULL unless it returns MCPX_ETOKEN.
      * What it says of claims is of a token that one of the keys has signed. */
     const char *why;

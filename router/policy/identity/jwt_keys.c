@@ -164,9 +164,6 @@ bool jwt_alg_verify(const struct jwt_alg *alg, EVP_PKEY *key, struct mcpx_slice 
 
 /* ---- keys ---- */
 
-/* The longest secret there can be (docs/configuration.md). */
-enum { SECRET_MAX = 4096 };
-
 void jwt_keys_fini(struct jwt_keys *keys)
 {
     for (size_t i = 0; i < keys->count; i++) {
@@ -177,25 +174,17 @@ void jwt_keys_fini(struct jwt_keys *keys)
     *keys = (struct jwt_keys){0};
 }
 
-static bool digest_secret(const EVP_PKEY *key, unsigned char digest[32])
+static bool digest_key(EVP_PKEY *key, unsigned char digest[32])
 {
-    unsigned char secret[SECRET_MAX];
-    size_t len = sizeof secret;
-    bool done = EVP_PKEY_get_raw_private_key(key, secret, &len) == 1 &&
-                EVP_Digest(secret, len, digest, NULL, EVP_sha256(), NULL) == 1;
-
-    OPENSSL_cleanse(secret, sizeof secret);
-    return done;
-}
-
-static bool digest_key(const EVP_PKEY *key, unsigned char digest[32])
-{
-    unsigned char *text = NULL;
+    unsigned char mac[EVP_MAX_MD_SIZE] = {0}, *text = NULL;
     int len;
     bool done;
 
-    if (EVP_PKEY_is_a(key, "HMAC"))
-        return digest_secret(key, digest);
+    if (EVP_PKEY_is_a(key, "HMAC")) {
+        done = jwt_alg_sign(jwt_alg_find("HS256"), key, MCPX_SLICE("digest"), mac);
+        memcpy(digest, mac, 32);
+        return done;
+    }
     len = i2d_PUBKEY(key, &text);
     done = len > 0 && EVP_Digest(text, (size_t)len, digest, NULL, EVP_sha256(), NULL) == 1;
     OPENSSL_free(text);

@@ -3,6 +3,8 @@
  */
 #include "router/policy/identity/jwt.h"
 
+#include "lib/base/scoped.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,7 +55,7 @@ bool key_file_has_changed(const struct key_file *file)
 
 void key_file_read(const struct key_file *file, struct key_reading *reading)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
     const char *why;
 
     /* What is changed from here on is read again. */
@@ -72,7 +74,6 @@ void key_file_read(const struct key_file *file, struct key_reading *reading)
     }
     if (why || text.failed) /* it may be readable in a moment: no content has this stamp */
         reading->stamp = (struct mx_file_stamp){0};
-    mcpx_text_fini(&text);
 }
 
 bool key_file_take(struct key_file *file, struct key_reading *reading)
@@ -151,14 +152,4 @@ enum mcpx_err jwt_ring_add_file(struct jwt_ring *ring, struct key_file *file)
     ring->files = files;
     ring->files[ring->file_count++] = key_file_ref(file);
     return MCPX_OK;
-}
-
-enum mcpx_err jwt_ring_share(struct jwt_ring *ring, const struct jwt_ring *other)
-{
-    struct jwt_key key;
-
-    if (other->secrets.count == 0)
-        return MCPX_ENOTFOUND;
-    key = other->secrets.rows[0];
-    return EVP_PKEY_up_ref(key.key) == 1 ? jwt_keys_add(&ring->secrets, &key) : MCPX_ENOMEM;
 }

@@ -17,9 +17,13 @@
 /* Some of them a millisecond. */
 static const size_t freed_at_once = 512;
 
-struct tokens *tokens_new(void)
+struct tokens *tokens_new(const struct tokens *before)
 {
-    return calloc(1, sizeof(struct tokens));
+    struct tokens *tokens = calloc(1, sizeof *tokens);
+
+    if (tokens)
+        tokens->before = before;
+    return tokens;
 }
 
 static void entry_free(struct tokens_entry *entry)
@@ -50,7 +54,6 @@ bool tokens_free_some(struct tokens *tokens)
     if (!table_free_some(&tokens->people) || !table_free_some(&tokens->profiles))
         return false;
     mx_map_fini(&tokens->digests);
-    free(tokens->by_id);
     capset_cache_fini(&tokens->sets);
     jwt_ring_fini(&tokens->ring);
     free(tokens);
@@ -61,11 +64,6 @@ void tokens_free(struct tokens *tokens)
 {
     while (tokens && !tokens_free_some(tokens))
         ;
-}
-
-void tokens_share(struct tokens *tokens, const struct tokens *before)
-{
-    tokens->before = before;
 }
 
 static void count_shared(struct tokens_table *table)
@@ -188,7 +186,8 @@ enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *pers
     table->rows[table->count++] = made;
     mx_map_put(&table->names, name_hash(made->name), (uint64_t)(uintptr_t)made);
     if (!person->is_profile)
-        mx_map_put(&tokens->digests, digest_hash(person->token_sha256), table->count);
+        mx_map_put(&tokens->digests, digest_hash(person->token_sha256),
+                   (uint64_t)(uintptr_t)made);
     return MCPX_OK;
 }
 
@@ -247,10 +246,12 @@ const struct tokens_entry *tokens_find_bearer(const struct tokens *tokens,
     uint64_t hash = digest_hash(digest), value;
     size_t at = 0;
 
-    while ((value = mx_map_next(&tokens->digests, hash, &at)) != 0)
-        if (CRYPTO_memcmp(tokens->people.rows[value - 1]->grant->credential->token, digest,
-                          32) == 0)
-            return tokens->people.rows[value - 1];
+    while ((value = mx_map_next(&tokens->digests, hash, &at)) != 0) {
+        const struct tokens_entry *entry = (void *)(uintptr_t)value;
+
+        if (CRYPTO_memcmp(entry->grant->credential->token, digest, 32) == 0)
+            return entry;
+    }
     return NULL;
 }
 
@@ -261,30 +262,23 @@ static int compare_ids(const void *one, const void *other)
 }
 
 /* Sorted where it is read, which is not on the loop: a hundred thousand would hold that up. */
-bool tokens_sort(struct tokens *tokens)
+void tokens_sort(struct tokens *tokens)
 {
-    const struct tokens_table *people = &tokens->people;
-
-    free(tokens->by_id);
-    tokens->by_id = calloc(people->count + 1, sizeof(struct tokens_entry *));
-    if (!tokens->by_id)
-        return false;
-    for (size_t i = 0; i < people->count; i++)
-        tokens->by_id[i] = people->rows[i];
-    qsort(tokens->by_id, people->count, sizeof(struct tokens_entry *), compare_ids);
-    return true;
+    if (tokens->people.count > 0)
+        qsort(tokens->people.rows, tokens->people.count, sizeof(struct tokens_entry *),
+              compare_ids);
 }
 
 const struct tokens_entry *tokens_participant_at(const struct tokens *tokens, size_t index)
 {
-    return index < tokens->people.count ? tokens->by_id[index] : NULL;
+    return index < tokens->people.count ? tokens->people.rows[index] : NULL;
 }
 
 size_t tokens_participants_up_to(const struct tokens *tokens, struct mcpx_slice id)
 {
     size_t begin = 0, end = tokens->people.count, row;
 
-    MX_SEARCH(begin, end, row, mcpx_slice_compare(tokens->by_id[row]->name, id) <= 0);
+    MX_SEARCH(begin, end, row, mcpx_slice_compare(tokens->people.rows[row]->name, id) <= 0);
     return begin;
 }
 

@@ -8,14 +8,13 @@
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/tokens.h"
 
-/** Makes a table without participants and keys. Returns NULL when memory runs out. */
-struct tokens *tokens_new(void);
-
 /**
- * Lets profiles and participants that are equal to those of `before` share their compiled grants.
- * Before any are added. `before` is only read, and has to stay until tokens_take_shared.
+ * Makes a table without participants and keys. Returns NULL when memory runs out.
+ *
+ * before   profiles and participants that are equal to its own share their compiled grants; it is
+ *          only read, and has to stay until tokens_take_shared. NULL = there is none
  */
-void tokens_share(struct tokens *tokens, const struct tokens *before);
+struct tokens *tokens_new(const struct tokens *before);
 
 /** The key ring, to be filled. Lent until tokens_free. */
 struct jwt_ring *tokens_ring(struct tokens *tokens);
@@ -39,10 +38,8 @@ struct tokens_person {
 enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *person,
                          struct mcpx_fault *fault);
 
-/**
- * All participants were added: tokens_participant_at knows them. False when memory runs out.
- */
-bool tokens_sort(struct tokens *tokens);
+/** All participants were added: tokens_participant_at knows them. */
+void tokens_sort(struct tokens *tokens);
 
 /**
  * How many configured participants may answer tool calls and do not read in directed mode by their
@@ -61,9 +58,8 @@ struct tokens_table {
 
 struct tokens {
     struct jwt_ring ring;
-    struct tokens_table profiles, people;
-    struct tokens_entry **by_id; /* rows of `people`, in the order of ids; of tokens_sort */
-    struct mx_map digests; /* 1 + row of `people`, by the first bytes of its token's digest */
+    struct tokens_table profiles, people; /* `people` in the order of ids: tokens_sort */
+    struct mx_map digests; /* addresses of people by the first bytes of their token's digest */
     struct capset_cache sets;
     /* What is equal there is shared, while this one is filled; NULL else. */
     const struct tokens *before;

@@ -11,7 +11,7 @@ static const struct mcpx_now now = {.mono_ms = 5, .wall_ms = 1795303080000};
 
 static struct tokens *make_tokens(void)
 {
-    struct tokens *tokens = tokens_new();
+    struct tokens *tokens = tokens_new(NULL);
 
     cr_assert(tokens);
     cr_assert_eq(jwt_ring_add(tokens_ring(tokens), "k1", "HS256",
