@@ -278,7 +278,8 @@ static bool file_holds_secret(const struct loading *loading)
     return json_string_length(json_object_get(jwt, "secret")) > 0;
 }
 
-static void warn_limits(struct loading *loading)
+/* A single server sees no requests to other servers: protocol section 5 (routing mode). */
+static void warn_settings(struct loading *loading, const struct tokens *tokens)
 {
     const struct hub_config *hub = &loading->settings.config.hub;
     const struct report_rule rows[] = {
@@ -291,20 +292,14 @@ static void warn_limits(struct loading *loading)
          "is less than limits.message_bytes, so the largest messages are not retained"},
         {hub->backlog_bytes != 0 && hub->backlog_bytes < hub->message_bytes, REPORT_WARNING,
          "/limits/backlog_bytes",
-         "is less than limits.message_bytes, so one message can end a connection"}};
+         "is less than limits.message_bytes, so one message can end a connection"},
+        {!hub->directed && tokens_answerers(tokens) >= 2, REPORT_WARNING, "/topics/routing",
+         "is \"all\", and several participants may answer tool calls: programs that answer "
+         "whatever they see answer each other's; \"directed\", here or as their routing, "
+         "shows "
+         "them only what is for them"}};
 
     report_rules(loading, rows, sizeof rows / sizeof *rows);
-}
-
-/* Protocol: section 5 (routing mode). A single server sees no requests to other servers. */
-static void warn_routing(struct loading *loading, const struct tokens *tokens)
-{
-    if (loading->settings.config.hub.directed || tokens_answerers(tokens) < 2)
-        return;
-    report_line(loading, REPORT_WARNING, loading->sources->file, "/topics/routing",
-                "is \"all\", and several participants may answer tool calls: programs that "
-                "answer whatever they see answer each other's; \"directed\", here or as their "
-                "routing, shows them only what is for them");
 }
 
 void write_warnings(struct loading *loading, const struct tokens *tokens)
@@ -315,8 +310,7 @@ void write_warnings(struct loading *loading, const struct tokens *tokens)
 
     warn_profiles(loading, has_keys);
     warn_participants(loading, has_keys, keys > (loading->sources->dev ? 1 : 0));
-    warn_limits(loading);
-    warn_routing(loading, tokens);
+    warn_settings(loading, tokens);
     if (file && file_holds_secret(loading) && mx_file_is_public(file))
         report_line(
             loading, REPORT_WARNING, file, "",

@@ -148,30 +148,24 @@ static enum mcpx_err make_grant(const struct tokens_person *person, struct mcpx_
     return made->grant->credential ? MCPX_OK : MCPX_ENOMEM;
 }
 
-/* The grant is that of the entry which was there before, where it asks for the same. */
-static enum mcpx_err find_grant(const struct tokens *before,
-                                const struct tokens_person *person, struct mcpx_fault *fault,
-                                struct tokens_entry *made)
-{
-    const struct tokens_entry *was =
-        before ? tokens_table_find(person->is_profile ? &before->profiles : &before->people,
-                                   person->id)
-               : NULL;
-
-    made->shared = was && is_grant_of(was->grant, person);
-    if (!made->shared)
-        return make_grant(person, fault, made);
-    made->grant = was->grant;
-    return MCPX_OK;
-}
-
 enum mcpx_err tokens_add(struct tokens *tokens, const struct tokens_person *person,
                          struct mcpx_fault *fault)
 {
     struct tokens_table *table = person->is_profile ? &tokens->profiles : &tokens->people;
+    const struct tokens *before = tokens->before;
+    const struct tokens_entry *was = NULL;
     struct tokens_entry *made = calloc(1, sizeof *made);
-    enum mcpx_err err = made ? find_grant(tokens->before, person, fault, made) : MCPX_ENOMEM;
+    enum mcpx_err err = MCPX_OK;
 
+    if (before)
+        was = tokens_table_find(person->is_profile ? &before->profiles : &before->people,
+                                person->id);
+    if (made && was && is_grant_of(was->grant, person)) {
+        made->shared = true;
+        made->grant = was->grant;
+    } else {
+        err = made ? make_grant(person, fault, made) : MCPX_ENOMEM;
+    }
     if (!err && (!mx_make_room(&table->rows, table->count, &table->room,
                                sizeof(struct tokens_entry *)) ||
                  !mx_map_reserve(&table->names) || !mx_map_reserve(&tokens->digests) ||
