@@ -174,22 +174,22 @@ enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
  * full, everything is dropped: sets in use live on through their own references. An order of use
  * was refused, because the cache is hardly ever full.
  */
-enum { SLOTS = 2 * CAPSET_CACHE_MAX };
+struct remembered {
+    struct mcpx_slice name; /* the key */
+    unsigned char key[32];
+    struct mcpx_capset *set;
+};
 
-static void forget(struct capset_cache *cache)
+void capset_cache_fini(struct mx_map *cache)
 {
-    for (size_t i = 0; cache->entries && i < SLOTS; i++) {
-        mcpx_capset_unref(cache->entries[i].set);
-        cache->entries[i].set = NULL;
+    for (size_t i = 0; i < cache->size; i++) {
+        struct remembered *each = (void *)(uintptr_t)cache->slots[i].value;
+
+        if (each)
+            mcpx_capset_unref(each->set);
+        free(each);
     }
-    cache->count = 0;
-}
-
-void capset_cache_fini(struct capset_cache *cache)
-{
-    forget(cache);
-    free(cache->entries);
-    cache->entries = NULL;
+    mx_map_fini(cache);
 }
 
 static bool digest(const json_t *array, unsigned char key[32])
@@ -199,19 +199,6 @@ static bool digest(const json_t *array, unsigned char key[32])
 
     free(text);
     return done;
-}
-
-/* The slot that holds the key, or the free one where it belongs. */
-static struct capset_entry *slot_of(struct capset_cache *cache, const unsigned char key[32])
-{
-    size_t at;
-
-    memcpy(&at, key, sizeof at);
-    for (at %= SLOTS; cache->entries[at].set; at = (at + 1) % SLOTS) {
-        if (memcmp(cache->entries[at].key, key, sizeof cache->entries[at].key) == 0)
-            break;
-    }
-    return &cache->entries[at];
 }
 
 enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
@@ -227,33 +214,51 @@ enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                : err;
 }
 
-enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
+/* Takes the set over; false when memory runs out. */
+static bool remember(struct mx_map *cache, uint64_t hash, const unsigned char key[32],
+                     struct mcpx_capset *set)
+{
+    struct remembered *made = malloc(sizeof *made);
+
+    if (cache->count == CAPSET_CACHE_MAX)
+        capset_cache_fini(cache);
+    if (!made || !mx_map_reserve(cache)) {
+        free(made);
+        return false;
+    }
+    made->set = set;
+    memcpy(made->key, key, sizeof made->key);
+    made->name = (struct mcpx_slice){(const char *)made->key, sizeof made->key};
+    mx_map_put(cache, hash, (uint64_t)(uintptr_t)made);
+    return true;
+}
+
+enum mcpx_err capset_cache_get(struct mx_map *cache, const json_t *array,
                                struct mcpx_fault *fault, struct mcpx_capset **out)
 {
     unsigned char key[32] = {0}; /* the key of "no grants" */
+    const struct mcpx_slice name = {(const char *)key, sizeof key};
+    const struct remembered *found;
     struct mcpx_capset *set;
-    struct capset_entry *slot;
+    uint64_t hash;
     enum mcpx_err err;
 
     if (array && !json_is_array(array))
         return grant_refuse(fault, "", "expected a list of grants");
-    if (!cache->entries)
-        cache->entries = calloc(SLOTS, sizeof *cache->entries);
-    if (!cache->entries || (array && !digest(array, key)))
+    if (array && !digest(array, key))
         return MCPX_ENOMEM;
-    slot = slot_of(cache, key);
-    if (!slot->set) {
+    memcpy(&hash, key, sizeof hash); /* as good as random */
+    found = mx_map_find(cache, hash, offsetof(struct remembered, name), name);
+    set = found ? found->set : NULL;
+    if (!found) {
         err = capset_compile(array, fault, &set);
         if (err)
             return err;
-        if (cache->count == CAPSET_CACHE_MAX) {
-            forget(cache);
-            slot = slot_of(cache, key);
+        if (!remember(cache, hash, key, set)) {
+            mcpx_capset_unref(set);
+            return MCPX_ENOMEM;
         }
-        memcpy(slot->key, key, sizeof slot->key);
-        slot->set = set;
-        cache->count++;
     }
-    *out = mcpx_capset_ref(slot->set);
+    *out = mcpx_capset_ref(set);
     return MCPX_OK;
 }

@@ -4,6 +4,7 @@
 #ifndef POLICY_GRANT_LIST_H
 #define POLICY_GRANT_LIST_H
 
+#include "lib/base/map.h"
 #include <mcpx/capability.h>
 
 #include <jansson.h>
@@ -67,23 +68,8 @@ enum mcpx_err grant_list_add_all(struct grant_list *list, const json_t *grants,
 /** Fills the fault. Returns MCPX_EREQUEST. */
 enum mcpx_err grant_refuse(struct mcpx_fault *fault, const char *field, const char *reason);
 
-/** Sets remembered at most; one more empties the cache. */
+/** Sets remembered at most; one more empties the cache, a map that is empty at first. */
 enum { CAPSET_CACHE_MAX = 1024 };
-
-/** A set under the SHA-256 of the JSON text it was made from. */
-struct capset_entry {
-    unsigned char key[32];
-    struct mcpx_capset *set; /* NULL = free slot */
-};
-
-/**
- * Open addressing in a table twice as large as its bound, so a free slot always ends a search.
- * Zero-initialised is empty and ready; the table is allocated with the first set.
- */
-struct capset_cache {
-    struct capset_entry *entries;
-    size_t count;
-};
 
 /**
  * The set of a JSON array of grants, compiled now and not remembered: for lists that anybody
@@ -99,10 +85,10 @@ enum mcpx_err capset_compile(const json_t *array, struct mcpx_fault *fault,
                              struct mcpx_capset **out);
 
 /** The same, compiled now or before, and remembered. */
-enum mcpx_err capset_cache_get(struct capset_cache *cache, const json_t *array,
+enum mcpx_err capset_cache_get(struct mx_map *cache, const json_t *array,
                                struct mcpx_fault *fault, struct mcpx_capset **out);
 
 /** Releases all sets and leaves an empty cache. */
-void capset_cache_fini(struct capset_cache *cache);
+void capset_cache_fini(struct mx_map *cache);
 
 #endif

@@ -83,7 +83,7 @@ void tokens_take_shared(struct tokens *tokens, struct tokens *before)
     count_shared(&tokens->profiles);
     capset_cache_fini(&tokens->sets);
     tokens->sets = before->sets; /* they depend on no configuration */
-    before->sets = (struct capset_cache){.entries = NULL};
+    before->sets = (struct mx_map){.slots = NULL};
     tokens->before = NULL;
 }
 

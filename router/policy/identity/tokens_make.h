@@ -60,7 +60,7 @@ struct tokens {
     struct jwt_ring ring;
     struct tokens_table profiles, people; /* `people` in the order of ids: tokens_sort */
     struct mx_map digests; /* addresses of people by the first bytes of their token's digest */
-    struct capset_cache sets;
+    struct mx_map sets;    /* that were compiled for tokens: capset_cache_get */
     /* What is equal there is shared, while this one is filled; NULL else. */
     const struct tokens *before;
 };
