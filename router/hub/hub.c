@@ -14,37 +14,38 @@ static const int changes_per_tick = 64;
 /* Unanswered pings after which a peer is given up. Protocol: section 7. */
 static const int pings_max = 2;
 
+static void init_lists(struct hub *hub)
+{
+    struct link *const heads[] = {
+        &hub->topics,         &hub->peers,
+        &hub->dirty,          &hub->unpublished,
+        &hub->written,        &hub->ready,
+        &hub->postponed,      &hub->slow,
+        &hub->idle,           &hub->pool.waiting,
+        &hub->pendings.line,  &hub->pendings.handed,
+        &hub->pendings.again, &hub->openings.closed,
+    };
+
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        list_init(heads[i]);
+    for (size_t i = 0; i < OPENING_STATES; i++)
+        list_init(&hub->openings.in[i]);
+}
+
 struct hub *hub_new(const struct hub_config *config, struct chance chance)
 {
-    struct whole {
-        struct hub hub;
-        struct pendings pendings;
-        struct openings openings;
-    } *whole = calloc(1, sizeof *whole);
-    struct hub *hub = &whole->hub;
+    struct hub *hub = calloc(1, sizeof *hub);
 
-    if (!whole)
+    if (!hub)
         return NULL;
-    hub->pendings = &whole->pendings;
-    hub->openings = &whole->openings;
+    init_lists(hub);
     hub->config = *config;
     hub->config.gated |= config->stored;
     hub->chance = chance;
     chance.fill(chance.context, &hub->key, sizeof hub->key);
-    list_init(&hub->topics);
-    list_init(&hub->peers);
     hub->unchecked = &hub->peers;
-    list_init(&hub->dirty);
-    list_init(&hub->unpublished);
-    list_init(&hub->written);
-    list_init(&hub->ready);
-    list_init(&hub->postponed);
-    list_init(&hub->slow);
-    list_init(&hub->idle);
-    pendings_init(hub->pendings);
-    openings_init(hub->openings);
-    pool_init(&hub->pool, hub->key, config->log_bytes);
-    hub->stats.log_bytes_max = config->log_bytes;
+    hub->pool.max = hub->stats.log_bytes_max = config->log_bytes;
+    hub->pool.makers.key = hub->key;
     mcpx_envelope_init(&hub->envelope);
     mcpx_envelope_init(&hub->loaded);
     return hub;
@@ -73,8 +74,7 @@ void hub_free(struct hub *hub)
 {
     if (!hub)
         return;
-    while (pending_drop(hub->pendings))
-        ;
+    pendings_fini(hub);
     while (!list_is_empty(&hub->peers)) {
         struct peer *peer = LIST_ELEMENT(hub->peers.next, struct peer, in_hub);
 
@@ -85,11 +85,10 @@ void hub_free(struct hub *hub)
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
     openings_fini(hub);
-    pendings_fini(hub->pendings);
     mx_map_fini(&hub->names);
     free(hub->by_name);
     mx_map_fini(&hub->tallies);
-    pool_fini(&hub->pool);
+    mx_holders_fini(&hub->pool.makers);
     mcpx_text_fini(&hub->scratch);
     mcpx_text_fini(&hub->derived);
     mcpx_text_fini(&hub->seats);

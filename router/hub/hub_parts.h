@@ -43,19 +43,6 @@ struct pending {
     const char *reason; /* then: why; NULL = no reason */
 };
 
-/** All of a hub. */
-struct pendings {
-    struct link line;      /* not handed out, in order of acceptance */
-    struct link handed;    /* handed out */
-    struct link again;     /* rejected, to be submitted again */
-    struct mx_map tickets; /* those that are handed out, by ticket */
-    struct mx_map ids;     /* messages, by hash */
-    /* Joins and leaves, and those that peers keep, by hash of the participant. */
-    struct mx_map presences;
-    size_t count; /* in the three lists */
-    size_t bytes; /* of the messages among them */
-};
-
 /** 2^64 by the golden ratio: multiples of it lie far apart. */
 #define PENDING_GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
@@ -67,14 +54,8 @@ static inline uint64_t ticket_hash(uint64_t ticket)
     return hash ^ hash >> 32;
 }
 
-/** Prepares none. */
-void pendings_init(struct pendings *pendings);
-
-/** Ends something that is pending, without an answer. False when nothing is. */
-bool pending_drop(struct pendings *pendings);
-
-/** Frees the tables; nothing is pending any more. */
-void pendings_fini(struct pendings *pendings);
+/** Ends all that is pending, without an answer. */
+void pendings_fini(struct hub *hub);
 
 /**
  * Submits a message.
@@ -100,26 +81,8 @@ bool pending_update(struct peer *peer);
 /** Submits the leave of a peer whose join was answered. `reason` is static, NULL = none. */
 void pending_leave(struct peer *peer, const char *reason);
 
-/** The first in line, with a ticket of its own; NULL when there is none, or no memory. */
-struct pending *pending_hand_out(struct hub *hub);
-
-/**
- * Takes back what has this ticket: it is not pending any more, but there until pending_done. NULL
- * when the ticket is not known.
- */
-struct pending *pending_take(struct hub *hub, uint64_t ticket);
-
-/** Marks what is to be submitted again, by pending_retry_all. */
-void pending_retry(struct pending *pending);
-
 /** Submits again what waits for that, and gives back memory that tables do not need. */
 void pending_retry_all(struct hub *hub);
-
-/**
- * What was taken back is freed, unless it was submitted again or a peer owns it. A peer that is
- * gone is freed with the last that is about it.
- */
-void pending_done(struct pending *pending);
 
 /** The pending join or leave of the participant with exactly this id, or NULL. */
 struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id);
@@ -127,58 +90,13 @@ struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id
 /** Ends a peer that is in no topic and no line: it is freed once nothing is pending about it. */
 void pending_free_peer(struct peer *peer);
 
-/** What is known of an envelope that was accepted. Lent until the hub is changed. */
-struct accepted {
-    struct mcpx_slice kind;
-    uint32_t sender;               /* log_sender of who said it */
-    const struct entry *entry;     /* in the log; NULL = it is pending */
-    const struct pending *pending; /* NULL = it is in the log */
-};
-
-/** Finds it by id: in the log first. False leaves `out` untouched. */
-bool accepted_find(const struct topic *topic, struct mcpx_slice id, struct accepted *out);
-
-/** True when the id is taken: by such an envelope, or spent not long ago (log.h). */
-bool accepted_knows(const struct topic *topic, struct mcpx_slice id);
-
-/** True when it is addressed to nobody in particular, or to this participant. */
-bool accepted_is_for(const struct accepted *accepted, struct mcpx_slice participant);
+/** The pending message with this id, or NULL. */
+struct pending *pending_by_id(const struct topic *topic, struct mcpx_slice id);
 
 /*
  * ---- the topics of a stored hub that are not in memory: those that are being loaded, and for a
  * second what came of it when that is no topic.
  */
-
-/**
- * What is known of a topic that is not open.
- *
- * OPENING_WAITING   its task was not handed out
- * OPENING_LOADING   it was
- * OPENING_LATE      and takes longer than anybody has to wait; what comes of it counts all the same
- * OPENING_FAILED    it could not be opened
- * OPENING_ABSENT    there is no such topic
- */
-enum opening_state {
-    OPENING_WAITING,
-    OPENING_LOADING,
-    OPENING_LATE,
-    OPENING_FAILED,
-    OPENING_ABSENT
-};
-
-/** All of a hub. Lists are in order of `until_ms`. */
-struct openings {
-    struct link waiting, loading, late;
-    struct link ended; /* failed or absent */
-    struct mx_map names;
-    struct mx_map tickets;
-    size_t active;      /* waiting, loading or late: they will be topics */
-    struct link closed; /* topics that TASK_CLOSE has to tell of */
-    struct topic *told; /* the last one it told of */
-};
-
-/** Prepares none. */
-void openings_init(struct openings *openings);
 
 /** Frees all. */
 void openings_fini(struct hub *hub);
@@ -186,9 +104,8 @@ void openings_fini(struct hub *hub);
 /** The next task that opens or closes a topic. False when there is none. */
 bool opening_next_task(struct hub *hub, struct task *task);
 
-/** The ticket of a TASK_OPEN was answered; harmless when it is none. */
-void opening_commit(struct hub *hub, uint64_t ticket);
-void opening_reject(struct hub *hub, uint64_t ticket);
+/** The ticket of a TASK_OPEN was answered: is all loaded? Harmless when it is no such ticket. */
+void opening_answer(struct hub *hub, uint64_t ticket, bool loaded);
 
 /**
  * May somebody come into a topic of a stored hub? MCPX_OK when it is open (`topic`), or known to be

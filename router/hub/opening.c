@@ -26,71 +26,62 @@ struct opening {
     struct mcpx_slice name;
 };
 
-void openings_init(struct openings *openings)
-{
-    *openings = (struct openings){.active = 0};
-    list_init(&openings->waiting);
-    list_init(&openings->loading);
-    list_init(&openings->late);
-    list_init(&openings->ended);
-    list_init(&openings->closed);
-}
-
 static bool is_active(const struct opening *opening)
 {
     return opening->state < OPENING_FAILED;
 }
 
-static struct opening *first_of(const struct link *list)
+/* The first in this state, which is so for the longest. */
+static struct opening *first_of(const struct hub *hub, enum opening_state state)
 {
+    const struct link *list = &hub->openings.in[state];
+
     return list_is_empty(list) ? NULL : LIST_ELEMENT(list->next, struct opening, in_list);
 }
 
-static void take_off(struct hub *hub, struct opening *opening)
+/* It is loaded no more: gives up its place on the asker's tally, and what has come of it. */
+static void give_up(struct hub *hub, struct opening *opening)
 {
     struct tally *asker = opening->asker;
 
-    opening->asker = NULL;
+    if (opening->ticket)
+        mx_map_remove(&hub->openings.tickets, ticket_hash(opening->ticket),
+                      (uintptr_t)opening);
     if (asker)
         asker->openings--;
+    if (opening->topic)
+        topic_free(opening->topic);
+    opening->ticket = 0;
+    opening->asker = NULL;
+    opening->topic = NULL;
     tally_close(hub, asker);
+    hub->openings.active -= is_active(opening);
 }
 
 static void forget(struct hub *hub, struct opening *opening)
 {
-    struct openings *openings = hub->openings;
-
-    take_off(hub, opening);
+    give_up(hub, opening);
     list_remove(&opening->in_list);
-    openings->active -= is_active(opening);
-    mx_map_remove(&openings->names, mx_map_hash(hub->key, opening->name), (uintptr_t)opening);
-    if (opening->ticket)
-        mx_map_remove(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
-    if (opening->topic)
-        topic_free(opening->topic);
+    mx_map_remove(&hub->openings.names, mx_map_hash(hub->key, opening->name),
+                  (uintptr_t)opening);
     free(opening);
 }
 
-/* Those in a list that are known no longer than that. */
-static void forget_until(struct hub *hub, struct link *list, int64_t until_ms)
+/* Those in a state that are known no longer than that. */
+static void forget_until(struct hub *hub, enum opening_state state, int64_t until_ms)
 {
-    LIST_EACH(link, list) {
-        struct opening *opening = LIST_ELEMENT(link, struct opening, in_list);
+    struct opening *opening;
 
-        if (opening->until_ms > until_ms)
-            return;
+    while ((opening = first_of(hub, state)) && opening->until_ms <= until_ms)
         forget(hub, opening);
-    }
 }
 
 void openings_fini(struct hub *hub)
 {
-    struct openings *openings = hub->openings;
+    struct openings *openings = &hub->openings;
 
-    forget_until(hub, &openings->waiting, INT64_MAX);
-    forget_until(hub, &openings->loading, INT64_MAX);
-    forget_until(hub, &openings->late, INT64_MAX);
-    forget_until(hub, &openings->ended, INT64_MAX);
+    for (int state = 0; state < OPENING_STATES; state++)
+        forget_until(hub, (enum opening_state)state, INT64_MAX);
     LIST_EACH(link, &openings->closed)
         free(LIST_ELEMENT(link, struct topic, in_hub));
     free(openings->told);
@@ -100,7 +91,7 @@ void openings_fini(struct hub *hub)
 
 static struct opening *find(const struct hub *hub, struct mcpx_slice name)
 {
-    return mx_map_find(&hub->openings->names, mx_map_hash(hub->key, name),
+    return mx_map_find(&hub->openings.names, mx_map_hash(hub->key, name),
                        offsetof(struct opening, name), name);
 }
 
@@ -108,33 +99,23 @@ static struct opening *find_ticket(const struct hub *hub, uint64_t ticket)
 {
     size_t at = 0;
 
-    return (struct opening *)(uintptr_t)mx_map_next(&hub->openings->tickets,
+    return (struct opening *)(uintptr_t)mx_map_next(&hub->openings.tickets,
                                                     ticket_hash(ticket), &at);
 }
 
-static void set_state(struct opening *opening, enum opening_state state, struct link *list)
+static void set_state(struct hub *hub, struct opening *opening, enum opening_state state)
 {
     list_remove(&opening->in_list);
     opening->state = state;
-    list_append(list, &opening->in_list);
+    list_append(&hub->openings.in[state], &opening->in_list);
 }
 
 /* Nobody waits for it any more. */
 static void end(struct hub *hub, struct opening *opening, enum opening_state state)
 {
-    struct openings *openings = hub->openings;
-    struct topic *topic = opening->topic;
-
-    if (opening->ticket)
-        mx_map_remove(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
-    opening->ticket = 0;
-    opening->topic = NULL;
-    take_off(hub, opening);
-    if (topic)
-        topic_free(topic);
-    openings->active--;
+    give_up(hub, opening);
     opening->until_ms = hub->now.mono_ms + remembered_ms;
-    set_state(opening, state, &openings->ended);
+    set_state(hub, opening, state);
     hub->waits++;
 }
 
@@ -161,7 +142,7 @@ enum mcpx_err opening_check(const struct hub *hub, const struct topic *topic,
 static bool is_full(const struct hub *hub)
 {
     return hub->config.topics_max &&
-           hub->stats.topics + hub->openings->active >= hub->config.topics_max;
+           hub->stats.topics + hub->openings.active >= hub->config.topics_max;
 }
 
 bool opening_has_room(const struct hub *hub)
@@ -198,7 +179,7 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
 /* It is on the asker's tally already. */
 static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally *asker)
 {
-    struct openings *openings = hub->openings;
+    struct openings *openings = &hub->openings;
     struct opening *opening;
 
     if (!make_room(hub))
@@ -213,7 +194,7 @@ static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally
                                 .name = {(const char *)(opening + 1), name.len}};
     mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
     list_init(&opening->in_list);
-    list_append(&openings->waiting, &opening->in_list);
+    list_append(&openings->in[OPENING_WAITING], &opening->in_list);
     openings->active++;
     return MCPX_EOPENING;
 }
@@ -271,15 +252,15 @@ static bool next_closed(struct openings *openings, struct task *task)
 
 bool opening_next_task(struct hub *hub, struct task *task)
 {
-    struct openings *openings = hub->openings;
+    struct openings *openings = &hub->openings;
     struct opening *opening;
 
     if (next_closed(openings, task))
         return true;
-    opening = first_of(&openings->waiting);
+    opening = first_of(hub, OPENING_WAITING);
     if (!opening || !mx_map_reserve(&openings->tickets))
         return false;
-    set_state(opening, OPENING_LOADING, &openings->loading);
+    set_state(hub, opening, OPENING_LOADING);
     opening->ticket = ++hub->last_ticket;
     mx_map_put(&openings->tickets, ticket_hash(opening->ticket), (uintptr_t)opening);
     *task = (struct task){TASK_OPEN, opening->ticket, opening->name, NULL};
@@ -295,20 +276,20 @@ void opening_close(struct topic *topic)
         return;
     }
     topic_empty(topic);
-    list_append(&hub->openings->closed, &topic->in_hub);
+    list_append(&hub->openings.closed, &topic->in_hub);
 }
 
 /* ---- answers ---- */
 
-void opening_commit(struct hub *hub, uint64_t ticket)
+void opening_answer(struct hub *hub, uint64_t ticket, bool loaded)
 {
     struct opening *opening = find_ticket(hub, ticket);
 
     if (!opening)
         return;
-    if (!opening->topic) {
+    if (loaded && !opening->topic) {
         end(hub, opening, OPENING_ABSENT);
-    } else if (!topic_enter(opening->topic)) {
+    } else if (!loaded || !topic_enter(opening->topic)) {
         end(hub, opening, OPENING_FAILED);
     } else {
         topic_loaded(opening->topic, hub->now);
@@ -316,14 +297,6 @@ void opening_commit(struct hub *hub, uint64_t ticket)
         forget(hub, opening);
         hub->waits++;
     }
-}
-
-void opening_reject(struct hub *hub, uint64_t ticket)
-{
-    struct opening *opening = find_ticket(hub, ticket);
-
-    if (opening)
-        end(hub, opening, OPENING_FAILED);
 }
 
 /* ---- loading ---- */
@@ -408,15 +381,15 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 
 void openings_expire(struct hub *hub)
 {
-    struct openings *openings = hub->openings;
     int64_t now_ms = hub->now.mono_ms;
     struct opening *opening;
 
-    while ((opening = first_of(&openings->waiting)) && opening->until_ms <= now_ms)
+    while ((opening = first_of(hub, OPENING_WAITING)) && opening->until_ms <= now_ms)
         end(hub, opening, OPENING_FAILED);
-    while ((opening = first_of(&openings->loading)) && opening->until_ms <= now_ms) {
-        set_state(opening, OPENING_LATE, &openings->late);
+    while ((opening = first_of(hub, OPENING_LOADING)) && opening->until_ms <= now_ms) {
+        set_state(hub, opening, OPENING_LATE);
         hub->waits++;
     }
-    forget_until(hub, &openings->ended, now_ms);
+    forget_until(hub, OPENING_FAILED, now_ms);
+    forget_until(hub, OPENING_ABSENT, now_ms);
 }

@@ -1,7 +1,7 @@
 /*
- * pending.c - submissions and the tables they are found in. Tables are the hub's and not the
- * topics', so that a quiet topic costs nothing; the topic is part of the hash, so that the same id
- * in ten thousand topics is no long search.
+ * pending.c - submissions and the tables they are found in; tasks are handed out by pull, and each
+ * is answered once. Tables are the hub's and not the topics', so that a quiet topic costs nothing;
+ * the topic is part of the hash, so that the same id in ten thousand topics is no long search.
  *
  * A peer is kept as long as anything is pending about it, though its connection may be gone: what
  * it said has still to be answered for, and its leave to be told with its name and grants.
@@ -13,13 +13,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void pendings_init(struct pendings *pendings)
-{
-    *pendings = (struct pendings){.count = 0};
-    list_init(&pendings->line);
-    list_init(&pendings->handed);
-    list_init(&pendings->again);
-}
+/* How long a sender is asked to wait when whoever stores does not know. */
+static const int64_t retry_ms = 1000;
 
 static struct pending *first_of(struct link *list)
 {
@@ -28,7 +23,7 @@ static struct pending *first_of(struct link *list)
 
 static struct pendings *pendings_of(const struct pending *pending)
 {
-    return pending->topic->hub->pendings;
+    return &pending->topic->hub->pendings;
 }
 
 /* The same name in two topics has two hashes. */
@@ -141,7 +136,7 @@ static bool has_room(const struct peer *peer, size_t size)
 {
     size_t max = peer->hub->config.pending_bytes;
 
-    return !max || (fits(peer->hub->pendings->bytes, size, max) &&
+    return !max || (fits(peer->hub->pendings.bytes, size, max) &&
                     fits(peer->tally->pending, size, max / PENDING_OWNERS));
 }
 
@@ -149,7 +144,7 @@ enum mcpx_err pending_message(struct peer *peer, const struct log_message *messa
                               const struct submission *about)
 {
     struct hub *hub = peer->hub;
-    struct pendings *pendings = hub->pendings;
+    struct pendings *pendings = &hub->pendings;
     size_t more = message_size(message, about);
     struct pending *pending;
 
@@ -172,7 +167,7 @@ enum mcpx_err pending_message(struct peer *peer, const struct log_message *messa
 
 bool pending_join(struct peer *peer, const struct admission *admission, const char *reason)
 {
-    struct pendings *pendings = peer->hub->pendings;
+    struct pendings *pendings = &peer->hub->pendings;
     struct pending *pending;
     struct admission *copy;
     char *at;
@@ -222,45 +217,51 @@ void pending_leave(struct peer *peer, const char *reason)
 
 /* ---- handing out and taking back ---- */
 
-struct pending *pending_hand_out(struct hub *hub)
+bool hub_next_task(struct hub *hub, struct task *task)
 {
-    struct pendings *pendings = hub->pendings;
+    struct pendings *pendings = &hub->pendings;
     struct pending *pending = first_of(&pendings->line);
+    struct submission *submission;
 
+    if (opening_next_task(hub, task))
+        return true;
     if (!pending || !mx_map_reserve(&pendings->tickets))
-        return NULL;
+        return false;
     list_remove(&pending->in_line);
     list_append(&pendings->handed, &pending->in_line);
-    pending->submission.ticket = ++hub->last_ticket;
-    mx_map_put(&pendings->tickets, ticket_hash(hub->last_ticket), (uintptr_t)pending);
-    return pending;
+    submission = &pending->submission;
+    submission->ticket = ++hub->last_ticket;
+    mx_map_put(&pendings->tickets, ticket_hash(submission->ticket), (uintptr_t)pending);
+    *task = (struct task){TASK_STORE, submission->ticket, submission->topic, submission};
+    return true;
 }
 
-struct pending *pending_take(struct hub *hub, uint64_t ticket)
+/* It is not pending any more, but there until `done`. NULL when the ticket is not known. */
+static struct pending *take(struct hub *hub, uint64_t ticket)
 {
     size_t at = 0;
     uint64_t hash = ticket_hash(ticket);
     struct pending *pending =
-        (struct pending *)(uintptr_t)mx_map_next(&hub->pendings->tickets, hash, &at);
+        (struct pending *)(uintptr_t)mx_map_next(&hub->pendings.tickets, hash, &at);
 
     if (!pending)
         return NULL;
-    mx_map_remove(&hub->pendings->tickets, hash, (uintptr_t)pending);
+    mx_map_remove(&hub->pendings.tickets, hash, (uintptr_t)pending);
     delist(pending);
     return pending;
 }
 
-void pending_retry(struct pending *pending)
+static void retry(struct pending *pending)
 {
     enlist(pending, &pendings_of(pending)->again);
 }
 
 void pending_retry_all(struct hub *hub)
 {
-    list_splice(&hub->pendings->line, &hub->pendings->again);
-    mx_map_fit(&hub->pendings->tickets);
-    mx_map_fit(&hub->pendings->ids);
-    mx_map_fit(&hub->pendings->presences);
+    list_splice(&hub->pendings.line, &hub->pendings.again);
+    mx_map_fit(&hub->pendings.tickets);
+    mx_map_fit(&hub->pendings.ids);
+    mx_map_fit(&hub->pendings.presences);
 }
 
 /* With what it keeps for its leave. */
@@ -283,7 +284,11 @@ void pending_free_peer(struct peer *peer)
     free_if_gone(peer);
 }
 
-void pending_done(struct pending *pending)
+/*
+ * What was taken back is freed, unless it was submitted again or a peer owns it. A peer that is
+ * gone is freed with the last that is about it.
+ */
+static void done(struct pending *pending)
 {
     struct topic *topic = pending->topic;
     struct peer *peer = pending->peer;
@@ -295,18 +300,33 @@ void pending_done(struct pending *pending)
     topic_settle(topic);
 }
 
+void pendings_fini(struct hub *hub)
+{
+    struct pendings *pendings = &hub->pendings;
+    struct pending *pending;
+
+    list_splice(&pendings->line, &pendings->handed);
+    list_splice(&pendings->line, &pendings->again);
+    while ((pending = first_of(&pendings->line))) {
+        delist(pending);
+        done(pending);
+    }
+    mx_map_fini(&pendings->tickets);
+    mx_map_fini(&pendings->ids);
+    mx_map_fini(&pendings->presences);
+}
+
 /* ---- finding ---- */
 
-/* A message by its id, or presence by whom it is about. */
+/* Messages by their ids, or presence by whom it is about. */
 static struct pending *find(const struct topic *topic, bool presence, struct mcpx_slice name)
 {
-    const struct pendings *pendings;
+    const struct pendings *pendings = &topic->hub->pendings;
     uint64_t hash, value;
     size_t at = 0;
 
     if (topic->pending == 0)
         return NULL;
-    pendings = topic->hub->pendings;
     hash = hash_in(topic, name);
     while (
         (value = mx_map_next(presence ? &pendings->presences : &pendings->ids, hash, &at))) {
@@ -325,63 +345,138 @@ struct pending *pending_presence(const struct topic *topic, struct mcpx_slice id
     return find(topic, true, id);
 }
 
-bool pending_drop(struct pendings *pendings)
+struct pending *pending_by_id(const struct topic *topic, struct mcpx_slice id)
 {
-    struct pending *pending;
-
-    list_splice(&pendings->line, &pendings->handed);
-    list_splice(&pendings->line, &pendings->again);
-    pending = first_of(&pendings->line);
-    if (!pending)
-        return false;
-    delist(pending);
-    pending_done(pending);
-    return true;
+    return find(topic, false, id);
 }
 
-void pendings_fini(struct pendings *pendings)
+/* ---- answers to messages ---- */
+
+static void answer(struct pending *pending, const struct error_notice *error)
 {
-    mx_map_fini(&pendings->tickets);
-    mx_map_fini(&pendings->ids);
-    mx_map_fini(&pendings->presences);
+    struct peer *peer = pending->peer;
+
+    if (peer->state == PEER_OPEN)
+        answer_sender(peer, error, peer->hub->now);
+    else
+        peer->hub->stats.refused[error->err]++;
 }
 
-/* ---- accepted: in the log, or pending ---- */
-
-bool accepted_find(const struct topic *topic, struct mcpx_slice id, struct accepted *out)
+/* The log is a copy of what is stored, or it is none. */
+static void commit_message(struct pending *pending)
 {
-    const struct pending *pending;
-    uint64_t serial;
+    const struct submission *submission = &pending->submission;
+    struct topic *topic = pending->topic;
+    struct log_message message = {.pieces = {submission->text},
+                                  .piece_count = 1,
+                                  .id = submission->id,
+                                  .kind = submission->kind,
+                                  .sender = pending->sender,
+                                  .to = submission->to,
+                                  .to_count = submission->to_count,
+                                  .mono_ms = pending->mono_ms};
+    enum mcpx_err err = topic->lost ? MCPX_OK : topic_commit(topic, &message);
 
-    if (log_find(&topic->log, id, &serial)) {
-        const struct entry *entry = log_entry(&topic->log, serial);
-
-        *out = (struct accepted){
-            .kind = entry_kind(entry), .sender = entry->sender, .entry = entry};
-        return true;
+    if (err && !topic->hub->config.stored) {
+        answer(pending, &(struct error_notice){.err = err, .id = submission->id});
+        return;
     }
-    pending = find(topic, false, id);
-    if (!pending)
-        return false;
-    *out = (struct accepted){
-        .kind = pending->submission.kind, .sender = pending->sender, .pending = pending};
-    return true;
+    topic->hub->stats.accepted++;
+    if (err)
+        depart_lose(topic);
 }
 
-bool accepted_knows(const struct topic *topic, struct mcpx_slice id)
+static void reject_message(struct pending *pending)
 {
-    return log_knows(&topic->log, id) || find(topic, false, id);
+    const struct rejection *rejection = &pending->submission.rejection;
+    struct error_notice error = {.err = rejection->err,
+                                 .id = pending->submission.id,
+                                 .wait_ms =
+                                     rejection->retry_ms ? rejection->retry_ms : retry_ms,
+                                 .uncertain = !rejection->certain};
+
+    if (error.err == MCPX_ESHARE) {
+        error.cap = cap_setting(CAP_STORED_BYTES);
+        hub_note_cap(pending->topic->hub, CAP_STORED_BYTES);
+    }
+    answer(pending, &error);
 }
 
-bool accepted_is_for(const struct accepted *accepted, struct mcpx_slice participant)
-{
-    const struct submission *submission;
+/* ---- answers to presence: rejected, it is submitted again, as long as it means anything ---- */
 
-    if (accepted->entry)
-        return entry_is_for(accepted->entry, participant);
-    submission = &accepted->pending->submission;
-    for (size_t i = 0; i < submission->to_count; i++)
-        if (mcpx_slice_equal(submission->to[i], participant))
-            return true;
-    return submission->to_count == 0;
+static void commit_leave(struct pending *leave)
+{
+    const char *reason = leave->submission.reason.text;
+
+    (void)topic_tell_presence(leave->peer, (struct change){"leave", reason}, NULL);
+}
+
+/* A peer that has left is told of by its leave. */
+static void commit_update(struct pending *update)
+{
+    if (update->peer->state == PEER_OPEN)
+        (void)topic_tell_presence(update->peer, (struct change){"update", NULL}, NULL);
+}
+
+static void reject_update(struct pending *update)
+{
+    if (update->peer->state == PEER_OPEN)
+        retry(update);
+}
+
+/* ---- answers ---- */
+
+static const struct outcome {
+    void (*commit)(struct pending *);
+    void (*reject)(struct pending *);
+} outcomes[] = {
+    [SUBMIT_MESSAGE] = {commit_message, reject_message},
+    [SUBMIT_JOIN] = {admit_commit, admit_reject},
+    [SUBMIT_UPDATE] = {commit_update, reject_update},
+    [SUBMIT_LEAVE] = {commit_leave, retry},
+};
+
+/* `rejection`: NULL = committed. */
+static void conclude(struct hub *hub, uint64_t ticket, const struct rejection *rejection,
+                     struct mcpx_now now)
+{
+    struct pending *pending = take(hub, ticket);
+    const struct outcome *outcome;
+    enum submission_what what;
+
+    hub->now = now;
+    if (!pending) {
+        opening_answer(hub, ticket, !rejection);
+        return;
+    }
+    what = pending->submission.what;
+    hub->waits +=
+        what == SUBMIT_JOIN || what == SUBMIT_LEAVE; /* others under the same id wait */
+    if (rejection)
+        pending->submission.rejection = *rejection;
+    outcome = &outcomes[what];
+    (rejection ? outcome->reject : outcome->commit)(pending);
+    done(pending);
+    hub_condemn_slow(hub);
+}
+
+void hub_commit(struct hub *hub, uint64_t ticket, struct mcpx_now now)
+{
+    conclude(hub, ticket, NULL, now);
+}
+
+void hub_reject(struct hub *hub, uint64_t ticket, const struct rejection *rejection,
+                struct mcpx_now now)
+{
+    conclude(hub, ticket, rejection, now);
+}
+
+uint64_t hub_waits(const struct hub *hub)
+{
+    return hub->waits;
+}
+
+size_t hub_pending(const struct hub *hub)
+{
+    return hub->pendings.count;
 }

@@ -12,6 +12,47 @@
  * and kept: see docs/adr/0005.
  */
 
+/* What is known of an envelope that was accepted: it is in the log, or pending. */
+struct accepted {
+    struct mcpx_slice kind;
+    uint32_t sender;                     /* log_sender of who said it */
+    const struct entry *entry;           /* in the log; NULL = it is pending */
+    const struct submission *submission; /* NULL = it is in the log */
+};
+
+/* Finds it by id: in the log first. */
+static bool find_accepted(const struct topic *topic, struct mcpx_slice id,
+                          struct accepted *out)
+{
+    const struct pending *pending;
+    uint64_t serial;
+
+    if (log_find(&topic->log, id, &serial)) {
+        const struct entry *entry = log_entry(&topic->log, serial);
+
+        *out = (struct accepted){entry_kind(entry), entry->sender, entry, NULL};
+        return true;
+    }
+    pending = pending_by_id(topic, id);
+    if (pending)
+        *out = (struct accepted){pending->submission.kind, pending->sender, NULL,
+                                 &pending->submission};
+    return pending != NULL;
+}
+
+/* True when it is addressed to nobody in particular, or to this participant. */
+static bool is_for(const struct accepted *accepted, struct mcpx_slice participant)
+{
+    const struct submission *submission = accepted->submission;
+
+    if (accepted->entry)
+        return entry_is_for(accepted->entry, participant);
+    for (size_t i = 0; i < submission->to_count; i++)
+        if (mcpx_slice_equal(submission->to[i], participant))
+            return true;
+    return submission->to_count == 0;
+}
+
 /* The response goes to who asked, or to all: else it answers something else under that id. */
 static bool is_answer(const struct log *log, const struct accepted *request,
                       struct mcpx_slice sender, const struct mcpx_envelope *envelope)
@@ -28,10 +69,10 @@ static bool is_fulfilment(const struct log *log, const struct accepted *proposal
                           struct mcpx_slice sender, const struct mcpx_envelope *envelope)
 {
     (void)log;
-    if (accepted_is_for(proposal, sender))
+    if (is_for(proposal, sender))
         return true;
     for (size_t i = 0; i < envelope->to_count; i++)
-        if (!accepted_is_for(proposal, envelope->to[i]))
+        if (!is_for(proposal, envelope->to[i]))
             return false;
     return envelope->to_count > 0;
 }
@@ -74,7 +115,7 @@ bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
     if (!envelope->correlation_id.text || !kind->method.text || kind->context.text)
         return false;
     rule = rule_for(kind->type);
-    if (!rule || !accepted_find(topic, envelope->correlation_id, &accepted))
+    if (!rule || !find_accepted(topic, envelope->correlation_id, &accepted))
         return false;
     if (!fits(rule, &accepted, kind, &original) ||
         !rule->is_meant(&topic->log, &accepted, sender, envelope))
@@ -185,9 +226,10 @@ static enum mcpx_err check_rate(struct passage *passage)
 
 static enum mcpx_err check_id(struct passage *passage)
 {
-    if (accepted_knows(passage->peer->topic, passage->hub->envelope.id))
-        return MCPX_EDUPLICATE;
-    return MCPX_OK;
+    const struct topic *topic = passage->peer->topic;
+    struct mcpx_slice id = passage->hub->envelope.id;
+
+    return log_knows(&topic->log, id) || pending_by_id(topic, id) ? MCPX_EDUPLICATE : MCPX_OK;
 }
 
 /* Only memory can be missing; the short kind must then not slip past a narrow denial. */

@@ -171,15 +171,6 @@ struct pool_part {
     enum pool_line line;
 };
 
-/** Prepares an empty pool of so many bytes; 0 = no bound. */
-void pool_init(struct pool *pool, struct mx_map_key key, size_t max);
-
-/** Frees it; there are no topics any more. */
-void pool_fini(struct pool *pool);
-
-/** Prepares a topic's part, which holds nothing. */
-void pool_part_init(struct pool_part *part);
-
 /**
  * Counts what a topic holds now (topic_memory), and has it asked again for some of that. To be
  * called whenever that may have changed, or its last participant has left.

@@ -12,6 +12,47 @@
 #include "router/hub/topic/peer.h"
 #include "router/hub/topic/query.h"
 
+/** What is pending (hub_parts.h). */
+struct pendings {
+    struct link line;      /* not handed out, in order of acceptance */
+    struct link handed;    /* handed out */
+    struct link again;     /* rejected, to be submitted again */
+    struct mx_map tickets; /* those that are handed out, by ticket */
+    struct mx_map ids;     /* messages, by hash */
+    /* Joins and leaves, and those that peers keep, by hash of the participant. */
+    struct mx_map presences;
+    size_t count; /* in the three lists */
+    size_t bytes; /* of the messages among them */
+};
+
+/**
+ * What is known of a topic that is not open.
+ *
+ * OPENING_WAITING   its task was not handed out
+ * OPENING_LOADING   it was
+ * OPENING_LATE      and takes longer than anybody has to wait; what comes of it counts all the same
+ * OPENING_FAILED    it could not be opened
+ * OPENING_ABSENT    there is no such topic
+ */
+enum opening_state {
+    OPENING_WAITING,
+    OPENING_LOADING,
+    OPENING_LATE,
+    OPENING_FAILED,
+    OPENING_ABSENT,
+    OPENING_STATES
+};
+
+/** Topics that are not open (hub_parts.h). */
+struct openings {
+    struct link in[OPENING_STATES]; /* by state, each in order of `until_ms` */
+    struct mx_map names;
+    struct mx_map tickets;
+    size_t active;      /* waiting, loading or late: they will be topics */
+    struct link closed; /* topics that TASK_CLOSE has to tell of */
+    struct topic *told; /* the last one it told of */
+};
+
 /** The hub. */
 struct hub {
     struct hub_config config;
@@ -46,8 +87,8 @@ struct hub {
     struct stats stats;
     struct lag lag;   /* see hub_lag */
     struct pool pool; /* the memory of all topics' logs */
-    struct pendings *pendings;
-    struct openings *openings;
+    struct pendings pendings;
+    struct openings openings;
     /* Topics that nobody points to and of which nothing is pending, longest so first. */
     struct link idle;
     uint64_t last_ticket; /* tickets given out so far */

@@ -69,23 +69,6 @@ void tally_close(struct hub *hub, struct tally *tally)
 
 /* ---- lines ---- */
 
-void pool_init(struct pool *pool, struct mx_map_key key, size_t max)
-{
-    *pool = (struct pool){.max = max, .makers = {.key = key}};
-    list_init(&pool->waiting);
-}
-
-void pool_fini(struct pool *pool)
-{
-    mx_holders_fini(&pool->makers);
-}
-
-void pool_part_init(struct pool_part *part)
-{
-    *part = (struct pool_part){.line = POOL_NOWHERE};
-    list_init(&part->link);
-}
-
 /* So much of what it holds counts as its maker's. False, and it is nothing, without memory. */
 static bool offer(struct topic *topic, size_t bytes)
 {

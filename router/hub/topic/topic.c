@@ -57,7 +57,8 @@ struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *
 
     if (!topic)
         return NULL;
-    *topic = (struct topic){.hub = hub, .maker = maker, .empty_ms = now.mono_ms};
+    *topic = (struct topic){
+        .hub = hub, .maker = maker, .empty_ms = now.mono_ms, .part.line = POOL_NOWHERE};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
     make_epoch(hub, topic->epoch);
@@ -68,7 +69,7 @@ struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *
     list_init(&topic->in_unpublished);
     delivery_init(&topic->delivery);
     list_init(&topic->in_hub);
-    pool_part_init(&topic->part);
+    list_init(&topic->part.link);
     list_init(&topic->in_idle);
     maker->topics++;
     return topic;
