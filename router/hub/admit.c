@@ -234,28 +234,39 @@ static bool reads_directed(const struct hub *hub, const struct grant *grant,
     return hub->config.directed;
 }
 
-/* The id is copied behind it: a grant may be exchanged. */
-static struct peer *peer_new(struct hub *hub, struct grant *grant,
-                             const struct instance *instance, void *owner, struct mcpx_now now)
+/*
+ * With all that it needs in its topic but a place, whenever it joins. The id is copied behind it: a
+ * grant may be exchanged. NULL when memory runs out.
+ */
+static struct peer *peer_new(struct topic *topic, struct grant *grant,
+                             const struct admission *admission,
+                             const struct instance *instance, void *owner)
 {
-    struct peer *peer = calloc(1, sizeof *peer + instance->id_len);
+    struct hub *hub = topic->hub;
+    struct account *account = accounts_open(&topic->accounts, grant->identity);
+    struct grant *shown = account ? grant_at(grant, hub->now.wall_ms) : NULL;
+    struct peer *peer = shown ? malloc(sizeof *peer + instance->id_len) : NULL;
 
-    if (!peer)
-        return NULL;
-    memcpy(peer + 1, instance->text, instance->id_len);
-    peer->id = (struct mcpx_slice){(const char *)(peer + 1), instance->id_len};
-    peer->number = instance->number;
-    peer->instance_key = instance->key;
-    peer->grant = grant_at(grant, now.wall_ms);
-    if (!peer->grant) {
-        free(peer);
+    if (!peer) {
+        grant_unref(shown);
         return NULL;
     }
-    peer->hub = hub;
-    peer->owner = owner;
-    peer->seat = PEER_NO_SEAT;
-    peer->heard_ms = now.mono_ms;
-    peer->changes_ms = mcpx_capset_next_expiry(grant->capset, now.wall_ms);
+    *peer = (struct peer){
+        .hub = hub,
+        .topic = topic,
+        .owner = owner,
+        .sender = log_sender(&topic->log, instance_id(instance)),
+        .seat = PEER_NO_SEAT,
+        .cursor.directed = reads_directed(hub, shown, admission),
+        .grant = shown,
+        .account = account,
+        .id = {(const char *)(peer + 1), instance->id_len},
+        .number = instance->number,
+        .instance_key = instance->key,
+        .heard_ms = hub->now.mono_ms,
+        .changes_ms = mcpx_capset_next_expiry(grant->capset, hub->now.wall_ms),
+    };
+    memcpy(peer + 1, instance->text, instance->id_len);
     list_init(&peer->in_ready);
     list_init(&peer->in_hub);
     list_init(&peer->in_tally);
@@ -270,17 +281,6 @@ static void inherit_takeovers(struct peer *peer, const struct peer *old, struct 
     for (size_t i = 1; i < PEER_TAKEOVERS; i++)
         peer->takeovers[i - 1] = old->takeovers[i];
     peer->takeovers[PEER_TAKEOVERS - 1] = now.mono_ms ? now.mono_ms : 1;
-}
-
-/* Reserves all that the peer needs in its topic, whenever it joins. */
-static enum mcpx_err prepare(struct peer *peer, struct topic *topic,
-                             const struct admission *admission)
-{
-    peer->topic = topic;
-    peer->sender = log_sender(&topic->log, peer->id);
-    peer->cursor.directed = reads_directed(topic->hub, peer->grant, admission);
-    peer->account = accounts_open(&topic->accounts, peer->grant->identity);
-    return peer->account ? MCPX_OK : MCPX_ENOMEM;
 }
 
 static const char *join_reason(bool replaces)
@@ -370,7 +370,7 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
 {
     struct topic *topic = (struct topic *)hub_topic_find(hub, admission->topic);
     bool is_new = !topic;
-    struct peer *peer = NULL;
+    struct peer *peer;
     struct instance instance;
     struct tally *tally;
     enum mcpx_err err;
@@ -385,19 +385,13 @@ enum mcpx_err hub_admit(struct hub *hub, struct grant *grant,
     err = MCPX_ENOMEM;
     if (is_new)
         topic = opening_create(hub, admission->topic, tally);
-    if (!topic)
-        goto out;
-    peer = peer_new(hub, grant, &instance, owner, now);
-    if (!peer)
-        goto out;
-    err = prepare(peer, topic, admission);
-    if (!err)
+    peer = topic ? peer_new(topic, grant, admission, &instance, owner) : NULL;
+    if (peer)
         err = join(peer, admission, instance.old, tally);
-    if (err)
-        goto out;
-    *out = peer;
-    return MCPX_OK;
-out:
+    if (!err) {
+        *out = peer;
+        return MCPX_OK;
+    }
     if (peer)
         pending_free_peer(peer);
     if (is_new && topic)

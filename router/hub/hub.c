@@ -51,22 +51,12 @@ struct hub *hub_new(const struct hub_config *config, struct chance chance)
     return hub;
 }
 
-static bool same_rates(const struct hub_config *one, const struct hub_config *other)
-{
-    return one->messages_per_minute == other->messages_per_minute &&
-           one->bytes_per_minute == other->bytes_per_minute &&
-           one->joins_per_minute == other->joins_per_minute;
-}
-
 void hub_configure(struct hub *hub, const struct hub_config *config, struct mcpx_now now)
 {
-    bool same = same_rates(&hub->config, config);
-
     hub->now = now;
     hub->config = *config;
     hub->config.gated |= config->stored;
-    for (struct link *link = hub->topics.next; !same && link != &hub->topics;
-         link = link->next)
+    LIST_EACH(link, &hub->topics)
         topic_set_rates(LIST_ELEMENT(link, struct topic, in_hub), now);
 }
 
@@ -85,7 +75,6 @@ void hub_free(struct hub *hub)
     while (!list_is_empty(&hub->topics))
         topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
     openings_fini(hub);
-    mx_map_fini(&hub->names);
     free(hub->by_name);
     mx_map_fini(&hub->tallies);
     mx_holders_fini(&hub->pool.makers);

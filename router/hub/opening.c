@@ -166,11 +166,15 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
     struct opening *opening = find(hub, name);
     struct topic *topic;
 
-    maker->connections++; /* or it would go with a topic that makes room */
+    maker->connections++; /* or it would go with a topic that does */
     if (hub->config.stored)
         (void)make_room(hub);
+    topic = topic_new(hub, name, maker);
+    if (topic && !topic_enter(topic)) {
+        topic_free(topic);
+        topic = NULL;
+    }
     maker->connections--;
-    topic = topic_new(hub, name, maker, hub->now);
     if (topic && opening)
         forget(hub, opening);
     return topic;
@@ -292,7 +296,7 @@ void opening_answer(struct hub *hub, uint64_t ticket, bool loaded)
     } else if (!loaded || !topic_enter(opening->topic)) {
         end(hub, opening, OPENING_FAILED);
     } else {
-        topic_loaded(opening->topic, hub->now);
+        topic_loaded(opening->topic);
         opening->topic = NULL;
         forget(hub, opening);
         hub->waits++;
@@ -324,7 +328,7 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
     maker = tally_open_loaded(hub, opening->name);
     if (!maker)
         return MCPX_ENOMEM;
-    opening->topic = topic_make(hub, opening->name, maker, hub->now);
+    opening->topic = topic_new(hub, opening->name, maker);
     if (!opening->topic) {
         tally_close(hub, maker);
         return MCPX_ENOMEM;

@@ -223,7 +223,7 @@ static struct peer *next_in_round(struct topic *topic)
 
         if (topic->turn >= topic->peer_count) {
             topic->turn = 0;
-            delivery_came_round(topic);
+            delivery_reached(topic, topic->delivery.round);
         }
         peer = topic->peers[topic->turn++];
         if (has_output(peer) && !(peer->hub->postpones && is_postponed(peer))) {
@@ -232,7 +232,7 @@ static struct peer *next_in_round(struct topic *topic)
         }
     }
     list_remove(&topic->in_dirty);
-    delivery_done(topic);
+    delivery_reached(topic, topic->log.head);
     return NULL;
 }
 

@@ -150,7 +150,7 @@ enum mcpx_err pending_message(struct peer *peer, const struct log_message *messa
 
     if (!has_room(peer, sizeof *pending + more))
         return MCPX_EUNAVAILABLE;
-    if (!topic_has_room(peer->topic, message, pendings->bytes))
+    if (!topic_make_room(peer->topic, message, pendings->bytes))
         return MCPX_ESPACE;
     if (!mx_map_reserve(&pendings->ids))
         return MCPX_ENOMEM;

@@ -26,6 +26,8 @@ static void bucket_set_rate(struct bucket *bucket, uint64_t per_minute, struct m
 {
     uint64_t owed = bucket->per_minute ? bucket->per_minute - bucket_left(bucket, now) : 0;
 
+    if (bucket->per_minute == per_minute)
+        return;
     *bucket = (struct bucket){.per_minute = per_minute};
     mx_bucket_spend(&bucket->cell, rate_of(bucket), cost_of(bucket, owed), now.mono_ms);
 }

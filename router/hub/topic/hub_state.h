@@ -60,7 +60,7 @@ struct hub {
     struct mx_map_key key;
     /* As told by the last call: what is composed later (pages) is stamped with it. */
     struct mcpx_now now;
-    struct link topics; /* all of them, in order of creation; `names` finds them */
+    struct link topics; /* all of them, in order of creation; `by_name` finds them */
     struct link peers;  /* all of them, condemned ones included */
     /* The first of them that this round of hub_tick has not looked at yet; `peers` itself when
      * the round is over. */
@@ -73,7 +73,6 @@ struct hub {
     uint64_t round;          /* how often everybody has had a turn */
     /* Readers that lost their place in a log, until hub_condemn_slow condemns them. */
     struct link slow;
-    struct mx_map names;
     struct topic **by_name; /* the topics, sorted; room for by_name_size */
     size_t by_name_size;
     struct mx_map tallies;    /* by hash of the participant */
@@ -164,20 +163,13 @@ static inline size_t topic_memory(const struct topic *topic)
     return log_memory(&topic->log) + topic->news.memory;
 }
 
-/** Prepares that of an empty log. */
-void delivery_init(struct delivery *delivery);
+/** Everybody has had a turn since the last of so many envelopes was accepted. */
+void delivery_reached(struct topic *topic, uint64_t written);
 
-/** The round of turns has come back to the first peer. */
-void delivery_came_round(struct topic *topic);
+/** Puts a topic in its place among hub->by_name, and counts it; false when memory runs out. */
+bool by_name_insert(struct topic *topic);
 
-/** Everybody has had a turn since the last envelope was accepted. */
-void delivery_done(struct topic *topic);
-
-/** Makes sure that the next by_name_insert cannot fail; false when memory runs out. */
-bool by_name_reserve(struct hub *hub);
-
-/** Puts a topic in its place among hub->by_name, or takes it out. */
-void by_name_insert(struct topic *topic);
+/** Takes it out. */
 void by_name_remove(const struct topic *topic);
 
 /*

@@ -189,6 +189,20 @@ bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
 
 /* ---- system/presence ---- */
 
+/* Begins a notice that goes out as text, in the scratch; `finish` fills in what was composed. */
+static struct mcpx_text *begin(struct hub *hub, const char *kind, struct mcpx_slice to)
+{
+    mcpx_text_reset(&hub->scratch);
+    notice_begin(hub, kind, to, &hub->scratch);
+    return &hub->scratch;
+}
+
+static bool finish(const struct mcpx_text *out, struct mcpx_slice *text)
+{
+    *text = mcpx_text_view(out);
+    return !out->failed;
+}
+
 /* The same for all who read it, because it stands behind the newest envelope. */
 static void write_topic_place(const struct topic *topic, struct mcpx_text *out)
 {
@@ -199,35 +213,27 @@ static void write_topic_place(const struct topic *topic, struct mcpx_text *out)
 
 bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text)
 {
-    struct hub *hub = peer->hub;
-    struct mcpx_text *out = &hub->scratch;
+    struct mcpx_text *out = begin(peer->hub, "system/presence", (struct mcpx_slice){0});
 
-    mcpx_text_reset(out);
-    notice_begin(hub, "system/presence", (struct mcpx_slice){0}, out);
     mx_format(out, "{\"event\":\"%s\",\"participant\":", change.event);
     notice_participant(peer, out);
     if (change.reason)
         mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
     write_topic_place(peer->topic, out);
     mcpx_text_puts(out, "}}");
-    *text = mcpx_text_view(out);
-    return !out->failed;
+    return finish(out, text);
 }
 
 /* ---- system/position ---- */
 
 bool notice_position(const struct topic *topic, struct mcpx_slice *text)
 {
-    struct hub *hub = topic->hub;
-    struct mcpx_text *out = &hub->scratch;
+    struct mcpx_text *out = begin(topic->hub, "system/position", (struct mcpx_slice){0});
 
-    mcpx_text_reset(out);
-    notice_begin(hub, "system/position", (struct mcpx_slice){0}, out);
     mcpx_text_puts(out, "{");
     write_topic_place(topic, out);
     mcpx_text_puts(out, "}}");
-    *text = mcpx_text_view(out);
-    return !out->failed;
+    return finish(out, text);
 }
 
 /* ---- system/error ---- */
@@ -292,13 +298,10 @@ static void write_error(const struct peer *peer, const struct error_notice *erro
 bool notice_error(const struct peer *peer, const struct error_notice *error,
                   struct mcpx_slice *text)
 {
-    struct mcpx_text *out = &peer->hub->scratch;
+    struct mcpx_text *out = begin(peer->hub, "system/error", peer->id);
 
-    mcpx_text_reset(out);
-    notice_begin(peer->hub, "system/error", peer->id, out);
     write_error(peer, error, out);
     mx_json_add_optional(out, "correlation_id", error->id);
     mx_json_end_object(out);
-    *text = mcpx_text_view(out);
-    return !out->failed;
+    return finish(out, text);
 }

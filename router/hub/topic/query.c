@@ -9,55 +9,59 @@
 #include "router/hub/topic/hub_state.h"
 #include "router/hub/topic/stats.h"
 
-const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
-{
-    return mx_map_find(&hub->names, mx_map_hash(hub->key, name), offsetof(struct topic, name),
-                       name);
-}
-
 /* ---- topics by name: moving the tail for a new one costs less than sorting for each page ---- */
 
-/* The index of the first topic whose name is not before this one. */
-static size_t place_of(const struct hub *hub, struct mcpx_slice name)
+/* The index of the first topic whose name is not before this one. Is it the topic of that name? */
+static size_t place_of(const struct hub *hub, struct mcpx_slice name, bool *found)
 {
     size_t low = 0, high = hub->stats.topics, row;
 
     MX_SEARCH(low, high, row, mcpx_slice_compare(hub->by_name[row]->name, name) < 0);
+    *found = low < hub->stats.topics && mcpx_slice_equal(hub->by_name[low]->name, name);
     return low;
 }
 
-bool by_name_reserve(struct hub *hub)
-{
-    return mx_make_room(&hub->by_name, hub->stats.topics, &hub->by_name_size,
-                        sizeof(struct topic *));
-}
-
-void by_name_insert(struct topic *topic)
+bool by_name_insert(struct topic *topic)
 {
     struct hub *hub = topic->hub;
-    size_t place = place_of(hub, topic->name);
+    size_t count = hub->stats.topics, place;
+    bool found;
 
+    if (!mx_make_room(&hub->by_name, count, &hub->by_name_size, sizeof(struct topic *)))
+        return false;
+    place = place_of(hub, topic->name, &found);
     memmove(hub->by_name + place + 1, hub->by_name + place,
-            (hub->stats.topics - place) * sizeof(struct topic *));
+            (count - place) * sizeof(struct topic *));
     hub->by_name[place] = topic;
+    hub->stats.topics++;
+    return true;
 }
 
 void by_name_remove(const struct topic *topic)
 {
     struct hub *hub = topic->hub;
-    size_t place = place_of(hub, topic->name);
+    bool found;
+    size_t place = place_of(hub, topic->name, &found);
 
+    hub->stats.topics--;
     memmove(hub->by_name + place, hub->by_name + place + 1,
-            (hub->stats.topics - place - 1) * sizeof(struct topic *));
+            (hub->stats.topics - place) * sizeof(struct topic *));
+}
+
+const struct topic *hub_topic_find(const struct hub *hub, struct mcpx_slice name)
+{
+    bool found;
+    size_t place = place_of(hub, name, &found);
+
+    return found ? hub->by_name[place] : NULL;
 }
 
 const struct topic *hub_topic_after(const struct hub *hub, struct mcpx_slice name)
 {
-    size_t place = name.text ? place_of(hub, name) : 0;
+    bool found = false;
+    size_t place = name.text ? place_of(hub, name, &found) : 0;
 
-    if (name.text && place < hub->stats.topics &&
-        mcpx_slice_equal(hub->by_name[place]->name, name))
-        place++;
+    place += found;
     return place < hub->stats.topics ? hub->by_name[place] : NULL;
 }
 
@@ -226,13 +230,7 @@ const char *cap_setting(enum cap cap)
  * nor is what a reader could not be handed in its turn: hub_lag tells of that.
  */
 
-void delivery_init(struct delivery *delivery)
-{
-    *delivery = (struct delivery){.round = 0};
-    list_init(&delivery->in_written);
-}
-
-static void set_written(struct topic *topic, uint64_t written)
+void delivery_reached(struct topic *topic, uint64_t written)
 {
     struct delivery *delivery = &topic->delivery;
 
@@ -240,16 +238,6 @@ static void set_written(struct topic *topic, uint64_t written)
     delivery->round = topic->log.head;
     if (written > delivery->timed && list_is_empty(&delivery->in_written))
         list_append(&topic->hub->written, &delivery->in_written);
-}
-
-void delivery_came_round(struct topic *topic)
-{
-    set_written(topic, topic->delivery.round);
-}
-
-void delivery_done(struct topic *topic)
-{
-    set_written(topic, topic->log.head);
 }
 
 /* Of what the log has dropped nobody knows any more when it was accepted. */

@@ -46,8 +46,7 @@ void topic_set_rates(struct topic *topic, struct mcpx_now now)
     accounts_set_rates(&topic->accounts, &fresh, now);
 }
 
-struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *maker,
-                         struct mcpx_now now)
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker)
 {
     const struct hub_config *config = &hub->config;
     struct log_bounds bounds = {config->history_count, config->history_bytes,
@@ -58,7 +57,7 @@ struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *
     if (!topic)
         return NULL;
     *topic = (struct topic){
-        .hub = hub, .maker = maker, .empty_ms = now.mono_ms, .part.line = POOL_NOWHERE};
+        .hub = hub, .maker = maker, .empty_ms = hub->now.mono_ms, .part.line = POOL_NOWHERE};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
     make_epoch(hub, topic->epoch);
@@ -67,7 +66,7 @@ struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *
     news_init(&topic->news);
     list_init(&topic->in_dirty);
     list_init(&topic->in_unpublished);
-    delivery_init(&topic->delivery);
+    list_init(&topic->delivery.in_written);
     list_init(&topic->in_hub);
     list_init(&topic->part.link);
     list_init(&topic->in_idle);
@@ -79,53 +78,26 @@ bool topic_enter(struct topic *topic)
 {
     struct hub *hub = topic->hub;
 
-    if (!mx_map_reserve(&hub->names) || !by_name_reserve(hub))
+    if (!by_name_insert(topic))
         return false;
     list_append(&hub->topics, &topic->in_hub);
     topic_set_rates(topic, hub->now); /* other settings may have come into force meanwhile */
-    mx_map_put(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
-    by_name_insert(topic);
-    hub->stats.topics++;
     topic_settle(topic);
     return true;
 }
 
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
-                        struct mcpx_now now)
-{
-    struct topic *topic = mx_map_reserve(&hub->names) && by_name_reserve(hub)
-                              ? topic_make(hub, name, maker, now)
-                              : NULL;
-
-    if (topic)
-        (void)topic_enter(topic); /* there is room */
-    return topic;
-}
-
-static void leave_hub(struct topic *topic)
-{
-    struct hub *hub = topic->hub;
-
-    if (list_is_empty(&topic->in_hub))
-        return;
-    mx_map_remove(&hub->names, mx_map_hash(hub->key, topic->name), (uintptr_t)topic);
-    list_remove(&topic->in_hub);
-    by_name_remove(topic);
-    hub->stats.topics--;
-}
-
 void topic_empty(struct topic *topic)
 {
-    struct hub *hub = topic->hub;
-
-    leave_hub(topic);
+    if (!list_is_empty(&topic->in_hub))
+        by_name_remove(topic);
+    list_remove(&topic->in_hub);
     list_remove(&topic->in_idle);
     list_remove(&topic->in_dirty);
     list_remove(&topic->in_unpublished);
     list_remove(&topic->delivery.in_written);
     pool_forget(topic);
     topic->maker->topics--;
-    tally_close(hub, topic->maker);
+    tally_close(topic->hub, topic->maker);
     accounts_fini(&topic->accounts);
     log_fini(&topic->log);
     news_fini(&topic->news);
@@ -379,8 +351,8 @@ static bool find_seats(const struct topic *topic, struct log_message *message)
     return true;
 }
 
-/* The usual message needs nothing that is not there. False when there is no room to be made. */
-static bool make_room(struct topic *topic, const struct log_message *message, size_t others)
+/* The usual message needs nothing that is not there. */
+bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others)
 {
     size_t growth;
 
@@ -398,24 +370,18 @@ static enum mcpx_err append(struct topic *topic, const struct log_message *messa
     if (!err)
         publish(topic);
     topic_trim(topic); /* without memory it may have taken some all the same */
-    if (err)
-        return err;
-    set_dirty(topic);
-    return MCPX_OK;
+    if (!err)
+        set_dirty(topic);
+    return err;
 }
 
 enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
 {
     if (!find_seats(topic, message))
         return MCPX_ENOMEM;
-    if (!make_room(topic, message, 0))
+    if (!topic_make_room(topic, message, 0))
         return MCPX_ESPACE;
     return append(topic, message);
-}
-
-bool topic_has_room(struct topic *topic, const struct log_message *message, size_t others)
-{
-    return make_room(topic, message, others);
 }
 
 enum mcpx_err topic_commit(struct topic *topic, struct log_message *message)
@@ -424,7 +390,7 @@ enum mcpx_err topic_commit(struct topic *topic, struct log_message *message)
 
     if (!find_seats(topic, message))
         return MCPX_ENOMEM;
-    (void)make_room(topic, message, 0);
+    (void)topic_make_room(topic, message, 0);
     err = append(topic, message);
     if (!err)
         topic_tell_position(topic);
@@ -435,22 +401,22 @@ enum mcpx_err topic_load(struct topic *topic, const struct log_message *message)
 {
     enum mcpx_err err;
 
-    if (!make_room(topic, message, 0))
+    if (!topic_make_room(topic, message, 0))
         (void)log_shorten(&topic->log); /* the newest are worth most */
     err = log_append(&topic->log, message);
     topic_trim(topic);
     return err;
 }
 
-void topic_loaded(struct topic *topic, struct mcpx_now now)
+void topic_loaded(struct topic *topic)
 {
     uint64_t head = topic->log.head;
 
     topic->delivery.round = topic->delivery.written = topic->delivery.timed = head;
     topic->told = head;
-    topic->empty_ms = now.mono_ms;
+    topic->empty_ms = topic->hub->now.mono_ms;
     log_order_times(&topic->log);
-    topic_forget_old(topic, now.mono_ms);
+    topic_forget_old(topic, topic->hub->now.mono_ms);
 }
 
 /* Whether the next messages may take anything out of the window. */

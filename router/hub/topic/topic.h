@@ -15,20 +15,15 @@ struct tally;
 struct topic;
 
 /**
- * Makes an empty topic inside the hub, on its maker's tally; `name` is copied. NULL when memory
- * runs out.
+ * Makes an empty topic, in no list or table of the hub yet, on its maker's tally; `name` is copied.
+ * NULL when memory runs out.
  */
-struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker,
-                        struct mcpx_now now);
-
-/** The same, but in no list or table of the hub yet. */
-struct topic *topic_make(struct hub *hub, struct mcpx_slice name, struct tally *maker,
-                         struct mcpx_now now);
+struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *maker);
 
 /** Its participants have the rates that the hub's settings say now. */
 void topic_set_rates(struct topic *topic, struct mcpx_now now);
 
-/** Puts it there. False when memory runs out. */
+/** Puts it into the hub. False when memory runs out. */
 bool topic_enter(struct topic *topic);
 
 /** Takes it out of the hub and frees it; no peer may point to it any more. */
@@ -66,11 +61,11 @@ enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
 /**
  * Would topic_append find room, were so many bytes of others appended before? Makes it, if need be.
  */
-bool topic_has_room(struct topic *topic, const struct log_message *message, size_t others);
+bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others);
 
 /**
  * Appends a message that was committed, and tells where the topic stands, if need be. It was
- * accepted when there was room (topic_has_room), so more than all logs may take does not stop it.
+ * accepted when there was room (topic_make_room), so more than all logs may take does not stop it.
  * Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
  */
 enum mcpx_err topic_commit(struct topic *topic, struct log_message *message);
@@ -79,7 +74,7 @@ enum mcpx_err topic_commit(struct topic *topic, struct log_message *message);
 enum mcpx_err topic_load(struct topic *topic, const struct log_message *message);
 
 /** It has been loaded: what is appended from now on is new. */
-void topic_loaded(struct topic *topic, struct mcpx_now now);
+void topic_loaded(struct topic *topic);
 
 /**
  * Adds the presence of a peer to the news of its topic, to be published with the next message or
