@@ -117,18 +117,17 @@ static void write_stored(const struct api_call *call, struct mcpx_text *out)
 
 static void write_audited(const struct api_call *call, struct mcpx_text *out)
 {
-    struct audit_counts counts;
+    const struct stage_report *audit = &store_figures(call->api->store)->audit;
 
-    store_count_audit(call->api->store, &counts);
-    metric_value("mcpx_audit_lines_total", "Lines written to the audit", counts.lines, out);
+    metric_value("mcpx_audit_lines_total", "Lines written to the audit", audit->lines, out);
     metric_value("mcpx_audit_lost_total",
-                 "Lines that could not be written; the audit tells how many, too", counts.lost,
+                 "Lines that could not be written; the audit tells how many, too", audit->lost,
                  out);
     metric_value("mcpx_audit_checkpoints_total", "Signatures written to the audit",
-                 counts.checkpoints, out);
+                 audit->checkpoints, out);
     metric_histogram("mcpx_audit_sync_seconds",
                      "From the begin of a batch until it is in the audit", &stage_times,
-                     &store_figures(call->api->store)->audit.work, out);
+                     &audit->work, out);
     if (is_known(call, call->api->disks->audit))
         metric_value("mcpx_audit_free_bytes", "Room on the disk of the audit",
                      (uint64_t)call->api->disks->audit, out);

@@ -23,8 +23,9 @@
 /* One helping of what was read; damaged topics that are remembered as told of. */
 enum { HELPING_BYTES = 2 << 20, HELPING_COUNT = 4000, TOLD_MAX = 10000 };
 
-/* What a stage was given and has not answered; since when it says nothing. */
+/* A stage: how much it was given and has not answered; since when it says nothing. */
 struct held {
+    struct belt *belt; /* NULL = it is off */
     size_t count;
     int64_t since_ms;
 };
@@ -33,7 +34,8 @@ struct store {
     /* `audit`, `sqlite`: NULL where that is off. */
     struct audit *audit;
     struct sqlite *sqlite;
-    struct held audits, stores; /* what each of them holds */
+    struct held audits, stores; /* the stages that they are */
+    bool blocks;                /* without room in the audit submissions wait */
     int64_t slow_ms;
     void (*wake)(void *context);
     void *context;
@@ -68,6 +70,12 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     if (err != MCPX_OK) {
         store_free(store);
         return err;
+    }
+    if (store->sqlite)
+        store->stores.belt = sqlite_belt(store->sqlite);
+    if (store->audit) {
+        store->audits.belt = audit_belt(store->audit);
+        store->blocks = config->audit->on_full == ON_FULL_BLOCK;
     }
     *out = store;
     return MCPX_OK;
@@ -107,14 +115,6 @@ void store_free(struct store *store)
 
 /* ---- answers ---- */
 
-static struct submission *take_first(struct link *submissions)
-{
-    struct link *first = submissions->next;
-
-    list_remove(first);
-    return LIST_ELEMENT(first, struct submission, link);
-}
-
 static void reject(struct store *store, struct hub *hub, const struct submission *submission,
                    struct mcpx_now now)
 {
@@ -144,35 +144,25 @@ static void tell_undelivered(struct store *store, const struct submission *submi
         store_note(store, &note);
 }
 
-/* What has passed the last stage. */
-static void conclude(struct store *store, struct hub *hub, struct link *answers,
-                     struct mcpx_now now)
+static void give(struct held *held, struct link *submissions, size_t count,
+                 struct mcpx_now now)
 {
-    while (!list_is_empty(answers)) {
-        struct submission *submission = take_first(answers);
-
-        if (submission->rejection.err == MCPX_OK) {
-            hub_commit(hub, submission->ticket, now);
-            continue;
-        }
-        tell_undelivered(store, submission, now);
-        reject(store, hub, submission, now);
-    }
-}
-
-static void hold(struct held *held, size_t count, struct mcpx_now now)
-{
+    if (count == 0)
+        return;
     if (held->count == 0)
         held->since_ms = now.mono_ms;
     held->count += count;
+    belt_put(held->belt, submissions, count);
 }
 
-/* A disk that hangs reports nothing: that it is slow is seen from here. */
-static void let_go(const struct store *store, struct held *held, const struct link *answers,
-                   struct stage_report *report, struct mcpx_now now)
+/* What a stage has answered. A disk that hangs reports nothing: that is seen from here. */
+static void take_back(const struct store *store, struct held *held, struct link *answers,
+                      struct stage_report *report, struct mcpx_now now)
 {
     int64_t silent_ms;
 
+    list_init(answers);
+    belt_answers(held->belt, answers, report);
     for (const struct link *at = answers->next; at != answers; at = at->next) {
         held->count--;
         held->since_ms = now.mono_ms;
@@ -186,52 +176,43 @@ static void let_go(const struct store *store, struct held *held, const struct li
                    "nothing was answered for %" PRId64 " s", silent_ms / 1000);
 }
 
-static void put_into_sqlite(struct store *store, struct link *submissions, size_t count,
-                            struct mcpx_now now)
-{
-    hold(&store->stores, count, now);
-    sqlite_put(store->sqlite, submissions, count);
-}
-
-/* What has passed the audit, and has to be stored. */
+/* What has passed a stage goes on to the next one; behind the last it is committed. */
 static void pass_on(struct store *store, struct hub *hub, struct link *answers,
-                    struct mcpx_now now)
+                    struct held *next, struct mcpx_now now)
 {
     struct link onward;
     size_t count = 0;
 
     list_init(&onward);
-    while (!list_is_empty(answers)) {
-        struct submission *submission = take_first(answers);
+    LIST_EACH(at, answers) {
+        struct submission *submission = LIST_ELEMENT(at, struct submission, link);
 
-        if (submission->rejection.err != MCPX_OK) {
+        list_remove(at);
+        if (submission->rejection.err) {
+            tell_undelivered(store, submission, now);
             reject(store, hub, submission, now);
-            continue;
+        } else if (next->belt) {
+            list_append(&onward, at);
+            count++;
+        } else {
+            hub_commit(hub, submission->ticket, now);
         }
-        list_append(&onward, &submission->link);
-        count++;
     }
-    if (count > 0)
-        put_into_sqlite(store, &onward, count, now);
+    give(next, &onward, count, now);
 }
 
 static void take_answers(struct store *store, struct hub *hub, struct mcpx_now now)
 {
+    struct held nobody = {NULL, 0, 0};
     struct link answers;
 
-    list_init(&answers);
     if (store->sqlite) {
-        sqlite_answers(store->sqlite, &answers, &store->figures.sqlite);
-        let_go(store, &store->stores, &answers, &store->figures.sqlite, now);
-        conclude(store, hub, &answers, now);
+        take_back(store, &store->stores, &answers, &store->figures.sqlite, now);
+        pass_on(store, hub, &answers, &nobody, now);
     }
     if (store->audit) {
-        audit_answers(store->audit, &answers, &store->figures.audit);
-        let_go(store, &store->audits, &answers, &store->figures.audit, now);
-        if (store->sqlite)
-            pass_on(store, hub, &answers, now);
-        else
-            conclude(store, hub, &answers, now);
+        take_back(store, &store->audits, &answers, &store->figures.audit, now);
+        pass_on(store, hub, &answers, &store->stores, now);
     }
 }
 
@@ -350,14 +331,7 @@ static void take_tasks(struct store *store, struct hub *hub, struct mcpx_now now
         list_append(&submissions, &task.submission->link);
         count++;
     }
-    if (count == 0)
-        return;
-    if (store->audit) {
-        hold(&store->audits, count, now);
-        audit_put(store->audit, &submissions, count);
-    } else {
-        put_into_sqlite(store, &submissions, count, now);
-    }
+    give(store->audit ? &store->audits : &store->stores, &submissions, count, now);
 }
 
 void store_turn(struct store *store, struct hub *hub, struct mcpx_now now)
@@ -411,14 +385,9 @@ const struct store_figures *store_figures(const struct store *store)
     return &store->figures;
 }
 
-void store_count_audit(const struct store *store, struct audit_counts *out)
-{
-    *out = (struct audit_counts){0};
-    if (store->audit)
-        audit_count(store->audit, out);
-}
-
 bool store_is_blocked(const struct store *store)
 {
-    return store->audit && audit_is_blocked(store->audit);
+    enum stage_state state = store->figures.audit.state;
+
+    return store->blocks && (state == STAGE_FULL || state == STAGE_FAILED);
 }

@@ -13,8 +13,7 @@
 #include "router/store/commit/stage.h"
 
 struct store;
-struct audit_note;   /* router/store/audit/audit_chain.h */
-struct audit_counts; /* router/store/audit/audit.h */
+struct audit_note; /* router/store/audit/audit_chain.h */
 
 /**
  * Opens what is configured and starts the threads. `config` and what it points to are borrowed.
@@ -64,10 +63,7 @@ struct store_figures {
 /** As of the last store_turn. Lent until the store is freed. */
 const struct store_figures *store_figures(const struct store *store);
 
-/** What the audit has counted (audit_count); without an audit zeros. */
-void store_count_audit(const struct store *store, struct audit_counts *out);
-
-/** True while submissions wait for the audit (audit_is_blocked). */
+/** True while submissions wait because the audit cannot write a line: ON_FULL_BLOCK alone. */
 bool store_is_blocked(const struct store *store);
 
 /**

@@ -27,17 +27,15 @@ struct unwritten {
     size_t len;
 };
 
-/* An audit: the first rows are the loop's, then what is shared, then the thread's. */
+/* An audit: the first row is the loop's, then what is shared, then the thread's. */
 struct audit {
     struct belt *belt;
-    bool blocked;
     enum on_full on_full; /* never changes */
 
     pthread_mutex_t lock;
     struct mx_buckets shares;
     struct unwritten unwritten;
     size_t waiting;
-    struct audit_counts counts;
 
     struct audit_writer writer;
 };
@@ -90,33 +88,20 @@ static void settle(struct batch *batch, bool refused)
             refused ? no_room : (struct rejection){0};
 }
 
-static size_t free_oneways(struct link *oneways)
+static void free_oneways(struct audit *audit, struct batch *batch)
 {
     size_t bytes = 0;
 
-    LIST_EACH(at, oneways) {
+    LIST_EACH(at, &batch->oneways) {
         struct audit_told *told = LIST_ELEMENT(at, struct audit_told, oneway.link);
 
         bytes += told->size;
         free(told);
     }
-    list_init(oneways);
-    return bytes;
-}
-
-/* Lets go of a batch's oneways, and counts what was written. */
-static void take_stock(struct audit *audit, struct batch *batch)
-{
-    struct audit_counts *written = &audit->writer.written;
-    size_t bytes = free_oneways(&batch->oneways);
-
+    list_init(&batch->oneways);
     (void)pthread_mutex_lock(&audit->lock);
     audit->waiting -= bytes;
-    audit->counts.lines += written->lines;
-    audit->counts.lost += written->lost;
-    audit->counts.checkpoints += written->checkpoints;
     (void)pthread_mutex_unlock(&audit->lock);
-    *written = (struct audit_counts){0};
 }
 
 /* Tells the loop that nothing goes on, and waits. False when the belt has ended. */
@@ -150,15 +135,14 @@ static void handle(struct audit *audit, struct batch *batch)
     add_unwritten(audit, batch, false);
     written = write_somehow(audit, batch);
     if (!written) {
-        audit->writer.written = (struct audit_counts){0};
         audit_writer_lose(&audit->writer, batch, dropping);
     } else if (batch->count > 0) {
         mx_histogram_add(&report->work, &stage_times, 1, thread_clock_us() - begun_us);
         mx_histogram_add(&report->sizes, &stage_sizes, 1, batch->count);
     }
-    take_stock(audit, batch);
+    free_oneways(audit, batch);
     settle(batch, !written && !dropping);
-    if (batch->count > 0 || report->state != before)
+    if (batch->count > 0 || report->lines > 0 || report->state != before)
         belt_answer(audit->belt, &batch->items, report);
 }
 
@@ -171,7 +155,7 @@ static void run(void *context)
         handle(audit, &batch);
     add_unwritten(audit, &batch, true);
     (void)audit_writer_write(&audit->writer, &batch, true);
-    take_stock(audit, &batch);
+    free_oneways(audit, &batch);
 }
 
 static size_t weigh(const struct link *item)
@@ -211,15 +195,9 @@ enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *co
     return err;
 }
 
-void audit_put(struct audit *audit, struct link *submissions, size_t count)
+struct belt *audit_belt(struct audit *audit)
 {
-    belt_put(audit->belt, submissions, count);
-}
-
-void audit_answers(struct audit *audit, struct link *submissions, struct stage_report *report)
-{
-    belt_answers(audit->belt, submissions, report);
-    audit->blocked = audit->on_full == ON_FULL_BLOCK && report->state != STAGE_READY;
+    return audit->belt;
 }
 
 /* Asks for a place among what waits, of this size; 0 = there was no memory for it. */
@@ -254,18 +232,6 @@ void audit_tell(struct audit *audit, const struct audit_note *note)
         belt_put_oneway(audit->belt, &told->oneway);
     else
         free(told);
-}
-
-bool audit_is_blocked(const struct audit *audit)
-{
-    return audit->blocked;
-}
-
-void audit_count(struct audit *audit, struct audit_counts *out)
-{
-    (void)pthread_mutex_lock(&audit->lock);
-    *out = audit->counts;
-    (void)pthread_mutex_unlock(&audit->lock);
 }
 
 void audit_free(struct audit *audit)

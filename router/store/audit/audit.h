@@ -5,9 +5,8 @@
 #ifndef STORE_AUDIT_H
 #define STORE_AUDIT_H
 
-#include "router/hub/log/list.h"
 #include "router/store/audit/audit_chain.h"
-#include "router/store/commit/stage.h"
+#include "router/store/commit/belt.h"
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
@@ -26,14 +25,11 @@ struct audit;
 enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *context),
                         void *context, struct mcpx_text *errors, struct audit **out);
 
-/** Hands over submissions, in order; `submissions` is empty afterwards. */
-void audit_put(struct audit *audit, struct link *submissions, size_t count);
-
 /**
- * Takes what is answered, in order: appended to `submissions`. Each one's `rejection` says what
+ * Where submissions are put, and taken when they are answered. Each one's `rejection` says what
  * became of it; MCPX_OK = it may go on. Its `line` is the `seq` of its line; 0 = it has none.
  */
-void audit_answers(struct audit *audit, struct link *submissions, struct stage_report *report);
+struct belt *audit_belt(struct audit *audit);
 
 /** Bytes of notes that wait for the thread, and addressees of a note that are written. */
 enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };
@@ -46,17 +42,6 @@ enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };
  * runs out.
  */
 void audit_tell(struct audit *audit, const struct audit_note *note);
-
-/** True while submissions wait because a line cannot be written: ON_FULL_BLOCK alone. */
-bool audit_is_blocked(const struct audit *audit);
-
-/** Lines, lost lines and checkpoints written since the start. */
-struct audit_counts {
-    uint64_t lines, lost, checkpoints;
-};
-
-/** Fills it in. */
-void audit_count(struct audit *audit, struct audit_counts *out);
 
 /** Writes what waits, "stop" and a checkpoint; then closes the folder. NULL is allowed. */
 void audit_free(struct audit *audit);

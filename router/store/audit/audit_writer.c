@@ -181,7 +181,21 @@ static void add_batch(struct audit_writer *writer, const struct batch *batch)
     }
 }
 
-/* Writes the text that was made. On failure the chain is `before` again; the report says why. */
+static void count_written(struct audit_writer *writer)
+{
+    writer->report.lines += writer->written.lines;
+    writer->report.lost += writer->written.lost;
+    writer->report.checkpoints += writer->written.checkpoints;
+    if (writer->unsigned_ms == 0 || writer->written.checkpoints > 0)
+        writer->unsigned_ms = thread_clock_mono_ms();
+    if (writer->chain.unsigned_count == 0)
+        writer->unsigned_ms = 0;
+}
+
+/*
+ * Writes the text that was made, and counts it. On failure the chain is `before` again; the report
+ * says why.
+ */
 static bool flush(struct audit_writer *writer, const struct audit_chain *before)
 {
     enum audit_written written = AUDIT_NO_ROOM;
@@ -193,6 +207,7 @@ static bool flush(struct audit_writer *writer, const struct audit_chain *before)
     if (written == AUDIT_WRITTEN) {
         writer->report.state = STAGE_READY;
         writer->report.reason[0] = '\0';
+        count_written(writer);
         return true;
     }
     writer->report.state = written == AUDIT_NO_ROOM ? STAGE_FULL : STAGE_FAILED;
@@ -204,7 +219,7 @@ static bool flush(struct audit_writer *writer, const struct audit_chain *before)
 static void begin_text(struct audit_writer *writer)
 {
     mcpx_text_reset(&writer->text);
-    writer->written = (struct audit_counts){0};
+    memset(&writer->written, 0, sizeof writer->written);
 }
 
 /* Begins the next file when it is time, after a checkpoint in the old one. */
@@ -234,33 +249,14 @@ static bool is_sign_due(const struct audit_writer *writer)
             thread_clock_mono_ms() - writer->unsigned_ms >= AUDIT_SIGN_MS);
 }
 
-static void take_stock(struct audit_writer *writer)
-{
-    if (writer->unsigned_ms == 0 || writer->written.checkpoints > 0)
-        writer->unsigned_ms = thread_clock_mono_ms();
-    if (writer->chain.unsigned_count == 0)
-        writer->unsigned_ms = 0;
-    writer->lost.count = 0;
-}
-
-static void forget_lines(const struct batch *batch)
-{
-    for (struct link *at = batch->items.next; at != &batch->items; at = at->next)
-        LIST_ELEMENT(at, struct submission, link)->line = 0;
-}
-
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending)
 {
-    struct audit_counts rotated = {0};
     struct audit_chain before;
 
-    begin_text(writer);
-    if (writer->report.state != STAGE_FAILED)
-        rotate(writer);
-    rotated = writer->written;
-    before = writer->chain;
-    begin_text(writer);
     if (writer->report.state != STAGE_FAILED) {
+        rotate(writer);
+        before = writer->chain;
+        begin_text(writer);
         if (writer->folder.size == 0)
             add_plain(writer, AUDIT_BEGIN);
         add_lost(writer);
@@ -270,12 +266,12 @@ bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, 
         if (ending || is_sign_due(writer))
             sign(writer);
         if ((writer->text.len == 0 && !writer->text.failed) || flush(writer, &before)) {
-            writer->written.checkpoints += rotated.checkpoints;
-            take_stock(writer);
+            writer->lost.count = 0;
             return true;
         }
     }
-    forget_lines(batch);
+    for (struct link *at = batch->items.next; at != &batch->items; at = at->next)
+        LIST_ELEMENT(at, struct submission, link)->line = 0;
     return false;
 }
 
@@ -354,10 +350,8 @@ static enum mcpx_err write_start(struct audit_writer *writer, uint64_t cut,
     if (writer->folder.size == 0)
         add_plain(writer, AUDIT_BEGIN);
     add(writer, &note);
-    if (flush(writer, &before)) {
-        take_stock(writer);
+    if (flush(writer, &before))
         return MCPX_OK;
-    }
     mx_format(errors, "audit.folder %q: cannot write: %s\n", writer->path,
               writer->report.reason);
     return MCPX_ESYSTEM;

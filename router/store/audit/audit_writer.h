@@ -22,9 +22,11 @@ struct audit_writer {
     char *path; /* of the folder */
     struct audit_key *key;
     struct audit_folder folder;
-    struct audit_chain chain;    /* as it is on the disk */
-    struct mcpx_text text;       /* the batch that was made last */
-    struct audit_counts written; /* what that batch adds to the counts */
+    struct audit_chain chain; /* as it is on the disk */
+    struct mcpx_text text;    /* the batch that was made last */
+    struct {
+        uint64_t lines, lost, checkpoints;
+    } written; /* what is in it */
     struct {
         uint64_t count;
         int64_t since, until;

@@ -76,6 +76,8 @@ struct stage_report {
     struct mx_histogram work;
     struct mx_histogram sizes; /* of the batches; added up */
     uint64_t bytes;            /* that its files have now */
+    /* Of the audit: lines, lost lines and checkpoints that were written; added up. */
+    uint64_t lines, lost, checkpoints;
 };
 
 /** Brings `to` up to date with what was told since. The figures of `from` are zero afterwards. */

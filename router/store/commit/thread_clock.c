@@ -5,23 +5,25 @@
 
 #include <time.h>
 
-uint64_t thread_clock_us(void)
+static int64_t microseconds(clockid_t id)
 {
     struct timespec at = {0};
 
-    clock_gettime(CLOCK_MONOTONIC, &at); /* fails for unknown clocks only */
-    return (uint64_t)at.tv_sec * 1000000 + (uint64_t)at.tv_nsec / 1000;
+    (void)clock_gettime(id, &at); /* fails for unknown clocks only */
+    return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
+}
+
+uint64_t thread_clock_us(void)
+{
+    return (uint64_t)microseconds(CLOCK_MONOTONIC);
 }
 
 int64_t thread_clock_mono_ms(void)
 {
-    return (int64_t)(thread_clock_us() / 1000);
+    return microseconds(CLOCK_MONOTONIC) / 1000;
 }
 
 int64_t thread_clock_wall_ms(void)
 {
-    struct timespec at = {0};
-
-    clock_gettime(CLOCK_REALTIME, &at);
-    return (int64_t)at.tv_sec * 1000 + at.tv_nsec / 1000000;
+    return microseconds(CLOCK_REALTIME) / 1000;
 }

@@ -394,15 +394,9 @@ void sqlite_free(struct sqlite *sqlite)
 
 /* ---- the loop's side ---- */
 
-void sqlite_put(struct sqlite *sqlite, struct link *submissions, size_t count)
+struct belt *sqlite_belt(struct sqlite *sqlite)
 {
-    belt_put(sqlite->work, submissions, count);
-}
-
-void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
-                    struct stage_report *report)
-{
-    belt_answers(sqlite->work, submissions, report);
+    return sqlite->work;
 }
 
 enum mcpx_err sqlite_pass(struct sqlite *sqlite, const struct task *task)

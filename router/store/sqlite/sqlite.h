@@ -22,15 +22,11 @@ struct writer;
 enum mcpx_err sqlite_new(const struct store_config *config, void (*wake)(void *context),
                          void *context, struct mcpx_text *errors, struct sqlite **out);
 
-/** Hands over submissions, in order; `submissions` is empty afterwards. */
-void sqlite_put(struct sqlite *sqlite, struct link *submissions, size_t count);
-
 /**
- * Takes what is answered, in order: appended to `submissions`. Each one's `rejection` says what
+ * Where submissions are put, and taken when they are answered. Each one's `rejection` says what
  * became of it; MCPX_OK = it is stored.
  */
-void sqlite_answers(struct sqlite *sqlite, struct link *submissions,
-                    struct stage_report *report);
+struct belt *sqlite_belt(struct sqlite *sqlite);
 
 /**
  * Passes on a TASK_OPEN, which is answered by sqlite_openings, or a TASK_CLOSE. Nothing of the

@@ -144,7 +144,7 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
         list_init(&openings);
         list_init(&message.link);
         list_append(&list, &message.link);
-        sqlite_put(keeper.sqlite, &list, 1);
+        belt_put(sqlite_belt(keeper.sqlite), &list, 1);
         cr_assert_eq(sqlite_pass(keeper.sqlite, &task), MCPX_OK);
         while (list_is_empty(&openings))
             sqlite_openings(keeper.sqlite, &openings);
@@ -152,7 +152,7 @@ Test(sqlite, an_opening_sees_all_that_was_handed_over_before_it)
                                struct stored_opening, oneway);
         cr_assert_eq(opening->count, (size_t)round + 1);
         while (list_is_empty(&list))
-            sqlite_answers(keeper.sqlite, &list, &keeper.report);
+            belt_answers(sqlite_belt(keeper.sqlite), &list, &keeper.report);
     }
 }
 
