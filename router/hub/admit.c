@@ -316,7 +316,8 @@ static void count_in(struct peer *peer, struct tally *tally, struct mcpx_now now
 
     account_enter(&topic->accounts, peer->account, peer->number);
     (void)bucket_take(&peer->account->rates.joins, 1, now); /* check_admission has asked */
-    topic_hold(topic);
+    topic->holders++;
+    topic_settle(topic);
     list_append(&peer->hub->peers, &peer->in_hub);
     peer->hub->stats.peers++;
     peer->tally = tally;

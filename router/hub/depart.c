@@ -6,12 +6,6 @@
 
 #include "lib/protocol/capset.h"
 
-/* What the others are told. A plain goodbye needs no reason. */
-static const char *leave_reason(enum mcpx_err err)
-{
-    return err == MCPX_ECLOSED ? NULL : mcpx_error_wire(err);
-}
-
 /* Tells the others now, or when it is committed. A join that takes its place tells enough. */
 static void tell_leave(struct peer *peer, struct pending *successor, const char *reason)
 {
@@ -39,7 +33,8 @@ void depart_leave(struct peer *peer, enum mcpx_err err)
     peer->account = NULL;
     if (!was_there || hub->draining)
         return; /* replaced by a newer connection, gone already, or everybody is going */
-    tell_leave(peer, successor, leave_reason(err));
+    /* A plain goodbye needs no reason. */
+    tell_leave(peer, successor, err == MCPX_ECLOSED ? NULL : mcpx_error_wire(err));
 }
 
 /* `again_ms`: see notice_close. */
@@ -106,7 +101,8 @@ void hub_depart(struct hub *hub, struct peer *peer, enum mcpx_err err, struct mc
     hub->stats.peers--;
     hub->stats.departed += peer->entered;
     pending_free_peer(peer);
-    topic_release(topic);
+    topic->holders--;
+    topic_settle(topic);
     hub_condemn_slow(hub);
 }
 

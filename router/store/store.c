@@ -83,11 +83,7 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
 
 static struct stored_opening *first_read(struct store *store)
 {
-    struct link *first = store->read.next;
-
-    return list_is_empty(&store->read) ? NULL
-                                       : LIST_ELEMENT(LIST_ELEMENT(first, struct oneway, link),
-                                                      struct stored_opening, oneway);
+    return LIST_ELEMENT(store->read.next, struct stored_opening, oneway.link);
 }
 
 static void drop_first_read(struct store *store)
@@ -253,14 +249,11 @@ static void end_opening(struct store *store, struct hub *hub, enum mcpx_err err,
 static enum mcpx_err name_refused(struct stored_opening *opening, uint64_t serial,
                                   enum mcpx_err err)
 {
-    struct mcpx_text reason = {0};
-
     if (err != MCPX_EINVALID)
         return err;
-    mx_format(&reason, "what is stored is no envelope of a participant, at serial %s", serial);
-    if (!reason.failed && reason.len < sizeof opening->reason)
-        memcpy(opening->reason, reason.text, reason.len + 1);
-    mcpx_text_fini(&reason);
+    (void)snprintf(opening->reason, sizeof opening->reason,
+                   "what is stored is no envelope of a participant, at serial %" PRIu64,
+                   serial);
     return MCPX_EUNAVAILABLE;
 }
 

@@ -164,10 +164,10 @@ struct pool {
     struct link waiting;      /* topics whose readers have not had their turn */
 };
 
-/** A topic's part: what it was last counted with, how much of that at its maker's, its line. */
+/** A topic's part: what it was last counted with, in the lines at its maker's, too. */
 struct pool_part {
     struct link link;
-    size_t memory, offered;
+    size_t memory;
     enum pool_line line;
 };
 

@@ -69,63 +69,48 @@ void tally_close(struct hub *hub, struct tally *tally)
 
 /* ---- lines ---- */
 
-/* So much of what it holds counts as its maker's. False, and it is nothing, without memory. */
-static bool offer(struct topic *topic, size_t bytes)
+/* What it holds now, and where it stands. Without memory to count that at its maker's: nowhere. */
+static void place(struct topic *topic, size_t memory, enum pool_line line)
 {
-    struct mx_holders *makers = &topic->hub->pool.makers;
-    struct mcpx_slice maker = topic->maker->identity;
+    struct pool *pool = &topic->hub->pool;
     struct pool_part *part = &topic->part;
+    struct mcpx_slice maker = topic->maker->identity;
+    size_t before = part->line <= POOL_HELD ? part->memory : 0;
+    size_t offered = line <= POOL_HELD ? memory : 0;
 
-    if (bytes > part->offered && !mx_holders_add(makers, maker, bytes - part->offered)) {
-        (void)offer(topic, 0);
-        return false;
+    if (offered > before && !mx_holders_add(&pool->makers, maker, offered - before)) {
+        line = POOL_NOWHERE;
+        offered = 0;
     }
-    if (bytes < part->offered)
-        mx_holders_remove(makers, maker, part->offered - bytes);
-    part->offered = bytes;
-    return true;
+    if (offered < before)
+        mx_holders_remove(&pool->makers, maker, before - offered);
+    pool->used += memory - part->memory;
+    topic->hub->stats.log_bytes = pool->used;
+    part->memory = memory;
+    part->line = line;
+    list_remove(&part->link);
+    if (line <= POOL_HELD)
+        list_append(&topic->maker->lines[line], &part->link);
+    else if (line == POOL_WAITING)
+        list_append(&pool->waiting, &part->link);
 }
 
 void pool_enter(struct topic *topic, enum pool_line line)
 {
-    struct pool_part *part = &topic->part;
-
-    if (!offer(topic, line <= POOL_HELD ? part->memory : 0))
-        line = POOL_NOWHERE;
-    list_remove(&part->link);
-    part->line = line;
-    if (line <= POOL_HELD)
-        list_append(&topic->maker->lines[line], &part->link);
-    else if (line == POOL_WAITING)
-        list_append(&topic->hub->pool.waiting, &part->link);
-}
-
-/* ---- counting ---- */
-
-static void note_memory(struct topic *topic, size_t memory)
-{
-    struct pool *pool = &topic->hub->pool;
-
-    pool->used += memory - topic->part.memory;
-    topic->part.memory = memory;
-    topic->hub->stats.log_bytes = pool->used;
+    place(topic, topic->part.memory, line);
 }
 
 void pool_count(struct topic *topic)
 {
     size_t memory = topic_memory(topic);
 
-    if (memory == topic->part.memory && topic->part.line == POOL_HISTORY)
-        return;
-    note_memory(topic, memory);
-    if (topic->hub->pool.max != 0)
-        pool_enter(topic, POOL_HISTORY);
+    if (memory != topic->part.memory || topic->part.line != POOL_HISTORY)
+        place(topic, memory, topic->hub->pool.max ? POOL_HISTORY : POOL_NOWHERE);
 }
 
 void pool_forget(struct topic *topic)
 {
-    pool_enter(topic, POOL_NOWHERE);
-    note_memory(topic, 0);
+    place(topic, 0, POOL_NOWHERE);
 }
 
 size_t pool_share(const struct hub *hub)

@@ -13,14 +13,6 @@
 
 #include <stdlib.h>
 
-static void make_epoch(struct hub *hub, char out[TOPIC_EPOCH_LEN + 1])
-{
-    unsigned char random[TOPIC_EPOCH_LEN / 2];
-
-    hub->chance.fill(hub->chance.context, random, sizeof random);
-    mx_hex_format(random, sizeof random, out);
-}
-
 /*
  * How long presence may wait, so that a crowd is told in few writes. Each publication is a write
  * to everybody, some ten microseconds each: a tenth of a millisecond for each participant bounds
@@ -52,6 +44,7 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
     struct log_bounds bounds = {config->history_count, config->history_bytes,
                                 config->history_age_ms, config->backlog_bytes, 0};
     struct rates fresh = rates_of(config);
+    unsigned char random[TOPIC_EPOCH_LEN / 2];
     struct topic *topic = malloc(sizeof *topic + name.len);
 
     if (!topic)
@@ -60,7 +53,8 @@ struct topic *topic_new(struct hub *hub, struct mcpx_slice name, struct tally *m
         .hub = hub, .maker = maker, .empty_ms = hub->now.mono_ms, .part.line = POOL_NOWHERE};
     topic->name = (struct mcpx_slice){(char *)(topic + 1), name.len};
     memcpy(topic + 1, name.text, name.len);
-    make_epoch(hub, topic->epoch);
+    hub->chance.fill(hub->chance.context, random, sizeof random);
+    mx_hex_format(random, sizeof random, topic->epoch);
     accounts_init(&topic->accounts, hub->key, &fresh);
     log_init(&topic->log, hub->key, &bounds);
     news_init(&topic->news);
@@ -113,21 +107,10 @@ void topic_free(struct topic *topic)
     free(topic);
 }
 
-void topic_hold(struct topic *topic)
-{
-    topic->holders++;
-    list_remove(&topic->in_idle);
-}
-
-void topic_release(struct topic *topic)
-{
-    topic->holders--;
-    topic_settle(topic);
-}
-
 void topic_settle(struct topic *topic)
 {
-    if (topic->holders == 0 && topic->pending == 0 && list_is_empty(&topic->in_idle))
+    list_remove(&topic->in_idle);
+    if (topic->holders == 0 && topic->pending == 0)
         list_append(&topic->hub->idle, &topic->in_idle);
 }
 

@@ -32,13 +32,7 @@ void topic_free(struct topic *topic);
 /** Takes it out of the hub, and frees all but the topic itself and its name: free() does that. */
 void topic_empty(struct topic *topic);
 
-/** One more peer points to it. */
-void topic_hold(struct topic *topic);
-
-/** A peer that pointed to it does not any more. */
-void topic_release(struct topic *topic);
-
-/** It may be idle now: nobody points to it, nothing is pending. */
+/** Is it idle? Nobody points to it, nothing is pending. To be called when that may have changed. */
 void topic_settle(struct topic *topic);
 
 /** Makes sure that the next topic_insert cannot fail; false when memory runs out. */

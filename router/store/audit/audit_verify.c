@@ -19,18 +19,16 @@ const char *audit_damage_name(enum audit_damage damage)
 }
 
 /*
- * What is kept of a line until the next one: all but its text.
+ * A line; its text, and slices of it, are there until the next one is read.
  *
- * file, row, named, ended   as in struct audit_row
- * readable                  it is a line at all; if not, seq, what and prev mean nothing
- * is_signed                 it is a checkpoint with a good signature
- * sum                       its own SHA-256
+ * line        as it was read; nothing in it counts unless it is readable
+ * is_signed   it is a checkpoint with a good signature
+ * sum         its own SHA-256
  */
 struct audit_link {
-    size_t file;
-    uint64_t row, named, seq;
-    bool readable, ended, is_signed;
-    enum audit_what what;
+    struct audit_row at;
+    struct audit_line line;
+    bool readable, is_signed;
     char prev[MCPX_SHA256_LEN + 1], sum[MCPX_SHA256_LEN + 1];
 };
 
@@ -44,7 +42,6 @@ struct pass {
     const struct audit_evidence *evidence;
     struct audit_verdict *verdict;
     struct mcpx_text scratch;
-    struct audit_row row; /* the line that was read last */
     /* The last line that is good; there is one when the verdict has lines. */
     struct audit_link before;
     struct audit_link link; /* the line behind it, which is looked at */
@@ -60,24 +57,17 @@ static bool joins(const struct audit_link *link, const struct audit_link *next)
 /* Reads the next line, without looking at a signature. False at the end, and without memory. */
 static bool take(struct pass *pass, struct audit_link *out)
 {
-    const struct audit_row *row = &pass->row;
-    struct audit_line line = {0};
+    struct audit_row row;
 
-    if (!pass->rows->next(pass->rows->context, &pass->row))
+    if (!pass->rows->next(pass->rows->context, &row))
         return false;
-    *out = (struct audit_link){.file = row->file,
-                               .row = row->row,
-                               .named = row->named,
-                               .ended = row->ended,
-                               .readable = audit_line_read(row->text, &line)};
-    if (out->readable) {
-        out->seq = line.seq;
-        out->what = line.what;
-        memcpy(out->prev, line.prev.text, MCPX_SHA256_LEN);
-    }
+    *out = (struct audit_link){.at = row};
+    out->readable = audit_line_read(row.text, &out->line);
+    if (out->readable)
+        memcpy(out->prev, out->line.prev.text, MCPX_SHA256_LEN);
     mcpx_text_reset(&pass->scratch);
-    mcpx_text_slice(&pass->scratch, row->text);
-    mcpx_text_puts(&pass->scratch, row->ended ? "\n" : "");
+    mcpx_text_slice(&pass->scratch, row.text);
+    mcpx_text_puts(&pass->scratch, row.ended ? "\n" : "");
     pass->no_memory = pass->scratch.failed ||
                       mcpx_digest_bytes(mcpx_text_view(&pass->scratch), out->sum) != MCPX_OK;
     return !pass->no_memory;
@@ -86,13 +76,14 @@ static bool take(struct pass *pass, struct audit_link *out)
 static bool fits(const struct pass *pass)
 {
     const struct audit_link *link = &pass->link;
+    uint64_t seq = link->line.seq;
 
-    if (!link->readable || !link->ended)
+    if (!link->readable || !link->at.ended)
         return false;
     if (pass->verdict->lines > 0)
-        return link->seq == pass->before.seq + 1 && joins(&pass->before, link);
-    return link->seq == link->named && link->what == AUDIT_BEGIN &&
-           (link->seq > 1 || memcmp(link->prev, audit_prev_none, MCPX_SHA256_LEN) == 0);
+        return seq == pass->before.line.seq + 1 && joins(&pass->before, link);
+    return seq == link->at.named && link->line.what == AUDIT_BEGIN &&
+           (seq > 1 || memcmp(link->prev, audit_prev_none, MCPX_SHA256_LEN) == 0);
 }
 
 static const struct audit_key *key_named(const struct audit_evidence *evidence,
@@ -117,29 +108,28 @@ static bool is_written_so(const struct audit_line *line, const struct audit_head
            memcmp(again.text, line->whole.text, line->whole.len) == 0;
 }
 
-/* What is wrong with the signature of the line in `row`; AUDIT_WHOLE where nothing is. */
+/* What is wrong with the signature of the line that was read; AUDIT_WHOLE where nothing is. */
 static enum audit_damage judge_signature(struct pass *pass)
 {
-    struct audit_head head = {pass->link.seq, pass->link.prev};
-    struct audit_line line;
+    const struct audit_line *line = &pass->link.line;
+    struct audit_head head = {line->seq, pass->link.prev};
     struct mcpx_slice signature;
     const struct audit_key *key;
     bool good;
 
-    if (!pass->link.readable || pass->link.what != AUDIT_CHECKPOINT)
+    if (!pass->link.readable || line->what != AUDIT_CHECKPOINT)
         return AUDIT_WHOLE;
-    audit_line_read(pass->row.text, &line);
-    key = key_named(pass->evidence, mcpx_json_get(line.whole, "key"));
+    key = key_named(pass->evidence, mcpx_json_get(line->whole, "key"));
     if (!key)
         return AUDIT_UNKNOWN_KEY;
-    signature = mcpx_json_get(line.whole, "signature");
+    signature = mcpx_json_get(line->whole, "signature");
     if (signature.len < 2)
         return AUDIT_BAD_SIGNATURE;
     signature = (struct mcpx_slice){signature.text + 1, signature.len - 2};
     mcpx_text_reset(&pass->scratch);
-    audit_chain_signed_text(&pass->scratch, &head, line.time);
+    audit_chain_signed_text(&pass->scratch, &head, line->time);
     good = audit_key_verify(key, mcpx_text_view(&pass->scratch), signature) &&
-           is_written_so(&line, &head, signature);
+           is_written_so(line, &head, signature);
     return good ? AUDIT_WHOLE : AUDIT_BAD_SIGNATURE;
 }
 
@@ -149,8 +139,8 @@ static void blame(struct audit_verdict *verdict, enum audit_damage damage,
                   const struct audit_link *link, uint64_t seq, const char *reason)
 {
     verdict->damage = damage;
-    verdict->file = link->file;
-    verdict->row = link->row;
+    verdict->file = link->at.file;
+    verdict->row = link->at.row;
     verdict->seq = seq;
     verdict->reason = reason;
 }
@@ -169,17 +159,18 @@ static void diagnose(struct pass *pass, enum audit_damage signature)
     struct audit_link next = {.readable = false}, end = pass->before;
     const struct audit_link *a = &pass->before, *b = &pass->link, *c = &next;
     const bool has_a = out->lines > 0, has_c = take(pass, &next);
-    const uint64_t seq = has_a ? a->seq + 1 : b->named;
-    const bool b_holds = has_c ? joins(b, c) : b->what != AUDIT_CHECKPOINT || b->is_signed;
-    const bool a_may_differ = has_a && !a->is_signed, begins = b->what == AUDIT_BEGIN;
-    const bool at_place = b->seq == seq, gap = b_holds && b->seq > seq;
+    const uint64_t seq = has_a ? a->line.seq + 1 : b->at.named;
+    const bool b_holds =
+        has_c ? joins(b, c) : b->line.what != AUDIT_CHECKPOINT || b->is_signed;
+    const bool a_may_differ = has_a && !a->is_signed, begins = b->line.what == AUDIT_BEGIN;
+    const bool at_place = b->line.seq == seq, gap = b_holds && b->line.seq > seq;
     const struct {
         bool is_so;
         enum audit_damage damage;
         const struct audit_link *at;
         const char *reason;
     } cases[] = {
-        {!b->ended, AUDIT_TRUNCATION, b, "this line is cut off"},
+        {!b->at.ended, AUDIT_TRUNCATION, b, "this line is cut off"},
         {has_a && joins(a, c), AUDIT_MISPLACED, b, misplaced},
         {!b->readable, AUDIT_EDIT, b, "this is no line of an audit"},
         {signature && c->readable && !joins(b, c), AUDIT_EDIT, b,
@@ -198,17 +189,18 @@ static void diagnose(struct pass *pass, enum audit_damage signature)
         {gap && !(a_may_differ && begins), AUDIT_DELETION, b,
          "lines are missing before this one"},
         {gap, AUDIT_TRUNCATION, &end, "the end of this file is missing"},
-        {has_a && b_holds && b->seq == a->seq, AUDIT_MISPLACED, a, misplaced},
+        {has_a && b_holds && b->line.seq == a->line.seq, AUDIT_MISPLACED, a, misplaced},
         {true, AUDIT_MISPLACED, b, misplaced}};
     size_t i = 0;
 
-    end.row++;
+    end.at.row++;
     while (!cases[i].is_so)
         i++;
-    blame(out, cases[i].damage, cases[i].at, cases[i].at == a ? a->seq : seq, cases[i].reason);
+    blame(out, cases[i].damage, cases[i].at, cases[i].at == a ? a->line.seq : seq,
+          cases[i].reason);
     out->lines -= cases[i].at == a;
     if (gap && (cases[i].at == &end || cases[i].damage == AUDIT_DELETION))
-        out->count = b->seq - seq;
+        out->count = b->line.seq - seq;
 }
 
 /* ---- the pass ---- */
@@ -219,14 +211,14 @@ static void accept(struct pass *pass)
     struct audit_verdict *verdict = pass->verdict;
 
     if (verdict->lines++ == 0)
-        verdict->first_seq = pass->link.seq;
-    verdict->last_seq = pass->link.seq;
+        verdict->first_seq = pass->link.line.seq;
+    verdict->last_seq = pass->link.line.seq;
     memcpy(verdict->last_sum, pass->link.sum, sizeof verdict->last_sum);
     verdict->uncovered++;
     if (pass->link.is_signed) {
-        pass->stopped = pass->before.what == AUDIT_STOP;
+        pass->stopped = pass->before.line.what == AUDIT_STOP;
         verdict->checkpoints++;
-        verdict->signed_seq = pass->link.seq;
+        verdict->signed_seq = pass->link.line.seq;
         verdict->uncovered = 0;
     }
     pass->before = pass->link;
@@ -238,16 +230,16 @@ static bool is_good(struct pass *pass)
     const struct audit_evidence *evidence = pass->evidence;
     struct audit_link *link = &pass->link;
     enum audit_damage signature = judge_signature(pass);
-    bool in_place = fits(pass), is_known = evidence->known_seq == link->seq;
+    bool in_place = fits(pass), is_known = evidence->known_seq == link->line.seq;
 
-    link->is_signed = link->what == AUDIT_CHECKPOINT && link->readable && !signature;
+    link->is_signed = link->line.what == AUDIT_CHECKPOINT && link->readable && !signature;
     if (!in_place || signature) {
         diagnose(pass, in_place ? signature : AUDIT_WHOLE);
         return false;
     }
     pass->verdict->known_met |= is_known;
     if (is_known && !mcpx_slice_equal(evidence->known_sum, mcpx_slice_of(link->sum))) {
-        blame(pass->verdict, AUDIT_EDIT, link, link->seq,
+        blame(pass->verdict, AUDIT_EDIT, link, link->line.seq,
               "this line, or one before it, is not the one that was noted elsewhere");
         return false;
     }
@@ -262,12 +254,12 @@ static void judge_end(struct pass *pass)
     const struct audit_evidence *evidence = pass->evidence;
     struct audit_link behind = pass->before;
 
-    behind.row++;
+    behind.at.row++;
     if (evidence->known_seq > verdict->last_seq && !verdict->known_met)
-        blame(verdict, AUDIT_TRUNCATION, &behind, behind.seq + 1,
+        blame(verdict, AUDIT_TRUNCATION, &behind, behind.line.seq + 1,
               "the line that was noted elsewhere is missing");
     else if (evidence->is_ended && !(verdict->uncovered == 0 && pass->stopped))
-        blame(verdict, AUDIT_TRUNCATION, &behind, behind.seq + 1,
+        blame(verdict, AUDIT_TRUNCATION, &behind, behind.line.seq + 1,
               "the last lines are not \"stop\" and its checkpoint; they are not while the "
               "router runs, nor after a crash");
 }

@@ -163,8 +163,7 @@ struct sqlite {
 
 static struct stored_opening *opening_of(struct link *link)
 {
-    return LIST_ELEMENT(LIST_ELEMENT(link, struct oneway, link), struct stored_opening,
-                        oneway);
+    return LIST_ELEMENT(link, struct stored_opening, oneway.link);
 }
 
 /* ---- the writer's thread ---- */

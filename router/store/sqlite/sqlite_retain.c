@@ -66,12 +66,6 @@ void open_topics_drop(struct open_topics *table, struct open_topic *topic)
     free(topic);
 }
 
-void open_topics_change(struct open_topics *table, struct open_topic *topic)
-{
-    if (list_is_empty(&topic->changed))
-        list_append(&table->changed, &topic->changed);
-}
-
 void open_topics_settle(struct open_topics *table, bool committed)
 {
     while (!list_is_empty(&table->changed)) {
@@ -90,18 +84,6 @@ enum { STEADY_MS = 3600000, SLACK_MS = 1000 };
 
 /* A number that is higher has been damaged, and leaves none for those that follow. */
 #define SEQ_MAX "0x3fffffffffffffff"
-
-static int find_last(struct sqlite3 *db, int64_t *seq)
-{
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(db, "SELECT max(seq) FROM entry WHERE seq < " SEQ_MAX, -1,
-                                  &statement, NULL);
-
-    if (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        *seq = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
-    return code == SQLITE_ROW ? SQLITE_OK : code;
-}
 
 int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_config *config)
 {
@@ -146,8 +128,10 @@ int retain_init(struct retain *retain, struct sqlite3 *db, const struct store_co
                               .holders.cap = config->bytes_per_participant,
                               .recount = true};
     sqlite3_randomness(sizeof retain->holders.key, &retain->holders.key);
-    if (find_last(db, &retain->last) == SQLITE_OK)
-        retain->begun = retain->last;
+    retain->last = schema_ask(db, "SELECT max(seq) FROM entry WHERE seq < " SEQ_MAX);
+    if (retain->last < 0)
+        retain->last = 0;
+    retain->begun = retain->last;
     return statements_make(db, rows, sizeof rows / sizeof *rows);
 }
 

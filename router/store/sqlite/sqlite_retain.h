@@ -36,7 +36,7 @@ struct open_topics {
     struct mx_map map;
     struct mx_map_key key;
     struct link all;
-    struct link changed;
+    struct link changed; /* by the transaction at hand */
 };
 
 /** Makes an empty table. */
@@ -53,9 +53,6 @@ struct open_topic *open_topics_get(struct open_topics *table, struct mcpx_slice 
 
 /** Takes one out and frees it. */
 void open_topics_drop(struct open_topics *table, struct open_topic *topic);
-
-/** The transaction at hand changes it. */
-void open_topics_change(struct open_topics *table, struct open_topic *topic);
 
 /** The transaction has ended: committed, or rows are again as they were. */
 void open_topics_settle(struct open_topics *table, bool committed);

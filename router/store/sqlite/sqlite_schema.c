@@ -120,8 +120,7 @@ static enum mcpx_err connect_to(const char *file, const char *vfs, struct mcpx_t
     return err;
 }
 
-/* The first column of the first row as a number; -1 when there is none. */
-static int64_t ask_number(struct sqlite3 *db, const char *question)
+int64_t schema_ask(struct sqlite3 *db, const char *question)
 {
     sqlite3_stmt *statement = NULL;
     int64_t answer = -1;
@@ -244,7 +243,7 @@ static enum mcpx_err keep_copy(struct sqlite3 *db, const struct store_config *co
 static enum mcpx_err bring_up_to_date(struct sqlite3 *db, const struct store_config *config,
                                       struct mcpx_text *errors)
 {
-    int64_t version = ask_number(db, "PRAGMA user_version");
+    int64_t version = schema_ask(db, "PRAGMA user_version");
     enum mcpx_err err;
 
     if (version < 0)
@@ -292,7 +291,7 @@ bool schema_checkpoint(struct sqlite3 *db)
 
 static bool set_up(struct sqlite3 *db, const struct store_config *config)
 {
-    int64_t page = ask_number(db, "PRAGMA page_size");
+    int64_t page = schema_ask(db, "PRAGMA page_size");
     char bound[80];
 
     if (page <= 0)

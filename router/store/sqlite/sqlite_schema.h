@@ -64,6 +64,9 @@ enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
 /** Runs statements without results. Returns SQLite's code. */
 int schema_run(struct sqlite3 *db, const char *statements);
 
+/** The first column of the first row of an answer as a number; -1 when there is none. */
+int64_t schema_ask(struct sqlite3 *db, const char *question);
+
 /** Appends a line that says what SQLite said of the file; the error for it. */
 enum mcpx_err schema_tell(struct sqlite3 *db, const char *file, struct mcpx_text *errors);
 

@@ -212,7 +212,8 @@ static int add(struct writer *writer, const struct submission *submission)
 
     if (code != SQLITE_OK)
         return code;
-    open_topics_change(&writer->topics, topic);
+    if (list_is_empty(&topic->changed))
+        list_append(&writer->topics.changed, &topic->changed);
     if (topic->now.row == 0)
         code = make_topic(writer, topic, submission->epoch);
     if (code == SQLITE_OK) {
