@@ -283,19 +283,14 @@ static void inherit_takeovers(struct peer *peer, const struct peer *old, struct 
     peer->takeovers[PEER_TAKEOVERS - 1] = now.mono_ms ? now.mono_ms : 1;
 }
 
-static const char *join_reason(bool replaces)
-{
-    return replaces ? "takeover" : NULL;
-}
-
 /*
  * Places the joiner's cursor, notes what it is owed, tells the topic. Its hold on the log is there
  * before telling may let memory go.
  */
 static enum mcpx_err begin_join(struct peer *peer, const struct admission *admission,
-                                bool replaces)
+                                const char *reason)
 {
-    struct change change = {"join", join_reason(replaces)};
+    struct change change = {"join", reason};
     enum mcpx_err err;
 
     if (!topic_reserve(peer->topic))
@@ -345,11 +340,12 @@ static enum mcpx_err join(struct peer *peer, const struct admission *admission,
                           struct peer *old, struct tally *tally)
 {
     struct hub *hub = peer->hub;
+    const char *reason = old ? "takeover" : NULL;
     enum mcpx_err err = MCPX_OK;
 
     if (!hub->config.gated)
-        err = begin_join(peer, admission, old != NULL);
-    else if (!pending_join(peer, admission, join_reason(old != NULL)))
+        err = begin_join(peer, admission, reason);
+    else if (!pending_join(peer, admission, reason))
         err = MCPX_ENOMEM;
     if (err)
         return err;
@@ -447,10 +443,11 @@ void admit_commit(struct pending *pending)
     struct peer *old = topic_peer(topic, peer->id);
     bool waits = peer->state == PEER_JOINING;
     struct mcpx_now now = peer->hub->now;
+    const char *reason = pending->submission.reason.text;
     enum mcpx_err err =
-        topic->lost ? MCPX_ENOTNOW : begin_join(peer, pending->admission, pending->replaces);
+        topic->lost ? MCPX_ENOTNOW : begin_join(peer, pending->admission, reason);
 
-    topic->joining -= !pending->replaces;
+    topic->joining -= !reason;
     if (err) {
         turn_away(peer, old, err);
         return;
@@ -470,7 +467,7 @@ void admit_reject(struct pending *pending)
 {
     struct peer *peer = pending->peer;
 
-    peer->topic->joining -= !pending->replaces;
+    peer->topic->joining -= !pending->submission.reason.text;
     give_back(peer);
     hub_condemn(peer->hub, peer, MCPX_ENOTNOW, peer->hub->now);
     if (pending->orphaned)

@@ -37,7 +37,6 @@ struct pending {
     uint32_t sender;     /* of a message: log_sender of who says it */
     size_t size;         /* bytes of the allocation */
     const struct admission *admission; /* of a join: how the peer wants to come in */
-    bool replaces;                     /* of a join: somebody was there under the same id */
     /* Of a join: whom it replaces has left meanwhile; if it is rejected, that is told. */
     bool orphaned;
     const char *reason; /* then: why; NULL = no reason */

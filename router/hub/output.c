@@ -144,43 +144,30 @@ static void pop_join(struct peer *peer)
     peer->hub->stats.written++;
 }
 
-static void pop_run(struct peer *peer)
-{
-    cursor_move(peer, peer->peeked_next);
-    if (peer->peeked_sheet)
-        news_reader_pass(&peer->topic->news, &peer->cursor.news, peer->peeked_sheet);
-    peer->hub->stats.written += peer->peeked_count;
-}
-
-static void pop_page(struct peer *peer)
-{
-    cursor_move(peer, peer->peeked_next);
-    peer->hub->stats.replayed += peer->peeked_count;
-}
-
-static void pop_welcome(struct peer *peer)
-{
-    peer->owed &= ~(unsigned)OWED_WELCOME;
-    peer->hub->stats.resumed += peer->welcome.resumed;
-    if (peer->peeked == PEEK_WELCOME_JOIN && peer->state == PEER_OPEN)
-        pop_join(peer);
-}
-
 /* The peer may have been condemned since it was peeked: it then has nothing but its outbox. */
 static void pop(struct peer *peer)
 {
+    struct stats *stats = &peer->hub->stats;
     bool is_open = peer->state == PEER_OPEN;
 
-    if (peer->peeked == PEEK_OUTBOX)
+    if (peer->peeked == PEEK_OUTBOX) {
         pop_outbox(peer);
-    else if (peer->peeked == PEEK_RUN && is_open)
-        pop_run(peer);
-    else if (peer->peeked == PEEK_PAGE && is_open)
-        pop_page(peer);
-    else if (peer->peeked == PEEK_WELCOME || peer->peeked == PEEK_WELCOME_JOIN)
-        pop_welcome(peer);
-    else if (peer->peeked == PEEK_JOIN && is_open)
+    } else if (peer->peeked == PEEK_RUN && is_open) {
+        cursor_move(peer, peer->peeked_next);
+        if (peer->peeked_sheet)
+            news_reader_pass(&peer->topic->news, &peer->cursor.news, peer->peeked_sheet);
+        stats->written += peer->peeked_count;
+    } else if (peer->peeked == PEEK_PAGE && is_open) {
+        cursor_move(peer, peer->peeked_next);
+        stats->replayed += peer->peeked_count;
+    } else if (peer->peeked == PEEK_WELCOME || peer->peeked == PEEK_WELCOME_JOIN) {
+        peer->owed &= ~(unsigned)OWED_WELCOME;
+        stats->resumed += peer->welcome.resumed;
+        if (peer->peeked == PEEK_WELCOME_JOIN && is_open)
+            pop_join(peer);
+    } else if (peer->peeked == PEEK_JOIN && is_open) {
         pop_join(peer);
+    }
 }
 
 /* ---- turns ---- */

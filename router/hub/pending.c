@@ -186,7 +186,6 @@ bool pending_join(struct peer *peer, const struct admission *admission, const ch
     copy->epoch = mx_keep(&at, admission->epoch);
     copy->instance_key = (struct mcpx_slice){0}; /* the peer has its hash */
     pending->admission = copy;
-    pending->replaces = reason != NULL;
     pending->submission.reason = mcpx_slice_of(reason);
     pending->hash = hash_in(peer->topic, peer->id);
     mx_map_put(&pendings->presences, pending->hash, (uintptr_t)pending);

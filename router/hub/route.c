@@ -151,9 +151,7 @@ static enum mcpx_err check_from(struct passage *passage)
 {
     struct mcpx_slice from = passage->hub->envelope.from;
 
-    if (from.text && !mcpx_slice_equal(from, passage->peer->id))
-        return MCPX_EAUTH;
-    return MCPX_OK;
+    return from.text && !mcpx_slice_equal(from, passage->peer->id) ? MCPX_EAUTH : MCPX_OK;
 }
 
 static struct mcpx_question question_of(const struct passage *passage)
@@ -176,9 +174,8 @@ static enum mcpx_err refuse_kind(struct passage *passage)
 
 static enum mcpx_err check_reserved(struct passage *passage)
 {
-    if (mcpx_kind_is_reserved(&passage->hub->envelope.kind))
-        return refuse_kind(passage);
-    return MCPX_OK;
+    return mcpx_kind_is_reserved(&passage->hub->envelope.kind) ? refuse_kind(passage)
+                                                               : MCPX_OK;
 }
 
 static enum mcpx_err check_rate(struct passage *passage)

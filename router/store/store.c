@@ -12,7 +12,6 @@
 #include "lib/base/map.h"
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
-#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite.h"
 
 #include <inttypes.h>

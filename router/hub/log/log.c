@@ -272,44 +272,27 @@ static size_t segment_size(const struct log *log, size_t needed)
     return size < max ? size : max;
 }
 
-static struct segment *segment_new(const struct log *log, size_t needed)
-{
-    size_t size = segment_size(log, needed);
-    struct segment *segment;
-
-    segment = malloc(sizeof *segment + size);
-    if (!segment)
-        return NULL;
-    segment->next = NULL;
-    list_init(&segment->readers);
-    segment->first = log->head;
-    segment->size = segment->notes = size;
-    segment->frames = 0;
-    return segment;
-}
-
-static void segment_link(struct log *log, struct segment *segment)
-{
-    if (log->newest)
-        log->newest->next = segment;
-    else
-        log->oldest = segment;
-    log->newest = segment;
-    log->memory += sizeof *segment + segment->size;
-    list_splice(&segment->readers, &log->waiting);
-}
-
 /* Makes room for a frame and its note in the newest segment, which may be a new one. */
 static bool segment_reserve(struct log *log, size_t needed)
 {
-    struct segment *segment = log->newest;
+    struct segment *newest = log->newest, *segment;
+    size_t size;
 
-    if (segment && segment->notes - segment->frames >= needed)
+    if (newest && newest->notes - newest->frames >= needed)
         return true;
-    segment = segment_new(log, needed);
+    size = segment_size(log, needed);
+    segment = malloc(sizeof *segment + size);
     if (!segment)
         return false;
-    segment_link(log, segment);
+    *segment = (struct segment){.first = log->head, .size = size, .notes = size};
+    list_init(&segment->readers);
+    list_splice(&segment->readers, &log->waiting);
+    if (newest)
+        newest->next = segment;
+    else
+        log->oldest = segment;
+    log->newest = segment;
+    log->memory += sizeof *segment + size;
     return true;
 }
 

@@ -82,25 +82,25 @@ void accounts_set_rates(struct accounts *accounts, const struct rates *fresh,
     }
 }
 
-static void add_idle(struct accounts *accounts, struct account *account)
+static void remove_idle(struct accounts *accounts, struct account *account)
 {
-    list_append(&accounts->idle, &account->in_idle);
-    accounts->idle_count++;
+    accounts->idle_count -= !list_is_empty(&account->in_idle);
+    list_remove(&account->in_idle);
 }
 
 static void account_free(struct accounts *accounts, struct account *account)
 {
-    if (!list_is_empty(&account->in_idle)) {
-        list_remove(&account->in_idle);
-        accounts->idle_count--;
-    }
+    remove_idle(accounts, account);
     mx_map_remove(&accounts->map, mx_map_hash(accounts->key, account->identity),
                   (uintptr_t)account);
     free(account);
 }
 
-static void forget_oldest(struct accounts *accounts)
+/* The oldest that are too many are forgotten. */
+static void add_idle(struct accounts *accounts, struct account *account)
 {
+    list_append(&accounts->idle, &account->in_idle);
+    accounts->idle_count++;
     while (accounts->idle_count > ACCOUNTS_IDLE_MAX)
         account_free(accounts, LIST_ELEMENT(accounts->idle.next, struct account, in_idle));
 }
@@ -126,7 +126,6 @@ struct account *accounts_open(struct accounts *accounts, struct mcpx_slice ident
     mx_map_put(&accounts->map, mx_map_hash(accounts->key, identity), (uintptr_t)account);
     list_init(&account->in_idle);
     add_idle(accounts, account);
-    forget_oldest(accounts);
     return account;
 }
 
@@ -137,10 +136,7 @@ static uint64_t bit_of(unsigned number)
 
 void account_enter(struct accounts *accounts, struct account *account, unsigned number)
 {
-    if (account->taken == 0) {
-        list_remove(&account->in_idle);
-        accounts->idle_count--;
-    }
+    remove_idle(accounts, account);
     account->taken |= bit_of(number);
 }
 
@@ -161,12 +157,10 @@ void account_leave(struct accounts *accounts, struct account *account, unsigned 
     account->taken &= ~bit_of(number);
     if (account->taken != 0)
         return;
-    if (owes_nothing(&account->rates, now)) {
+    if (owes_nothing(&account->rates, now))
         account_free(accounts, account);
-    } else {
+    else
         add_idle(accounts, account);
-        forget_oldest(accounts);
-    }
 }
 
 unsigned account_free_number(const struct account *account, unsigned max)

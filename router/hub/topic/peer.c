@@ -47,21 +47,17 @@ void peer_end(struct peer *peer)
     peer->state = PEER_GONE;
 }
 
-static void stop(struct peer *peer, bool for_a_while)
-{
-    peer->stalled = true;
-    peer->held_back = for_a_while;
-    list_remove(&peer->in_ready);
-}
-
 void peer_stall(struct peer *peer)
 {
-    stop(peer, false);
+    peer->stalled = true;
+    peer->held_back = false;
+    list_remove(&peer->in_ready);
 }
 
 void peer_hold_back(struct peer *peer)
 {
-    stop(peer, true);
+    peer_stall(peer);
+    peer->held_back = true;
 }
 
 void peer_unstall(struct peer *peer, struct mcpx_now now)

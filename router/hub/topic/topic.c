@@ -114,26 +114,14 @@ void topic_settle(struct topic *topic)
         list_append(&topic->hub->idle, &topic->in_idle);
 }
 
-/* Index of the first peer whose participant does not sort before `id`. */
-static size_t place_of(const struct topic *topic, struct mcpx_slice id)
+/* Index of the first peer whose participant does not sort before `id`. Is it that one? */
+static size_t place_of(const struct topic *topic, struct mcpx_slice id, bool *found)
 {
     size_t low = 0, high = topic->peer_count, row;
 
     MX_SEARCH(low, high, row, mcpx_slice_compare(topic->peers[row]->id, id) < 0);
+    *found = low < topic->peer_count && mcpx_slice_equal(topic->peers[low]->id, id);
     return low;
-}
-
-static bool is_at(const struct topic *topic, size_t place, struct mcpx_slice id)
-{
-    return place < topic->peer_count && mcpx_slice_equal(topic->peers[place]->id, id);
-}
-
-/* Index of the first peer whose id sorts behind `id`; 0 when that is absent. */
-static size_t place_behind(const struct topic *topic, struct mcpx_slice id)
-{
-    size_t place = id.text ? place_of(topic, id) : 0;
-
-    return id.text && is_at(topic, place, id) ? place + 1 : place;
 }
 
 struct peer *topic_peer(const struct topic *topic, struct mcpx_slice id)
@@ -188,9 +176,10 @@ static void unseat(struct topic *topic, struct peer *peer)
 
 void topic_insert(struct topic *topic, struct peer *peer)
 {
-    size_t place = place_of(topic, peer->id);
+    bool found;
+    size_t place = place_of(topic, peer->id, &found);
 
-    if (is_at(topic, place, peer->id)) {
+    if (found) {
         unindex_peer(topic, topic->peers[place]);
     } else {
         memmove(topic->peers + place + 1, topic->peers + place,
@@ -208,12 +197,13 @@ void topic_insert(struct topic *topic, struct peer *peer)
 
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
 {
-    size_t place = place_of(topic, peer->id);
+    bool found;
+    size_t place = place_of(topic, peer->id, &found);
 
     log_reader_release(&peer->cursor.reader);
     news_reader_leave(&peer->cursor.news);
     unseat(topic, peer);
-    if (place == topic->peer_count || topic->peers[place] != peer)
+    if (!found || topic->peers[place] != peer)
         return;
     unindex_peer(topic, peer);
     mcpx_text_reset(&topic->listed);
@@ -426,7 +416,9 @@ struct mcpx_slice topic_write_participants(const struct topic *topic,
                                            const struct name_page *page, size_t bytes_max,
                                            struct mcpx_text *out)
 {
-    size_t begin = place_behind(topic, page->after), end = begin;
+    bool found = false;
+    size_t begin = page->after.text ? place_of(topic, page->after, &found) + found : 0;
+    size_t end = begin;
     size_t limit_bytes = bytes_max < SIZE_MAX - out->len ? out->len + bytes_max : SIZE_MAX;
 
     mx_json_begin_array(out, NULL);

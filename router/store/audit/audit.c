@@ -7,7 +7,6 @@
 
 #include "lib/base/bucket.h"
 #include "router/store/audit/audit_writer.h"
-#include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
 
 #include <pthread.h>
@@ -104,24 +103,21 @@ static void free_oneways(struct audit *audit, struct batch *batch)
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-/* Tells the loop that nothing goes on, and waits. False when the belt has ended. */
-static bool wait_for_room(struct audit *audit)
-{
-    struct link none;
-
-    list_init(&none);
-    belt_answer(audit->belt, &none, &audit->writer.report);
-    return belt_pause(audit->belt, BLOCKED_MS);
-}
-
+/* Where submissions wait for room, the loop is told that nothing goes on, until the belt ends. */
 static bool write_somehow(struct audit *audit, struct batch *batch)
 {
     bool blocks = audit->on_full == ON_FULL_BLOCK && batch->count > 0;
-    bool written = audit_writer_write(&audit->writer, batch, false);
+    struct link none;
 
-    while (!written && blocks && wait_for_room(audit))
-        written = audit_writer_write(&audit->writer, batch, false);
-    return written;
+    list_init(&none);
+    while (!audit_writer_write(&audit->writer, batch, false)) {
+        if (!blocks)
+            return false;
+        belt_answer(audit->belt, &none, &audit->writer.report);
+        if (!belt_pause(audit->belt, BLOCKED_MS))
+            return false;
+    }
+    return true;
 }
 
 static void handle(struct audit *audit, struct batch *batch)

@@ -13,7 +13,6 @@
 #include "lib/json/json_write.h"
 #include "router/store/audit/audit.h"
 #include "router/store/audit/audit_chain.h"
-#include "router/store/commit/stage.h"
 #include "router/store/commit/submission.h"
 
 #include <errno.h>

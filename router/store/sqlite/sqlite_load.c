@@ -6,7 +6,6 @@
 #include "router/store/sqlite/sqlite.h"
 
 #include "lib/base/rows.h"
-#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_schema.h"
 
 #include <sqlite3.h>

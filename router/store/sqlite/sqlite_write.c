@@ -8,7 +8,6 @@
  */
 #include "router/store/sqlite/sqlite.h"
 
-#include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_retain.h"
 #include "router/store/sqlite/sqlite_schema.h"
 
