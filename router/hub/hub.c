@@ -65,15 +65,15 @@ void hub_free(struct hub *hub)
     if (!hub)
         return;
     pendings_fini(hub);
-    while (!list_is_empty(&hub->peers)) {
-        struct peer *peer = LIST_ELEMENT(hub->peers.next, struct peer, in_hub);
+    LIST_EACH(link, &hub->peers) {
+        struct peer *peer = LIST_ELEMENT(link, struct peer, in_hub);
 
         log_reader_release(&peer->cursor.reader);
         news_reader_leave(&peer->cursor.news);
         pending_free_peer(peer);
     }
-    while (!list_is_empty(&hub->topics))
-        topic_free(LIST_ELEMENT(hub->topics.next, struct topic, in_hub));
+    LIST_EACH(link, &hub->topics)
+        topic_free(LIST_ELEMENT(link, struct topic, in_hub));
     openings_fini(hub);
     free(hub->by_name);
     mx_map_fini(&hub->tallies);
@@ -138,16 +138,9 @@ static void check_topic(struct hub *hub, struct topic *topic)
         opening_close(topic);
 }
 
-static struct topic *first_unpublished(const struct hub *hub)
-{
-    return list_is_empty(&hub->unpublished)
-               ? NULL
-               : LIST_ELEMENT(hub->unpublished.next, struct topic, in_unpublished);
-}
-
 int64_t hub_due(const struct hub *hub)
 {
-    const struct topic *topic = first_unpublished(hub);
+    const struct topic *topic = LIST_FIRST(&hub->unpublished, struct topic, in_unpublished);
 
     return topic && topic->publish_ms < hub->next_tick_ms ? topic->publish_ms
                                                           : hub->next_tick_ms;
@@ -189,7 +182,8 @@ int64_t hub_tick(struct hub *hub, struct mcpx_now now)
     if (now.mono_ms < hub_due(hub))
         return hub_due(hub);
     hub->now = now;
-    while ((topic = first_unpublished(hub)) && topic->publish_ms <= now.mono_ms)
+    while ((topic = LIST_FIRST(&hub->unpublished, struct topic, in_unpublished)) &&
+           topic->publish_ms <= now.mono_ms)
         topic_publish(topic);
     if (now.mono_ms >= hub->next_tick_ms)
         check_all(hub);

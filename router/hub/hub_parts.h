@@ -155,22 +155,15 @@ void admit_reject(struct pending *pending);
  */
 void hub_condemn_slow(struct hub *hub);
 
-/* ---- completes a short kind from the envelope its correlation_id names. ---- */
-
 /**
- * Completes `mcp/response:METHOD` from an accepted `mcp/request:METHOD:CONTEXT` whose sender is
- * among the response's addressees, or that has none; and `mcp/request:METHOD` from an accepted
- * `mcp/proposal:METHOD:CONTEXT` that its sender, or everybody it addresses, was to act on. What was
- * accepted is retained in the topic's log, or pending.
+ * Completes a short kind from the envelope its correlation_id names, which is in the topic's log or
+ * pending: `mcp/response:METHOD` from a request of the same method, `mcp/request:METHOD` from a
+ * proposal, if it is meant for those who may answer or act. Protocol: section 4.
  *
  * sender      who says it
  * envelope    in: as sent; out: its kind completed, with slices of `text`
- * text        receives the completed kind
  *
- * Returns true when the kind was completed. False, with the kind untouched, when nothing is to be
- * derived: unknown id, another request than was meant, other method, short original, other type, or
- * a result over MCPX_KIND_MAX.
- * Protocol: section 4.
+ * False, with the kind untouched, when nothing is to be completed, or memory is out (`text`).
  */
 bool derive_kind(const struct topic *topic, struct mcpx_slice sender,
                  struct mcpx_envelope *envelope, struct mcpx_text *text);

@@ -34,9 +34,7 @@ static bool is_active(const struct opening *opening)
 /* The first in this state, which is so for the longest. */
 static struct opening *first_of(const struct hub *hub, enum opening_state state)
 {
-    const struct link *list = &hub->openings.in[state];
-
-    return list_is_empty(list) ? NULL : LIST_ELEMENT(list->next, struct opening, in_list);
+    return LIST_FIRST(&hub->openings.in[state], struct opening, in_list);
 }
 
 /* It is loaded no more: gives up its place on the asker's tally, and what has come of it. */
@@ -153,12 +151,13 @@ bool opening_has_room(const struct hub *hub)
 /* The topic that has been idle for longest makes room for another: it is stored. */
 static bool make_room(struct hub *hub)
 {
+    struct topic *idle = LIST_FIRST(&hub->idle, struct topic, in_idle);
+
     if (!is_full(hub))
         return true;
-    if (list_is_empty(&hub->idle))
-        return false;
-    opening_close(LIST_ELEMENT(hub->idle.next, struct topic, in_idle));
-    return true;
+    if (idle)
+        opening_close(idle);
+    return idle != NULL;
 }
 
 struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tally *maker)
@@ -245,10 +244,9 @@ enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_s
 static bool next_closed(struct openings *openings, struct task *task)
 {
     free(openings->told);
-    openings->told = NULL;
-    if (list_is_empty(&openings->closed))
+    openings->told = LIST_FIRST(&openings->closed, struct topic, in_hub);
+    if (!openings->told)
         return false;
-    openings->told = LIST_ELEMENT(openings->closed.next, struct topic, in_hub);
     list_remove(&openings->told->in_hub);
     *task = (struct task){.kind = TASK_CLOSE, .topic = openings->told->name};
     return true;

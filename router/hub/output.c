@@ -66,12 +66,6 @@ static void peek_page(struct peer *peer, struct output *output)
          page);
 }
 
-static void peek_join(struct peer *peer, struct output *output)
-{
-    peer->peeked = PEEK_JOIN;
-    *output = (struct output){peer->join.text, peer->join.len, false};
-}
-
 static void peek_run(struct peer *peer, struct output *output)
 {
     struct log_run run = cursor_run(peer, &peer->peeked_sheet);
@@ -95,14 +89,16 @@ static bool has_output(struct peer *peer)
 static bool peek_owed(struct peer *peer, struct output *output)
 {
     (void)cursor_has_more(peer); /* past what is not for it */
-    if (peer->owed & OWED_WELCOME)
+    if (peer->owed & OWED_WELCOME) {
         peek_welcome(peer, output);
-    else if (peer->cursor.next < peer->cursor.replay_end)
+    } else if (peer->cursor.next < peer->cursor.replay_end) {
         peek_page(peer, output);
-    else if (peer->cursor.next >= peer->cursor.joined)
-        peek_join(peer, output);
-    else
+    } else if (peer->cursor.next >= peer->cursor.joined) {
+        peer->peeked = PEEK_JOIN;
+        *output = (struct output){peer->join.text, peer->join.len, false};
+    } else {
         return false;
+    }
     return true;
 }
 

@@ -16,11 +16,6 @@
 /* How long a sender is asked to wait when whoever stores does not know. */
 static const int64_t retry_ms = 1000;
 
-static struct pending *first_of(struct link *list)
-{
-    return list_is_empty(list) ? NULL : LIST_ELEMENT(list->next, struct pending, in_line);
-}
-
 static struct pendings *pendings_of(const struct pending *pending)
 {
     return &pending->topic->hub->pendings;
@@ -219,7 +214,7 @@ void pending_leave(struct peer *peer, const char *reason)
 bool hub_next_task(struct hub *hub, struct task *task)
 {
     struct pendings *pendings = &hub->pendings;
-    struct pending *pending = first_of(&pendings->line);
+    struct pending *pending = LIST_FIRST(&pendings->line, struct pending, in_line);
     struct submission *submission;
 
     if (opening_next_task(hub, task))
@@ -306,7 +301,7 @@ void pendings_fini(struct hub *hub)
 
     list_splice(&pendings->line, &pendings->handed);
     list_splice(&pendings->line, &pendings->again);
-    while ((pending = first_of(&pendings->line))) {
+    while ((pending = LIST_FIRST(&pendings->line, struct pending, in_line))) {
         delist(pending);
         done(pending);
     }

@@ -80,9 +80,10 @@ enum mcpx_err store_new(const struct store_config *config, void (*wake)(void *co
     return MCPX_OK;
 }
 
-static struct stored_opening *first_read(struct store *store)
+/* The oldest opening that was read; NULL = none. */
+static struct stored_opening *first_read(const struct store *store)
 {
-    return LIST_ELEMENT(store->read.next, struct stored_opening, oneway.link);
+    return LIST_FIRST(&store->read, struct stored_opening, oneway.link);
 }
 
 static void drop_first_read(struct store *store)
@@ -101,7 +102,7 @@ void store_free(struct store *store)
         return;
     audit_free(store->audit);
     sqlite_free(store->sqlite);
-    while (!list_is_empty(&store->read))
+    while (first_read(store))
         drop_first_read(store);
     mcpx_text_fini(&store->lines);
     mx_map_fini(&store->told);
@@ -286,7 +287,7 @@ static void take_openings(struct store *store, struct hub *hub, struct mcpx_now 
     enum mcpx_err err;
 
     sqlite_openings(store->sqlite, &store->read);
-    while (!list_is_empty(&store->read)) {
+    while (first_read(store)) {
         if (!help(store, hub, &bytes, &count, &err)) {
             store->wake(store->context);
             return;

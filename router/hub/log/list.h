@@ -15,6 +15,10 @@ struct link {
 /** The element of `type` whose member `member` is this link. */
 #define LIST_ELEMENT(link, type, member) ((type *)((char *)(link)-offsetof(type, member)))
 
+/** The same of the first link in a list; NULL when that is empty. */
+#define LIST_FIRST(head, type, member)                                                        \
+    ((head)->next == (head) ? NULL : LIST_ELEMENT((head)->next, type, member))
+
 /** A loop over the links of a list; the one at hand may leave it meanwhile. */
 #define LIST_EACH(at, head)                                                                   \
     for (struct link * (at) = (head)->next, *at##_next = (at)->next; (at) != (head);          \

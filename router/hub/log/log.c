@@ -431,19 +431,21 @@ static void move_waiting(struct segment *segment)
     }
 }
 
-bool log_oldest_is_read(struct log *log)
+struct link *log_oldest_readers(struct log *log)
 {
-    move_waiting(log->oldest);
-    return list_is_empty(&log->oldest->readers);
+    if (!log->oldest)
+        return NULL;
+    if (log->oldest->next)
+        move_waiting(log->oldest);
+    return &log->oldest->readers;
 }
 
 struct link *log_overdue(struct log *log)
 {
-    if (!log->bounds.backlog_bytes || !oldest_is_past(log) ||
-        bytes_behind_oldest(log) <= log->bounds.backlog_bytes)
-        return NULL;
-    move_waiting(log->oldest);
-    return &log->oldest->readers;
+    bool overdue = log->bounds.backlog_bytes && oldest_is_past(log) &&
+                   bytes_behind_oldest(log) > log->bounds.backlog_bytes;
+
+    return overdue ? log_oldest_readers(log) : NULL;
 }
 
 static struct log_run longest_run(const struct log *log, uint64_t serial, uint64_t end)

@@ -282,11 +282,11 @@ static inline void log_reader_release(struct reader *reader)
  */
 bool log_drop(struct log *log);
 
-/** The readers in the oldest segment, or NULL when there is none; lent until a reader moves. */
+/**
+ * Who has still to read in the oldest segment, and of a single one who has read it, too; NULL when
+ * there is none; lent until a reader moves.
+ */
 struct link *log_oldest_readers(struct log *log);
-
-/** True when nobody has anything to read in the oldest of several segments. */
-bool log_oldest_is_read(struct log *log);
 
 /**
  * The readers that alone keep the oldest segment although more than backlog_bytes have come after

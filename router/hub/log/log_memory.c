@@ -55,20 +55,15 @@ static bool all_have_read(struct log *log)
     return true;
 }
 
-static void set_waiting(struct log *log, struct link *readers)
-{
-    for (struct link *link = readers->next; link != readers; link = link->next)
-        LIST_ELEMENT(link, struct reader, link)->home = NULL;
-    list_splice(&log->waiting, readers);
-}
-
 /* Nothing is left but the serials. */
 static bool clear(struct log *log)
 {
     if (!log->newest || !all_have_read(log))
         return false;
     log_forget(log, log->head);
-    set_waiting(log, &log->newest->readers);
+    LIST_EACH(link, &log->newest->readers)
+        LIST_ELEMENT(link, struct reader, link)->home = NULL;
+    list_splice(&log->waiting, &log->newest->readers);
     free(log->newest);
     free(log->ring);
     log->oldest = log->newest = NULL;
@@ -86,7 +81,7 @@ static bool shorten(struct log *log)
         return spent_forget(&log->spent, &log->ids);
     if (!oldest->next)
         return clear(log);
-    if (!log_oldest_is_read(log))
+    if (!list_is_empty(log_oldest_readers(log)))
         return false;
     if (log->history < oldest->next->first)
         log_forget(log, oldest->next->first);
@@ -102,13 +97,4 @@ bool log_shorten(struct log *log)
     if (shorter)
         mx_map_fit(&log->ids);
     return shorter;
-}
-
-struct link *log_oldest_readers(struct log *log)
-{
-    if (!log->oldest)
-        return NULL;
-    if (log->oldest->next)
-        (void)log_oldest_is_read(log); /* moves those on who only wait */
-    return &log->oldest->readers;
 }

@@ -39,18 +39,17 @@ static void share_free(struct spent *spent, struct share *share)
 
 void spent_fini(struct spent *spent)
 {
-    while (!list_is_empty(&spent->shares))
-        share_free(spent, LIST_ELEMENT(spent->shares.next, struct share, link));
+    LIST_EACH(link, &spent->shares)
+        share_free(spent, LIST_ELEMENT(link, struct share, link));
     mx_map_fini(&spent->senders);
 }
 
 bool spent_forget(struct spent *spent, struct mx_map *ids)
 {
-    struct share *share;
+    struct share *share = LIST_FIRST(&spent->shares, struct share, link);
 
-    if (list_is_empty(&spent->shares))
+    if (!share)
         return false;
-    share = LIST_ELEMENT(spent->shares.next, struct share, link);
     for (uint32_t i = 0; i < share->count; i++)
         mx_map_remove(ids, share->ring[i], SPENT_VALUE);
     share_free(spent, share);

@@ -257,11 +257,8 @@ static void time_topic(struct topic *topic, int64_t mono_ms)
 
 void hub_note_written(struct hub *hub, struct mcpx_now now)
 {
-    while (!list_is_empty(&hub->written)) {
-        struct topic *topic =
-            LIST_ELEMENT(hub->written.next, struct topic, delivery.in_written);
-
-        list_remove(&topic->delivery.in_written);
-        time_topic(topic, now.mono_ms);
+    LIST_EACH(link, &hub->written) {
+        list_remove(link);
+        time_topic(LIST_ELEMENT(link, struct topic, delivery.in_written), now.mono_ms);
     }
 }

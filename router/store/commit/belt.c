@@ -195,13 +195,13 @@ bool belt_take(struct belt *belt, int64_t wait_ms, struct batch *batch)
         batch->count++;
     }
     belt->taken += batch->count;
-    while (!list_is_empty(&belt->mine_oneways)) {
-        struct oneway *oneway = LIST_ELEMENT(belt->mine_oneways.next, struct oneway, link);
+    LIST_EACH(link, &belt->mine_oneways) {
+        const struct oneway *oneway = LIST_ELEMENT(link, struct oneway, link);
 
         if (oneway->behind > belt->taken)
             break;
-        list_remove(&oneway->link);
-        list_append(&batch->oneways, &oneway->link);
+        list_remove(link);
+        list_append(&batch->oneways, link);
     }
     return true;
 }

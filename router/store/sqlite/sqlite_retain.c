@@ -27,8 +27,8 @@ void open_topics_init(struct open_topics *table)
 
 void open_topics_fini(struct open_topics *table)
 {
-    while (!list_is_empty(&table->all))
-        open_topics_drop(table, LIST_ELEMENT(table->all.next, struct open_topic, link));
+    LIST_EACH(link, &table->all)
+        open_topics_drop(table, LIST_ELEMENT(link, struct open_topic, link));
     mx_map_fini(&table->map);
 }
 
@@ -68,12 +68,9 @@ void open_topics_drop(struct open_topics *table, struct open_topic *topic)
 
 void open_topics_settle(struct open_topics *table, bool committed)
 {
-    while (!list_is_empty(&table->changed)) {
-        struct open_topic *topic =
-            LIST_ELEMENT(table->changed.next, struct open_topic, changed);
-
-        list_remove(&topic->changed);
-        topic->stale |= !committed;
+    LIST_EACH(link, &table->changed) {
+        LIST_ELEMENT(link, struct open_topic, changed)->stale |= !committed;
+        list_remove(link);
     }
 }
 

@@ -90,28 +90,22 @@ enum mcpx_err schema_tell(struct sqlite3 *db, const char *file, struct mcpx_text
 
 /* ---- opening ---- */
 
-static int set_memory(struct sqlite3 *db)
-{
-    char statements[120];
-
-    (void)snprintf(statements, sizeof statements,
-                   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", SCHEMA_CACHE_KIB);
-    return schema_run(db, statements);
-}
-
 static enum mcpx_err connect_to(const char *file, const char *vfs, struct mcpx_text *errors,
                                 struct sqlite3 **out)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     struct sqlite3 *db = NULL;
+    char memory[80];
     enum mcpx_err err = MCPX_OK;
 
+    (void)snprintf(memory, sizeof memory,
+                   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -%d", SCHEMA_CACHE_KIB);
     if (sqlite3_open_v2(file, &db, flags, vfs) != SQLITE_OK)
         err = db ? schema_tell(db, file, errors) : MCPX_ENOMEM;
     else if (sqlite3_busy_timeout(db, SCHEMA_BUSY_MS) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) != SQLITE_OK ||
              sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) != SQLITE_OK ||
-             schema_run(db, "PRAGMA cell_size_check = ON") || set_memory(db))
+             schema_run(db, "PRAGMA cell_size_check = ON") || schema_run(db, memory))
         err = schema_tell(db, file, errors);
     if (err == MCPX_OK)
         *out = db;
@@ -146,23 +140,6 @@ static bool migrate(struct sqlite3 *db, int version)
     return schema_run(db, end) == SQLITE_OK;
 }
 
-static enum mcpx_err fill_new(const char *path, const char *vfs, struct mcpx_text *errors)
-{
-    struct sqlite3 *db = NULL;
-    char begin[80];
-    enum mcpx_err err = connect_to(path, vfs, errors, &db);
-
-    if (err != MCPX_OK)
-        return err;
-    (void)snprintf(begin, sizeof begin,
-                   "PRAGMA synchronous = EXTRA; PRAGMA application_id = %d", SCHEMA_ID);
-    if (schema_run(db, begin) || !migrate(db, 0))
-        err = schema_tell(db, path, errors);
-    if (sqlite3_close(db) != SQLITE_OK && err == MCPX_OK)
-        err = MCPX_ESYSTEM;
-    return err;
-}
-
 /* ---- copies, and an older version ---- */
 
 /* Copies some pages at a time, of what the source was at the beginning. Returns SQLite's code. */
@@ -187,17 +164,22 @@ static int copy_pages(struct sqlite3 *copy, struct sqlite3 *db,
     return code == SQLITE_BUSY || code == SQLITE_LOCKED ? code : finished;
 }
 
-static enum mcpx_err copy_to(struct sqlite3 *db, const char *path,
-                             const struct schema_copy *how, struct mcpx_text *errors)
+/* Fills an empty file: with a copy of a database, or with our tables. */
+static enum mcpx_err fill(const char *path, struct sqlite3 *db, const struct schema_copy *how,
+                          struct mcpx_text *errors)
 {
-    struct sqlite3 *copy = NULL;
-    enum mcpx_err err = connect_to(path, how->vfs, errors, &copy);
+    struct sqlite3 *made = NULL;
+    char begin[80];
+    enum mcpx_err err = connect_to(path, how->vfs, errors, &made);
 
     if (err != MCPX_OK)
         return err;
-    if (copy_pages(copy, db, how->progress) || schema_run(copy, how->then))
-        err = schema_tell(copy, path, errors);
-    if (sqlite3_close(copy) != SQLITE_OK && err == MCPX_OK)
+    (void)snprintf(begin, sizeof begin,
+                   "PRAGMA synchronous = EXTRA; PRAGMA application_id = %d", SCHEMA_ID);
+    if (db ? copy_pages(made, db, how->progress) || schema_run(made, how->then)
+           : schema_run(made, begin) || !migrate(made, 0))
+        err = schema_tell(made, path, errors);
+    if (sqlite3_close(made) != SQLITE_OK && err == MCPX_OK)
         err = MCPX_ESYSTEM;
     return err;
 }
@@ -212,7 +194,7 @@ enum mcpx_err schema_copy(struct sqlite3 *db, const struct schema_copy *how,
         return MCPX_ENOMEM;
     err = sqlite_file_make(made.text, errors);
     if (err == MCPX_OK)
-        err = db ? copy_to(db, made.text, how, errors) : fill_new(made.text, how->vfs, errors);
+        err = fill(made.text, db, how, errors);
     if (err == MCPX_OK)
         err = sqlite_file_move(made.text, how->path, errors);
     if (err != MCPX_OK)
@@ -325,15 +307,13 @@ enum mcpx_err schema_open(const struct store_config *config, struct mcpx_text *e
                   "store.file %q cannot be written; give the router the right to write it\n",
                   config->file);
         err = MCPX_ECONFIG;
-        goto out;
-    }
-    if (config->check)
+    } else if (config->check) {
         err = check_whole(db, config->file, errors);
+    }
     if (err == MCPX_OK)
         err = bring_up_to_date(db, config, errors);
     if (err == MCPX_OK && !set_up(db, config))
         err = schema_tell(db, config->file, errors);
-out:
     if (err == MCPX_OK)
         *out = db;
     else
