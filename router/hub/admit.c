@@ -95,11 +95,9 @@ static bool find_own(const struct topic *topic, const struct account *account,
 
 /* The number of its own old connection; else the one that it asks for; else the lowest free one. */
 static enum mcpx_err choose_number(const struct hub *hub, const struct topic *topic,
-                                   const struct grant *grant,
+                                   const struct account *account, const struct grant *grant,
                                    const struct admission *admission, struct instance *out)
 {
-    const struct account *account =
-        topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
     unsigned max = max_number(hub, grant), wish = admission->instance;
 
     if (find_own(topic, account, grant->identity, out))
@@ -118,7 +116,7 @@ static enum mcpx_err choose_number(const struct hub *hub, const struct topic *to
  * MCPX_EINSTANCES when all numbers of the participant are taken. Protocol: section 7.
  */
 static enum mcpx_err instance_find(const struct hub *hub, const struct topic *topic,
-                                   const struct grant *grant,
+                                   const struct account *account, const struct grant *grant,
                                    const struct admission *admission, struct mcpx_now now,
                                    struct instance *out)
 {
@@ -132,7 +130,7 @@ static enum mcpx_err instance_find(const struct hub *hub, const struct topic *to
     } else {
         if (admission->instance_key.len > 0)
             out->key = mx_map_hash(hub->key, admission->instance_key) | 1;
-        err = choose_number(hub, topic, grant, admission, out);
+        err = choose_number(hub, topic, account, grant, admission, out);
     }
     if (err || !out->old)
         return err;
@@ -149,16 +147,6 @@ static enum mcpx_err instance_find(const struct hub *hub, const struct topic *to
 static bool is_full(size_t count, size_t max)
 {
     return max != 0 && count >= max;
-}
-
-/* Coming and going is told to everybody: it is damped, whatever ended the connections. */
-static bool comes_too_often(const struct topic *topic, const struct grant *grant,
-                            struct mcpx_now now)
-{
-    const struct account *account =
-        topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
-
-    return account && bucket_left(&account->rates.joins, now) == 0;
 }
 
 /* May the topic come to be, if it is not there yet? */
@@ -185,6 +173,8 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
 {
     const struct hub_config *config = &hub->config;
     const struct topic *topic = hub_topic_find(hub, admission->topic);
+    const struct account *account =
+        topic ? accounts_find(&topic->accounts, grant->identity) : NULL;
     const struct tally *tally = tally_find(hub, grant->identity);
     enum mcpx_err err;
 
@@ -193,9 +183,10 @@ static enum mcpx_err check_admission(const struct hub *hub, const struct grant *
     err = check_topic(hub, topic, tally, admission->topic, now);
     if (err)
         return err;
-    if (comes_too_often(topic, grant, now))
+    /* Coming and going is told to everybody: it is damped, whatever ended the connections. */
+    if (account && bucket_left(&account->rates.joins, now) == 0)
         return MCPX_EFLAPPING;
-    err = instance_find(hub, topic, grant, admission, now, instance);
+    err = instance_find(hub, topic, account, grant, admission, now, instance);
     if (!err && topic && pending_presence(topic, instance_id(instance)))
         return MCPX_EOPENING;
     if (err || instance->old)
@@ -290,13 +281,12 @@ static void inherit_takeovers(struct peer *peer, const struct peer *old, struct 
 static enum mcpx_err begin_join(struct peer *peer, const struct admission *admission,
                                 const char *reason)
 {
-    struct change change = {"join", reason};
     enum mcpx_err err;
 
     if (!topic_reserve(peer->topic))
         return MCPX_ENOMEM;
     cursor_start(peer, admission);
-    err = topic_tell_presence(peer, change, &peer->join);
+    err = topic_tell_presence(peer, "join", reason, &peer->join);
     peer->owed = OWED_WELCOME | OWED_JOIN;
     if (err)
         log_reader_release(&peer->cursor.reader);

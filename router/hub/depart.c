@@ -16,7 +16,7 @@ static void tell_leave(struct peer *peer, struct pending *successor, const char 
         pending_leave(peer, reason);
     } else {
         /* Without memory the others see it in the next welcome; there is nobody to tell. */
-        (void)topic_tell_presence(peer, (struct change){"leave", reason}, NULL);
+        (void)topic_tell_presence(peer, "leave", reason, NULL);
     }
 }
 
@@ -140,44 +140,6 @@ void hub_remind(struct hub *hub, struct peer *peer, struct mcpx_now now)
         owe_welcome(peer);
 }
 
-/* The others are told, now or when it is committed. */
-static enum mcpx_err tell_update(struct peer *peer)
-{
-    if (peer->hub->config.gated)
-        return pending_update(peer) ? MCPX_OK : MCPX_ENOMEM;
-    return topic_tell_presence(peer, (struct change){"update", NULL}, NULL);
-}
-
-enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
-                          struct mcpx_now now)
-{
-    struct grant *before = peer->grant;
-    enum mcpx_err err;
-
-    if (!is_there(peer))
-        return MCPX_ECLOSED;
-    hub->now = now;
-    peer->grant = grant_at(grant, now.wall_ms);
-    if (!peer->grant) {
-        peer->grant = before;
-        return MCPX_ENOMEM;
-    }
-    err = peer->state == PEER_OPEN ? tell_update(peer) : MCPX_OK; /* else its join tells it */
-    if (err) {
-        grant_unref(peer->grant);
-        peer->grant = before;
-        return err;
-    }
-    peer->changes_ms = mcpx_capset_next_expiry(peer->grant->capset, now.wall_ms);
-    grant_unref(before);
-    if (peer->state == PEER_JOINING)
-        return MCPX_OK;
-    mcpx_text_reset(&peer->topic->listed);
-    owe_welcome(peer);
-    hub_condemn_slow(hub);
-    return MCPX_OK;
-}
-
 /* True when participants would be told the same of both. */
 static bool shows_the_same(const struct grant *one, const struct grant *other)
 {
@@ -187,20 +149,56 @@ static bool shows_the_same(const struct grant *one, const struct grant *other)
            mcpx_slice_equal(mcpx_text_view(&one->whole), mcpx_text_view(&other->whole));
 }
 
+/* The others are told, now or when it is committed. One that is joining tells it by that. */
+static enum mcpx_err tell_update(struct peer *peer)
+{
+    if (peer->state != PEER_OPEN)
+        return MCPX_OK;
+    if (peer->hub->config.gated)
+        return pending_update(peer) ? MCPX_OK : MCPX_ENOMEM;
+    return topic_tell_presence(peer, "update", NULL, NULL);
+}
+
+static enum mcpx_err regrant(struct hub *hub, struct peer *peer, struct grant *grant,
+                             bool quietly, struct mcpx_now now)
+{
+    struct grant *before = peer->grant;
+    struct grant *shown = is_there(peer) ? grant_at(grant, now.wall_ms) : NULL;
+    bool tells;
+    enum mcpx_err err = MCPX_OK;
+
+    if (!shown)
+        return is_there(peer) ? MCPX_ENOMEM : MCPX_ECLOSED;
+    hub->now = now;
+    tells = !quietly || !shows_the_same(before, shown);
+    peer->grant = shown;
+    if (tells)
+        err = tell_update(peer);
+    if (err) {
+        peer->grant = before;
+        grant_unref(shown);
+        return err;
+    }
+    peer->changes_ms = mcpx_capset_next_expiry(shown->capset, now.wall_ms);
+    grant_unref(before);
+    if (tells && peer->state == PEER_OPEN) {
+        mcpx_text_reset(&peer->topic->listed);
+        owe_welcome(peer);
+        hub_condemn_slow(hub);
+    }
+    return MCPX_OK;
+}
+
+enum mcpx_err hub_regrant(struct hub *hub, struct peer *peer, struct grant *grant,
+                          struct mcpx_now now)
+{
+    return regrant(hub, peer, grant, false, now);
+}
+
 enum mcpx_err hub_regrant_quietly(struct hub *hub, struct peer *peer, struct grant *grant,
                                   struct mcpx_now now)
 {
-    struct grant *shown = is_there(peer) ? grant_at(grant, now.wall_ms) : NULL;
-    enum mcpx_err err = MCPX_OK;
-
-    if (!shown || !shows_the_same(peer->grant, shown)) {
-        err = hub_regrant(hub, peer, grant, now);
-    } else {
-        grant_unref(peer->grant);
-        peer->grant = grant_ref(shown);
-    }
-    grant_unref(shown);
-    return err;
+    return regrant(hub, peer, grant, true, now);
 }
 
 void depart_lose(struct topic *topic)

@@ -402,14 +402,14 @@ static void commit_leave(struct pending *leave)
 {
     const char *reason = leave->submission.reason.text;
 
-    (void)topic_tell_presence(leave->peer, (struct change){"leave", reason}, NULL);
+    (void)topic_tell_presence(leave->peer, "leave", reason, NULL);
 }
 
 /* A peer that has left is told of by its leave. */
 static void commit_update(struct pending *update)
 {
     if (update->peer->state == PEER_OPEN)
-        (void)topic_tell_presence(update->peer, (struct change){"update", NULL}, NULL);
+        (void)topic_tell_presence(update->peer, "update", NULL, NULL);
 }
 
 static void reject_update(struct pending *update)

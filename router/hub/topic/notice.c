@@ -211,14 +211,15 @@ static void write_topic_place(const struct topic *topic, struct mcpx_text *out)
     mx_json_end_object(out);
 }
 
-bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text)
+bool notice_presence(const struct peer *peer, const char *event, const char *reason,
+                     struct mcpx_slice *text)
 {
     struct mcpx_text *out = begin(peer->hub, "system/presence", (struct mcpx_slice){0});
 
-    mx_format(out, "{\"event\":\"%s\",\"participant\":", change.event);
+    mx_format(out, "{\"event\":\"%s\",\"participant\":", event);
     notice_participant(peer, out);
-    if (change.reason)
-        mcpx_json_add_member(out, "reason", mcpx_slice_of(change.reason));
+    if (reason)
+        mcpx_json_add_member(out, "reason", mcpx_slice_of(reason));
     write_topic_place(peer->topic, out);
     mcpx_text_puts(out, "}}");
     return finish(out, text);

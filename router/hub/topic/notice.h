@@ -47,17 +47,15 @@ bool notice_position(const struct topic *topic, struct mcpx_slice *text);
 bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
                     struct mcpx_slice *frames);
 
-/** What presence tells; `reason` is said with it unless it is NULL. */
-struct change {
-    const char *event; /* "join", "leave" or "update" */
-    const char *reason;
-};
-
 /**
  * Composes system/presence about a peer, which need not be in its topic (any more). False when
  * memory runs out.
+ *
+ * event    "join", "leave" or "update"
+ * reason   said with it unless it is NULL
  */
-bool notice_presence(const struct peer *peer, struct change change, struct mcpx_slice *text);
+bool notice_presence(const struct peer *peer, const char *event, const char *reason,
+                     struct mcpx_slice *text);
 
 /** What an error says beside its name. Only what belongs to the error is written. */
 struct error_notice {

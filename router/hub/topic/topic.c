@@ -282,13 +282,13 @@ static enum mcpx_err tell(struct topic *topic, struct mcpx_slice text)
     return MCPX_OK;
 }
 
-enum mcpx_err topic_tell_presence(const struct peer *peer, struct change change,
-                                  struct mcpx_text *copy)
+enum mcpx_err topic_tell_presence(const struct peer *peer, const char *event,
+                                  const char *reason, struct mcpx_text *copy)
 {
     struct mcpx_slice text;
     enum mcpx_err err;
 
-    if (!notice_presence(peer, change, &text) ||
+    if (!notice_presence(peer, event, reason, &text) ||
         (copy && !mcpx_text_reserve(copy, FRAME_HEAD_MAX + text.len)))
         return MCPX_ENOMEM;
     err = tell(peer->topic, text);

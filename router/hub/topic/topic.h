@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-struct change;
 struct hub;
 struct log_message;
 struct tally;
@@ -79,8 +78,8 @@ void topic_loaded(struct topic *topic);
  *
  * Returns MCPX_OK or MCPX_ENOMEM (nothing has changed).
  */
-enum mcpx_err topic_tell_presence(const struct peer *peer, struct change change,
-                                  struct mcpx_text *copy);
+enum mcpx_err topic_tell_presence(const struct peer *peer, const char *event,
+                                  const char *reason, struct mcpx_text *copy);
 
 /** Publishes the news now. Leaves slow readers to hub_condemn_slow. */
 void topic_publish(struct topic *topic);

@@ -154,18 +154,13 @@ static void run(void *context)
     free_oneways(audit, &batch);
 }
 
-static size_t weigh(const struct link *item)
-{
-    return LIST_ELEMENT(item, const struct submission, link)->text.len;
-}
-
 /* ---- the loop ---- */
 
 enum mcpx_err audit_new(const struct audit_config *config, void (*wake)(void *context),
                         void *context, struct mcpx_text *errors, struct audit **out)
 {
     struct audit *audit = calloc(1, sizeof *audit);
-    struct belt_config belt = {run, audit, weigh, wake, context};
+    struct belt_config belt = {run, audit, submission_weight, wake, context};
     enum mcpx_err err;
 
     if (!audit)

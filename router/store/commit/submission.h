@@ -46,6 +46,12 @@ struct submission {
     int64_t wall_ms; /* when it was accepted */
 };
 
+/** What a submission, given by its link, adds to a batch. */
+static inline size_t submission_weight(const struct link *link)
+{
+    return LIST_ELEMENT(link, const struct submission, link)->text.len;
+}
+
 /** TASK_OPEN: load a topic. TASK_CLOSE: it has left memory; needs no answer, its ticket is 0. */
 enum task_kind { TASK_STORE, TASK_OPEN, TASK_CLOSE };
 

@@ -222,11 +222,6 @@ static void write_all(void *context)
     sqlite->has_failed = report.state == STAGE_FAILED;
 }
 
-static size_t weigh_submission(const struct link *item)
-{
-    return LIST_ELEMENT(item, const struct submission, link)->text.len;
-}
-
 /* ---- the loader's thread ---- */
 
 static void read_all(void *context)
@@ -314,7 +309,7 @@ static enum mcpx_err open_files(struct sqlite *sqlite, const struct store_config
 
 static enum mcpx_err start(struct sqlite *sqlite, void (*wake)(void *context), void *context)
 {
-    struct belt_config work = {write_all, sqlite, weigh_submission, wake, context};
+    struct belt_config work = {write_all, sqlite, submission_weight, wake, context};
     struct belt_config reading = {read_all, sqlite, weigh_opening, wake, context};
     enum mcpx_err err = belt_new(&reading, &sqlite->reading);
 

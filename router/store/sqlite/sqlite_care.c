@@ -172,9 +172,7 @@ static int erase(struct care *care, struct mcpx_slice topic, bool *found, uint64
 
         code = sqlite3_prepare_v2(care->db, statements[i], -1, &statement, NULL);
         if (code == SQLITE_OK)
-            code = statement_say_text(statement, 1, topic);
-        if (code == SQLITE_OK)
-            code = statement_finish(statement);
+            code = statement_run(statement, NULL, 0, &topic, 1);
         (void)sqlite3_finalize(statement);
         if (i == 1)
             *messages = (uint64_t)sqlite3_changes(care->db);

@@ -159,11 +159,7 @@ int retain_count(struct retain *retain)
 static int change_held(sqlite3_stmt *statement, int64_t topic, struct mcpx_slice owner,
                        uint64_t bytes)
 {
-    int code = statement_say_numbers(statement, (int64_t[]){topic, (int64_t)bytes}, 2);
-
-    if (code == SQLITE_OK)
-        code = statement_say_text(statement, 3, owner);
-    return code == SQLITE_OK ? statement_finish(statement) : code;
+    return statement_run(statement, (int64_t[]){topic, (int64_t)bytes}, 2, &owner, 1);
 }
 
 /* Writes what `held` lacks of a topic. One byte stays of each owner that has a row there. */
@@ -173,8 +169,8 @@ static int count_rest(struct retain *retain, struct open_topic *topic)
     int code = SQLITE_OK;
 
     if (topic->added_count != now->last - now->counted) {
-        code =
-            statement_run(retain->count_rest, (int64_t[]){now->row, (int64_t)now->counted}, 2);
+        code = statement_run(retain->count_rest, (int64_t[]){now->row, (int64_t)now->counted},
+                             2, NULL, 0);
         mx_holders_fini(&topic->added);
     }
     while (code == SQLITE_OK && topic->added.held > topic->added.count) {
@@ -254,7 +250,8 @@ static int forget(struct retain *retain, const struct extent *extent)
     }
     if (code != SQLITE_OK)
         return code;
-    return statement_run(retain->forget, (int64_t[]){extent->row, (int64_t)extent->first}, 2);
+    return statement_run(retain->forget, (int64_t[]){extent->row, (int64_t)extent->first}, 2,
+                         NULL, 0);
 }
 
 static uint64_t entries(const struct extent *extent)
@@ -396,9 +393,7 @@ static int purge(struct retain *retain, const struct open_topics *table, int64_t
             code = advance(retain, table, numbers);
     }
     (void)sqlite3_reset(purged);
-    if (code == SQLITE_DONE)
-        code = sqlite3_bind_int64(retain->purge, 1, seq);
-    return code == SQLITE_OK ? statement_finish(retain->purge) : code;
+    return code == SQLITE_DONE ? statement_run(retain->purge, &seq, 1, NULL, 0) : code;
 }
 
 int retain_young(struct retain *retain, const struct open_topics *table, int64_t mono_ms,
@@ -471,5 +466,5 @@ int retain_cut(struct retain *retain, const struct open_topics *table, uint64_t 
 
 int retain_remove(struct retain *retain, int64_t topic)
 {
-    return statement_run(retain->remove, &topic, 1);
+    return statement_run(retain->remove, &topic, 1, NULL, 0);
 }

@@ -146,11 +146,12 @@ int statement_say_text(struct sqlite3_stmt *statement, int at, struct mcpx_slice
 /** Says numbers, from the first parameter on. Returns SQLite's code. */
 int statement_say_numbers(struct sqlite3_stmt *statement, const int64_t *numbers, int count);
 
-/** Runs a statement that gives no rows, and forgets what was said to it. Returns SQLite's code. */
-int statement_finish(struct sqlite3_stmt *statement);
-
-/** statement_say_numbers and statement_finish. */
-int statement_run(struct sqlite3_stmt *statement, const int64_t *numbers, int count);
+/**
+ * Says numbers, then texts, runs a statement that gives no rows, and forgets what was said to it.
+ * Returns SQLite's code.
+ */
+int statement_run(struct sqlite3_stmt *statement, const int64_t *numbers, int count,
+                  const struct mcpx_slice *texts, int text_count);
 
 /** A text of the row that a statement stands at; lent until it is stepped. "" for NULL. */
 struct mcpx_slice statement_text(struct sqlite3_stmt *statement, int at);

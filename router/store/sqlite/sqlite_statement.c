@@ -49,20 +49,19 @@ int statement_say_numbers(sqlite3_stmt *statement, const int64_t *numbers, int c
     return code;
 }
 
-int statement_finish(sqlite3_stmt *statement)
-{
-    int code = sqlite3_step(statement);
-
-    (void)sqlite3_reset(statement);
-    (void)sqlite3_clear_bindings(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-int statement_run(sqlite3_stmt *statement, const int64_t *numbers, int count)
+int statement_run(sqlite3_stmt *statement, const int64_t *numbers, int count,
+                  const struct mcpx_slice *texts, int text_count)
 {
     int code = statement_say_numbers(statement, numbers, count);
 
-    return code == SQLITE_OK ? statement_finish(statement) : code;
+    for (int i = 0; code == SQLITE_OK && i < text_count; i++)
+        code = statement_say_text(statement, count + i + 1, texts[i]);
+    if (code != SQLITE_OK)
+        return code;
+    code = sqlite3_step(statement);
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 struct mcpx_slice statement_text(sqlite3_stmt *statement, int at)

@@ -70,7 +70,7 @@ static int prepare_all(struct writer *writer, const struct store_config *config)
     const struct statement rows[] = {
         {"SELECT " EXTENT_COLUMNS " FROM topic WHERE name = ?1", &writer->find},
         {"INSERT INTO topic (name, epoch, first_serial, last_serial, bytes) "
-         "VALUES (?1, ?2, 1, 0, 0)",
+         "VALUES (?1, CAST(?2 AS TEXT), 1, 0, 0)",
          &writer->make},
         {"INSERT INTO entry (seq, topic, serial, wall_ms, sum, text, owner) "
          "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -153,12 +153,9 @@ static int refresh(struct writer *writer, struct open_topic *topic)
 
 static int make_topic(struct writer *writer, struct open_topic *topic, struct mcpx_slice epoch)
 {
-    int code = statement_say_text(writer->make, 1, topic->name);
+    struct mcpx_slice texts[] = {topic->name, epoch};
+    int code = statement_run(writer->make, NULL, 0, texts, 2);
 
-    if (code == SQLITE_OK)
-        code = sqlite3_bind_text(writer->make, 2, epoch.text, (int)epoch.len, SQLITE_STATIC);
-    if (code == SQLITE_OK)
-        code = statement_finish(writer->make);
     if (code == SQLITE_OK)
         topic->now.row = sqlite3_last_insert_rowid(writer->db);
     return code;
@@ -220,15 +217,10 @@ static int add(struct writer *writer, const struct submission *submission)
         int64_t numbers[] = {++writer->retain.last, topic->now.row, (int64_t)serial,
                              submission->wall_ms,
                              schema_sum(submission->topic, serial, submission->text)};
+        struct mcpx_slice texts[] = {submission->text, owner_of(submission)};
 
-        code = statement_say_numbers(writer->add, numbers, 5);
+        code = statement_run(writer->add, numbers, 5, texts, 2);
     }
-    if (code == SQLITE_OK)
-        code = statement_say_text(writer->add, 6, submission->text);
-    if (code == SQLITE_OK)
-        code = statement_say_text(writer->add, 7, owner_of(submission));
-    if (code == SQLITE_OK)
-        code = statement_finish(writer->add);
     if (code == SQLITE_OK)
         code = retain_add(&writer->retain, topic, owner_of(submission), submission->text.len);
     writer->counted += code == SQLITE_OK;
@@ -245,7 +237,7 @@ static int save(struct writer *writer, struct open_topic *topic)
     int64_t numbers[] = {now->row, (int64_t)now->first, (int64_t)now->last,
                          (int64_t)now->bytes, (int64_t)now->counted};
 
-    return code == SQLITE_OK ? statement_run(writer->save, numbers, 5) : code;
+    return code == SQLITE_OK ? statement_run(writer->save, numbers, 5, NULL, 0) : code;
 }
 
 static struct submission *submission_of(struct link *link)
@@ -377,7 +369,7 @@ static int transact_in_full(struct writer *writer, struct link *link, const stru
     int code = transact(writer, link, end, report);
 
     for (const struct link *at = link; at != end; at = at->next)
-        bytes += LIST_ELEMENT(at, const struct submission, link)->text.len;
+        bytes += submission_weight(at);
     for (int i = 0; i < CUTS_MAX && writer->is_at_bound; i++) {
         if (!delete_some(writer, bytes, report))
             break;
