@@ -55,9 +55,8 @@ void hub_free(struct hub *hub);
  * come too often; MCPX_EINSTANCES when as many instances of the participant are there as there may
  * be; MCPX_EGOING while draining.
  *
- * In a gated hub also MCPX_EOPENING: the topic is not open (hub_open), or the coming or going of
- * this participant is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: the topic cannot
- * be opened now.
+ * In a gated hub also MCPX_EOPENING: the topic is not open (hub_open), or something about this
+ * participant is pending; ask again when hub_waits has changed. MCPX_ENOTNOW: it cannot be opened.
  */
 enum mcpx_err hub_may_admit(const struct hub *hub, const struct grant *grant,
                             const struct admission *admission, struct mcpx_now now);
@@ -230,10 +229,7 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
                        struct mcpx_now now);
 
-/**
- * Changes whenever what somebody may wait for has ended: the opening of a topic, the coming or
- * going of a participant.
- */
+/** Changes whenever the opening of a topic, or the coming or going of a participant, has ended. */
 uint64_t hub_waits(const struct hub *hub);
 
 /** Submissions that were not answered. */

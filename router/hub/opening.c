@@ -179,44 +179,35 @@ struct topic *opening_create(struct hub *hub, struct mcpx_slice name, struct tal
     return topic;
 }
 
-/* It is on the asker's tally already. */
-static enum mcpx_err begin(struct hub *hub, struct mcpx_slice name, struct tally *asker)
+static enum mcpx_err begin(struct hub *hub, const struct grant *grant, struct mcpx_slice name)
 {
     struct openings *openings = &hub->openings;
-    struct opening *opening;
-
-    if (!make_room(hub))
-        return MCPX_EFULL;
-    opening = mx_map_reserve(&openings->names) ? malloc(sizeof *opening + name.len) : NULL;
-    if (!opening)
-        return MCPX_ENOMEM;
-    memcpy(opening + 1, name.text, name.len);
-    *opening = (struct opening){.state = OPENING_WAITING,
-                                .asker = asker,
-                                .until_ms = hub->now.mono_ms + hub->config.open_ms,
-                                .name = {(const char *)(opening + 1), name.len}};
-    mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
-    list_init(&opening->in_list);
-    list_append(&openings->in[OPENING_WAITING], &opening->in_list);
-    openings->active++;
-    return MCPX_EOPENING;
-}
-
-static enum mcpx_err begin_for(struct hub *hub, const struct grant *grant,
-                               struct mcpx_slice name)
-{
     struct tally *asker = tally_open(hub, grant);
-    enum mcpx_err err;
+    struct opening *opening = NULL;
+    bool has_room;
 
     if (!asker)
         return MCPX_ENOMEM;
     if (asker->openings >= OPENINGS_EACH)
         return MCPX_EOPENING;
     asker->openings++; /* or it would go with a topic that makes room */
-    err = begin(hub, name, asker);
-    asker->openings -= err != MCPX_EOPENING;
-    tally_close(hub, asker);
-    return err;
+    has_room = make_room(hub);
+    if (has_room && mx_map_reserve(&openings->names))
+        opening = malloc(sizeof *opening + name.len);
+    if (!opening) {
+        asker->openings--;
+        tally_close(hub, asker);
+        return has_room ? MCPX_ENOMEM : MCPX_EFULL;
+    }
+    memcpy(opening + 1, name.text, name.len);
+    *opening = (struct opening){.state = OPENING_WAITING,
+                                .asker = asker,
+                                .until_ms = hub->now.mono_ms + hub->config.open_ms,
+                                .name = {(const char *)(opening + 1), name.len}};
+    mx_map_put(&openings->names, mx_map_hash(hub->key, name), (uintptr_t)opening);
+    list_append(&openings->in[OPENING_WAITING], &opening->in_list);
+    openings->active++;
+    return MCPX_EOPENING;
 }
 
 enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_slice topic,
@@ -236,7 +227,7 @@ enum mcpx_err hub_open(struct hub *hub, const struct grant *grant, struct mcpx_s
         forget(hub, opening);
         opening = NULL;
     }
-    return err && !opening ? begin_for(hub, grant, topic) : err;
+    return err && !opening ? begin(hub, grant, topic) : err;
 }
 
 /* ---- tasks ---- */

@@ -3,8 +3,7 @@
  * missing. All that the router's edge sees of them.
  *
  * Loop and stages share belts (belt.h); no stage calls the hub. The one who turns the loop calls
- * store_turn, which pulls tasks from the hub, hands them on, and tells the hub what became of
- * them.
+ * store_turn, which takes tasks from the hub, and tells it what became of them.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H

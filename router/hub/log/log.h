@@ -1,6 +1,5 @@
 /*
- * log.h - one topic's envelopes, in order, framed once, in contiguous memory. Presence is no part
- * of it: see news.h.
+ * log.h - one topic's envelopes, in order, framed once. Presence is elsewhere: see news.h.
  *
  * Entries have serials that only grow. Three of them matter:
  *
@@ -11,8 +10,7 @@
  *
  * [history, head) is what the protocol calls retained: derived kinds, resume and pages of history
  * look only there. [tail, history) is kept for readers that still need it. Ids that have left the
- * window stay refused for a while: who pushes an id out of history cannot say something else under
- * it at once.
+ * window stay refused for a while: who pushes an id out of history cannot use it again at once.
  */
 #ifndef HUB_LOG_H
 #define HUB_LOG_H
@@ -33,8 +31,7 @@ enum { SPENT_IDS_MAX = 256, SPENT_SENDERS_MAX = 1024 };
 
 /**
  * The spent ids of one topic, a share for each sender, so that no flood makes the topic forget
- * those of others. The index itself is the log's: a spent id needs no memory there that it did not
- * have.
+ * those of others. The index is the log's.
  */
 struct spent {
     struct mx_map senders;

@@ -1,8 +1,7 @@
 /*
  * log_memory.c - how much memory a log takes, and how it takes less. History goes a segment at a
  * time: memory comes in segments, so forgetting less would free nothing. When even the newest
- * segment may go, because everybody has read it, the log is as it was before its first entry, but
- * for its serials.
+ * segment may go, the log is as it was before its first entry, but for its serials.
  */
 #include "router/hub/log/log.h"
 

@@ -1,8 +1,7 @@
 /*
  * account.h - what a topic remembers about one participant, whichever of its connections it comes
  * by: rates, and which of its instances are there. It outlives the connections for as long as the
- * rates owe something, so that a new connection is no way round them. And what participants have in
- * the whole hub.
+ * rates owe something. And what participants have in the whole hub.
  */
 #ifndef HUB_ACCOUNT_H
 #define HUB_ACCOUNT_H
@@ -86,8 +85,7 @@ struct account *accounts_open(struct accounts *accounts, struct mcpx_slice ident
 void account_enter(struct accounts *accounts, struct account *account, unsigned number);
 
 /**
- * That instance has left. After the last one the account is idle, or freed when it owes nothing:
- * do not use it any more.
+ * That instance has left. After the last one the account is idle, or it owes nothing and is gone.
  */
 void account_leave(struct accounts *accounts, struct account *account, unsigned number,
                    struct mcpx_now now);

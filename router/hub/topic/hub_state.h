@@ -312,10 +312,9 @@ void peer_end(struct peer *peer);
 enum { CURSOR_PAGE_MAX = 262144 };
 
 /**
- * Places the cursor of a joiner: at the place it names with ?epoch=, ?serial= and ?after=, else at
- * the start of the history it gets, else at the head. Everything appended later is live traffic.
- * Fills what its welcome will say of that; resumed: it named a place, and all that came after is
- * retained.
+ * Places the cursor of a joiner: at the place it names with ?epoch=, ?serial= and ?after=, if all
+ * that came after is retained; else at the start of the history it gets, or at the head. What is
+ * appended later is live traffic. Fills what its welcome will say of that.
  */
 void cursor_start(struct peer *peer, const struct admission *admission);
 

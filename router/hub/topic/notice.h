@@ -40,9 +40,8 @@ void notice_participant(const struct peer *peer, struct mcpx_text *out);
 bool notice_position(const struct topic *topic, struct mcpx_slice *text);
 
 /**
- * Composes the system/welcome that a peer is owed, in the hub's scratch, and puts the frames
- * `behind` behind it. `frames` is lent until the scratch is used again. False when memory runs
- * out.
+ * Composes the system/welcome that a peer is owed, and puts the frames `behind` behind it. False
+ * when memory runs out.
  */
 bool notice_welcome(const struct peer *peer, struct mcpx_slice behind,
                     struct mcpx_slice *frames);

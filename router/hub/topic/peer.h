@@ -78,8 +78,7 @@ void peer_heard(struct peer *peer, struct mcpx_now now);
 size_t peer_private_bytes(const struct peer *peer);
 
 /**
- * Adds to what the peer's participant has cost in loop turn number `turn`, all its peers together.
- * Returns the sum.
+ * Adds to what all peers of its participant have cost in the loop's turn `turn`. Returns the sum.
  */
 uint64_t peer_turn_cost(struct peer *peer, uint64_t turn, uint64_t cost);
 

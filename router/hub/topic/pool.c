@@ -5,8 +5,7 @@
  * finds the holder, and the topic is searched among its topics, of which each participant may have
  * a fixed number.
  *
- * A topic that can give nothing leaves the lines until it changes, so no topic is looked at twice
- * in vain.
+ * A topic that can give nothing leaves the lines until it changes.
  *
  * A tally counts what comes and goes, so asking for a share reads one number. An empty tally is
  * freed at once: a table of everybody who ever came would be memory that anybody can fill.

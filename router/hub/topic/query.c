@@ -203,10 +203,7 @@ size_t topic_participants(const struct topic *topic)
     return topic->peer_count;
 }
 
-/*
- * ---- figures: a round of deliveries takes milliseconds, a match less than one of them, so each
- * has bounds of its own.
- */
+/* ---- figures: a round of deliveries takes milliseconds, a match less than one of them. */
 
 const struct mx_classes stats_delivery_ms = {
     {1, 2, 5, 10, 20, 50, 100, 200, 1000, 5000}, 10, 1000};

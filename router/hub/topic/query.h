@@ -97,13 +97,11 @@ struct page_end {
 
 /**
  * Appends a JSON array of the retained envelopes the page names, byte-exact. Stops before the array
- * would have more than `bytes_max` bytes, but the first envelope comes in any case. Of what is not
- * appended nothing but the size is looked at.
+ * would have more than `bytes_max` bytes, but the first envelope comes in any case.
  *
  * end   filled
  *
- * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope (nothing
- * is appended).
+ * Returns MCPX_OK, or MCPX_ENOTFOUND when `before` or `after` names no retained envelope.
  */
 enum mcpx_err topic_write_history(const struct topic *topic, const struct page *page,
                                   size_t bytes_max, struct mcpx_text *out,

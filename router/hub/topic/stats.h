@@ -67,8 +67,7 @@ const char *cap_setting(enum cap cap);
 /**
  * All counters. `refused` counts refusals by error; `closed` connections the router ended, by
  * error. Both are exported as one metric each with the label `code`. `reasons` counts messages
- * whose kind was refused, by reason. `caps` counts what was refused or closed because its owner was
- * over a cap, by cap.
+ * whose kind was refused; `caps` what was refused or closed because its owner was over a cap.
  */
 struct stats {
     STATS_TABLE(STATS_MEMBER)

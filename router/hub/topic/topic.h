@@ -71,8 +71,7 @@ void topic_loaded(struct topic *topic);
 
 /**
  * Adds the presence of a peer to the news of its topic, to be published with the next message or
- * after a while: those who come in a crowd are told in few writes. Leaves slow
- * readers to hub_condemn_slow.
+ * after a while. Leaves slow readers to hub_condemn_slow.
  *
  * copy   NULL, or gets its frame appended as well
  *
@@ -84,17 +83,14 @@ enum mcpx_err topic_tell_presence(const struct peer *peer, const char *event,
 /** Publishes the news now. Leaves slow readers to hub_condemn_slow. */
 void topic_publish(struct topic *topic);
 
-/**
- * Forgets what is older than history may be, and frees what nobody needs then. Leaves slow
- * readers to hub_condemn_slow.
- */
+/** Forgets what is older than history may be. Leaves slow readers to hub_condemn_slow. */
 void topic_forget_old(struct topic *topic, int64_t mono_ms);
 
 /**
  * Tells everybody where the topic stands (system/position), when what they were told last has come
- * to the older half of a window that moves, or is about to: who comes back can then name a
- * place that is still retained. Costs a few comparisons otherwise, whoever reads. To be called
- * after an envelope was appended, and after the window was moved. Protocol: section 5.
+ * to the older half of a window that moves, or is about to: who comes back can then name a place
+ * that is still retained. To be called after an envelope was appended, or the window was moved.
+ * Protocol: section 5.
  */
 void topic_tell_position(struct topic *topic);
 

@@ -10,10 +10,7 @@
 #include "router/hub/topic/account.h"
 #include "router/hub/topic/hub_state.h"
 
-/*
- * News is short and everybody reads it soon, so it may lag less than envelopes; the setting for
- * those serves for both.
- */
+/* News may lag less than envelopes: it is short, and everybody reads it soon. */
 enum { NEWS_SHARE = 4 };
 
 /* Moves a reader past what is not for it; true when that takes it out of the oldest segment. */
@@ -64,8 +61,7 @@ static bool gives_way(struct topic *topic, struct peer *peer)
 /*
  * Takes the readers off that hold on to too much because their sockets are full. Those that only
  * wait for their turn are none of them: they make the edge write before it reads on
- * (hub_is_pressed). Nor are those for whom there is nothing in it: they move on. Both return how
- * many gave way.
+ * (hub_is_pressed). Both return how many gave way.
  */
 static size_t drop_slow_from_log(struct topic *topic, struct link *readers)
 {

@@ -1,7 +1,6 @@
 /*
  * audit.c - the audit's thread, between a belt and a writer. What the loop and the thread touch
- * both - shares, what waits, counts - is behind one mutex, which is taken once for a note and once
- * for a batch.
+ * both - shares, what waits - is behind one mutex.
  */
 #include "router/store/audit/audit.h"
 

@@ -35,11 +35,10 @@ struct belt *audit_belt(struct audit *audit);
 enum { AUDIT_WAITING_MAX = 4 << 20, AUDIT_TO_MAX = 16 };
 
 /**
- * Writes down what is no submission, behind what was put before. Copied. Notes of one participant,
- * of AUDIT_TURNED_AWAY those of one address, have a share (audit.c), and altogether at most
+ * Writes down what is no submission, behind what was put before. Copied. AUDIT_REFUSE of one
+ * participant, and AUDIT_TURNED_AWAY of one address, have a share (audit.c), and altogether at most
  * AUDIT_WAITING_MAX bytes of them wait for the thread; others are counted, and told by AUDIT_LOST.
- * That holds for AUDIT_REFUSE and AUDIT_TURNED_AWAY; all other sorts are written, unless memory
- * runs out.
+ * All other sorts are written, unless memory runs out.
  */
 void audit_tell(struct audit *audit, const struct audit_note *note);
 

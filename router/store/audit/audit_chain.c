@@ -115,8 +115,7 @@ uint64_t audit_chain_sign(struct audit_chain *chain, const struct audit_key *key
 
 /*
  * Ed25519 by libcrypto. PEM and not raw bytes, because that is what "openssl genpkey" makes and
- * what secret stores keep. A passphrase is refused: nobody is there to type it, and libcrypto
- * would ask the terminal.
+ * what secret stores keep. A passphrase is refused: libcrypto would ask the terminal.
  */
 
 enum { PUBLIC_BYTES = 32, SIGNATURE_BYTES = 64 };
@@ -156,24 +155,24 @@ enum mcpx_err audit_key_read(struct mcpx_slice pem, enum audit_half half,
                              struct mcpx_fault *fault, struct audit_key **out)
 {
     struct audit_key *key = calloc(1, sizeof *key);
+    enum mcpx_err err = MCPX_OK;
 
     if (!key)
         return MCPX_ENOMEM;
     key->key = parse(pem, half);
-    if (!key->key || EVP_PKEY_get_id(key->key) != EVP_PKEY_ED25519) {
+    if (!key->key || EVP_PKEY_get_id(key->key) != EVP_PKEY_ED25519)
+        err = mx_fault_set(fault,
+                           half == AUDIT_PRIVATE
+                               ? "expected a private Ed25519 key in PEM without a passphrase"
+                               : "expected a public Ed25519 key in PEM",
+                           "", 0);
+    else if (!name_key(key))
+        err = MCPX_ENOMEM;
+    if (err)
         audit_key_free(key);
-        return mx_fault_set(fault,
-                            half == AUDIT_PRIVATE
-                                ? "expected a private Ed25519 key in PEM without a passphrase"
-                                : "expected a public Ed25519 key in PEM",
-                            "", 0);
-    }
-    if (!name_key(key)) {
-        audit_key_free(key);
-        return MCPX_ENOMEM;
-    }
-    *out = key;
-    return MCPX_OK;
+    else
+        *out = key;
+    return err;
 }
 
 void audit_key_free(struct audit_key *key)

@@ -52,44 +52,37 @@ static int ascending(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
-static enum mcpx_err collect(DIR *stream, uint64_t **out, size_t *count)
-{
-    const struct dirent *entry;
-    uint64_t *seqs = NULL;
-    size_t room = 0;
-
-    *count = 0;
-    while ((entry = readdir(stream)) != NULL) {
-        uint64_t seq = seq_of(entry->d_name);
-
-        if (seq == 0)
-            continue;
-        if (!mx_make_room(&seqs, *count, &room, sizeof *seqs)) {
-            free(seqs);
-            *count = 0;
-            return MCPX_ENOMEM;
-        }
-        seqs[(*count)++] = seq;
-    }
-    if (*count > 0)
-        qsort(seqs, *count, sizeof *seqs, ascending);
-    *out = seqs;
-    return MCPX_OK;
-}
-
 enum mcpx_err audit_folder_list(int folder, uint64_t **out, size_t *count)
 {
     int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *stream = own >= 0 ? fdopendir(own) : NULL;
-    enum mcpx_err err;
+    const struct dirent *entry;
+    enum mcpx_err err = MCPX_OK;
+    size_t room = 0;
 
+    *out = NULL;
+    *count = 0;
     if (!stream) {
         if (own >= 0)
             (void)close(own);
         return MCPX_ESYSTEM;
     }
-    err = collect(stream, out, count);
+    while (!err && (entry = readdir(stream)) != NULL) {
+        uint64_t seq = seq_of(entry->d_name);
+
+        if (seq != 0 && !mx_make_room(out, *count, &room, sizeof **out))
+            err = MCPX_ENOMEM;
+        else if (seq != 0)
+            (*out)[(*count)++] = seq;
+    }
     (void)closedir(stream);
+    if (err) {
+        free(*out);
+        *out = NULL;
+        *count = 0;
+    } else if (*count > 0) {
+        qsort(*out, *count, sizeof **out, ascending);
+    }
     return err;
 }
 
@@ -173,10 +166,7 @@ static bool last_line(struct mcpx_slice tail, bool all, struct mcpx_slice *line)
     return true;
 }
 
-/*
- * The last whole line of a file, in `tail`, absent when it has none; `torn` bytes are behind it.
- * False, with errno.
- */
+/* The last whole line of a file, in `tail`; `torn` bytes are behind it. False, with errno. */
 static bool read_end(int file, uint64_t size, struct mcpx_text *tail, struct mcpx_slice *line,
                      uint64_t *torn)
 {

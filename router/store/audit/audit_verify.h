@@ -9,10 +9,7 @@
 
 #include <stdio.h>
 
-/*
- * X(constant, name). Damage is named as if it were one act, the smallest that explains what is
- * there.
- */
+/* X(constant, name). Damage is named as if it were one act, the smallest one. */
 #define AUDIT_DAMAGES(X)                                                                      \
     X(AUDIT_WHOLE, "whole")                                                                   \
     X(AUDIT_EDIT, "edit")                                                                     \
@@ -50,8 +47,7 @@ struct audit_evidence {
     /* `keys`, `key_count`: public keys, or private ones. */
     struct audit_key *const *keys;
     size_t key_count;
-    /* The router was ended properly and does not run: the last lines have to be "stop" and a
-     * checkpoint. */
+    /* The router was ended properly: the last lines have to be "stop" and a checkpoint. */
     bool is_ended;
     uint64_t known_seq;          /* a line that somebody noted elsewhere; 0 = none */
     struct mcpx_slice known_sum; /* SHA-256 of that line with its line feed, 64 digits */
@@ -75,8 +71,7 @@ struct audit_verdict {
     uint64_t first_seq;   /* of the first line; 0 = there is none */
     uint64_t last_seq;    /* of the last line that fits */
     uint64_t signed_seq;  /* of the last good checkpoint; 0 = none */
-    /* Lines behind the last good checkpoint: nothing proves that they are all there, or what
-     * they say. */
+    /* Lines behind the last good checkpoint, which nothing proves. */
     uint64_t uncovered;
     char last_sum[MCPX_SHA256_LEN +
                   1]; /* its SHA-256, line feed included; to be noted elsewhere */

@@ -101,20 +101,13 @@ static void add_plain(struct audit_writer *writer, enum audit_what what)
     add(writer, &note);
 }
 
-/* What presence is called in lines. */
-static enum audit_what sort_of(const struct submission *submission)
+static void add_submission(struct audit_writer *writer, struct submission *submission)
 {
     static const enum audit_what sorts[] = {[SUBMIT_MESSAGE] = AUDIT_ALLOW,
                                             [SUBMIT_JOIN] = AUDIT_JOIN,
                                             [SUBMIT_UPDATE] = AUDIT_UPDATE,
                                             [SUBMIT_LEAVE] = AUDIT_LEAVE};
-
-    return sorts[submission->what];
-}
-
-static void add_submission(struct audit_writer *writer, struct submission *submission)
-{
-    struct audit_note note = {.what = sort_of(submission),
+    struct audit_note note = {.what = sorts[submission->what],
                               .wall_ms = submission->wall_ms,
                               .topic = submission->topic,
                               .from = submission->from,
@@ -191,10 +184,7 @@ static void count_written(struct audit_writer *writer)
         writer->unsigned_ms = 0;
 }
 
-/*
- * Writes the text that was made, and counts it. On failure the chain is `before` again; the report
- * says why.
- */
+/* Writes and counts the text. On failure the chain is `before` again; the report says why. */
 static bool flush(struct audit_writer *writer, const struct audit_chain *before)
 {
     enum audit_written written = AUDIT_NO_ROOM;

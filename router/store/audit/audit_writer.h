@@ -46,10 +46,7 @@ struct audit_writer {
  */
 enum mcpx_err audit_key_load(const char *path, const char **why, struct audit_key **out);
 
-/**
- * Reads the key, opens the folder, and writes "start". audit_writer_close is due in any case. As
- * audit_new.
- */
+/** As audit_new, without a thread. audit_writer_close is due in any case. */
 enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_text *errors,
                                 struct audit_writer *writer);
 
@@ -59,8 +56,7 @@ enum mcpx_err audit_writer_open(const struct audit_config *config, struct mcpx_t
  *
  * ending   write "stop" and a checkpoint
  *
- * Returns whether all of it is on the disk. If not, no line of it is, `line` is 0, and the report
- * says why.
+ * Returns whether all of it is on the disk; if not, nothing is, and the report says why.
  */
 bool audit_writer_write(struct audit_writer *writer, const struct batch *batch, bool ending);
 

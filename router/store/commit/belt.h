@@ -3,8 +3,7 @@
  * a link inside of what is lent, so crossing allocates nothing and copies nothing.
  *
  * A belt has two lanes to its stage: *items*, each of which comes back answered, and *oneways*,
- * which the stage keeps. The loop numbers both in one order: a oneway knows how many items are
- * before it.
+ * which the stage keeps. A oneway knows how many items are before it.
  *
  *     loop                                        thread
  *     belt_put, belt_put_oneway           ──►     while (belt_take(belt, wait_ms, &batch)) {
@@ -32,8 +31,7 @@ struct oneway {
 struct batch {
     /* Links of what was put, in order; the stage owns them until belt_answer. */
     struct link items;
-    /* Links of struct oneway, in order, `behind` from first to first + count; the stage takes
-     * them. */
+    /* Links of struct oneway, in order: given. */
     struct link oneways;
     size_t count; /* how many */
     /* How many items of this belt were before them: the next has the number first + 1. */
@@ -49,8 +47,7 @@ struct belt_config {
     void *context; /* its argument */
     /* How many bytes of a batch an item takes. */
     size_t (*weigh)(const struct link *item);
-    /* Called by the stage's thread when answers wait; only wakes the loop. The first of a batch
-     * alone. */
+    /* Called by the stage's thread when answers begin to wait; only wakes the loop. */
     void (*wake)(void *waker);
     void *waker; /* its argument */
 };
@@ -61,10 +58,7 @@ struct belt_config {
  */
 enum mcpx_err belt_new(const struct belt_config *config, struct belt **out);
 
-/**
- * Starts the thread, with all signals blocked in it. Returns MCPX_OK, or MCPX_ESYSTEM when there
- * can be no more threads.
- */
+/** Starts the thread, with all signals blocked. Returns MCPX_OK; MCPX_ESYSTEM: it cannot be. */
 enum mcpx_err belt_start(struct belt *belt);
 
 /* ---- the loop's side ---- */
@@ -75,10 +69,7 @@ void belt_put(struct belt *belt, struct link *items, size_t count);
 /** Hands over a oneway; the stage takes it. */
 void belt_put_oneway(struct belt *belt, struct oneway *oneway);
 
-/**
- * Takes what is answered, in the order in which it was put: appended to `answers`. `report` is
- * brought up to date.
- */
+/** Appends what is answered, in the order in which it was put, and brings `report` up to date. */
 void belt_answers(struct belt *belt, struct link *answers, struct stage_report *report);
 
 /** No more will be put. The stage still does what waits; returns when its thread has ended. */
@@ -90,8 +81,7 @@ void belt_free(struct belt *belt);
 /* ---- the stage's side: its thread alone ---- */
 
 /**
- * Takes all that waits. When nothing does, waits for it, at most `wait_ms` milliseconds; the batch
- * is then empty.
+ * Takes all that waits. When nothing does, waits `wait_ms` milliseconds at most.
  *
  * Returns false when the belt has ended and nothing is left.
  */

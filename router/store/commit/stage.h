@@ -1,7 +1,4 @@
-/*
- * stage.h - what the stages are to keep, and what a stage tells of itself: its state, and figures
- * for the metrics.
- */
+/* stage.h - what the stages are to keep, and what a stage tells of itself. */
 #ifndef STORE_STAGE_H
 #define STORE_STAGE_H
 
@@ -19,8 +16,7 @@ enum on_full { ON_FULL_REFUSE, ON_FULL_BLOCK, ON_FULL_DROP };
 
 /** The audit: where and how to write. */
 struct audit_config {
-    /* As it can be opened; made when it is missing, mode 0700, but not the folders above it. ""
-     * = nothing is audited. */
+    /* Made when it is missing, mode 0700, but not the folders above it. "" = no audit. */
     char *folder;
     char *key_file; /* PEM of a private Ed25519 key */
     /* Names the policy that decisions are made by; AUDIT_RELOAD brings another. */

@@ -81,10 +81,7 @@ static void make_mark(char out[MARK_LEN + 1])
     mx_hex_format(bytes, sizeof bytes, out);
 }
 
-/*
- * One transaction: what is known of the file from now on, and its epochs if they are renewed.
- * SQLite's code.
- */
+/* One transaction: what is known of the file from now on, and new epochs. SQLite's code. */
 static int write_database(struct sqlite3 *db, const struct last *now)
 {
     static const char form[] =

@@ -73,10 +73,7 @@ struct loader {
     struct sqlite3_stmt *find, *read;
 };
 
-/**
- * Makes a loader on a connection, which it borrows. statements_free ends it in any case. SQLite's
- * code.
- */
+/** Makes a loader on a connection. statements_free ends it in any case. SQLite's code. */
 int loader_init(struct loader *loader, struct sqlite3 *db);
 
 /**

@@ -1,7 +1,6 @@
 /*
  * sqlite_care.c - a database that is only read is not written to at all, not even what a router
- * that was killed left ahead of it: that is for the next router. One that is changed is locked as a
- * router would lock it.
+ * that was killed left ahead of it: that is for the next router. One that is changed is locked.
  */
 #include "router/store/sqlite/sqlite_care.h"
 
@@ -356,16 +355,12 @@ enum mcpx_err care_walk(struct care *care, const char *topic, const struct care_
 {
     struct walk walk = {.care = care, .reader = reader, .sums = sums};
     int code = schema_run(care->db, "BEGIN");
+    enum mcpx_err err;
 
     care->messages = 0;
     if (code == SQLITE_OK)
         code = walk_topics(&walk, topic);
-    if (code != SQLITE_OK) {
-        enum mcpx_err err = schema_tell(care->db, care->file, errors);
-
-        (void)schema_run(care->db, "COMMIT");
-        return err;
-    }
+    err = code == SQLITE_OK ? MCPX_OK : schema_tell(care->db, care->file, errors);
     (void)schema_run(care->db, "COMMIT");
-    return MCPX_OK;
+    return err;
 }

@@ -144,8 +144,7 @@ int retain_young(struct retain *retain, const struct open_topics *table, int64_t
 
 /**
  * In a transaction, when the file is full: deletes the oldest entries of the topics in which the
- * largest holder has most, whoever sent them: serials have no hole. The newest may go, too. Open
- * topics are stale then.
+ * largest holder has most, whoever sent them: serials have no hole. The newest may go, too.
  *
  * bytes   of texts that are wanted; fewer go when the holder has fewer, or they are many
  *

@@ -1,7 +1,6 @@
 /*
  * sqlite_schema.h - the database: is it whole, of which version is it, and what stands in it; what
- * is said to it and asked of it; and what an error of SQLite means for a batch, and for those that
- * come after it.
+ * is said to it and asked of it; and what an error of SQLite means.
  */
 #ifndef STORE_SQLITE_SCHEMA_H
 #define STORE_SQLITE_SCHEMA_H
@@ -123,10 +122,7 @@ void lock_read(int lock, char *out, size_t size);
 /** Replaces what stands in the file, on the disk when it returns. False when it cannot. */
 bool lock_write(int lock, const char *text);
 
-/*
- * ---- statements that are prepared once and used again and again. Texts are blobs, numbers have 64
- * bits.
- */
+/* ---- statements that are prepared once. Texts are blobs, numbers have 64 bits. */
 
 /** A statement's text, and where it comes once it is prepared. */
 struct statement {
@@ -171,8 +167,7 @@ struct extent {
 struct extent extent_of(struct sqlite3_stmt *statement);
 
 /**
- * Judges the error of a transaction, before it is rolled back. `errno` is as SQLite left it; it was
- * 0 before COMMIT.
+ * Judges the error of a transaction before it is rolled back; `errno` was 0 before COMMIT.
  *
  * code        SQLite's, extended
  * committing  it was COMMIT that failed: the transaction may be on the disk all the same

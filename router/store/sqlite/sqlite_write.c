@@ -360,7 +360,7 @@ static bool delete_some(struct writer *writer, uint64_t cut, struct stage_report
     return code == SQLITE_OK;
 }
 
-/* The same; in a full file, what the largest holder has makes room. */
+/* The same; in a full file the largest holder makes room. */
 static int transact_in_full(struct writer *writer, struct link *link, const struct link *end,
                             struct stage_report *report)
 {
