@@ -226,12 +226,6 @@ static size_t answers_max(const struct hub *hub)
     return left / ANSWERS_SHARE > ANSWERS_FEW ? (size_t)(left / ANSWERS_SHARE) : ANSWERS_FEW;
 }
 
-/* What could not be stored is not its sender's fault. */
-static bool is_one_too_many(struct peer *peer, enum mcpx_err err, struct mcpx_now now)
-{
-    return err != MCPX_EUNAVAILABLE && !bucket_take(&peer->account->rates.refusals, 1, now);
-}
-
 void answer_sender(struct peer *peer, const struct error_notice *error, struct mcpx_now now)
 {
     struct hub *hub = peer->hub;
@@ -245,6 +239,8 @@ void answer_sender(struct peer *peer, const struct error_notice *error, struct m
     peer->answers += peer->outbox.len - queued;
     if (mcpx_error_close(err))
         hub_condemn(hub, peer, err, now);
-    else if (is_one_too_many(peer, err, now) || peer->answers > answers_max(hub))
+    else if ((err != MCPX_EUNAVAILABLE && /* that is not its sender's fault */
+              !bucket_take(&peer->account->rates.refusals, 1, now)) ||
+             peer->answers > answers_max(hub))
         hub_condemn(hub, peer, MCPX_EFLOOD, now);
 }

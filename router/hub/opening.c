@@ -327,14 +327,6 @@ enum mcpx_err hub_load_topic(struct hub *hub, uint64_t ticket,
     return MCPX_OK;
 }
 
-/* Not below 0: the clock may have been set back since an envelope was stored. */
-static int64_t age_ms(const struct hub *hub, const struct stored_envelope *envelope)
-{
-    int64_t ms = hub->now.wall_ms - envelope->wall_ms;
-
-    return ms > 0 ? ms : 0;
-}
-
 /* Only what participants send is stored: what claims to be the router's was put there by others. */
 static bool may_be_stored(const struct mcpx_envelope *envelope)
 {
@@ -347,10 +339,12 @@ enum mcpx_err hub_load(struct hub *hub, uint64_t ticket,
 {
     const struct opening *opening = find_ticket(hub, ticket);
     struct mcpx_envelope *parsed = &hub->loaded; /* a verdict may borrow from the other */
+    int64_t age_ms = hub->now.wall_ms - envelope->wall_ms;
     struct log_message message = {
         .pieces = {envelope->text},
         .piece_count = 1,
-        .mono_ms = hub->now.mono_ms - age_ms(hub, envelope),
+        /* The clock may have been set back since it was stored. */
+        .mono_ms = hub->now.mono_ms - (age_ms > 0 ? age_ms : 0),
     };
     struct mcpx_fault fault;
     enum mcpx_err err;

@@ -369,7 +369,7 @@ static void commit_message(struct pending *pending)
                                   .to = submission->to,
                                   .to_count = submission->to_count,
                                   .mono_ms = pending->mono_ms};
-    enum mcpx_err err = topic->lost ? MCPX_OK : topic_commit(topic, &message);
+    enum mcpx_err err = topic->lost ? MCPX_OK : topic_append(topic, &message, true);
 
     if (err && !topic->hub->config.stored) {
         answer(pending, &(struct error_notice){.err = err, .id = submission->id});
@@ -378,6 +378,8 @@ static void commit_message(struct pending *pending)
     topic->hub->stats.accepted++;
     if (err)
         depart_lose(topic);
+    else if (!topic->lost)
+        topic_tell_position(topic);
 }
 
 static void reject_message(struct pending *pending)

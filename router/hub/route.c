@@ -329,7 +329,7 @@ static enum mcpx_err accept(struct passage *passage)
     }
     take_until(&message, text, &done, text.len);
     return hub->config.gated ? submit(passage, &message)
-                             : topic_append(passage->peer->topic, &message);
+                             : topic_append(passage->peer->topic, &message, false);
 }
 
 /* ---- the order ---- */

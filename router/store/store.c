@@ -127,15 +127,16 @@ static void reject(struct store *store, struct hub *hub, const struct submission
 static void tell_undelivered(struct store *store, const struct submission *submission,
                              struct mcpx_now now)
 {
+    const struct rejection *rejection = &submission->rejection;
     struct audit_note note = {.what = AUDIT_UNDELIVERED,
                               .wall_ms = now.wall_ms,
                               .topic = submission->topic,
                               .id = submission->id,
+                              .error = mcpx_slice_of(mcpx_error_wire(rejection->err)),
+                              .reason =
+                                  mcpx_slice_of(rejection->certain ? "refused" : "unknown"),
                               .of = submission->line};
 
-    note.error = mcpx_slice_of(mcpx_error_wire(submission->rejection.err));
-    note.reason =
-        submission->rejection.certain ? MCPX_SLICE("refused") : MCPX_SLICE("unknown");
     if (submission->line)
         store_note(store, &note);
 }

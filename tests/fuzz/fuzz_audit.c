@@ -74,7 +74,7 @@ static void check_whole(const struct test_chain *chain, const struct audit_verdi
         must(audit_line_read((struct mcpx_slice){line->text, line->len - 1}, &read));
         must(i == 0 || (read.seq == state.seq &&
                         memcmp(read.prev.text, state.prev, MCPX_SHA256_LEN) == 0));
-        must(audit_chain_continue(&state, (struct mcpx_slice){line->text, line->len - 1}) ==
+        must(audit_chain_continue(&state, (struct mcpx_slice){line->text, line->len}) ==
              MCPX_OK);
     }
 }

@@ -141,7 +141,7 @@ static int verify_folder(const struct run *run, const char *folder,
 {
     MX_SCOPED(audit_reader_close) struct audit_reader reader;
     enum mcpx_err err = audit_reader_open(folder, &reader);
-    struct audit_rows rows = audit_reader_rows(&reader);
+    struct audit_rows rows = {audit_reader_next, &reader};
     struct audit_verdict verdict;
 
     if (err)

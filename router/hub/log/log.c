@@ -136,7 +136,7 @@ void log_init(struct log *log, struct mx_map_key key, const struct log_bounds *b
 {
     *log = (struct log){.key = key, .bounds = *bounds};
     list_init(&log->waiting);
-    spent_init(&log->spent);
+    list_init(&log->spent.shares);
 }
 
 void log_fini(struct log *log)
@@ -318,19 +318,12 @@ size_t log_growth(const struct log *log, const struct log_message *message)
     return growth + mx_map_growth(&log->ids);
 }
 
-static void frame_write(char *at, const struct log_message *message, size_t len)
-{
-    mx_frame_head_write(at, MX_TEXT, len);
-    at += mx_frame_head_len(len);
-    for (size_t i = 0; i < message->piece_count; i++)
-        at = put(at, message->pieces[i].text, message->pieces[i].len);
-}
-
 /* Writes frame and note where segment_reserve made room, and counts the entry in. */
 static void entry_add(struct log *log, const struct log_message *message, size_t len)
 {
     struct segment *segment = log->newest;
     size_t head = mx_frame_head_len(len);
+    char *at = segment->bytes + segment->frames;
     struct entry *entry = &log->ring[(size_t)log->head & (log->ring_size - 1)];
 
     segment->notes -= note_size(message);
@@ -346,7 +339,10 @@ static void entry_add(struct log *log, const struct log_message *message, size_t
         .head = (uint8_t)head,
         .sender = message->sender,
     };
-    frame_write(segment->bytes + segment->frames, message, len);
+    mx_frame_head_write(at, MX_TEXT, len);
+    at += head;
+    for (size_t i = 0; i < message->piece_count; i++)
+        at = put(at, message->pieces[i].text, message->pieces[i].len);
     note_write(segment->bytes + segment->notes, message);
     segment->frames += head + len;
     mx_map_put(&log->ids, entry->id_hash, log->head + 1);

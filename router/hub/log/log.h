@@ -39,10 +39,7 @@ struct spent {
     size_t bytes;       /* what the shares take */
 };
 
-/** Prepares an empty memory. */
-void spent_init(struct spent *spent);
-
-/** Frees it. */
+/** Frees it. Zeroed but for an empty list it is empty. */
 void spent_fini(struct spent *spent);
 
 /**

@@ -22,12 +22,6 @@ struct share {
     uint64_t *ring;
 };
 
-void spent_init(struct spent *spent)
-{
-    *spent = (struct spent){.bytes = 0};
-    list_init(&spent->shares);
-}
-
 static void share_free(struct spent *spent, struct share *share)
 {
     list_remove(&share->link);

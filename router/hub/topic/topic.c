@@ -157,23 +157,6 @@ bool topic_reserve(struct topic *topic)
     return true;
 }
 
-/* A takeover has two peers seated for a moment; the reserve is one more than there are peers. */
-static void seat(struct topic *topic, struct peer *peer)
-{
-    peer->seat =
-        topic->free_seat_count ? topic->free_seats[--topic->free_seat_count] : topic->seats++;
-    topic->directed += peer->cursor.directed;
-}
-
-static void unseat(struct topic *topic, struct peer *peer)
-{
-    if (peer->seat == PEER_NO_SEAT)
-        return;
-    topic->free_seats[topic->free_seat_count++] = peer->seat;
-    topic->directed -= peer->cursor.directed;
-    peer->seat = PEER_NO_SEAT;
-}
-
 void topic_insert(struct topic *topic, struct peer *peer)
 {
     bool found;
@@ -192,7 +175,10 @@ void topic_insert(struct topic *topic, struct peer *peer)
     topic->peers[place] = peer;
     mcpx_text_reset(&topic->listed);
     mx_map_put(&topic->people, mx_map_hash(topic->hub->key, peer->id), (uintptr_t)peer);
-    seat(topic, peer);
+    /* In a takeover two peers are seated for a moment: the reserve is one more than peers. */
+    peer->seat =
+        topic->free_seat_count ? topic->free_seats[--topic->free_seat_count] : topic->seats++;
+    topic->directed += peer->cursor.directed;
 }
 
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
@@ -202,7 +188,11 @@ void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now)
 
     log_reader_release(&peer->cursor.reader);
     news_reader_leave(&peer->cursor.news);
-    unseat(topic, peer);
+    if (peer->seat != PEER_NO_SEAT) {
+        topic->free_seats[topic->free_seat_count++] = peer->seat;
+        topic->directed -= peer->cursor.directed;
+        peer->seat = PEER_NO_SEAT;
+    }
     if (!found || topic->peers[place] != peer)
         return;
     unindex_peer(topic, peer);
@@ -336,37 +326,20 @@ bool topic_make_room(struct topic *topic, const struct log_message *message, siz
     return growth == 0 || reclaim_room(topic->hub, growth + others);
 }
 
-static enum mcpx_err append(struct topic *topic, const struct log_message *message)
-{
-    enum mcpx_err err = log_append(&topic->log, message);
-
-    if (!err)
-        publish(topic);
-    topic_trim(topic); /* without memory it may have taken some all the same */
-    if (!err)
-        set_dirty(topic);
-    return err;
-}
-
-enum mcpx_err topic_append(struct topic *topic, struct log_message *message)
-{
-    if (!find_seats(topic, message))
-        return MCPX_ENOMEM;
-    if (!topic_make_room(topic, message, 0))
-        return MCPX_ESPACE;
-    return append(topic, message);
-}
-
-enum mcpx_err topic_commit(struct topic *topic, struct log_message *message)
+enum mcpx_err topic_append(struct topic *topic, struct log_message *message, bool committed)
 {
     enum mcpx_err err;
 
     if (!find_seats(topic, message))
         return MCPX_ENOMEM;
-    (void)topic_make_room(topic, message, 0);
-    err = append(topic, message);
+    if (!topic_make_room(topic, message, 0) && !committed)
+        return MCPX_ESPACE;
+    err = log_append(&topic->log, message);
     if (!err)
-        topic_tell_position(topic);
+        publish(topic);
+    topic_trim(topic); /* without memory it may have taken some all the same */
+    if (!err)
+        set_dirty(topic);
     return err;
 }
 

@@ -44,24 +44,21 @@ void topic_insert(struct topic *topic, struct peer *peer);
 void topic_remove(struct topic *topic, struct peer *peer, struct mcpx_now now);
 
 /**
- * Appends a message to the log, its seats filled in, publishes the news before it, and frees
- * what nobody needs. Leaves slow readers to hub_condemn_slow. Returns
- * MCPX_OK, MCPX_ENOMEM, or MCPX_ESPACE when all logs together take what they may and none can be
- * made shorter (nothing has changed).
+ * Appends a message to the log, its seats filled in, publishes the news before it, and frees what
+ * nobody needs. Leaves slow readers to hub_condemn_slow.
+ *
+ * committed   it was accepted when there was room (topic_make_room): that it is more than all logs
+ *             may take does not stop it
+ *
+ * Returns MCPX_OK, MCPX_ENOMEM, or MCPX_ESPACE when all logs together take what they may and none
+ * can be made shorter (nothing has changed).
  */
-enum mcpx_err topic_append(struct topic *topic, struct log_message *message);
+enum mcpx_err topic_append(struct topic *topic, struct log_message *message, bool committed);
 
 /**
  * Would topic_append find room, were so many bytes of others appended before? Makes it, if need be.
  */
 bool topic_make_room(struct topic *topic, const struct log_message *message, size_t others);
-
-/**
- * Appends a message that was committed, and tells where the topic stands, if need be. It was
- * accepted when there was room (topic_make_room), so more than all logs may take does not stop it.
- * Returns MCPX_OK, or MCPX_ENOMEM (nothing has changed).
- */
-enum mcpx_err topic_commit(struct topic *topic, struct log_message *message);
 
 /** Appends a message that was stored, to a topic that is being loaded. MCPX_OK or MCPX_ENOMEM. */
 enum mcpx_err topic_load(struct topic *topic, const struct log_message *message);

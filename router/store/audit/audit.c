@@ -77,15 +77,6 @@ static void add_unwritten(struct audit *audit, struct batch *batch, bool all)
     (void)pthread_mutex_unlock(&audit->lock);
 }
 
-static void settle(struct batch *batch, bool refused)
-{
-    static const struct rejection no_room = {MCPX_EUNAVAILABLE, RETRY_MS, true};
-
-    LIST_EACH(at, &batch->items)
-        LIST_ELEMENT(at, struct submission, link)->rejection =
-            refused ? no_room : (struct rejection){0};
-}
-
 static void free_oneways(struct audit *audit, struct batch *batch)
 {
     size_t bytes = 0;
@@ -121,6 +112,7 @@ static bool write_somehow(struct audit *audit, struct batch *batch)
 
 static void handle(struct audit *audit, struct batch *batch)
 {
+    static const struct rejection no_room = {MCPX_EUNAVAILABLE, RETRY_MS, true};
     struct stage_report *report = &audit->writer.report;
     uint64_t begun_us = thread_clock_us();
     enum stage_state before = report->state;
@@ -136,7 +128,9 @@ static void handle(struct audit *audit, struct batch *batch)
         mx_histogram_add(&report->sizes, &stage_sizes, 1, batch->count);
     }
     free_oneways(audit, batch);
-    settle(batch, !written && !dropping);
+    LIST_EACH(at, &batch->items)
+        LIST_ELEMENT(at, struct submission, link)->rejection =
+            written || dropping ? (struct rejection){0} : no_room;
     if (batch->count > 0 || report->lines > 0 || report->state != before)
         belt_answer(audit->belt, &batch->items, report);
 }

@@ -38,15 +38,13 @@ enum mcpx_err audit_chain_continue(struct audit_chain *chain, struct mcpx_slice 
 {
     struct audit_chain next = {0};
     struct audit_line line;
-    mx_scoped_text whole = {0};
     enum mcpx_err err;
 
-    if (!audit_line_read(text, &line))
+    if (!audit_line_read((struct mcpx_slice){text.text, text.len - 1}, &line))
         return MCPX_EINVALID;
     next.seq = line.seq;
     next.unsigned_count = line.what != AUDIT_CHECKPOINT;
-    mx_format(&whole, "%s\n", text);
-    err = whole.failed ? MCPX_ENOMEM : follow(&next, mcpx_text_view(&whole));
+    err = follow(&next, text);
     if (!err)
         *chain = next;
     return err;

@@ -185,7 +185,7 @@ void audit_chain_begin(struct audit_chain *chain);
 /**
  * Goes on behind a line.
  *
- * text   the last line of a chain, without its line feed
+ * text   the last line of a chain, with its line feed
  *
  * Returns MCPX_OK; MCPX_EINVALID when it is no line; MCPX_ENOMEM: the chain is then untouched.
  */

@@ -207,7 +207,7 @@ static enum mcpx_err follow(struct audit_folder *folder, uint64_t seq,
     if (!read_end(folder->file, folder->size, &tail, &line, torn))
         err = complain(folder, errors, name, strerror(errno));
     else if (line.text)
-        err = audit_chain_continue(chain, line);
+        err = audit_chain_continue(chain, (struct mcpx_slice){line.text, line.len + 1});
     mcpx_text_fini(&tail);
     if (err == MCPX_EINVALID) {
         (void)complain(folder, errors, name,
@@ -453,8 +453,10 @@ static bool read_line(struct audit_reader *reader, struct audit_row *out)
     return true;
 }
 
-bool audit_reader_next(struct audit_reader *reader, struct audit_row *out)
+bool audit_reader_next(void *context, struct audit_row *out)
 {
+    struct audit_reader *reader = context;
+
     while (reader->at < reader->count && !reader->error) {
         if (!reader->stream && !open_next(reader))
             return false;
@@ -464,16 +466,6 @@ bool audit_reader_next(struct audit_reader *reader, struct audit_row *out)
         reader->at++;
     }
     return false;
-}
-
-static bool next(void *context, struct audit_row *out)
-{
-    return audit_reader_next(context, out);
-}
-
-struct audit_rows audit_reader_rows(struct audit_reader *reader)
-{
-    return (struct audit_rows){next, reader};
 }
 
 void audit_reader_close(struct audit_reader *reader)

@@ -114,11 +114,8 @@ struct audit_reader {
  */
 enum mcpx_err audit_reader_open(const char *path, struct audit_reader *out);
 
-/** Reads the next line; false at the end, and when `error` is set. */
-bool audit_reader_next(struct audit_reader *reader, struct audit_row *out);
-
-/** As audit_verify wants it. `reader` is borrowed. */
-struct audit_rows audit_reader_rows(struct audit_reader *reader);
+/** Reads a reader's next line, as struct audit_rows wants it; false also when `error` is set. */
+bool audit_reader_next(void *reader, struct audit_row *out);
 
 /** Closes it. */
 void audit_reader_close(struct audit_reader *reader);

@@ -133,7 +133,7 @@ struct audit_verdict world_verify(bool is_ended)
     struct audit_verdict verdict = {0};
 
     cr_assert_eq(audit_reader_open(world.folder, &reader), MCPX_OK);
-    rows = audit_reader_rows(&reader);
+    rows = (struct audit_rows){audit_reader_next, &reader};
     cr_assert_eq(audit_verify(&rows, &evidence, &verdict), MCPX_OK);
     cr_expect_eq(reader.error, 0);
     audit_reader_close(&reader);

@@ -130,7 +130,7 @@ Test(audit_verify, a_chain_that_was_made_again_has_no_good_signature)
         memcpy(prev + 1, state.prev, MCPX_SHA256_LEN);
         if (i == 25)
             memcpy(strstr(line->text, "alice"), "mally", 5);
-        audit_chain_continue(&state, (struct mcpx_slice){line->text, line->len - 1});
+        audit_chain_continue(&state, (struct mcpx_slice){line->text, line->len});
     }
     verify((struct audit_evidence){0});
     cr_expect_eq(verdict.damage, AUDIT_BAD_SIGNATURE, "%s: %s at %u",
@@ -153,7 +153,7 @@ static void forge(const struct test_chain *chain, size_t from, size_t at, int ho
 
     cr_assert(audit_line_read((struct mcpx_slice){source->text, source->len - 1}, &line));
     audit_chain_begin(&place);
-    audit_chain_continue(&place, (struct mcpx_slice){before->text, before->len - 1});
+    audit_chain_continue(&place, (struct mcpx_slice){before->text, before->len});
     mcpx_text_reset(out);
     mx_format(out, "{\"seq\":%s%s", how == 0 ? line.seq : place.seq, behind);
     if (how == 2)
