@@ -34,8 +34,7 @@ struct http_request {
     struct mcpx_slice target; /* raw request target: path and query, still percent-encoded */
     /* Value of the Authorization header; absent when there was none. */
     struct mcpx_slice authorization;
-    struct mcpx_slice origin;       /* value of the Origin header, likewise */
-    struct mcpx_slice content_type; /* of Content-Type, likewise */
+    struct mcpx_slice origin; /* value of the Origin header, likewise */
     /* Whom its certificate stands for (struct claimant); `shown` are the names in it. */
     struct mcpx_slice named;
     struct mcpx_slice shown;

@@ -6,7 +6,6 @@
 #include "router/connection/connection.h"
 
 #include "lib/wire/tls.h"
-#include "router/connection/errand.h"
 #include "router/connection/turn.h"
 
 #include <libwebsockets.h>
@@ -14,31 +13,11 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* The code stands before the text in the payload of a close frame. */
-enum { CODE_LEN = 2 };
-
-struct close_cause close_cause_lost(void)
-{
-    return (struct close_cause){.code = CLOSE_LOST, .reason = "lost"};
-}
-
-struct close_cause close_cause_of_client(int code, struct mcpx_slice payload)
-{
-    struct close_cause cause = {.code = code, .reason = mcpx_error_wire(MCPX_ECLOSED)};
-
-    if (payload.len > CODE_LEN)
-        cause.says = (struct mcpx_slice){payload.text + CODE_LEN, payload.len - CODE_LEN};
-    return cause;
-}
-
-/* The router has closed it, because of `err`. */
-static struct close_cause close_cause_of_router(enum mcpx_err err)
-{
-    return (struct close_cause){.code = mcpx_error_close(err), .reason = mcpx_error_wire(err)};
-}
-
-/* KEEP_MAX: the largest buffer that a connection keeps between messages. */
-enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, REMOTE_SIZE = 64 };
+/*
+ * KEEP_MAX   the largest buffer that a connection keeps between messages
+ * CODE_LEN   of the code, before the text in the payload of a close frame
+ */
+enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, REMOTE_SIZE = 64, CODE_LEN = 2 };
 
 bool connection_take_place(struct connection *connection)
 {
@@ -119,36 +98,40 @@ const char *connection_remote(const struct connection *connection)
     return address_text(connection->from, text);
 }
 
+/* In its new state it waits for nothing, and what it has begun to say does not count. */
 static void set_state(struct connection *connection, enum connection_state state)
 {
-    if (state != UNAUTHENTICATED && state != ANSWERED)
+    if (state != ANSWERED)
         connection_leave_place(connection);
-    list_remove(&connection->in_leaving);
-    if (state == LEAVING)
-        list_append(&connection->edge->leaving, &connection->in_leaving);
-    connection->state = state;
-}
-
-/* It waits for nothing any more. */
-static void stop_waiting(struct connection *connection)
-{
     waiters_remove(connection);
     signatures_forget(connection);
     list_remove(&connection->in_joining);
+    list_remove(&connection->in_welcoming);
+    list_remove(&connection->in_leaving);
+    if (state == LEAVING)
+        list_append(&connection->edge->leaving, &connection->in_leaving);
+    unfinished_end(connection);
+    connection->state = state;
 }
 
-void connection_depart(struct connection *connection, struct close_cause cause)
+void connection_depart(struct connection *connection, int code, struct mcpx_slice payload)
 {
+    const char *reason = code == CLOSE_LOST ? "lost" : mcpx_error_wire(MCPX_ECLOSED);
     struct peer *peer = connection->peer;
+    struct mcpx_slice says = {0};
 
     if (!peer)
         return;
-    if (peer_is_condemned(peer))
-        cause = close_cause_of_router(peer_close_err(peer));
+    if (peer_is_condemned(peer)) {
+        code = mcpx_error_close(peer_close_err(peer));
+        reason = mcpx_error_wire(peer_close_err(peer));
+    } else if (payload.len > CODE_LEN) {
+        says = (struct mcpx_slice){payload.text + CODE_LEN, payload.len - CODE_LEN};
+    }
     LOG(LOG_INFO, "departed", log_text("participant", peer_id(peer)), log_identity(peer),
         log_text("topic", peer_topic_name(peer)), log_connection(connection),
-        log_string("reason", cause.reason), log_number("close_code", cause.code),
-        log_known("says", cause.says), log_left_out(connection));
+        log_string("reason", reason), log_number("close_code", code), log_known("says", says),
+        log_left_out(connection));
     list_remove(&connection->in_welcoming);
     list_remove(&connection->in_joining);
     unfinished_end(connection);
@@ -160,14 +143,12 @@ void connection_free(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
-    connection_depart(connection, close_cause_lost());
-    stop_waiting(connection);
+    connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
     set_state(connection, DEAD);
     list_remove(&connection->in_all);
     edge->count--;
     wire_drop(connection);
     turn_drop(connection);
-    unfinished_end(connection);
     mx_frames_fini(&connection->frames);
     mx_tls_free(connection->tls);
     mcpx_text_fini(&connection->proxy_head);
@@ -227,7 +208,6 @@ void connection_answered(struct connection *connection)
 {
     if (connection->state == DEAD)
         return;
-    stop_waiting(connection);
     set_state(connection, ANSWERED);
     turn_release(connection);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + ANSWER_MS;
@@ -237,24 +217,18 @@ void connection_leave(struct connection *connection, int64_t wait_ms)
 {
     if (connection->state == DEAD)
         return;
-    list_remove(&connection->in_welcoming);
-    stop_waiting(connection);
     set_state(connection, LEAVING);
     turn_release(connection);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + wait_ms;
-    unfinished_end(connection);
 }
 
 void connection_kill(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
-    list_remove(&connection->in_welcoming);
-    stop_waiting(connection);
     set_state(connection, DEAD);
     wire_drop(connection);
     turn_drop(connection);
-    unfinished_end(connection);
     connection->deadline_ms = edge_now(edge).mono_ms + KILL_AGAIN_MS;
     if (connection->peer)
         peer_stall(connection->peer); /* nothing is to be written to it any more */

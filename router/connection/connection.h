@@ -140,24 +140,6 @@ static inline struct log_field log_left_out(const struct connection *connection)
     return field;
 }
 
-/** The code of an end without a close frame: RFC 6455 section 7.1.5. */
-enum { CLOSE_LOST = 1006 };
-
-/** How it ended. */
-struct close_cause {
-    int code; /* of the close frame of whoever closed first; CLOSE_LOST when none came */
-    /* Static: the name of an error on the wire, "closed" by the participant, or "lost". */
-    const char *reason;
-    /* The text of the participant's close frame; absent when there is none. */
-    struct mcpx_slice says;
-};
-
-/** The connection was gone, and nobody said why. */
-struct close_cause close_cause_lost(void);
-
-/** The participant has closed it. `payload` is its close frame's, and borrowed. */
-struct close_cause close_cause_of_client(int code, struct mcpx_slice payload);
-
 /**
  * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
  * socket (connection_free).
@@ -207,11 +189,17 @@ void connection_answered(struct connection *connection);
  */
 void connection_leave(struct connection *connection, int64_t wait_ms);
 
+/** The code of an end without a close frame: RFC 6455 section 7.1.5. */
+enum { CLOSE_LOST = 1006 };
+
 /**
- * The participant is gone for the others, and the log says why: because of `cause`, unless the hub
- * has closed the connection before. Harmless when it had no peer.
+ * The participant is gone for the others, and the log says why: its client has closed the
+ * connection or was lost, unless the hub has closed it before. Harmless when it had no peer.
+ *
+ * code      of the client's close frame; CLOSE_LOST when none came
+ * payload   of that frame, its code first
  */
-void connection_depart(struct connection *connection, struct close_cause cause);
+void connection_depart(struct connection *connection, int code, struct mcpx_slice payload);
 
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);
@@ -264,41 +252,6 @@ void unfinished_end(struct connection *connection);
 
 /** Condemns the connection when its message takes too long. */
 void unfinished_watch(struct connection *connection, struct mcpx_now now);
-
-/*
- * ---- a head that was read, as the HTTP API wants it; and the one way an answer leaves:
- * whole, in one write, and then the connection ends.
- */
-
-struct http_reply;
-struct mx_http_fault;
-
-/**
- * Writes the answer, without its body when the request was HEAD; nothing is read any more. `reply`
- * stays the caller's.
- */
-void answer_send(struct connection *connection, struct http_reply *reply);
-
-/** Answers with a problem of this error. `detail` may be NULL: its own text stands there then. */
-void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
-
-/** Answers what only HTTP knows, with a problem of its status, code "bad_request". */
-void answer_refuse(struct connection *connection, const struct mx_http_fault *why);
-
-/**
- * Picks what the API reads. The target is passed on as it was sent: whoever splits it decodes its
- * parts.
- *
- * head   borrowed by `out`
- *
- * Returns NULL, or what is wrong: a method that is not known here, or one of the fields that decide
- * (Authorization, Origin, Content-Type) twice.
- */
-const struct mx_http_fault *request_read(const struct mx_http_head *head,
-                                         struct http_request *out);
-
-/** The path of its target: the query may hold a ticket, which the log must not show. */
-struct mcpx_slice request_path(const struct http_request *request);
 
 /*
  * ---- connections that a proxy makes for others: whom they are from, for limits, log and

@@ -28,7 +28,7 @@ struct disk_watch {
     struct disk_figures found;     /* what a thread has found */
 };
 
-/** TLS of the addresses that have it (edge_tls.h); without any, all of it is zero. */
+/** TLS of the addresses that have it; without any, all of it is zero. */
 struct edge_tls {
     struct mx_tls_room *room;
     struct tls_files files; /* what new connections are given */

@@ -2,14 +2,8 @@
  * proxies.c - the router charges the address that a proxy names, not the proxy. The place of an
  * unauthenticated connection moves to that address, too.
  */
-
-#include "router/connection/connection.h"
-
-#include "lib/wire/http_head.h"
 #include "lib/wire/tls.h"
 #include "router/connection/refusal.h"
-#include "router/http/forwarded.h"
-#include "router/http/gate.h"
 
 static const struct mx_http_fault no_head = {
     400, "a connection of this proxy has to begin with a PROXY head", NULL};
@@ -24,17 +18,13 @@ void proxies_begin(struct connection *connection)
 }
 
 /* Before its handshake TLS carries no answer. */
-static void refuse(struct connection *connection, const struct mx_http_fault *why)
+static bool carries_none(const struct connection *connection)
 {
-    if (connection->tls)
-        connection_kill(connection);
-    else if (why)
-        answer_refuse(connection, why);
-    else
-        answer_problem(connection, MCPX_ECONNECTS, NULL);
+    return connection->tls && !mx_tls_is_open(connection->tls);
 }
 
-/* The connection is from this address, and charged to it. False when that is too much. */
+/* The connection is from this address, and charged to it. False, with a refusal, when that is too
+ * much. */
 static bool take_origin(struct connection *connection, struct address whole)
 {
     struct edge *edge = connection->edge;
@@ -50,15 +40,18 @@ static bool take_origin(struct connection *connection, struct address whole)
     }
     if (gate_admits(edge->gate, connection->from, edge_now(edge)))
         return true;
-    connection->looks =
-        connection->tls && !mx_tls_is_open(connection->tls) ? GATE_TLS_LOOK : 1;
+    connection->looks = carries_none(connection) ? GATE_TLS_LOOK : 1;
     if (gate_looks(edge->gate, connection->from, connection->looks, edge_now(edge)))
         return true;
     refusal_note_attempt(edge, connection->from, connection_remote(connection));
+    if (carries_none(connection))
+        connection_kill(connection);
+    else
+        answer_problem(connection, MCPX_ECONNECTS, NULL);
     return false;
 }
 
-static void log_bad(const struct connection *connection)
+static void refuse_head(struct connection *connection)
 {
     struct edge *edge = connection->edge;
 
@@ -66,6 +59,10 @@ static void log_bad(const struct connection *connection)
         LOG(LOG_WARN, "proxy_head_bad", log_connection(connection),
             log_string("reason", no_head.detail),
             log_string("remote", connection_remote(connection)));
+    if (connection->tls)
+        connection_kill(connection);
+    else
+        answer_refuse(connection, &no_head);
 }
 
 bool proxies_take(struct connection *connection, char **bytes, size_t *len)
@@ -90,29 +87,18 @@ bool proxies_take(struct connection *connection, char **bytes, size_t *len)
     mcpx_text_fini(head);
     connection->wants_proxy_head = false;
     if (found == PROXY_HEAD_BAD) {
-        log_bad(connection);
-        refuse(connection, &no_head);
+        refuse_head(connection);
         return false;
     }
-    if (found == PROXY_HEAD_FROM && !take_origin(connection, from)) {
-        if (connection->state != DEAD)
-            refuse(connection, NULL);
+    if (found == PROXY_HEAD_FROM && !take_origin(connection, from))
         return false;
-    }
     connection->via_proxy = false;
     return *len > 0;
 }
 
 bool proxies_take_head(struct connection *connection, const struct mx_http_head *head)
 {
-    struct address from;
-
-    if (!connection->via_proxy)
-        return true;
-    from = forwarded_find(connection->edge->config, head, connection->origin);
-    if (take_origin(connection, from))
-        return true;
-    if (connection->state != DEAD)
-        answer_problem(connection, MCPX_ECONNECTS, NULL);
-    return false;
+    return !connection->via_proxy ||
+           take_origin(connection,
+                       forwarded_find(connection->edge->config, head, connection->origin));
 }

@@ -17,6 +17,53 @@
 #include "router/policy/identity/jwt.h"
 #include "router/policy/identity/tokens.h"
 
+/*
+ * ---- answers. One request, one answer, one write. A second request on the connection was refused,
+ * because readers of HTTP disagree about where one request ends and the next begins.
+ */
+
+struct mcpx_slice request_path(const struct http_request *request)
+{
+    struct mcpx_slice path = request->target;
+    const char *query = path.len ? memchr(path.text, '?', path.len) : NULL;
+
+    if (query)
+        path.len = (size_t)(query - path.text);
+    return path;
+}
+
+void answer_send(struct connection *connection, struct http_reply *reply)
+{
+    mx_scoped_text answer = {0};
+
+    reply->head = reply->head || connection->bodiless;
+    reply->wall_ms = edge_now(connection->edge).wall_ms;
+    http_reply_write(reply, &answer);
+    connection_answered(connection);
+    if (answer.failed || !wire_write(connection, answer.text, answer.len))
+        connection_kill(connection);
+    else
+        wire_finish(connection);
+}
+
+void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail)
+{
+    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
+
+    http_reply_fail(&reply, err, detail);
+    answer_send(connection, &reply);
+}
+
+void answer_refuse(struct connection *connection, const struct mx_http_fault *why)
+{
+    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
+
+    http_reply_fail(&reply, MCPX_EREQUEST, why->detail);
+    reply.status = why->status;
+    reply.header = why->header;
+    answer_send(connection, &reply);
+}
+
 /* ---- what is wrong with a token ---- */
 
 /* What is known of a refused token. */

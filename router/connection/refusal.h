@@ -1,11 +1,33 @@
 /*
- * refusal.h - what log and audit say of a refusal: who, what and why. They say more than the
- * refused participant is told, and never a token.
+ * refusal.h - answers over HTTP; and what log and audit say of a refusal: who, what and why. They
+ * say more than the refused participant is told, and never a token.
  */
 #ifndef EDGE_REFUSAL_H
 #define EDGE_REFUSAL_H
 
 #include "router/connection/connection.h"
+
+/* The one way an answer leaves: whole, in one write, and then the connection ends. */
+
+struct http_reply;
+struct mx_http_fault;
+
+/**
+ * Writes the answer, without its body when the request was HEAD; nothing is read any more. `reply`
+ * stays the caller's.
+ */
+void answer_send(struct connection *connection, struct http_reply *reply);
+
+/** Answers with a problem of this error. `detail` may be NULL: its own text stands there then. */
+void answer_problem(struct connection *connection, enum mcpx_err err, const char *detail);
+
+/** Answers what only HTTP knows, with a problem of its status, code "bad_request". */
+void answer_refuse(struct connection *connection, const struct mx_http_fault *why);
+
+/** The path of its target: the query may hold a ticket, which the log must not show. */
+struct mcpx_slice request_path(const struct http_request *request);
+
+/* ---- refusals ---- */
 
 /**
  * A message of `bytes` bytes of a member was refused. In the log, a participant has a share of

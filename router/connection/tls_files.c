@@ -19,7 +19,6 @@
 #include "lib/wire/tls.h"
 #include "router/connection/refusal.h"
 #include "router/process/log.h"
-#include "router/tls/revocation.h"
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>

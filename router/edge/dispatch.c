@@ -2,10 +2,120 @@
  * dispatch.c - libwebsockets reads as much as its buffer takes, which can be a thousand messages
  * of one connection. Bytes beyond their owner's share of the turn are deferred. Smaller reads were
  * refused: large messages would pay for them.
+ *
+ * A handshake of TLS costs as much as hundreds of messages, so it is charged to the turn of all
+ * unauthenticated connections (turn.h): a client that opens many waits, and delivery goes on.
  */
-#include "router/connection/connection.h"
-#include "router/connection/turn.h"
 #include "router/edge/edge_parts.h"
+
+#include "lib/wire/http_head.h"
+#include "lib/wire/tls.h"
+#include "router/connection/refusal.h"
+#include "router/connection/turn.h"
+
+#include <stdlib.h>
+
+static const struct mx_http_fault wants_tls = {
+    400, "this port speaks TLS; use https:// or wss:// with it", NULL};
+
+bool edge_tls_begin(struct connection *connection)
+{
+    struct edge_tls *tls = &connection->edge->tls;
+
+    connection->tls = mx_tls_new(tls->room, tls->files.context, NULL);
+    return connection->tls != NULL;
+}
+
+static void log_failed(const struct connection *connection, const char *why)
+{
+    struct edge *edge = connection->edge;
+
+    edge->tls.figures.failed++;
+    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
+                          edge_now(edge).mono_ms))
+        LOG(LOG_INFO, "tls_failed", log_connection(connection), log_string("reason", why),
+            log_string("remote", connection_remote(connection)));
+}
+
+/* Nothing more will come that counts; what was written last is still to arrive. */
+static void end(struct connection *connection)
+{
+    if (connection->state == UNAUTHENTICATED) {
+        connection_answered(connection);
+    } else {
+        connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
+        connection_leave(connection, LEAVE_MS);
+    }
+    wire_finish(connection);
+}
+
+/* To somebody who does not speak TLS at all, without it. */
+static void refuse_plain(struct connection *connection)
+{
+    mx_tls_free(connection->tls);
+    connection->tls = NULL;
+    answer_refuse(connection, &wants_tls);
+}
+
+/* Charges for work that the client caused besides reading. */
+static void charge(struct connection *connection, const struct mx_tls_opened *opened)
+{
+    struct edge *edge = connection->edge;
+
+    turn_spend(connection, opened->records / TURN_RECORDS);
+    if (connection->state == MEMBER && opened->renewals)
+        hub_charge(edge->hub, connection->peer, opened->renewals, edge_now(edge));
+}
+
+/*
+ * Answers what the handshake wants answered.
+ *
+ * sealed      what was read; then what is left of it, when it is many records
+ * bytes, len  what the client has said, which may be changed where it lies, until the next call for
+ *             any connection; nothing when it returns false
+ */
+static bool take_records(struct connection *connection, struct mcpx_slice *sealed,
+                         char **bytes, size_t *len)
+{
+    struct edge *edge = connection->edge;
+    struct mcpx_slice read = *sealed;
+    struct mx_tls_opened opened;
+    bool was_open;
+
+    *sealed = (struct mcpx_slice){NULL, 0};
+    if (connection->finished || connection->state == DEAD)
+        return false;
+    was_open = mx_tls_is_open(connection->tls);
+    mx_tls_open(connection->tls, read.text, read.len, &opened);
+    charge(connection, &opened);
+    if (!was_open && mx_tls_is_open(connection->tls))
+        edge->tls.figures.handshakes++;
+    if (opened.sealed.len && !wire_pass(connection, opened.sealed)) {
+        connection_kill(connection);
+        return false;
+    }
+    if (opened.failed && !connection->ended)
+        log_failed(connection, opened.failed);
+    if (opened.failed && opened.fault == MX_TLS_PLAIN) {
+        refuse_plain(connection);
+        return false;
+    }
+    *sealed = opened.left;
+    *bytes = opened.plain;
+    *len = opened.plain_len;
+    connection->ended = opened.ended || opened.failed;
+    return *len > 0;
+}
+
+/* Those bytes were read: ends a connection whose client has closed. */
+static void end_if_closed(struct connection *connection)
+{
+    if (connection->ended && !connection->deferred.len && !connection->finished &&
+        connection->state != DEAD)
+        end(connection);
+}
+
+/* ---- whose turn it is ---- */
 
 /* What the client has said. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)
@@ -39,7 +149,7 @@ static struct mcpx_slice take_sealed(struct connection *connection, struct mcpx_
         uint64_t began_ns = clock_ns();
         bool stranger = !connection->peer;
 
-        if (edge_tls_take(connection, &sealed, &bytes, &len))
+        if (take_records(connection, &sealed, &bytes, &len))
             hand_on(connection, bytes, len);
         turn_spend_time(connection, stranger, began_ns);
     }
@@ -61,7 +171,7 @@ static void take(struct connection *connection, char *bytes, size_t len, size_t 
     sealed = take_sealed(connection, sealed);
     connection->opened = connection->deferred.len;
     defer(connection, sealed.text, sealed.len);
-    edge_tls_after(connection);
+    end_if_closed(connection);
 }
 
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len)

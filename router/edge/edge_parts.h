@@ -44,8 +44,8 @@ void ws_server_wake(struct edge *edge);
 void ws_server_close(struct edge *edge);
 
 /*
- * ---- bytes that were read go to the part that the connection's state names, each in its
- * turn.
+ * ---- bytes that were read go through TLS to the part that the connection's state names, each in
+ * its turn.
  */
 
 /** Bytes were read: they go where they belong, or wait for their turn. May change them. */
@@ -57,48 +57,8 @@ void dispatch_bytes(struct connection *connection, char *bytes, size_t len);
  */
 bool dispatch_turn(struct edge *edge);
 
-/*
- * ---- TLS between a connection's socket and the part that reads it, and whom the certificate
- * of a client stands for.
- */
-
 /** The connection begins with a TLS handshake. False when memory runs out. */
 bool edge_tls_begin(struct connection *connection);
-
-/**
- * Bytes were read from a connection that speaks TLS. Answers what the handshake wants answered.
- *
- * sealed      what was read; then what is left of it, when it is many records
- * bytes, len  what the client has said, which may be changed where it lies, until the next call for
- *             any connection; nothing when it returns false
- */
-bool edge_tls_take(struct connection *connection, struct mcpx_slice *sealed, char **bytes,
-                   size_t *len);
-
-/** After the bytes of edge_tls_take were read: ends a connection whose client has closed. */
-void edge_tls_after(struct connection *connection);
-
-/**
- * A certificate that was verified, by an authority of tls.client_ca_file. Zeroed, there is none.
- */
-struct certificate {
-    /* Id of the participant; empty when it stands for nobody, absent when there is none; lent
-     * by `shown`. */
-    struct mcpx_slice named;
-    /* Its names as tls.client_names would have them, separated by spaces. */
-    struct mcpx_text shown;
-};
-
-/**
- * Reads that of a connection with TLS. A certificate stands for a participant when its names in
- * tls.client_names all mean the same one, and there is one.
- *
- * Returns false when memory runs out.
- */
-bool certificate_read(const struct connection *connection, struct certificate *out);
-
-/** Frees it. */
-void certificate_fini(struct certificate *certificate);
 
 /*
  * ---- HTTP on a connection: the head is found and judged, the body collected, one answer
@@ -134,7 +94,7 @@ struct mx_http_head;
  * Answers such a request: with 101, and the participant has entered its topic; or with what is
  * wrong.
  *
- * request   what request_read made of the head
+ * request   what was read of the head
  *
  * Returns true when frames follow. Without an answer, when the signature of the token is to be
  * verified first (struct http_caller): then it is to be called again.
@@ -263,6 +223,30 @@ bool reload_is_done(const struct edge *edge, uint64_t number);
  * True while there is more of that.
  */
 bool reload_turn(struct edge *edge);
+
+/* ---- whom the certificate of a client stands for. ---- */
+
+/**
+ * A certificate that was verified, by an authority of tls.client_ca_file. Zeroed, there is none.
+ */
+struct certificate {
+    /* Id of the participant; empty when it stands for nobody, absent when there is none; lent
+     * by `shown`. */
+    struct mcpx_slice named;
+    /* Its names as tls.client_names would have them, separated by spaces. */
+    struct mcpx_text shown;
+};
+
+/**
+ * Reads that of a connection with TLS. A certificate stands for a participant when its names in
+ * tls.client_names all mean the same one, and there is one.
+ *
+ * Returns false when memory runs out.
+ */
+bool certificate_read(const struct connection *connection, struct certificate *out);
+
+/** Frees it. */
+void certificate_fini(struct certificate *certificate);
 
 /*
  * ---- when the configuration has changed: the grants of those who are connected, and of those

@@ -3,7 +3,7 @@
  * plain numbers looked at once a second: libwebsockets' own timers are a sorted list, and twenty
  * thousand of them cost 200 us per message.
  */
-#include "router/connection/connection.h"
+#include "router/connection/refusal.h"
 #include "router/edge/edge_parts.h"
 
 /* A peer that accepts no byte for so long is slow. */

@@ -301,6 +301,40 @@ static bool asks_for_upgrade(const struct mx_http_head *head)
     return head->minor == 1 && mx_http_lists(head, "upgrade", "websocket");
 }
 
+static const struct mx_http_fault bad_method = {
+    501, "the method is not known here; methods have capital letters", NULL};
+static const struct mx_http_fault two_fields = {
+    400, "Authorization, Origin and Content-Type may stand there once each", NULL};
+
+static bool knows(struct mcpx_slice method)
+{
+    static const char *const methods[] = {"GET",   "HEAD",   "POST",   "PUT",
+                                          "PATCH", "DELETE", "OPTIONS"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
+            return true;
+    return false;
+}
+
+/* Picks what the API reads. Returns NULL, or what is wrong: readers of HTTP may differ about which
+ * of two fields counts. */
+static const struct mx_http_fault *read_request(const struct mx_http_head *head,
+                                                struct http_request *out)
+{
+    struct mcpx_slice type;
+
+    if (!knows(head->method))
+        return &bad_method;
+    out->method = head->method;
+    out->target = head->target;
+    if (mx_http_find(head, "authorization", &out->authorization) > 1 ||
+        mx_http_find(head, "origin", &out->origin) > 1 ||
+        mx_http_find(head, "content-type", &type) > 1)
+        return &two_fields;
+    return NULL;
+}
+
 static void begin(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
@@ -325,7 +359,7 @@ static void begin(struct connection *connection)
     }
     exchange->request.named = exchange->certificate.named;
     exchange->request.shown = mcpx_text_view(&exchange->certificate.shown);
-    why = request_read(&exchange->head, &exchange->request);
+    why = read_request(&exchange->head, &exchange->request);
     if (why)
         answer_refuse(connection, why);
     else if (asks_for_upgrade(&exchange->head))

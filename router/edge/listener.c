@@ -39,7 +39,7 @@ static int on_bytes(struct connection *connection, char *bytes, size_t len)
 
 static int on_closed(struct connection *connection)
 {
-    connection_depart(connection, close_cause_lost());
+    connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
     return 0;
 }
 
@@ -138,10 +138,11 @@ enum { BACKLOG = 1024, PAUSE_MS = 100, HEAD_MAX = 16384, HOST_SIZE = 64, PORT_SI
  * answer. */
 static void answer_and_close(int fd, enum mcpx_err err)
 {
+    MX_SCOPED(http_reply_fini) struct http_reply problem = {.err = err};
     mx_scoped_text answer = {0};
     char head[HEAD_MAX];
 
-    http_problem(err, NULL, &answer);
+    http_reply_write(&problem, &answer);
     if (!answer.failed && recv(fd, head, sizeof head, MSG_DONTWAIT) != 0)
         send(fd, answer.text, answer.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(fd, SHUT_WR);

@@ -150,7 +150,7 @@ static void stop(struct edge *edge)
         edge->stop_at_ms = now.mono_ms;
         return;
     }
-    manager_tell_stopping();
+    manager_tell("STOPPING=1\nSTATUS=stopping");
     LOG(LOG_INFO, "stopping", log_number("connections", (int64_t)edge->count));
     edge->stopping = edge->api.going = true;
     edge->stop_at_ms = now.mono_ms + edge->config->drain_ms;
@@ -341,7 +341,7 @@ const char *edge_url(const struct edge *edge, size_t index)
 
 void edge_run(struct edge *edge)
 {
-    manager_tell_ready();
+    manager_tell("READY=1\nSTATUS=ready");
     clock_forget(&edge->clock); /* to open the store may have taken long */
     set_tick(edge, edge_now(edge));
     LOG(LOG_INFO, "ready", log_string("version", mcpx_version()));

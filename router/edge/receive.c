@@ -100,7 +100,7 @@ static void end(struct connection *connection, const struct mx_frames_found *fou
         frame[1] = 0;
         len = 2;
     }
-    connection_depart(connection, close_cause_of_client(code, found->payload));
+    connection_depart(connection, code, found->payload);
     connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
     flush_pongs(connection);
     if (is_over || (answers && !wire_write(connection, frame, len)))

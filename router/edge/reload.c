@@ -276,7 +276,7 @@ static bool take(struct edge *edge)
 
     edge->api.reloads.err = reload->err;
     if (!edge->stopping) {
-        manager_tell_reloaded();
+        manager_tell("READY=1");
         if (reload->err) {
             edge->api.reloads.refused++;
             tell_refused(edge, reload->err, &reload->found, &reload->asker);

@@ -4,7 +4,7 @@
  * each reader.
  */
 
-#include "lib/base/scoped.h"
+#include "lib/json/json_write.h"
 #include "router/connection/turn.h"
 #include "router/edge/edge_parts.h"
 #include "router/process/process.h"
@@ -157,6 +157,15 @@ bool store_turn_is_blocked(const struct edge *edge)
     return edge->store && store_is_blocked(edge->store);
 }
 
+/* What `systemctl status` shows. */
+static void tell_status(const char *why)
+{
+    mx_scoped_text status = mx_formatted("STATUS=%s", why ? why : "ready");
+
+    if (!status.failed)
+        manager_tell(status.text);
+}
+
 static void watch(struct edge *edge)
 {
     const struct store_figures *figures = store_figures(edge->store);
@@ -168,7 +177,7 @@ static void watch(struct edge *edge)
     if (store_is_ready(edge->store, &why))
         why = NULL;
     if (why != edge->api.store_why)
-        manager_tell_state(why);
+        tell_status(why);
     edge->api.store = edge->store;
     edge->api.store_why = why;
     turn_set_deaf(edge, edge->settle_until_ms || store_turn_is_blocked(edge));

@@ -184,14 +184,6 @@ void http_reply_write(struct http_reply *reply, struct mcpx_text *out)
         mcpx_text_slice(out, mcpx_text_view(&reply->body));
 }
 
-void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out)
-{
-    MX_SCOPED(http_reply_fini) struct http_reply reply = {0};
-
-    http_reply_fail(&reply, err, detail);
-    http_reply_write(&reply, out);
-}
-
 /*
  * Reads request targets without regard for what they ask. Everything decoded goes into one buffer
  * whose size is known beforehand (decoding never grows a text), so slices of it can be handed

@@ -55,18 +55,13 @@ bool http_reply_fail(struct http_reply *reply, enum mcpx_err err, const char *de
 int http_reply_status(const struct http_reply *reply);
 
 /**
- * Appends the whole answer: status line, headers (`Connection: close`), body. HEAD gets no body. An
+ * Appends the whole answer: status line, headers (`Connection: close`), body. A problem's is
+ * `application/problem+json`; 401 carries `WWW-Authenticate: Bearer`, 429 and 503 `Retry-After`.
+ * HEAD gets no body. An
  * answer whose body ran out of memory becomes a 503, and `reply` says so afterwards. Never fails
  * but for memory, which shows as `out->failed`.
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
-
-/**
- * Appends a whole answer with an `application/problem+json` body (RFC 9457) for `err`: its
- * status, title, and `code`; `detail` may be NULL. 401 carries `WWW-Authenticate: Bearer`, 429
- * and 503 `Retry-After`.
- */
-void http_problem(enum mcpx_err err, const char *detail, struct mcpx_text *out);
 
 /*
  * A request target taken apart: path, query, parameters, percent-decoding. Protocol: sections 7

@@ -4,8 +4,6 @@
  */
 #include "router/process/process.h"
 
-#include "lib/json/json_write.h"
-
 #include <inttypes.h>
 #include <systemd/sd-daemon.h>
 
@@ -19,9 +17,9 @@ void manager_open(struct manager *manager)
     manager->every_ms = us < 4000 ? 1 : (int64_t)(us / 2000);
 }
 
-void manager_tell_ready(void)
+void manager_tell(const char *what)
 {
-    sd_notify(0, "READY=1\nSTATUS=ready");
+    sd_notify(0, what);
 }
 
 /* systemd counts an answer to its signal only when it is of a later time: not the time at which the
@@ -29,24 +27,6 @@ void manager_tell_ready(void)
 void manager_tell_reloading(void)
 {
     sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clock_ns() / 1000);
-}
-
-void manager_tell_reloaded(void)
-{
-    sd_notify(0, "READY=1");
-}
-
-void manager_tell_stopping(void)
-{
-    sd_notify(0, "STOPPING=1\nSTATUS=stopping");
-}
-
-void manager_tell_state(const char *why)
-{
-    mx_scoped_text status = mx_formatted("STATUS=%s", why ? why : "ready");
-
-    if (!status.failed)
-        sd_notify(0, status.text);
 }
 
 int64_t manager_watchdog(struct manager *manager, int64_t mono_ms)

@@ -52,20 +52,11 @@ struct manager {
 /** Asks whether somebody watches. */
 void manager_open(struct manager *manager);
 
-/** Connections are welcome from now on. */
-void manager_tell_ready(void);
+/** Tells it something, as sd_notify(3) has it: "READY=1" at the start, and after each reload. */
+void manager_tell(const char *what);
 
-/** The configuration is read again from now on; until manager_tell_reloaded. */
+/** The configuration is read again from now on; until READY=1. */
 void manager_tell_reloading(void);
-
-/** That has ended, whatever came of it. */
-void manager_tell_reloaded(void);
-
-/** It has begun to stop. */
-void manager_tell_stopping(void);
-
-/** What `systemctl status` shows: why connections are not welcome, or NULL when they are. */
-void manager_tell_state(const char *why);
 
 /**
  * Tells the watchdog, when it is time, that the loop turns. To be called from the loop and from

@@ -3,7 +3,7 @@
  * not stop, because a pipe came where a revocation list was; whoever relies on a list that says
  * only a part of what is revoked; and everybody, when a list fills the memory.
  */
-#include "router/tls/revocation.h"
+#include "router/connection/tls_files.h"
 
 #include <criterion/criterion.h>
 #include <openssl/pem.h>

@@ -201,9 +201,12 @@ Test(http_api, explains_every_error_that_has_a_status)
     for (int err = 1; err < MCPX_ERR_COUNT; err++) {
         int status = mcpx_error_status((enum mcpx_err)err);
 
+        struct http_reply reply = {0};
+
         answer_forget();
-        http_problem((enum mcpx_err)err, err % 2 ? "a \"quoted\"\ndetail" : NULL,
-                     &answer.text);
+        http_reply_fail(&reply, (enum mcpx_err)err, err % 2 ? "a \"quoted\"\ndetail" : NULL);
+        http_reply_write(&reply, &answer.text);
+        http_reply_fini(&reply);
         cr_assert_eq(strncmp(answer.text.text, "HTTP/1.1 ", 9), 0);
         answer.status = atoi(answer.text.text + 9);
         cr_expect_eq(answer.status, status ? status : 500, "%s",

@@ -10,7 +10,7 @@
  * and asks it before it verifies signatures. A list that holds only some of its authority's
  * certificates (a critical extension says which) is refused, too.
  */
-#include "router/tls/revocation.h"
+#include "router/connection/tls_files.h"
 
 #include "lib/edge/file.h"
 #include "lib/json/json_write.h"
