@@ -14,22 +14,24 @@ enum { NAMES_MAX = 1000 }; /* in one answer */
 /* ---- what is asked ---- */
 
 bool api_read_query(struct api_call *call, const struct http_param *rows,
-                    struct mcpx_slice query, struct mcpx_text *scratch,
-                    struct http_reply *reply)
+                    struct mcpx_slice query, struct http_reply *reply)
 {
     static const char *const faults[] = {[HTTP_PARAM_TWICE] = " is given twice",
                                          [HTTP_PARAM_MALFORMED] =
-                                             " has malformed percent-encoding"};
+                                             " has malformed percent-encoding",
+                                         [HTTP_PARAM_MISSING] = " is required"};
     enum http_param_fault fault;
     size_t count = 0, bad = 0;
 
     for (; rows && rows[count].name; count++)
         call->query[count] = rows[count];
-    fault = http_params_read(query, call->query, count, scratch, &bad);
+    fault = http_params_read(query, call->query, count, &reply->scratch, &bad);
     if (fault == HTTP_PARAM_UNFIT)
         return http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].must);
     if (fault) {
-        http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].name);
+        http_reply_fail(reply,
+                        call->query[bad].type == HTTP_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                        call->query[bad].name);
         mcpx_text_puts(&reply->detail, faults[fault]);
         return false;
     }
@@ -180,7 +182,7 @@ struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
         err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
     if (!err)
         return grant;
-    http_reply_fail(reply, err, err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    api_refuse(call, err, reply);
     grant_unref(grant);
     return NULL;
 }

@@ -13,7 +13,7 @@
  * Bounds of a request: parameters of its query; patterns of one order, as `lifted` of an outcome
  * has a bit for each.
  */
-enum { API_QUERY_MAX = 3, API_PATTERNS_MAX = 64 };
+enum { API_QUERY_MAX = 10, API_PATTERNS_MAX = 64 };
 
 /** A request that found its route and may pass. Everything is borrowed. */
 struct api_call {
@@ -21,7 +21,7 @@ struct api_call {
     const struct http_request *request;
     struct mcpx_now now;
     /* The variable part of the path, decoded; absent on routes without one. On routes that are
-     * about a topic: a valid topic name that the token is valid for. */
+     * about a topic, and for a WebSocket: a valid topic name that the token is valid for. */
     struct mcpx_slice name;
     struct http_param query[API_QUERY_MAX]; /* the parameters that the route has */
     /* An object whose members are of the types that the route says; NULL where it says
@@ -48,13 +48,12 @@ api_handler api_change, api_kick, api_admin_participants, api_admin_topics, api_
 bool api_is_going(const struct http_api *api);
 
 /**
- * Reads a query into call->query, whose values are decoded into `scratch`, and a body into
+ * Reads a query into call->query, whose values are decoded into reply->scratch, and a body into
  * call->body. `rows` end with one without a name; NULL = nothing is looked at. False with a
  * problem.
  */
 bool api_read_query(struct api_call *call, const struct http_param *rows,
-                    struct mcpx_slice query, struct mcpx_text *scratch,
-                    struct http_reply *reply);
+                    struct mcpx_slice query, struct http_reply *reply);
 bool api_read_body(struct api_call *call, const struct http_param *rows,
                    struct http_reply *reply);
 
@@ -110,7 +109,7 @@ void api_write_changes(const struct changed *changed, int64_t wall_ms, struct mc
 void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,
                     struct http_reply *reply);
 
-/* ---- may a connection be upgraded, and as whom? Protocol: section 7. ---- */
+/* ---- who asks, and who comes in ---- */
 
 /**
  * Would this admission succeed now, and if its topic is not open, is it being opened? Begins that.
@@ -121,25 +120,11 @@ void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,
                                  const struct admission *admission, struct mcpx_now now);
 
-/**
- * Judges a connection attempt.
- *
- * request     its head; `target` holds topic, routing, history, after, instance,
- *             instance_key, ticket and token
- * admission   filled on success, and with MCPX_EOPENING; its slices point into `scratch`
- * scratch     caller's buffer for decoded query values; reset here
- * grant       likewise, with a reference the caller owns; untouched on failure
- * detail      filled on failure with a static sentence for the problem's `detail`
- *
- * Returns MCPX_OK or the error to answer with: MCPX_ETOPIC (topic missing, malformed or given
- * twice), MCPX_EREQUEST (another parameter is malformed), MCPX_ETOKEN, MCPX_EFORBIDDEN,
- * MCPX_EORIGIN, MCPX_EREQUESTS, or whatever changes_admit and http_admission_ask say. A ticket is
- * spent by the attempt.
- */
-enum mcpx_err http_admission(const struct http_api *api, const struct http_request *request,
-                             struct mcpx_now now, struct admission *admission,
-                             struct mcpx_text *scratch, struct grant **grant,
-                             const char **detail);
+/** How somebody wants to come in, from the query into call->request->join. False with a problem. */
+bool api_read_wishes(const struct api_call *call, struct http_reply *reply);
+
+/** May they, as call->grant? Protocol: section 7. */
+void api_join(const struct api_call *call, struct http_reply *reply);
 
 /**
  * Takes the token out of `Authorization: Bearer TOKEN` (RFC 6750; the scheme in any letter case,
@@ -153,17 +138,20 @@ enum mcpx_err http_admission(const struct http_api *api, const struct http_reque
  */
 enum mcpx_err http_bearer(struct mcpx_slice authorization, struct mcpx_slice *bearer);
 
-/** Finds the caller by head and certificate. Returns as http_bearer. */
-enum mcpx_err http_claimant(const struct http_request *request, struct claimant *out);
+/**
+ * Finds the caller by head and certificate, and by the query of a request for a WebSocket; fills
+ * call->claimant and call->grant.
+ *
+ * topic   absent = any
+ *
+ * Returns MCPX_OK, MCPX_ETOKEN, or as tokens_ask.
+ */
+enum mcpx_err api_find_grant(struct api_call *call, struct mcpx_slice topic);
 
 /**
- * The request's participant is known: it is charged, and its caller is good (gate_knows). Returns
- * 0, or the milliseconds until it may ask again.
+ * The reply is a problem for a caller that may not ask, or not come in, with a sentence for its
+ * detail; a cap that is reached is counted. Returns false.
  */
-int64_t http_wait_ms(const struct http_api *api, const struct http_request *request,
-                     struct mcpx_slice participant, struct mcpx_now now);
-
-/** True when there is no Origin header, or a configured pattern covers it. */
-bool http_origin_is_allowed(const struct config *config, struct mcpx_slice origin);
+bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_reply *reply);
 
 #endif

@@ -6,7 +6,9 @@
  */
 #include "router/api/api.h"
 
+#include "lib/base/match.h"
 #include "lib/json/json_write.h"
+#include "lib/wire/http_head.h"
 #include "router/http/http_reply.h"
 #include <mcpx/json.h>
 
@@ -64,6 +66,21 @@ static const struct http_param dry_run[] = {{NUMBER("dry_run", 0, 1)}, {END}};
 /* Nobody is kept out for longer than a year without the configuration. */
 static const struct http_param kick[] = {
     {TOPIC_IF_ANY}, {NUMBER("for", 0, 31536000)}, {NUMBER("dry_run", 0, 1)}, {END}};
+
+/* An epoch of ours is shorter; another router's may be longer, and names no topic here. */
+static const struct http_param joining[] = {
+    {TOPIC},
+    {TEXT("routing")},
+    {NUMBER("history", 0, 1000000)},
+    {ENVELOPE_ID("after")},
+    {"epoch", HTTP_TEXT, false, 1, 64, .must = "epoch must be 1 to 64 bytes"},
+    {"serial", HTTP_NUMBER, .most = SIZE_MAX,
+     .must = "serial must be a number of at most 18 digits"},
+    {TEXT("instance")},
+    {"instance_key", HTTP_TEXT, false, 1, 64, .must = "instance_key must be 1 to 64 bytes"},
+    {TEXT("ticket")},
+    {TEXT("token")},
+    {END}};
 
 static const struct http_param ticket[] = {{TOPIC}, {END}};
 static const struct http_param renew[] = {{TOPIC}, {TEXT("id")}, {TEXT("replaces")}, {END}};
@@ -280,7 +297,8 @@ static const struct route *find_route(const struct http_api *api,
     unsigned allow = 0;
 
     for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-        if ((routes[i].dev && !api->config->dev) || !route_fits(&routes[i], path, &part))
+        if ((routes[i].dev && !api->config->dev) || !route_fits(&routes[i], path, &part) ||
+            (request->join && routes[i].handle != api_upgrade))
             continue;
         allow |= routes[i].method;
         if (routes[i].method == method) {
@@ -291,7 +309,9 @@ static const struct route *find_route(const struct http_api *api,
     if (found)
         return found;
     if (!allow) {
-        http_reply_fail(reply, MCPX_ENOTFOUND, "nothing lives at this path");
+        http_reply_fail(reply, MCPX_ENOTFOUND,
+                        request->join ? "WebSockets live at /ws and /v0.1/ws"
+                                      : "nothing lives at this path");
         return NULL;
     }
     reply->allow = allow;
@@ -301,63 +321,67 @@ static const struct route *find_route(const struct http_api *api,
     return NULL;
 }
 
-/* Decodes the path's variable part into `scratch`, which has room for the whole target. */
-static bool read_name(const struct route *route, struct mcpx_slice raw,
-                      struct mcpx_text *scratch, struct api_call *call,
+/* Decodes the path's variable part into reply->scratch, which has room for the whole target. */
+static bool read_name(const struct route *route, struct mcpx_slice raw, struct api_call *call,
                       struct http_reply *reply)
 {
     if (!raw.text)
         return true;
-    if (!http_decode(raw, HTTP_PLUS_LITERAL, scratch, &call->name))
+    if (!http_decode(raw, HTTP_PLUS_LITERAL, &reply->scratch, &call->name))
         return http_reply_fail(reply, MCPX_EREQUEST, "path has malformed percent-encoding");
     return route->access != ACCESS_TOPIC || api_is_topic(call->name, reply);
 }
 
 /* ---- who asks ---- */
 
-/* Fills call->claimant and call->grant, a reference the caller owns, as the route demands. */
-static bool check_access(const struct route *route, struct api_call *call,
-                         struct http_reply *reply)
+static bool check_access(enum access access, struct api_call *call, struct http_reply *reply)
 {
-    const struct claimant *claimant = &call->claimant;
-    const struct mcpx_slice any = {0};
+    bool in_topic = access == ACCESS_TOPIC;
     enum mcpx_err err;
 
-    if (route->access == ACCESS_OPEN)
+    if (access == ACCESS_OPEN)
         return true;
-    err = http_claimant(call->request, &call->claimant);
-    if (!err && !claimant->bearer.text && !claimant->named.text)
-        return http_reply_fail(reply, MCPX_ETOKEN, "No token provided");
-    if (!err)
-        err = tokens_ask(call->api->config->tokens, claimant,
-                         route->access == ACCESS_TOPIC ? call->name : any, call->now,
-                         &call->grant);
-    if (!err && route->access == ACCESS_TOPIC &&
+    err = api_find_grant(call, in_topic ? call->name : (struct mcpx_slice){0});
+    if (!err && in_topic &&
         changed_barred_until(
             changes_find(call->api->changes, call->grant->identity, call->name),
             call->now.wall_ms))
         err = MCPX_EKICKED;
-    if (err == MCPX_ETOKEN)
-        return http_reply_fail(reply, err,
-                               claimant->named.text
-                                   ? "Invalid certificate, or a token of somebody else"
-                                   : "Invalid token");
-    return !err || http_reply_fail(reply, err,
-                                   err == MCPX_EFORBIDDEN ? "Access denied to topic" : NULL);
+    return !err || api_refuse(call, err, reply);
 }
 
 /* Protocol: section 8. Its address has paid already, and has it back. */
 static bool check_rate(const struct api_call *call, struct http_reply *reply)
 {
+    const struct http_request *request = call->request;
+    struct http_caller *caller = request->caller;
     int64_t wait_ms = 0;
 
-    if (call->grant && !call->request->again)
-        wait_ms = http_wait_ms(call->api, call->request, call->grant->identity, call->now);
-    if (wait_ms == 0)
-        return true;
-    http_reply_fail(reply, MCPX_EREQUESTS, NULL);
-    reply->wait_ms = wait_ms;
-    return false;
+    if (call->grant && !request->again)
+        wait_ms = gate_knows(call->api->gate, request->from, caller ? caller->looks : 0,
+                             call->grant->identity, call->now);
+    if (wait_ms > 0) {
+        hub_note_cap(call->api->hub, CAP_REQUESTS);
+        api_refuse(call, MCPX_EREQUESTS, reply);
+        reply->wait_ms = wait_ms;
+    } else if (call->grant && caller) {
+        caller->is_good = true;
+    }
+    return wait_ms == 0;
+}
+
+/* An Origin that is not plain visible ASCII is nobody's, whatever the patterns say: it is written
+ * back into a header. */
+static bool is_allowed(const struct config *config, struct mcpx_slice origin)
+{
+    return !origin.text ||
+           (mx_http_is_visible(origin) &&
+            mx_glob_any_matches(config->origins.text, config->origins.count, origin));
+}
+
+static bool is_foreign(const struct http_request *request, const struct http_reply *reply)
+{
+    return request->origin.text && !reply->origin.text;
 }
 
 /* ---- answered ---- */
@@ -367,8 +391,30 @@ static uint64_t work_ns(const struct http_api *api)
     return api->work_ns ? api->work_ns() : 0;
 }
 
-static void dispatch(struct api_call *call, struct mcpx_text *scratch,
-                     struct http_reply *reply)
+/* May the caller have this, and is all there that the handler needs? */
+static bool prepare_call(const struct route *route, struct api_call *call,
+                         struct mcpx_slice name, struct mcpx_slice query,
+                         struct http_reply *reply)
+{
+    return read_name(route, name, call, reply) && check_access(route->access, call, reply) &&
+           check_rate(call, reply) &&
+           (!route->needs || route->in_topic ||
+            api_may(call, call->grant, route->needs, reply)) &&
+           api_read_query(call, route->query, query, reply) &&
+           api_read_body(call, route->body, reply);
+}
+
+/* Likewise of who asks for a WebSocket: the topic stands in the query. */
+static bool prepare_join(struct api_call *call, struct mcpx_slice query,
+                         struct http_reply *reply)
+{
+    if (!api_read_query(call, joining, query, reply) || !api_read_wishes(call, reply))
+        return false;
+    call->name = call->request->join->topic;
+    return check_access(ACCESS_TOPIC, call, reply) && check_rate(call, reply);
+}
+
+static void dispatch(struct api_call *call, struct http_reply *reply)
 {
     const struct http_request *request = call->request;
     struct http_target target;
@@ -388,18 +434,15 @@ static void dispatch(struct api_call *call, struct mcpx_text *scratch,
     route = find_route(call->api, request, target.path, &name, reply);
     if (!route)
         return;
-    if (request->body.len > HTTP_BODY_MAX) {
+    if (is_foreign(request, reply))
+        http_reply_fail(reply, MCPX_EORIGIN, NULL);
+    else if (request->body.len > HTTP_BODY_MAX)
         http_reply_fail(reply, MCPX_ETOOBIG, "body exceeds 65536 bytes");
-        return;
-    }
-    if (!mcpx_text_reserve(scratch, request->target.len))
+    else if (!mcpx_text_reserve(&reply->scratch, request->target.len))
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
-    else if (read_name(route, name, scratch, call, reply) &&
-             check_access(route, call, reply) && check_rate(call, reply) &&
-             (!route->needs || route->in_topic ||
-              api_may(call, call->grant, route->needs, reply)) &&
-             api_read_query(call, route->query, target.query, scratch, reply) &&
-             api_read_body(call, route->body, reply)) {
+    else if (request->join && prepare_join(call, target.query, reply))
+        api_join(call, reply);
+    else if (!request->join && prepare_call(route, call, name, target.query, reply)) {
         reply->type = route->type;
         route->handle(call, reply);
     }
@@ -410,16 +453,15 @@ void http_answer(const struct http_api *api, const struct http_request *request,
 {
     struct api_call call = {.api = api, .request = request, .now = now};
     uint64_t began_ns = work_ns(api);
-    mx_scoped_text scratch = {0};
 
     reply->head = mcpx_slice_equal(request->method, MCPX_SLICE("HEAD"));
-    if (http_origin_is_allowed(api->config, request->origin)) {
+    if (is_allowed(api->config, request->origin))
         reply->origin = request->origin;
-        dispatch(&call, &scratch, reply);
-    } else {
+    if (is_foreign(request, reply) && !request->join) /* else path and method come first */
         http_reply_fail(reply, MCPX_EORIGIN, NULL);
-    }
-    if (call.grant)
+    else
+        dispatch(&call, reply);
+    if (call.grant && !request->join)
         gate_charge(api->gate, call.grant->identity, (work_ns(api) - began_ns) / HTTP_WORK_NS,
                     now);
     grant_unref(call.grant);

@@ -89,18 +89,20 @@ void guests_turn(struct edge *edge);
  */
 
 struct mx_http_head;
+struct mx_http_fault;
+
+/** What is wrong with the head of a handshake, or NULL. */
+const struct mx_http_fault *upgrade_judge(const struct mx_http_head *head);
 
 /**
- * Answers such a request: with 101, and the participant has entered its topic; or with what is
- * wrong.
+ * Somebody may come in as reply->grant (http_answer): answers with 101, and the participant has
+ * entered its topic, or waits to be let in.
  *
- * request   what was read of the head
- *
- * Returns true when frames follow. Without an answer, when the signature of the token is to be
- * verified first (struct http_caller): then it is to be called again.
+ * Returns true when frames follow. False when `reply` says what is wrong, or without an error when
+ * the connection was cut.
  */
-bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
-                    const struct http_request *request);
+bool upgrade_enter(struct connection *connection, const struct mx_http_head *head,
+                   const struct admission *admission, struct http_reply *reply);
 
 /*
  * ---- frames from a participant; and what the hub wants written goes to the sockets, once per

@@ -260,8 +260,7 @@ static bool is_key(struct mcpx_slice key)
     return true;
 }
 
-/* What is wrong with the handshake, or NULL. */
-static const struct mx_http_fault *judge(const struct mx_http_head *head)
+const struct mx_http_fault *upgrade_judge(const struct mx_http_head *head)
 {
     struct mcpx_slice value;
 
@@ -300,71 +299,36 @@ static bool write_switch(struct connection *connection, const struct mx_http_hea
     return !answer.failed && wire_write(connection, answer.text, answer.len);
 }
 
-/* What is known of somebody who wants to come in. */
-struct entrance {
-    struct admission admission;
-    struct mcpx_text scratch;
-    struct grant *grant;
-    struct peer *peer; /* its end in the hub, if it may come in at once */
-    bool replaces;     /* it takes the place of another connection */
-    const char *detail;
-};
-
+/* Lets somebody in at once, with `peer`, or has them wait. Returns MCPX_OK, or why neither. */
 static enum mcpx_err judge_entrance(struct connection *connection,
-                                    const struct http_request *request, struct entrance *out)
+                                    const struct admission *admission,
+                                    const struct http_reply *reply, struct peer **peer)
+{
+    struct edge *edge = connection->edge;
+    enum mcpx_err err = reply->err;
+
+    if (!err)
+        err = hub_admit(edge->hub, reply->grant, admission, connection, edge_now(edge), peer);
+    return err == MCPX_EOPENING ? may_wait(edge, reply->grant) : err;
+}
+
+bool upgrade_enter(struct connection *connection, const struct mx_http_head *head,
+                   const struct admission *admission, struct http_reply *reply)
 {
     struct edge *edge = connection->edge;
     uint64_t takeovers = hub_stats(edge->hub)->takeovers;
-    enum mcpx_err err = http_admission(&edge->api, request, edge_now(edge), &out->admission,
-                                       &out->scratch, &out->grant, &out->detail);
+    struct peer *peer = NULL;
+    enum mcpx_err err = judge_entrance(connection, admission, reply, &peer);
 
-    if (!err)
-        err = hub_admit(edge->hub, out->grant, &out->admission, connection, edge_now(edge),
-                        &out->peer);
-    if (err == MCPX_EOPENING && out->grant)
-        return may_wait(edge, out->grant);
-    if (!err)
-        out->replaces =
-            hub_stats(edge->hub)->takeovers != takeovers || replaces_another(edge, out->peer);
-    return err;
-}
-
-/* False when memory has run out. */
-static bool enter(struct connection *connection, struct entrance *entrance)
-{
-    if (!entrance->peer)
-        return add(connection, entrance->grant, &entrance->admission, &entrance->scratch);
-    let_in(connection, entrance->peer, entrance->replaces);
-    return true;
-}
-
-bool upgrade_answer(struct connection *connection, const struct mx_http_head *head,
-                    const struct http_request *request)
-{
-    const struct mx_http_fault *why = judge(head);
-    struct entrance entrance = {.peer = NULL};
-    enum mcpx_err err;
-    bool entered = false;
-
-    if (why) {
-        answer_refuse(connection, why);
+    http_reply_fail(reply, err, NULL);
+    if (err)
         return false;
-    }
-    err = judge_entrance(connection, request, &entrance);
-    if (err == MCPX_EOPENING)
-        goto out;
-    if (err && request->caller->looks && !request->caller->is_good) {
-        refusal_delay(connection);
-    } else if (err) {
-        answer_problem(connection, err, entrance.detail);
-        refusal_note_request(connection, request, err, entrance.detail);
-    } else {
-        entered = enter(connection, &entrance) && write_switch(connection, head);
-        if (!entered)
-            connection_kill(connection);
-    }
-out:
-    grant_unref(entrance.grant);
-    mcpx_text_fini(&entrance.scratch);
-    return entered;
+    if (peer)
+        let_in(connection, peer,
+               hub_stats(edge->hub)->takeovers != takeovers || replaces_another(edge, peer));
+    if ((peer || add(connection, reply->grant, admission, &reply->scratch)) &&
+        write_switch(connection, head))
+        return true;
+    connection_kill(connection);
+    return false;
 }

@@ -19,6 +19,7 @@ struct exchange {
     size_t head_len; /* 0 while the head is not whole */
     struct mx_http_head head;
     struct http_request request;
+    struct admission join; /* how somebody comes in who asks for a WebSocket */
     struct http_caller caller;
     struct certificate certificate;
     struct mcpx_text body;
@@ -60,18 +61,19 @@ static bool is_probe(const struct http_request *request)
     return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
 }
 
-/* Log and audit are told of an answer that says that somebody may not have what there is. */
+/* Log and audit are told of an answer that says that somebody may not have what there is, or not
+ * come in. */
 static void note_refusal(struct connection *connection, const struct http_request *request,
                          const struct http_reply *reply)
 {
     static const int statuses[] = {401, 403, 429, 503};
+    bool tells = request->join;
 
-    if (is_probe(request))
-        return;
-    for (size_t i = 0; reply->err && i < sizeof statuses / sizeof *statuses; i++)
-        if (http_reply_status(reply) == statuses[i])
-            refusal_note_request(connection, request, reply->err,
-                                 reply->detail.len ? reply->detail.text : NULL);
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        tells |= http_reply_status(reply) == statuses[i];
+    if (tells && reply->err && !is_probe(request))
+        refusal_note_request(connection, request, reply->err,
+                             reply->detail.len ? reply->detail.text : NULL);
 }
 
 static bool wait_for(struct connection *connection, struct http_reply *reply);
@@ -79,17 +81,39 @@ static bool wait_for(struct connection *connection, struct http_reply *reply);
 static void answer(struct connection *connection);
 
 /* Is the signature to be verified before it is answered? */
-static bool waits_for_signature(struct connection *connection,
-                                void (*go_on)(struct connection *))
+static bool waits_for_signature(struct connection *connection)
 {
     struct jwt_signature *signature = &connection->exchange->caller.signature;
 
     if (signature->state != JWT_SIGNATURE_WANTED || connection->state != UNAUTHENTICATED ||
         connection->is_refused)
         return false;
-    if (!signatures_ask(connection, signature, go_on))
+    if (!signatures_ask(connection, signature, answer))
         answer_problem(connection, MCPX_ENOMEM, NULL);
     return true;
+}
+
+/* What came behind the head are frames, which may end the connection, and who they come from. */
+static void take_frames(struct connection *connection)
+{
+    struct exchange *exchange = connection->exchange;
+    size_t begin = exchange->head_len;
+
+    connection->exchange = NULL;
+    receive_bytes(connection, exchange->in.text + begin, exchange->in.len - begin);
+    exchange_free(exchange);
+}
+
+/* True when somebody has come in, or is gone. */
+static bool upgrade(struct connection *connection, struct http_reply *reply)
+{
+    struct exchange *exchange = connection->exchange;
+
+    if (!reply->grant)
+        return false;
+    if (upgrade_enter(connection, &exchange->head, &exchange->join, reply))
+        take_frames(connection);
+    return !reply->err;
 }
 
 static void answer(struct connection *connection)
@@ -101,8 +125,10 @@ static void answer(struct connection *connection)
 
     hub_note_edge(edge->hub, edge->unsent, edge->unfinished.held);
     http_answer(&edge->api, request, edge_now(edge), &reply);
-    if (reply.err == MCPX_EOPENING &&
-        (waits_for_signature(connection, answer) || wait_for(connection, &reply)))
+    if (reply.err == MCPX_EOPENING && waits_for_signature(connection))
+        return;
+    if (request->join ? upgrade(connection, &reply)
+                      : reply.err == MCPX_EOPENING && wait_for(connection, &reply))
         return;
     if (caller->looks && !caller->is_good) {
         refusal_delay(connection);
@@ -280,20 +306,6 @@ static void begin_body(struct connection *connection, struct mcpx_slice rest)
         take_body(connection, rest);
 }
 
-static void upgrade(struct connection *connection)
-{
-    struct exchange *exchange = connection->exchange;
-    size_t begin = exchange->head_len;
-
-    if (!upgrade_answer(connection, &exchange->head, &exchange->request)) {
-        (void)waits_for_signature(connection, upgrade);
-        return;
-    }
-    connection->exchange = NULL; /* frames may end it, and who they come from with it */
-    receive_bytes(connection, exchange->in.text + begin, exchange->in.len - begin);
-    exchange_free(exchange);
-}
-
 /* An Upgrade to anything else is passed over, as RFC 9110 section 7.8 permits: some clients ask for
  * HTTP/2 with every request. */
 static bool asks_for_upgrade(const struct mx_http_head *head)
@@ -360,10 +372,14 @@ static void begin(struct connection *connection)
     exchange->request.named = exchange->certificate.named;
     exchange->request.shown = mcpx_text_view(&exchange->certificate.shown);
     why = read_request(&exchange->head, &exchange->request);
+    if (!why && asks_for_upgrade(&exchange->head)) {
+        exchange->request.join = &exchange->join;
+        why = upgrade_judge(&exchange->head);
+    }
     if (why)
         answer_refuse(connection, why);
-    else if (asks_for_upgrade(&exchange->head))
-        upgrade(connection);
+    else if (exchange->request.join)
+        answer(connection);
     else
         begin_body(connection, rest);
 }

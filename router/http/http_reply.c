@@ -22,6 +22,7 @@ void http_reply_fini(struct http_reply *reply)
 {
     mcpx_text_fini(&reply->body);
     mcpx_text_fini(&reply->detail);
+    mcpx_text_fini(&reply->scratch);
     grant_unref(reply->grant);
 }
 
@@ -316,8 +317,11 @@ enum http_param_fault http_params_read(struct mcpx_slice query, struct http_para
         if (!http_decode(value, HTTP_PLUS_SPACE, scratch, &param->value))
             return HTTP_PARAM_MALFORMED;
     }
-    for (*bad = 0; *bad < count; ++*bad)
+    for (*bad = 0; *bad < count; ++*bad) {
+        if (!params[*bad].value.text && params[*bad].required)
+            return HTTP_PARAM_MISSING;
         if (params[*bad].value.text && !param_fits(&params[*bad]))
             return HTTP_PARAM_UNFIT;
+    }
     return HTTP_PARAM_OK;
 }

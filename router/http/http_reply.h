@@ -23,8 +23,9 @@ struct http_reply {
     struct mcpx_text body; /* owned */
     /* The problem's detail; empty = the error's own text. Owned. */
     struct mcpx_text detail;
-    /* With MCPX_EOPENING: who asks for the topic. Owned. */
+    /* With MCPX_EOPENING: who asks for the topic; who comes in by a WebSocket. Owned. */
     struct grant *grant;
+    struct mcpx_text scratch; /* what of the target was decoded; owned */
     /* Of a problem: what keeps the router from working, as short texts; borrowed, NULL from the
      * first that is not used. */
     const char *reasons[2];
@@ -106,7 +107,7 @@ enum http_type { HTTP_TEXT, HTTP_NUMBER, HTTP_TOPIC, HTTP_LIST, HTTP_IDS, HTTP_A
 struct http_param {
     const char *name;
     enum http_type type;
-    bool required;           /* a body without it is refused */
+    bool required;
     size_t least, most;      /* of a number; bytes of a text; members of a list; 0 = any */
     const char *must;        /* a sentence for who gets that wrong */
     struct mcpx_slice value; /* absent until it is found */
@@ -118,6 +119,7 @@ enum http_param_fault {
     HTTP_PARAM_OK,
     HTTP_PARAM_TWICE,
     HTTP_PARAM_MALFORMED,
+    HTTP_PARAM_MISSING,
     HTTP_PARAM_UNFIT
 };
 
@@ -130,7 +132,7 @@ enum http_param_fault {
  * bad       filled on a fault with the index of the parameter concerned
  *
  * Returns HTTP_PARAM_OK, or the first fault: a parameter of ours given twice, or with malformed
- * percent-encoding in its value; then one that is not what it must be.
+ * percent-encoding in its value; then one that is required and missing, or not what it must be.
  */
 enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
                                        size_t count, struct mcpx_text *scratch, size_t *bad);

@@ -173,22 +173,19 @@ static void check_answer(const struct mcpx_text *answer, const struct http_reque
                  mcpx_slice_equal(request->method, MCPX_SLICE("HEAD")));
 }
 
-static void check_admission(const struct http_api *api, const struct http_request *request)
+static void check_admission(const struct http_api *api, struct http_request request)
 {
     struct admission admission = {0};
-    struct mcpx_text scratch = {0};
-    struct grant *grant = NULL;
-    const char *detail = NULL;
-    enum mcpx_err err =
-        http_admission(api, request, now, &admission, &scratch, &grant, &detail);
+    struct http_reply reply = {0};
 
-    MUST((err == MCPX_OK) == (grant != NULL));
-    MUST((err == MCPX_OK) == (detail == NULL));
-    MUST(err || mcpx_topic_name_is_valid(admission.topic));
-    MUST(err || admission.instance <= INSTANCES_MAX || admission.instance == INSTANCE_AUTO);
-    MUST(err || admission.instance || !admission.instance_key.text);
-    grant_unref(grant);
-    mcpx_text_fini(&scratch);
+    request.join = &admission;
+    http_answer(api, &request, now, &reply);
+    MUST((reply.err == MCPX_OK) == (reply.grant != NULL));
+    MUST(reply.err || mcpx_topic_name_is_valid(admission.topic));
+    MUST(reply.err || admission.instance <= INSTANCES_MAX ||
+         admission.instance == INSTANCE_AUTO);
+    MUST(reply.err || admission.instance || !admission.instance_key.text);
+    http_reply_fini(&reply);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -211,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     http_reply_write(&reply, &answer);
     http_reply_fini(&reply);
     check_answer(&answer, &request);
-    check_admission(api, &request);
+    check_admission(api, request);
     mcpx_text_fini(&answer);
     tickets_free(api->tickets);
     changes_free(api->changes);

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What an attempt came to. */
+/* What an attempt came to; `detail` is NULL when it was let in. */
 static struct attempt {
     struct admission admission;
-    struct mcpx_text scratch;
+    struct http_reply reply;
     struct grant *grant;
     const char *detail;
     enum mcpx_err err;
@@ -21,8 +21,7 @@ static struct attempt {
 
 static void forget(void)
 {
-    mcpx_text_fini(&attempt.scratch);
-    grant_unref(attempt.grant);
+    http_reply_fini(&attempt.reply);
     attempt = (struct attempt){.err = MCPX_OK};
 }
 
@@ -42,8 +41,13 @@ static void attempt_to(const struct ask *ask)
                                    .origin = mcpx_slice_of(ask->origin)};
 
     forget();
-    attempt.err = http_admission(&router.api, &request, router.now, &attempt.admission,
-                                 &attempt.scratch, &attempt.grant, &attempt.detail);
+    request.join = &attempt.admission;
+    http_answer(&router.api, &request, router.now, &attempt.reply);
+    attempt.err = attempt.reply.err;
+    attempt.grant = attempt.reply.grant;
+    attempt.detail = attempt.err ? mcpx_strerror(attempt.err) : NULL;
+    if (attempt.reply.detail.len)
+        attempt.detail = attempt.reply.detail.text;
     cr_expect_eq(attempt.err == MCPX_OK, attempt.grant != NULL, "%s", ask->target);
     cr_expect_eq(attempt.err == MCPX_OK, attempt.detail == NULL, "%s", ask->target);
 }
