@@ -170,23 +170,6 @@ bool api_may(const struct api_call *call, struct grant *grant, const char *kind,
     return false;
 }
 
-struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
-                           struct http_reply *reply)
-{
-    const struct http_api *api = call->api;
-    struct grant *grant = NULL;
-    enum mcpx_err err =
-        tokens_rejudge(api->config->tokens, call->grant, topic, call->now, &grant);
-
-    if (!err)
-        err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
-    if (!err)
-        return grant;
-    api_refuse(call, err, reply);
-    grant_unref(grant);
-    return NULL;
-}
-
 /* ---- answers ---- */
 
 void api_body_fault(enum mcpx_err err, const char *name, const struct mcpx_fault *fault,

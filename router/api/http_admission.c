@@ -187,6 +187,23 @@ bool api_refuse(const struct api_call *call, enum mcpx_err err, struct http_repl
     return http_reply_fail(reply, err, refusal_detail(call, err));
 }
 
+struct grant *api_grant_in(const struct api_call *call, struct mcpx_slice topic,
+                           struct http_reply *reply)
+{
+    const struct http_api *api = call->api;
+    struct grant *grant = NULL;
+    enum mcpx_err err =
+        tokens_rejudge(api->config->tokens, call->grant, topic, call->now, &grant);
+
+    if (!err)
+        err = changes_admit(api->changes, topic, call->now.wall_ms, &grant);
+    if (!err)
+        return grant;
+    api_refuse(call, err, reply);
+    grant_unref(grant);
+    return NULL;
+}
+
 /* ---- who comes in ---- */
 
 enum mcpx_err http_admission_ask(struct hub *hub, const struct grant *grant,

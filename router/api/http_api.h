@@ -39,7 +39,8 @@ struct http_request {
     struct mcpx_slice named;
     struct mcpx_slice shown;
     struct mcpx_slice body; /* empty when there was none */
-    /* It asks for a WebSocket: filled with how somebody comes in; NULL = it does not. */
+    /* It asks for a WebSocket, by GET: filled with how somebody comes in; NULL = it does
+     * not. */
     struct admission *join;
     struct address from;        /* where it comes from */
     bool again;                 /* it has been asked and waited: it is not charged again */
@@ -138,10 +139,10 @@ enum { HTTP_WORK_NS = 250000 };
  * Who asks for a WebSocket and may come in as reply->grant has MCPX_OK, or MCPX_EOPENING while the
  * topic is opened; `join` then borrows from reply->scratch. A ticket is spent by the attempt.
  *
- * Any other answer with MCPX_EOPENING is none: the request is to be asked again once the topic, whose name
- * is the reply's `detail`, has been opened (hub_open) for the reply's `grant`; or, where the
- * caller's signature is wanted, once that was verified. With `reload`, it is to be answered when
- * the configuration was read again; its `detail` says who asks for that.
+ * Any other answer with MCPX_EOPENING is none: the request is to be asked again once the topic,
+ * whose name is the reply's `detail`, has been opened (hub_open) for the reply's `grant`; or, where
+ * the caller's signature is wanted, once that was verified. With `reload`, it is to be answered
+ * when the configuration was read again; its `detail` says who asks for that.
  *
  * reply   zero-initialised; to be freed with http_reply_fini
  */

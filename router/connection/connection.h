@@ -54,7 +54,7 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * signing        while the signature of its token is verified; NULL else
  * looks          what its address was charged for looking at it (gate_looks); 0 when it was not
  * is_refused     it has shown no good credential, and is told so at its deadline
- * in_joining     link in edge->guests.joining
+ * in_joining     link in edge->joining
  * in_leaving     link in edge->leaving
  * frames         what a member sends
  * extras         control frames since they were last charged

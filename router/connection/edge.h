@@ -13,13 +13,6 @@
 #include "router/store/commit/stage.h"
 #include <uv.h>
 
-/** Participants that were upgraded and are not in their topic yet (guests.h). */
-struct guests {
-    /* Their join is not stored yet; in the order in which it was accepted. */
-    struct link joining;
-    struct mx_holders waiting; /* how many of each participant wait to be let in */
-};
-
 /** How much room the disks have on which the store writes, for the metrics (store_turn.c). */
 struct disk_watch {
     struct errand errand;
@@ -164,10 +157,11 @@ struct edge {
     struct store *store;
     uv_async_t wake_store;
     enum stage_state store_state, audit_state; /* what the log was told of them last */
-    /* `waiters`, `guests`: those who wait for the hub; of them, and of those whose join is not
-     * stored yet, the WebSockets (guests.h). */
+    /* Those who wait for the hub; how many of each participant wait to be let in; members whose
+     * join is not stored yet, in the order in which it was accepted. */
     struct waiters waiters;
-    struct guests guests;
+    struct mx_holders guests;
+    struct link joining;
     struct disk_watch disks;      /* asks how much room there is */
     struct signatures signatures; /* those of tokens that are being verified */
     struct key_watch keys;        /* who reads the files with public keys again */

@@ -233,15 +233,20 @@ void refusal_note_message(struct connection *connection, const struct verdict *v
 
 /* ---- requests ---- */
 
+bool refusal_may_log(struct edge *edge, struct address from)
+{
+    return log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms);
+}
+
 void refusal_note_attempt(struct edge *edge, struct address from, const char *remote)
 {
-    struct turned_away who = {.address = from, .err = MCPX_ECONNECTS};
+    struct audit_note nobody = {.what = AUDIT_TURNED_AWAY};
 
     hub_note_cap(edge->hub, CAP_CONNECTS);
-    if (log_share_permits(&edge->request_log, address_slice(&from), edge_now(edge).mono_ms))
+    if (refusal_may_log(edge, from))
         LOG(LOG_WARN, "turned_away", log_string("code", mcpx_error_wire(MCPX_ECONNECTS)),
             log_string("reason", mcpx_strerror(MCPX_ECONNECTS)), log_string("remote", remote));
-    record_turned_away(edge, &who);
+    record_turned_away(edge, &nobody, from, MCPX_ECONNECTS, NULL);
 }
 
 void refusal_delay(struct connection *connection)
@@ -303,13 +308,13 @@ static void judge_certificate(const struct http_request *request, struct mcpx_sl
 }
 
 static void log_request(const struct connection *connection,
-                        const struct http_request *request, const struct turned_away *who,
+                        const struct http_request *request, const struct audit_note *who,
                         const struct token_reason *found)
 {
     LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
         log_known("participant", who->from),
         log_known("claimed", mcpx_text_view(&found->claimed)), log_known("topic", who->topic),
-        log_connection(connection), log_string("code", mcpx_error_wire(who->err)),
+        log_connection(connection), log_text("code", who->error),
         log_string("reason", found->reason),
         log_string("remote", connection_remote(connection)));
 }
@@ -320,11 +325,9 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
     struct edge *edge = connection->edge;
     MX_SCOPED(token_reason_fini) struct token_reason found = {.reason = NULL};
-    struct turned_away who = {.address = connection->from, .err = err};
+    struct audit_note who = {.error = mcpx_slice_of(mcpx_error_wire(err))};
     mx_scoped_text scratch = {0};
-    bool logs = log_wants(LOG_INFO) &&
-                log_share_permits(&edge->request_log, address_slice(&connection->from),
-                                  edge_now(edge).mono_ms);
+    bool logs = log_wants(LOG_INFO) && refusal_may_log(edge, connection->from);
 
     if (!logs && !record_is_kept(edge))
         return;
@@ -335,28 +338,23 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     if (!found.reason)
         found.reason = detail ? detail : mcpx_strerror(err);
     who.topic = params[PARAM_TOPIC].value;
-    who.reason = found.reason;
     if (found.grant)
         who.from = found.grant->identity;
-    record_turned_away(edge, &who);
+    record_turned_away(edge, &who, connection->from, err, found.reason);
     if (logs)
         log_request(connection, request, &who, &found);
 }
 
-void record_turned_away(struct edge *edge, const struct turned_away *who)
+void record_turned_away(struct edge *edge, struct audit_note *note, struct address from,
+                        enum mcpx_err err, const char *reason)
 {
-    const char *reason = who->reason ? who->reason : mcpx_strerror(who->err);
-    struct audit_note note = {.what = AUDIT_TURNED_AWAY};
     char address[ADDRESS_TEXT_SIZE];
 
-    if (!record_is_kept(edge))
-        return;
-    note.topic = who->topic;
-    note.from = who->from;
-    note.address = mcpx_slice_of(address_text(who->address, address));
-    note.error = mcpx_slice_of(mcpx_error_wire(who->err));
-    note.reason = mcpx_slice_of(reason);
-    record(edge, &note);
+    note->what = AUDIT_TURNED_AWAY;
+    note->address = mcpx_slice_of(address_text(from, address));
+    note->error = mcpx_slice_of(mcpx_error_wire(err));
+    note->reason = mcpx_slice_of(reason ? reason : mcpx_strerror(err));
+    record(edge, note);
 }
 
 void record_keys(struct edge *edge, const char *setting)

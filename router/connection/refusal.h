@@ -47,6 +47,9 @@ void refusal_note_message(struct connection *connection, const struct verdict *v
 void refusal_note_request(struct connection *connection, const struct http_request *request,
                           enum mcpx_err err, const char *detail);
 
+/** May the log have a line about a request from there? An address has a share of them. */
+bool refusal_may_log(struct edge *edge, struct address from);
+
 /** An attempt from an address that attempts too often was turned away; `remote` is for the log. */
 void refusal_note_attempt(struct edge *edge, struct address from, const char *remote);
 
@@ -63,16 +66,15 @@ void refusal_delay(struct connection *connection);
 
 struct audit_note; /* router/store/audit/audit_chain.h */
 
-/** Somebody who is in no topic was refused. */
-struct turned_away {
-    struct address address;  /* where the attempt came from */
-    struct mcpx_slice from;  /* who it is, if that is certain */
-    struct mcpx_slice topic; /* what was asked for */
-    /* `err`, `reason`: why; a reason of NULL is the error's text. */
-    enum mcpx_err err;
-    const char *reason;
-};
-void record_turned_away(struct edge *edge, const struct turned_away *who);
+/**
+ * Somebody who is in no topic was refused.
+ *
+ * note     who it is, if that is certain, and the topic that was asked for; the rest is filled in
+ * from     where the attempt came from
+ * reason   NULL = the error's text
+ */
+void record_turned_away(struct edge *edge, struct audit_note *note, struct address from,
+                        enum mcpx_err err, const char *reason);
 
 /** Keys of files are others now; `setting` names the file, or the section of its files. */
 void record_keys(struct edge *edge, const char *setting);

@@ -6,6 +6,7 @@
 #include "router/connection/turn.h"
 
 #include <libwebsockets.h>
+#include <stdlib.h>
 
 void turn_begin(struct edge *edge)
 {
@@ -139,10 +140,17 @@ void waiters_init(struct waiters *waiters)
     list_init(&waiters->all);
 }
 
-void waiters_add(struct connection *connection, struct waiter *waiter)
+bool waiters_add(struct connection *connection, const struct waiter *what)
 {
     struct edge *edge = connection->edge;
+    struct waiter *waiter = malloc(sizeof *waiter);
 
+    if (!waiter ||
+        (what->is_guest && !mx_holders_add(&edge->guests, what->grant->identity, 1))) {
+        free(waiter);
+        return false;
+    }
+    *waiter = *what;
     waiter->connection = connection;
     waiter->due_ms = edge_now(edge).mono_ms + edge->config->hub.open_ms;
     connection->waiter = waiter;
@@ -150,6 +158,7 @@ void waiters_add(struct connection *connection, struct waiter *waiter)
     list_append(&edge->waiters.all, &waiter->link);
     edge->waiters.count++;
     turn_hold(connection);
+    return true;
 }
 
 void waiters_remove(struct connection *connection)
@@ -161,7 +170,11 @@ void waiters_remove(struct connection *connection)
     connection->waiter = NULL;
     list_remove(&waiter->link);
     connection->edge->waiters.count--;
-    waiter->end(waiter);
+    if (waiter->is_guest)
+        mx_holders_remove(&connection->edge->guests, waiter->grant->identity, 1);
+    grant_unref(waiter->grant);
+    mcpx_text_fini(&waiter->text);
+    free(waiter);
 }
 
 void waiters_ask_all(struct edge *edge)

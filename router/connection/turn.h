@@ -72,16 +72,19 @@ void turn_release(struct connection *connection);
  * for a reload. Nothing is read from them meanwhile, and nobody else waits for them.
  */
 
-/** One of them, part of what its owner keeps about it. Of a connection there is one at most. */
+/** One of them. Of a connection there is one at most. */
 struct waiter {
     struct link link;
     struct connection *connection;
     int64_t due_ms; /* mono_ms from which it waits no longer */
     /* Asks the hub again. `late`: it waits no longer. Returns false when it waits on; else the
-     * waiter has been ended, and may be freed. */
+     * waiter has been removed. */
     bool (*ask)(struct waiter *waiter, bool late);
-    /* The connection waits no longer: frees what the owner keeps. */
-    void (*end)(struct waiter *waiter);
+    struct grant *grant;   /* of whoever waits for a topic; owned */
+    struct mcpx_text text; /* the topic, or what `admission` borrows from; owned */
+    struct admission admission;
+    bool is_guest; /* it waits to be let in, as `admission` says: it counts in edge->guests */
+    uint64_t reload; /* the number of the reload that is waited for */
 };
 
 /** Prepares an empty list. */
@@ -89,11 +92,15 @@ void waiters_init(struct waiters *waiters);
 
 /**
  * The connection waits from now on, at most open_ms: it is held (turn_hold), and asked again when
- * hub_waits has changed, and once a second. `ask` and `end` are filled in by the caller.
+ * hub_waits has changed, and once a second.
+ *
+ * what   `ask`, and what that needs: copied, and what it owns is taken
+ *
+ * False, with nothing taken, when memory runs out.
  */
-void waiters_add(struct connection *connection, struct waiter *waiter);
+bool waiters_add(struct connection *connection, const struct waiter *what);
 
-/** The connection waits no longer, if it did: its waiter is ended. It stays held. */
+/** The connection waits no longer, if it did: its waiter is freed. It stays held. */
 void waiters_remove(struct connection *connection);
 
 /** Asks all waiting ones again, because something that some wait for has ended. */

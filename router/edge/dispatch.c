@@ -28,11 +28,7 @@ bool edge_tls_begin(struct connection *connection)
 
 static void log_failed(const struct connection *connection, const char *why)
 {
-    struct edge *edge = connection->edge;
-
-    edge->tls.figures.failed++;
-    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
-                          edge_now(edge).mono_ms))
+    if (refusal_may_log(connection->edge, connection->from))
         LOG(LOG_INFO, "tls_failed", log_connection(connection), log_string("reason", why),
             log_string("remote", connection_remote(connection)));
 }
@@ -94,8 +90,10 @@ static bool take_records(struct connection *connection, struct mcpx_slice *seale
         connection_kill(connection);
         return false;
     }
-    if (opened.failed && !connection->ended)
+    if (opened.failed && !connection->ended) {
+        edge->tls.figures.failed++;
         log_failed(connection, opened.failed);
+    }
     if (opened.failed && opened.fault == MX_TLS_PLAIN) {
         refuse_plain(connection);
         return false;

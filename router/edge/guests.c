@@ -15,14 +15,6 @@
 
 #include <stdlib.h>
 
-/* The connection's waiter is part of it. */
-struct guest {
-    struct waiter waiter;
-    struct grant *grant;
-    struct admission admission;
-    struct mcpx_text scratch;
-};
-
 static bool is_full(uint64_t count, size_t max)
 {
     return max != 0 && count >= max;
@@ -32,7 +24,7 @@ static bool is_full(uint64_t count, size_t max)
 static enum mcpx_err may_wait(const struct edge *edge, const struct grant *grant)
 {
     const struct hub_config *config = &edge->config->hub;
-    const struct mx_holders *waiting = &edge->guests.waiting;
+    const struct mx_holders *waiting = &edge->guests;
 
     if (is_full(hub_stats(edge->hub)->peers + waiting->held, config->connections_max))
         return MCPX_EFULL;
@@ -75,7 +67,7 @@ static void let_in(struct connection *connection, struct peer *peer, bool replac
     connection->replaces = replaces;
     if (peer_is_joining(peer)) {
         turn_hold(connection);
-        list_append(&connection->edge->guests.joining, &connection->in_joining);
+        list_append(&connection->edge->joining, &connection->in_joining);
     } else {
         log_entered(connection);
         turn_release(connection);
@@ -84,7 +76,7 @@ static void let_in(struct connection *connection, struct peer *peer, bool replac
 
 void guests_turn(struct edge *edge)
 {
-    struct link *joining = &edge->guests.joining;
+    struct link *joining = &edge->joining;
 
     while (!list_is_empty(joining)) {
         struct connection *connection =
@@ -100,16 +92,6 @@ void guests_turn(struct edge *edge)
 }
 
 /* ---- waiting to be let in ---- */
-
-static void end(struct waiter *waiter)
-{
-    struct guest *guest = (struct guest *)waiter;
-
-    mx_holders_remove(&waiter->connection->edge->guests.waiting, guest->grant->identity, 1);
-    grant_unref(guest->grant);
-    mcpx_text_fini(&guest->scratch);
-    free(guest);
-}
 
 /* Another attempt may help, or not: protocol section 7. */
 static int close_code(enum mcpx_err err)
@@ -136,25 +118,21 @@ static void write_close(struct connection *connection, int code, const char *rea
         connection_kill(connection);
 }
 
-static void refuse(struct guest *guest, enum mcpx_err err)
+static void refuse(struct waiter *guest, enum mcpx_err err)
 {
-    struct connection *connection = guest->waiter.connection;
-    struct turned_away who = {.address = connection->from,
-                              .from = guest->grant->identity,
-                              .topic = guest->admission.topic,
-                              .err = err};
+    struct connection *connection = guest->connection;
+    struct audit_note who = {.from = guest->grant->identity, .topic = guest->admission.topic};
 
-    record_turned_away(connection->edge, &who);
+    record_turned_away(connection->edge, &who, connection->from, err, NULL);
     LOG(LOG_INFO, "not_admitted", log_text("participant", guest->grant->identity),
         log_text("topic", guest->admission.topic), log_connection(connection),
         log_string("reason", mcpx_error_wire(err)), log_number("close_code", close_code(err)));
     write_close(connection, close_code(err), mcpx_error_wire(err)); /* frees the guest */
 }
 
-static bool ask(struct waiter *waiter, bool late)
+static bool ask(struct waiter *guest, bool late)
 {
-    struct guest *guest = (struct guest *)waiter;
-    struct connection *connection = waiter->connection;
+    struct connection *connection = guest->connection;
     struct edge *edge = connection->edge;
     struct peer *peer = NULL;
     enum mcpx_err err = edge->stopping
@@ -179,12 +157,10 @@ static bool ask(struct waiter *waiter, bool late)
     return true;
 }
 
-static bool is_removed(struct waiter *waiter, const struct removal *removal)
+static bool is_removed(const struct waiter *waiter, const struct removal *removal)
 {
-    const struct guest *guest = (const struct guest *)waiter;
-
-    return waiter->ask == ask && mcpx_slice_equal(guest->grant->identity, removal->identity) &&
-           removal->reaches(removal->reach, guest->admission.topic);
+    return waiter->is_guest && mcpx_slice_equal(waiter->grant->identity, removal->identity) &&
+           removal->reaches(removal->reach, waiter->admission.topic);
 }
 
 size_t guests_turn_away(void *edge, const struct removal *removal)
@@ -197,30 +173,28 @@ size_t guests_turn_away(void *edge, const struct removal *removal)
 
         if (!is_removed(waiter, removal))
             continue;
-        refuse((struct guest *)waiter, MCPX_EKICKED);
+        refuse(waiter, MCPX_EKICKED);
         count++;
     }
     return count;
 }
 
-/* The connection, just upgraded, waits to be let in; `scratch`, in which the slices of `admission`
- * lie, is taken. False when memory runs out. */
-static bool add(struct connection *connection, struct grant *grant,
-                const struct admission *admission, struct mcpx_text *scratch)
+/* The connection, just upgraded, waits to be let in; `admission` borrows from what is taken of
+ * `reply`. False when memory runs out. */
+static bool add(struct connection *connection, const struct admission *admission,
+                struct http_reply *reply)
 {
-    struct guest *guest = malloc(sizeof *guest);
+    const struct waiter guest = {.ask = ask,
+                                 .is_guest = true,
+                                 .grant = reply->grant,
+                                 .admission = *admission,
+                                 .text = reply->scratch};
 
-    if (!guest || !mx_holders_add(&connection->edge->guests.waiting, grant->identity, 1)) {
-        free(guest);
-        return false;
-    }
-    *guest = (struct guest){.waiter = {.ask = ask, .end = end},
-                            .grant = grant_ref(grant),
-                            .admission = *admission,
-                            .scratch = *scratch};
-    *scratch = (struct mcpx_text){0};
     connection_wait(connection);
-    waiters_add(connection, &guest->waiter);
+    if (!waiters_add(connection, &guest))
+        return false;
+    reply->grant = NULL;
+    reply->scratch = (struct mcpx_text){0};
     return true;
 }
 
@@ -326,8 +300,7 @@ bool upgrade_enter(struct connection *connection, const struct mx_http_head *hea
     if (peer)
         let_in(connection, peer,
                hub_stats(edge->hub)->takeovers != takeovers || replaces_another(edge, peer));
-    if ((peer || add(connection, reply->grant, admission, &reply->scratch)) &&
-        write_switch(connection, head))
+    if ((peer || add(connection, admission, reply)) && write_switch(connection, head))
         return true;
     connection_kill(connection);
     return false;

@@ -144,30 +144,12 @@ static void answer(struct connection *connection)
 
 /* ---- waiting for a topic, or for a reload ---- */
 
-struct asker {
-    struct waiter waiter;
-    /* `grant`, `topic`: who waits for which topic; or. */
-    struct grant *grant;
-    struct mcpx_text topic;
-    uint64_t reload; /* the number of the reload that is waited for */
-};
-
-static void end_asker(struct waiter *waiter)
-{
-    struct asker *asker = (struct asker *)waiter;
-
-    grant_unref(asker->grant);
-    mcpx_text_fini(&asker->topic);
-    free(asker);
-}
-
 static bool ask_again(struct waiter *waiter, bool late)
 {
-    const struct asker *asker = (const struct asker *)waiter;
     struct connection *connection = waiter->connection;
     struct edge *edge = connection->edge;
     enum mcpx_err err =
-        hub_open(edge->hub, asker->grant, mcpx_text_view(&asker->topic), edge_now(edge));
+        hub_open(edge->hub, waiter->grant, mcpx_text_view(&waiter->text), edge_now(edge));
 
     if (err == MCPX_EOPENING && !late)
         return false;
@@ -185,7 +167,6 @@ static bool ask_again(struct waiter *waiter, bool late)
 /* Not asked of the API again: who has asked for it may not be let to any more. */
 static bool ask_reload(struct waiter *waiter, bool late)
 {
-    const struct asker *asker = (const struct asker *)waiter;
     struct connection *connection = waiter->connection;
     const struct edge *edge = connection->edge;
     const struct reload_report *report = &edge->api.reloads;
@@ -193,7 +174,7 @@ static bool ask_reload(struct waiter *waiter, bool late)
     struct http_reply reply = {.origin = connection->exchange->request.origin};
 
     (void)late; /* it always ends */
-    if (!edge->stopping && !reload_is_done(edge, asker->reload))
+    if (!edge->stopping && !reload_is_done(edge, waiter->reload))
         return false;
     waiters_remove(connection);
     if (edge->stopping)
@@ -210,26 +191,21 @@ static bool ask_reload(struct waiter *waiter, bool late)
 /* False when it cannot, and `reply` says so. */
 static bool wait_for(struct connection *connection, struct http_reply *reply)
 {
-    struct asker *asker = malloc(sizeof *asker);
+    struct waiter waiter = {.ask = ask_again, .grant = reply->grant, .text = reply->detail};
 
-    if (!asker || reply->detail.failed) {
-        free(asker);
+    if (reply->reload && !reply->detail.failed)
+        waiter = (struct waiter){.ask = ask_reload,
+                                 .reload = reload_ask(connection->edge,
+                                                      mcpx_text_view(&reply->detail),
+                                                      &connection->from)};
+    if (reply->detail.failed || !waiters_add(connection, &waiter)) {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);
         return false;
     }
-    if (reply->reload) {
-        *asker = (struct asker){.waiter = {.ask = ask_reload, .end = end_asker},
-                                .reload = reload_ask(connection->edge,
-                                                     mcpx_text_view(&reply->detail),
-                                                     &connection->from)};
-    } else {
-        *asker = (struct asker){.waiter = {.ask = ask_again, .end = end_asker},
-                                .grant = reply->grant,
-                                .topic = reply->detail};
+    if (!reply->reload) {
         reply->grant = NULL;
         reply->detail = (struct mcpx_text){0};
     }
-    waiters_add(connection, &asker->waiter);
     return true;
 }
 
@@ -384,18 +360,6 @@ static void begin(struct connection *connection)
         begin_body(connection, rest);
 }
 
-/* The answer says it in a language that whoever speaks TLS does not understand. */
-static void note_tls(const struct connection *connection)
-{
-    struct edge *edge = connection->edge;
-
-    if (log_share_permits(&edge->request_log, address_slice(&connection->from),
-                          edge_now(edge).mono_ms))
-        LOG(LOG_INFO, "tls_on_plain_port", log_connection(connection),
-            log_string("hint", "its address in listen has no tls:// before it"),
-            log_string("remote", connection_remote(connection)));
-}
-
 static void take_head(struct connection *connection, const char *bytes, size_t len)
 {
     struct exchange *exchange = connection->exchange;
@@ -407,8 +371,11 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
         return;
     }
     if (exchange->in.text[0] == TLS_FIRST_BYTE) {
-        answer_refuse(connection, &no_tls);
-        note_tls(connection);
+        answer_refuse(connection, &no_tls); /* in a language that it may not understand */
+        if (refusal_may_log(connection->edge, connection->from))
+            LOG(LOG_INFO, "tls_on_plain_port", log_connection(connection),
+                log_string("hint", "its address in listen has no tls:// before it"),
+                log_string("remote", connection_remote(connection)));
         return;
     }
     connection->bodiless = exchange->in.len > 5 && memcmp(exchange->in.text, "HEAD ", 5) == 0;

@@ -245,7 +245,7 @@ static void open_lists(struct edge *edge)
     list_init(&edge->welcoming);
     list_init(&edge->leaving);
     list_init(&edge->strangers);
-    list_init(&edge->guests.joining);
+    list_init(&edge->joining);
     list_init(&edge->unfinished_all);
     list_init(&edge->full);
     list_init(&edge->waiting);
@@ -264,7 +264,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
     manager_open(&edge->manager);
-    edge->unauthenticated.key = edge->unfinished.key = edge->guests.waiting.key = key;
+    edge->unauthenticated.key = edge->unfinished.key = edge->guests.key = key;
     log_share_init(&edge->request_log, "refused", key);
     log_share_init(&edge->message_log, "message_refused", key);
     errands_init();
@@ -402,7 +402,7 @@ void edge_free(struct edge *edge)
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);
-    mx_holders_fini(&edge->guests.waiting);
+    mx_holders_fini(&edge->guests);
     mx_holders_fini(&edge->unfinished);
     hub_free(edge->hub);
     reload_free(edge->reload);

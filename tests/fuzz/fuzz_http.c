@@ -180,11 +180,11 @@ static void check_admission(const struct http_api *api, struct http_request requ
 
     request.join = &admission;
     http_answer(api, &request, now, &reply);
-    MUST((reply.err == MCPX_OK) == (reply.grant != NULL));
-    MUST(reply.err || mcpx_topic_name_is_valid(admission.topic));
-    MUST(reply.err || admission.instance <= INSTANCES_MAX ||
+    MUST((reply.grant != NULL) == (reply.err == MCPX_OK && !reply.preflight));
+    MUST(!reply.grant || mcpx_topic_name_is_valid(admission.topic));
+    MUST(!reply.grant || admission.instance <= INSTANCES_MAX ||
          admission.instance == INSTANCE_AUTO);
-    MUST(reply.err || admission.instance || !admission.instance_key.text);
+    MUST(!reply.grant || admission.instance || !admission.instance_key.text);
     http_reply_fini(&reply);
 }
 
