@@ -3,9 +3,10 @@
  * to configure and to run one.
  */
 #include "lib/base/match.h"
+#include "lib/base/scoped.h"
 #include "lib/edge/alarm.h"
 #include "router/connection/bounds.h"
-#include "router/edge/loop.h"
+#include "router/edge/edge_parts.h"
 #include "router/process/log.h"
 #include "router/process/process.h"
 
@@ -113,19 +114,21 @@ static bool parse(int argc, char **argv, struct arguments *out)
     return optind == argc;
 }
 
-static void say_errors(const struct mcpx_text *errors)
+/* Lines of errors or warnings, which are freed. */
+static void say(struct mcpx_text *lines)
 {
-    if (errors->len)
-        fputs(errors->text, stderr);
+    if (lines->len)
+        fputs(lines->text, stderr);
+    mcpx_text_fini(lines);
 }
 
 static void announce(const struct edge *edge, bool dev)
 {
-    for (size_t i = 0; i < edge_listeners(edge); i++)
-        printf("listening %s\n", edge_url(edge, i));
-    if (dev && edge_listeners(edge) && edge_url(edge, 0)[0] == 'w') {
+    for (size_t i = 0; i < edge->listener_count; i++)
+        printf("listening %s\n", edge->listeners[i].url);
+    if (dev && edge->listener_count && edge->listeners[0].url[0] == 'w') {
         /* ws://HOST/ws, or wss; http and https begin where ws and wss do */
-        const char *url = edge_url(edge, 0) + strlen("ws");
+        const char *url = edge->listeners[0].url + strlen("ws");
 
         printf("token: curl -d '{\"participantId\":\"me\",\"topic\":\"room\"}' "
                "http%.*s/v0.1/auth/token\n",
@@ -140,39 +143,36 @@ static int serve(struct config *config, const struct config_sources *sources)
     struct edge *edge = NULL;
     enum mcpx_err err = edge_new(config, sources, &errors, &edge);
 
-    if (err) {
-        say_errors(&errors);
-        if (errors.len == 0) /* else its lines say it better */
-            fprintf(stderr, "mcpx-router: %s\n", mcpx_strerror(err));
-    } else {
+    if (err && errors.len == 0) /* else its lines say it better */
+        fprintf(stderr, "mcpx-router: %s\n", mcpx_strerror(err));
+    say(&errors);
+    if (!err) {
         announce(edge, config->dev);
         edge_run(edge);
     }
     edge_free(edge);
-    mcpx_text_fini(&errors);
     log_close();
     return err ? EXIT_FAILED : EXIT_OK;
 }
 
 static int check(const struct config *config)
 {
-    struct mcpx_text found = {0}, errors = {0};
+    mx_scoped_text found = {0};
+    struct mcpx_text errors = {0};
     struct process process = {0};
-    struct means means;
     bool good = paths_check(config, &errors, &found);
 
-    say_errors(&errors);
-    mcpx_text_fini(&errors);
-    if (good) {
-        process_ask(&process, mx_clock_now().mono_ms);
-        means =
-            (struct means){machine_memory(""), machine_descriptors(), process.resident_bytes};
-        bounds_write(config, &found);
-        bounds_write_needs(config, &means, &found);
-        printf("configuration is valid\n%s", found.failed ? "" : found.text);
-    }
-    mcpx_text_fini(&found);
-    return good ? EXIT_OK : EXIT_FAILED;
+    say(&errors);
+    if (!good)
+        return EXIT_FAILED;
+    process_ask(&process, mx_clock_now().mono_ms);
+    bounds_write(config, &found);
+    bounds_write_needs(
+        config,
+        &(struct means){machine_memory(""), machine_descriptors(), process.resident_bytes},
+        &found);
+    printf("configuration is valid\n%s", found.failed ? "" : found.text);
+    return EXIT_OK;
 }
 
 static int serve_or_check(const struct arguments *arguments)
@@ -190,10 +190,10 @@ static int serve_or_check(const struct arguments *arguments)
     enum mcpx_err err = config_load(&sources, &errors, &config);
     int status = err == MCPX_ECONFIG ? EXIT_USAGE : EXIT_FAILED;
 
-    say_errors(&errors);
-    mcpx_text_fini(&errors);
+    say(&errors);
     if (!err) {
-        say_errors(&config.warnings);
+        if (config.warnings.len)
+            fputs(config.warnings.text, stderr);
         bounds_settle(&config, machine_memory(""));
         log_open(config.log_level, config.log_format);
         status = arguments->asked['k'] ? check(&config) : serve(&config, &sources);

@@ -16,25 +16,12 @@ enum { NAMES_MAX = 1000 }; /* in one answer */
 bool api_read_query(struct api_call *call, const struct http_param *rows,
                     struct mcpx_slice query, struct http_reply *reply)
 {
-    static const char *const faults[] = {[HTTP_PARAM_TWICE] = " is given twice",
-                                         [HTTP_PARAM_MALFORMED] =
-                                             " has malformed percent-encoding",
-                                         [HTTP_PARAM_MISSING] = " is required"};
-    enum http_param_fault fault;
-    size_t count = 0, bad = 0;
+    size_t count = 0;
 
     for (; rows && rows[count].name; count++)
         call->query[count] = rows[count];
-    fault = http_params_read(query, call->query, count, &reply->scratch, &bad);
-    if (fault == HTTP_PARAM_UNFIT)
-        return http_reply_fail(reply, MCPX_EREQUEST, call->query[bad].must);
-    if (fault) {
-        http_reply_fail(reply,
-                        call->query[bad].type == HTTP_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
-                        call->query[bad].name);
-        mcpx_text_puts(&reply->detail, faults[fault]);
+    if (!http_params_read(query, call->query, count, reply))
         return false;
-    }
     for (size_t i = 0; i < count; i++)
         if (call->query[i].type == HTTP_TOPIC && call->query[i].value.text &&
             !api_is_topic(call->query[i].value, reply))

@@ -125,9 +125,7 @@ struct edge {
     struct clock clock;
     struct config *config;
     struct hub *hub;
-    struct tickets *tickets;
-    struct changes *changes;
-    struct http_api api;
+    struct http_api api; /* owns `tickets`, `changes` and `gate` */
     struct process process;
     struct manager manager;
     struct lws_context *lws;
@@ -151,7 +149,6 @@ struct edge {
     struct mx_histogram turns; /* how long they took */
     struct mcpx_text pongs; /* frames on their way out, of the connection that is being read */
     struct edge_tls tls;    /* TLS */
-    struct gate *gate;      /* what addresses and participants have asked lately */
     /* `store`, `wake_store`: what keeps messages and decisions, and how its threads wake the
      * loop; NULL when the hub keeps all by itself. */
     struct store *store;

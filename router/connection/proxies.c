@@ -38,10 +38,10 @@ static bool take_origin(struct connection *connection, struct address whole)
         connection_kill(connection);
         return false;
     }
-    if (gate_admits(edge->gate, connection->from, edge_now(edge)))
+    if (gate_admits(edge->api.gate, connection->from, edge_now(edge)))
         return true;
     connection->looks = carries_none(connection) ? GATE_TLS_LOOK : 1;
-    if (gate_looks(edge->gate, connection->from, connection->looks, edge_now(edge)))
+    if (gate_looks(edge->api.gate, connection->from, connection->looks, edge_now(edge)))
         return true;
     refusal_note_attempt(edge, connection->from, connection_remote(connection));
     if (carries_none(connection))

@@ -264,16 +264,15 @@ enum { PARAM_TOPIC, PARAM_TOKEN, PARAM_COUNT };
 /* The topic and the token of a request, as far as they can be read. */
 static void read_params(const struct connection *connection,
                         const struct http_request *request, struct http_param *params,
-                        struct mcpx_text *scratch)
+                        struct http_reply *query)
 {
     const bool query_token = connection->edge->config->query_token;
     struct http_target target;
     struct mcpx_slice bearer = {0};
-    size_t bad;
 
     if (http_target_parse(request->target, &target) &&
-        mcpx_text_reserve(scratch, target.query.len))
-        (void)http_params_read(target.query, params, PARAM_COUNT, scratch, &bad);
+        mcpx_text_reserve(&query->scratch, request->target.len))
+        (void)http_params_read(target.query, params, PARAM_COUNT, query);
     if (http_bearer(request->authorization, &bearer) || bearer.text || !query_token)
         params[PARAM_TOKEN].value = bearer;
 }
@@ -326,12 +325,12 @@ void refusal_note_request(struct connection *connection, const struct http_reque
     struct edge *edge = connection->edge;
     MX_SCOPED(token_reason_fini) struct token_reason found = {.reason = NULL};
     struct audit_note who = {.error = mcpx_slice_of(mcpx_error_wire(err))};
-    mx_scoped_text scratch = {0};
+    MX_SCOPED(http_reply_fini) struct http_reply query = {0};
     bool logs = log_wants(LOG_INFO) && refusal_may_log(edge, connection->from);
 
     if (!logs && !record_is_kept(edge))
         return;
-    read_params(connection, request, params, &scratch);
+    read_params(connection, request, params, &query);
     find_who(edge, request, params[PARAM_TOKEN].value, err, &found);
     if (request->named.text && err == MCPX_ETOKEN)
         judge_certificate(request, params[PARAM_TOKEN].value, &found);

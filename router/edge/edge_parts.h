@@ -1,5 +1,5 @@
 /*
- * edge_parts.h - what the sources of this folder do for each other.
+ * edge_parts.h - what the sources of this folder do for each other, and for the program.
  */
 #ifndef EDGE_PARTS_H
 #define EDGE_PARTS_H
@@ -284,5 +284,30 @@ static inline void rejudge_if_due(struct connection *connection)
 
 /** Does that for some connections, in each turn. True while others are left. */
 bool rejudge_turn(struct edge *edge);
+
+/* ---- the running router: made, run, stopped, freed. ---- */
+
+/**
+ * Makes a router and opens its listeners.
+ *
+ * config    borrowed until edge_free; a reload puts another configuration into the same struct
+ * sources   where it was read from, borrowed likewise
+ * errors    one line for each reason it cannot
+ * out       the router; untouched on failure
+ *
+ * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
+ */
+enum mcpx_err edge_new(struct config *config, const struct config_sources *sources,
+                       struct mcpx_text *errors, struct edge **out);
+
+/**
+ * Runs until SIGTERM or SIGINT has stopped it: nobody is accepted then, every client is told 1001,
+ * and it returns when everybody has left, after config->drain_ms at the latest; after a second
+ * signal at once. SIGHUP reloads the configuration (reload.h), SIGPIPE is ignored.
+ */
+void edge_run(struct edge *edge);
+
+/** Frees the router; every connection is cut. NULL is allowed. */
+void edge_free(struct edge *edge);
 
 #endif

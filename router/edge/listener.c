@@ -159,9 +159,9 @@ static void take(const struct listener *listener, int fd, struct address origin)
 
     /* A proxy is not charged for those whom it speaks for (proxies.h). */
     if (!forwarded_is_trusted(edge->config, origin) &&
-        !gate_admits(edge->gate, from, edge_now(edge)))
+        !gate_admits(edge->api.gate, from, edge_now(edge)))
         looks = listener->tls ? GATE_TLS_LOOK : 1;
-    if (looks == 0 || gate_looks(edge->gate, from, looks, edge_now(edge))) {
+    if (looks == 0 || gate_looks(edge->api.gate, from, looks, edge_now(edge))) {
         evict_leaving(edge);
         /* Turning the newest away would let a thousand who say nothing keep everybody out. */
         if (edge->unauthenticated.held >= UNAUTHENTICATED_MAX || edge->count >= edge->room)

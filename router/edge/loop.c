@@ -5,7 +5,6 @@
  * delays nothing. libwebsockets runs on this loop as a guest: its own loop costs 300 us per
  * message at a thousand idle connections.
  */
-#include "router/edge/loop.h"
 #include "router/connection/bounds.h"
 #include "router/connection/refusal.h"
 #include "router/connection/tls_files.h"
@@ -118,7 +117,7 @@ static void on_round(uv_prepare_t *prepare)
         send_away(edge);
     more = reload_turn(edge);
     more = rejudge_turn(edge) || more;
-    if (edge->changes->to_look > 0 && !store_turn_is_blocked(edge))
+    if (edge->api.changes->to_look > 0 && !store_turn_is_blocked(edge))
         more = tick_changes(edge) || more;
     more = flush_round(edge) || waiters_have_turn(edge) || more;
     hub_note_written(edge->hub, clock_end(&edge->clock, &took_us));
@@ -259,9 +258,6 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     enum mcpx_err err;
 
     edge->hub = hub_new(&config->hub, clock_chance());
-    edge->tickets = tickets_new(clock_chance(), config->tickets_each);
-    edge->changes = changes_new();
-    edge->gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute);
     clock_chance().fill(clock_chance().context, &key, sizeof key);
     manager_open(&edge->manager);
     edge->unauthenticated.key = edge->unfinished.key = edge->guests.key = key;
@@ -272,30 +268,30 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     key_watch_init(&edge->keys);
     waiters_init(&edge->waiters);
     open_lists(edge);
-    if (!edge->hub || !edge->tickets || !edge->changes || !edge->gate)
+    edge->api = (struct http_api){
+        .hub = edge->hub,
+        .config = config,
+        .tickets = tickets_new(clock_chance(), config->tickets_each),
+        .changes = changes_new(),
+        .gate = gate_new(clock_chance(), config->connects_per_s, config->requests_per_minute),
+        .started = edge_now(edge),
+        .process = &edge->process,
+        .turns = &edge->turns,
+        .work_ns = clock_work_ns,
+        .tell = record_change,
+        .locate = connection_locate,
+        .turn_away = guests_turn_away,
+        .context = edge};
+    if (!edge->hub || !edge->api.tickets || !edge->api.changes || !edge->api.gate)
         return MCPX_ENOMEM;
     hub_time_matches(edge->hub, clock_ns);
-    edge->api = (struct http_api){.hub = edge->hub,
-                                  .config = config,
-                                  .tickets = edge->tickets,
-                                  .changes = edge->changes,
-                                  .gate = edge->gate,
-                                  .started = edge_now(edge),
-                                  .process = &edge->process,
-                                  .turns = &edge->turns,
-                                  .work_ns = clock_work_ns,
-                                  .tell = record_change,
-                                  .locate = connection_locate,
-                                  .turn_away = guests_turn_away,
-                                  .context = edge};
     open_handles(edge);
     set_descriptors(edge);
     err = reload_new(edge, sources);
     if (!err)
         err = store_turn_open(edge, errors);
-    if (err)
-        return err;
-    err = tls_watch_open(edge, errors);
+    if (!err)
+        err = tls_watch_open(edge, errors);
     if (err)
         return err;
     err = open_signals(edge);
@@ -327,16 +323,6 @@ enum mcpx_err edge_new(struct config *config, const struct config_sources *sourc
     else
         *out = edge;
     return err;
-}
-
-size_t edge_listeners(const struct edge *edge)
-{
-    return edge->listener_count;
-}
-
-const char *edge_url(const struct edge *edge, size_t index)
-{
-    return edge->listeners[index].url;
 }
 
 void edge_run(struct edge *edge)
@@ -407,9 +393,9 @@ void edge_free(struct edge *edge)
     hub_free(edge->hub);
     reload_free(edge->reload);
     mcpx_text_fini(&edge->api.reloads.text);
-    tickets_free(edge->tickets);
-    changes_free(edge->changes);
-    gate_free(edge->gate);
+    tickets_free(edge->api.tickets);
+    changes_free(edge->api.changes);
+    gate_free(edge->api.gate);
     mx_holders_fini(&edge->unauthenticated);
     free(edge->listeners);
     free(edge);

@@ -243,8 +243,8 @@ static void configure(struct edge *edge)
     const struct config *config = edge->config;
 
     hub_configure(edge->hub, &config->hub, edge_now(edge));
-    tickets_set_each(edge->tickets, config->tickets_each);
-    gate_set_rates(edge->gate, config->connects_per_s, config->requests_per_minute);
+    tickets_set_each(edge->api.tickets, config->tickets_each);
+    gate_set_rates(edge->api.gate, config->connects_per_s, config->requests_per_minute);
     log_set(config->log_level, config->log_format);
 }
 

@@ -215,33 +215,38 @@ bool http_target_parse(struct mcpx_slice raw, struct http_target *out)
     return true;
 }
 
-/* The byte at `at` and how many raw bytes stand for it; 0 of them when malformed. */
-static size_t decode_byte(struct mcpx_slice raw, size_t at, enum http_plus plus, char *byte)
+/* Undoes percent-encoding. Returns how many bytes that makes; SIZE_MAX for a malformed text, and
+ * for one that has no room. */
+static size_t decode(struct mcpx_slice raw, enum http_plus plus, char *out, size_t room)
 {
-    size_t taken = mx_percent_read((struct mcpx_slice){raw.text + at, raw.len - at}, byte);
+    size_t len = 0, taken;
 
-    if (taken == 1 && *byte == '+' && plus == HTTP_PLUS_SPACE)
-        *byte = ' ';
-    return taken == 1 && *byte == '%' ? 0 : taken;
+    for (size_t at = 0; at < raw.len; at += taken, len++) {
+        if (len == room)
+            return SIZE_MAX;
+        taken = mx_percent_read((struct mcpx_slice){raw.text + at, raw.len - at}, &out[len]);
+        if (taken == 1 && out[len] == '%')
+            return SIZE_MAX;
+        if (taken == 1 && out[len] == '+' && plus == HTTP_PLUS_SPACE)
+            out[len] = ' ';
+    }
+    return len;
 }
 
 bool http_decode(struct mcpx_slice raw, enum http_plus plus, struct mcpx_text *scratch,
                  struct mcpx_slice *out)
 {
-    size_t begin = scratch->len;
-    size_t at = 0;
+    char *text;
+    size_t len;
 
-    while (at < raw.len) {
-        char byte;
-        size_t taken = decode_byte(raw, at, plus, &byte);
-
-        if (taken == 0)
-            return false;
-        mcpx_text_add(scratch, &byte, 1);
-        at += taken;
-    }
-    *out = scratch->text ? (struct mcpx_slice){scratch->text + begin, scratch->len - begin}
-                         : MCPX_SLICE("");
+    if (!mcpx_text_reserve(scratch, raw.len + 1))
+        return false;
+    text = scratch->text + scratch->len;
+    len = decode(raw, plus, text, raw.len);
+    if (len == SIZE_MAX)
+        return false;
+    *out = (struct mcpx_slice){text, len};
+    scratch->len += len;
     return true;
 }
 
@@ -272,22 +277,11 @@ static struct http_param *find_param(struct mcpx_slice raw, struct http_param *p
                                      size_t count)
 {
     char name[NAME_MAX_LEN];
-    size_t len = 0;
+    size_t len = decode(raw, HTTP_PLUS_SPACE, name, sizeof name);
 
-    for (size_t at = 0; at < raw.len;) {
-        size_t taken;
-
-        if (len == NAME_MAX_LEN)
-            return NULL;
-        taken = decode_byte(raw, at, HTTP_PLUS_SPACE, &name[len++]);
-        if (taken == 0)
-            return NULL;
-        at += taken;
-    }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; len != SIZE_MAX && i < count; i++)
         if (mcpx_slice_equal((struct mcpx_slice){name, len}, mcpx_slice_of(params[i].name)))
             return &params[i];
-    }
     return NULL;
 }
 
@@ -301,8 +295,17 @@ static bool param_fits(struct http_param *param)
     return !param->most || (len >= param->least && len <= param->most);
 }
 
-enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
-                                       size_t count, struct mcpx_text *scratch, size_t *bad)
+static bool refuse_param(const struct http_param *param, const char *why,
+                         struct http_reply *reply)
+{
+    http_reply_fail(reply, param->type == HTTP_TOPIC ? MCPX_ETOPIC : MCPX_EREQUEST,
+                    param->name);
+    mcpx_text_puts(&reply->detail, why);
+    return false;
+}
+
+bool http_params_read(struct mcpx_slice query, struct http_param *params, size_t count,
+                      struct http_reply *reply)
 {
     struct mcpx_slice name, value;
 
@@ -311,17 +314,16 @@ enum http_param_fault http_params_read(struct mcpx_slice query, struct http_para
 
         if (!param)
             continue;
-        *bad = (size_t)(param - params);
         if (param->value.text)
-            return HTTP_PARAM_TWICE;
-        if (!http_decode(value, HTTP_PLUS_SPACE, scratch, &param->value))
-            return HTTP_PARAM_MALFORMED;
+            return refuse_param(param, " is given twice", reply);
+        if (!http_decode(value, HTTP_PLUS_SPACE, &reply->scratch, &param->value))
+            return refuse_param(param, " has malformed percent-encoding", reply);
     }
-    for (*bad = 0; *bad < count; ++*bad) {
-        if (!params[*bad].value.text && params[*bad].required)
-            return HTTP_PARAM_MISSING;
-        if (params[*bad].value.text && !param_fits(&params[*bad]))
-            return HTTP_PARAM_UNFIT;
+    for (size_t i = 0; i < count; i++) {
+        if (!params[i].value.text && params[i].required)
+            return refuse_param(&params[i], " is required", reply);
+        if (params[i].value.text && !param_fits(&params[i]))
+            return http_reply_fail(reply, MCPX_EREQUEST, params[i].must);
     }
-    return HTTP_PARAM_OK;
+    return true;
 }

@@ -114,27 +114,17 @@ struct http_param {
     uint64_t number;         /* filled where it is one */
 };
 
-/** Faults of a parameter. */
-enum http_param_fault {
-    HTTP_PARAM_OK,
-    HTTP_PARAM_TWICE,
-    HTTP_PARAM_MALFORMED,
-    HTTP_PARAM_MISSING,
-    HTTP_PARAM_UNFIT
-};
-
 /**
  * Finds and decodes the parameters somebody understands; others are passed over unread.
  *
- * query     as http_target_parse gives it
- * params    rows filled by the caller (names of at most 16 bytes); values are filled here
- * scratch   values are appended; room for query.len bytes must have been reserved
- * bad       filled on a fault with the index of the parameter concerned
+ * query    as http_target_parse gives it
+ * params   rows filled by the caller (names of at most 16 bytes); values are filled here
+ * reply    has room for query.len bytes in `scratch`, where the values go
  *
- * Returns HTTP_PARAM_OK, or the first fault: a parameter of ours given twice, or with malformed
- * percent-encoding in its value; then one that is required and missing, or not what it must be.
+ * Returns false with a problem: a parameter of ours is given twice, or with malformed
+ * percent-encoding in its value; then one is required and missing, or not what it must be.
  */
-enum http_param_fault http_params_read(struct mcpx_slice query, struct http_param *params,
-                                       size_t count, struct mcpx_text *scratch, size_t *bad);
+bool http_params_read(struct mcpx_slice query, struct http_param *params, size_t count,
+                      struct http_reply *reply);
 
 #endif
