@@ -9,15 +9,13 @@
 #include "router/connection/turn.h"
 
 #include <libwebsockets.h>
-#include <netdb.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 /*
  * KEEP_MAX   the largest buffer that a connection keeps between messages
  * CODE_LEN   of the code, before the text in the payload of a close frame
  */
-enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, REMOTE_SIZE = 64, CODE_LEN = 2 };
+enum { KILL_AGAIN_MS = 2000, KEEP_MAX = 16384, CODE_LEN = 2 };
 
 bool connection_take_place(struct connection *connection)
 {
@@ -74,28 +72,11 @@ struct connection *connection_new(struct edge *edge, struct lws *wsi, struct add
     return connection;
 }
 
-struct connection *connection_of(struct lws *wsi)
-{
-    return lws_get_opaque_user_data(wsi);
-}
-
 const char *connection_remote(const struct connection *connection)
 {
-    static char text[REMOTE_SIZE];
-    union {
-        struct sockaddr any;
-        struct sockaddr_storage room;
-    } peer;
-    socklen_t len = sizeof peer;
+    static char text[ADDRESS_TEXT_SIZE];
 
-    if (connection->origin_told)
-        return address_text(connection->origin, text);
-    /* Not asked of libwebsockets: it asks the socket again, which may be closed by then. */
-    if (getpeername(connection->fd, &peer.any, &len) == 0 &&
-        (peer.any.sa_family == AF_INET || peer.any.sa_family == AF_INET6) &&
-        getnameinfo(&peer.any, len, text, REMOTE_SIZE, NULL, 0, NI_NUMERICHOST) == 0)
-        return text;
-    return address_text(connection->from, text);
+    return address_text(connection->origin, text);
 }
 
 /* In its new state it waits for nothing, and what it has begun to say does not count. */

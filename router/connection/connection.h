@@ -35,7 +35,6 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * fd             the socket of `wsi`
  * full           the socket takes no more; `unsent` has the rest
  * finished       nothing more will be written (wire_finish)
- * shut           our side of the socket was shut
  * bodiless       the request is HEAD
  * held           nothing is read from it (turn_hold)
  * replaces       it takes the place of another one, once its join is stored
@@ -46,7 +45,6 @@ enum connection_state { UNAUTHENTICATED, ANSWERED, GUEST, MEMBER, LEAVING, DEAD 
  * from           where it comes from, as it counts (forwarded.h); `origin` is the whole address
  * via_proxy      it is from a trusted proxy, which has not said yet whom it is for
  * wants_proxy_head   what comes next is a PROXY head; `proxy_head` has what has come of it
- * origin_told    `origin` is what a proxy has said
  * since_ms       wall clock at which it became a member
  * in_strangers   link in edge->strangers while it is not upgraded
  * exchange       the HTTP request that is on its way; NULL else
@@ -80,8 +78,8 @@ struct connection {
     struct mx_tls *tls;
     int fd;
     enum connection_state state;
-    bool full, finished, shut, bodiless, held, replaces, ended, is_refused;
-    bool via_proxy, wants_proxy_head, origin_told;
+    bool full, finished, bodiless, held, replaces, ended, is_refused;
+    bool via_proxy, wants_proxy_head;
     int64_t deadline_ms;
     struct link in_all, in_welcoming;
     struct address from, origin;
@@ -141,8 +139,8 @@ static inline struct log_field log_left_out(const struct connection *connection)
 }
 
 /**
- * Attaches a new connection, not authenticated, to a socket just adopted. It is freed with the
- * socket (connection_free).
+ * Attaches a new connection, not authenticated, to a socket just adopted, as its opaque data. It is
+ * freed with the socket (connection_free).
  *
  * origin   the whole address that it comes from
  *
@@ -162,13 +160,7 @@ bool connection_take_place(struct connection *connection);
 /** It has none any more; harmless when it had none. */
 void connection_leave_place(struct connection *connection);
 
-/** The connection of a libwebsockets socket; NULL for its internal ones. */
-struct connection *connection_of(struct lws *wsi);
-
-/**
- * The other side's address as text, for the log; what is kept of it when it is gone already. Lent
- * until the next call.
- */
+/** The other side's address as text, for the log. Lent until the next call. */
 const char *connection_remote(const struct connection *connection);
 
 /** Where a connection, given to hub_admit, comes from and since when. */

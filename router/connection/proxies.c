@@ -31,7 +31,6 @@ static bool take_origin(struct connection *connection, struct address whole)
 
     connection_leave_place(connection);
     connection->via_proxy = false;
-    connection->origin_told = true;
     connection->origin = whole;
     connection->from = address_shared(whole);
     if (!connection_take_place(connection)) {

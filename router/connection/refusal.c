@@ -187,8 +187,6 @@ static void record_message(struct connection *connection, const struct verdict *
     const struct peer *peer = connection->peer;
     struct audit_note note = {.what = AUDIT_REFUSE, .bytes = bytes};
 
-    if (!record_is_kept(connection->edge) || !peer || verdict->err == MCPX_ECLOSED)
-        return;
     note.topic = peer_topic_name(peer);
     note.from = peer_id(peer);
     note.to = verdict->to;
@@ -206,7 +204,7 @@ static void log_message(struct connection *connection, const struct verdict *ver
     const struct peer *peer = connection->peer;
     struct edge *edge = connection->edge;
 
-    if (!log_wants(LOG_INFO) || !peer || verdict->err == MCPX_ECLOSED)
+    if (!log_wants(LOG_INFO))
         return;
     if (!log_share_permits(&edge->message_log, peer_grant(peer)->identity,
                            edge_now(edge).mono_ms)) {
@@ -227,7 +225,10 @@ static void log_message(struct connection *connection, const struct verdict *ver
 void refusal_note_message(struct connection *connection, const struct verdict *verdict,
                           size_t bytes)
 {
-    record_message(connection, verdict, bytes);
+    if (!connection->peer || verdict->err == MCPX_ECLOSED)
+        return;
+    if (record_is_kept(connection->edge))
+        record_message(connection, verdict, bytes);
     log_message(connection, verdict);
 }
 

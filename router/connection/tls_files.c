@@ -319,58 +319,6 @@ void tls_watch_lists(struct edge *edge)
                    "is another list"));
 }
 
-/* ---- beginning and end ---- */
-
-static enum mcpx_err read_first(struct edge *edge, struct mcpx_text *errors)
-{
-    const struct tls_settings *settings = &edge->config->tls;
-    struct tls_watch *watch = edge->tls.watch;
-
-    watch->settings.only_1_3 = settings->only_1_3;
-    for (size_t i = 0; i < TLS_FILES; i++) {
-        watch->settings.files[i] = strdup(settings->files[i]);
-        if (!watch->settings.files[i])
-            return MCPX_ENOMEM;
-    }
-    edge->tls.errand = (struct errand){.sort = &looking, .is_asked = true};
-    look(edge);
-    if (watch->err) {
-        mcpx_text_slice(errors, mcpx_text_view(&watch->errors));
-        return watch->err;
-    }
-    edge->api.tls = &edge->tls.figures;
-    put_files(edge);
-    return MCPX_OK;
-}
-
-enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors)
-{
-    struct edge_tls *tls = &edge->tls;
-
-    if (!edge->config->tls.wanted)
-        return MCPX_OK;
-    tls->room = mx_tls_room_new(MX_TLS_KEY_RECORDS);
-    tls->watch = calloc(1, sizeof *tls->watch);
-    return tls->room && tls->watch ? read_first(edge, errors) : MCPX_ENOMEM;
-}
-
-void tls_watch_close(struct edge *edge)
-{
-    struct tls_watch *watch = edge->tls.watch;
-
-    tls_files_fini(&edge->tls.files);
-    mx_tls_room_free(edge->tls.room);
-    if (!watch)
-        return;
-    mcpx_text_fini(&watch->errors);
-    mcpx_text_fini(&watch->told);
-    tls_files_fini(&watch->files);
-    tls_files_fini(&watch->retired);
-    for (size_t i = 0; i < TLS_FILES; i++)
-        free(watch->settings.files[i]);
-    free(watch);
-}
-
 /* ---- public keys of tokens ---- */
 
 static bool begin_file(struct edge *edge)
@@ -423,7 +371,55 @@ static bool take_file(struct edge *edge)
 
 static const struct errand_sort reading_keys = {begin_file, read_changed, take_file};
 
-void key_watch_init(struct key_watch *watch)
+/* ---- beginning and end ---- */
+
+static enum mcpx_err read_first(struct edge *edge, struct mcpx_text *errors)
 {
-    watch->errand.sort = &reading_keys;
+    const struct tls_settings *settings = &edge->config->tls;
+    struct tls_watch *watch = edge->tls.watch;
+
+    watch->settings.only_1_3 = settings->only_1_3;
+    for (size_t i = 0; i < TLS_FILES; i++) {
+        watch->settings.files[i] = strdup(settings->files[i]);
+        if (!watch->settings.files[i])
+            return MCPX_ENOMEM;
+    }
+    edge->tls.errand = (struct errand){.sort = &looking, .is_asked = true};
+    look(edge);
+    if (watch->err) {
+        mcpx_text_slice(errors, mcpx_text_view(&watch->errors));
+        return watch->err;
+    }
+    edge->api.tls = &edge->tls.figures;
+    put_files(edge);
+    return MCPX_OK;
+}
+
+enum mcpx_err file_watch_open(struct edge *edge, struct mcpx_text *errors)
+{
+    struct edge_tls *tls = &edge->tls;
+
+    edge->keys.errand.sort = &reading_keys;
+    if (!edge->config->tls.wanted)
+        return MCPX_OK;
+    tls->room = mx_tls_room_new(MX_TLS_KEY_RECORDS);
+    tls->watch = calloc(1, sizeof *tls->watch);
+    return tls->room && tls->watch ? read_first(edge, errors) : MCPX_ENOMEM;
+}
+
+void file_watch_close(struct edge *edge)
+{
+    struct tls_watch *watch = edge->tls.watch;
+
+    tls_files_fini(&edge->tls.files);
+    mx_tls_room_free(edge->tls.room);
+    if (!watch)
+        return;
+    mcpx_text_fini(&watch->errors);
+    mcpx_text_fini(&watch->told);
+    tls_files_fini(&watch->files);
+    tls_files_fini(&watch->retired);
+    for (size_t i = 0; i < TLS_FILES; i++)
+        free(watch->settings.files[i]);
+    free(watch);
 }

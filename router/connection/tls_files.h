@@ -90,19 +90,19 @@ enum mcpx_err tls_files_read(const struct tls_settings *settings, struct mcpx_te
 void tls_files_fini(struct tls_files *files);
 
 /**
- * Reads the files for the first time, at once, where an address of the configuration begins with
- * tls://. edge->tls.errand then has a thread read all files when it is asked for, and a second
+ * Reads the files of TLS for the first time, at once, where an address of the configuration begins
+ * with tls://. edge->tls.errand then has a thread read all files when it is asked for, and a second
  * after they have changed. Connections keep what they have; new ones get what the files say then.
- * Files that cannot be used change nothing, and the log says why.
+ * Files that cannot be used change nothing, and the log says why. edge->keys.errand does likewise.
  *
  * errors   one line for each reason they cannot be used
  *
  * Returns MCPX_OK, MCPX_ESYSTEM with `errors`, or MCPX_ENOMEM.
  */
-enum mcpx_err tls_watch_open(struct edge *edge, struct mcpx_text *errors);
+enum mcpx_err file_watch_open(struct edge *edge, struct mcpx_text *errors);
 
 /** Ends it, after all connections; no thread may be reading any more. */
-void tls_watch_close(struct edge *edge);
+void file_watch_close(struct edge *edge);
 
 /** Logs that lists have ended, and has those judged again whom one that has begun revokes. */
 void tls_watch_lists(struct edge *edge);
@@ -119,8 +119,5 @@ struct key_watch {
     bool has_read;
     struct key_reading reading;
 };
-
-/** Prepares; zeroed before. */
-void key_watch_init(struct key_watch *watch);
 
 #endif

@@ -8,12 +8,6 @@
 #include <libwebsockets.h>
 #include <stdlib.h>
 
-void turn_begin(struct edge *edge)
-{
-    edge->turn++;
-    edge->others_ns = 0;
-}
-
 bool turn_permits(struct connection *connection)
 {
     struct edge *edge = connection->edge;
@@ -133,12 +127,6 @@ void turn_release(struct connection *connection)
 
 /* How many are asked in a turn; a question costs less than a microsecond, an admission some. */
 enum { ASKED_PER_TURN = 256, ASK_AGAIN_MS = 1000 };
-
-void waiters_init(struct waiters *waiters)
-{
-    *waiters = (struct waiters){.count = 0};
-    list_init(&waiters->all);
-}
 
 bool waiters_add(struct connection *connection, const struct waiter *what)
 {

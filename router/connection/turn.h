@@ -19,9 +19,6 @@
  */
 enum { TURN_SHARE = 256, TURN_OTHERS_NS = 1000000, TURN_RECORDS = 4, TURN_BYTES = 4096 };
 
-/** A turn begins: everybody has a whole share. */
-void turn_begin(struct edge *edge);
-
 /**
  * True while the share of who is behind the connection is not used up, nor TURN_OTHERS_NS where it
  * is leaving, and it is not held. True as well when DEFERRED_MAX is reached: what is read is then
@@ -86,9 +83,6 @@ struct waiter {
     bool is_guest; /* it waits to be let in, as `admission` says: it counts in edge->guests */
     uint64_t reload; /* the number of the reload that is waited for */
 };
-
-/** Prepares an empty list. */
-void waiters_init(struct waiters *waiters);
 
 /**
  * The connection waits from now on, at most open_ms: it is held (turn_hold), and asked again when

@@ -110,7 +110,6 @@ bool wire_write(struct connection *connection, const char *bytes, size_t len)
 
 static void shut(struct connection *connection)
 {
-    connection->shut = true;
     shutdown(connection->fd, SHUT_WR);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + LINGER_MS;
 }

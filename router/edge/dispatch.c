@@ -197,7 +197,8 @@ bool dispatch_turn(struct edge *edge)
 {
     struct link waiting;
 
-    turn_begin(edge);
+    edge->turn++;
+    edge->others_ns = 0;
     list_init(&waiting);
     list_splice(&waiting, &edge->waiting);
     while (!list_is_empty(&waiting)) {

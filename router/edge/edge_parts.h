@@ -89,10 +89,9 @@ void guests_turn(struct edge *edge);
  */
 
 struct mx_http_head;
-struct mx_http_fault;
 
-/** What is wrong with the head of a handshake, or NULL. */
-const struct mx_http_fault *upgrade_judge(const struct mx_http_head *head);
+/** Is the head that of a handshake? Else it is refused. */
+bool upgrade_judge(struct connection *connection, const struct mx_http_head *head);
 
 /**
  * Somebody may come in as reply->grant (http_answer): answers with 101, and the participant has
@@ -136,23 +135,19 @@ void evict_slow(struct edge *edge);
 void evict_greedy(struct connection *connection);
 
 /**
- * evict_slow; then, twice a second at most unless the router stops, cuts every connection whose
+ * Twice a second at most, unless the router stops, cuts every connection whose
  * deadline is past, condemns those whose message takes too long, and sets a deadline for condemned
  * ones whose socket is full.
  */
 void evict_late(struct edge *edge);
 
 /**
- * Cuts the oldest unauthenticated connection of the network (/48 for IPv6; an IPv4 address is its
- * own) that has most of them, if there is any; of several such networks the oldest of all.
- */
-void evict_unauthenticated(struct edge *edge);
-
-/**
  * Called before a connection is accepted: when there are as many as edge->room, cuts the one that
- * has been leaving for the longest time, if there is any.
+ * has been leaving for the longest time, if there is any; and then, or when there are
+ * UNAUTHENTICATED_MAX, the oldest unauthenticated one of the network (/48 for IPv6; an IPv4 address
+ * is its own) that has most of them.
  */
-void evict_leaving(struct edge *edge);
+void evict_for_another(struct edge *edge);
 
 /**
  * For a router that stops, again and again: cuts those who have taken their answer, and gives those

@@ -70,7 +70,6 @@ void evict_late(struct edge *edge)
 {
     struct mcpx_now now = edge_now(edge);
 
-    evict_slow(edge);
     if (now.mono_ms - edge->late_at_ms < TICK_MS / 2 && !edge->stopping)
         return; /* the hub is called each millisecond when there is much to do */
     edge->late_at_ms = now.mono_ms;
@@ -105,7 +104,7 @@ static struct connection *find_crowding(const struct edge *edge)
     return NULL;
 }
 
-void evict_unauthenticated(struct edge *edge)
+static void cut_crowding(struct edge *edge)
 {
     struct connection *connection = find_crowding(edge);
 
@@ -119,12 +118,15 @@ void evict_unauthenticated(struct edge *edge)
     connection_kill(connection);
 }
 
-/* It may stay for seconds, and nobody counts it any more: else one participant who comes and goes
- * could use up the descriptors of all. */
-void evict_leaving(struct edge *edge)
+/* Who is leaving may stay for seconds, and nobody counts it any more: else one participant who
+ * comes and goes could use up the descriptors of all. Turning the newest away would let a thousand
+ * who say nothing keep everybody out. */
+void evict_for_another(struct edge *edge)
 {
     if (edge->count >= edge->room && !list_is_empty(&edge->leaving))
         connection_kill(LIST_ELEMENT(edge->leaving.next, struct connection, in_leaving));
+    if (edge->unauthenticated.held >= UNAUTHENTICATED_MAX || edge->count >= edge->room)
+        cut_crowding(edge);
 }
 
 void evict_requests(struct edge *edge)

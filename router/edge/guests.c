@@ -205,20 +205,6 @@ static bool add(struct connection *connection, const struct admission *admission
  * comes before that is decided.
  */
 
-static const struct mx_http_fault bad_version = {
-    426, "Sec-WebSocket-Version has to be 13",
-    "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"};
-static const struct mx_http_fault bad_method = {405, "a WebSocket is opened with GET",
-                                                "Allow: GET\r\n"};
-static const struct mx_http_fault bad_upgrade = {
-    400, "Upgrade has to be websocket and Connection to hold upgrade", NULL};
-static const struct mx_http_fault bad_key = {
-    400, "Sec-WebSocket-Key has to be 16 bytes in base64", NULL};
-static const struct mx_http_fault bad_body = {400, "a request for a WebSocket has no body",
-                                              NULL};
-static const struct mx_http_fault bad_subprotocol = {
-    400, "Sec-WebSocket-Protocol has to be absent or to offer mcpx", NULL};
-
 /* 22 digits of base64 and "==": 16 bytes. */
 static bool is_key(struct mcpx_slice key)
 {
@@ -234,24 +220,38 @@ static bool is_key(struct mcpx_slice key)
     return true;
 }
 
-const struct mx_http_fault *upgrade_judge(const struct mx_http_head *head)
+static bool refuse_handshake(struct connection *connection, int status, const char *why,
+                             const char *header)
+{
+    answer_refuse(connection, &(struct mx_http_fault){status, why, header});
+    return false;
+}
+
+bool upgrade_judge(struct connection *connection, const struct mx_http_head *head)
 {
     struct mcpx_slice value;
 
     if (!mx_http_lists(head, "connection", "upgrade"))
-        return &bad_upgrade;
+        return refuse_handshake(connection, 400,
+                                "Upgrade has to be websocket and Connection to hold upgrade",
+                                NULL);
     if (!mcpx_slice_equal(head->method, MCPX_SLICE("GET")))
-        return &bad_method;
+        return refuse_handshake(connection, 405, "a WebSocket is opened with GET",
+                                "Allow: GET\r\n");
     if (!mx_http_is(head, "sec-websocket-version", "13"))
-        return &bad_version;
+        return refuse_handshake(connection, 426, "Sec-WebSocket-Version has to be 13",
+                                "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n");
     if (mx_http_find(head, "sec-websocket-key", &value) != 1 || !is_key(value))
-        return &bad_key;
+        return refuse_handshake(connection, 400,
+                                "Sec-WebSocket-Key has to be 16 bytes in base64", NULL);
     if (head->length || head->is_chunked)
-        return &bad_body;
+        return refuse_handshake(connection, 400, "a request for a WebSocket has no body",
+                                NULL);
     if (mx_http_find(head, "sec-websocket-protocol", &value) &&
         !mx_http_lists(head, "sec-websocket-protocol", "mcpx"))
-        return &bad_subprotocol;
-    return NULL;
+        return refuse_handshake(
+            connection, 400, "Sec-WebSocket-Protocol has to be absent or to offer mcpx", NULL);
+    return true;
 }
 
 static bool write_switch(struct connection *connection, const struct mx_http_head *head)

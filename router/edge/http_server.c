@@ -26,16 +26,23 @@ struct exchange {
     struct mx_http_chunks chunks;
 };
 
-static const struct mx_http_fault length_required = {
-    411, "Content-Length or Transfer-Encoding: chunked is required", NULL};
-static const struct mx_http_fault expectation_failed = {
-    417, "only 100-continue can be expected", NULL};
-
-static const struct mx_http_fault no_tls = {
-    400, "this port does not speak TLS; use http:// or ws:// with it", NULL};
-
 /* The type of a handshake's record; no request begins with it. RFC 8446 section 5.1. */
 enum { TLS_FIRST_BYTE = 0x16 };
+
+static const struct method {
+    const char *name;
+    bool has_body;
+} methods[] = {{"GET", false},  {"HEAD", false},   {"POST", true},    {"PUT", true},
+               {"PATCH", true}, {"DELETE", false}, {"OPTIONS", false}};
+
+/* NULL for one that is not known here. */
+static const struct method *find_method(struct mcpx_slice name)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (mcpx_slice_equal(name, mcpx_slice_of(methods[i].name)))
+            return &methods[i];
+    return NULL;
+}
 
 static void exchange_free(struct exchange *exchange)
 {
@@ -46,13 +53,6 @@ static void exchange_free(struct exchange *exchange)
     certificate_fini(&exchange->certificate);
     jwt_signature_fini(&exchange->caller.signature);
     free(exchange);
-}
-
-static bool takes_body(struct mcpx_slice method)
-{
-    return mcpx_slice_equal(method, MCPX_SLICE("POST")) ||
-           mcpx_slice_equal(method, MCPX_SLICE("PUT")) ||
-           mcpx_slice_equal(method, MCPX_SLICE("PATCH"));
 }
 
 /* Who asks how the router is gets an answer: nobody is turned away. */
@@ -239,10 +239,13 @@ static void take_body(struct connection *connection, struct mcpx_slice bytes)
 static bool judge_body(struct connection *connection)
 {
     struct exchange *exchange = connection->exchange;
-    bool takes = takes_body(exchange->request.method);
+    bool takes = find_method(exchange->request.method)->has_body;
 
     if (takes && !exchange->head.has_length && !exchange->head.is_chunked) {
-        answer_refuse(connection, &length_required);
+        answer_refuse(
+            connection,
+            &(struct mx_http_fault){
+                411, "Content-Length or Transfer-Encoding: chunked is required", NULL});
         return false;
     }
     if (is_too_big(connection, exchange->head.length))
@@ -262,7 +265,8 @@ static bool send_continue(struct connection *connection, bool came)
     if (head->minor == 0 || !mx_http_find(head, "expect", &expected))
         return true;
     if (!mx_http_is(head, "expect", "100-continue")) {
-        answer_refuse(connection, &expectation_failed);
+        answer_refuse(connection,
+                      &(struct mx_http_fault){417, "only 100-continue can be expected", NULL});
         return false;
     }
     if (!came && !wire_write(connection, text, sizeof text - 1))
@@ -294,17 +298,6 @@ static const struct mx_http_fault bad_method = {
 static const struct mx_http_fault two_fields = {
     400, "Authorization, Origin and Content-Type may stand there once each", NULL};
 
-static bool knows(struct mcpx_slice method)
-{
-    static const char *const methods[] = {"GET",   "HEAD",   "POST",   "PUT",
-                                          "PATCH", "DELETE", "OPTIONS"};
-
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
-            return true;
-    return false;
-}
-
 /* Picks what the API reads. Returns NULL, or what is wrong: readers of HTTP may differ about which
  * of two fields counts. */
 static const struct mx_http_fault *read_request(const struct mx_http_head *head,
@@ -312,7 +305,7 @@ static const struct mx_http_fault *read_request(const struct mx_http_head *head,
 {
     struct mcpx_slice type;
 
-    if (!knows(head->method))
+    if (!find_method(head->method))
         return &bad_method;
     out->method = head->method;
     out->target = head->target;
@@ -348,16 +341,14 @@ static void begin(struct connection *connection)
     exchange->request.named = exchange->certificate.named;
     exchange->request.shown = mcpx_text_view(&exchange->certificate.shown);
     why = read_request(&exchange->head, &exchange->request);
-    if (!why && asks_for_upgrade(&exchange->head)) {
-        exchange->request.join = &exchange->join;
-        why = upgrade_judge(&exchange->head);
-    }
-    if (why)
+    if (why) {
         answer_refuse(connection, why);
-    else if (exchange->request.join)
-        answer(connection);
-    else
+    } else if (!asks_for_upgrade(&exchange->head)) {
         begin_body(connection, rest);
+    } else if (upgrade_judge(connection, &exchange->head)) {
+        exchange->request.join = &exchange->join;
+        answer(connection);
+    }
 }
 
 static void take_head(struct connection *connection, const char *bytes, size_t len)
@@ -371,7 +362,11 @@ static void take_head(struct connection *connection, const char *bytes, size_t l
         return;
     }
     if (exchange->in.text[0] == TLS_FIRST_BYTE) {
-        answer_refuse(connection, &no_tls); /* in a language that it may not understand */
+        /* In a language that it may not understand. */
+        answer_refuse(
+            connection,
+            &(struct mx_http_fault){
+                400, "this port does not speak TLS; use http:// or ws:// with it", NULL});
         if (refusal_may_log(connection->edge, connection->from))
             LOG(LOG_INFO, "tls_on_plain_port", log_connection(connection),
                 log_string("hint", "its address in listen has no tls:// before it"),

@@ -31,43 +31,28 @@
 
 /* ---- libwebsockets; its callback only dispatches ---- */
 
-static int on_bytes(struct connection *connection, char *bytes, size_t len)
-{
-    dispatch_bytes(connection, bytes, len);
-    return connection->state == DEAD ? -1 : 0;
-}
-
-static int on_closed(struct connection *connection)
-{
-    connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
-    return 0;
-}
-
-static int on_destroy(struct connection *connection)
-{
-    lws_set_opaque_user_data(connection->wsi, NULL);
-    http_server_end(connection);
-    connection_free(connection);
-    return 0;
-}
-
 static int dispatch(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                     size_t len)
 {
-    struct connection *connection = connection_of(wsi);
+    struct connection *connection = lws_get_opaque_user_data(wsi);
 
     (void)user;
     if (!connection) /* libwebsockets' own, or not attached yet */
         return 0;
     switch (reason) {
     case LWS_CALLBACK_RAW_RX:
-        return on_bytes(connection, in, len);
+        dispatch_bytes(connection, in, len);
+        return connection->state == DEAD ? -1 : 0;
     case LWS_CALLBACK_RAW_WRITEABLE:
         return wire_writable(connection);
     case LWS_CALLBACK_RAW_CLOSE:
-        return on_closed(connection);
+        connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
+        return 0;
     case LWS_CALLBACK_WSI_DESTROY:
-        return on_destroy(connection);
+        lws_set_opaque_user_data(wsi, NULL);
+        http_server_end(connection);
+        connection_free(connection);
+        return 0;
     default:
         return 0;
     }
@@ -162,10 +147,7 @@ static void take(const struct listener *listener, int fd, struct address origin)
         !gate_admits(edge->api.gate, from, edge_now(edge)))
         looks = listener->tls ? GATE_TLS_LOOK : 1;
     if (looks == 0 || gate_looks(edge->api.gate, from, looks, edge_now(edge))) {
-        evict_leaving(edge);
-        /* Turning the newest away would let a thousand who say nothing keep everybody out. */
-        if (edge->unauthenticated.held >= UNAUTHENTICATED_MAX || edge->count >= edge->room)
-            evict_unauthenticated(edge);
+        evict_for_another(edge);
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         adopt(listener, fd, origin, looks);
         return;
@@ -301,12 +283,6 @@ static const char *advice_for(int error)
     return "";
 }
 
-static bool make_room(struct edge *edge, size_t count)
-{
-    edge->listeners = calloc(count ? count : 1, sizeof *edge->listeners);
-    return edge->listeners != NULL;
-}
-
 static struct addrinfo *resolve(const struct config_listen *where, struct mcpx_text *errors)
 {
     struct addrinfo hints = {0}, *found = NULL;
@@ -352,21 +328,10 @@ static enum mcpx_err open_found(struct edge *edge, const struct config_listen *w
 /* The configuration judged its own addresses, not those of sockets that are handed over. */
 static bool is_local(int fd)
 {
-    union {
-        struct sockaddr any;
-        struct sockaddr_in v4;
-        struct sockaddr_in6 v6;
-        struct sockaddr_storage room;
-    } address = {0};
-    socklen_t len = sizeof address;
+    char host[HOST_SIZE] = "", port[PORT_SIZE];
 
-    if (getsockname(fd, &address.any, &len))
-        return false;
-    if (address.any.sa_family == AF_INET)
-        return ntohl(address.v4.sin_addr.s_addr) >> 24 == 127;
-    if (address.any.sa_family == AF_INET6)
-        return IN6_IS_ADDR_LOOPBACK(&address.v6.sin6_addr);
-    return address.any.sa_family == AF_UNIX;
+    return name_socket(fd, host, port) == AF_UNIX || strncmp(host, "127.", 4) == 0 ||
+           strcmp(host, "::1") == 0;
 }
 
 /* A socket handed over speaks TLS when the settings name its port with tls://. */
@@ -396,7 +361,8 @@ static enum mcpx_err take_activated(struct edge *edge, int count, struct mcpx_te
 {
     enum mcpx_err err = MCPX_OK;
 
-    if (!make_room(edge, (size_t)count))
+    edge->listeners = calloc((size_t)count, sizeof *edge->listeners);
+    if (!edge->listeners)
         return MCPX_ENOMEM;
     for (int i = 0; i < count && !err; i++) {
         int fd = SD_LISTEN_FDS_START + i;
@@ -448,7 +414,8 @@ enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors)
     if (!found)
         return MCPX_ENOMEM;
     count = resolve_all(config, found, errors);
-    if (!make_room(edge, count))
+    edge->listeners = calloc(count + 1, sizeof *edge->listeners);
+    if (!edge->listeners)
         err = MCPX_ENOMEM;
     for (size_t i = 0; i < config->listen_count; i++) {
         if (!err && !found[i])

@@ -248,6 +248,7 @@ static void open_lists(struct edge *edge)
     list_init(&edge->unfinished_all);
     list_init(&edge->full);
     list_init(&edge->waiting);
+    list_init(&edge->waiters.all);
 }
 
 static enum mcpx_err open_all(struct edge *edge, const struct config_sources *sources,
@@ -265,8 +266,6 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     log_share_init(&edge->message_log, "message_refused", key);
     errands_init();
     signatures_init(&edge->signatures, key);
-    key_watch_init(&edge->keys);
-    waiters_init(&edge->waiters);
     open_lists(edge);
     edge->api = (struct http_api){
         .hub = edge->hub,
@@ -291,7 +290,7 @@ static enum mcpx_err open_all(struct edge *edge, const struct config_sources *so
     if (!err)
         err = store_turn_open(edge, errors);
     if (!err)
-        err = tls_watch_open(edge, errors);
+        err = file_watch_open(edge, errors);
     if (err)
         return err;
     err = open_signals(edge);
@@ -384,7 +383,7 @@ void edge_free(struct edge *edge)
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_close(edge);
     close_store(edge);
-    tls_watch_close(edge);
+    file_watch_close(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));
     mcpx_text_fini(&edge->pongs);

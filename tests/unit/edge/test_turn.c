@@ -13,6 +13,12 @@
 static struct tally tallies[2];
 static struct peer ann = {.tally = &tallies[0]}, bob = {.tally = &tallies[1]};
 static struct edge edge;
+
+static void begin_turn(void)
+{
+    edge.turn++;
+    edge.others_ns = 0;
+}
 static struct connection anns = {.edge = &edge, .peer = &ann, .state = MEMBER};
 static struct connection anns_other = {.edge = &edge, .peer = &ann, .state = MEMBER};
 static struct connection bobs = {.edge = &edge, .peer = &bob, .state = MEMBER};
@@ -27,7 +33,7 @@ static void spend(const struct connection *connection, bool was_stranger, uint64
 
 Test(turn, of_those_whom_nobody_in_the_hub_waits_for_is_a_millisecond)
 {
-    turn_begin(&edge);
+    begin_turn();
     spend(&stranger, true, TURN_OTHERS_NS / 2 - 100000);
     spend(&anns, false, 10 * (uint64_t)TURN_OTHERS_NS);
     cr_expect(turn_permits(&stranger) && turn_permits(&bob_leaving), "half of it is left");
@@ -35,26 +41,26 @@ Test(turn, of_those_whom_nobody_in_the_hub_waits_for_is_a_millisecond)
     cr_expect_not(turn_permits(&stranger));
     cr_expect_not(turn_permits(&bob_leaving), "who is sent away waits as strangers do");
     cr_expect(turn_permits(&bobs) && turn_permits(&anns), "who is in a topic does not");
-    turn_begin(&edge);
+    begin_turn();
     cr_expect(turn_permits(&stranger) && turn_permits(&bob_leaving));
 }
 
 Test(turn, is_a_participants_and_not_a_connections)
 {
-    turn_begin(&edge);
+    begin_turn();
     turn_spend(&anns, TURN_SHARE - 1);
     cr_expect(turn_permits(&anns) && turn_permits(&anns_other));
     turn_spend(&anns_other, 1);
     cr_expect_not(turn_permits(&anns));
     cr_expect_not(turn_permits(&anns_other), "many connections are no more");
     cr_expect(turn_permits(&bobs));
-    turn_begin(&edge);
+    begin_turn();
     cr_expect(turn_permits(&anns) && turn_permits(&anns_other));
 }
 
 Test(turn, ends_for_nobody_when_no_more_can_be_kept_for_later)
 {
-    turn_begin(&edge);
+    begin_turn();
     turn_spend(&anns, 2 * TURN_SHARE);
     spend(&stranger, true, 2 * (uint64_t)TURN_OTHERS_NS);
     edge.deferred = DEFERRED_MAX;
