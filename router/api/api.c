@@ -201,13 +201,6 @@ void api_page_end(struct mcpx_slice next, struct mcpx_text *out)
 
 /* ---- how it is ---- */
 
-static int64_t uptime_ms(const struct api_call *call)
-{
-    int64_t ms = call->now.mono_ms - call->api->started.mono_ms;
-
-    return ms > 0 ? ms : 0;
-}
-
 void api_root(const struct api_call *call, struct http_reply *reply)
 {
     (void)call;
@@ -221,7 +214,7 @@ void api_root(const struct api_call *call, struct http_reply *reply)
 
 void api_health(const struct api_call *call, struct http_reply *reply)
 {
-    int64_t ms = uptime_ms(call);
+    int64_t ms = call->now.mono_ms - call->api->started.mono_ms;
     char now[MX_TIME_LEN + 1];
 
     mx_time_format(call->now.wall_ms, now);

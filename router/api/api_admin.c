@@ -228,18 +228,11 @@ static size_t write_page(const struct api_call *call, const struct register_page
     return i;
 }
 
-static void end_page(const struct register_page *page, size_t told, struct http_reply *reply)
-{
-    bool more = page->more || told < page->count;
-
-    mx_json_end_array(&reply->body);
-    api_page_end(more && told > 0 ? page->names[told - 1] : (struct mcpx_slice){NULL, 0},
-                 &reply->body);
-}
-
 void api_admin_participants(const struct api_call *call, struct http_reply *reply)
 {
     struct register_page *page = calloc(1, sizeof *page);
+    struct mcpx_slice last = {NULL, 0};
+    size_t told;
 
     if (page) {
         page->asked = api_page(call);
@@ -248,7 +241,11 @@ void api_admin_participants(const struct api_call *call, struct http_reply *repl
     if (page && add_rows(call, page)) {
         mx_json_begin_object(&reply->body, NULL);
         mx_json_begin_array(&reply->body, "participants");
-        end_page(page, write_page(call, page, &reply->body), reply);
+        told = write_page(call, page, &reply->body);
+        mx_json_end_array(&reply->body);
+        if (told > 0 && (page->more || told < page->count))
+            last = page->names[told - 1];
+        api_page_end(last, &reply->body);
         free(page->rows);
     } else {
         http_reply_fail(reply, MCPX_ENOMEM, NULL);

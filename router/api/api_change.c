@@ -159,30 +159,28 @@ static enum mcpx_err write_outcome(const struct wish *wish, const struct outcome
 
 /* ---- told ---- */
 
-/* Tells log and audit of an act: `topic`, `by` and `address` of the note are filled. */
-static void tell_of(const struct api_call *call, const struct change_act *act,
-                    struct audit_note *note)
+/* Tells log and audit; who does it and from where is filled in. */
+static void tell(const struct api_call *call, struct audit_note *note)
 {
     char address[ADDRESS_TEXT_SIZE];
 
-    note->topic = act->topic;
-    note->by = act->by;
+    note->by = call->grant->identity;
     note->address = mcpx_slice_of(address_text(call->request->from, address));
     if (call->api->tell)
         call->api->tell(call->api->context, note, call->now);
 }
 
-static void tell(const struct api_call *call, const struct change_act *act,
-                 enum audit_what what, const struct mcpx_grant *grant,
-                 const struct change *made)
+static void tell_pattern(const struct api_call *call, const struct change_act *act,
+                         enum audit_what what, const struct mcpx_grant *grant,
+                         const struct change *made)
 {
-    tell_of(call, act,
-            &(struct audit_note){.what = what,
-                                 .from = act->identity,
-                                 .grant = grant->pattern,
-                                 .to = grant->to,
-                                 .to_count = grant->to_count,
-                                 .until = made ? made->grant.expires_ms : 0});
+    tell(call, &(struct audit_note){.what = what,
+                                    .topic = act->topic,
+                                    .from = act->identity,
+                                    .grant = grant->pattern,
+                                    .to = grant->to,
+                                    .to_count = grant->to_count,
+                                    .until = made ? made->grant.expires_ms : 0});
 }
 
 /* Tells and counts each pattern that was given or taken away. */
@@ -194,17 +192,17 @@ static void tell_all(const struct api_call *call, const struct wish *wish,
     for (size_t i = 0; i < wish->remove.deny_count; i++) {
         const struct mcpx_grant denial = {.pattern = wish->remove.deny[i]};
 
-        tell(call, act, AUDIT_REVOKE, &denial,
-             changed_held(changed, CHANGE_DENIAL, &denial, act->wall_ms));
+        tell_pattern(call, act, AUDIT_REVOKE, &denial,
+                     changed_held(changed, CHANGE_DENIAL, &denial, act->wall_ms));
     }
     for (size_t i = 0; i < wish->add.count; i++) {
         const struct mcpx_grant *grant = &wish->add.grants[i];
         const struct change *made = changed_held(changed, CHANGE_GRANT, grant, act->wall_ms);
 
         if (!made || changed->lifted >> i & 1)
-            tell(call, act, AUDIT_LIFT, grant, NULL);
+            tell_pattern(call, act, AUDIT_LIFT, grant, NULL);
         if (made)
-            tell(call, act, AUDIT_GRANT, grant, made);
+            tell_pattern(call, act, AUDIT_GRANT, grant, made);
     }
     call->api->changes->revoked += wish->remove.deny_count;
     call->api->changes->granted += wish->add.count;
@@ -321,13 +319,12 @@ static bool reaches(void *reach, struct mcpx_slice topic)
 
 static void tell_kick(const struct kick *kick, struct mcpx_slice id, struct mcpx_slice topic)
 {
-    const struct change_act act = {.topic = topic, .by = kick->act.by};
-
-    tell_of(kick->call, &act,
-            &(struct audit_note){
-                .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
-                .from = id,
-                .until = kick->for_s ? kick->act.wall_ms + (int64_t)kick->for_s * 1000 : 0});
+    tell(kick->call,
+         &(struct audit_note){
+             .what = lets_in(kick) ? AUDIT_LIFT : AUDIT_KICK,
+             .topic = topic,
+             .from = id,
+             .until = kick->for_s ? kick->act.wall_ms + (int64_t)kick->for_s * 1000 : 0});
 }
 
 /* It cannot come back before its connections have ended. False with a problem. */

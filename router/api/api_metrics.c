@@ -55,13 +55,14 @@ static void metric_seconds(const char *before, uint64_t time, uint64_t of_second
 
 /* ---- histograms ---- */
 
-static void write_bound(const struct mx_classes *classes, unsigned bound,
-                        struct mcpx_text *out)
+/* Appends a bound, or the sum of all, in its unit. */
+static void write_amount(const struct mx_classes *classes, uint64_t amount,
+                         struct mcpx_text *out)
 {
     if (classes->of_second)
-        metric_seconds("", bound, classes->of_second, "", out);
+        metric_seconds("", amount, classes->of_second, "", out);
     else
-        mx_format(out, "%s", (uint64_t)bound);
+        mx_format(out, "%s", amount);
 }
 
 /* Appends a histogram. */
@@ -75,15 +76,12 @@ static void metric_histogram(const char *name, const char *help,
     for (size_t i = 0; i < classes->count; i++) {
         sum += histogram->counts[i];
         mx_format(out, "%s_bucket{le=\"", name);
-        write_bound(classes, classes->bounds[i], out);
+        write_amount(classes, classes->bounds[i], out);
         mx_format(out, "\"} %s\n", sum);
     }
     sum += histogram->counts[classes->count];
     mx_format(out, "%s_bucket{le=\"+Inf\"} %s\n%s_sum ", name, sum, name);
-    if (classes->of_second)
-        metric_seconds("", histogram->sum, classes->of_second, "", out);
-    else
-        mx_format(out, "%s", histogram->sum);
+    write_amount(classes, histogram->sum, out);
     mx_format(out, "\n%s_count %s\n", name, sum);
 }
 
@@ -210,40 +208,27 @@ static void write_about_reload(const struct api_call *call, struct mcpx_text *ou
 /* Times are milliseconds here. */
 enum { MS = 1000 };
 
-/* The first error with this one's wire name: several errors may share a name. */
-static bool is_first_of_code(size_t err)
-{
-    for (size_t i = 1; i < err; i++) {
-        if (strcmp(mcpx_error_wire((enum mcpx_err)i), mcpx_error_wire((enum mcpx_err)err)) ==
-            0)
-            return false;
-    }
-    return true;
-}
-
-static uint64_t sum_of_code(const uint64_t counts[MCPX_ERR_COUNT], const char *code)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
-        if (strcmp(mcpx_error_wire((enum mcpx_err)i), code) == 0)
-            sum += counts[i];
-    }
-    return sum;
-}
-
 /*
- * One series per code, not per error: a label value twice would make the whole page invalid.
- * All codes are there from the start, at 0, so that the first increase shows as a rate.
+ * One series per code, not per error: several errors may share a name, and a label value twice
+ * would make the whole page invalid. All codes are there from the start, at 0, so that the first
+ * increase shows as a rate.
  */
 static void write_codes(const char *name, const uint64_t counts[MCPX_ERR_COUNT],
                         struct mcpx_text *out)
 {
     for (size_t i = 1; i < MCPX_ERR_COUNT; i++) {
         const char *code = mcpx_error_wire((enum mcpx_err)i);
+        bool is_first = true;
+        uint64_t sum = 0;
 
-        if (is_first_of_code(i))
-            mx_format(out, "%s{code=\"%s\"} %s\n", name, code, sum_of_code(counts, code));
+        for (size_t j = 1; j < MCPX_ERR_COUNT; j++) {
+            if (strcmp(mcpx_error_wire((enum mcpx_err)j), code) != 0)
+                continue;
+            is_first &= j >= i;
+            sum += counts[j];
+        }
+        if (is_first)
+            mx_format(out, "%s{code=\"%s\"} %s\n", name, code, sum);
     }
 }
 

@@ -149,17 +149,15 @@ static const struct route routes[] = {
 static void write_schema(const char *name, const struct http_param *param,
                          struct mcpx_text *out)
 {
-    static const char *const types[] = {
-        [HTTP_TEXT] = "string", [HTTP_NUMBER] = "integer", [HTTP_TOPIC] = "string",
-        [HTTP_LIST] = "array",  [HTTP_IDS] = "array",      [HTTP_ANY] = NULL};
-    static const char *const bounds[] = {
-        [HTTP_TEXT] = "Length", [HTTP_NUMBER] = "imum", [HTTP_TOPIC] = "Length",
-        [HTTP_LIST] = "Items",  [HTTP_IDS] = "Items",   [HTTP_ANY] = NULL};
-    const char *bound = bounds[param->type];
+    static const struct {
+        const char *type, *bound;
+    } words[] = {[HTTP_TEXT] = {"string", "Length"},  [HTTP_NUMBER] = {"integer", "imum"},
+                 [HTTP_TOPIC] = {"string", "Length"}, [HTTP_LIST] = {"array", "Items"},
+                 [HTTP_IDS] = {"array", "Items"},     [HTTP_ANY] = {NULL, NULL}};
+    const char *type = words[param->type].type, *bound = words[param->type].bound;
 
     mx_json_begin_object(out, name);
-    if (types[param->type])
-        mcpx_json_add_member(out, "type", mcpx_slice_of(types[param->type]));
+    mx_json_add_optional(out, "type", mcpx_slice_of(type));
     if (param->most)
         mx_format(out, ",\"min%s\":%s,\"max%s\":%s", bound, param->least, bound, param->most);
     mx_json_end_object(out);

@@ -28,15 +28,13 @@
  * Descriptors beside connections (listeners, the loop's own, log, files being read, connections
  * that were cut in this turn and are not gone yet); what is prepared for when connections are not
  * limited; memory of an idle connection, as docs/performance.md has measured it, and some more; of
- * the grants that a signed token brings along, where they are eight patterns that nobody else has;
- * and what takes memory.
+ * the grants that a signed token brings along, where they are eight patterns that nobody else has.
  */
 enum {
     SPARE_DESCRIPTORS = 256,
     CONNECTIONS_UNLIMITED = 65536,
     CONNECTION_BYTES = 12 << 10,
-    GRANTS_BYTES = 8 << 10,
-    PARTS = 8
+    GRANTS_BYTES = 8 << 10
 };
 
 void bounds_settle(struct config *config, uint64_t memory)
@@ -144,32 +142,12 @@ static uint64_t bytes_of_audit(const struct config *config)
     return AUDIT_WAITING_MAX + 4 * (batch > BATCH_BYTES_MAX ? batch : BATCH_BYTES_MAX);
 }
 
-static void list_parts(const struct config *config, uint64_t taken, struct part parts[PARTS])
-{
-    const struct hub_config *hub = &config->hub;
-    uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
-    bool is_signed = config->tokens && jwt_ring_count(tokens_ring(config->tokens)) > 0;
-    const struct part all[PARTS] = {
-        {"the program and its configuration", taken},
-        {"logs", hub->log_bytes},
-        {"messages on their way",
-         2 * bounds_buffers(config) + DEFERRED_MAX + (hub->gated ? hub->pending_bytes : 0)},
-        {"connections", connections * CONNECTION_BYTES},
-        {"TLS", config->tls.wanted ? connections * TLS_BYTES : 0},
-        {"grants of signed tokens", is_signed ? connections * GRANTS_BYTES : 0},
-        {"the store", hub->stored ? bytes_of_store(hub) : 0},
-        {"the audit", hub->audited ? bytes_of_audit(config) : 0},
-    };
-
-    memcpy(parts, all, sizeof all);
-}
-
-static void write_parts(const struct part parts[PARTS], struct mcpx_text *out)
+static void write_parts(const struct part *parts, size_t count, struct mcpx_text *out)
 {
     const char *before = "";
 
     mcpx_text_puts(out, "need: of the memory: ");
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (parts[i].bytes == 0)
             continue;
         mx_format(out, "%s%b for %s", before, parts[i].bytes, parts[i].what);
@@ -194,14 +172,27 @@ static void write_need(const char *what, uint64_t need, uint64_t there, const ch
 void bounds_write_needs(const struct config *config, const struct means *means,
                         struct mcpx_text *out)
 {
-    struct part parts[PARTS];
+    const struct hub_config *hub = &config->hub;
+    uint64_t connections = hub->connections_max ? hub->connections_max : CONNECTIONS_UNLIMITED;
+    bool is_signed = config->tokens && jwt_ring_count(tokens_ring(config->tokens)) > 0;
+    const struct part parts[] = {
+        {"the program and its configuration", means->taken},
+        {"logs", hub->log_bytes},
+        {"messages on their way",
+         2 * bounds_buffers(config) + DEFERRED_MAX + (hub->gated ? hub->pending_bytes : 0)},
+        {"connections", connections * CONNECTION_BYTES},
+        {"TLS", config->tls.wanted ? connections * TLS_BYTES : 0},
+        {"grants of signed tokens", is_signed ? connections * GRANTS_BYTES : 0},
+        {"the store", hub->stored ? bytes_of_store(hub) : 0},
+        {"the audit", hub->audited ? bytes_of_audit(config) : 0},
+    };
+    const size_t count = sizeof parts / sizeof *parts;
     uint64_t memory = 0;
 
-    list_parts(config, means->taken, parts);
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; i < count; i++)
         memory += parts[i].bytes;
     write_need("bytes of memory", memory, means->memory, "lower limits.log_bytes", out);
-    write_parts(parts, out);
+    write_parts(parts, count, out);
     write_need("file descriptors", bounds_descriptors(config), means->descriptors,
                "raise LimitNOFILE= or ulimit -n, or lower limits.connections", out);
 }
@@ -342,12 +333,6 @@ static void warn_of_end(const char *path, int64_t left_s, struct mcpx_text *warn
                   path, left_s / DAY_S, (int64_t)RENEW_DAYS);
 }
 
-/* RFC 7633: "must staple". */
-static bool wants_staple(const SSL_CTX *context)
-{
-    return X509_get_ext_by_NID(SSL_CTX_get0_certificate(context), NID_tlsfeature, -1) >= 0;
-}
-
 /* A line for each thing about them that is surely not meant. */
 static void warn_of_tls(const struct tls_settings *settings, const struct tls_files *files,
                         int64_t wall_ms, struct mcpx_text *warnings)
@@ -366,7 +351,8 @@ static void warn_of_tls(const struct tls_settings *settings, const struct tls_fi
         (void)fault(warnings, "tls.client_crl_file", settings->files[TLS_CLIENT_CRL],
                     "has a list that has not begun, so everybody of its authority who shows a "
                     "certificate is refused; expected lists that are valid today");
-    if (wants_staple(files->context))
+    /* RFC 7633. */
+    if (X509_get_ext_by_NID(SSL_CTX_get0_certificate(files->context), NID_tlsfeature, -1) >= 0)
         (void)fault(warnings, "tls.certificate_file", settings->files[TLS_CERTIFICATE],
                     "says that clients shall refuse it without an OCSP response, which the "
                     "router does not show; expected one without \"must staple\"");

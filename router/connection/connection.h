@@ -196,10 +196,7 @@ void connection_depart(struct connection *connection, int code, struct mcpx_slic
 /** Cuts the connection without a word, soon but not from within this call. */
 void connection_kill(struct connection *connection);
 
-/*
- * ---- what leaves a connection: straight to the kernel, and what it does not take is kept,
- * counted, and sent first of all later.
- */
+/* ---- what leaves a connection ---- */
 
 /**
  * Writes bytes, behind what is kept already. While anything is kept nothing is read either: who
@@ -225,9 +222,7 @@ void wire_finish(struct connection *connection);
 /** Throws away what is kept. */
 void wire_drop(struct connection *connection);
 
-/*
- * Messages that have begun to arrive: what memory and time they may take. Protocol: section 7.
- */
+/* ---- messages that have begun to arrive. Protocol: section 7. ---- */
 
 /**
  * More of a member's message has arrived: counts its memory, and from the first piece on its time.
@@ -245,10 +240,7 @@ void unfinished_end(struct connection *connection);
 /** Condemns the connection when its message takes too long. */
 void unfinished_watch(struct connection *connection, struct mcpx_now now);
 
-/*
- * ---- connections that a proxy makes for others: whom they are from, for limits, log and
- * audit.
- */
+/* ---- connections that a proxy makes for others ---- */
 
 /** A connection begins. One from a trusted proxy has to say whom it is from before it is served. */
 void proxies_begin(struct connection *connection);
@@ -260,9 +252,7 @@ void proxies_begin(struct connection *connection);
  */
 bool proxies_take(struct connection *connection, char **bytes, size_t *len);
 
-/**
- * The same for what a head says of a request. False when it was turned away.
- */
+/** The same for what a head says of a request. False when it was turned away. */
 bool proxies_take_head(struct connection *connection, const struct mx_http_head *head);
 
 #endif

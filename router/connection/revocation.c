@@ -258,10 +258,12 @@ static bool says_more(const struct crl *one, const struct crl *other, int64_t wa
     return ended == other_ended ? one->from_s >= other->from_s : other_ended;
 }
 
-/* X509_V_OK, or what a certificate of that authority is refused for. */
-static int judge(struct revocation *revocation, X509 *certificate, X509 *authority,
+/* X509_V_OK, or what the certificate at a place of a verified chain is refused for. */
+static int judge(struct revocation *revocation, const STACK_OF(X509) * chain, int at,
                  int64_t wall_s)
 {
+    X509 *certificate = sk_X509_value(chain, at), *next = sk_X509_value(chain, at + 1);
+    X509 *authority = next ? next : certificate; /* the last one has signed itself */
     const struct crl *best = NULL;
     bool early = false;
     X509_REVOKED *entry;
@@ -282,15 +284,6 @@ static int judge(struct revocation *revocation, X509 *certificate, X509 *authori
     return has_ended(best, wall_s) ? X509_V_ERR_CRL_HAS_EXPIRED : X509_V_OK;
 }
 
-/* Likewise of the certificate at a place of a verified chain; the last one has signed itself. */
-static int judge_at(struct revocation *revocation, const STACK_OF(X509) * chain, int at,
-                    int64_t wall_s)
-{
-    X509 *next = sk_X509_value(chain, at + 1), *certificate = sk_X509_value(chain, at);
-
-    return judge(revocation, certificate, next ? next : certificate, wall_s);
-}
-
 static int verify_client(X509_STORE_CTX *client, void *context)
 {
     struct revocation *revocation = context;
@@ -298,7 +291,7 @@ static int verify_client(X509_STORE_CTX *client, void *context)
     const STACK_OF(X509) *chain = X509_STORE_CTX_get0_chain(client);
 
     for (int i = 0; verdict > 0 && revocation->lists && i < sk_X509_num(chain); i++) {
-        error = judge_at(revocation, chain, i, time(NULL));
+        error = judge(revocation, chain, i, time(NULL));
         if (error == X509_V_OK)
             continue;
         X509_STORE_CTX_set_error_depth(client, i);
@@ -319,7 +312,7 @@ bool revocation_has(struct revocation *revocation, const STACK_OF(X509) * chain,
                     int64_t wall_s)
 {
     for (int i = 0; i < sk_X509_num(chain); i++)
-        if (judge_at(revocation, chain, i, wall_s) == X509_V_ERR_CERT_REVOKED)
+        if (judge(revocation, chain, i, wall_s) == X509_V_ERR_CERT_REVOKED)
             return true;
     return false;
 }

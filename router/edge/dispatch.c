@@ -18,39 +18,11 @@
 static const struct mx_http_fault wants_tls = {
     400, "this port speaks TLS; use https:// or wss:// with it", NULL};
 
-bool edge_tls_begin(struct connection *connection)
-{
-    struct edge_tls *tls = &connection->edge->tls;
-
-    connection->tls = mx_tls_new(tls->room, tls->files.context, NULL);
-    return connection->tls != NULL;
-}
-
 static void log_failed(const struct connection *connection, const char *why)
 {
     if (refusal_may_log(connection->edge, connection->from))
         LOG(LOG_INFO, "tls_failed", log_connection(connection), log_string("reason", why),
             log_string("remote", connection_remote(connection)));
-}
-
-/* Nothing more will come that counts; what was written last is still to arrive. */
-static void end(struct connection *connection)
-{
-    if (connection->state == UNAUTHENTICATED) {
-        connection_answered(connection);
-    } else {
-        connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
-        connection_leave(connection, LEAVE_MS);
-    }
-    wire_finish(connection);
-}
-
-/* To somebody who does not speak TLS at all, without it. */
-static void refuse_plain(struct connection *connection)
-{
-    mx_tls_free(connection->tls);
-    connection->tls = NULL;
-    answer_refuse(connection, &wants_tls);
 }
 
 /* Charges for work that the client caused besides reading. */
@@ -95,7 +67,9 @@ static bool take_records(struct connection *connection, struct mcpx_slice *seale
         log_failed(connection, opened.failed);
     }
     if (opened.failed && opened.fault == MX_TLS_PLAIN) {
-        refuse_plain(connection);
+        mx_tls_free(connection->tls); /* it does not speak TLS at all */
+        connection->tls = NULL;
+        answer_refuse(connection, &wants_tls);
         return false;
     }
     *sealed = opened.left;
@@ -105,12 +79,20 @@ static bool take_records(struct connection *connection, struct mcpx_slice *seale
     return *len > 0;
 }
 
-/* Those bytes were read: ends a connection whose client has closed. */
+/* Those bytes were read. When the client has closed, nothing more will come that counts; what was
+ * written last is still to arrive. */
 static void end_if_closed(struct connection *connection)
 {
-    if (connection->ended && !connection->deferred.len && !connection->finished &&
-        connection->state != DEAD)
-        end(connection);
+    if (!connection->ended || connection->deferred.len || connection->finished ||
+        connection->state == DEAD)
+        return;
+    if (connection->state == UNAUTHENTICATED) {
+        connection_answered(connection);
+    } else {
+        connection_depart(connection, CLOSE_LOST, (struct mcpx_slice){0});
+        connection_leave(connection, LEAVE_MS);
+    }
+    wire_finish(connection);
 }
 
 /* ---- whose turn it is ---- */

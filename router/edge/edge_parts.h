@@ -7,11 +7,7 @@
 #include "router/connection/connection.h"
 #include "router/connection/edge.h"
 
-/*
- * ---- where connections come in: our own sockets, so that limits apply before anything is
- * allocated; and libwebsockets, which keeps what was accepted, set up so that only what is
- * wanted of it is reachable.
- */
+/* ---- where connections come in ---- */
 
 /**
  * Opens every address of the configuration, or takes the sockets systemd hands over instead.
@@ -43,10 +39,7 @@ void ws_server_wake(struct edge *edge);
  */
 void ws_server_close(struct edge *edge);
 
-/*
- * ---- bytes that were read go through TLS to the part that the connection's state names, each in
- * its turn.
- */
+/* ---- bytes that were read go through TLS to the part that the connection's state names ---- */
 
 /** Bytes were read: they go where they belong, or wait for their turn. May change them. */
 void dispatch_bytes(struct connection *connection, char *bytes, size_t len);
@@ -57,13 +50,7 @@ void dispatch_bytes(struct connection *connection, char *bytes, size_t len);
  */
 bool dispatch_turn(struct edge *edge);
 
-/** The connection begins with a TLS handshake. False when memory runs out. */
-bool edge_tls_begin(struct connection *connection);
-
-/*
- * ---- HTTP on a connection: the head is found and judged, the body collected, one answer
- * given, or the way cleared for frames.
- */
+/* ---- HTTP on a connection ---- */
 
 /** Bytes came from who is not upgraded yet. Borrows `bytes`. */
 void http_server_bytes(struct connection *connection, const char *bytes, size_t len);
@@ -72,9 +59,9 @@ void http_server_bytes(struct connection *connection, const char *bytes, size_t 
 void http_server_end(struct connection *connection);
 
 /*
- * ---- between the 101 and the welcome. Where topics are loaded and joins are stored, that
- * takes a while: what a client sends meanwhile is read when it has its welcome, and a refusal
- * that is known only then is a close frame. Protocol: section 7.
+ * ---- from an HTTP request to a member of a topic. Where topics are loaded and joins are stored,
+ * that takes a while: what a client sends meanwhile is read when it has its welcome, and a refusal
+ * that is known only then is a close frame. RFC 6455 section 4.2; protocol: section 7.
  */
 
 /** Closes those who wait to be let in and are to be removed; `edge` is a struct edge. Returns how
@@ -83,10 +70,6 @@ size_t guests_turn_away(void *edge, const struct removal *removal);
 
 /** Lets those go on whose join has been stored or refused since. */
 void guests_turn(struct edge *edge);
-
-/*
- * From an HTTP request to a member of a topic. RFC 6455 section 4.2.
- */
 
 struct mx_http_head;
 
@@ -103,10 +86,7 @@ bool upgrade_judge(struct connection *connection, const struct mx_http_head *hea
 bool upgrade_enter(struct connection *connection, const struct mx_http_head *head,
                    const struct admission *admission, struct http_reply *reply);
 
-/*
- * ---- frames from a participant; and what the hub wants written goes to the sockets, once per
- * loop turn.
- */
+/* ---- frames from a participant, and to all ---- */
 
 /**
  * Bytes came that are frames: whole messages go to the hub, pings are answered, a close is
@@ -120,7 +100,7 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len);
  */
 bool flush_round(struct edge *edge);
 
-/* ---- who has to go: connections that are late, slow, or too many. ---- */
+/* ---- who has to go ---- */
 
 /**
  * What sockets have not taken is bounded for all connections together: beyond bounds_buffers,
@@ -135,9 +115,9 @@ void evict_slow(struct edge *edge);
 void evict_greedy(struct connection *connection);
 
 /**
- * Twice a second at most, unless the router stops, cuts every connection whose
- * deadline is past, condemns those whose message takes too long, and sets a deadline for condemned
- * ones whose socket is full.
+ * Twice a second at most, unless the router stops: cuts every connection whose deadline is past,
+ * condemns those whose message takes too long, and sets a deadline for condemned ones whose socket
+ * is full.
  */
 void evict_late(struct edge *edge);
 
@@ -155,10 +135,7 @@ void evict_for_another(struct edge *edge);
  */
 void evict_requests(struct edge *edge);
 
-/*
- * ---- what keeps messages and decisions, in the router's loop: opened, given its turn,
- * watched, closed. Without store and audit nothing of it runs.
- */
+/* ---- what keeps messages and decisions; without store and audit nothing of it runs ---- */
 
 /**
  * Opens what the configuration asks for. Before listeners are opened.
@@ -175,18 +152,13 @@ void store_turn_run(struct edge *edge);
 /** The hub was changed behind store_turn_run: there will be another turn at once. */
 void store_turn_again(struct edge *edge);
 
-/**
- * Nothing can be taken and nobody is told so: nobody is read, and nobody's time runs out.
- */
+/** Nothing can be taken and nobody is told so: nobody is read, and nobody's time runs out. */
 bool store_turn_is_blocked(const struct edge *edge);
 
 /** Hands over what is left, waits until it is kept, closes. The loop still runs once after that. */
 void store_turn_close(struct edge *edge);
 
-/*
- * ---- reads the configuration again while the router runs: all of it comes into force or
- * none.
- */
+/* ---- the configuration is read again: all of it comes into force, or none ---- */
 
 /**
  * Prepares it. `sources` is where edge->config was read from; borrowed until reload_free. Returns
@@ -199,7 +171,7 @@ void reload_free(struct reload *reload);
 
 /**
  * Begins to read what is there now. Another thread does it; the loop puts it into force, tells the
- * log and the audit, and the participants in the turns after it (renew.h). One that is asked for
+ * log and the audit, and the participants in the turns after it. One that is asked for
  * while another is under way begins behind it.
  *
  * by     the participant, or "signal"; borrowed
@@ -221,11 +193,9 @@ bool reload_is_done(const struct edge *edge, uint64_t number);
  */
 bool reload_turn(struct edge *edge);
 
-/* ---- whom the certificate of a client stands for. ---- */
+/* ---- who may be in, by certificate and by another configuration ---- */
 
-/**
- * A certificate that was verified, by an authority of tls.client_ca_file. Zeroed, there is none.
- */
+/** One that was verified, by an authority of tls.client_ca_file. Zeroed, there is none. */
 struct certificate {
     /* Id of the participant; empty when it stands for nobody, absent when there is none; lent
      * by `shown`. */
@@ -245,14 +215,9 @@ bool certificate_read(const struct connection *connection, struct certificate *o
 /** Frees it. */
 void certificate_fini(struct certificate *certificate);
 
-/*
- * ---- when the configuration has changed: the grants of those who are connected, and of those
- * who wait to be, are judged again by what they were earned with (tokens_rejudge).
- */
-
 /**
- * Judges a connection's grant by the configuration that is in force now, and lays over it what was
- * changed at run time.
+ * Judges a grant again, by what it was earned with (tokens_rejudge) and the configuration that is
+ * in force now, and lays over it what was changed at run time.
  *
  * grant   replaced on success; stays the caller's
  *
@@ -264,23 +229,16 @@ enum mcpx_err rejudge_grant(struct connection *connection, struct mcpx_slice top
                             struct grant **grant);
 
 /**
- * Judges a connection that was judged under another configuration: its participant has other grants
- * from the next message on, or is condemned. Nobody is told where nothing has changed. True when
- * that took more than a look.
+ * Judges a connection that was judged under another configuration, before anything of it is looked
+ * at: its participant has other grants from the next message on, or is condemned. Nobody is told
+ * where nothing has changed. True when that took more than a look.
  */
 bool rejudge_connection(struct connection *connection);
-
-/** The same, where it is due; to be called before anything of the connection is looked at. */
-static inline void rejudge_if_due(struct connection *connection)
-{
-    if (connection->generation != connection->edge->generation)
-        (void)rejudge_connection(connection);
-}
 
 /** Does that for some connections, in each turn. True while others are left. */
 bool rejudge_turn(struct edge *edge);
 
-/* ---- the running router: made, run, stopped, freed. ---- */
+/* ---- the running router ---- */
 
 /**
  * Makes a router and opens its listeners.
@@ -298,7 +256,7 @@ enum mcpx_err edge_new(struct config *config, const struct config_sources *sourc
 /**
  * Runs until SIGTERM or SIGINT has stopped it: nobody is accepted then, every client is told 1001,
  * and it returns when everybody has left, after config->drain_ms at the latest; after a second
- * signal at once. SIGHUP reloads the configuration (reload.h), SIGPIPE is ignored.
+ * signal at once. SIGHUP reloads the configuration, SIGPIPE is ignored.
  */
 void edge_run(struct edge *edge);
 

@@ -48,24 +48,6 @@ void evict_greedy(struct connection *connection)
         cut_slow(connection);
 }
 
-/* A condemned peer whose socket is full cannot even be told so. It may catch up for a while. */
-static void watch_condemned(struct connection *connection, int64_t mono_ms)
-{
-    if (connection->peer && connection->full && !connection->deadline_ms &&
-        peer_is_condemned(connection->peer))
-        connection->deadline_ms = mono_ms + FULL_LEAVE_MS;
-}
-
-static void end_late(struct connection *connection)
-{
-    bool is_refused = connection->is_refused && connection->state == UNAUTHENTICATED;
-
-    if (is_refused)
-        answer_problem(connection, MCPX_ECONNECTS, NULL);
-    else
-        connection_kill(connection);
-}
-
 void evict_late(struct edge *edge)
 {
     struct mcpx_now now = edge_now(edge);
@@ -77,10 +59,17 @@ void evict_late(struct edge *edge)
         struct connection *connection = LIST_ELEMENT(link, struct connection, in_all);
 
         unfinished_watch(connection, now);
-        watch_condemned(connection, now.mono_ms);
-        if (!connection_is_welcoming(connection) && connection->deadline_ms &&
-            connection->deadline_ms <= now.mono_ms)
-            end_late(connection);
+        /* A condemned peer whose socket is full cannot even be told so. It may catch up. */
+        if (connection->peer && connection->full && !connection->deadline_ms &&
+            peer_is_condemned(connection->peer))
+            connection->deadline_ms = now.mono_ms + FULL_LEAVE_MS;
+        if (connection_is_welcoming(connection) || !connection->deadline_ms ||
+            connection->deadline_ms > now.mono_ms)
+            continue;
+        if (connection->is_refused && connection->state == UNAUTHENTICATED)
+            answer_problem(connection, MCPX_ECONNECTS, NULL);
+        else
+            connection_kill(connection);
     }
 }
 

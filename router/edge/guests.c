@@ -157,12 +157,6 @@ static bool ask(struct waiter *guest, bool late)
     return true;
 }
 
-static bool is_removed(const struct waiter *waiter, const struct removal *removal)
-{
-    return waiter->is_guest && mcpx_slice_equal(waiter->grant->identity, removal->identity) &&
-           removal->reaches(removal->reach, waiter->admission.topic);
-}
-
 size_t guests_turn_away(void *edge, const struct removal *removal)
 {
     struct link *all = &((struct edge *)edge)->waiters.all;
@@ -171,7 +165,9 @@ size_t guests_turn_away(void *edge, const struct removal *removal)
     LIST_EACH(link, all) {
         struct waiter *waiter = LIST_ELEMENT(link, struct waiter, link);
 
-        if (!is_removed(waiter, removal))
+        if (!waiter->is_guest ||
+            !mcpx_slice_equal(waiter->grant->identity, removal->identity) ||
+            !removal->reaches(removal->reach, waiter->admission.topic))
             continue;
         refuse(waiter, MCPX_EKICKED);
         count++;

@@ -55,23 +55,18 @@ static void exchange_free(struct exchange *exchange)
     free(exchange);
 }
 
-/* Who asks how the router is gets an answer: nobody is turned away. */
-static bool is_probe(const struct http_request *request)
-{
-    return mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
-}
-
 /* Log and audit are told of an answer that says that somebody may not have what there is, or not
- * come in. */
+ * come in; but not who asks how the router is. */
 static void note_refusal(struct connection *connection, const struct http_request *request,
                          const struct http_reply *reply)
 {
     static const int statuses[] = {401, 403, 429, 503};
-    bool tells = request->join;
+    bool tells = request->join,
+         asks_how = mcpx_slice_equal(request_path(request), MCPX_SLICE("/readyz"));
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         tells |= http_reply_status(reply) == statuses[i];
-    if (tells && reply->err && !is_probe(request))
+    if (tells && reply->err && !asks_how)
         refusal_note_request(connection, request, reply->err,
                              reply->detail.len ? reply->detail.text : NULL);
 }
@@ -93,27 +88,21 @@ static bool waits_for_signature(struct connection *connection)
     return true;
 }
 
-/* What came behind the head are frames, which may end the connection, and who they come from. */
-static void take_frames(struct connection *connection)
+/* True when somebody has come in, or is gone. What came behind the head are frames, which may end
+ * the connection, and who they come from. */
+static bool upgrade(struct connection *connection, struct http_reply *reply)
 {
     struct exchange *exchange = connection->exchange;
     size_t begin = exchange->head_len;
 
+    if (!reply->grant)
+        return false;
+    if (!upgrade_enter(connection, &exchange->head, &exchange->join, reply))
+        return !reply->err;
     connection->exchange = NULL;
     receive_bytes(connection, exchange->in.text + begin, exchange->in.len - begin);
     exchange_free(exchange);
-}
-
-/* True when somebody has come in, or is gone. */
-static bool upgrade(struct connection *connection, struct http_reply *reply)
-{
-    struct exchange *exchange = connection->exchange;
-
-    if (!reply->grant)
-        return false;
-    if (upgrade_enter(connection, &exchange->head, &exchange->join, reply))
-        take_frames(connection);
-    return !reply->err;
+    return true;
 }
 
 static void answer(struct connection *connection)

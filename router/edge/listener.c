@@ -10,6 +10,7 @@
 #include "router/edge/edge_parts.h"
 
 #include "lib/json/json_write.h"
+#include "lib/wire/tls.h"
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
@@ -95,7 +96,9 @@ static void adopt(const struct listener *listener, int fd, struct address origin
     connection = connection_new(edge, wsi, origin);
     if (connection)
         connection->looks = looks;
-    if (!connection || (listener->tls && !edge_tls_begin(connection)))
+    if (connection && listener->tls)
+        connection->tls = mx_tls_new(edge->tls.room, edge->tls.files.context, NULL);
+    if (!connection || (listener->tls && !connection->tls))
         lws_set_timeout(wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
     else
         proxies_begin(connection);

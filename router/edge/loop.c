@@ -100,11 +100,6 @@ static bool has_settled(struct edge *edge)
            (hub_pending(edge->hub) == 0 || edge_now(edge).mono_ms >= edge->settle_until_ms);
 }
 
-static bool is_over(struct edge *edge)
-{
-    return edge->stopping && (edge->count == 0 || edge_now(edge).mono_ms >= edge->stop_at_ms);
-}
-
 static void on_round(uv_prepare_t *prepare)
 {
     struct edge *edge = prepare->data;
@@ -132,7 +127,7 @@ static void on_round(uv_prepare_t *prepare)
     ws_server_wake(edge);
     log_flush();
     edge->api.log_lost = log_lost();
-    if (is_over(edge))
+    if (edge->stopping && (edge->count == 0 || edge_now(edge).mono_ms >= edge->stop_at_ms))
         uv_stop(&edge->loop);
     clock_forget(&edge->clock);
 }
@@ -359,16 +354,6 @@ static void close_ours(struct edge *edge)
             uv_close(ours[i], NULL);
 }
 
-/* Behind all connections, so that it is told of everybody who has left. */
-static void close_store(struct edge *edge)
-{
-    store_turn_close(edge);
-    if (!edge->wake_store.loop)
-        return;
-    uv_close((uv_handle_t *)&edge->wake_store, NULL);
-    uv_run(&edge->loop, UV_RUN_DEFAULT);
-}
-
 void edge_free(struct edge *edge)
 {
     if (!edge)
@@ -382,7 +367,11 @@ void edge_free(struct edge *edge)
     uv_run(&edge->loop,
            UV_RUN_DEFAULT); /* until every handle has reported that it is closed */
     ws_server_close(edge);
-    close_store(edge);
+    store_turn_close(
+        edge); /* behind all connections, so that it is told of everybody who has left */
+    if (edge->wake_store.loop)
+        uv_close((uv_handle_t *)&edge->wake_store, NULL);
+    uv_run(&edge->loop, UV_RUN_DEFAULT);
     file_watch_close(edge);
     if (uv_loop_close(&edge->loop))
         LOG(LOG_WARN, "loop_not_empty", log_string("hint", "a handle was not closed"));

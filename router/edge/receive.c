@@ -198,7 +198,7 @@ void receive_bytes(struct connection *connection, char *bytes, size_t len)
     enum mx_frames_step step = MX_FRAMES_OVERLONG;
     struct mcpx_slice rest = {0};
 
-    rejudge_if_due(connection);
+    (void)rejudge_connection(connection);
     if (connection->peer)
         peer_heard(connection->peer, edge_now(connection->edge));
     mx_frames_feed_own(frames, bytes, len);

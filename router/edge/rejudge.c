@@ -155,6 +155,8 @@ bool rejudge_connection(struct connection *connection)
 {
     bool remind = connection->generation < connection->edge->remind_before;
 
+    if (connection->generation == connection->edge->generation)
+        return false;
     connection->generation = connection->edge->generation;
     list_remove(&connection->in_all);
     list_append(&connection->edge->all, &connection->in_all);

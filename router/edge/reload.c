@@ -58,21 +58,19 @@ static void log_lines(enum log_level level, struct mcpx_slice lines)
 
 /* ---- it is in force ---- */
 
-static void log_row(const struct difference_row *row, struct mcpx_slice what)
-{
-    if (what.len > WHAT_MAX)
-        what.len = WHAT_MAX;
-    LOG(LOG_INFO, "policy_changed", log_text(row->kind, row->name),
-        log_string("change", difference_word(row->change)), log_text("what", what));
-}
-
 /* As the thread has composed them, because that may take milliseconds for each. */
 static void log_rows(const struct reload_found *found)
 {
     size_t count = found->difference.count, told = 0;
 
-    MCPX_JSON_EACH_WHILE(told < LINES_MAX, rows, mcpx_text_view(&found->rows))
-        log_row(&found->difference.rows[told++], rows.value);
+    MCPX_JSON_EACH_WHILE(told < LINES_MAX, rows, mcpx_text_view(&found->rows)) {
+        const struct difference_row *row = &found->difference.rows[told++];
+        struct mcpx_slice what = rows.value;
+
+        what.len = what.len < WHAT_MAX ? what.len : WHAT_MAX;
+        LOG(LOG_INFO, "policy_changed", log_text(row->kind, row->name),
+            log_string("change", difference_word(row->change)), log_text("what", what));
+    }
     if (told < count)
         LOG(LOG_INFO, "policy_changed", log_number("left_out", (int64_t)(count - told)));
 }
@@ -248,14 +246,6 @@ static void configure(struct edge *edge)
     log_set(config->log_level, config->log_format);
 }
 
-/* The next reload begins when these are freed. */
-static void retire(struct reload *reload, struct config *old)
-{
-    reload->retired = old->tokens;
-    old->tokens = NULL;
-    config_fini(old);
-}
-
 static void put_into_force(struct edge *edge)
 {
     struct reload *reload = edge->reload;
@@ -267,7 +257,9 @@ static void put_into_force(struct edge *edge)
     write_answer(edge, &reload->found, old.rev, &edge->api.reloads.text);
     edge->api.reloads.done++;
     edge->api.reloads.since_ms = edge_now(edge).mono_ms;
-    retire(reload, &old);
+    reload->retired = old.tokens; /* the next reload begins when these are freed */
+    old.tokens = NULL;
+    config_fini(&old);
 }
 
 static bool take(struct edge *edge)

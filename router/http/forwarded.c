@@ -14,6 +14,90 @@
 #include <strings.h>
 #include <sys/socket.h>
 
+/* ---- addresses ---- */
+
+/* Counting single IPv6 addresses would count nothing: whoever has one has 2^64 of them. */
+
+enum { SHARED_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
+
+static const unsigned char mapped[MAPPED_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+/* Multicast, which nobody connects from: all who come by a Unix socket. */
+static const unsigned char of_unix = 0xff;
+
+static bool is_v4(const struct address *address)
+{
+    return memcmp(address->bytes, mapped, sizeof mapped) == 0;
+}
+
+static struct address of_v4(const void *bytes)
+{
+    struct address address;
+
+    memcpy(address.bytes, mapped, sizeof mapped);
+    memcpy(address.bytes + MAPPED_AT, bytes, ADDRESS_LEN - MAPPED_AT);
+    return address;
+}
+
+struct address address_whole(const struct sockaddr *from)
+{
+    struct address address = {{0}};
+
+    if (from->sa_family == AF_INET)
+        return of_v4(&((const struct sockaddr_in *)(const void *)from)->sin_addr);
+    if (from->sa_family == AF_INET6)
+        memcpy(address.bytes, &((const struct sockaddr_in6 *)(const void *)from)->sin6_addr,
+               sizeof address.bytes);
+    else
+        address.bytes[0] = of_unix;
+    return address;
+}
+
+struct address address_shared(struct address whole)
+{
+    if (!is_v4(&whole))
+        memset(whole.bytes + SHARED_BYTES, 0, ADDRESS_LEN - SHARED_BYTES);
+    return whole;
+}
+
+bool address_read(struct mcpx_slice text, struct address *out)
+{
+    struct address address;
+    char name[ADDRESS_TEXT_SIZE];
+
+    if (text.len == 0 || text.len >= sizeof name || memchr(text.text, '\0', text.len))
+        return false;
+    memcpy(name, text.text, text.len);
+    name[text.len] = '\0';
+    memcpy(address.bytes, mapped, sizeof mapped);
+    if (inet_pton(AF_INET, name, address.bytes + MAPPED_AT) != 1 &&
+        inet_pton(AF_INET6, name, address.bytes) != 1)
+        return false;
+    *out = address;
+    return true;
+}
+
+struct address address_network(struct address address)
+{
+    if (!is_v4(&address))
+        memset(address.bytes + NETWORK_BYTES, 0, ADDRESS_LEN - NETWORK_BYTES);
+    return address;
+}
+
+const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
+{
+    const bool v4 = is_v4(&address);
+
+    if (address.bytes[0] == of_unix)
+        return memcpy(text, "unix", sizeof "unix");
+    text[0] = '\0';
+    inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes + (v4 ? MAPPED_AT : 0), text,
+              ADDRESS_TEXT_SIZE);
+    return text;
+}
+
+/* ---- what a head says of a request ---- */
+
 /* Does a whole address begin with the first `bits` of another? */
 static bool address_begins(struct address whole, const unsigned char *with, unsigned bits)
 {
@@ -136,7 +220,7 @@ struct address forwarded_find(const struct config *config, const struct mx_http_
  * V1_MAX    of version 1, with its end
  * V2_HEAD     of version 2, before the addresses
  */
-enum { V1_MAX = 107, V2_HEAD = 16, V4_PAIR = 12, V6_PAIR = 36, V4_LEN = 4, PORT_MAX = 65535 };
+enum { V1_MAX = 107, V2_HEAD = 16, V4_PAIR = 12, V6_PAIR = 36, PORT_MAX = 65535 };
 
 static const unsigned char signature[] = {0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D,
                                           0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A};
@@ -208,11 +292,8 @@ static enum proxy_head read_v1(struct mcpx_slice bytes, size_t *len, struct addr
 /* The addresses of version 2; `family` as its byte has it. */
 static enum proxy_head read_pair(struct mcpx_slice pair, unsigned family, struct address *from)
 {
-    static const struct address mapped = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff}};
-
     if (family == 0x11 && pair.len >= V4_PAIR) {
-        *from = mapped;
-        memcpy(from->bytes + ADDRESS_LEN - V4_LEN, pair.text, V4_LEN);
+        *from = of_v4(pair.text);
         return PROXY_HEAD_FROM;
     }
     if (family == 0x21 && pair.len >= V6_PAIR) {
@@ -247,82 +328,4 @@ enum proxy_head proxy_head_read(struct mcpx_slice bytes, size_t *len, struct add
     if (is_like(bytes, begin, sizeof begin - 1))
         return bytes.len < sizeof begin - 1 ? PROXY_HEAD_MORE : read_v1(bytes, len, from);
     return PROXY_HEAD_BAD;
-}
-
-/*
- * Counting single IPv6 addresses would count nothing: whoever has one has 2^64 of them.
- */
-
-enum { SHARED_BYTES = 8, NETWORK_BYTES = 6, MAPPED_AT = 12 };
-
-static const unsigned char mapped[MAPPED_AT] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-
-/* Multicast, which nobody connects from: all who come by a Unix socket. */
-static const unsigned char of_unix = 0xff;
-
-static bool is_v4(const struct address *address)
-{
-    return memcmp(address->bytes, mapped, sizeof mapped) == 0;
-}
-
-struct address address_whole(const struct sockaddr *from)
-{
-    struct address address = {{0}};
-
-    if (from->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const void *)from;
-
-        memcpy(address.bytes, mapped, sizeof mapped);
-        memcpy(address.bytes + MAPPED_AT, &v4->sin_addr, sizeof v4->sin_addr);
-    } else if (from->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const void *)from;
-
-        memcpy(address.bytes, &v6->sin6_addr, sizeof address.bytes);
-    } else {
-        address.bytes[0] = of_unix;
-    }
-    return address;
-}
-
-struct address address_shared(struct address whole)
-{
-    if (!is_v4(&whole))
-        memset(whole.bytes + SHARED_BYTES, 0, ADDRESS_LEN - SHARED_BYTES);
-    return whole;
-}
-
-bool address_read(struct mcpx_slice text, struct address *out)
-{
-    struct address address;
-    char name[ADDRESS_TEXT_SIZE];
-
-    if (text.len == 0 || text.len >= sizeof name || memchr(text.text, '\0', text.len))
-        return false;
-    memcpy(name, text.text, text.len);
-    name[text.len] = '\0';
-    memcpy(address.bytes, mapped, sizeof mapped);
-    if (inet_pton(AF_INET, name, address.bytes + MAPPED_AT) != 1 &&
-        inet_pton(AF_INET6, name, address.bytes) != 1)
-        return false;
-    *out = address;
-    return true;
-}
-
-struct address address_network(struct address address)
-{
-    if (!is_v4(&address))
-        memset(address.bytes + NETWORK_BYTES, 0, ADDRESS_LEN - NETWORK_BYTES);
-    return address;
-}
-
-const char *address_text(struct address address, char text[ADDRESS_TEXT_SIZE])
-{
-    const bool v4 = is_v4(&address);
-
-    if (address.bytes[0] == of_unix)
-        return memcpy(text, "unix", sizeof "unix");
-    text[0] = '\0';
-    inet_ntop(v4 ? AF_INET : AF_INET6, address.bytes + (v4 ? MAPPED_AT : 0), text,
-              ADDRESS_TEXT_SIZE);
-    return text;
 }

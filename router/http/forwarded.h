@@ -10,10 +10,6 @@
 
 #include <mcpx/base.h>
 
-/*
- * Who shares a connection's limits, told by where it comes from.
- */
-
 struct sockaddr;
 
 enum { ADDRESS_LEN = 16 };

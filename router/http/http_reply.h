@@ -64,10 +64,7 @@ int http_reply_status(const struct http_reply *reply);
  */
 void http_reply_write(struct http_reply *reply, struct mcpx_text *out);
 
-/*
- * A request target taken apart: path, query, parameters, percent-decoding. Protocol: sections 7
- * and 8.
- */
+/* ---- a request target taken apart. Protocol: sections 7 and 8. ---- */
 
 /** A request target in origin form, split at its first '?'. */
 struct http_target {

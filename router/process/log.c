@@ -44,13 +44,6 @@ bool log_wants(enum log_level level)
     return level <= state.level;
 }
 
-static const char *level_name(enum log_level level)
-{
-    static const char *const names[] = {"error", "warn", "info", "debug"};
-
-    return names[level];
-}
-
 static void add_hex(struct mcpx_text *line, const char *prefix, unsigned number, int digits)
 {
     mcpx_text_puts(line, prefix);
@@ -99,32 +92,29 @@ static void add_escaped(struct mcpx_text *line, struct mcpx_slice text)
         mcpx_text_puts(line, "...");
 }
 
-static void add_quoted(struct mcpx_text *line, struct mcpx_slice text)
-{
-    mcpx_text_puts(line, "\"");
-    add_escaped(line, text);
-    mcpx_text_puts(line, "\"");
-}
-
 static void add_field(struct mcpx_text *line, const struct log_field *field)
 {
     bool json = state.format == LOG_JSON;
 
     mx_format(line, json ? ",\"%s\":" : " %s=", field->key);
-    if (field->is_number)
+    if (field->is_number) {
         mcpx_text_number(line, field->number);
-    else
-        add_quoted(line, field->text);
+        return;
+    }
+    mcpx_text_puts(line, "\"");
+    add_escaped(line, field->text);
+    mcpx_text_puts(line, "\"");
 }
 
 static void add_head(struct mcpx_text *line, enum log_level level, const char *event)
 {
+    static const char *const levels[] = {"error", "warn", "info", "debug"};
     bool json = state.format == LOG_JSON;
     char ts[MX_TIME_LEN + 1];
 
     mx_time_format(mx_clock_now().wall_ms, ts);
     mx_format(line, json ? "{\"ts\":%q,\"level\":%q,\"event\":%q" : "ts=%s level=%s event=%s",
-              ts, level_name(level), event);
+              ts, levels[level], event);
 }
 
 /* Composes an event in the line's buffer and hands it to the outlet. */
@@ -205,12 +195,6 @@ bool log_permits(struct log_limit *limit, int64_t mono_ms)
     return false;
 }
 
-/* libwebsockets says at error level, whenever it begins to close, which function did. */
-static bool is_noise(const char *line)
-{
-    return strncmp(line, "lws_libuv_stop", 14) == 0;
-}
-
 void log_lws(int level, const char *line)
 {
     static struct log_limit limit;
@@ -218,7 +202,9 @@ void log_lws(int level, const char *line)
 
     while (text.len && (text.text[text.len - 1] == '\n' || text.text[text.len - 1] == '\r'))
         text.len--;
-    if (is_noise(line) || !log_permits(&limit, mx_clock_now().mono_ms))
+    /* It says at error level, whenever it begins to close, which function did. */
+    if (strncmp(line, "lws_libuv_stop", 14) == 0 ||
+        !log_permits(&limit, mx_clock_now().mono_ms))
         return;
     LOG(level & LLL_ERR ? LOG_WARN : LOG_INFO, "libwebsockets", log_text("says", text));
 }

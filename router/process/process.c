@@ -52,10 +52,9 @@ static struct mcpx_now now_at(int64_t mono_us)
 
 struct mcpx_now clock_now(struct clock *clock)
 {
-    if (!clock->known) {
+    if (!clock->began_us) {
         clock->began_us = nanoseconds(CLOCK_MONOTONIC) / 1000;
         clock->now = now_at(clock->began_us);
-        clock->known = true;
     }
     return clock->now;
 }
@@ -64,13 +63,13 @@ struct mcpx_now clock_end(const struct clock *clock, uint64_t *took_us)
 {
     int64_t us = nanoseconds(CLOCK_MONOTONIC) / 1000;
 
-    *took_us = clock->known ? (uint64_t)(us - clock->began_us) : 0;
+    *took_us = clock->began_us ? (uint64_t)(us - clock->began_us) : 0;
     return now_at(us);
 }
 
 void clock_forget(struct clock *clock)
 {
-    clock->known = false;
+    clock->began_us = 0;
 }
 
 struct chance clock_chance(void)

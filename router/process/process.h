@@ -38,10 +38,7 @@ uint64_t machine_memory(const char *root);
 /** File descriptors that this process may have when it asks for all of them; 0 = not known. */
 uint64_t machine_descriptors(void);
 
-/*
- * ---- what the service manager is told: systemd, or whoever else set NOTIFY_SOCKET. Without
- * one nothing happens.
- */
+/* ---- the service manager: systemd, or whoever else set NOTIFY_SOCKET ---- */
 
 /** The watchdog of the service manager. Zeroed = nobody watches. */
 struct manager {
@@ -70,16 +67,14 @@ int64_t manager_watchdog(struct manager *manager, int64_t mono_ms);
  * (lib/edge/alarm.h). The threads of the store have router/store/commit/stage.h.
  */
 
-/** The time of one loop turn. Zeroed = not asked yet. */
+/** The time of one loop turn. */
 struct clock {
     struct mcpx_now now;
-    bool known;
-    int64_t began_us; /* when it was asked, in microseconds of the monotonic clock */
+    int64_t
+        began_us; /* when it was asked, in microseconds of the monotonic clock; 0 = not yet */
 };
 
-/**
- * The monotonic clock in nanoseconds, asked now: to time what is too short for a loop turn's time.
- */
+/** The monotonic clock in nanoseconds, asked now, for what is too short for a turn's time. */
 uint64_t clock_ns(void);
 
 /** Processor time that this thread has taken, in nanoseconds. */
