@@ -117,9 +117,7 @@ static inline struct log_field log_identity(const struct peer *peer)
 {
     struct mcpx_slice identity = peer_grant(peer)->identity;
 
-    if (mcpx_slice_equal(identity, peer_id(peer)))
-        return (struct log_field){.key = NULL};
-    return log_text("identity", identity);
+    return log_text(mcpx_slice_equal(identity, peer_id(peer)) ? NULL : "identity", identity);
 }
 
 /** The field of a log line that says which connection it is about. */
@@ -131,11 +129,7 @@ static inline struct log_field log_connection(const struct connection *connectio
 /** The field that says how many lines about refused messages are missing; none when none are. */
 static inline struct log_field log_left_out(const struct connection *connection)
 {
-    struct log_field field = log_number("left_out", (int64_t)connection->left_out);
-
-    if (connection->left_out == 0)
-        field.key = NULL;
-    return field;
+    return log_number(connection->left_out ? "left_out" : NULL, (int64_t)connection->left_out);
 }
 
 /**

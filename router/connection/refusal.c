@@ -357,11 +357,6 @@ void record_turned_away(struct edge *edge, struct audit_note *note, struct addre
     record(edge, note);
 }
 
-void record_keys(struct edge *edge, const char *setting)
-{
-    record(edge, &(struct audit_note){.what = AUDIT_KEYS, .reason = mcpx_slice_of(setting)});
-}
-
 static void log_change(const struct audit_note *note)
 {
     static const char *const change_events[] = {[AUDIT_GRANT] = "granted",

@@ -76,9 +76,6 @@ struct audit_note; /* router/store/audit/audit_chain.h */
 void record_turned_away(struct edge *edge, struct audit_note *note, struct address from,
                         enum mcpx_err err, const char *reason);
 
-/** Keys of files are others now; `setting` names the file, or the section of its files. */
-void record_keys(struct edge *edge, const char *setting);
-
 /** What an administrator has done, as `note` says, for log and audit; `edge` is a struct edge. */
 void record_change(void *edge, const struct audit_note *note, struct mcpx_now now);
 

@@ -107,22 +107,16 @@ static enum mcpx_err take_pair(const struct tls_settings *settings, SSL_CTX *con
                                struct mcpx_text *errors)
 {
     const char *why = NULL;
+    enum mx_pair_fault pair = mx_key_pair_take(context, settings->files[TLS_CERTIFICATE],
+                                               settings->files[TLS_KEY], &why);
 
-    switch (mx_key_pair_take(context, settings->files[TLS_CERTIFICATE],
-                             settings->files[TLS_KEY], &why)) {
-    case MX_PAIR_CERTIFICATE:
-        return fault(settings, TLS_CERTIFICATE, why, errors);
-    case MX_PAIR_KEY:
-        return fault(settings, TLS_KEY, why, errors);
-    case MX_PAIR_FOREIGN:
-        return fault(settings, TLS_KEY,
-                     "does not belong to tls.certificate_file; expected the key that it was "
-                     "made with",
-                     errors);
-    case MX_PAIR_SOUND:
-        break;
-    }
-    return MCPX_OK;
+    if (pair == MX_PAIR_SOUND)
+        return MCPX_OK;
+    if (pair == MX_PAIR_FOREIGN)
+        why =
+            "does not belong to tls.certificate_file; expected the key that it was made with";
+    return fault(settings, pair == MX_PAIR_CERTIFICATE ? TLS_CERTIFICATE : TLS_KEY, why,
+                 errors);
 }
 
 /* Clients may show a certificate; those that do are believed only when it is one of these. */
@@ -283,7 +277,7 @@ static void put(struct edge *edge)
         LOG(LOG_ERROR, "tls_files_unusable", log_text("reason", mcpx_text_view(&watch->told)),
             log_string("hint", "the certificate that was read before stays in force"));
     } else if (!watch->err) {
-        record_keys(edge, "/tls");
+        record(edge, &(struct audit_note){.what = AUDIT_KEYS, .reason = MCPX_SLICE("/tls")});
         put_files(edge);
         LOG(LOG_INFO, "tls_files_read", log_number("expires", edge->tls.files.until_s));
     }
@@ -355,7 +349,8 @@ static void tell_keys(struct edge *edge, const struct key_file *file,
     LOG(LOG_INFO, "keys_read", log_string("file", file->path),
         log_number("keys", (int64_t)file->keys.count),
         log_number("passed_over", (int64_t)reading->passed_over));
-    record_keys(edge, file->setting);
+    record(edge,
+           &(struct audit_note){.what = AUDIT_KEYS, .reason = mcpx_slice_of(file->setting)});
 }
 
 static bool take_file(struct edge *edge)

@@ -13,11 +13,6 @@
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
 
-#include <stdlib.h>
-
-static const struct mx_http_fault wants_tls = {
-    400, "this port speaks TLS; use https:// or wss:// with it", NULL};
-
 static void log_failed(const struct connection *connection, const char *why)
 {
     if (refusal_may_log(connection->edge, connection->from))
@@ -69,7 +64,9 @@ static bool take_records(struct connection *connection, struct mcpx_slice *seale
     if (opened.failed && opened.fault == MX_TLS_PLAIN) {
         mx_tls_free(connection->tls); /* it does not speak TLS at all */
         connection->tls = NULL;
-        answer_refuse(connection, &wants_tls);
+        answer_refuse(connection,
+                      &(struct mx_http_fault){
+                          400, "this port speaks TLS; use https:// or wss:// with it", NULL});
         return false;
     }
     *sealed = opened.left;

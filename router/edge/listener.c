@@ -169,8 +169,7 @@ static void on_reopen(uv_timer_t *timer)
     struct edge *edge = timer->data;
 
     for (size_t i = 0; i < edge->listener_count; i++)
-        if (edge->listeners[i].fd >= 0)
-            uv_poll_start(&edge->listeners[i].poll, UV_READABLE, on_connection);
+        uv_poll_start(&edge->listeners[i].poll, UV_READABLE, on_connection);
 }
 
 /* Descriptors or memory have run out: the waiting connection would wake us at once again. */
@@ -179,8 +178,7 @@ static void pause_all(struct edge *edge, int error)
     if (log_permits(&edge->accept_log, edge_now(edge).mono_ms))
         LOG(LOG_ERROR, "accept_paused", log_string("reason", strerror(error)));
     for (size_t i = 0; i < edge->listener_count; i++)
-        if (edge->listeners[i].fd >= 0)
-            uv_poll_stop(&edge->listeners[i].poll);
+        uv_poll_stop(&edge->listeners[i].poll);
     uv_timer_start(&edge->reopen, on_reopen, PAUSE_MS, 0);
 }
 
@@ -434,10 +432,7 @@ enum mcpx_err listener_open_all(struct edge *edge, struct mcpx_text *errors)
 
 static void on_listener_closed(uv_handle_t *handle)
 {
-    struct listener *listener = handle->data;
-
-    close(listener->fd);
-    listener->fd = -1;
+    close(((struct listener *)handle->data)->fd);
 }
 
 void listener_close_all(struct edge *edge)

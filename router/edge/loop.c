@@ -38,15 +38,6 @@ static void set_tick(struct edge *edge, struct mcpx_now now)
     uv_timer_start(&edge->tick, on_tick, (uint64_t)wait, 0);
 }
 
-/* Lines that were not written, so that nobody takes silence for peace. */
-static void tell_left_out(struct edge *edge, int64_t mono_ms)
-{
-    log_tell(&edge->accept_log, mono_ms);
-    log_tell(&edge->refuse_log, mono_ms);
-    log_tell(&edge->request_log.all, mono_ms);
-    log_tell(&edge->message_log.all, mono_ms);
-}
-
 /* Removals have ended. True while others are to be looked after. */
 static bool tick_changes(struct edge *edge)
 {
@@ -70,7 +61,11 @@ static void on_tick(uv_timer_t *timer)
     }
     tls_watch_lists(edge);
     errand_look(edge, &edge->tls.errand);
-    tell_left_out(edge, now.mono_ms);
+    /* Lines that were not written, so that nobody takes silence for peace. */
+    log_tell(&edge->accept_log, now.mono_ms);
+    log_tell(&edge->refuse_log, now.mono_ms);
+    log_tell(&edge->request_log.all, now.mono_ms);
+    log_tell(&edge->message_log.all, now.mono_ms);
     errand_look(edge, &edge->keys.errand);
     errand_look(edge, &edge->disks.errand);
     set_tick(edge, now);
