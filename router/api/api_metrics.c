@@ -14,20 +14,15 @@
 
 /* ---- lines ---- */
 
-/* Appends the two lines that stand before the values of a metric. */
-static void metric_typed(const char *name, const char *type, const char *help,
-                         struct mcpx_text *out)
-{
-    mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-/* Likewise of a counter, whose name ends in _total, or a gauge. */
+/* Appends the two lines that stand before the values of a counter, whose name ends in _total, or of
+ * a gauge. */
 static void metric_header(const char *name, const char *help, struct mcpx_text *out)
 {
     size_t len = strlen(name);
+    bool counts = len > 6 && strcmp(name + len - 6, "_total") == 0;
 
-    metric_typed(name, len > 6 && strcmp(name + len - 6, "_total") == 0 ? "counter" : "gauge",
-                 help, out);
+    mx_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name,
+              counts ? "counter" : "gauge");
 }
 
 /* Appends a counter or gauge that has no labels. */
@@ -72,7 +67,7 @@ static void metric_histogram(const char *name, const char *help,
 {
     uint64_t sum = 0;
 
-    metric_typed(name, "histogram", help, out);
+    mx_format(out, "# HELP %s %s\n# TYPE %s histogram\n", name, help, name);
     for (size_t i = 0; i < classes->count; i++) {
         sum += histogram->counts[i];
         mx_format(out, "%s_bucket{le=\"", name);

@@ -20,6 +20,7 @@
 #include "router/store/sqlite/sqlite_schema.h"
 
 #include <errno.h>
+#include <libgen.h>
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -212,18 +213,6 @@ static bool fault(struct mcpx_text *errors, const char *setting, const char *pat
     return false;
 }
 
-/* The folder that a path is in. */
-static void write_parent(const char *path, struct mcpx_text *out)
-{
-    const char *slash = strrchr(path, '/');
-    size_t len = slash ? (size_t)(slash - path) : 0;
-
-    if (slash)
-        mcpx_text_add(out, path, len ? len : 1);
-    else
-        mcpx_text_puts(out, ".");
-}
-
 static bool check_folder(const char *setting, const char *path, struct mcpx_text *errors)
 {
     struct stat status;
@@ -241,10 +230,9 @@ static bool check_folder(const char *setting, const char *path, struct mcpx_text
 
 static bool check_parent(const char *setting, const char *path, struct mcpx_text *errors)
 {
-    mx_scoped_text parent = {0};
+    mx_scoped_text copy = mx_formatted("%s", path);
 
-    write_parent(path, &parent);
-    return parent.failed || check_folder(setting, parent.text, errors);
+    return copy.failed || check_folder(setting, dirname(copy.text), errors);
 }
 
 /* A file that stands beside the database, often because somebody else has worked on it. */

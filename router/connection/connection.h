@@ -203,6 +203,9 @@ bool wire_write(struct connection *connection, const char *bytes, size_t len);
 /** The same for bytes that are to leave as they are, also under TLS. */
 bool wire_pass(struct connection *connection, struct mcpx_slice bytes);
 
+/** Writes a close frame, without a payload for MX_CLOSE_NONE. As wire_write. */
+bool wire_close(struct connection *connection, int code, const char *reason);
+
 /** The socket takes bytes again: a callback of libwebsockets; returns what that returns. */
 int wire_writable(struct connection *connection);
 

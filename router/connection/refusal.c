@@ -116,16 +116,6 @@ static bool dates_forbid(const json_t *claims, int64_t wall_ms, int64_t *at_ms)
     return wall_ms >= exp || begin > wall_ms;
 }
 
-static void read_claimed(const json_t *claims, struct mcpx_text *out)
-{
-    const json_t *name = json_object_get(claims, "participantId");
-
-    if (!name)
-        name = json_object_get(claims, "sub");
-    if (json_is_string(name))
-        mcpx_text_add(out, json_string_value(name), json_string_length(name));
-}
-
 /*
  * Finds out why tokens_ask has returned MCPX_ETOKEN for this token, whose signature is known by
  * now if it matters. `claimant` is borrowed, and has no certificate; `out` is zeroed by the caller,
@@ -137,6 +127,7 @@ static void token_reason_find(struct tokens *tokens, struct claimant *claimant,
     const struct mcpx_slice any = {NULL, 0};
     json_t *claims = read_claims(claimant->bearer);
     struct grant *good = NULL; /* it may be so in this moment */
+    const json_t *name = json_object_get(claims, "participantId");
 
     claimant->why = &out->reason;
     (void)tokens_ask(tokens, claimant, any, now, &good);
@@ -146,7 +137,8 @@ static void token_reason_find(struct tokens *tokens, struct claimant *claimant,
         out->reason = unknown;
     if (!claims || !dates_forbid(claims, now.wall_ms, &now.wall_ms) ||
         tokens_ask(tokens, claimant, any, now, &out->grant))
-        read_claimed(claims, &out->claimed);
+        mcpx_text_slice(&out->claimed,
+                        json_slice(name ? name : json_object_get(claims, "sub")));
     json_decref(claims);
 }
 
@@ -307,25 +299,13 @@ static void judge_certificate(const struct http_request *request, struct mcpx_sl
     mcpx_text_slice(&found->claimed, request->shown);
 }
 
-static void log_request(const struct connection *connection,
-                        const struct http_request *request, const struct audit_note *who,
-                        const struct token_reason *found)
-{
-    LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
-        log_known("participant", who->from),
-        log_known("claimed", mcpx_text_view(&found->claimed)), log_known("topic", who->topic),
-        log_connection(connection), log_text("code", who->error),
-        log_string("reason", found->reason),
-        log_string("remote", connection_remote(connection)));
-}
-
 void refusal_note_request(struct connection *connection, const struct http_request *request,
                           enum mcpx_err err, const char *detail)
 {
     struct http_param params[PARAM_COUNT] = {{.name = "topic"}, {.name = "token"}};
     struct edge *edge = connection->edge;
     MX_SCOPED(token_reason_fini) struct token_reason found = {.reason = NULL};
-    struct audit_note who = {.error = mcpx_slice_of(mcpx_error_wire(err))};
+    struct audit_note who = {.what = AUDIT_TURNED_AWAY};
     MX_SCOPED(http_reply_fini) struct http_reply query = {0};
     bool logs = log_wants(LOG_INFO) && refusal_may_log(edge, connection->from);
 
@@ -342,7 +322,12 @@ void refusal_note_request(struct connection *connection, const struct http_reque
         who.from = found.grant->identity;
     record_turned_away(edge, &who, connection->from, err, found.reason);
     if (logs)
-        log_request(connection, request, &who, &found);
+        LOG(LOG_INFO, "refused", log_text("path", request_path(request)),
+            log_known("participant", who.from),
+            log_known("claimed", mcpx_text_view(&found.claimed)),
+            log_known("topic", who.topic), log_connection(connection),
+            log_string("code", mcpx_error_wire(err)), log_string("reason", found.reason),
+            log_string("remote", connection_remote(connection)));
 }
 
 void record_turned_away(struct edge *edge, struct audit_note *note, struct address from,

@@ -10,6 +10,7 @@
 
 #include "lib/wire/tls.h"
 #include "router/connection/turn.h"
+#include "router/hub/log/log.h"
 
 #include <errno.h>
 #include <libwebsockets.h>
@@ -112,6 +113,19 @@ static void shut(struct connection *connection)
 {
     shutdown(connection->fd, SHUT_WR);
     connection->deadline_ms = edge_now(connection->edge).mono_ms + LINGER_MS;
+}
+
+bool wire_close(struct connection *connection, int code, const char *reason)
+{
+    char frame[FRAME_HEAD_MAX + 2 + 123];
+    size_t len = code == MX_CLOSE_NONE ? 0 : 2 + strlen(reason);
+    size_t head = mx_frame_head_len(len);
+
+    mx_frame_head_write(frame, MX_CLOSE, len);
+    frame[head] = (char)(code >> 8);
+    frame[head + 1] = (char)code;
+    memcpy(frame + head + 2, reason, strlen(reason));
+    return wire_write(connection, frame, head + len);
 }
 
 void wire_finish(struct connection *connection)

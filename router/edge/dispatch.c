@@ -94,20 +94,14 @@ static void end_if_closed(struct connection *connection)
 
 /* ---- whose turn it is ---- */
 
-/* What the client has said. */
+/* What the client has said. Of others it is read, so that closing does not throw away what we said
+ * last. */
 static void hand_on(struct connection *connection, char *bytes, size_t len)
 {
-    switch (connection->state) {
-    case UNAUTHENTICATED:
+    if (connection->state == UNAUTHENTICATED)
         http_server_bytes(connection, bytes, len);
-        break;
-    case MEMBER:
-    case LEAVING:
+    else if (connection->state == MEMBER || connection->state == LEAVING)
         receive_bytes(connection, bytes, len);
-        break;
-    default: /* read, so that closing does not throw away what we said last */
-        break;
-    }
 }
 
 static void defer(struct connection *connection, const char *bytes, size_t len)

@@ -11,7 +11,6 @@
 #include "router/connection/connection.h"
 #include "router/connection/refusal.h"
 #include "router/connection/turn.h"
-#include "router/hub/log/log.h"
 
 #include <stdlib.h>
 
@@ -103,21 +102,6 @@ static int close_code(enum mcpx_err err)
     return mcpx_error_close(MCPX_ENOTNOW);
 }
 
-static void write_close(struct connection *connection, int code, const char *reason)
-{
-    char frame[FRAME_HEAD_MAX + 2 + 123];
-    size_t len = strlen(reason), head = mx_frame_head_len(len + 2);
-
-    mx_frame_head_write(frame, MX_CLOSE, len + 2);
-    frame[head] = (char)(code >> 8);
-    frame[head + 1] = (char)code;
-    memcpy(frame + head + 2, reason, len);
-    if (wire_write(connection, frame, head + 2 + len))
-        connection_leave(connection, LEAVE_MS);
-    else
-        connection_kill(connection);
-}
-
 static void refuse(struct waiter *guest, enum mcpx_err err)
 {
     struct connection *connection = guest->connection;
@@ -127,7 +111,10 @@ static void refuse(struct waiter *guest, enum mcpx_err err)
     LOG(LOG_INFO, "not_admitted", log_text("participant", guest->grant->identity),
         log_text("topic", guest->admission.topic), log_connection(connection),
         log_string("reason", mcpx_error_wire(err)), log_number("close_code", close_code(err)));
-    write_close(connection, close_code(err), mcpx_error_wire(err)); /* frees the guest */
+    if (wire_close(connection, close_code(err), mcpx_error_wire(err)))
+        connection_leave(connection, LEAVE_MS); /* frees the guest, as the other does */
+    else
+        connection_kill(connection);
 }
 
 static bool ask(struct waiter *guest, bool late)

@@ -124,10 +124,9 @@ static void answer(struct connection *connection)
         return;
     }
     answer_send(connection, &reply);
-    if (log_wants(LOG_DEBUG))
-        LOG(LOG_DEBUG, "request", log_text("method", request->method),
-            log_text("path", request_path(request)),
-            log_number("status", http_reply_status(&reply)));
+    LOG(LOG_DEBUG, "request", log_text("method", request->method),
+        log_text("path", request_path(request)),
+        log_number("status", http_reply_status(&reply)));
     note_refusal(connection, request, &reply);
 }
 

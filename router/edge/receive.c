@@ -90,20 +90,13 @@ static void answer_ping(struct connection *connection, struct mcpx_slice payload
  */
 static void end(struct connection *connection, const struct mx_frames_found *found)
 {
-    int code = found->code;
-    char frame[4] = {(char)(0x80 | MX_CLOSE), 2, (char)(code >> 8), (char)code};
-    size_t len = sizeof frame;
     bool answers = connection->state == MEMBER;
     bool is_over = connection->state == LEAVING && !connection->full && !connection->tls;
 
-    if (code == MX_CLOSE_NONE) {
-        frame[1] = 0;
-        len = 2;
-    }
-    connection_depart(connection, code, found->payload);
+    connection_depart(connection, found->code, found->payload);
     connection_leave(connection, connection->full ? FULL_LEAVE_MS : LEAVE_MS);
     flush_pongs(connection);
-    if (is_over || (answers && !wire_write(connection, frame, len)))
+    if (is_over || (answers && !wire_close(connection, found->code, "")))
         connection_kill(connection);
     else
         wire_finish(connection);
