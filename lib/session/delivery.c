@@ -8,6 +8,7 @@
 #include "lib/session/session_state.h"
 
 #include "lib/base/digits.h"
+#include "lib/base/fault.h"
 
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own)
 {
@@ -21,7 +22,7 @@ void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own)
     if (!own->text)
         return;
     if (!own->kept)
-        mx_tell_own(session, MCPX_EVENT_DELIVERED, own);
+        mx_tell(session, MCPX_EVENT_DELIVERED, NULL, own);
     if (!own->has_no_echo) {
         session->storing = 0;
         mx_outbox_arrived(&session->outbox);
@@ -45,7 +46,7 @@ bool mx_delivery_is_ours(const struct mcpx_session *session,
 void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count)
 {
     if (mx_absent_need(&session->absent, to, count, session->mono_ms))
-        mx_outbox_hold(&session->outbox, session->absent.until);
+        session->outbox.held_until = session->absent.until;
 }
 
 /* ---- answers ---- */
@@ -98,31 +99,29 @@ struct mx_asked mx_answer_asks(const struct mx_incoming *in, const struct mx_own
     return asked;
 }
 
-static enum mcpx_violation violates(struct mcpx_fault *fault, enum mcpx_violation violation,
+static enum mcpx_violation violates(struct mx_incoming *in, enum mcpx_violation violation,
                                     const char *field, const char *reason)
 {
-    *fault = (struct mcpx_fault){reason, field, 0};
+    mx_fault_set(&in->fault, reason, field, 0);
     return violation;
 }
 
 /* Whether a response, whose payload agrees with its kind, is an answer to that request. */
-static enum mcpx_violation judge_response(const struct mx_asked *asked,
-                                          const struct mx_incoming *in,
-                                          struct mcpx_fault *fault)
+static enum mcpx_violation judge_response(const struct mx_asked *asked, struct mx_incoming *in)
 {
     const struct mcpx_kind *kind = &in->envelope->kind;
 
     if (!mx_asked_was_for(asked, in->envelope->from))
-        return violates(fault, MCPX_VIOLATION_SENDER, "from",
+        return violates(in, MCPX_VIOLATION_SENDER, "from",
                         "expected an answer from an addressee of the request");
     if (!mcpx_slice_equal(kind->method, asked->method))
-        return violates(fault, MCPX_VIOLATION_OPERATION, "method",
+        return violates(in, MCPX_VIOLATION_OPERATION, "method",
                         "expected the method of the request");
     if (kind->context.text && !mcpx_slice_equal(kind->context, asked->context))
-        return violates(fault, MCPX_VIOLATION_OPERATION, "context",
+        return violates(in, MCPX_VIOLATION_OPERATION, "context",
                         "expected the context of the request or none");
     if (!asked->rpc_id.text || !mcpx_json_same(in->rpc->id, asked->rpc_id))
-        return violates(fault, MCPX_VIOLATION_ID, "id",
+        return violates(in, MCPX_VIOLATION_ID, "id",
                         "expected the JSON-RPC id of the request");
     return MCPX_VIOLATION_NONE;
 }
@@ -139,35 +138,33 @@ static bool may_concern(const struct mcpx_session *session,
            mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
 }
 
-enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
-                                    const struct mx_incoming *in, struct mx_own **own,
-                                    struct mcpx_fault *fault)
+enum mcpx_violation mx_answer_judge(const struct mcpx_session *session, struct mx_incoming *in,
+                                    struct mx_own **own)
 {
-    const struct mcpx_envelope *envelope = in->envelope;
-    struct mx_own *asked = mx_pending_awaited(&session->pending, envelope->correlation_id);
-    struct mx_fulfilment *fulfilment =
-        mx_pending_fulfilment(&session->pending, envelope->correlation_id);
+    struct mcpx_slice about = in->envelope->correlation_id;
+    struct mx_own *asked = mx_pending_awaited(&session->pending, about);
+    struct mx_fulfilment *fulfilment = mx_pending_fulfilment(&session->pending, about);
 
     *own = NULL;
-    if (asked && !asked->proposal && !may_concern(session, envelope))
+    if (asked && !asked->proposal && !may_concern(session, in->envelope))
         return MCPX_VIOLATION_NONE;
     if (asked && !asked->proposal) {
         *own = asked;
-        return judge_response(asked->asked, in, fault);
+        return judge_response(asked->asked, in);
     }
     if (!fulfilment)
         return MCPX_VIOLATION_NONE;
     *own = fulfilment->proposal;
-    return judge_response(fulfilment->asked, in, fault);
+    return judge_response(&fulfilment->asked, in);
 }
 
 void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,
                       struct mx_own *own)
 {
-    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_RESPONSE);
+    struct mx_event *event = mx_tell(session, MCPX_EVENT_RESPONSE, in, own);
 
-    mx_event_about(event, own);
-    event->proposal = own->proposal ? MX_PROPOSAL_OWN : MX_PROPOSAL_NONE;
+    if (own->proposal)
+        event->told.proposal = own->id;
     mx_delivery_drop(session, own);
 }
 
@@ -227,7 +224,7 @@ static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out
 static void tell_refused(struct mcpx_session *session, const struct mx_incoming *in,
                          struct refusal *refusal, struct mx_own *own)
 {
-    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_REFUSED);
+    struct mx_event *event = mx_tell(session, MCPX_EVENT_REFUSED, in, own);
     const char *words = refusal->words.text;
     size_t rest = refusal->words.len - refusal->reason_len;
 
@@ -237,8 +234,6 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
         event->told.alternative = (struct mcpx_slice){words + refusal->reason_len, rest};
     event->words = refusal->words.text;
     refusal->words = (struct mcpx_text){0};
-    event->own_is_correlation = !own;
-    mx_event_about(event, own);
     if (own)
         mx_delivery_drop(session, own);
 }
@@ -307,7 +302,7 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
     if (refusal.err == MCPX_EUNAVAILABLE)
         wait_for_store(session, in->now.mono_ms, refusal.retry_ms);
     if (!about.text) {
-        mx_tell(session, in, MCPX_EVENT_MESSAGE);
+        mx_tell(session, MCPX_EVENT_MESSAGE, in, NULL);
     } else if (refusal.err == MCPX_EDUPLICATE) {
         if (own)
             mx_delivery_arrived(session, own);

@@ -81,10 +81,10 @@ static struct mcpx_slice *string_of(const struct mx_asked *asked, size_t index)
     return (struct mcpx_slice *)((char *)asked + strings[index]);
 }
 
-/* The bytes of memory that a copy takes. */
-static size_t asked_size(const struct mx_asked *asked)
+/* The bytes of memory that a copy takes in a struct of `size` bytes. */
+static size_t asked_size(const struct mx_asked *asked, size_t size)
 {
-    size_t size = sizeof *asked + asked->to_count * sizeof *asked->to + 1;
+    size += asked->to_count * sizeof *asked->to;
 
     for (size_t i = 0; i < STRINGS; i++)
         size += string_of(asked, i)->len;
@@ -93,16 +93,16 @@ static size_t asked_size(const struct mx_asked *asked)
     return size;
 }
 
-struct mx_asked *mx_asked_copy(const struct mx_asked *view)
+void *mx_asked_copy(const struct mx_asked *view, size_t size)
 {
+    struct mx_asked *copy = calloc(1, asked_size(view, size));
     struct mcpx_slice *to;
-    struct mx_asked *copy = malloc(asked_size(view));
     char *at;
 
     if (!copy)
         return NULL;
     *copy = *view;
-    to = (struct mcpx_slice *)(copy + 1);
+    to = (struct mcpx_slice *)(void *)((char *)copy + size);
     at = (char *)(to + view->to_count);
     for (size_t i = 0; i < STRINGS; i++)
         *string_of(copy, i) = mx_keep(&at, *string_of(view, i));
@@ -159,15 +159,14 @@ const struct mcpx_rpc *mx_reader_rpc(struct mx_reader *reader)
     return reader->has_rpc ? &reader->rpc : NULL;
 }
 
-enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in,
-                             struct mcpx_fault *fault)
+enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in)
 {
-    enum mcpx_err err = mx_reader_read(reader, in->block, in->span, fault);
+    enum mcpx_err err = mx_reader_read(reader, in->block, in->span, &in->fault);
 
     in->envelope = NULL;
     in->rpc = NULL;
     if (!err && !reader->envelope.from.text)
-        err = mx_fault_set(fault, "expected to be told who sent it", "from", 0);
+        err = mx_fault_set(&in->fault, "expected to be told who sent it", "from", 0);
     if (!err)
         in->envelope = &reader->envelope;
     return err;
@@ -191,10 +190,9 @@ static enum mcpx_violation compare(const struct mcpx_envelope *envelope, struct 
     return MCPX_VIOLATION_NONE;
 }
 
-enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming *in,
-                                    struct mcpx_fault *fault)
+enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming *in)
 {
-    enum mcpx_violation violation = compare(in->envelope, &reader->rpc, fault);
+    enum mcpx_violation violation = compare(in->envelope, &reader->rpc, &in->fault);
 
     reader->has_rpc = !violation;
     in->rpc = reader->has_rpc ? &reader->rpc : NULL;
@@ -205,15 +203,16 @@ enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming
 
 static struct mx_heard *find(const struct mx_inbound *inbound, struct mcpx_slice id)
 {
-    return mx_map_find(&inbound->ids, mx_map_hash(inbound->senders.key, id),
-                       offsetof(struct mx_heard, id), id);
+    return id.text ? mx_map_find(&inbound->ids, mx_map_hash(inbound->senders.key, id),
+                                 offsetof(struct mx_asked, id), id)
+                   : NULL;
 }
 
 const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct mcpx_slice id)
 {
-    struct mx_heard *heard = id.text ? find(inbound, id) : NULL;
+    struct mx_heard *heard = find(inbound, id);
 
-    return heard ? heard->asked : NULL;
+    return heard ? &heard->asked : NULL;
 }
 
 /* How much of both bounds so many bytes use. */
@@ -232,21 +231,22 @@ static struct mx_heard *first_to_go(const struct mx_inbound *inbound, struct mcp
 
     if (mine && mine + weight >= mx_holders_held(&inbound->senders, most))
         most = from;
-    while (heard && !mcpx_slice_equal(mcpx_identity_of(heard->asked->from), most))
+    while (heard && !mcpx_slice_equal(mcpx_identity_of(heard->asked.from), most))
         heard = heard->newer;
     return heard;
 }
 
 static void forget(struct mx_inbound *inbound, struct mx_heard *heard)
 {
+    size_t size = asked_size(&heard->asked, sizeof *heard);
+
     *(heard->older ? &heard->older->newer : &inbound->oldest) = heard->newer;
     *(heard->newer ? &heard->newer->older : &inbound->newest) = heard->older;
-    mx_map_remove(&inbound->ids, mx_map_hash(inbound->senders.key, heard->id),
+    mx_map_remove(&inbound->ids, mx_map_hash(inbound->senders.key, heard->asked.id),
                   (uintptr_t)heard);
-    mx_holders_remove(&inbound->senders, mcpx_identity_of(heard->asked->from),
-                      weight_of(inbound, heard->size));
-    inbound->bytes -= heard->size;
-    free(heard->asked);
+    mx_holders_remove(&inbound->senders, mcpx_identity_of(heard->asked.from),
+                      weight_of(inbound, size));
+    inbound->bytes -= size;
     free(heard);
 }
 
@@ -255,41 +255,28 @@ static void keep(struct mx_inbound *inbound, struct mx_heard *heard)
     heard->older = inbound->newest;
     *(heard->older ? &heard->older->newer : &inbound->oldest) = heard;
     inbound->newest = heard;
-    inbound->bytes += heard->size;
-    mx_map_put(&inbound->ids, mx_map_hash(inbound->senders.key, heard->id), (uintptr_t)heard);
-}
-
-static struct mx_heard *make(const struct mx_asked *asked)
-{
-    struct mx_heard *heard = malloc(sizeof *heard);
-    struct mx_asked *copy = heard ? mx_asked_copy(asked) : NULL;
-
-    if (!copy) {
-        free(heard);
-        return NULL;
-    }
-    *heard = (struct mx_heard){.id = copy->id, .asked = copy, .size = asked_size(asked)};
-    return heard;
+    inbound->bytes += asked_size(&heard->asked, sizeof *heard);
+    mx_map_put(&inbound->ids, mx_map_hash(inbound->senders.key, heard->asked.id),
+               (uintptr_t)heard);
 }
 
 enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked)
 {
     struct mx_heard *before = find(inbound, asked->id), *heard, *gone;
     struct mcpx_slice from = mcpx_identity_of(asked->from);
-    uint64_t weight = weight_of(inbound, asked_size(asked));
+    size_t size = asked_size(asked, sizeof *heard);
+    uint64_t weight = weight_of(inbound, size);
 
-    if (before && !mcpx_slice_equal(before->asked->from, asked->from))
+    if (before && !mcpx_slice_equal(before->asked.from, asked->from))
         return MCPX_EDUPLICATE;
-    if (!mx_map_reserve(&inbound->ids) || !(heard = make(asked)))
+    if (!mx_map_reserve(&inbound->ids) || !(heard = mx_asked_copy(asked, sizeof *heard)))
         return MCPX_ENOMEM;
     if (before)
         forget(inbound, before);
-    while ((inbound->ids.count >= inbound->max ||
-            inbound->bytes + heard->size > MX_INBOUND_BYTES) &&
+    while ((inbound->ids.count >= inbound->max || inbound->bytes + size > MX_INBOUND_BYTES) &&
            (gone = first_to_go(inbound, from, weight)) != NULL)
         forget(inbound, gone);
     if (!mx_holders_add(&inbound->senders, from, weight)) {
-        free(heard->asked);
         free(heard);
         return MCPX_ENOMEM;
     }
@@ -297,12 +284,13 @@ enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *
     return MCPX_OK;
 }
 
-void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id)
+bool mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id)
 {
     struct mx_heard *heard = find(inbound, id);
 
     if (heard)
         forget(inbound, heard);
+    return heard;
 }
 
 void mx_inbound_fini(struct mx_inbound *inbound)

@@ -66,8 +66,11 @@ struct mx_asked {
 /** The view of a received envelope. Borrows both. No proposer, no params. */
 struct mx_asked mx_asked_of(const struct mcpx_envelope *envelope, const struct mcpx_rpc *rpc);
 
-/** Copies a view in one piece of memory, to be freed with free(); NULL when memory runs out. */
-struct mx_asked *mx_asked_copy(const struct mx_asked *view);
+/**
+ * Copies a view to the beginning of a zeroed struct of `size` bytes, which has its strings behind
+ * it and is to be freed with free(). NULL when memory runs out.
+ */
+void *mx_asked_copy(const struct mx_asked *view, size_t size);
 
 /** True when the payload asks for the same METHOD and CONTEXT. */
 bool mx_asked_is_operation(const struct mx_asked *asked, const struct mcpx_rpc *rpc);
@@ -88,6 +91,9 @@ struct mx_incoming {
     /* Its payload as a JSON-RPC message that fits the kind; NULL when it is none, or was not
      * asked for. Like the envelope it is lent until the reader reads another message. */
     const struct mcpx_rpc *rpc;
+    struct mcpx_fault fault; /* what is wrong with it, once something is */
+    /* It is to be told: it is addressed to everyone (and is no echo), or names us. */
+    bool is_for_us;
 };
 
 /**
@@ -117,27 +123,23 @@ enum mcpx_err mx_reader_read(struct mx_reader *reader, struct mx_block *block,
 const struct mcpx_rpc *mx_reader_rpc(struct mx_reader *reader);
 
 /**
- * Reads a message, of which all but `envelope` and `rpc` is filled. Returns as mx_reader_read, and
+ * Reads a message, of which `now`, `block` and `span` are filled. Returns as mx_reader_read, and
  * MCPX_EINVALID when it does not say who sent it.
  */
-enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in,
-                             struct mcpx_fault *fault);
+enum mcpx_err mx_reader_open(struct mx_reader *reader, struct mx_incoming *in);
 
 /**
  * Reads the payload of the message opened last into in->rpc and compares it with the kind. Returns
- * MCPX_VIOLATION_NONE when they agree, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND with `fault`
- * filled.
+ * MCPX_VIOLATION_NONE when they agree, else MCPX_VIOLATION_RPC or MCPX_VIOLATION_KIND with
+ * in->fault filled.
  */
-enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming *in,
-                                    struct mcpx_fault *fault);
+enum mcpx_violation mx_reader_judge(struct mx_reader *reader, struct mx_incoming *in);
 
 /* ---- what others sent ---- */
 
-/** A request or proposal of another participant, its weight, and its neighbours by arrival. */
+/** A request or proposal of another participant, and its neighbours by arrival. */
 struct mx_heard {
-    struct mcpx_slice id; /* of `asked` */
-    struct mx_asked *asked;
-    size_t size;
+    struct mx_asked asked;
     struct mx_heard *older, *newer;
 };
 
@@ -172,8 +174,8 @@ const struct mx_asked *mx_inbound_find(const struct mx_inbound *inbound, struct 
  */
 enum mcpx_err mx_inbound_add(struct mx_inbound *inbound, const struct mx_asked *asked);
 
-/** Forgets the request or proposal with that id. Does nothing when there is none. */
-void mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id);
+/** Forgets the request or proposal with that id. Returns false when there is none. */
+bool mx_inbound_remove(struct mx_inbound *inbound, struct mcpx_slice id);
 
 /**
  * Digests of the last `max` envelopes. A digest covers sender, id and payload, so an id with

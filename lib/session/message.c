@@ -6,39 +6,28 @@
  */
 #include "lib/session/session_state.h"
 
-/* A message while it is sorted. */
-struct sorting {
-    struct mcpx_session *session;
-    struct mx_incoming *in;
-    const struct mcpx_envelope *envelope;
-    bool is_own;    /* our own echo */
-    bool is_for_us; /* to be told: it is addressed to everyone (and is no echo), or names us */
-};
-
-static void tell_observed(struct sorting *sorting)
+static void tell_observed(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    if (sorting->session->config.observe)
-        mx_tell(sorting->session, sorting->in, MCPX_EVENT_OBSERVED);
+    if (session->config.observe)
+        mx_tell(session, MCPX_EVENT_OBSERVED, in, NULL);
 }
 
 /*
  * Compares kind and payload. When they disagree, VIOLATION is told if the message would have
  * been told.
  */
-static bool is_true(struct sorting *sorting, bool tell)
+static bool is_true(struct mcpx_session *session, struct mx_incoming *in, bool tell)
 {
-    struct mcpx_session *session = sorting->session;
-    struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_violation violation = mx_reader_judge(&session->reader, sorting->in, &fault);
+    enum mcpx_violation violation = mx_reader_judge(&session->reader, in);
 
     if (violation && tell)
-        mx_tell_violation(session, sorting->in, violation, &fault);
+        mx_tell_violation(session, in, violation, in->fault);
     return !violation;
 }
 
-static bool is_told(const struct sorting *sorting)
+static bool is_told(const struct mcpx_session *session, const struct mx_incoming *in)
 {
-    return sorting->is_for_us || sorting->session->config.observe;
+    return in->is_for_us || session->config.observe;
 }
 
 /* ---- requests and notifications ---- */
@@ -48,176 +37,140 @@ static bool is_told(const struct sorting *sorting)
  * proposal that is fulfilled by the request it names. Progress reports of any other sender are
  * ignored.
  */
-static struct mx_own *notified_of(const struct sorting *sorting)
+static struct mx_own *notified_of(const struct mx_pending *pending,
+                                  const struct mcpx_envelope *envelope)
 {
-    const struct mcpx_envelope *envelope = sorting->envelope;
-    const struct mx_pending *pending = &sorting->session->pending;
     struct mx_own *own = mx_pending_awaited(pending, envelope->correlation_id);
-    struct mx_fulfilment *fulfilment;
+    struct mx_fulfilment *fulfilment =
+        mx_pending_fulfilment(pending, envelope->correlation_id);
 
     if (own)
         return mx_asked_was_for(own->asked, envelope->from) ? own : NULL;
-    fulfilment = mx_pending_fulfilment(pending, envelope->correlation_id);
-    if (fulfilment && mx_asked_was_for(fulfilment->asked, envelope->from))
-        return fulfilment->proposal;
-    return NULL;
+    return fulfilment && mx_asked_was_for(&fulfilment->asked, envelope->from)
+               ? fulfilment->proposal
+               : NULL;
 }
 
-static void take_notification(struct sorting *sorting)
+/*
+ * Who made the proposal that a request fulfils; absent when it fulfils none that we know.
+ *
+ * own   the proposal, if it is ours
+ */
+static struct mcpx_slice proposer_of(const struct mcpx_session *session,
+                                     const struct mx_incoming *in, const struct mx_own *own)
 {
-    struct mx_event *event;
-
-    if (!sorting->is_for_us) {
-        tell_observed(sorting);
-        return;
-    }
-    event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_NOTIFICATION);
-    mx_event_about(event, notified_of(sorting));
-}
-
-/* The named proposal: one of ours, or one of another participant that we know. */
-static bool names_proposal(const struct sorting *sorting, struct mcpx_slice *proposer)
-{
-    const struct mcpx_session *session = sorting->session;
-    struct mcpx_slice id = sorting->envelope->correlation_id;
-    const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
-    const struct mx_own *ours = mx_pending_awaited(&session->pending, id);
-
-    if (ours && ours->proposal)
-        *proposer = mx_id_view(&session->id);
-    else if (theirs)
-        *proposer = theirs->from;
-    return theirs || (ours && ours->proposal);
-}
-
-/* The same, if the request has the operation of the proposal. */
-static bool fulfils_proposal(const struct sorting *sorting, struct mcpx_slice *proposer)
-{
-    struct mcpx_session *session = sorting->session;
-    struct mcpx_slice id = sorting->envelope->correlation_id;
+    struct mcpx_slice id = in->envelope->correlation_id;
     const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
 
-    if (mx_pending_awaited(&session->pending, id))
-        return mx_answer_fulfils(session, sorting->in) && names_proposal(sorting, proposer);
-    return theirs && mx_asked_is_operation(theirs, sorting->in->rpc) &&
-           names_proposal(sorting, proposer);
+    if (own)
+        return mx_id_view(&session->id);
+    if (mx_pending_awaited(&session->pending, id) || !theirs ||
+        !mx_asked_is_operation(theirs, in->rpc))
+        return (struct mcpx_slice){0};
+    return theirs->from;
 }
 
 /* Remembers a request for us, to be answered. */
-static enum mcpx_err remember_request(struct sorting *sorting)
+static enum mcpx_err remember_request(struct mcpx_session *session,
+                                      const struct mx_incoming *in, struct mcpx_slice proposer)
 {
-    struct mcpx_session *session = sorting->session;
-    struct mx_asked asked = mx_asked_of(sorting->envelope, sorting->in->rpc);
+    struct mx_asked asked = mx_asked_of(in->envelope, in->rpc);
 
-    fulfils_proposal(sorting, &asked.proposer);
+    asked.proposer = proposer;
     asked.to_count = 0; /* it is for us; its other addressees are not needed */
     return mx_inbound_add(&session->requests, &asked);
 }
 
 /* The id is in use: an answer would be for the first request, whose sender still waits. */
-static void tell_taken(const struct sorting *sorting)
+static void tell_taken(struct mcpx_session *session, const struct mx_incoming *in)
 {
     mx_tell_expected(
-        sorting->session, sorting->in, MCPX_VIOLATION_TAKEN, "id",
+        session, in, MCPX_VIOLATION_TAKEN, "id",
         "expected another id than that of somebody else's open request or proposal");
 }
 
-static void tell_request(struct sorting *sorting)
-{
-    struct mcpx_slice proposer;
-    struct mx_event *event = mx_tell(sorting->session, sorting->in, MCPX_EVENT_REQUEST);
-
-    if (fulfils_proposal(sorting, &proposer))
-        event->proposal = MX_PROPOSAL_CORRELATION;
-}
-
 /* Once somebody acts on a proposal, we wait for a response and no longer for a decision. */
-static void tell_fulfilling(struct sorting *sorting, struct mx_own *own)
+static enum mcpx_err take_fulfilment(struct mcpx_session *session,
+                                     const struct mx_incoming *in, struct mx_own *own,
+                                     bool *told)
 {
-    struct mcpx_session *session = sorting->session;
-    struct mcpx_slice proposed = own->asked->params, params = sorting->in->rpc->params;
-    int64_t deadline = sorting->in->now.mono_ms + session->config.request_ms;
-    struct mx_event *event = mx_tell(session, sorting->in, MCPX_EVENT_FULFILLING);
+    struct mcpx_slice proposed = own->asked->params, params = in->rpc->params;
+    struct mx_asked asked = mx_answer_asks(in, own);
+    int64_t deadline = in->now.mono_ms + session->config.request_ms;
 
-    mx_event_about(event, own);
-    event->told.same = proposed.text && params.text ? mcpx_json_same(proposed, params)
-                                                    : !proposed.text && !params.text;
-    if (own->fulfilment_count == 1 && deadline > own->deadline)
-        mx_pending_defer(&session->pending, own, deadline);
-}
-
-static enum mcpx_err take_fulfilment(struct sorting *sorting, struct mx_own *own, bool *told)
-{
-    struct mx_asked asked = mx_answer_asks(sorting->in, own);
-
-    if (mx_pending_fulfilment(&sorting->session->pending, asked.id))
+    if (mx_pending_fulfilment(&session->pending, asked.id))
         return MCPX_OK;
-    if (!mx_pending_fulfil(&sorting->session->pending, own, &asked))
+    if (!mx_pending_fulfil(&session->pending, own, &asked))
         return MCPX_ENOMEM;
     *told = true;
-    tell_fulfilling(sorting, own);
+    mx_tell(session, MCPX_EVENT_FULFILLING, in, own)->told.same =
+        proposed.text && params.text ? mcpx_json_same(proposed, params)
+                                     : !proposed.text && !params.text;
+    if (own->fulfilment_count == 1 && deadline > own->deadline)
+        mx_pending_defer(&session->pending, own, deadline);
     return MCPX_OK;
 }
 
-static enum mcpx_err take_request(struct sorting *sorting)
+/* A request in the sense of JSON-RPC, which agrees with its kind. */
+static enum mcpx_err take_asking(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mcpx_session *session = sorting->session;
-    bool is_ours = mx_pending_awaited(&session->pending, sorting->envelope->correlation_id);
-    enum mcpx_err err = MCPX_OK;
+    struct mx_own *own = mx_answer_fulfils(session, in);
+    struct mcpx_slice proposer = proposer_of(session, in, own);
+    enum mcpx_err err = in->is_for_us ? remember_request(session, in, proposer) : MCPX_OK;
     bool told = false;
-    struct mx_own *own;
 
-    if (!is_ours && !is_told(sorting))
-        return MCPX_OK;
-    if (!is_true(sorting, true))
-        return MCPX_OK;
-    if (sorting->in->rpc->form != MCPX_RPC_REQUEST) {
-        take_notification(sorting);
-        return MCPX_OK;
-    }
-    own = mx_answer_fulfils(session, sorting->in);
-    if (sorting->is_for_us)
-        err = remember_request(sorting);
     if (err == MCPX_EDUPLICATE) {
-        tell_taken(sorting);
+        tell_taken(session, in);
         return MCPX_OK;
     }
     if (err)
         return err;
     if (own)
-        err = take_fulfilment(sorting, own, &told);
-    if (err && sorting->is_for_us)
-        mx_inbound_remove(&session->requests, sorting->envelope->id);
-    else if (!err && sorting->is_for_us)
-        tell_request(sorting);
+        err = take_fulfilment(session, in, own, &told);
+    if (err && in->is_for_us)
+        mx_inbound_remove(&session->requests, in->envelope->id);
+    else if (!err && in->is_for_us)
+        mx_tell(session, MCPX_EVENT_REQUEST, in, NULL)->names_proposal = proposer.text;
     else if (!err && !told)
-        tell_observed(sorting);
+        tell_observed(session, in);
     return err;
+}
+
+static enum mcpx_err take_request(struct mcpx_session *session, struct mx_incoming *in)
+{
+    bool is_ours = mx_pending_awaited(&session->pending, in->envelope->correlation_id);
+
+    if ((!is_ours && !is_told(session, in)) || !is_true(session, in, true))
+        return MCPX_OK;
+    if (in->rpc->form == MCPX_RPC_REQUEST)
+        return take_asking(session, in);
+    if (in->is_for_us)
+        mx_tell(session, MCPX_EVENT_NOTIFICATION, in,
+                notified_of(&session->pending, in->envelope));
+    else
+        tell_observed(session, in);
+    return MCPX_OK;
 }
 
 /* ---- responses ---- */
 
-static void take_response(struct sorting *sorting)
+static void take_response(struct mcpx_session *session, struct mx_incoming *in)
 {
-    struct mcpx_session *session = sorting->session;
-    struct mcpx_slice about = sorting->envelope->correlation_id;
+    struct mcpx_slice about = in->envelope->correlation_id;
     bool is_ours = mx_pending_awaited(&session->pending, about) ||
                    mx_pending_fulfilment(&session->pending, about);
-    struct mcpx_fault fault = {"", "", 0};
     enum mcpx_violation violation;
     struct mx_own *own;
 
-    if (!is_ours && !is_told(sorting))
+    if ((!is_ours && !is_told(session, in)) || !is_true(session, in, true))
         return;
-    if (!is_true(sorting, true))
-        return;
-    violation = mx_answer_judge(session, sorting->in, &own, &fault);
+    violation = mx_answer_judge(session, in, &own);
     if (violation)
-        mx_tell_violation(session, sorting->in, violation, &fault);
+        mx_tell_violation(session, in, violation, in->fault);
     else if (own)
-        mx_answer_settle(session, sorting->in, own);
+        mx_answer_settle(session, in, own);
     else
-        tell_observed(sorting);
+        tell_observed(session, in);
 }
 
 /* ---- proposals ---- */
@@ -226,154 +179,136 @@ static void take_response(struct sorting *sorting)
  * It is remembered even when others are addressed: we may get the request that fulfils it, and
  * answer the proposer as well.
  */
-static enum mcpx_err take_proposal(struct sorting *sorting)
+static enum mcpx_err take_proposal(struct mcpx_session *session, struct mx_incoming *in)
 {
-    struct mcpx_session *session = sorting->session;
     struct mx_asked asked;
     enum mcpx_err err;
 
-    if (!is_true(sorting, is_told(sorting)))
+    if (!is_true(session, in, is_told(session, in)))
         return MCPX_OK;
-    asked = mx_asked_of(sorting->envelope, sorting->in->rpc);
+    asked = mx_asked_of(in->envelope, in->rpc);
     asked.to_count = 0;
     err = mx_inbound_add(&session->proposals, &asked);
     if (err == MCPX_ENOMEM)
         return err;
     if (err)
-        tell_taken(sorting);
-    else if (sorting->is_for_us)
-        mx_tell(session, sorting->in, MCPX_EVENT_PROPOSAL);
+        tell_taken(session, in);
+    else if (in->is_for_us)
+        mx_tell(session, MCPX_EVENT_PROPOSAL, in, NULL);
     else
-        tell_observed(sorting);
+        tell_observed(session, in);
     return MCPX_OK;
 }
 
-static void take_withdrawal(struct sorting *sorting)
+static void take_withdrawal(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mcpx_session *session = sorting->session;
-    const struct mcpx_envelope *envelope = sorting->envelope;
-    struct mcpx_slice proposer = {NULL, 0};
+    struct mcpx_slice about = in->envelope->correlation_id;
+    const struct mx_own *ours = mx_pending_awaited(&session->pending, about);
+    const struct mx_asked *theirs = mx_inbound_find(&session->proposals, about);
+    struct mcpx_slice proposer = theirs ? theirs->from : (struct mcpx_slice){0};
 
-    if (!names_proposal(sorting, &proposer)) {
-        tell_observed(sorting);
+    if (ours && ours->proposal)
+        proposer = mx_id_view(&session->id);
+    if (!proposer.text) {
+        tell_observed(session, in);
         return;
     }
     /*
      * Any instance of the proposer may take it back, since a participant may come back with
      * another number.
      */
-    if (!mcpx_slice_equal(mcpx_identity_of(proposer), mcpx_identity_of(envelope->from))) {
-        mx_tell_expected(session, sorting->in, MCPX_VIOLATION_PROPOSER, "from",
+    if (!mcpx_slice_equal(mcpx_identity_of(proposer), mcpx_identity_of(in->envelope->from))) {
+        mx_tell_expected(session, in, MCPX_VIOLATION_PROPOSER, "from",
                          "expected it from who made the proposal");
         return;
     }
-    if (sorting->is_for_us)
-        mx_tell(session, sorting->in, MCPX_EVENT_WITHDRAWN)->proposal =
-            MX_PROPOSAL_CORRELATION;
+    if (in->is_for_us)
+        mx_tell(session, MCPX_EVENT_WITHDRAWN, in, NULL)->names_proposal = true;
     else
-        tell_observed(sorting);
-    mx_inbound_remove(&session->proposals, envelope->correlation_id);
+        tell_observed(session, in);
+    mx_inbound_remove(&session->proposals, about);
 }
 
 /*
  * Grants decide who may reject, as they decide who may fulfil. Once somebody acts on our
  * proposal, a rejection is too late: a response will come.
  */
-static void take_own_rejection(struct sorting *sorting, struct mx_own *own)
+static void take_rejection(struct mcpx_session *session, const struct mx_incoming *in)
 {
-    struct mcpx_session *session = sorting->session;
-    struct mx_event *event;
+    struct mcpx_slice about = in->envelope->correlation_id;
+    struct mx_own *own = mx_pending_awaited(&session->pending, about);
+    bool is_ours = own && own->proposal;
 
-    if (own->fulfilments) {
-        tell_observed(sorting);
+    if (is_ours ? own->fulfilments != NULL
+                : !in->is_for_us || !mx_inbound_find(&session->proposals, about)) {
+        tell_observed(session, in);
         return;
     }
-    event = mx_tell(session, sorting->in, MCPX_EVENT_REJECTED);
-    mx_event_about(event, own);
-    event->proposal = MX_PROPOSAL_OWN;
-    mx_delivery_drop(session, own);
-}
-
-static void take_rejection(struct sorting *sorting)
-{
-    struct mcpx_session *session = sorting->session;
-    struct mcpx_slice about = sorting->envelope->correlation_id;
-    struct mx_own *own = mx_pending_awaited(&session->pending, about);
-
-    if (own && own->proposal)
-        take_own_rejection(sorting, own);
-    else if (sorting->is_for_us && mx_inbound_find(&session->proposals, about))
-        mx_tell(session, sorting->in, MCPX_EVENT_REJECTED)->proposal = MX_PROPOSAL_CORRELATION;
-    else
-        tell_observed(sorting);
+    mx_tell(session, MCPX_EVENT_REJECTED, in, is_ours ? own : NULL)->names_proposal = true;
+    if (is_ours)
+        mx_delivery_drop(session, own);
 }
 
 /* ---- all of them ---- */
 
 /* Our own echo is no message to us, unless it is addressed to us. */
-static bool take_echo(struct sorting *sorting)
+static bool take_echo(struct mcpx_session *session, struct mx_incoming *in)
 {
-    struct mcpx_session *session = sorting->session;
-    struct mx_own *own = mx_pending_find(&session->pending, sorting->envelope->id);
+    struct mx_own *own = mx_pending_find(&session->pending, in->envelope->id);
 
     if (own)
         mx_delivery_arrived(session, own);
-    if (sorting->is_for_us)
-        return false;
-    if (session->config.observe) {
-        is_true(sorting, false);
-        tell_observed(sorting);
+    if (!in->is_for_us && session->config.observe) {
+        is_true(session, in, false);
+        tell_observed(session, in);
     }
-    return true;
+    return !in->is_for_us;
 }
 
-static enum mcpx_err take_by_kind(struct sorting *sorting)
+static bool is_type(const struct mx_incoming *in, const char *type)
 {
-    struct mcpx_slice type = sorting->envelope->kind.type;
+    return mcpx_slice_equal(in->envelope->kind.type, mcpx_slice_of(type));
+}
 
-    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/request")))
-        return take_request(sorting);
-    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/proposal")))
-        return take_proposal(sorting);
-    if (mcpx_slice_equal(type, MCPX_SLICE("mcp/response")))
-        take_response(sorting);
-    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/withdraw")))
-        take_withdrawal(sorting);
-    else if (mcpx_slice_equal(type, MCPX_SLICE("mcp/reject")))
-        take_rejection(sorting);
-    else if (sorting->is_for_us)
-        mx_tell(sorting->session, sorting->in, MCPX_EVENT_MESSAGE);
+static enum mcpx_err take_by_kind(struct mcpx_session *session, struct mx_incoming *in)
+{
+    if (is_type(in, "mcp/request"))
+        return take_request(session, in);
+    if (is_type(in, "mcp/proposal"))
+        return take_proposal(session, in);
+    if (is_type(in, "mcp/response"))
+        take_response(session, in);
+    else if (is_type(in, "mcp/withdraw"))
+        take_withdrawal(session, in);
+    else if (is_type(in, "mcp/reject"))
+        take_rejection(session, in);
+    else if (in->is_for_us)
+        mx_tell(session, MCPX_EVENT_MESSAGE, in, NULL);
     else
-        tell_observed(sorting);
+        tell_observed(session, in);
     return MCPX_OK;
 }
 
 enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incoming *in)
 {
     const struct mcpx_envelope *envelope = in->envelope;
-    struct mcpx_slice us = mx_id_view(&session->id);
-    bool is_named_us = mx_id_is_among(us, envelope->to, envelope->to_count);
-    struct sorting sorting = {
-        .session = session,
-        .in = in,
-        .envelope = envelope,
-        .is_own = mx_delivery_is_ours(session, envelope),
-    };
+    bool is_own = mx_delivery_is_ours(session, envelope);
     uint64_t digest;
     enum mcpx_err err;
 
-    sorting.is_for_us = is_named_us || (envelope->to_count == 0 && !sorting.is_own);
-    if (sorting.is_own && take_echo(&sorting))
+    in->is_for_us = (envelope->to_count == 0 && !is_own) ||
+                    mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count);
+    if (is_own && take_echo(session, in))
         return MCPX_OK;
     if (!mx_recent_reserve(&session->recent))
         return MCPX_ENOMEM;
     digest = mx_recent_digest(&session->recent, envelope);
     if (mx_recent_has(&session->recent, digest)) {
         if (session->config.observe)
-            mx_tell(session, in, MCPX_EVENT_OBSERVED)->told.repeated = true;
+            mx_tell(session, MCPX_EVENT_OBSERVED, in, NULL)->told.repeated = true;
         return MCPX_OK;
     }
-    err = take_by_kind(&sorting);
+    err = take_by_kind(session, in);
     if (!err)
         mx_recent_note(&session->recent, digest);
     return err;
@@ -394,11 +329,6 @@ static enum mcpx_err prepare(struct mcpx_session *session, const struct mx_incom
             return MCPX_ENOMEM;
     }
     return mx_session_reserve(session, count) ? MCPX_OK : MCPX_ENOMEM;
-}
-
-static bool is_type(const struct mx_incoming *in, const char *type)
-{
-    return mcpx_slice_equal(in->envelope->kind.type, mcpx_slice_of(type));
 }
 
 static bool is_mcp(const struct mx_incoming *in)
@@ -429,12 +359,11 @@ static void note_context(struct mcpx_session *session, const struct mx_incoming 
 }
 
 /* Returns true when it was an answer that we waited for. */
-static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
+static bool settles(struct mcpx_session *session, struct mx_incoming *in)
 {
-    struct mcpx_fault fault;
     struct mx_own *own;
 
-    if (!is_type(in, "mcp/response") || mx_answer_judge(session, in, &own, &fault) || !own)
+    if (!is_type(in, "mcp/response") || mx_answer_judge(session, in, &own) || !own)
         return false;
     mx_answer_settle(session, in, own);
     return true;
@@ -442,23 +371,20 @@ static bool settles(struct mcpx_session *session, const struct mx_incoming *in)
 
 static void take_one(struct mcpx_session *session, struct mx_incoming *in)
 {
-    struct mcpx_fault fault;
-    struct mx_event *event;
     struct mx_own *own;
 
-    if (mx_reader_open(&session->reader, in, &fault)) {
-        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
+    if (mx_reader_open(&session->reader, in)) {
+        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, in->fault);
         return;
     }
-    if (is_mcp(in) && !mx_reader_judge(&session->reader, in, &fault))
+    if (is_mcp(in) && !mx_reader_judge(&session->reader, in))
         note_context(session, in);
     own = mx_pending_find(&session->pending, in->envelope->id);
     if (own && mx_delivery_is_ours(session, in->envelope))
         mx_delivery_arrived(session, own); /* written before the connection broke */
     if (in->rpc && settles(session, in))
         return;
-    event = mx_tell(session, in, MCPX_EVENT_HISTORY);
-    event->told.repeated =
+    mx_tell(session, MCPX_EVENT_HISTORY, in, NULL)->told.repeated =
         mx_recent_has(&session->recent, mx_recent_digest(&session->recent, in->envelope));
 }
 
@@ -472,11 +398,9 @@ enum mcpx_err mx_history_receive(struct mcpx_session *session, const struct mx_i
     struct mcpx_slice list = mcpx_json_get(in->envelope->payload, "envelopes");
     struct mx_incoming one = *in;
 
-    if (mcpx_json_type(list) != MCPX_JSON_ARRAY) {
-        mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
-                         "expected a page with envelopes");
-        return MCPX_OK;
-    }
+    if (mcpx_json_type(list) != MCPX_JSON_ARRAY)
+        return mx_tell_expected(session, in, MCPX_VIOLATION_TEXT, "payload",
+                                "expected a page with envelopes");
     if (prepare(session, in, list))
         return MCPX_ENOMEM;
     MCPX_JSON_EACH(walk, list) { /* in the text, which stays */

@@ -137,11 +137,6 @@ void mx_outbox_rewind(struct mx_outbox *outbox)
     outbox->held_until = outbox->paused_until = INT64_MIN;
 }
 
-void mx_outbox_hold(struct mx_outbox *outbox, int64_t until)
-{
-    outbox->held_until = until;
-}
-
 void mx_outbox_slow_down(struct mx_outbox *outbox, size_t window, int64_t until)
 {
     outbox->window = window;
@@ -277,9 +272,8 @@ static void forget_fulfilment(struct mx_pending *pending, struct mx_fulfilment *
 
     *at = fulfilment->next;
     fulfilment->proposal->fulfilment_count--;
-    mx_map_remove(&pending->fulfilments, mx_map_hash(pending->key, fulfilment->asked->id),
+    mx_map_remove(&pending->fulfilments, mx_map_hash(pending->key, fulfilment->asked.id),
                   (uintptr_t)fulfilment);
-    free(fulfilment->asked);
     free(fulfilment);
 }
 
@@ -374,7 +368,7 @@ static void make_room(struct mx_pending *pending, struct mx_own *proposal,
         return;
     for (struct mx_fulfilment **at = oldest; *at; at = &(*at)->next) {
         oldest = at;
-        if (mcpx_slice_equal((*at)->asked->from, from))
+        if (mcpx_slice_equal((*at)->asked.from, from))
             theirs = at;
     }
     forget_fulfilment(pending, theirs ? theirs : oldest);
@@ -385,17 +379,9 @@ bool mx_pending_fulfil(struct mx_pending *pending, struct mx_own *proposal,
 {
     struct mx_fulfilment *fulfilment;
 
-    if (!mx_map_reserve(&pending->fulfilments))
+    if (!mx_map_reserve(&pending->fulfilments) ||
+        !(fulfilment = mx_asked_copy(request, sizeof *fulfilment)))
         return false;
-    fulfilment = malloc(sizeof *fulfilment);
-    if (!fulfilment)
-        return false;
-    fulfilment->asked = mx_asked_copy(request);
-    if (!fulfilment->asked) {
-        free(fulfilment);
-        return false;
-    }
-    fulfilment->id = fulfilment->asked->id;
     make_room(pending, proposal, request->from);
     fulfilment->proposal = proposal;
     fulfilment->next = proposal->fulfilments;
@@ -411,7 +397,7 @@ struct mx_fulfilment *mx_pending_fulfilment(const struct mx_pending *pending,
 {
     return request.text
                ? mx_map_find(&pending->fulfilments, mx_map_hash(pending->key, request),
-                             offsetof(struct mx_fulfilment, id), request)
+                             offsetof(struct mx_asked, id), request)
                : NULL;
 }
 

@@ -11,9 +11,8 @@ struct mx_own;
 
 /** A request of another participant that fulfils a proposal of ours. The proposal frees it. */
 struct mx_fulfilment {
+    struct mx_asked asked;
     struct mx_own *proposal; /* borrowed */
-    struct mcpx_slice id;    /* of the request */
-    struct mx_asked *asked;
     struct mx_fulfilment *next;
 };
 
@@ -122,12 +121,6 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms);
 
 /** The connection is gone: everything will be written on the next one, in the same order. */
 void mx_outbox_rewind(struct mx_outbox *outbox);
-
-/**
- * Writes nothing before `until` (mono_ms); INT64_MIN ends that, but no pause that the router
- * asked for.
- */
-void mx_outbox_hold(struct mx_outbox *outbox, int64_t until);
 
 /**
  * Pauses until `until` (mono_ms): because the router asked for it, then MX_WINDOW_SLOW may wait

@@ -373,8 +373,3 @@ void mx_grants_fini(struct mx_grants *grants)
     mcpx_capset_unref(grants->capset);
     *grants = (struct mx_grants){0};
 }
-
-bool mx_grants_may(const struct mx_grants *grants, const struct mcpx_question *question)
-{
-    return !grants->capset || mcpx_capset_allows(grants->capset, question);
-}

@@ -154,7 +154,7 @@ static enum mcpx_err note_asked(const struct drafting *drafting, struct mx_own *
     own->proposal = is_type(drafting, "mcp/proposal");
     if (own->proposal)
         asked.params = drafting->rpc.params;
-    own->asked = mx_asked_copy(&asked);
+    own->asked = mx_asked_copy(&asked, sizeof asked);
     return own->asked ? MCPX_OK : MCPX_ENOMEM;
 }
 
@@ -218,7 +218,7 @@ static enum mcpx_err check_right(const struct mcpx_session *session,
         .wall_ms = now.wall_ms,
     };
 
-    if (!mx_grants_may(&session->grants, &question))
+    if (!mcpx_session_may(session, &question))
         return MCPX_ECAPABILITY;
     if (drafting->waits && session->pending.awaited >= session->config.pending_max)
         return MCPX_ELIMIT;
@@ -331,10 +331,7 @@ enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_sli
 
 bool mcpx_session_drop(struct mcpx_session *session, struct mcpx_slice request)
 {
-    if (!mx_inbound_find(&session->requests, request))
-        return false;
-    mx_inbound_remove(&session->requests, request);
-    return true;
+    return mx_inbound_remove(&session->requests, request);
 }
 
 bool mcpx_session_forget(struct mcpx_session *session, struct mcpx_slice id)

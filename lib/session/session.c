@@ -26,7 +26,7 @@ void mcpx_session_connected(struct mcpx_session *session, struct mcpx_now now)
 
 static void expire(struct mcpx_session *session, struct mx_own *own)
 {
-    mx_tell_own(session, MCPX_EVENT_EXPIRED, own);
+    mx_tell(session, MCPX_EVENT_EXPIRED, NULL, own);
     mx_delivery_drop(session, own);
 }
 
@@ -49,7 +49,7 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
     if (!mx_session_reserve(session, 0) &&
         session->events.count + 2 * session->pending.ids.count >= session->events.size)
         return; /* LEFT was queued before, and the application has not fetched it */
-    event = mx_tell_own(session, MCPX_EVENT_LEFT, NULL);
+    event = mx_tell(session, MCPX_EVENT_LEFT, NULL, NULL);
     event->told.code = code;
     event->told.retry_ms = retry_ms;
     event->words = malloc(reason.len + 1);
@@ -183,21 +183,17 @@ int64_t mcpx_session_deadline(const struct mcpx_session *session)
 
 static enum mcpx_err take(struct mcpx_session *session, struct mx_incoming *in)
 {
-    struct mcpx_fault fault = {"", "", 0};
-    enum mcpx_err err = mx_reader_open(&session->reader, in, &fault);
+    enum mcpx_err err = mx_reader_open(&session->reader, in);
 
     if (err == MCPX_ENOMEM)
         return err;
-    if (err) {
-        mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, &fault);
-        return MCPX_OK;
-    }
+    if (err)
+        return mx_tell_violation(session, in, MCPX_VIOLATION_TEXT, in->fault);
     if (mcpx_kind_is_reserved(&in->envelope->kind))
         return mx_system_receive(session, in);
     if (!mcpx_session_is_joined(session)) {
-        mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "kind",
-                         "expected system/welcome first");
-        return MCPX_OK;
+        return mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "kind",
+                                "expected system/welcome first");
     }
     err = mx_message_receive(session, in);
     if (!err) {
@@ -211,7 +207,7 @@ static enum mcpx_err take(struct mcpx_session *session, struct mx_incoming *in)
 enum mcpx_err mcpx_session_receive(struct mcpx_session *session, struct mcpx_slice text,
                                    struct mcpx_now now)
 {
-    struct mx_incoming in = {.now = now};
+    struct mx_incoming in = {.now = now, .fault = {"", "", 0}};
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (session->connection == MX_OFFLINE || session->connection == MX_ENDED)
@@ -265,7 +261,7 @@ struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
 
 bool mcpx_session_may(const struct mcpx_session *session, const struct mcpx_question *question)
 {
-    return mx_grants_may(&session->grants, question);
+    return !session->grants.capset || mcpx_capset_allows(session->grants.capset, question);
 }
 
 size_t mcpx_session_message_max(const struct mcpx_session *session)

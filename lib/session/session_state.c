@@ -84,15 +84,6 @@ static bool events_reserve(struct mx_events *events, size_t more)
     return true;
 }
 
-static struct mx_event *events_push(struct mx_events *events, enum mcpx_event_type type)
-{
-    struct mx_event *event =
-        &events->slots[(events->first + events->count++) & (events->size - 1)];
-
-    *event = (struct mx_event){.told.type = type};
-    return event;
-}
-
 static bool events_pop(struct mx_events *events, struct mx_event *out)
 {
     if (events->count == 0)
@@ -121,77 +112,61 @@ static void events_fini(struct mx_events *events)
     *events = (struct mx_events){0};
 }
 
-void mx_event_about(struct mx_event *event, struct mx_own *own)
+struct mx_event *mx_tell(struct mcpx_session *session, enum mcpx_event_type type,
+                         const struct mx_incoming *in, struct mx_own *own)
 {
-    if (own)
+    struct mx_events *events = &session->events;
+    struct mx_event *event =
+        &events->slots[(events->first + events->count++) & (events->size - 1)];
+
+    *event = (struct mx_event){.told.type = type};
+    if (in && in->envelope) {
+        event->block = mx_block_ref(in->block);
+        event->envelope = in->span;
+        event->has_rpc = in->rpc != NULL;
+    }
+    if (own) {
         event->own = mx_own_ref(own);
-}
-
-struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
-                         enum mcpx_event_type type)
-{
-    struct mx_event *event = events_push(&session->events, type);
-
-    if (!in->envelope)
-        return event;
-    event->block = mx_block_ref(in->block);
-    event->envelope = in->span;
-    event->has_rpc = in->rpc != NULL;
+        event->told.own = own->id;
+        event->told.tag = own->tag;
+    }
     return event;
 }
 
-void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
-                       enum mcpx_violation violation, const struct mcpx_fault *fault)
+enum mcpx_err mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
+                                enum mcpx_violation violation, struct mcpx_fault fault)
 {
-    struct mx_event *event = mx_tell(session, in, MCPX_EVENT_VIOLATION);
+    struct mx_event *event = mx_tell(session, MCPX_EVENT_VIOLATION, in, NULL);
 
     event->told.violation = violation;
-    event->told.fault = *fault;
+    event->told.fault = fault;
+    return MCPX_OK;
 }
 
-void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
-                      enum mcpx_violation violation, const char *field, const char *expected)
+enum mcpx_err mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
+                               enum mcpx_violation violation, const char *field,
+                               const char *expected)
 {
-    struct mcpx_fault fault = {expected, field, 0};
-
-    mx_tell_violation(session, in, violation, &fault);
+    return mx_tell_violation(session, in, violation, (struct mcpx_fault){expected, field, 0});
 }
 
-struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
-                             struct mx_own *own)
-{
-    struct mx_event *event = events_push(&session->events, type);
-
-    mx_event_about(event, own);
-    return event;
-}
-
-/* Both were read before, by the same reader: neither can fail. */
+/* All was read before, by the same reader: it cannot fail. */
 static void read_again(struct mcpx_session *session, struct mx_event *event)
 {
+    struct mcpx_event *told = &event->told;
+    struct mcpx_slice about;
     struct mcpx_fault fault;
 
     if (mx_reader_read(&session->reader, event->block, event->envelope, &fault))
         return;
-    event->told.envelope = &session->reader.envelope;
+    told->envelope = &session->reader.envelope;
     if (event->has_rpc)
-        event->told.rpc = mx_reader_rpc(&session->reader);
-}
-
-static void name_own(struct mx_event *event)
-{
-    struct mcpx_event *told = &event->told;
-
-    if (event->own) {
-        told->own = event->own->id;
-        told->tag = event->own->tag;
-    } else if (event->own_is_correlation && told->envelope) {
-        told->own = told->envelope->correlation_id;
-    }
-    if (event->proposal == MX_PROPOSAL_OWN)
-        told->proposal = told->own;
-    else if (event->proposal == MX_PROPOSAL_CORRELATION && told->envelope)
-        told->proposal = told->envelope->correlation_id;
+        told->rpc = mx_reader_rpc(&session->reader);
+    about = told->envelope->correlation_id;
+    if (event->names_proposal)
+        told->proposal = about;
+    if (told->type == MCPX_EVENT_REFUSED && !event->own)
+        told->own = about;
 }
 
 bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event)
@@ -204,7 +179,6 @@ bool mcpx_session_event(struct mcpx_session *session, struct mcpx_event *event)
     session->told = next;
     if (next.block)
         read_again(session, &session->told);
-    name_own(&session->told);
     *event = session->told.told;
     return true;
 }

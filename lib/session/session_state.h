@@ -120,9 +120,6 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out);
 /** Frees them. Afterwards they are not known. */
 void mx_grants_fini(struct mx_grants *grants);
 
-/** True when the grants cover this, or are not known. */
-bool mx_grants_may(const struct mx_grants *grants, const struct mcpx_question *question);
-
 /* ---- the state of its connection, its pauses, its place, and events ---- */
 
 /**
@@ -155,23 +152,18 @@ struct mx_place {
     size_t seen_len; /* 0 = no envelope came since the router told the serial */
 };
 
-/** Where an event's `proposal` comes from. */
-enum mx_proposal_id { MX_PROPOSAL_NONE, MX_PROPOSAL_CORRELATION, MX_PROPOSAL_OWN };
-
 /**
  * One event that waits. Its envelope is kept as text, and read again when the event is told: a
  * struct mcpx_envelope is large, and a page of history makes thousands of events.
  */
 struct mx_event {
-    /* The members that need no envelope: type, presence, violation, fault, err, resumed, same,
-     * code, retry_ms; and participant, alternative and reason, which point into `words`. */
+    /* The members that need no envelope. `participant`, `alternative` and `reason` point into
+     * `words`. */
     struct mcpx_event told;
     struct mx_block *block;     /* text with the envelope; NULL when there is none */
     struct mcpx_slice envelope; /* its extent in the block */
     bool has_rpc;               /* its payload is a JSON-RPC message that fits its kind */
-    /* `own` is NULL here, and the event's `own` is its correlation_id. */
-    bool own_is_correlation;
-    enum mx_proposal_id proposal;
+    bool names_proposal;        /* its correlation_id is the event's `proposal` */
     struct mx_own *own; /* the envelope of ours it is about, a reference; NULL = none */
     char *words;        /* the bytes of slices, in one piece of memory; or NULL */
 };
@@ -250,24 +242,18 @@ bool mx_session_reserve(struct mcpx_session *session, size_t more);
 
 /* ---- telling. Room for each event was made before (mx_session_reserve) ---- */
 
-/** An event about the incoming envelope. */
-struct mx_event *mx_tell(struct mcpx_session *session, const struct mx_incoming *in,
-                         enum mcpx_event_type type);
+/** An event about a message that came, or NULL, and an envelope of ours, or NULL. */
+struct mx_event *mx_tell(struct mcpx_session *session, enum mcpx_event_type type,
+                         const struct mx_incoming *in, struct mx_own *own);
 
-/** VIOLATION; without envelope when it could not be read. */
-void mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
-                       enum mcpx_violation violation, const struct mcpx_fault *fault);
+/** VIOLATION; without envelope when it could not be read. Returns MCPX_OK: the message is taken. */
+enum mcpx_err mx_tell_violation(struct mcpx_session *session, const struct mx_incoming *in,
+                                enum mcpx_violation violation, struct mcpx_fault fault);
 
 /** The same, for a member `field` that is not what is expected. */
-void mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
-                      enum mcpx_violation violation, const char *field, const char *expected);
-
-/** An event about an envelope of ours; keeps a reference to it. */
-struct mx_event *mx_tell_own(struct mcpx_session *session, enum mcpx_event_type type,
-                             struct mx_own *own);
-
-/** Notes which envelope of ours an event is about; NULL is allowed. */
-void mx_event_about(struct mx_event *event, struct mx_own *own);
+enum mcpx_err mx_tell_expected(struct mcpx_session *session, const struct mx_incoming *in,
+                               enum mcpx_violation violation, const char *field,
+                               const char *expected);
 
 /* ---- the ways of an envelope of ours (delivery.c) ---- */
 
@@ -295,11 +281,10 @@ void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own);
  * own     filled with the request or proposal of ours that its correlation_id is about; NULL when
  *         it is about none
  *
- * Returns MCPX_VIOLATION_NONE when it is an answer to it or `own` is NULL.
+ * Returns MCPX_VIOLATION_NONE when it is an answer to it or `own` is NULL, else fills in->fault.
  */
-enum mcpx_violation mx_answer_judge(const struct mcpx_session *session,
-                                    const struct mx_incoming *in, struct mx_own **own,
-                                    struct mcpx_fault *fault);
+enum mcpx_violation mx_answer_judge(const struct mcpx_session *session, struct mx_incoming *in,
+                                    struct mx_own **own);
 
 /** Tells RESPONSE, and ends the waiting for it. */
 void mx_answer_settle(struct mcpx_session *session, const struct mx_incoming *in,

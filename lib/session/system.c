@@ -153,7 +153,7 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
     if (!resumed)
         repeats |= renew(session);
     if (repeats)
-        mx_outbox_hold(&session->outbox, session->mono_ms + CATCH_UP_MS);
+        session->outbox.held_until = session->mono_ms + CATCH_UP_MS;
     if (!resumed)
         mx_absent_note(&session->absent, &session->roster, others);
     read_outbox(session, was_known, resumed);
@@ -201,7 +201,7 @@ static void refuse_overlong(struct mcpx_session *session)
         next = own->next;
         if (!session->message_max || own->text->len <= session->message_max)
             continue;
-        event = mx_tell_own(session, MCPX_EVENT_REFUSED, own);
+        event = mx_tell(session, MCPX_EVENT_REFUSED, NULL, own);
         event->told.err = MCPX_ETOOBIG;
         event->told.reason = mcpx_slice_of(mcpx_strerror(MCPX_ETOOBIG));
         mx_delivery_drop(session, own);
@@ -238,7 +238,7 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
                 0; /* a router that tells no place here has none */
     }
     read_place(&session->place, payload);
-    event = mx_tell(session, in, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS);
+    event = mx_tell(session, is_first ? MCPX_EVENT_JOINED : MCPX_EVENT_GRANTS, in, NULL);
     event->told.resumed = is_first && resumed;
     event->told.renamed = is_renamed;
     if (is_first)
@@ -282,7 +282,7 @@ static bool read_presence(struct mcpx_slice payload, enum mcpx_presence *out)
 static void go_on(struct mcpx_session *session)
 {
     if (session->caught_up && session->absent.needed == 0)
-        mx_outbox_hold(&session->outbox, INT64_MIN);
+        session->outbox.held_until = INT64_MIN;
 }
 
 /* Tells it and changes the roster; `person` is taken. Returns MCPX_OK or MCPX_ENOMEM. */
@@ -298,7 +298,7 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
         mx_person_free(person);
         return MCPX_ENOMEM;
     }
-    event = mx_tell(session, in, MCPX_EVENT_PRESENCE);
+    event = mx_tell(session, MCPX_EVENT_PRESENCE, in, NULL);
     memcpy(words, person->id.text, person->id.len);
     event->words = words;
     event->told.participant = (struct mcpx_slice){words, person->id.len};
@@ -370,20 +370,16 @@ enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_in
 {
     const struct mcpx_envelope *envelope = in->envelope;
 
-    if (!mcpx_slice_equal(envelope->from, MCPX_SLICE("system:gateway"))) {
-        mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "from",
-                         "expected it from system:gateway");
-        return MCPX_OK;
-    }
+    if (!mcpx_slice_equal(envelope->from, MCPX_SLICE("system:gateway")))
+        return mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "from",
+                                "expected it from system:gateway");
     if (is_kind(envelope, "system/welcome"))
         return take_welcome(session, in);
     if (is_kind(envelope, "system/error"))
         return mx_refusal_receive(session, in);
-    if (!mcpx_session_is_joined(session)) {
-        mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "kind",
-                         "expected system/welcome first");
-        return MCPX_OK;
-    }
+    if (!mcpx_session_is_joined(session))
+        return mx_tell_expected(session, in, MCPX_VIOLATION_ROUTER, "kind",
+                                "expected system/welcome first");
     if (is_kind(envelope, "system/presence"))
         return take_presence(session, in);
     if (is_kind(envelope, "system/history"))
@@ -392,6 +388,6 @@ enum mcpx_err mx_system_receive(struct mcpx_session *session, const struct mx_in
         read_place(&session->place, envelope->payload);
         return MCPX_OK;
     }
-    mx_tell(session, in, MCPX_EVENT_MESSAGE);
+    mx_tell(session, MCPX_EVENT_MESSAGE, in, NULL);
     return MCPX_OK;
 }

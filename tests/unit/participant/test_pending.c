@@ -20,7 +20,7 @@ static struct mx_own *make(size_t number, int64_t deadline)
     own->refs = 1;
     snprintf(own->uuid, sizeof own->uuid, "00000000-0000-4000-8000-%012zu", number);
     own->id = mcpx_slice_of(own->uuid);
-    own->asked = mx_asked_copy(&asked);
+    own->asked = mx_asked_copy(&asked, sizeof asked);
     own->deadline = deadline;
     cr_assert_not_null(own->asked);
     return own;
