@@ -24,6 +24,18 @@ struct mx_escape {
  */
 void mx_escape_decode(struct mcpx_slice raw, size_t at, struct mx_escape *out);
 
+/**
+ * Undoes the escapes of a well-formed JSON string's inside.
+ *
+ * raw   the bytes between the quotes, as mx_scan accepted them
+ * out   room for raw.len bytes
+ * len   filled with the bytes written
+ *
+ * Returns false when an escape stands for half a surrogate pair, which U+FFFD is then written
+ * for; true otherwise. U+0000 becomes a NUL byte.
+ */
+bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
+
 /** A walk through the unescaped bytes of a string's inside, without writing them anywhere. */
 struct mx_inside {
     struct mcpx_slice raw;

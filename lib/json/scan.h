@@ -84,18 +84,6 @@ const struct mx_member *mx_scan_duplicate(const struct mx_scan *scan);
 /** True when the member's name, unescaped, is this ASCII text. */
 bool mx_member_is(const struct mx_member *member, const char *name);
 
-/**
- * Undoes the escapes of a well-formed JSON string's inside.
- *
- * raw   the bytes between the quotes, as mx_scan accepted them
- * out   room for raw.len bytes
- * len   filled with the bytes written
- *
- * Returns false when an escape stands for half a surrogate pair, which U+FFFD is then written
- * for; true otherwise. U+0000 becomes a NUL byte.
- */
-bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
-
 /*
  * ---- passing over one string, number or literal, strictly: what scan.c is made of (scalar.c)
  */

@@ -13,6 +13,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
 #include "lib/base/scoped.h"
+#include "lib/json/escape.h"
 
 #include <mcpx/envelope.h>
 
@@ -27,58 +28,41 @@ static void strings_fini(struct mx_string_list *list)
     *list = (struct mx_string_list){0};
 }
 
-static enum mcpx_err read_string(struct mcpx_slice value, struct mcpx_text *out)
+/* Adds one string to the list, its bytes at `*at`. False for half a surrogate pair, or no string. */
+static bool add_string(struct mx_string_list *list, struct mcpx_slice value, char **at)
 {
-    bool added = mcpx_json_add_unescaped(out, value);
+    size_t len;
 
-    if (out->failed)
-        return MCPX_ENOMEM;
-    return added ? MCPX_OK : MCPX_EINVALID;
-}
-
-/* Adds one string to the list, its bytes at `*at`. */
-static enum mcpx_err add_string(struct mx_string_list *list, struct mcpx_slice value,
-                                struct mcpx_text *scratch, char **at)
-{
-    enum mcpx_err err;
-
-    mcpx_text_reset(scratch);
-    err = read_string(value, scratch);
-    if (err)
-        return err;
-    if (scratch->len)
-        memcpy(*at, scratch->text, scratch->len);
-    list->items[list->count++] = (struct mcpx_slice){*at, scratch->len};
-    *at += scratch->len;
-    return MCPX_OK;
+    if (mcpx_json_type(value) != MCPX_JSON_STRING ||
+        !mx_unescape((struct mcpx_slice){value.text + 1, value.len - 2}, *at, &len))
+        return false;
+    list->items[list->count++] = (struct mcpx_slice){*at, len};
+    *at += len;
+    return true;
 }
 
 /*
- * Reads an array of strings; an absent one is an empty list. MCPX_EINVALID when it is no array, or
- * an item no string or half a surrogate pair.
+ * Reads a string, if there is to be one, and behind it an array of strings; an absent array is an
+ * empty one. MCPX_EINVALID when they are something else.
  */
-static enum mcpx_err strings_read(struct mcpx_slice array, struct mx_string_list *out)
+static enum mcpx_err strings_read(const struct mcpx_slice *first, struct mcpx_slice array,
+                                  struct mx_string_list *out)
 {
-    struct mx_string_list list = {0};
-    mx_scoped_text scratch = {0};
-    enum mcpx_err err = MCPX_OK;
-    size_t count;
-    char *at;
+    size_t count = mcpx_json_length(array) + 1, bytes = array.len + (first ? first->len : 0);
+    struct mx_string_list list = {malloc(count * sizeof *list.items + bytes), 0};
+    char *at = (char *)(list.items + count);
+    bool fine;
 
-    if (array.text && mcpx_json_type(array) != MCPX_JSON_ARRAY)
-        return MCPX_EINVALID;
-    count = mcpx_json_length(array);
-    list.items = malloc(count * sizeof *list.items + array.len + 1);
     if (!list.items)
         return MCPX_ENOMEM;
-    at = (char *)(list.items + count);
-    MCPX_JSON_EACH_WHILE(!err && count > 0, walk, array)
-        err = add_string(&list, walk.value, &scratch, &at);
-    if (err)
+    fine = (!array.text || mcpx_json_type(array) == MCPX_JSON_ARRAY) &&
+           (!first || add_string(&list, *first, &at));
+    MCPX_JSON_EACH_WHILE(fine, walk, array)
+        fine = add_string(&list, walk.value, &at);
+    if (!fine)
         strings_fini(&list);
-    else
-        *out = list;
-    return err;
+    *out = list;
+    return fine ? MCPX_OK : MCPX_EINVALID;
 }
 
 /* ---- who is there ---- */
@@ -94,33 +78,30 @@ static size_t identity_len(struct mcpx_slice object, struct mcpx_slice id)
 
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
 {
-    mx_scoped_text text = {0};
-    struct mx_person *person;
-    enum mcpx_err err = read_string(mcpx_json_get(object, "id"), &text);
+    struct mcpx_slice id = mcpx_json_get(object, "id");
+    struct mx_person *person = calloc(1, sizeof *person);
+    enum mcpx_err err = MCPX_ENOMEM;
 
-    if (err)
-        return err;
-    if (text.len == 0 || text.len > MCPX_ID_MAX)
-        return MCPX_EINVALID;
-    person = calloc(1, sizeof *person + text.len + 1);
-    if (!person)
-        return MCPX_ENOMEM;
-    memcpy(person->id_bytes, text.text, text.len);
-    person->id = (struct mcpx_slice){person->id_bytes, text.len};
-    person->identity_len = identity_len(object, person->id);
-    err = strings_read(mcpx_json_get(object, "capabilities"), &person->capabilities);
-    if (err)
+    if (person)
+        err = strings_read(&id, mcpx_json_get(object, "capabilities"), &person->strings);
+    if (!err &&
+        (person->strings.items[0].len == 0 || person->strings.items[0].len > MCPX_ID_MAX))
+        err = MCPX_EINVALID;
+    if (err) {
         mx_person_free(person);
-    else
-        *out = person;
-    return err;
+        return err;
+    }
+    person->id = person->strings.items[0];
+    person->identity_len = identity_len(object, person->id);
+    *out = person;
+    return MCPX_OK;
 }
 
 void mx_person_free(struct mx_person *person)
 {
     if (!person)
         return;
-    strings_fini(&person->capabilities);
+    strings_fini(&person->strings);
     mcpx_capset_unref(person->capset);
     free(person);
 }
@@ -187,26 +168,29 @@ void mx_roster_fini(struct mx_roster *roster)
 
 static void compile_person(struct mx_person *person)
 {
-    struct mcpx_grant *grants = calloc(person->capabilities.count + 1, sizeof *grants);
+    const struct mx_string_list *strings = &person->strings;
+    struct mcpx_grant *grants = calloc(strings->count, sizeof *grants);
     size_t count = 0;
 
     if (!grants)
         return; /* it is tried again at the next question */
-    for (size_t i = 0; i < person->capabilities.count; i++)
-        if (mcpx_pattern_check(person->capabilities.items[i], NULL) == MCPX_OK)
-            grants[count++].pattern = person->capabilities.items[i];
+    for (size_t i = 1; i < strings->count; i++)
+        if (mcpx_pattern_check(strings->items[i], NULL) == MCPX_OK)
+            grants[count++].pattern = strings->items[i];
     person->compiled =
         mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, &person->capset) != MCPX_ENOMEM;
     free(grants);
 }
 
-bool mx_person_could(struct mx_person *person, const struct mcpx_kind *kind)
+bool mcpx_session_could(const struct mcpx_session *session, struct mcpx_slice participant,
+                        const struct mcpx_kind *kind)
 {
+    struct mx_person *person = mx_roster_find(&session->roster, participant);
     struct mcpx_question question = {.kind = kind};
 
-    if (!person->compiled)
+    if (person && !person->compiled)
         compile_person(person);
-    return person->capset && mcpx_capset_allows(person->capset, &question);
+    return person && person->capset && mcpx_capset_allows(person->capset, &question);
 }
 
 /* ---- who is absent ---- */
@@ -270,81 +254,54 @@ bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id)
 
 /* ---- what we may send ---- */
 
-/* A list of grants while it is read. Its strings are in `to` and in `patterns`. */
-struct reading {
-    struct mcpx_grant *grants;
-    struct mx_string_list *to;
-    struct mcpx_text patterns;
-    size_t count;
-};
-
 static enum mcpx_err read_expiry(struct mcpx_slice value, int64_t *expires_ms)
 {
-    mx_scoped_text text = {0};
-    enum mcpx_err err = value.text ? read_string(value, &text) : MCPX_OK;
+    MX_SCOPED(strings_fini) struct mx_string_list text = {0};
+    enum mcpx_err err = strings_read(&value, (struct mcpx_slice){0}, &text);
 
-    if (err || !value.text)
-        return err;
-    return mx_time_parse(mcpx_text_view(&text), expires_ms) ? MCPX_OK : MCPX_EINVALID;
+    return err || mx_time_parse(text.items[0], expires_ms) ? err : MCPX_EINVALID;
 }
 
-/* A grant is a pattern or an object with conditions. Patterns become slices once all are read. */
-static enum mcpx_err read_grant(struct reading *reading, struct mcpx_slice value)
+/* A grant is a pattern or an object with conditions. Its strings are kept in `strings`. */
+static enum mcpx_err read_grant(struct mcpx_slice value, struct mx_string_list *strings,
+                                struct mcpx_grant *grant)
 {
-    struct mcpx_grant *grant = &reading->grants[reading->count];
-    struct mx_string_list *to = &reading->to[reading->count];
-    struct mcpx_slice pattern = value;
-    size_t before = reading->patterns.len;
-    enum mcpx_err err = MCPX_OK;
+    struct mcpx_slice pattern = value, to = {0}, expires = {0};
+    enum mcpx_err err;
 
-    reading->count++;
     if (mcpx_json_type(value) == MCPX_JSON_OBJECT) {
         pattern = mcpx_json_get(value, "kind");
-        err = strings_read(mcpx_json_get(value, "to"), to);
-        if (!err)
-            err = read_expiry(mcpx_json_get(value, "expires"), &grant->expires_ms);
+        to = mcpx_json_get(value, "to");
+        expires = mcpx_json_get(value, "expires");
     }
-    if (!err)
-        err = read_string(pattern, &reading->patterns);
-    grant->to = to->items;
-    grant->to_count = to->count;
-    grant->pattern.len = reading->patterns.len - before;
-    return err;
-}
-
-static enum mcpx_err compile(struct mcpx_slice list, struct reading *reading,
-                             struct mcpx_capset **out)
-{
-    enum mcpx_err err = MCPX_OK;
-    const char *at;
-
-    MCPX_JSON_EACH_WHILE(!err, walk, list)
-        err = read_grant(reading, walk.value);
+    err = strings_read(&pattern, to, strings);
+    if (!err && expires.text)
+        err = read_expiry(expires, &grant->expires_ms);
     if (err)
         return err;
-    at = reading->patterns.text ? reading->patterns.text : "";
-    for (size_t i = 0; i < reading->count; i++) {
-        reading->grants[i].pattern.text = at;
-        at += reading->grants[i].pattern.len;
-    }
-    return mcpx_capset_new(reading->grants, reading->count, NULL, 0, NULL, NULL, out);
+    grant->pattern = strings->items[0];
+    grant->to = strings->items + 1;
+    grant->to_count = strings->count - 1;
+    return MCPX_OK;
 }
 
 static enum mcpx_err compile_list(struct mcpx_slice list, struct mcpx_capset **out)
 {
-    struct reading reading = {0};
-    size_t count = mcpx_json_length(list) + 1;
-    enum mcpx_err err = MCPX_ENOMEM;
+    size_t room = mcpx_json_length(list) + 1, count = 0;
+    struct mcpx_grant *grants = calloc(room, sizeof *grants);
+    struct mx_string_list *strings = calloc(room, sizeof *strings);
+    enum mcpx_err err = grants && strings ? MCPX_OK : MCPX_ENOMEM;
 
-    reading.grants = calloc(count, sizeof *reading.grants);
-    reading.to = calloc(count, sizeof *reading.to);
-    if (reading.grants && reading.to)
-        err = compile(list, &reading, out);
-    for (size_t i = 0; i < reading.count; i++)
-        strings_fini(&reading.to[i]);
-    mcpx_text_fini(&reading.patterns);
-    free(reading.to);
-    free(reading.grants);
+    MCPX_JSON_EACH_WHILE(!err, walk, list) {
+        err = read_grant(walk.value, &strings[count], &grants[count]);
+        count++;
+    }
+    if (!err)
+        err = mcpx_capset_new(grants, count, NULL, 0, NULL, NULL, out);
+    for (size_t i = 0; i < count; i++)
+        strings_fini(&strings[i]);
+    free(strings);
+    free(grants);
     return err;
 }
 
@@ -353,7 +310,7 @@ enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
     struct mcpx_slice list = mcpx_json_get(you, "capabilities");
     struct mcpx_slice whole = mcpx_json_get(you, "grants");
     struct mx_grants grants = {0};
-    enum mcpx_err err = strings_read(list, &grants.capabilities);
+    enum mcpx_err err = strings_read(NULL, list, &grants.capabilities);
 
     if (err)
         return err;

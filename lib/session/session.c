@@ -281,16 +281,8 @@ void mcpx_session_participant(const struct mcpx_session *session, size_t index,
 
     out->id = person->id;
     out->identity = (struct mcpx_slice){person->id.text, person->identity_len};
-    out->capabilities = person->capabilities.items;
-    out->capability_count = person->capabilities.count;
-}
-
-bool mcpx_session_could(const struct mcpx_session *session, struct mcpx_slice participant,
-                        const struct mcpx_kind *kind)
-{
-    struct mx_person *person = mx_roster_find(&session->roster, participant);
-
-    return person && mx_person_could(person, kind);
+    out->capabilities = person->strings.items + 1;
+    out->capability_count = person->strings.count - 1;
 }
 
 void mcpx_session_capabilities(const struct mcpx_session *session,

@@ -27,13 +27,12 @@ struct mx_string_list {
  */
 struct mx_person {
     struct mcpx_slice id;
-    size_t identity_len; /* bytes of the id that are the identity */
-    struct mx_string_list capabilities;
-    struct mcpx_capset *capset; /* what it may send; compiled at the first question */
+    size_t identity_len;           /* bytes of the id that are the identity */
+    struct mx_string_list strings; /* the id, and behind it the capabilities */
+    struct mcpx_capset *capset;    /* what it may send; compiled at the first question */
     /* Compiling was tried; if capset is NULL then, this library cannot read the patterns. */
     bool compiled;
     bool needed; /* an envelope of ours is addressed to it while it is absent */
-    char id_bytes[];
 };
 
 /**
@@ -68,12 +67,6 @@ void mx_roster_remove(struct mx_roster *roster, struct mcpx_slice id);
 
 /** The person with that id, or NULL. Lent until they are removed or replaced. */
 struct mx_person *mx_roster_find(const struct mx_roster *roster, struct mcpx_slice id);
-
-/**
- * Whether this person could send that kind, by the capabilities that the router shows.
- * Malformed patterns are ignored.
- */
-bool mx_person_could(struct mx_person *person, const struct mcpx_kind *kind);
 
 /**
  * The participants that were in the topic before we joined anew and have not come back yet. One is
