@@ -35,11 +35,9 @@ void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own)
 bool mx_delivery_is_ours(const struct mcpx_session *session,
                          const struct mcpx_envelope *envelope)
 {
-    struct mcpx_slice former = mx_id_view(&session->former);
-
-    if (mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+    if (mcpx_slice_equal(envelope->from, mcpx_session_id(session)))
         return true;
-    return former.len > 0 && mcpx_slice_equal(envelope->from, former) &&
+    return session->former && mcpx_slice_equal(envelope->from, session->former->id) &&
            mx_pending_find(&session->pending, envelope->id);
 }
 
@@ -66,8 +64,8 @@ static bool may_fulfil(const struct mcpx_session *session,
     for (size_t i = 0; i < envelope->to_count; i++) {
         if (mx_asked_was_for(proposal, envelope->to[i]))
             asked++;
-        else if (!mcpx_slice_equal(envelope->to[i], mx_id_view(&session->id)) &&
-                 !mcpx_slice_equal(envelope->to[i], mx_id_view(&session->former)))
+        else if (!mcpx_slice_equal(envelope->to[i], mcpx_session_id(session)) &&
+                 !mcpx_slice_equal(envelope->to[i], mx_id_of(session->former)))
             return false;
     }
     return asked > 0 || envelope->to_count == 0;
@@ -80,7 +78,7 @@ struct mx_own *mx_answer_fulfils(const struct mcpx_session *session,
     struct mx_own *own = mx_pending_awaited(&session->pending, envelope->correlation_id);
 
     if (!own || !own->proposal || in->rpc->form != MCPX_RPC_REQUEST ||
-        mcpx_slice_equal(envelope->from, mx_id_view(&session->id)))
+        mcpx_slice_equal(envelope->from, mcpx_session_id(session)))
         return NULL;
     if (!mx_asked_is_operation(own->asked, in->rpc) ||
         !may_fulfil(session, envelope, own->asked))
@@ -134,8 +132,8 @@ static bool may_concern(const struct mcpx_session *session,
                         const struct mcpx_envelope *envelope)
 {
     return envelope->to_count == 0 ||
-           mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count) ||
-           mx_id_is_among(mx_id_view(&session->former), envelope->to, envelope->to_count);
+           mx_id_is_among(mcpx_session_id(session), envelope->to, envelope->to_count) ||
+           mx_id_is_among(mx_id_of(session->former), envelope->to, envelope->to_count);
 }
 
 enum mcpx_violation mx_answer_judge(const struct mcpx_session *session, struct mx_incoming *in,

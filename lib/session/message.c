@@ -63,7 +63,7 @@ static struct mcpx_slice proposer_of(const struct mcpx_session *session,
     const struct mx_asked *theirs = mx_inbound_find(&session->proposals, id);
 
     if (own)
-        return mx_id_view(&session->id);
+        return mcpx_session_id(session);
     if (mx_pending_awaited(&session->pending, id) || !theirs ||
         !mx_asked_is_operation(theirs, in->rpc))
         return (struct mcpx_slice){0};
@@ -208,7 +208,7 @@ static void take_withdrawal(struct mcpx_session *session, const struct mx_incomi
     struct mcpx_slice proposer = theirs ? theirs->from : (struct mcpx_slice){0};
 
     if (ours && ours->proposal)
-        proposer = mx_id_view(&session->id);
+        proposer = mcpx_session_id(session);
     if (!proposer.text) {
         tell_observed(session, in);
         return;
@@ -297,7 +297,7 @@ enum mcpx_err mx_message_receive(struct mcpx_session *session, struct mx_incomin
     enum mcpx_err err;
 
     in->is_for_us = (envelope->to_count == 0 && !is_own) ||
-                    mx_id_is_among(mx_id_view(&session->id), envelope->to, envelope->to_count);
+                    mx_id_is_among(mcpx_session_id(session), envelope->to, envelope->to_count);
     if (is_own && take_echo(session, in))
         return MCPX_OK;
     if (!mx_recent_reserve(&session->recent))
@@ -352,7 +352,7 @@ static void note_context(struct mcpx_session *session, const struct mx_incoming 
         if (own->kept)
             mx_outbox_remove(&session->outbox, own); /* somebody acts on it */
     } else if (is_type(in, "mcp/proposal") &&
-               !mcpx_slice_equal(asked.from, mx_id_view(&session->id))) {
+               !mcpx_slice_equal(asked.from, mcpx_session_id(session))) {
         asked.to_count = 0;
         mx_inbound_add(&session->proposals, &asked);
     }

@@ -42,21 +42,22 @@ static bool add_string(struct mx_string_list *list, struct mcpx_slice value, cha
 }
 
 /*
- * Reads a string, if there is to be one, and behind it an array of strings; an absent array is an
- * empty one. MCPX_EINVALID when they are something else.
+ * Reads a string and behind it an array of strings; an absent array is an empty one.
+ * MCPX_EINVALID when they are something else.
  */
-static enum mcpx_err strings_read(const struct mcpx_slice *first, struct mcpx_slice array,
+static enum mcpx_err strings_read(struct mcpx_slice first, struct mcpx_slice array,
                                   struct mx_string_list *out)
 {
-    size_t count = mcpx_json_length(array) + 1, bytes = array.len + (first ? first->len : 0);
-    struct mx_string_list list = {malloc(count * sizeof *list.items + bytes), 0};
+    size_t count = mcpx_json_length(array) + 1;
+    struct mx_string_list list = {malloc(count * sizeof *list.items + first.len + array.len),
+                                  0};
     char *at = (char *)(list.items + count);
     bool fine;
 
     if (!list.items)
         return MCPX_ENOMEM;
     fine = (!array.text || mcpx_json_type(array) == MCPX_JSON_ARRAY) &&
-           (!first || add_string(&list, *first, &at));
+           add_string(&list, first, &at);
     MCPX_JSON_EACH_WHILE(fine, walk, array)
         fine = add_string(&list, walk.value, &at);
     if (!fine)
@@ -83,7 +84,7 @@ enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out)
     enum mcpx_err err = MCPX_ENOMEM;
 
     if (person)
-        err = strings_read(&id, mcpx_json_get(object, "capabilities"), &person->strings);
+        err = strings_read(id, mcpx_json_get(object, "capabilities"), &person->strings);
     if (!err &&
         (person->strings.items[0].len == 0 || person->strings.items[0].len > MCPX_ID_MAX))
         err = MCPX_EINVALID;
@@ -257,7 +258,7 @@ bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id)
 static enum mcpx_err read_expiry(struct mcpx_slice value, int64_t *expires_ms)
 {
     MX_SCOPED(strings_fini) struct mx_string_list text = {0};
-    enum mcpx_err err = strings_read(&value, (struct mcpx_slice){0}, &text);
+    enum mcpx_err err = strings_read(value, (struct mcpx_slice){0}, &text);
 
     return err || mx_time_parse(text.items[0], expires_ms) ? err : MCPX_EINVALID;
 }
@@ -274,7 +275,7 @@ static enum mcpx_err read_grant(struct mcpx_slice value, struct mx_string_list *
         to = mcpx_json_get(value, "to");
         expires = mcpx_json_get(value, "expires");
     }
-    err = strings_read(&pattern, to, strings);
+    err = strings_read(pattern, to, strings);
     if (!err && expires.text)
         err = read_expiry(expires, &grant->expires_ms);
     if (err)
@@ -305,28 +306,12 @@ static enum mcpx_err compile_list(struct mcpx_slice list, struct mcpx_capset **o
     return err;
 }
 
-enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out)
+bool mx_person_take_grants(struct mx_person *person, struct mcpx_slice you)
 {
     struct mcpx_slice list = mcpx_json_get(you, "capabilities");
     struct mcpx_slice whole = mcpx_json_get(you, "grants");
-    struct mx_grants grants = {0};
-    enum mcpx_err err = strings_read(NULL, list, &grants.capabilities);
 
-    if (err)
-        return err;
-    err =
-        compile_list(mcpx_json_type(whole) == MCPX_JSON_ARRAY ? whole : list, &grants.capset);
-    if (err == MCPX_ENOMEM) {
-        mx_grants_fini(&grants);
-        return err;
-    }
-    *out = grants;
-    return MCPX_OK;
-}
-
-void mx_grants_fini(struct mx_grants *grants)
-{
-    strings_fini(&grants->capabilities);
-    mcpx_capset_unref(grants->capset);
-    *grants = (struct mx_grants){0};
+    person->compiled = true;
+    return compile_list(mcpx_json_type(whole) == MCPX_JSON_ARRAY ? whole : list,
+                        &person->capset) != MCPX_ENOMEM;
 }

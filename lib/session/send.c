@@ -161,7 +161,7 @@ static enum mcpx_err note_asked(const struct drafting *drafting, struct mx_own *
 static bool has_no_echo(const struct mcpx_session *session, const struct mcpx_draft *draft)
 {
     return session->config.directed && draft->to_count > 0 &&
-           !mx_id_is_among(mx_id_view(&session->id), draft->to, draft->to_count);
+           !mx_id_is_among(mcpx_session_id(session), draft->to, draft->to_count);
 }
 
 static int64_t deadline_of(const struct mcpx_session *session, const struct mx_own *own,

@@ -256,12 +256,13 @@ void mcpx_session_written(struct mcpx_session *session)
 
 struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
 {
-    return mx_id_view(&session->id);
+    return mx_id_of(session->us);
 }
 
 bool mcpx_session_may(const struct mcpx_session *session, const struct mcpx_question *question)
 {
-    return !session->grants.capset || mcpx_capset_allows(session->grants.capset, question);
+    return !session->us || !session->us->capset ||
+           mcpx_capset_allows(session->us->capset, question);
 }
 
 size_t mcpx_session_message_max(const struct mcpx_session *session)
@@ -288,8 +289,8 @@ void mcpx_session_participant(const struct mcpx_session *session, size_t index,
 void mcpx_session_capabilities(const struct mcpx_session *session,
                                const struct mcpx_slice **out, size_t *count)
 {
-    *out = session->grants.capabilities.items;
-    *count = session->grants.capabilities.count;
+    *out = session->us ? session->us->strings.items + 1 : NULL;
+    *count = session->us ? session->us->strings.count - 1 : 0;
 }
 
 size_t mcpx_session_pending_count(const struct mcpx_session *session)

@@ -267,7 +267,8 @@ void mcpx_session_free(struct mcpx_session *session)
     mx_recent_fini(&session->recent);
     mx_roster_fini(&session->roster);
     mx_absent_fini(&session->absent);
-    mx_grants_fini(&session->grants);
+    mx_person_free(session->us);
+    mx_person_free(session->former);
     mx_reader_fini(&session->reader);
     free(session);
 }

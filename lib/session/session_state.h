@@ -12,7 +12,7 @@
 
 /*
  * ---- what the router says of participants: who is in the topic and what each could send; who was
- * there before we joined anew and has not come back; our own grants.
+ * there before we joined anew and has not come back; who we are.
  */
 
 /** A list in one piece of memory. Zero-initialised is empty. */
@@ -29,7 +29,8 @@ struct mx_person {
     struct mcpx_slice id;
     size_t identity_len;           /* bytes of the id that are the identity */
     struct mx_string_list strings; /* the id, and behind it the capabilities */
-    struct mcpx_capset *capset;    /* what it may send; compiled at the first question */
+    /* What it may send, compiled at the first question; our own with its conditions. */
+    struct mcpx_capset *capset;
     /* Compiling was tried; if capset is NULL then, this library cannot read the patterns. */
     bool compiled;
     bool needed; /* an envelope of ours is addressed to it while it is absent */
@@ -41,8 +42,20 @@ struct mx_person {
  */
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out);
 
+/**
+ * Compiles what the `you` of a welcome says: its `grants` with their conditions, or else its
+ * `capabilities`. Returns false when memory runs out. Protocol: section 5.
+ */
+bool mx_person_take_grants(struct mx_person *person, struct mcpx_slice you);
+
 /** Frees a person. NULL is allowed. */
 void mx_person_free(struct mx_person *person);
+
+/** The id, or an absent slice for NULL. */
+static inline struct mcpx_slice mx_id_of(const struct mx_person *person)
+{
+    return person ? person->id : (struct mcpx_slice){0};
+}
 
 /** People in the order of their ids. Zero-initialised is nobody. */
 struct mx_roster {
@@ -94,24 +107,6 @@ bool mx_absent_need(struct mx_absent *absent, const struct mcpx_slice *to, size_
 
 /** This participant has come. Returns true when it was absent and needed. */
 bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
-
-/** Our grants. Zero-initialised is "not known". */
-struct mx_grants {
-    struct mx_string_list capabilities; /* the patterns as told */
-    /* Compiled with their conditions; NULL when they are not known, or this library cannot read
-     * them. */
-    struct mcpx_capset *capset;
-};
-
-/**
- * Reads the `you` of a welcome: `capabilities`, and where there is one, `grants` with the
- * conditions. Returns MCPX_OK; MCPX_EINVALID when `capabilities` is no list of strings;
- * MCPX_ENOMEM. `out` is untouched on failure. Protocol: section 5.
- */
-enum mcpx_err mx_grants_read(struct mcpx_slice you, struct mx_grants *out);
-
-/** Frees them. Afterwards they are not known. */
-void mx_grants_fini(struct mx_grants *grants);
 
 /* ---- the state of its connection, its pauses, its place, and events ---- */
 
@@ -172,12 +167,6 @@ struct mx_events {
 /** Bytes of an instance key, and of "auto" or a number. */
 enum { MX_INSTANCE_KEY_LEN = 32, MX_INSTANCE_LEN = 8 };
 
-/** An id of bounded length; needs no allocation. */
-struct mx_id {
-    char text[MCPX_ID_MAX];
-    size_t len; /* 0 = none */
-};
-
 /** A session. */
 struct mcpx_session {
     struct mcpx_session_config config;
@@ -195,14 +184,13 @@ struct mcpx_session {
     /* How often in a row the router could not store what we sent, since `stuck_since` (mono_ms). */
     unsigned storing;
     int64_t stuck_since;
-    struct mx_id id;     /* our id, as the last welcome said */
-    struct mx_id former; /* the one before, if it was another */
+    struct mx_person *us;     /* as the last welcome said; NULL before the first */
+    struct mx_person *former; /* who we were before, if that was another id; or NULL */
     /* `instance`, `instance_key`: the instance to ask for; empty without config.instance. */
     char instance[MX_INSTANCE_LEN + 1];
     char instance_key[MX_INSTANCE_KEY_LEN + 1];
     struct mx_place place; /* the place at which a new connection may continue */
     size_t message_max;    /* limits.message_bytes; 0 = none known */
-    struct mx_grants grants;
     struct mx_roster roster;
     /* Participants that were there before we joined anew. Nothing is written while an envelope
      * of ours is addressed to one of them. */
@@ -218,11 +206,6 @@ struct mcpx_session {
     /* Reads the message that comes in, or the message of the event that is told. */
     struct mx_reader reader;
 };
-
-static inline struct mcpx_slice mx_id_view(const struct mx_id *id)
-{
-    return (struct mcpx_slice){id->len ? id->text : NULL, id->len};
-}
 
 /**
  * The pause before the next attempt of a kind of which so many failed: 0.5 s, doubled with each

@@ -45,7 +45,6 @@ enum { CATCH_UP_MS = 5000, ABSENT_MS = 10000 };
 /* The content of a welcome, read before anything changes. */
 struct welcome {
     struct mx_person *you;
-    struct mx_grants grants;
     struct mx_roster others;
 };
 
@@ -60,7 +59,6 @@ static size_t read_size(struct mcpx_slice value)
 static void welcome_fini(struct welcome *welcome)
 {
     mx_person_free(welcome->you);
-    mx_grants_fini(&welcome->grants);
     mx_roster_fini(&welcome->others);
 }
 
@@ -87,8 +85,8 @@ static enum mcpx_err read_welcome(struct mcpx_slice payload, struct welcome *out
     struct mcpx_slice you = mcpx_json_get(payload, "you");
     enum mcpx_err err = mx_person_read(you, &out->you);
 
-    if (!err)
-        err = mx_grants_read(you, &out->grants);
+    if (!err && !mx_person_take_grants(out->you, you))
+        err = MCPX_ENOMEM;
     if (!err)
         err = read_others(mcpx_json_get(payload, "participants"), &out->others);
     return err;
@@ -120,7 +118,7 @@ static bool renew(struct mcpx_session *session)
  */
 static void read_outbox(struct mcpx_session *session, bool was_known, bool resumed)
 {
-    struct mcpx_slice us = mx_id_view(&session->id);
+    struct mcpx_slice us = mcpx_session_id(session);
     struct mcpx_envelope envelope;
     struct mcpx_fault fault;
 
@@ -159,26 +157,21 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
     read_outbox(session, was_known, resumed);
 }
 
-static void set_id(struct mx_id *id, struct mcpx_slice text)
-{
-    memmove(id->text, text.text, text.len);
-    id->len = text.len;
-}
-
 /*
- * Notes our id, and the instance to ask for next time. Returns whether the id was another one
- * before.
+ * Takes who we are, and notes the instance to ask for next time. Returns whether the id was another
+ * one before.
  */
-static bool learn_id(struct mcpx_session *session, const struct mx_person *you)
+static bool learn_id(struct mcpx_session *session, struct mx_person *you)
 {
-    struct mcpx_slice before = mx_id_view(&session->id);
-    bool is_renamed = before.len > 0 && !mcpx_slice_equal(before, you->id);
+    bool is_renamed = session->us && !mcpx_slice_equal(session->us->id, you->id);
+    struct mx_person **gone = is_renamed ? &session->former : &session->us;
     const char *number = "1";
     size_t len = 1;
 
+    mx_person_free(*gone);
     if (is_renamed)
-        set_id(&session->former, before);
-    set_id(&session->id, you->id);
+        session->former = session->us;
+    session->us = you;
     if (you->identity_len < you->id.len) { /* behind the `~` */
         number = you->id.text + you->identity_len + 1;
         len = you->id.len - you->identity_len - 1;
@@ -214,22 +207,20 @@ static void accept_welcome(struct mcpx_session *session, const struct mx_incomin
     struct mcpx_slice payload = in->envelope->payload;
     struct mcpx_slice limit = mcpx_json_get(mcpx_json_get(payload, "limits"), "message_bytes");
     bool resumed = mcpx_slice_equal(mcpx_json_get(payload, "resumed"), MCPX_SLICE("true"));
-    struct mx_grants grants = session->grants;
     struct mx_roster others;
     bool is_first = session->connection == MX_CONNECTED;
-    bool was_known = session->id.len > 0;
+    bool was_known = session->us;
     bool is_renamed = learn_id(session, welcome->you);
     struct mx_event *event;
 
+    welcome->you = NULL; /* taken */
     session->connection = MX_JOINED;
-    mx_roster_remove(&welcome->others, welcome->you->id);
+    mx_roster_remove(&welcome->others, session->us->id);
     if (is_first)
         wait_for_others(session, &welcome->others, was_known, resumed);
     others = session->roster;
-    session->grants = welcome->grants;
     session->roster = welcome->others;
-    welcome->grants = grants; /* to be freed with it */
-    welcome->others = others;
+    welcome->others = others; /* to be freed with it */
     session->message_max = read_size(limit);
     if (is_first) {
         session->welcome_ms = session->mono_ms;
@@ -322,7 +313,7 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
 static bool is_news(struct mcpx_session *session, const struct mx_person *person,
                     enum mcpx_presence presence)
 {
-    if (mcpx_slice_equal(person->id, mx_id_view(&session->id))) {
+    if (mcpx_slice_equal(person->id, mcpx_session_id(session))) {
         if (presence == MCPX_PRESENCE_JOIN) {
             session->caught_up = true;
             go_on(session);
