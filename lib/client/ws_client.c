@@ -87,7 +87,7 @@ static enum mcpx_err open_parts(struct mcpx_client *client,
         return MCPX_ENOMEM;
     err = mcpx_session_new(&session, &client->session);
     return err ? err
-               : mx_wire_new(client->loop, &client->address, config, &mx_client_events, client,
+               : mx_wire_new(client->loop, &client->address, config, mx_client_take, client,
                              &client->wire);
 }
 
@@ -227,7 +227,7 @@ void mcpx_client_free(struct mcpx_client *client)
         uv_loop_close(&client->own);
     }
     mcpx_session_free(client->session);
-    mx_inbox_fini(&client->inbox);
+    mcpx_text_fini(&client->inbox.queue);
     mcpx_text_fini(&client->topic);
     mcpx_text_fini(&client->target);
     free(client);

@@ -8,36 +8,23 @@
 #include "lib/client/ws_wire.h"
 #include "lib/edge/alarm.h"
 
-enum mx_input_type { MX_INPUT_OPENED, MX_INPUT_TEXT, MX_INPUT_ENDED };
-
-/** One thing that happened: `text` is a message or a reason, `code` belongs to ENDED. */
-struct mx_input {
-    enum mx_input_type type;
-    int code;
-    struct mcpx_slice text;
-};
-
-struct mx_inbox_item;
-
-/** First in, first out. Zero-initialised is empty; `bytes` is the memory of the texts. */
+/** First in, first out: each input as a struct, its text behind it. Zero-initialised is empty. */
 struct mx_inbox {
-    struct mx_inbox_item *first;
-    struct mx_inbox_item *last;
-    struct mx_inbox_item *taken;
-    size_t bytes;
+    struct mcpx_text queue; /* of which the first `taken` bytes are taken */
+    size_t taken;
 };
 
 /** Copies an input to the end. Returns false without memory. */
-bool mx_inbox_put(struct mx_inbox *inbox, const struct mx_input *input);
+bool mx_inbox_put(struct mx_inbox *inbox, struct mx_input input);
 
 /** Takes the first input out; its text is lent until the next call. Returns false when empty. */
 bool mx_inbox_take(struct mx_inbox *inbox, struct mx_input *out);
 
-/** True when there is nothing to take. */
-bool mx_inbox_is_empty(const struct mx_inbox *inbox);
-
-/** Frees all that is in it. */
-void mx_inbox_fini(struct mx_inbox *inbox);
+/** Bytes of what is in it. */
+static inline size_t mx_inbox_bytes(const struct mx_inbox *inbox)
+{
+    return inbox->queue.len - inbox->taken;
+}
 
 /** A ping goes out after each MX_KEEPALIVE_MS of silence; the third such pause is the end. */
 enum { MX_KEEPALIVE_MS = 25000, MX_KEEPALIVE_MAX = 3 };
@@ -45,7 +32,7 @@ enum { MX_KEEPALIVE_MS = 25000, MX_KEEPALIVE_MAX = 3 };
 /** Zero-initialised is not started; see mx_keepalive_start. */
 struct mx_keepalive {
     int64_t heard_ms;
-    int64_t due_ms;
+    int64_t due_ms; /* mono_ms at which to ask mx_keepalive_check again */
     int missed;
 };
 
@@ -62,9 +49,6 @@ void mx_keepalive_received(struct mx_keepalive *keepalive, int64_t mono_ms);
  * DEAD before it has pinged and waited.
  */
 enum mx_keepalive_advice mx_keepalive_check(struct mx_keepalive *keepalive, int64_t mono_ms);
-
-/** mono_ms at which to ask again. */
-int64_t mx_keepalive_due(const struct mx_keepalive *keepalive);
 
 enum mx_client_state { MX_CLIENT_IDLE, MX_CLIENT_CONNECTING, MX_CLIENT_OPEN };
 
@@ -108,8 +92,8 @@ struct mcpx_client {
     char close_reason[80];
 };
 
-/** What the wire tells, with the client as its user. */
-extern const struct mx_wire_events mx_client_events;
+/** Takes what the wire tells; `user` is the client. */
+void mx_client_take(void *user, struct mx_input input);
 
 /**
  * One turn of a client: events are told or held, deadlines pass, connections are made, texts

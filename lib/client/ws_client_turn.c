@@ -6,68 +6,41 @@
  * alarm, outside of them.
  *
  * An event points into the message it came from, and the session keeps one message; so while an
- * application that fetches events has one in its hands, the next message waits in a list, one
- * allocation per item. Copying whole events was the alternative; they hold an envelope with 256
- * addressees.
+ * application that fetches events has one in its hands, the next message waits in a text. Copying
+ * whole events was the alternative; they hold an envelope with 256 addressees.
  */
 #include "lib/client/ws_client_state.h"
+
+#include "lib/base/rows.h"
+#include "lib/base/scoped.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-struct mx_inbox_item {
-    struct mx_inbox_item *next;
-    struct mx_input input;
-    char text[];
-};
-
-bool mx_inbox_put(struct mx_inbox *inbox, const struct mx_input *input)
+bool mx_inbox_put(struct mx_inbox *inbox, struct mx_input input)
 {
-    struct mx_inbox_item *item = malloc(sizeof *item + input->text.len + 1);
+    struct mcpx_text *queue = &inbox->queue;
 
-    if (!item)
+    if (!mcpx_text_reserve(queue, sizeof input + input.text.len)) {
+        queue->failed = false; /* what waits is whole */
         return false;
-    item->next = NULL;
-    item->input = *input;
-    if (input->text.len)
-        memcpy(item->text, input->text.text, input->text.len);
-    item->input.text.text = item->text;
-    if (inbox->last)
-        inbox->last->next = item;
-    else
-        inbox->first = item;
-    inbox->last = item;
-    inbox->bytes += input->text.len;
+    }
+    mcpx_text_add(queue, (const char *)&input, sizeof input);
+    mcpx_text_slice(queue, input.text);
     return true;
 }
 
 bool mx_inbox_take(struct mx_inbox *inbox, struct mx_input *out)
 {
-    struct mx_inbox_item *item = inbox->first;
-
-    free(inbox->taken);
-    inbox->taken = item;
-    if (!item)
+    mx_forget(&inbox->queue, &inbox->taken);
+    if (!mx_inbox_bytes(inbox)) {
+        mcpx_text_fini(&inbox->queue);
         return false;
-    inbox->first = item->next;
-    if (!item->next)
-        inbox->last = NULL;
-    inbox->bytes -= item->input.text.len;
-    *out = item->input;
+    }
+    memcpy(out, inbox->queue.text + inbox->taken, sizeof *out);
+    out->text.text = inbox->queue.text + inbox->taken + sizeof *out;
+    inbox->taken += sizeof *out + out->text.len;
     return true;
-}
-
-bool mx_inbox_is_empty(const struct mx_inbox *inbox)
-{
-    return !inbox->first;
-}
-
-void mx_inbox_fini(struct mx_inbox *inbox)
-{
-    struct mx_input input;
-
-    while (mx_inbox_take(inbox, &input))
-        ;
 }
 
 /* Silence is what the client itself has not heard, and it asks. */
@@ -96,11 +69,6 @@ enum mx_keepalive_advice mx_keepalive_check(struct mx_keepalive *keepalive, int6
     }
     keepalive->due_ms = mono_ms + MX_KEEPALIVE_MS;
     return ++keepalive->missed < MX_KEEPALIVE_MAX ? MX_KEEPALIVE_PING : MX_KEEPALIVE_DEAD;
-}
-
-int64_t mx_keepalive_due(const struct mx_keepalive *keepalive)
-{
-    return keepalive->due_ms;
 }
 
 enum {
@@ -174,7 +142,7 @@ static bool next_event(struct mcpx_client *client, struct mcpx_event *event)
 static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
     bool is_refused = client->by_certificate && mcpx_error_again(code) == MCPX_AGAIN_TOKEN;
-    struct mcpx_text told = {0};
+    mx_scoped_text told = {0};
     bool is_renewed = false;
 
     mcpx_text_slice(&told, reason);
@@ -187,29 +155,30 @@ static void end(struct mcpx_client *client, int code, struct mcpx_slice reason)
                               told.failed ? reason : mcpx_text_view(&told), mx_clock_now());
     if (is_renewed)
         mcpx_session_renews_token(client->session, true); /* the next attempt is due at once */
-    mcpx_text_fini(&told);
 }
 
-static void feed(struct mcpx_client *client, const struct mx_input *input)
+static void feed(struct mcpx_client *client, struct mx_input input)
 {
     struct mcpx_now now = mx_clock_now();
 
     if (client->over)
         return;
-    switch (input->type) {
+    switch (input.type) {
     case MX_INPUT_OPENED:
         client->state = MX_CLIENT_OPEN;
         mx_keepalive_start(&client->keepalive, now.mono_ms);
         mcpx_session_connected(client->session, now);
         break;
     case MX_INPUT_TEXT:
-        if (mcpx_session_receive(client->session, input->text, now))
+        if (mcpx_session_receive(client->session, input.text, now))
             client->lost = true;
         break;
     case MX_INPUT_ENDED:
         client->state = MX_CLIENT_IDLE;
         client->lost = false;
-        end(client, input->code, input->text);
+        end(client, input.code, input.text);
+        break;
+    default: /* no others are kept */
         break;
     }
 }
@@ -227,7 +196,7 @@ static void digest(struct mcpx_client *client)
             client->held = event;
             client->is_held = !client->on_event;
         } else if (mx_inbox_take(&client->inbox, &input)) {
-            feed(client, &input);
+            feed(client, input);
         } else {
             break;
         }
@@ -236,67 +205,55 @@ static void digest(struct mcpx_client *client)
 
 static void pause_or_go_on(struct mcpx_client *client)
 {
-    bool full = client->inbox.bytes > INBOX_MAX;
+    bool full = mx_inbox_bytes(&client->inbox) > INBOX_MAX;
 
     if (full != client->paused)
         mx_wire_pause(client->wire, full);
     client->paused = full;
 }
 
-static void take(struct mcpx_client *client, enum mx_input_type type, int code,
-                 struct mcpx_slice text)
+static void take(struct mcpx_client *client, struct mx_input input)
 {
-    struct mx_input input = {type, code, text};
-
-    if (client->is_held || !mx_inbox_is_empty(&client->inbox))
-        client->lost = !mx_inbox_put(&client->inbox, &input) || client->lost;
+    if (client->is_held || mx_inbox_bytes(&client->inbox))
+        client->lost = !mx_inbox_put(&client->inbox, input) || client->lost;
     else
-        feed(client, &input);
+        feed(client, input);
     digest(client);
     wake(client);
 }
 
-static void on_opened(void *user)
+static void take_text(struct mcpx_client *client, struct mx_input input)
 {
-    take(user, MX_INPUT_OPENED, 0, (struct mcpx_slice){0});
-}
-
-static void on_text(void *user, struct mcpx_slice text)
-{
-    struct mcpx_client *client = user;
-
-    mx_keepalive_received(&client->keepalive, mx_clock_now().mono_ms);
     if (client->lost)
         return; /* behind a hole: it comes again after the id seen last */
-    take(client, MX_INPUT_TEXT, 0, text);
+    take(client, input);
     pause_or_go_on(client);
 }
 
-static void on_alive(void *user)
+static void take_end(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
-    struct mcpx_client *client = user;
-
-    mx_keepalive_received(&client->keepalive, mx_clock_now().mono_ms);
-}
-
-static void on_ended(void *user, int code, struct mcpx_slice reason)
-{
-    struct mcpx_client *client = user;
-
     client->paused = false;
     /* To who has been in a topic, a gateway's page says that the router is away. */
     if (code < 0)
         code = client->joined ? mcpx_error_close(MCPX_ERESTART) : -code;
-    take(client, MX_INPUT_ENDED, code, reason);
+    take(client, (struct mx_input){MX_INPUT_ENDED, code, reason});
 }
 
-static void on_writable(void *user)
+void mx_client_take(void *user, struct mx_input input)
 {
-    wake(user);
-}
+    struct mcpx_client *client = user;
 
-const struct mx_wire_events mx_client_events = {on_opened, on_text, on_alive, on_writable,
-                                                on_ended};
+    if (input.type == MX_INPUT_TEXT || input.type == MX_INPUT_ALIVE)
+        mx_keepalive_received(&client->keepalive, mx_clock_now().mono_ms);
+    if (input.type == MX_INPUT_OPENED)
+        take(client, input);
+    else if (input.type == MX_INPUT_TEXT)
+        take_text(client, input);
+    else if (input.type == MX_INPUT_WRITABLE)
+        wake(client);
+    else if (input.type == MX_INPUT_ENDED)
+        take_end(client, input.code, input.text);
+}
 
 /* An answer given while nobody was there to hear it may only be in the history. */
 static int history_wanted(const struct mcpx_client *client)
@@ -323,16 +280,16 @@ static void connect_now(struct mcpx_client *client, int64_t mono_ms)
     mcpx_text_reset(&client->target);
     mx_url_add_target(&client->target, &client->address, &join);
     if (client->target.failed)
-        on_ended(client, 0, MCPX_SLICE("out of memory"));
+        take_end(client, 0, MCPX_SLICE("out of memory"));
     else
-        mx_wire_connect(client->wire, mcpx_text_view(&client->target));
+        mx_wire_connect(client->wire, &client->target);
 }
 
 static void break_off(struct mcpx_client *client, int code, struct mcpx_slice reason)
 {
     mx_wire_drop(client->wire);
     client->lost = false;
-    on_ended(client, code, reason);
+    take_end(client, code, reason);
 }
 
 /* Writes what there is to write now: a session may hold back more. */
@@ -422,7 +379,7 @@ static void set_alarm(struct mcpx_client *client)
     if (client->state == MX_CLIENT_CONNECTING)
         due = earlier(due, client->connect_due_ms);
     if (client->state == MX_CLIENT_OPEN)
-        due = earlier(due, mx_keepalive_due(&client->keepalive));
+        due = earlier(due, client->keepalive.due_ms);
     if (client->closing)
         due = earlier(due, client->close_ms);
     if (due == INT64_MAX)

@@ -27,13 +27,14 @@ enum { KEEP_MAX = 1 << 20, REASON_MAX = 511, KEYS = 64, ANSWER_MS = 3000 };
  *   IDLE     no connection
  *   DIALLED  a stream is being made
  *   ASKED    an upgrade was asked for
- *   OPEN     between `opened` and `ended`
+ *   OPEN     between OPENED and ENDED
  *   ENDING   the last word was said on both sides, or ours was that we do not go on
  */
 enum stage { IDLE, DIALLED, ASKED, OPEN, ENDING };
 
 /*
- * host, token, target   NUL-terminated; without a token, that is empty
+ * target     lent, while a connection is asked for
+ * host, token            NUL-terminated; without a token, that is empty
  * cert_file, key_file   the same; empty when no certificate is shown
  * tls, room      what connections under TLS begin with; NULL without it
  * patience       rings when an end has been waited for
@@ -44,10 +45,11 @@ enum stage { IDLE, DIALLED, ASKED, OPEN, ENDING };
  */
 struct mx_wire {
     uv_loop_t *loop;
-    const struct mx_wire_events *events;
+    void (*tell)(void *user, struct mx_input input);
     void *user;
     struct mx_address address;
-    struct mcpx_text host, token, target, cert_file, key_file;
+    const struct mcpx_text *target;
+    struct mcpx_text host, token, cert_file, key_file;
     SSL_CTX *tls;
     struct mx_tls_room *room;
     struct mx_stream stream;
@@ -86,14 +88,14 @@ void mx_wire_drop(struct mx_wire *wire)
 /* The connection is gone, or the attempt at one. */
 static void tell_ended(struct mx_wire *wire)
 {
-    struct mcpx_text why = {0};
+    mx_scoped_text why = {0};
 
     if (wire->stage == DIALLED || wire->stage == ASKED)
         mx_format(&why, "cannot connect to %s: ", &wire->host);
     mcpx_text_puts(&why, wire->reason);
     mx_wire_drop(wire);
-    wire->events->ended(wire->user, wire->code, mcpx_text_view(&why));
-    mcpx_text_fini(&why);
+    wire->tell(wire->user,
+               (struct mx_input){MX_INPUT_ENDED, wire->code, mcpx_text_view(&why)});
 }
 
 /* ---- writing ---- */
@@ -217,7 +219,7 @@ static void take_control(struct mx_wire *wire, const struct mx_frames_found *fou
         put(wire, MX_PONG, found->payload);
         mx_wire_flush(wire, false);
     }
-    wire->events->alive(wire->user);
+    wire->tell(wire->user, (struct mx_input){.type = MX_INPUT_ALIVE});
 }
 
 /* Frames that break RFC 6455 break the connection, as whatever garbles them may be gone soon. */
@@ -227,7 +229,7 @@ static void take_frame(struct mx_wire *wire, enum mx_frames_step step,
     if (step == MX_FRAMES_CONTROL) {
         take_control(wire, found);
     } else if (step == MX_FRAMES_MESSAGE && found->opcode == MX_TEXT) {
-        wire->events->text(wire->user, found->payload);
+        wire->tell(wire->user, (struct mx_input){MX_INPUT_TEXT, 0, found->payload});
     } else if (step == MX_FRAMES_MESSAGE) {
         refuse(wire, MCPX_EBINARY, "the router sent a binary message");
     } else if (step == MX_FRAMES_OVERLONG) {
@@ -258,7 +260,7 @@ static void on_opened(struct mx_stream *stream)
 {
     struct mx_wire *wire = stream->owner;
 
-    mx_upgrade_ask(&wire->upgrade, &wire->target, &wire->host, &wire->token, &wire->out);
+    mx_upgrade_ask(&wire->upgrade, wire->target, &wire->host, &wire->token, &wire->out);
     wire->stage = ASKED;
     mx_wire_flush(wire, false);
 }
@@ -275,7 +277,7 @@ static void take_answer(struct mx_wire *wire, struct mcpx_slice bytes)
     case MX_UPGRADE_GRANTED:
         wire->stage = OPEN;
         keep_reason(wire, mcpx_slice_of("the connection broke"));
-        wire->events->opened(wire->user);
+        wire->tell(wire->user, (struct mx_input){.type = MX_INPUT_OPENED});
         take_frames(wire, upgrade->left);
         mx_upgrade_fini(upgrade);
         return;
@@ -315,14 +317,14 @@ static void on_written(struct mx_stream *stream)
     struct mx_wire *wire = stream->owner;
 
     if (takes(wire))
-        wire->events->writable(wire->user);
+        wire->tell(wire->user, (struct mx_input){.type = MX_INPUT_WRITABLE});
 }
 
 /* With TLS 1.3 the router judges a certificate after hands were shaken for us. */
 static void on_broken(struct mx_stream *stream, const char *why)
 {
     struct mx_wire *wire = stream->owner;
-    struct mcpx_text text = {0};
+    mx_scoped_text text = {0};
 
     if (stream->fault == MX_TLS_DOUBT)
         mx_format(&text, "the router's certificate is not trusted: %s", why);
@@ -337,11 +339,10 @@ static void on_broken(struct mx_stream *stream, const char *why)
                                             : why);
     if (wire->stage == DIALLED || wire->stage == ASKED)
         keep_reason(wire, mcpx_text_view(&text));
-    mcpx_text_fini(&text);
     tell_ended(wire);
 }
 
-void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target)
+void mx_wire_connect(struct mx_wire *wire, const struct mcpx_text *target)
 {
     static const struct mx_stream_calls calls = {on_opened, on_bytes, on_written, on_broken};
     const char *host = wire->address.host;
@@ -351,8 +352,7 @@ void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target)
     wire->finishing = false;
     wire->code = 0;
     wire->frames = (struct mx_frames){.max = wire->frames.max, .keep_size = KEEP_MAX};
-    mcpx_text_reset(&wire->target);
-    mcpx_text_slice(&wire->target, target);
+    wire->target = target;
     mx_stream_init(&wire->stream, wire->loop, &calls, wire);
     if (wire->cert_file.len)
         (void)mx_certificate_use(wire->tls, wire->cert_file.text, wire->key_file.text);
@@ -381,13 +381,12 @@ void mx_wire_allow(struct mx_wire *wire, size_t limit)
 
 bool mx_wire_renew(struct mx_wire *wire, const char *token)
 {
-    struct mcpx_text fresh = mx_formatted("Authorization: Bearer %s\r\n", token);
+    mx_scoped_text gone = mx_formatted("Authorization: Bearer %s\r\n", token);
+    struct mcpx_text fresh = gone;
 
-    if (fresh.failed) {
-        mcpx_text_fini(&fresh);
+    if (fresh.failed)
         return false;
-    }
-    mcpx_text_fini(&wire->token);
+    gone = wire->token;
     wire->token = fresh;
     return true;
 }
@@ -405,7 +404,7 @@ bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told)
 
 enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
                           const struct mcpx_client_config *config,
-                          const struct mx_wire_events *events, void *user,
+                          void (*tell)(void *user, struct mx_input input), void *user,
                           struct mx_wire **out)
 {
     struct mx_wire *wire = calloc(1, sizeof *wire);
@@ -415,7 +414,7 @@ enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
         return MCPX_ENOMEM;
     wire->loop = loop;
     wire->frames.max = MX_MESSAGE_MAX;
-    wire->events = events;
+    wire->tell = tell;
     wire->user = user;
     wire->address = *address;
     wire->patience = mx_alarm_new(loop, on_impatient, wire);
@@ -448,7 +447,6 @@ void mx_wire_free(struct mx_wire *wire)
     SSL_CTX_free(wire->tls);
     mcpx_text_fini(&wire->host);
     mcpx_text_fini(&wire->token);
-    mcpx_text_fini(&wire->target);
     mcpx_text_fini(&wire->cert_file);
     mcpx_text_fini(&wire->key_file);
     mcpx_text_fini(&wire->out);

@@ -89,38 +89,50 @@ struct mx_wire;
 /** Longest message taken until mx_wire_allow; a longer one ends the connection with 1009. */
 enum { MX_MESSAGE_MAX = 64 << 20 };
 
-/** What is told, always from the loop. */
-struct mx_wire_events {
-    /* The connection is established. */
-    void (*opened)(void *user);
-    /* A whole text message, lent. */
-    void (*text)(void *user, struct mcpx_slice text);
-    /* Something else came. */
-    void (*alive)(void *user);
-    /* mx_wire_write may be called again. */
-    void (*writable)(void *user);
-    /* The connection is gone, or could not be made. `code` is a close code, or the HTTP status
-     * of a refused upgrade, or 0; less than 0 is such a status from something before the
-     * router. `reason` is lent. mx_wire_connect may be called. */
-    void (*ended)(void *user, int code, struct mcpx_slice reason);
+/**
+ * What is told.
+ *
+ *   OPENED     the connection is established
+ *   TEXT       a whole text message came
+ *   ALIVE      something else came
+ *   WRITABLE   mx_wire_write may be called again
+ *   ENDED      the connection is gone, or could not be made; mx_wire_connect may be called. `code`
+ *              is a close code, or the HTTP status of a refused upgrade, or 0; less than 0 is such
+ *              a status from something before the router. `text` is the reason
+ */
+enum mx_input_type {
+    MX_INPUT_OPENED,
+    MX_INPUT_TEXT,
+    MX_INPUT_ALIVE,
+    MX_INPUT_WRITABLE,
+    MX_INPUT_ENDED
+};
+
+/** One thing that happened; `text` is lent. */
+struct mx_input {
+    enum mx_input_type type;
+    int code;
+    struct mcpx_slice text;
 };
 
 /**
  * Makes one that connects to `address` with the token and the files of `config`. Everything is
- * copied but `loop` and `events`, which are borrowed until mx_wire_free. Returns MCPX_OK,
- * MCPX_ENOMEM, or MCPX_ESYSTEM when no context for TLS can be made.
+ * copied but `loop`, which is borrowed until mx_wire_free. Returns MCPX_OK, MCPX_ENOMEM, or
+ * MCPX_ESYSTEM when no context for TLS can be made.
+ *
+ * tell   called from the loop
  */
 enum mcpx_err mx_wire_new(uv_loop_t *loop, const struct mx_address *address,
                           const struct mcpx_client_config *config,
-                          const struct mx_wire_events *events, void *user,
+                          void (*tell)(void *user, struct mx_input input), void *user,
                           struct mx_wire **out);
 
 /**
- * Connects; `target` is copied. Names are looked up without holding up the loop, and each address
- * found is tried in turn. `ended` may be told at once. Only when there is no connection. Not from
- * within an event.
+ * Connects; `target` is borrowed until there is an answer. Names are looked up without holding up
+ * the loop, and each address found is tried in turn. ENDED may be told at once. Only when there is
+ * no connection, and not from within `tell`.
  */
-void mx_wire_connect(struct mx_wire *wire, struct mcpx_slice target);
+void mx_wire_connect(struct mx_wire *wire, const struct mcpx_text *target);
 
 /**
  * Writes one text message, with the next mx_wire_flush. Returns false, and takes nothing, when
@@ -131,14 +143,14 @@ bool mx_wire_write(struct mx_wire *wire, struct mcpx_slice text);
 /**
  * Writes what was taken since the last time, at once.
  *
- * more   there is more: `writable` is told when the loop has looked at everybody else
+ * more   there is more: WRITABLE is told when the loop has looked at everybody else
  */
 void mx_wire_flush(struct mx_wire *wire, bool more);
 
-/** Sends a ping; its answer is told as `alive`. */
+/** Sends a ping; its answer is told as ALIVE. */
 void mx_wire_ping(struct mx_wire *wire);
 
-/** Says 1000 behind what was written; `ended` follows when the other side has answered. */
+/** Says 1000 behind what was written; ENDED follows when the other side has answered. */
 void mx_wire_finish(struct mx_wire *wire);
 
 /** Stops or goes on reading. */
@@ -162,12 +174,12 @@ bool mx_wire_shows_other(const struct mx_wire *wire, struct mcpx_text *told);
  */
 void mx_wire_allow(struct mx_wire *wire, size_t limit);
 
-/** Breaks the connection or the attempt at one, if any; `ended` is not told. */
+/** Breaks the connection or the attempt at one, if any; ENDED is not told. */
 void mx_wire_drop(struct mx_wire *wire);
 
 /**
  * Frees it; nothing is told any more. Its handles close in the next turn of the loop. Not from
- * within an event. NULL is allowed.
+ * within `tell`. NULL is allowed.
  */
 void mx_wire_free(struct mx_wire *wire);
 
