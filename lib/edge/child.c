@@ -1,7 +1,7 @@
 /*
  * child.c - the states of a child and the one timer that moves it between them: there is never
  * more than one thing to wait for, because each state waits for one. What a process does arrives
- * from the files below as facts (on_fact), which know nothing of states; a state is told when it is
+ * from the files below as facts, which know nothing of states; a state is told when it is
  * entered, from the loop, and STOPPED and FAILED only when no handle is left on it.
  */
 #include "lib/edge/child_state.h"
@@ -31,7 +31,6 @@ static void tell(struct mcpx_child *child, enum mcpx_child_state state, int64_t 
 {
     const struct mx_child_run *run = &child->run;
     struct mcpx_child_report report = {state, 0, -1, 0, retry_ms, child->text};
-
     bool is_there = state == MCPX_CHILD_STARTING || state == MCPX_CHILD_RUNNING;
 
     child->state = state;
@@ -51,8 +50,7 @@ static uint64_t stop_ms(const struct mcpx_child *child)
     return child->config.stop_ms > 0 ? (uint64_t)child->config.stop_ms : STOP_DEFAULT_MS;
 }
 
-/* A line came, or the pause was long enough. */
-static void is_running(struct mcpx_child *child)
+void mx_child_running(struct mcpx_child *child)
 {
     if (child->state != MCPX_CHILD_STARTING)
         return;
@@ -63,10 +61,10 @@ static void is_running(struct mcpx_child *child)
 
 static void on_settled(uv_timer_t *timer)
 {
-    is_running(timer->data);
+    mx_child_running(timer->data);
 }
 
-static void is_executed(struct mcpx_child *child)
+void mx_child_executed(struct mcpx_child *child)
 {
     child->run.executed_ms = uv_now(child->config.loop);
     if (!child->stopping && child->state == MCPX_CHILD_STARTING &&
@@ -85,8 +83,7 @@ static void on_lingering(uv_timer_t *timer)
     mx_child_run_order(child, MX_ORDER_KILL);
 }
 
-/* Its output has closed; it may be about to end, or not. */
-static void is_silent(struct mcpx_child *child)
+void mx_child_silent(struct mcpx_child *child)
 {
     if (!child->stopping && !child->run.ended && !child->run.gone)
         uv_timer_start(&child->timer, on_lingering, LINGER_MS, 0);
@@ -112,7 +109,7 @@ static void on_retry(uv_timer_t *timer)
 
     child->state = MCPX_CHILD_STARTING;
     if (mx_child_run_start(child) && !child->handles)
-        child->on_fact(child, MX_FACT_OVER);
+        mx_child_over(child);
 }
 
 static int64_t next_pause(struct mcpx_child *child)
@@ -142,7 +139,7 @@ static void release(struct mcpx_child *child)
     free(child);
 }
 
-static void is_over(struct mcpx_child *child)
+void mx_child_over(struct mcpx_child *child)
 {
     bool hopeless = child->run.fault && child->run.step != MX_STEP_PROCESS;
     int64_t pause = -1;
@@ -183,27 +180,16 @@ static void on_kill_due(uv_timer_t *timer)
     uv_timer_start(timer, on_warden_due, WARDEN_MS, 0);
 }
 
-/* Its warden kills what is left of it. */
-static void is_ended(struct mcpx_child *child)
+void mx_child_ended(struct mcpx_child *child)
 {
     uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
     if (child->stopping)
         uv_timer_start(&child->timer, on_warden_due, stop_ms(child) + WARDEN_MS, 0);
 }
 
-static void is_forked(struct mcpx_child *child)
+void mx_child_forked(struct mcpx_child *child)
 {
     tell(child, MCPX_CHILD_STARTING, -1);
-}
-
-static void on_fact(struct mcpx_child *child, enum mx_child_fact fact)
-{
-    static void (*const facts[])(struct mcpx_child * child) = {
-        [MX_FACT_FORKED] = is_forked,   [MX_FACT_EXECUTED] = is_executed,
-        [MX_FACT_RUNNING] = is_running, [MX_FACT_SILENT] = is_silent,
-        [MX_FACT_ENDED] = is_ended,     [MX_FACT_OVER] = is_over};
-
-    facts[fact](child);
 }
 
 static void on_term_due(uv_timer_t *timer)
@@ -229,7 +215,7 @@ void mcpx_child_stop(struct mcpx_child *child)
     if (child->run.gone)
         return;
     if (child->run.ended)
-        is_ended(child);
+        mx_child_ended(child);
     else
         uv_timer_start(&child->timer, on_term_due, stop_ms(child) / 4, 0);
 }
@@ -280,7 +266,6 @@ enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx
         return MCPX_ENOMEM;
     for (int end = 0; end < MX_END_COUNT; end++)
         child->ports[end].fd = -1;
-    child->on_fact = on_fact;
     child->state = MCPX_CHILD_STARTING;
     err = copy_config(child, config) ? mx_child_run_start(child) : MCPX_ENOMEM;
     if (err) {

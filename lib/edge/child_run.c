@@ -208,10 +208,10 @@ static void take_news(struct mcpx_child *child, const struct mx_warden_news *new
     switch ((enum mx_warden_word)news->word) {
     case MX_WORD_FORKED:
         run->pid = news->value;
-        child->on_fact(child, MX_FACT_FORKED);
+        mx_child_forked(child);
         break;
     case MX_WORD_EXECUTED:
-        child->on_fact(child, MX_FACT_EXECUTED);
+        mx_child_executed(child);
         break;
     case MX_WORD_REFUSED:
         run->fault = news->value;
@@ -220,7 +220,7 @@ static void take_news(struct mcpx_child *child, const struct mx_warden_news *new
     case MX_WORD_ENDED:
         run->status = news->value;
         run->ended = true;
-        child->on_fact(child, MX_FACT_ENDED);
+        mx_child_ended(child);
         break;
     case MX_WORD_CLEAR:
         run->clear = true;

@@ -111,29 +111,8 @@ struct mx_child_run {
     char mark[MX_REAP_MARK_SIZE];
 };
 
-/**
- * What can become of a process, as told to child.c.
- *
- * FORKED     it has a process id
- * EXECUTED   its program runs
- * RUNNING    it has written a line
- * SILENT     its output has closed; it may be about to end, or not
- * ENDED      it has ended; its warden kills what is left of it
- * OVER       nothing of it is left, and its handles are closed
- */
-enum mx_child_fact {
-    MX_FACT_FORKED,
-    MX_FACT_EXECUTED,
-    MX_FACT_RUNNING,
-    MX_FACT_SILENT,
-    MX_FACT_ENDED,
-    MX_FACT_OVER
-};
-
 struct mcpx_child {
     struct mcpx_child_config config; /* strings and argv are ours */
-    /* Called by the files below child.c. */
-    void (*on_fact)(struct mcpx_child *child, enum mx_child_fact fact);
     enum mcpx_child_state state;
     bool stopping;   /* it shall not come back */
     bool abandoned;  /* mcpx_child_new failed; freed when its handles are closed */
@@ -153,10 +132,30 @@ struct mcpx_child {
     char piece[MX_CHILD_PIECE];
 };
 
+/* child.c: what becomes of a process, told from below */
+
+/** It has a process id. */
+void mx_child_forked(struct mcpx_child *child);
+
+/** Its program runs. */
+void mx_child_executed(struct mcpx_child *child);
+
+/** It has written a line. */
+void mx_child_running(struct mcpx_child *child);
+
+/** Its output has closed; it may be about to end, or not. */
+void mx_child_silent(struct mcpx_child *child);
+
+/** It has ended; its warden kills what is left of it. */
+void mx_child_ended(struct mcpx_child *child);
+
+/** Nothing of it is left, and its handles are closed. */
+void mx_child_over(struct mcpx_child *child);
+
 /* child_run.c */
 
 /**
- * Starts a process. MX_FACT_OVER follows, also after a failure with `handles` above 0.
+ * Starts a process. mx_child_over follows, also after a failure with `handles` above 0.
  *
  * Returns MCPX_OK, MCPX_ENOMEM, MCPX_ESYSTEM with errno.
  */

@@ -57,11 +57,6 @@ static void tell(struct mx_journal *journal, struct log *log, const char *why)
                              sentence.failed ? "log: out of memory" : sentence.text);
 }
 
-static void tell_of_system(struct mx_journal *journal, struct log *log)
-{
-    tell(journal, log, strerror(errno));
-}
-
 /* The name of a file: "2026-11-22T05:54:52.123Z" without hyphens and colons, and the pid. */
 static void write_name(const struct mx_journal_config *config, int64_t wall_ms,
                        char name[NAME_ROOM])
@@ -216,7 +211,7 @@ static void start_file(struct mx_journal *journal, struct log *log)
     bool is_open = open_file(&journal->config, log);
 
     if (!is_open || !link_latest(&journal->config, log))
-        tell_of_system(journal, log);
+        tell(journal, log, strerror(errno));
     if (is_open)
         clear(&journal->config, log);
 }
@@ -302,10 +297,7 @@ void mx_journal_write(struct mx_journal *journal, enum mcpx_record which,
         log->len += done;
         return;
     }
-    if (done < 0)
-        tell_of_system(journal, log);
-    else
-        tell(journal, log, "a line was written only in part");
+    tell(journal, log, done < 0 ? strerror(errno) : "a line was written only in part");
     if (done > 0 && ftruncate(log->fd, log->len) != 0) {
         close(log->fd);
         log->fd = -1;

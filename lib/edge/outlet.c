@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */
 #include "lib/edge/outlet.h"
 
+#include "lib/base/rows.h"
 #include "lib/edge/alarm.h"
 
 #include <errno.h>
@@ -88,19 +89,12 @@ static size_t piece_of(struct mcpx_slice lines)
     return len; /* one line longer than that */
 }
 
-static uint64_t count_lines(struct mcpx_slice lines)
+static void count_lost(struct mx_outlet *outlet, struct mcpx_slice lines)
 {
     uint64_t count = 0;
 
     for (size_t i = 0; i < lines.len; i++)
         count += lines.text[i] == '\n';
-    return count;
-}
-
-static void count_lost(struct mx_outlet *outlet, struct mcpx_slice lines)
-{
-    uint64_t count = count_lines(lines);
-
     outlet->lost += count;
     outlet->lost_ever += count;
 }
@@ -129,28 +123,15 @@ bool mx_outlet_flush(struct mx_outlet *outlet)
 
     if (outlet->queue.len == 0)
         return true;
-    waiting = mcpx_text_view(&outlet->queue);
-    waiting.text += outlet->at;
-    waiting.len -= outlet->at;
+    waiting =
+        (struct mcpx_slice){outlet->queue.text + outlet->at, outlet->queue.len - outlet->at};
     waiting = write_some(outlet, waiting);
     outlet->at = outlet->queue.len - waiting.len;
+    mx_forget(&outlet->queue, &outlet->at);
     if (waiting.len > 0)
         return false;
     mcpx_text_fini(&outlet->queue);
-    outlet->at = 0;
     return true;
-}
-
-/* Bytes that are written make room for others. */
-static void move_up(struct mx_outlet *outlet)
-{
-    size_t left = outlet->queue.len - outlet->at;
-
-    if (!outlet->at)
-        return;
-    memmove(outlet->queue.text, outlet->queue.text + outlet->at, left);
-    outlet->queue.len = left;
-    outlet->at = 0;
 }
 
 /* After a loss everything is lost until that can be said: it stands where the lines are missing. */
@@ -162,9 +143,7 @@ void mx_outlet_put(struct mx_outlet *outlet, struct mcpx_slice lines)
         rest = write_some(outlet, lines);
     if (rest.len == 0)
         return;
-    if (outlet->queue.len + rest.len > MX_OUTLET_MAX)
-        move_up(outlet);
-    if (!outlet->lost && outlet->queue.len + rest.len <= MX_OUTLET_MAX &&
+    if (!outlet->lost && outlet->queue.len - outlet->at + rest.len <= MX_OUTLET_MAX &&
         mcpx_text_reserve(&outlet->queue, rest.len))
         mcpx_text_slice(&outlet->queue, rest);
     else
