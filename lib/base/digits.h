@@ -1,6 +1,7 @@
 /*
  * digits.h - whole numbers in decimal digits, as headers, query strings and payloads have them;
- * percent-encoding, RFC 3986, section 2; base64url; and the blanks around all that.
+ * percent-encoding, RFC 3986, section 2; base64url; the blanks around all that, and where it is
+ * cut.
  */
 #ifndef MX_DIGITS_H
 #define MX_DIGITS_H
@@ -30,6 +31,12 @@ static inline bool mx_is_digit(char byte)
 static inline bool mx_is_letter(char byte)
 {
     return (byte | 0x20) >= 'a' && (byte | 0x20) <= 'z';
+}
+
+/** A letter of ASCII in lower case, any other byte as it is; for ints of bytes as well. */
+static inline int mx_lower(int byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
 }
 
 /** True for what stands in any part of a URI as it is: letters, digits, "-", ".", "_", "~". */
@@ -67,6 +74,35 @@ void mx_percent_add(struct mcpx_text *out, struct mcpx_slice text);
 
 /** A text without any of these bytes around it. */
 struct mcpx_slice mx_trim(struct mcpx_slice text, const char *blanks);
+
+/** What stands behind the first `len` bytes of a text. */
+static inline struct mcpx_slice mx_behind(struct mcpx_slice text, size_t len)
+{
+    return (struct mcpx_slice){text.text + len, text.len - len};
+}
+
+/** Cuts off what stands before the next `byte`, and that; all, and `rest` is absent, without one. */
+static inline struct mcpx_slice mx_cut_at(struct mcpx_slice *rest, char byte)
+{
+    struct mcpx_slice whole = *rest;
+    const char *found = whole.len ? memchr(whole.text, byte, whole.len) : NULL;
+    size_t len = found ? (size_t)(found - whole.text) : whole.len;
+
+    *rest = found ? mx_behind(whole, len + 1) : (struct mcpx_slice){0};
+    return (struct mcpx_slice){whole.text, len};
+}
+
+/** True when both are the same, in any letter case of ASCII. */
+static inline bool mx_same_word(struct mcpx_slice text, const char *word)
+{
+    size_t i = 0;
+
+    if (text.len != strlen(word))
+        return false;
+    while (i < text.len && mx_lower(text.text[i]) == mx_lower(word[i]))
+        i++;
+    return i == text.len;
+}
 
 /** Appends `len` bytes as base64url, without padding: what JWTs and tickets are in. RFC 4648,
  * section 5. */

@@ -114,8 +114,7 @@ static bool take_digits(struct mcpx_slice *rest, size_t width, int64_t *number)
     if (rest->len < width ||
         !mx_decimal_read((struct mcpx_slice){rest->text, width}, INT64_MAX, &value))
         return false;
-    rest->text += width;
-    rest->len -= width;
+    *rest = mx_behind(*rest, width);
     *number = (int64_t)value;
     return true;
 }
@@ -125,8 +124,7 @@ static bool take_any(struct mcpx_slice *rest, const char *accepted, char *taken)
     if (rest->len == 0 || rest->text[0] == '\0' || !strchr(accepted, rest->text[0]))
         return false;
     *taken = rest->text[0];
-    rest->text++;
-    rest->len--;
+    *rest = mx_behind(*rest, 1);
     return true;
 }
 

@@ -11,24 +11,12 @@
 #define _GNU_SOURCE /* memmem */
 #include "lib/base/match.h"
 
-static struct mcpx_slice without(struct mcpx_slice text, size_t len)
-{
-    return (struct mcpx_slice){text.text + len, text.len - len};
-}
+#include "lib/base/digits.h"
 
 static bool begins_with(struct mcpx_slice text, struct mcpx_slice part)
 {
     return part.len == 0 ||
            (text.text && text.len >= part.len && memcmp(text.text, part.text, part.len) == 0);
-}
-
-/* What stands before the first star; all of it, where there is none. */
-static struct mcpx_slice before_star(struct mcpx_slice pattern)
-{
-    const char *star = pattern.len > 0 ? memchr(pattern.text, '*', pattern.len) : NULL;
-
-    return (struct mcpx_slice){pattern.text,
-                               star ? (size_t)(star - pattern.text) : pattern.len};
 }
 
 /* Leaves what is behind the place where the part comes first. False when there is none. */
@@ -41,27 +29,23 @@ static bool pass(struct mcpx_slice *text, struct mcpx_slice part)
     if (text->text && part.text)
         found = memmem(text->text, text->len, part.text, part.len);
     if (found)
-        *text = without(*text, (size_t)(found - text->text) + part.len);
+        *text = mx_behind(*text, (size_t)(found - text->text) + part.len);
     return found;
 }
 
 bool mx_glob_matches(struct mcpx_slice pattern, struct mcpx_slice text)
 {
-    struct mcpx_slice part = before_star(pattern);
+    struct mcpx_slice part = mx_cut_at(&pattern, '*');
 
-    if (part.len == pattern.len)
-        return mcpx_slice_equal(pattern, text);
+    if (!pattern.text)
+        return mcpx_slice_equal(part, text);
     if (!begins_with(text, part))
         return false;
-    text = without(text, part.len);
-    pattern = without(pattern, part.len + 1);
-    for (part = before_star(pattern); part.len < pattern.len; part = before_star(pattern)) {
+    text = mx_behind(text, part.len);
+    for (part = mx_cut_at(&pattern, '*'); pattern.text; part = mx_cut_at(&pattern, '*'))
         if (!pass(&text, part))
             return false;
-        pattern = without(pattern, part.len + 1);
-    }
-    return text.len >= pattern.len &&
-           begins_with(without(text, text.len - pattern.len), pattern);
+    return text.len >= part.len && begins_with(mx_behind(text, text.len - part.len), part);
 }
 
 bool mx_glob_any_matches(char *const *patterns, size_t count, struct mcpx_slice text)
@@ -82,10 +66,7 @@ static size_t least(size_t a, size_t b)
 
 static bool is_same(const struct mx_typo *typo, char a, char b)
 {
-    int small = a | 0x20;
-
-    return a == b ||
-           (typo->costs->any_case && small == (b | 0x20) && small >= 'a' && small <= 'z');
+    return a == b || (typo->costs->any_case && mx_lower(a) == mx_lower(b));
 }
 
 static bool is_star(const struct mx_typo *typo, size_t i)

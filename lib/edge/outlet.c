@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE /* S_ISSOCK and MSG_DONTWAIT with every C library */
 #include "lib/edge/outlet.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/rows.h"
 #include "lib/edge/alarm.h"
 
@@ -111,8 +112,7 @@ static struct mcpx_slice write_some(struct mx_outlet *outlet, struct mcpx_slice 
             count_lost(outlet, lines);
             return (struct mcpx_slice){lines.text, 0};
         }
-        lines.text += done;
-        lines.len -= (size_t)done;
+        lines = mx_behind(lines, (size_t)done);
     }
     return lines;
 }

@@ -10,6 +10,7 @@
  */
 #include "lib/edge/stream.h"
 
+#include "lib/base/digits.h"
 #include "lib/base/rows.h"
 
 #include <errno.h>
@@ -143,8 +144,7 @@ static bool seal(struct mx_stream *stream, struct mcpx_slice bytes)
 
         if (!sealed.text || !pass(stream, sealed))
             return false;
-        bytes.text += len;
-        bytes.len -= len;
+        bytes = mx_behind(bytes, len);
     }
     return true;
 }

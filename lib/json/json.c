@@ -18,6 +18,7 @@
  */
 #include <mcpx/json.h>
 
+#include "lib/base/digits.h"
 #include "lib/base/fault.h"
 #include "lib/json/decisive.h"
 #include "lib/json/escape.h"
@@ -63,11 +64,6 @@ static int foreign_letter(struct mx_inside *inside, int lead)
     return NO_LETTER;
 }
 
-static int to_lower(int byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte;
-}
-
 enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name)
 {
     struct mx_inside inside = mx_inside_start(raw);
@@ -80,7 +76,7 @@ enum mx_likeness mx_fold_compare(struct mcpx_slice raw, const char *name)
             continue;
         if (byte >= 0x80)
             byte = foreign_letter(&inside, byte);
-        if (to_lower(byte) != to_lower(*name))
+        if (mx_lower(byte) != mx_lower(*name))
             return MX_UNLIKE;
         likeness = MX_LIKE;
     }

@@ -103,26 +103,19 @@ static const char *segment_fault(struct mcpx_slice segment, bool stars, size_t *
 /* Type and method: segments between slashes. */
 static const char *segments_fault(struct mcpx_slice component, bool stars, size_t *offset)
 {
-    size_t from = 0;
+    struct mcpx_slice rest = component;
+    const char *reason;
 
-    if (component.len == 0) {
-        *offset = 0;
+    *offset = 0;
+    if (component.len == 0)
         return "must not be empty";
-    }
-    while (from <= component.len) {
-        const char *begin = component.text + from;
-        const char *slash = memchr(begin, '/', component.len - from);
-        size_t len = slash ? (size_t)(slash - begin) : component.len - from;
-        size_t within;
-        const char *reason = segment_fault((struct mcpx_slice){begin, len}, stars, &within);
+    do {
+        struct mcpx_slice segment = mx_cut_at(&rest, '/');
 
-        if (reason) {
-            *offset = from + within;
-            return reason;
-        }
-        from += len + 1;
-    }
-    return NULL;
+        reason = segment_fault(segment, stars, offset);
+        *offset += (size_t)(segment.text - component.text);
+    } while (!reason && rest.text);
+    return reason;
 }
 
 /* Context: anything that cannot garble a log or a terminal. */
@@ -133,22 +126,6 @@ static const char *context_fault(struct mcpx_slice context, size_t *offset)
         return "must not be empty";
     *offset = mx_control_find(context);
     return *offset < context.len ? "control characters are not allowed" : NULL;
-}
-
-/* Cuts the component before the next colon off `rest`, which becomes absent without one. */
-static struct mcpx_slice take_component(struct mcpx_slice *rest)
-{
-    const char *colon = rest->len > 0 ? memchr(rest->text, ':', rest->len) : NULL;
-    struct mcpx_slice taken = *rest;
-
-    if (!colon) {
-        *rest = (struct mcpx_slice){NULL, 0};
-        return taken;
-    }
-    taken.len = (size_t)(colon - rest->text);
-    rest->text = colon + 1;
-    rest->len -= taken.len + 1;
-    return taken;
 }
 
 static bool refuse_kind(struct mcpx_fault *fault, const char *reason, const char *field,
@@ -170,12 +147,12 @@ bool mx_grammar_split(struct mcpx_slice text, bool stars, struct mcpx_kind *out,
         return refuse_kind(fault, "must not be empty", "kind", 0);
     if (text.len > MCPX_KIND_MAX)
         return refuse_kind(fault, "must not be longer than 2048 bytes", "kind", MCPX_KIND_MAX);
-    kind.type = take_component(&rest);
+    kind.type = mx_cut_at(&rest, ':');
     reason = segments_fault(kind.type, stars, &offset);
     if (reason)
         return refuse_kind(fault, reason, "type", offset);
     if (rest.text) {
-        kind.method = take_component(&rest);
+        kind.method = mx_cut_at(&rest, ':');
         reason = segments_fault(kind.method, stars, &offset);
         if (reason)
             return refuse_kind(fault, reason, "method",
@@ -200,41 +177,19 @@ enum mcpx_err mcpx_kind_parse(struct mcpx_slice text, struct mcpx_kind *out,
     return mx_grammar_split(text, false, out, fault) ? MCPX_OK : MCPX_EKIND;
 }
 
-/* `word` is in lower case. */
-static bool is_word_in_any_case(struct mcpx_slice text, struct mcpx_slice word)
-{
-    if (text.len != word.len)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        char byte = text.text[i];
-
-        if (byte >= 'A' && byte <= 'Z')
-            byte = (char)(byte - 'A' + 'a');
-        if (byte != word.text[i])
-            return false;
-    }
-    return true;
-}
-
 bool mcpx_kind_is_reserved(const struct mcpx_kind *kind)
 {
-    const char *slash = memchr(kind->type.text, '/', kind->type.len);
-    struct mcpx_slice first = kind->type;
+    struct mcpx_slice rest = kind->type, first = mx_cut_at(&rest, '/');
 
-    if (slash)
-        first.len = (size_t)(slash - first.text);
-    return is_word_in_any_case(first, MCPX_SLICE("system")) ||
-           is_word_in_any_case(first, MCPX_SLICE("presence"));
+    return mx_same_word(first, "system") || mx_same_word(first, "presence");
 }
 
 /* Reads one byte, percent-decoded where that is possible, and moves `rest` behind it. */
 static char take_decoded(struct mcpx_slice *rest)
 {
     char byte;
-    size_t taken = mx_percent_read(*rest, &byte);
 
-    rest->text += taken;
-    rest->len -= taken;
+    *rest = mx_behind(*rest, mx_percent_read(*rest, &byte));
     return byte;
 }
 
@@ -286,8 +241,7 @@ static bool take_letter(struct mcpx_slice *rest, char letter)
     else if (letter == 's' && rest->len >= long_s.len &&
              memcmp(rest->text, long_s.text, long_s.len) == 0)
         len = long_s.len;
-    rest->text += len;
-    rest->len -= len;
+    *rest = mx_behind(*rest, len);
     return len > 0;
 }
 

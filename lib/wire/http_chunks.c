@@ -123,7 +123,7 @@ const struct mx_http_fault *mx_http_chunks_take(struct mx_http_chunks *chunks,
             return &bad;
         else if (++chunks->around > MX_HTTP_HEAD_MAX + body->len)
             return &slow;
-        *bytes = (struct mcpx_slice){bytes->text + taken, bytes->len - taken};
+        *bytes = mx_behind(*bytes, taken);
     }
     return NULL;
 }

@@ -134,21 +134,14 @@ const struct mx_http_fault *mx_http_scan(struct mx_http_scan *scan, struct mcpx_
 
 /* ---- lines ---- */
 
-/* Cuts a line off, without its CRLF. False, with an empty line, when none is left. */
-static bool next_line(struct mcpx_slice *rest, struct mcpx_slice *line)
+/* Cuts a line off, without its CRLF; an empty one when none is left. */
+static struct mcpx_slice next_line(struct mcpx_slice *rest)
 {
-    const char *end = rest->len ? memchr(rest->text, '\r', rest->len) : NULL;
-    size_t taken;
+    struct mcpx_slice line = mx_cut_at(rest, '\r');
 
-    *line = (struct mcpx_slice){0};
-    if (!end)
-        return false;
-    line->text = rest->text;
-    line->len = (size_t)(end - rest->text);
-    taken = line->len + 2 <= rest->len ? line->len + 2 : rest->len;
-    rest->text += taken;
-    rest->len -= taken;
-    return true;
+    if (rest->len)
+        *rest = mx_behind(*rest, 1);
+    return line;
 }
 
 static bool consists_of(struct mcpx_slice text, const char *others)
@@ -224,26 +217,14 @@ static bool read_target(struct mcpx_slice method, struct mcpx_slice *target)
     return read_absolute(target);
 }
 
-/* Cuts off what stands before the next space; false when there is none. */
-static bool next_word(struct mcpx_slice *rest, struct mcpx_slice *word)
-{
-    const char *space = rest->len ? memchr(rest->text, ' ', rest->len) : NULL;
-
-    if (!space)
-        return false;
-    *word = (struct mcpx_slice){rest->text, (size_t)(space - rest->text)};
-    rest->text = space + 1;
-    rest->len -= word->len + 1;
-    return true;
-}
-
 static const struct mx_http_fault *request_line(struct mcpx_slice line,
                                                 struct mx_http_head *out)
 {
     int major = 0;
 
-    if (!next_word(&line, &out->method) || !next_word(&line, &out->target) ||
-        !is_token(out->method) || !read_version(line, &major, &out->minor))
+    out->method = mx_cut_at(&line, ' ');
+    out->target = mx_cut_at(&line, ' ');
+    if (!is_token(out->method) || !read_version(line, &major, &out->minor))
         return &bad_request_line;
     if (major != 1 || out->minor > 1)
         return &bad_version;
@@ -272,15 +253,10 @@ static const struct mx_http_fault *status_line(struct mcpx_slice line,
 static const struct mx_http_fault *read_field(struct mcpx_slice line,
                                               struct mx_http_field *out)
 {
-    const char *colon = memchr(line.text, ':', line.len);
-
-    if (!colon)
-        return &bad_field;
-    out->name = (struct mcpx_slice){line.text, (size_t)(colon - line.text)};
-    if (!is_token(out->name))
-        return &bad_field; /* a folded line begins with a blank, and so is caught here */
-    out->value = mx_trim((struct mcpx_slice){colon + 1, line.len - out->name.len - 1}, " \t");
-    return NULL;
+    out->name = mx_cut_at(&line, ':');
+    out->value = mx_trim(line, " \t");
+    /* a folded line begins with a blank, and so is caught here */
+    return line.text && is_token(out->name) ? NULL : &bad_field;
 }
 
 static const struct mx_http_fault *read_fields(struct mcpx_slice rest,
@@ -290,17 +266,12 @@ static const struct mx_http_fault *read_fields(struct mcpx_slice rest,
     struct mcpx_slice line;
 
     out->count = 0;
-    while (!fault && next_line(&rest, &line) && line.len) {
+    while (!fault && (line = next_line(&rest)).len) {
         if (out->count == MX_HTTP_FIELDS_MAX)
             return &many_fields;
         fault = read_field(line, &out->fields[out->count++]);
     }
     return fault;
-}
-
-bool mx_http_same_word(struct mcpx_slice text, const char *word)
-{
-    return text.len == strlen(word) && strncasecmp(text.text, word, text.len) == 0;
 }
 
 size_t mx_http_find(const struct mx_http_head *head, const char *name,
@@ -310,30 +281,23 @@ size_t mx_http_find(const struct mx_http_head *head, const char *name,
 
     *value = (struct mcpx_slice){0};
     for (size_t i = 0; i < head->count; i++)
-        if (mx_http_same_word(head->fields[i].name, name) && found++ == 0)
+        if (mx_same_word(head->fields[i].name, name) && found++ == 0)
             *value = head->fields[i].value;
     return found;
 }
 
 static bool list_holds(struct mcpx_slice list, const char *word)
 {
-    while (list.len) {
-        const char *comma = memchr(list.text, ',', list.len);
-        size_t len = comma ? (size_t)(comma - list.text) : list.len;
-
-        if (mx_http_same_word(mx_trim((struct mcpx_slice){list.text, len}, " \t"), word))
+    while (list.len)
+        if (mx_same_word(mx_trim(mx_cut_at(&list, ','), " \t"), word))
             return true;
-        len += comma ? 1 : 0;
-        list.text += len;
-        list.len -= len;
-    }
     return false;
 }
 
 bool mx_http_lists(const struct mx_http_head *head, const char *name, const char *word)
 {
     for (size_t i = 0; i < head->count; i++)
-        if (mx_http_same_word(head->fields[i].name, name) &&
+        if (mx_same_word(head->fields[i].name, name) &&
             list_holds(head->fields[i].value, word))
             return true;
     return false;
@@ -343,7 +307,7 @@ bool mx_http_is(const struct mx_http_head *head, const char *name, const char *t
 {
     struct mcpx_slice value;
 
-    return mx_http_find(head, name, &value) == 1 && mx_http_same_word(value, text);
+    return mx_http_find(head, name, &value) == 1 && mx_same_word(value, text);
 }
 
 /* ---- the head ---- */
@@ -388,9 +352,9 @@ const struct mx_http_fault *mx_http_request_read(struct mcpx_slice head,
     out->has_length = out->is_chunked = false;
     out->length = 0;
     out->status = 0;
-    next_line(&head, &line);
+    line = next_line(&head);
     if (!line.len)
-        next_line(&head, &line);
+        line = next_line(&head);
     fault = request_line(line, out);
     if (!fault)
         fault = read_fields(head, out);
@@ -403,12 +367,10 @@ const struct mx_http_fault *mx_http_answer_read(struct mcpx_slice head,
                                                 struct mx_http_head *out)
 {
     const struct mx_http_fault *fault;
-    struct mcpx_slice line;
 
     out->has_length = out->is_chunked = false;
     out->length = 0;
     out->method = out->target = (struct mcpx_slice){0};
-    next_line(&head, &line);
-    fault = status_line(line, out);
+    fault = status_line(next_line(&head), out);
     return fault ? fault : read_fields(head, out);
 }

@@ -93,9 +93,6 @@ bool mx_http_is(const struct mx_http_head *head, const char *name, const char *t
 
 /* ---- the small grammar that lines are made of. RFC 9110 section 5.6 ---- */
 
-/** True when both are the same, in any letter case. */
-bool mx_http_same_word(struct mcpx_slice text, const char *word);
-
 /** Visible ASCII, one character at least: what a credential may be. */
 bool mx_http_is_visible(struct mcpx_slice text);
 

@@ -7,6 +7,8 @@
  */
 #include <mcpx/lines.h>
 
+#include "lib/base/digits.h"
+
 enum { PREFIX_MAX = 256 };
 
 static const struct mcpx_slice absent;
@@ -26,17 +28,9 @@ void mcpx_lines_feed(struct mcpx_lines *lines, struct mcpx_slice bytes)
 /* Cuts the bytes up to the next newline off what was fed; all of them when there is none. */
 static struct mcpx_slice take(struct mcpx_lines *lines, bool *whole)
 {
-    struct mcpx_slice taken = lines->fed;
-    const char *end = taken.len ? memchr(taken.text, '\n', taken.len) : NULL;
+    struct mcpx_slice taken = mx_cut_at(&lines->fed, '\n');
 
-    *whole = end != NULL;
-    if (end) {
-        taken.len = (size_t)(end - taken.text);
-        lines->fed.text += taken.len + 1;
-        lines->fed.len -= taken.len + 1;
-    } else {
-        lines->fed = absent;
-    }
+    *whole = lines->fed.text;
     return taken;
 }
 

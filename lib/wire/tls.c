@@ -13,6 +13,8 @@
  */
 #include "lib/wire/tls.h"
 
+#include "lib/base/digits.h"
+
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -70,8 +72,7 @@ static int bio_read(BIO *bio, char *into, size_t max, size_t *got)
         return 0;
     }
     memcpy(into, room->in.text, len);
-    room->in.text += len;
-    room->in.len -= len;
+    room->in = mx_behind(room->in, len);
     *got = len;
     return 1;
 }

@@ -19,7 +19,7 @@ enum { DEPTH_MAX = 512 };
 /* The type in front of its parameters. */
 static bool is_type(struct mcpx_slice value, const char *type)
 {
-    return mx_http_same_word(mx_trim(bridge_cut(&value, ';'), " 	"), type);
+    return mx_same_word(mx_trim(bridge_cut(&value, ';'), " 	"), type);
 }
 
 /* 127.x.y.z in four numbers: other spellings mean other machines to some. */
@@ -60,7 +60,7 @@ bool expose_post_is_loopback(struct mcpx_slice authority)
     host = bridge_cut(&rest, ':');
     if (host.len < authority.len && !is_port(rest))
         return false;
-    return mx_http_same_word(host, "localhost") || is_loopback_number(host);
+    return mx_same_word(host, "localhost") || is_loopback_number(host);
 }
 
 /* http://HOST[:PORT], or the same with https. */
@@ -89,7 +89,7 @@ static bool names_events(struct mcpx_slice accept)
 bool expose_post_wants_events(const struct mx_http_head *head)
 {
     for (size_t i = 0; i < head->count; i++)
-        if (mx_http_same_word(head->fields[i].name, "accept") &&
+        if (mx_same_word(head->fields[i].name, "accept") &&
             names_events(head->fields[i].value))
             return true;
     return false;
