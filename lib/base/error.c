@@ -1,51 +1,53 @@
 /*
- * error.c - looks up rows of the error table. Each column becomes one array: a new column is one
- * macro, a new error one row in error.h. The other functions of base.h are here as well.
+ * error.c - looks up rows of the error table, which error.h has. The other functions of base.h are
+ * here as well.
  */
 #include <mcpx/error.h>
 
-#define TEXT(constant, text, wire, close_code, status, again) [constant] = (text),
-#define WIRE(constant, text, wire, close_code, status, again) [constant] = (wire),
-#define CLOSE(constant, text, wire, close_code, status, again) [constant] = (close_code),
-#define STATUS(constant, text, wire, close_code, status, again) [constant] = (status),
-#define AGAIN(constant, text, wire, close_code, status, again) [constant] = MCPX_AGAIN_##again,
+struct row {
+    const char *text, *wire;
+    int close_code, status;
+    enum mcpx_again again;
+};
 
-static const char *const texts[MCPX_ERR_COUNT] = {[MCPX_OK] = "ok", MCPX_ERRORS(TEXT)};
-static const char *const wires[MCPX_ERR_COUNT] = {[MCPX_OK] = "", MCPX_ERRORS(WIRE)};
-static const int close_codes[MCPX_ERR_COUNT] = {MCPX_ERRORS(CLOSE)};
-static const int statuses[MCPX_ERR_COUNT] = {MCPX_ERRORS(STATUS)};
-static const enum mcpx_again agains[MCPX_ERR_COUNT] = {MCPX_ERRORS(AGAIN)};
+#define ROW(constant, text, wire, close_code, status, again)                                  \
+    [constant] = {(text), (wire), (close_code), (status), MCPX_AGAIN_##again},
 
-static bool is_known(enum mcpx_err err)
+static const struct row rows[MCPX_ERR_COUNT] = {[MCPX_OK] = {.text = "ok", .wire = ""},
+                                                MCPX_ERRORS(ROW)};
+
+static const struct row *row_of(enum mcpx_err err)
 {
-    return (unsigned)err < MCPX_ERR_COUNT;
+    static const struct row unknown = {.text = "unknown error", .wire = ""};
+
+    return (unsigned)err < MCPX_ERR_COUNT ? &rows[err] : &unknown;
 }
 
 const char *mcpx_strerror(enum mcpx_err err)
 {
-    return is_known(err) ? texts[err] : "unknown error";
+    return row_of(err)->text;
 }
 
 const char *mcpx_error_wire(enum mcpx_err err)
 {
-    return is_known(err) ? wires[err] : "";
+    return row_of(err)->wire;
 }
 
 int mcpx_error_close(enum mcpx_err err)
 {
-    return is_known(err) ? close_codes[err] : 0;
+    return row_of(err)->close_code;
 }
 
 int mcpx_error_status(enum mcpx_err err)
 {
-    return is_known(err) ? statuses[err] : 0;
+    return row_of(err)->status;
 }
 
 enum mcpx_again mcpx_error_again(int code)
 {
     for (int err = MCPX_OK + 1; code && err < MCPX_ERR_COUNT; err++)
-        if (close_codes[err] == code || statuses[err] == code)
-            return agains[err];
+        if (rows[err].close_code == code || rows[err].status == code)
+            return rows[err].again;
     return MCPX_AGAIN_YES;
 }
 

@@ -4,9 +4,10 @@
  */
 #include "lib/base/holders.h"
 
+#include "lib/base/rows.h"
+
 #include <assert.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 struct mx_holder {
     struct mcpx_slice owner; /* the bytes stand behind the struct */
@@ -78,19 +79,9 @@ static void settle_holder(struct mx_holders *holders, struct mx_holder *holder)
 
 static bool reserve_holder(struct mx_holders *holders)
 {
-    size_t room = holders->room ? 2 * holders->room : 8;
-    struct mx_holder **larger;
-
-    if (!mx_map_reserve(&holders->by_owner))
-        return false;
-    if (holders->count < holders->room)
-        return true;
-    larger = realloc(holders->largest_first, room * sizeof(struct mx_holder *));
-    if (!larger)
-        return false;
-    holders->largest_first = larger;
-    holders->room = room;
-    return true;
+    return mx_map_reserve(&holders->by_owner) &&
+           mx_make_room(&holders->largest_first, holders->count, &holders->room,
+                        sizeof(struct mx_holder *));
 }
 
 static struct mx_holder *new_holder(struct mx_holders *holders, struct mcpx_slice owner)

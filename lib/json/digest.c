@@ -123,16 +123,14 @@ struct mcpx_fault mx_canonical_fault(const struct mx_tree *tree)
 {
     struct mcpx_fault fault = {"an exponent has more than nine digits", "", 0};
     uint32_t node = 0;
-    bool has_half = false;
 
     while (node + 1 < tree->count && !tree->nodes[node].ambiguous)
         node++;
     fault.offset = tree->nodes[node].begin;
-    if (mx_tree_type(tree, node) == MCPX_JSON_STRING) {
-        mx_name_hash_escaped(mx_tree_inside(tree, node), &has_half);
-        fault.reason = has_half ? "a string holds half a surrogate pair"
-                                : "a name stands twice in its object";
-    }
+    if (mx_tree_type(tree, node) == MCPX_JSON_STRING)
+        fault.reason = mx_inside_has_half(mx_tree_inside(tree, node))
+                           ? "a string holds half a surrogate pair"
+                           : "a name stands twice in its object";
     return fault;
 }
 

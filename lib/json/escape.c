@@ -22,26 +22,13 @@ static uint32_t code_unit(struct mcpx_slice raw, size_t at)
 
 static size_t put_code_point(uint32_t code, char out[4])
 {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
+    static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t i = len - 1; i > 0; i--, code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(leads[len] | code);
+    return len;
 }
 
 static void decode_unicode(struct mcpx_slice raw, size_t at, struct mx_escape *out)
@@ -104,6 +91,22 @@ bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len)
     }
     *len = put;
     return whole;
+}
+
+bool mx_inside_has_half(struct mcpx_slice raw)
+{
+    struct mx_escape escape;
+    const char *found;
+    size_t at = 0;
+
+    while ((found = memchr(raw.text + at, '\\', raw.len - at)) != NULL) {
+        at = (size_t)(found - raw.text);
+        mx_escape_decode(raw, at, &escape);
+        if (escape.is_lone)
+            return true;
+        at += escape.raw_len;
+    }
+    return false;
 }
 
 struct mx_inside mx_inside_start(struct mcpx_slice raw)

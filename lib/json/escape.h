@@ -8,6 +8,12 @@
 #include <mcpx/base.h>
 #include <mcpx/text.h>
 
+/** What stands between the quotes of a string, still escaped. */
+static inline struct mcpx_slice mx_inside_of(struct mcpx_slice string)
+{
+    return (struct mcpx_slice){string.text + 1, string.len - 2};
+}
+
 /** What an escape stands for. */
 struct mx_escape {
     /* `bytes`, `len`: 1..4 bytes of UTF-8; for half a surrogate pair the three bytes that the
@@ -35,6 +41,9 @@ void mx_escape_decode(struct mcpx_slice raw, size_t at, struct mx_escape *out);
  * for; true otherwise. U+0000 becomes a NUL byte.
  */
 bool mx_unescape(struct mcpx_slice raw, char *out, size_t *len);
+
+/** True when half a surrogate pair is escaped in a string's inside. */
+bool mx_inside_has_half(struct mcpx_slice raw);
 
 /** A walk through the unescaped bytes of a string's inside, without writing them anywhere. */
 struct mx_inside {

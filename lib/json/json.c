@@ -267,14 +267,10 @@ bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, siz
     return true;
 }
 
-static struct mcpx_slice inside(struct mcpx_slice value)
-{
-    return (struct mcpx_slice){value.text + 1, value.len - 2};
-}
-
 bool mcpx_json_equals(struct mcpx_slice value, struct mcpx_slice text)
 {
-    return mcpx_json_type(value) == MCPX_JSON_STRING && mx_inside_is(inside(value), text);
+    return mcpx_json_type(value) == MCPX_JSON_STRING &&
+           mx_inside_is(mx_inside_of(value), text);
 }
 
 bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value)
@@ -286,7 +282,7 @@ bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value)
         return false;
     if (!mcpx_text_reserve(out, value.len))
         return true;
-    whole = mx_unescape(inside(value), out->text + out->len, &len);
+    whole = mx_unescape(mx_inside_of(value), out->text + out->len, &len);
     if (whole)
         out->len += len;
     out->text[out->len] = '\0';

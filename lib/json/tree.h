@@ -233,11 +233,7 @@ static inline uint32_t mx_name_hash(struct mcpx_slice name)
     return mx_name_hash_before(at, name.len, at + name.len);
 }
 
-/**
- * The hash of a name with escapes, as they stand between quotes: that of what it stands for.
- *
- * has_half   filled: half a surrogate pair is in it
- */
-uint32_t mx_name_hash_escaped(struct mcpx_slice raw, bool *has_half);
+/** The hash of a name with escapes, as they stand between quotes: that of what it stands for. */
+uint32_t mx_name_hash_escaped(struct mcpx_slice raw);
 
 #endif

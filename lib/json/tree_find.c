@@ -217,11 +217,9 @@ enum { VALUES_PER_STEP = 4, NAMES_PER_STEP = 64, BYTES_PER_STEP = 256 };
 
 uint32_t mx_tree_string_hash(const struct mx_tree *tree, uint32_t node)
 {
-    bool has_half;
+    struct mcpx_slice raw = mx_tree_inside(tree, node);
 
-    if (tree->nodes[node].escaped)
-        return mx_name_hash_escaped(mx_tree_inside(tree, node), &has_half);
-    return mx_name_hash(mx_tree_inside(tree, node));
+    return tree->nodes[node].escaped ? mx_name_hash_escaped(raw) : mx_name_hash(raw);
 }
 
 static uint32_t number_hash(const struct mx_tree *tree, uint32_t node)
@@ -355,17 +353,14 @@ bool mx_tree_same(const struct mx_tree *a, uint32_t node_a, const struct mx_tree
     }
 }
 
-uint32_t mx_name_hash_escaped(struct mcpx_slice raw, bool *has_half)
+uint32_t mx_name_hash_escaped(struct mcpx_slice raw)
 {
     struct mx_inside walk = mx_inside_start(raw);
     uint64_t hash = 0, word = 0;
     size_t len = 0;
 
-    *has_half = false;
-    while (mx_inside_next(&walk) >= 0) {
-        *has_half = *has_half || walk.escape.is_lone;
+    while (mx_inside_next(&walk) >= 0)
         len++;
-    }
     hash = len;
     walk = mx_inside_start(raw);
     for (size_t i = 0; i < len; i++) {

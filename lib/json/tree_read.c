@@ -137,22 +137,6 @@ void mx_tree_trim(struct mx_tree *tree, size_t bytes)
         mx_tree_fini(tree);
 }
 
-static bool has_lone_half(struct mcpx_slice raw)
-{
-    struct mx_escape escape;
-    const char *found;
-    size_t at = 0;
-
-    while ((found = memchr(raw.text + at, '\\', raw.len - at)) != NULL) {
-        at = (size_t)(found - raw.text);
-        mx_escape_decode(raw, at, &escape);
-        if (escape.is_lone)
-            return true;
-        at += escape.raw_len;
-    }
-    return false;
-}
-
 /* Adds a node that begins at `at`. */
 static inline struct mx_node *push(struct builder *b, const unsigned char *at,
                                    enum mcpx_json_type type)
@@ -168,7 +152,6 @@ static inline const unsigned char *read_name(struct builder *b, const unsigned c
 {
     const unsigned char *end = b->reader.end, *begin = at;
     struct mx_node *node;
-    bool ambiguous = false;
 
     if (at == end || *at != '"')
         return NULL;
@@ -179,11 +162,12 @@ static inline const unsigned char *read_name(struct builder *b, const unsigned c
     node = push(b, begin, MCPX_JSON_STRING);
     node->end = (uint32_t)(at - b->first);
     if (b->reader.escaped) {
+        struct mcpx_slice name = mx_tree_inside(b->tree, b->tree->count - 1);
+
         node->escaped = 1;
-        node->hash =
-            mx_name_hash_escaped(mx_tree_inside(b->tree, b->tree->count - 1), &ambiguous);
-        node->ambiguous = ambiguous;
-        b->tree->ambiguous = b->tree->ambiguous || ambiguous;
+        node->hash = mx_name_hash_escaped(name);
+        node->ambiguous = mx_inside_has_half(name);
+        b->tree->ambiguous |= node->ambiguous;
     } else {
         node->hash = mx_name_hash_before(begin + 1, (size_t)(at - begin) - 2, end);
     }
@@ -234,7 +218,7 @@ static inline const unsigned char *read_string(struct builder *b, struct mx_node
     if (!at || !b->reader.escaped)
         return at;
     node->escaped = 1;
-    if (!b->tree->takes_halves && has_lone_half((struct mcpx_slice){
+    if (!b->tree->takes_halves && mx_inside_has_half((struct mcpx_slice){
                                       (const char *)begin + 1, (size_t)(at - begin) - 2})) {
         node->ambiguous = 1;
         b->tree->ambiguous = true;

@@ -34,8 +34,8 @@
 #include <pcre2.h>
 
 #include "lib/base/digits.h"
-#include "lib/base/plain.h"
 #include "lib/json/json_write.h"
+#include "lib/json/tree.h"
 #include "lib/protocol/capset.h"
 
 #include <mcpx/envelope.h>
@@ -122,27 +122,21 @@ uint64_t mx_memo_owner(void)
     return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 /* Eight bytes at a time; the last eight may overlap those before them. */
 static uint64_t hash_of(uint64_t owner, struct mcpx_slice text)
 {
     const unsigned char *at = (const unsigned char *)text.text;
-    uint64_t hash = mix(owner, text.len);
+    uint64_t hash = mx_name_mix(owner, text.len);
     uint64_t rest = 0;
 
     if (text.len >= 8) {
         for (size_t i = 0; i + 8 < text.len; i += 8)
-            hash = mix(hash, mx_plain_load(at + i));
-        return mix(hash, mx_plain_load(at + text.len - 8));
+            hash = mx_name_mix(hash, mx_plain_load(at + i));
+        return mx_name_mix(hash, mx_plain_load(at + text.len - 8));
     }
     for (size_t i = 0; i < text.len; i++)
         rest = rest << 8 | at[i];
-    return mix(hash, rest);
+    return mx_name_mix(hash, rest);
 }
 
 struct mx_memo_slot *mx_memo_slot(uint64_t owner, struct mcpx_slice text)

@@ -167,11 +167,6 @@ int64_t mcpx_capset_next_expiry(const struct mcpx_capset *set, int64_t wall_ms)
     return next;
 }
 
-struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index)
-{
-    return mx_capset_pattern(set, set->grant_count + index);
-}
-
 bool mx_grant_to_equals(const struct mcpx_grant *one, const struct mcpx_grant *other)
 {
     bool same = one->to_count == other->to_count;

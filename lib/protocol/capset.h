@@ -33,7 +33,10 @@ static inline struct mcpx_slice mx_capset_pattern(const struct mcpx_capset *set,
 }
 
 /** The denial at `index` (0 .. deny_count-1), lent until the set is freed. */
-struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index);
+static inline struct mcpx_slice mx_capset_denial(const struct mcpx_capset *set, size_t index)
+{
+    return mx_capset_pattern(set, set->grant_count + index);
+}
 
 /**
  * Was the set made from just these grants and denials, in this order? Takes what mcpx_capset_new

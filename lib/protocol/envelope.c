@@ -160,7 +160,7 @@ static bool reserve_scratch(struct reading *reading)
 static struct mcpx_slice read_string(struct reading *reading, struct mcpx_slice value,
                                      bool escaped)
 {
-    struct mcpx_slice inside = mx_field_inside(value);
+    struct mcpx_slice inside = mx_inside_of(value);
     char *out;
     size_t len;
 
@@ -195,59 +195,30 @@ static enum mcpx_err read_id(struct reading *reading, enum mx_field field,
                         out->len);
 }
 
-/* The string that begins at `at`, quotes included; the text is known to be well-formed. */
-static struct mcpx_slice string_at(const char *at, const char *end, bool *escaped)
-{
-    struct mx_reader reader = {.end = (const unsigned char *)end};
-    const unsigned char *after = mx_string_skip(&reader, (const unsigned char *)at + 1);
-
-    *escaped = reader.escaped;
-    return (struct mcpx_slice){at, (size_t)((const char *)after - at)};
-}
-
-static const char *skip_space(const char *at, const char *end)
-{
-    return (const char *)mx_space_skip((const unsigned char *)at, (const unsigned char *)end);
-}
-
-static enum mcpx_err read_addressee(struct reading *reading, struct mcpx_slice value,
-                                    bool escaped)
-{
-    struct mcpx_envelope *envelope = reading->envelope;
-    struct mcpx_slice *slot;
-
-    if (envelope->to_count == MCPX_TO_MAX)
-        return refuse_envelope(reading, "to", value.text, "expected at most 256 addressees");
-    slot = &envelope->to[envelope->to_count++];
-    *slot = read_string(reading, value, escaped);
-    return check_length(reading, "to", value.text, slot->len);
-}
-
 static enum mcpx_err read_addressees(struct reading *reading)
 {
     const struct mx_member *member = reading->fields[MX_FIELD_TO];
-    const char *at, *end;
+    struct mcpx_envelope *envelope = reading->envelope;
 
-    reading->envelope->to_count = 0;
-    reading->envelope->has_to = member != NULL;
+    envelope->to_count = 0;
+    envelope->has_to = member != NULL;
     if (!member)
         return MCPX_OK;
-    end = member->value.text + member->value.len;
-    at = skip_space(member->value.text + 1, end);
-    while (*at != ']') {
-        struct mcpx_slice value;
+    MCPX_JSON_EACH(walk, member->value) {
+        struct mcpx_slice *to;
         enum mcpx_err err;
-        bool escaped;
 
-        if (*at != '"')
-            return refuse_envelope(reading, "to", at, "expected only strings in this array");
-        value = string_at(at, end, &escaped);
-        err = read_addressee(reading, value, escaped);
+        if (mcpx_json_type(walk.value) != MCPX_JSON_STRING)
+            return refuse_envelope(reading, "to", walk.value.text,
+                                   "expected only strings in this array");
+        if (envelope->to_count == MCPX_TO_MAX)
+            return refuse_envelope(reading, "to", walk.value.text,
+                                   "expected at most 256 addressees");
+        to = &envelope->to[envelope->to_count++];
+        *to = read_string(reading, walk.value, member->value_escaped);
+        err = check_length(reading, "to", walk.value.text, to->len);
         if (err)
             return err;
-        at = skip_space(value.text + value.len, end);
-        if (*at == ',')
-            at = skip_space(at + 1, end);
     }
     return MCPX_OK;
 }

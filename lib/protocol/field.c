@@ -130,7 +130,7 @@ static size_t find_control(struct mcpx_slice raw)
 
 const char *mx_field_unfit(const struct mx_member *member, size_t *offset)
 {
-    struct mcpx_slice raw = mx_field_inside(member->value);
+    struct mcpx_slice raw = mx_inside_of(member->value);
     const char *reason = NULL;
     size_t at = 0;
 

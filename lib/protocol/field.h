@@ -37,12 +37,6 @@ enum mx_field mx_field_of(const struct mx_member *member);
 /** The field whose name differs in letter case alone (mx_fold_compare); MX_FIELD_COUNT for none. */
 enum mx_field mx_field_like(const struct mx_member *member);
 
-/** The value of a string member without its quotes, still escaped. */
-static inline struct mcpx_slice mx_field_inside(struct mcpx_slice value)
-{
-    return (struct mcpx_slice){value.text + 1, value.len - 2};
-}
-
 /**
  * Looks for what no header string may hold: a control character (mx_control_find), escaped or not,
  * and half a surrogate pair. Protocol: section 1.

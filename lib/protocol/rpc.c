@@ -162,23 +162,6 @@ enum { TYPE_LEN = sizeof "mcp/request:" - 1 };
 /* The members that say what a message is. */
 enum field { JSONRPC, ID, METHOD, PARAMS, RESULT, ERROR, FIELDS };
 
-static const char *const field_names[FIELDS] = {"jsonrpc", "id",     "method",
-                                                "params",  "result", "error"};
-
-static enum mcpx_err read_fields(struct mcpx_slice text, struct mcpx_slice fields[FIELDS],
-                                 struct mcpx_fault *fault)
-{
-    struct mx_decisive members[FIELDS];
-
-    for (int i = 0; i < FIELDS; i++)
-        members[i].name = field_names[i];
-    if (!mx_decisive_find(text, members, FIELDS, fault))
-        return MCPX_EINVALID;
-    for (int i = 0; i < FIELDS; i++)
-        fields[i] = members[i].value;
-    return MCPX_OK;
-}
-
 static bool is_integer(struct mcpx_slice value)
 {
     if (mcpx_json_type(value) != MCPX_JSON_NUMBER)
@@ -189,57 +172,59 @@ static bool is_integer(struct mcpx_slice value)
     return true;
 }
 
-static enum mcpx_err check_id(const struct mcpx_slice fields[FIELDS], struct mcpx_fault *fault)
+static enum mcpx_err check_id(const struct mx_decisive fields[FIELDS],
+                              struct mcpx_fault *fault)
 {
-    switch (mcpx_json_type(fields[ID])) {
+    switch (mcpx_json_type(fields[ID].value)) {
     case MCPX_JSON_ABSENT:
-        return fields[RESULT].text
+        return fields[RESULT].value.text
                    ? mx_fault_set(fault, "expected the id of the request that this answers",
                                   "id", 0)
                    : MCPX_OK;
     case MCPX_JSON_STRING:
         return MCPX_OK;
     case MCPX_JSON_NULL:
-        return fields[ERROR].text
+        return fields[ERROR].value.text
                    ? MCPX_OK
                    : mx_fault_set(fault, "expected a string or an integer; null is for errors",
                                   "id", 0);
     default:
-        return is_integer(fields[ID])
+        return is_integer(fields[ID].value)
                    ? MCPX_OK
                    : mx_fault_set(fault, "expected a string or an integer", "id", 0);
     }
 }
 
-static enum mcpx_err check_fields(const struct mcpx_slice fields[FIELDS],
+static enum mcpx_err check_fields(const struct mx_decisive fields[FIELDS],
                                   struct mcpx_fault *fault)
 {
-    enum mcpx_json_type params = mcpx_json_type(fields[PARAMS]);
-    bool answers = fields[RESULT].text || fields[ERROR].text;
+    enum mcpx_json_type params = mcpx_json_type(fields[PARAMS].value);
+    bool answers = fields[RESULT].value.text || fields[ERROR].value.text;
 
-    if (fields[JSONRPC].text && !mcpx_json_equals(fields[JSONRPC], MCPX_SLICE("2.0")))
+    if (fields[JSONRPC].value.text &&
+        !mcpx_json_equals(fields[JSONRPC].value, MCPX_SLICE("2.0")))
         return mx_fault_set(fault, "expected \"2.0\"", "jsonrpc", 0);
-    if (!fields[METHOD].text && !answers)
+    if (!fields[METHOD].value.text && !answers)
         return mx_fault_set(fault, "expected a method, a result or an error", "method", 0);
-    if (fields[METHOD].text && answers)
+    if (fields[METHOD].value.text && answers)
         return mx_fault_set(fault, "expected no method beside a result or an error", "method",
                             0);
-    if (fields[RESULT].text && fields[ERROR].text)
+    if (fields[RESULT].value.text && fields[ERROR].value.text)
         return mx_fault_set(fault, "expected either a result or an error", "error", 0);
     if (params != MCPX_JSON_ABSENT && params != MCPX_JSON_OBJECT && params != MCPX_JSON_ARRAY)
         return mx_fault_set(fault, "expected an object or an array", "params", 0);
     return check_id(fields, fault);
 }
 
-static enum mcpx_rpc_form form_of(const struct mcpx_slice fields[FIELDS])
+static enum mcpx_rpc_form form_of(const struct mx_decisive fields[FIELDS])
 {
-    if (fields[RESULT].text)
+    if (fields[RESULT].value.text)
         return MCPX_RPC_RESULT;
-    if (fields[ERROR].text)
+    if (fields[ERROR].value.text)
         return MCPX_RPC_ERROR;
-    if (fields[ID].text)
+    if (fields[ID].value.text)
         return MCPX_RPC_REQUEST;
-    return fields[JSONRPC].text ? MCPX_RPC_NOTIFICATION : MCPX_RPC_BODY;
+    return fields[JSONRPC].value.text ? MCPX_RPC_NOTIFICATION : MCPX_RPC_BODY;
 }
 
 /* Unescapes a string into `room` bytes; absent when it is none, or too long for them. */
@@ -251,7 +236,7 @@ static struct mcpx_slice unescape(struct mcpx_slice value, char *out, size_t roo
 
     if (mcpx_json_type(value) != MCPX_JSON_STRING)
         return absent;
-    inside = mx_inside_start((struct mcpx_slice){value.text + 1, value.len - 2});
+    inside = mx_inside_start(mx_inside_of(value));
     while ((byte = mx_inside_next(&inside)) >= 0) {
         if (len == room || inside.escape.is_lone)
             return absent;
@@ -291,26 +276,28 @@ static enum mcpx_err read_context(struct mcpx_rpc *out, struct mcpx_fault *fault
 enum mcpx_err mcpx_rpc_read(struct mcpx_slice text, struct mcpx_rpc *out,
                             struct mcpx_fault *fault)
 {
-    struct mcpx_slice fields[FIELDS];
+    struct mx_decisive fields[FIELDS] = {
+        [JSONRPC] = {.name = "jsonrpc"}, [ID] = {.name = "id"},
+        [METHOD] = {.name = "method"},   [PARAMS] = {.name = "params"},
+        [RESULT] = {.name = "result"},   [ERROR] = {.name = "error"}};
     enum mcpx_err err;
 
     if (mcpx_json_type(text) != MCPX_JSON_OBJECT)
         return mx_fault_set(fault, "expected an object with one JSON-RPC message", "", 0);
-    err = read_fields(text, fields, fault);
-    if (!err)
-        err = check_fields(fields, fault);
+    err = mx_decisive_find(text, fields, FIELDS, fault) ? check_fields(fields, fault)
+                                                        : MCPX_EINVALID;
     if (err)
         return err;
     out->text = text;
     out->form = form_of(fields);
-    out->id = fields[ID];
-    out->params = fields[PARAMS];
-    out->result = fields[RESULT];
-    out->error = fields[ERROR];
+    out->id = fields[ID].value;
+    out->params = fields[PARAMS].value;
+    out->result = fields[RESULT].value;
+    out->error = fields[ERROR].value;
     out->method = out->context = absent;
-    if (!fields[METHOD].text)
+    if (!fields[METHOD].value.text)
         return check_meta_of(out->result, fault) ? MCPX_OK : MCPX_EINVALID;
-    err = read_method(fields[METHOD], out, fault);
+    err = read_method(fields[METHOD].value, out, fault);
     return err ? err : read_context(out, fault);
 }
 

@@ -34,7 +34,7 @@ static bool add_string(struct mx_string_list *list, struct mcpx_slice value, cha
     size_t len;
 
     if (mcpx_json_type(value) != MCPX_JSON_STRING ||
-        !mx_unescape((struct mcpx_slice){value.text + 1, value.len - 2}, *at, &len))
+        !mx_unescape(mx_inside_of(value), *at, &len))
         return false;
     list->items[list->count++] = (struct mcpx_slice){*at, len};
     *at += len;
