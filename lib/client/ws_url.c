@@ -61,24 +61,28 @@ static bool read_port(const char *at, const char *end, int *port)
     return true;
 }
 
+/* What is wrong stands `at` that place. */
+static enum mcpx_err refuse(struct mcpx_fault *fault, const char *url, const char *at,
+                            const char *reason)
+{
+    return mx_fault_set(fault, reason, "url", (size_t)(at - url));
+}
+
 static enum mcpx_err read_path(const char *url, const char *at, struct mx_address *out,
                                struct mcpx_fault *fault)
 {
     size_t len = strlen(at);
 
     if (len > MX_PATH_MAX)
-        return mx_fault_set(fault, "the path is longer than 255 bytes", "url",
-                            (size_t)(at - url));
+        return refuse(fault, url, at, "the path is longer than 255 bytes");
     for (size_t i = 0; i < len; i++) {
         if (at[i] == '?' || at[i] == '#')
-            return mx_fault_set(fault,
-                                "no query or fragment belongs here: topic and token have their"
-                                " own settings",
-                                "url", (size_t)(at + i - url));
+            return refuse(fault, url, at + i,
+                          "no query or fragment belongs here: topic and token have their"
+                          " own settings");
         if (at[i] <= ' ' || at[i] > '~')
-            return mx_fault_set(fault,
-                                "the path holds a blank, a control or a byte outside ASCII",
-                                "url", (size_t)(at + i - url));
+            return refuse(fault, url, at + i,
+                          "the path holds a blank, a control or a byte outside ASCII");
     }
     while (len > 0 && at[len - 1] == '/')
         len--;
@@ -96,26 +100,21 @@ enum mcpx_err mx_url_read(const char *url, struct mx_address *out, struct mcpx_f
     enum mcpx_err err;
 
     if (!host)
-        return mx_fault_set(fault, "a URL begins with ws://, wss://, http:// or https://",
-                            "url", 0);
+        return refuse(fault, url, url, "a URL begins with ws://, wss://, http:// or https://");
     end = host + strcspn(host, "/?#");
     if (memchr(host, '@', (size_t)(end - host)))
-        return mx_fault_set(fault, "no user, password or token belongs in a URL", "url",
-                            (size_t)(host - url));
+        return refuse(fault, url, host, "no user, password or token belongs in a URL");
     found.v6 = *host == '[';
     colon = found.v6 ? memchr(host, ']', (size_t)(end - host)) : host;
     colon = colon ? memchr(colon, ':', (size_t)(end - colon)) : NULL;
     if (colon && !read_port(colon + 1, end, &found.port))
-        return mx_fault_set(fault, "a port is a number from 1 to 65535", "url",
-                            (size_t)(colon + 1 - url));
+        return refuse(fault, url, colon + 1, "a port is a number from 1 to 65535");
     if (!colon)
         colon = end;
     if (found.v6 && (colon == host + 1 || colon[-1] != ']'))
-        return mx_fault_set(fault, "an IPv6 address stands in brackets", "url",
-                            (size_t)(host - url));
+        return refuse(fault, url, host, "an IPv6 address stands in brackets");
     if (!read_host(host + found.v6, (size_t)(colon - host) - 2 * (size_t)found.v6, &found))
-        return mx_fault_set(fault, "a host is a name or an address of 1 to 100 bytes", "url",
-                            (size_t)(host - url));
+        return refuse(fault, url, host, "a host is a name or an address of 1 to 100 bytes");
     err = read_path(url, end, &found, fault);
     if (!err)
         *out = found;

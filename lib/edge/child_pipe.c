@@ -105,20 +105,12 @@ static void describe_fault(struct mcpx_child *child)
         snprintf(text, sizeof child->text, "cannot start a process: %s", why);
 }
 
-/* What could not be killed belongs to another user, or the kernel holds it. */
-static void add_left(struct mcpx_child *child)
-{
-    size_t len = strlen(child->text);
-
-    snprintf(child->text + len, sizeof child->text - len,
-             "; %zu of its processes cannot be killed", child->run.left);
-}
-
 void mx_child_describe(struct mcpx_child *child)
 {
     const struct mx_child_run *run = &child->run;
     int number = WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
     char *text = child->text;
+    size_t len;
 
     if (run->fault)
         describe_fault(child);
@@ -134,8 +126,10 @@ void mx_child_describe(struct mcpx_child *child)
                  signal_name(number));
     else
         snprintf(text, sizeof child->text, "exited with code %d", WEXITSTATUS(run->status));
-    if (run->left)
-        add_left(child);
+    len = strlen(text);
+    if (run->left) /* they are another user's, or the kernel holds them */
+        snprintf(text + len, sizeof child->text - len,
+                 "; %zu of its processes cannot be killed", run->left);
 }
 
 /*
@@ -188,25 +182,16 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     mx_child_input_flush(child);
 }
 
-/* Drops the bytes that were written, and memory beyond the usual size. */
-static void forget_written(struct mcpx_child *child)
-{
-    struct mcpx_text *queue = &child->queue;
-
-    mx_forget(queue, &child->written);
-    if (!queue->len && queue->size > QUEUE_KEPT)
-        mcpx_text_fini(queue);
-}
-
 void mx_child_input_flush(struct mcpx_child *child)
 {
     struct mx_child_port *port = &child->ports[MX_END_INPUT];
-    size_t left = child->queue.len - child->written;
+    struct mcpx_text *queue = &child->queue;
+    size_t left = queue->len - child->written;
 
     if (port->fd < 0)
         return;
     while (left) {
-        ssize_t done = child_port_write(port->fd, child->queue.text + child->written, left);
+        ssize_t done = child_port_write(port->fd, queue->text + child->written, left);
 
         if (done < 0)
             break;
@@ -218,7 +203,9 @@ void mx_child_input_flush(struct mcpx_child *child)
         mx_child_port_close(child, MX_END_INPUT);
         return;
     }
-    forget_written(child);
+    mx_forget(queue, &child->written);
+    if (!queue->len && queue->size > QUEUE_KEPT)
+        mcpx_text_fini(queue);
     if (left)
         uv_poll_start(&port->poll, UV_WRITABLE, on_writable);
     else if (child->stopping)
@@ -324,23 +311,17 @@ static bool report_lost(struct mcpx_child *child)
     return true;
 }
 
-static bool is_too_much(struct mcpx_child *child, size_t len)
-{
-    int64_t now_ms = (int64_t)uv_now(child->config.loop);
-
-    return !mx_bucket_take(&child->shown, shown_rate, len, now_ms);
-}
-
 /* Nobody waits for who reads our standard error: what it does not take is lost, and counted. */
 static void show(struct mcpx_child *child, const struct mcpx_text *text)
 {
+    int64_t now_ms = (int64_t)uv_now(child->config.loop);
     size_t at = 0;
 
     while (at < text->len) {
         const char *end = memchr(text->text + at, '\n', text->len - at);
         size_t len = (size_t)(end - (text->text + at)) + 1;
 
-        if (is_too_much(child, len) || !report_lost(child) ||
+        if (!mx_bucket_take(&child->shown, shown_rate, len, now_ms) || !report_lost(child) ||
             show_line((struct mcpx_slice){text->text + at, len}) < len)
             child->unshown++;
         at += len;

@@ -61,26 +61,16 @@ struct process {
     pid_t session;
 };
 
-static size_t put_number(char *at, pid_t number)
-{
-    char digits[16];
-    size_t len = 0, i;
-
-    do
-        digits[len++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    for (i = 0; i < len; i++)
-        at[i] = digits[len - 1 - i];
-    return len;
-}
-
 /* Opens /proc/PID/NAME; snprintf(3) may allocate. */
 static int open_of(pid_t pid, const char *name)
 {
-    char path[64] = "/proc/";
-    size_t len = strlen(path);
+    char path[64] = "/proc/", digits[16];
+    size_t at = sizeof digits, len = strlen(path);
 
-    len += put_number(path + len, pid);
+    for (; pid > 0; pid /= 10)
+        digits[--at] = (char)('0' + pid % 10);
+    memcpy(path + len, digits + at, sizeof digits - at);
+    len += sizeof digits - at;
     path[len++] = '/';
     memcpy(path + len, name, strlen(name) + 1);
     return open(path, O_RDONLY | O_CLOEXEC);
@@ -90,8 +80,7 @@ static const char *read_number(const char *at, pid_t *number)
 {
     bool negative;
 
-    while (*at == ' ')
-        at++;
+    at += strspn(at, " ");
     negative = *at == '-';
     at += negative;
     for (*number = 0; mx_is_digit(*at); at++)

@@ -102,18 +102,6 @@ static bool fill_table(struct mx_tree *tree, uint32_t object)
     return true;
 }
 
-/*
- * Marks as ambiguous each name of an object that stands in it before. The object's nodes are
- * complete. Returns false when memory runs out.
- */
-static bool tree_names_check(struct mx_tree *tree, uint32_t object)
-{
-    if (tree->nodes[object].count > FEW)
-        return fill_table(tree, object);
-    compare_pairs(tree, object);
-    return true;
-}
-
 struct builder {
     struct mx_reader reader;
     struct mx_tree *tree;
@@ -247,7 +235,7 @@ static inline const unsigned char *read_scalar(struct builder *b, const unsigned
     return at;
 }
 
-/* Ends the innermost container. Returns false when memory runs out. */
+/* Ends the innermost container, and marks names that stand in it twice. False without memory. */
 static inline bool close_container(struct builder *b, const unsigned char *at)
 {
     uint32_t index = b->open[--b->depth];
@@ -257,7 +245,10 @@ static inline bool close_container(struct builder *b, const unsigned char *at)
     node->next = b->tree->count;
     if (node->type == MCPX_JSON_ARRAY || node->count < 2)
         return true;
-    return tree_names_check(b->tree, index);
+    if (node->count > FEW)
+        return fill_table(b->tree, index);
+    compare_pairs(b->tree, index);
+    return true;
 }
 
 /* After a value: ends containers, passes over a comma (and name) if one follows. */

@@ -128,45 +128,42 @@ static const char *context_fault(struct mcpx_slice context, size_t *offset)
     return *offset < context.len ? "control characters are not allowed" : NULL;
 }
 
-static bool refuse_kind(struct mcpx_fault *fault, const char *reason, const char *field,
-                        size_t offset)
-{
-    mx_fault_set(fault, reason, field, offset);
-    return false;
-}
-
 bool mx_grammar_split(struct mcpx_slice text, bool stars, struct mcpx_kind *out,
                       struct mcpx_fault *fault)
 {
     struct mcpx_slice rest = text;
     struct mcpx_kind kind = {.text = text};
-    const char *reason;
-    size_t offset;
+    const char *reason = NULL, *field = "kind", *at = text.text;
+    size_t offset = 0;
 
     if (text.len == 0)
-        return refuse_kind(fault, "must not be empty", "kind", 0);
-    if (text.len > MCPX_KIND_MAX)
-        return refuse_kind(fault, "must not be longer than 2048 bytes", "kind", MCPX_KIND_MAX);
-    kind.type = mx_cut_at(&rest, ':');
-    reason = segments_fault(kind.type, stars, &offset);
-    if (reason)
-        return refuse_kind(fault, reason, "type", offset);
-    if (rest.text) {
+        reason = "must not be empty";
+    if (text.len > MCPX_KIND_MAX) {
+        reason = "must not be longer than 2048 bytes";
+        offset = MCPX_KIND_MAX;
+    }
+    if (!reason) {
+        field = "type";
+        kind.type = mx_cut_at(&rest, ':');
+        reason = segments_fault(kind.type, stars, &offset);
+    }
+    if (!reason && rest.text) {
+        field = "method";
+        at = rest.text;
         kind.method = mx_cut_at(&rest, ':');
         reason = segments_fault(kind.method, stars, &offset);
-        if (reason)
-            return refuse_kind(fault, reason, "method",
-                               (size_t)(kind.method.text - text.text) + offset);
     }
-    if (rest.text) {
+    if (!reason && rest.text) {
+        field = "context";
+        at = rest.text;
         kind.context = rest;
         reason = context_fault(kind.context, &offset);
-        if (reason)
-            return refuse_kind(fault, reason, "context",
-                               (size_t)(kind.context.text - text.text) + offset);
     }
-    *out = kind;
-    return true;
+    if (reason)
+        mx_fault_set(fault, reason, field, (size_t)(at - text.text) + offset);
+    else
+        *out = kind;
+    return !reason;
 }
 
 /* ---- kinds ---- */

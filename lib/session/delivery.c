@@ -9,6 +9,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
+#include "lib/base/scoped.h"
 
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own)
 {
@@ -39,12 +40,6 @@ bool mx_delivery_is_ours(const struct mcpx_session *session,
         return true;
     return session->former && mcpx_slice_equal(envelope->from, session->former->id) &&
            mx_pending_find(&session->pending, envelope->id);
-}
-
-void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count)
-{
-    if (mx_absent_need(&session->absent, to, count, session->mono_ms))
-        session->outbox.held_until = session->absent.until;
 }
 
 /* ---- answers ---- */
@@ -205,7 +200,12 @@ static int64_t read_pause(struct mcpx_slice value)
     return (int64_t)number;
 }
 
-static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out)
+static void refusal_fini(struct refusal *refusal)
+{
+    mcpx_text_fini(&refusal->words);
+}
+
+static void read_refusal(struct mcpx_slice payload, struct refusal *out)
 {
     struct mcpx_slice name = mcpx_json_get(payload, "error");
 
@@ -216,7 +216,6 @@ static enum mcpx_err read_refusal(struct mcpx_slice payload, struct refusal *out
     out->reason_len = out->words.len;
     out->has_alternative =
         mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "alternative"));
-    return out->words.failed ? MCPX_ENOMEM : MCPX_OK;
 }
 
 static void tell_refused(struct mcpx_session *session, const struct mx_incoming *in,
@@ -234,17 +233,6 @@ static void tell_refused(struct mcpx_session *session, const struct mx_incoming 
     refusal->words = (struct mcpx_text){0};
     if (own)
         mx_delivery_drop(session, own);
-}
-
-/*
- * Whether an envelope that was refused as too fast is kept and written again after the pause.
- * An envelope that was written before is kept: the router checks rates before ids, so it may
- * have arrived. An answer is kept: somebody waits for it, and the application cannot give it
- * twice.
- */
-static bool is_kept(const struct mx_own *own)
-{
-    return own->rewritten || own->is_answer;
 }
 
 /*
@@ -266,34 +254,31 @@ static void wait_for_store(struct mcpx_session *session, int64_t mono_ms, int64_
     mx_outbox_slow_down(&session->outbox, MX_WINDOW_ALONE, mono_ms + pause);
 }
 
-/* Whether we go on trying to have what we sent stored. */
-static bool is_patient(const struct mcpx_session *session, int64_t mono_ms)
-{
-    return mono_ms - session->stuck_since < STORING_MS;
-}
-
-/* Whether an envelope that was refused, and has not arrived otherwise, is written again. */
+/*
+ * Whether an envelope that was refused, and has not arrived otherwise, is written again after the
+ * pause. Of those that were too fast, one that was written before is: the router checks rates
+ * before ids, so it may have arrived. So is an answer: somebody waits for it, and the application
+ * cannot give it twice.
+ */
 static bool is_retried(const struct mcpx_session *session, const struct refusal *refusal,
                        const struct mx_own *own, int64_t mono_ms)
 {
     if (!own || !own->text)
         return false;
-    return refusal->err == MCPX_ERATE
-               ? is_kept(own)
-               : refusal->err == MCPX_EUNAVAILABLE && is_patient(session, mono_ms);
+    return refusal->err == MCPX_ERATE ? own->rewritten || own->is_answer
+                                      : refusal->err == MCPX_EUNAVAILABLE &&
+                                            mono_ms - session->stuck_since < STORING_MS;
 }
 
 enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
 {
     struct mcpx_slice about = in->envelope->correlation_id;
     struct mx_own *own = about.text ? mx_pending_find(&session->pending, about) : NULL;
-    struct refusal refusal = {0};
-    enum mcpx_err err = read_refusal(in->envelope->payload, &refusal);
+    MX_SCOPED(refusal_fini) struct refusal refusal = {0};
 
-    if (err) {
-        mcpx_text_fini(&refusal.words);
-        return err;
-    }
+    read_refusal(in->envelope->payload, &refusal);
+    if (refusal.words.failed)
+        return MCPX_ENOMEM;
     if (refusal.err == MCPX_ERATE)
         mx_outbox_slow_down(&session->outbox, MX_WINDOW_SLOW,
                             in->now.mono_ms + refusal.retry_ms);
@@ -310,6 +295,5 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
         /* otherwise it has arrived, and a later attempt to write it again was refused */
         tell_refused(session, in, &refusal, own);
     }
-    mcpx_text_fini(&refusal.words);
     return MCPX_OK;
 }

@@ -227,30 +227,27 @@ void mx_absent_note(struct mx_absent *absent, struct mx_roster *before,
     subtract(&absent->people, now);
 }
 
-bool mx_absent_need(struct mx_absent *absent, const struct mcpx_slice *to, size_t count,
-                    int64_t mono_ms)
+void mx_absent_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count)
 {
-    size_t before = absent->needed;
+    struct mx_absent *absent = &session->absent;
 
-    for (size_t i = 0; i < count && mono_ms < absent->until; i++) {
+    for (size_t i = 0; i < count && session->mono_ms < absent->until; i++) {
         struct mx_person *person = mx_roster_find(&absent->people, to[i]);
 
         if (!person || person->needed)
             continue;
         person->needed = true;
         absent->needed++;
+        session->outbox.held_until = absent->until;
     }
-    return absent->needed > before;
 }
 
-bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id)
+void mx_absent_came(struct mx_absent *absent, struct mcpx_slice id)
 {
     const struct mx_person *person = mx_roster_find(&absent->people, id);
-    bool was_needed = person && person->needed;
 
+    absent->needed -= person && person->needed;
     mx_roster_remove(&absent->people, id);
-    absent->needed -= was_needed;
-    return was_needed;
 }
 
 /* ---- what we may send ---- */

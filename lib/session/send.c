@@ -99,9 +99,8 @@ static enum mcpx_err read_payload(struct drafting *drafting)
     struct mcpx_slice payload = drafting->draft->payload;
     enum mcpx_err err;
 
-    *drafting->fault = (struct mcpx_fault){"expected a JSON object", "payload", 0};
     if (!payload.text)
-        return MCPX_EINVALID;
+        return mx_fault_set(drafting->fault, "expected a JSON object", "payload", 0);
     err = mcpx_json_check(payload, MX_DEPTH_MAX, &drafting->payload, drafting->fault);
     if (err)
         return MCPX_EINVALID;
@@ -247,7 +246,7 @@ static enum mcpx_err send_draft(struct mcpx_session *session, struct drafting *d
     own->deadline = deadline_of(session, own, draft, now);
     mx_pending_add(&session->pending, own);
     mx_outbox_add(&session->outbox, own);
-    mx_delivery_need(session, draft->to, draft->to_count);
+    mx_absent_need(session, draft->to, draft->to_count);
     if (id)
         *id = own->id;
     mx_own_unref(own);
@@ -258,8 +257,7 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
                                 struct mcpx_now now, struct mcpx_slice *id,
                                 struct mcpx_fault *fault)
 {
-    struct mcpx_fault ignored;
-    struct drafting drafting = {.draft = draft, .fault = fault ? fault : &ignored};
+    struct drafting drafting = {.draft = draft, .fault = fault};
     enum mcpx_err err;
 
     if (session->connection == MX_ENDED)
@@ -276,7 +274,7 @@ static enum mcpx_err read_answer(const struct mx_asked *asked, struct drafting *
     struct mcpx_fault *fault = drafting->fault;
     struct mcpx_rpc *rpc = &drafting->rpc;
 
-    *fault = (struct mcpx_fault){"expected a JSON-RPC result or error", "payload", 0};
+    (void)mx_fault_set(fault, "expected a JSON-RPC result or error", "payload", 0);
     if (!payload.text || mcpx_json_check(payload, MX_DEPTH_MAX, &drafting->payload, fault) ||
         mcpx_rpc_read(drafting->payload, rpc, fault))
         return MCPX_EINVALID;
@@ -303,11 +301,10 @@ enum mcpx_err mcpx_session_respond(struct mcpx_session *session, struct mcpx_sli
                                    struct mcpx_fault *fault)
 {
     const struct mx_asked *asked = mx_inbound_find(&session->requests, request);
-    struct mcpx_fault ignored;
     char kind[MCPX_KIND_MAX + 32];
     struct mcpx_slice to[2];
     struct mcpx_draft draft = {.type = kind, .to = to, .to_count = 1, .payload = payload};
-    struct drafting drafting = {.draft = &draft, .fault = fault ? fault : &ignored};
+    struct drafting drafting = {.draft = &draft, .fault = fault};
     enum mcpx_err err;
 
     if (session->connection == MX_ENDED)

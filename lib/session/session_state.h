@@ -98,15 +98,8 @@ void mx_absent_fini(struct mx_absent *absent);
 void mx_absent_note(struct mx_absent *absent, struct mx_roster *before,
                     const struct mx_roster *now);
 
-/**
- * An envelope of ours has these addressees. Returns true when one of them is absent and was not
- * needed before; always false from `until` on.
- */
-bool mx_absent_need(struct mx_absent *absent, const struct mcpx_slice *to, size_t count,
-                    int64_t mono_ms);
-
-/** This participant has come. Returns true when it was absent and needed. */
-bool mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
+/** This participant has come. */
+void mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
 
 /* ---- the state of its connection, its pauses, its place, and events ---- */
 
@@ -239,8 +232,8 @@ enum mcpx_err mx_tell_expected(struct mcpx_session *session, const struct mx_inc
 bool mx_delivery_is_ours(const struct mcpx_session *session,
                          const struct mcpx_envelope *envelope);
 
-/** An envelope of ours has these addressees: those that are absent are needed. */
-void mx_delivery_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
+/** An envelope of ours has these addressees: those that are absent are needed, and waited for. */
+void mx_absent_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
 
 /** Drops an envelope: waits neither for its answer nor for its echo. */
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own);

@@ -130,7 +130,7 @@ static void read_outbox(struct mcpx_session *session, bool was_known, bool resum
         if (!was_known && own->has_no_echo)
             own->has_no_echo = !mx_id_is_among(us, envelope.to, envelope.to_count);
         if (!resumed)
-            mx_delivery_need(session, envelope.to, envelope.to_count);
+            mx_absent_need(session, envelope.to, envelope.to_count);
     }
     mcpx_envelope_fini(&envelope);
 }
@@ -298,8 +298,8 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
         mx_roster_remove(&session->roster, person->id);
         mx_person_free(person);
     } else {
-        if (mx_absent_came(&session->absent, person->id))
-            go_on(session);
+        mx_absent_came(&session->absent, person->id);
+        go_on(session);
         mx_roster_put(&session->roster, person);
     }
     return MCPX_OK;

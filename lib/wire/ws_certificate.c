@@ -22,36 +22,40 @@ SSL_CTX *mx_client_context(const char *ca_file)
     return NULL;
 }
 
-static const char *load(SSL_CTX *context, const char *cert_file, const char *key_file,
-                        const char **field)
+/* Gives a context with both, to be freed, or NULL where there is no memory, and what is wrong. */
+static SSL_CTX *load(const char *cert_file, const char *key_file, const char **field,
+                     const char **why)
 {
-    const char *why = NULL;
-    enum mx_pair_fault fault = mx_key_pair_take(context, cert_file, key_file, &why);
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    enum mx_pair_fault fault;
 
-    *field = fault == MX_PAIR_CERTIFICATE ? "cert_file" : "key_file";
-    return fault == MX_PAIR_FOREIGN ? "it does not belong to the certificate" : why;
+    *field = "cert_file";
+    *why = "out of memory";
+    if (!context)
+        return NULL;
+    fault = mx_key_pair_take(context, cert_file, key_file, why);
+    if (fault == MX_PAIR_KEY || fault == MX_PAIR_FOREIGN)
+        *field = "key_file";
+    if (fault == MX_PAIR_FOREIGN)
+        *why = "it does not belong to the certificate";
+    return context;
 }
 
 const char *mx_certificate_fault(const char *cert_file, const char *key_file,
                                  const char **field)
 {
-    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-    const char *why = "out of memory";
+    const char *why;
 
-    if (context)
-        why = load(context, cert_file, key_file ? key_file : cert_file, field);
-    SSL_CTX_free(context);
+    SSL_CTX_free(load(cert_file, key_file ? key_file : cert_file, field, &why));
     return why;
 }
 
 const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const char *key_file)
 {
-    SSL_CTX *fresh = SSL_CTX_new(TLS_client_method());
-    const char *field, *why = "out of memory";
+    const char *field, *why;
+    SSL_CTX *fresh = load(cert_file, key_file, &field, &why);
     STACK_OF(X509) *chain = NULL;
 
-    if (fresh)
-        why = load(fresh, cert_file, key_file, &field);
     if (!why)
         (void)SSL_CTX_get0_chain_certs(fresh, &chain);
     if (!why && SSL_CTX_use_cert_and_key(context, SSL_CTX_get0_certificate(fresh),
@@ -64,15 +68,11 @@ const char *mx_certificate_use(SSL_CTX *context, const char *cert_file, const ch
 const char *mx_certificate_renewal_fault(SSL_CTX *context, const char *cert_file,
                                          const char *key_file, const char **field)
 {
-    SSL_CTX *fresh = SSL_CTX_new(TLS_client_method());
-    const char *fault = "cert_file", *why = "out of memory";
+    const char *why;
+    SSL_CTX *fresh = load(cert_file, key_file, field, &why);
 
-    *field = "cert_file";
-    if (fresh)
-        why = load(fresh, cert_file, key_file, &fault);
-    if (why)
-        *field = fault;
-    else if (X509_cmp(SSL_CTX_get0_certificate(context), SSL_CTX_get0_certificate(fresh)) == 0)
+    if (!why &&
+        X509_cmp(SSL_CTX_get0_certificate(context), SSL_CTX_get0_certificate(fresh)) == 0)
         why = "it still has the certificate that was refused; expected a renewed one, or one "
               "of a name that stands in the router's tls.client_names";
     SSL_CTX_free(fresh);
