@@ -119,23 +119,24 @@ static bool take_digits(struct mcpx_slice *rest, size_t width, int64_t *number)
     return true;
 }
 
-static bool take_any(struct mcpx_slice *rest, const char *accepted, char *taken)
+/* Takes one of the accepted bytes, and returns it; 0 when another one is there. */
+static char take_any(struct mcpx_slice *rest, const char *accepted)
 {
-    if (rest->len == 0 || rest->text[0] == '\0' || !strchr(accepted, rest->text[0]))
-        return false;
-    *taken = rest->text[0];
+    char taken = rest->len > 0 ? rest->text[0] : '\0';
+
+    if (!taken || !strchr(accepted, taken))
+        return '\0';
     *rest = mx_behind(*rest, 1);
-    return true;
+    return taken;
 }
 
 /* ".123456" to 123; nothing to 0. A dot without a digit is a fault. */
 static bool take_fraction(struct mcpx_slice *rest, int64_t *ms)
 {
     int64_t digit, weight = 100;
-    char dot;
 
     *ms = 0;
-    if (!take_any(rest, ".", &dot))
+    if (!take_any(rest, "."))
         return true;
     if (!take_digits(rest, 1, &digit))
         return false;
@@ -148,15 +149,13 @@ static bool take_fraction(struct mcpx_slice *rest, int64_t *ms)
 
 static bool take_offset(struct mcpx_slice *rest, int64_t *ms)
 {
+    char sign = take_any(rest, "Zz+-");
     int64_t hours, minutes;
-    char sign, colon;
 
-    if (!take_any(rest, "Zz+-", &sign))
-        return false;
     *ms = 0;
-    if (sign == 'Z' || sign == 'z')
-        return true;
-    if (!take_digits(rest, 2, &hours) || !take_any(rest, ":", &colon) ||
+    if (!sign || sign == 'Z' || sign == 'z')
+        return sign;
+    if (!take_digits(rest, 2, &hours) || !take_any(rest, ":") ||
         !take_digits(rest, 2, &minutes) || hours > 23 || minutes > 59)
         return false;
     *ms = (hours * 60 + minutes) * 60000 * (sign == '-' ? -1 : 1);
@@ -174,11 +173,9 @@ static int64_t days_in_month(int64_t year, int64_t month)
 static bool take_date(struct mcpx_slice *rest, int64_t *days)
 {
     int64_t year, month, day;
-    char dash;
 
-    if (!take_digits(rest, 4, &year) || !take_any(rest, "-", &dash) ||
-        !take_digits(rest, 2, &month) || !take_any(rest, "-", &dash) ||
-        !take_digits(rest, 2, &day))
+    if (!take_digits(rest, 4, &year) || !take_any(rest, "-") ||
+        !take_digits(rest, 2, &month) || !take_any(rest, "-") || !take_digits(rest, 2, &day))
         return false;
     if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month))
         return false;
@@ -189,10 +186,9 @@ static bool take_date(struct mcpx_slice *rest, int64_t *days)
 static bool take_time(struct mcpx_slice *rest, int64_t *ms)
 {
     int64_t hour, minute, second, fraction;
-    char colon;
 
-    if (!take_digits(rest, 2, &hour) || !take_any(rest, ":", &colon) ||
-        !take_digits(rest, 2, &minute) || !take_any(rest, ":", &colon) ||
+    if (!take_digits(rest, 2, &hour) || !take_any(rest, ":") ||
+        !take_digits(rest, 2, &minute) || !take_any(rest, ":") ||
         !take_digits(rest, 2, &second) || !take_fraction(rest, &fraction))
         return false;
     if (hour > 23 || minute > 59 || second > 60)
@@ -205,10 +201,9 @@ bool mx_time_parse(struct mcpx_slice text, int64_t *wall_ms)
 {
     struct mcpx_slice rest = text;
     int64_t days, ms, offset;
-    char separator;
 
-    if (!take_date(&rest, &days) || !take_any(&rest, "Tt ", &separator) ||
-        !take_time(&rest, &ms) || !take_offset(&rest, &offset) || rest.len > 0)
+    if (!take_date(&rest, &days) || !take_any(&rest, "Tt ") || !take_time(&rest, &ms) ||
+        !take_offset(&rest, &offset) || rest.len > 0)
         return false;
     *wall_ms = days * ms_per_day + ms - offset;
     return true;

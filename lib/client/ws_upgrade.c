@@ -6,6 +6,7 @@
 
 #include "lib/base/digits.h"
 #include "lib/edge/alarm.h"
+#include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 
 #include <mcpx/json.h>
@@ -38,18 +39,6 @@ void mx_upgrade_ask(struct mx_upgrade *upgrade, const struct mcpx_text *target,
               target, host, key, token);
 }
 
-/* A gateway's page has none of the codes that routers name. */
-static bool is_word_of_router(struct mcpx_slice problem)
-{
-    struct mcpx_slice code = mcpx_json_get(problem, "code");
-    enum mcpx_err err = MCPX_OK + 1;
-
-    while (err < MCPX_ERR_COUNT &&
-           !mcpx_json_equals(code, mcpx_slice_of(mcpx_error_wire(err))))
-        err++;
-    return err < MCPX_ERR_COUNT;
-}
-
 /* What the body says, or the bare status. */
 static enum mx_upgrade_step read_refusal(struct mx_upgrade *upgrade)
 {
@@ -59,7 +48,8 @@ static enum mx_upgrade_step read_refusal(struct mx_upgrade *upgrade)
     if (mcpx_json_check(mcpx_text_view(&upgrade->body), BODY_DEPTH, &value, NULL) == MCPX_OK &&
         !mcpx_json_add_unescaped(why, mcpx_json_get(value, "detail")))
         mcpx_json_add_unescaped(why, mcpx_json_get(value, "title"));
-    upgrade->is_foreign = !is_word_of_router(value);
+    /* a gateway's page has none of the codes that routers name */
+    upgrade->is_foreign = !mx_error_named(mcpx_json_get(value, "code"));
     if (!why->len)
         mx_format(why, "the answer is HTTP status %s", upgrade->status);
     return MX_UPGRADE_REFUSED;

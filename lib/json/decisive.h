@@ -49,6 +49,9 @@ struct mx_decisive {
 bool mx_decisive_find(struct mcpx_slice object, struct mx_decisive *members, size_t count,
                       struct mcpx_fault *fault);
 
+/** The first error with the name on the wire that a string has; MCPX_OK when there is none. */
+enum mcpx_err mx_error_named(struct mcpx_slice string);
+
 /*
  * Why a text is not JSON, in words that may be shown.
  */

@@ -61,14 +61,6 @@ static void write_string(struct mcpx_text *out, const struct mx_tree *tree, uint
     mcpx_text_add(out, "\"", 1);
 }
 
-static void write_number(struct mcpx_text *out, struct mcpx_slice text)
-{
-    struct mx_number number;
-
-    if (mx_number_read(text, &number))
-        mx_number_write(out, &number);
-}
-
 static void write_array(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
     mcpx_text_add(out, "[", 1);
@@ -100,6 +92,8 @@ static void write_object(struct mcpx_text *out, const struct mx_tree *tree, uint
 /* Calls itself for what containers hold; mx_tree_read bounds how deep. */
 void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint32_t node)
 {
+    struct mx_number number;
+
     switch (mx_tree_type(tree, node)) {
     case MCPX_JSON_OBJECT:
         write_object(out, tree, node);
@@ -111,7 +105,8 @@ void mx_canonical_value(struct mcpx_text *out, const struct mx_tree *tree, uint3
         write_string(out, tree, node);
         break;
     case MCPX_JSON_NUMBER:
-        write_number(out, mx_tree_bytes(tree, node));
+        if (mx_number_read(mx_tree_bytes(tree, node), &number))
+            mx_number_write(out, &number);
         break;
     default:
         mcpx_text_slice(out, mx_tree_bytes(tree, node));

@@ -273,6 +273,14 @@ bool mcpx_json_equals(struct mcpx_slice value, struct mcpx_slice text)
            mx_inside_is(mx_inside_of(value), text);
 }
 
+enum mcpx_err mx_error_named(struct mcpx_slice string)
+{
+    for (enum mcpx_err err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
+        if (mcpx_json_equals(string, mcpx_slice_of(mcpx_error_wire(err))))
+            return err;
+    return MCPX_OK;
+}
+
 bool mcpx_json_add_unescaped(struct mcpx_text *out, struct mcpx_slice value)
 {
     size_t len;

@@ -10,6 +10,7 @@
 #include "lib/base/digits.h"
 #include "lib/base/fault.h"
 #include "lib/base/scoped.h"
+#include "lib/json/decisive.h"
 
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own)
 {
@@ -176,19 +177,10 @@ enum { STORING_MS = 600000 };
 struct refusal {
     enum mcpx_err err;
     int64_t retry_ms;
-    struct mcpx_text words;
+    struct mx_block *words; /* the reason, and behind it the alternative */
     size_t reason_len;
     bool has_alternative;
 };
-
-/* Several rows share a name on the wire; the first is the one that a router answers with. */
-static enum mcpx_err err_of(struct mcpx_slice name)
-{
-    for (enum mcpx_err err = MCPX_OK + 1; err < MCPX_ERR_COUNT; err++)
-        if (mcpx_json_equals(name, mcpx_slice_of(mcpx_error_wire(err))))
-            return err;
-    return MCPX_EREQUEST;
-}
 
 /* How long to pause. A value that is no whole number asks for the shortest pause. */
 static int64_t read_pause(struct mcpx_slice value)
@@ -202,35 +194,35 @@ static int64_t read_pause(struct mcpx_slice value)
 
 static void refusal_fini(struct refusal *refusal)
 {
-    mcpx_text_fini(&refusal->words);
+    mx_block_unref(refusal->words);
 }
 
 static void read_refusal(struct mcpx_slice payload, struct refusal *out)
 {
-    struct mcpx_slice name = mcpx_json_get(payload, "error");
+    enum mcpx_err err = mx_error_named(mcpx_json_get(payload, "error"));
+    mx_scoped_text words = {0};
 
-    out->err = name.text ? err_of(name) : MCPX_EREQUEST;
+    out->err = err ? err : MCPX_EREQUEST;
     out->retry_ms = read_pause(mcpx_json_get(payload, "retry_after_ms"));
-    mcpx_text_puts(&out->words, "");
-    mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "message"));
-    out->reason_len = out->words.len;
+    mcpx_json_add_unescaped(&words, mcpx_json_get(payload, "message"));
+    out->reason_len = words.len;
     out->has_alternative =
-        mcpx_json_add_unescaped(&out->words, mcpx_json_get(payload, "alternative"));
+        mcpx_json_add_unescaped(&words, mcpx_json_get(payload, "alternative"));
+    if (!words.failed)
+        out->words = mx_block_new(mcpx_text_view(&words));
 }
 
 static void tell_refused(struct mcpx_session *session, const struct mx_incoming *in,
-                         struct refusal *refusal, struct mx_own *own)
+                         const struct refusal *refusal, struct mx_own *own)
 {
     struct mx_event *event = mx_tell(session, MCPX_EVENT_REFUSED, in, own);
-    const char *words = refusal->words.text;
-    size_t rest = refusal->words.len - refusal->reason_len;
 
     event->told.err = refusal->err;
-    event->told.reason = (struct mcpx_slice){words, refusal->reason_len};
+    event->words = mx_block_ref(refusal->words);
+    event->told.reason = (struct mcpx_slice){refusal->words->text, refusal->reason_len};
     if (refusal->has_alternative)
-        event->told.alternative = (struct mcpx_slice){words + refusal->reason_len, rest};
-    event->words = refusal->words.text;
-    refusal->words = (struct mcpx_text){0};
+        event->told.alternative =
+            mx_behind(mx_block_text(refusal->words), refusal->reason_len);
     if (own)
         mx_delivery_drop(session, own);
 }
@@ -265,9 +257,9 @@ static bool is_retried(const struct mcpx_session *session, const struct refusal 
 {
     if (!own || !own->text)
         return false;
-    return refusal->err == MCPX_ERATE ? own->rewritten || own->is_answer
-                                      : refusal->err == MCPX_EUNAVAILABLE &&
-                                            mono_ms - session->stuck_since < STORING_MS;
+    if (refusal->err == MCPX_ERATE)
+        return own->writes > 1 || own->is_answer;
+    return refusal->err == MCPX_EUNAVAILABLE && mono_ms - session->stuck_since < STORING_MS;
 }
 
 enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_incoming *in)
@@ -277,7 +269,7 @@ enum mcpx_err mx_refusal_receive(struct mcpx_session *session, const struct mx_i
     MX_SCOPED(refusal_fini) struct refusal refusal = {0};
 
     read_refusal(in->envelope->payload, &refusal);
-    if (refusal.words.failed)
+    if (!refusal.words)
         return MCPX_ENOMEM;
     if (refusal.err == MCPX_ERATE)
         mx_outbox_slow_down(&session->outbox, MX_WINDOW_SLOW,

@@ -109,8 +109,7 @@ struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms)
         return NULL;
     outbox->lent = NULL; /* its reference is ours now */
     mx_outbox_give_back(outbox);
-    own->rewritten |= own->written;
-    own->written = true;
+    own->writes++;
     if (own->text) {
         if (outbox->next == own)
             outbox->next = own->next;

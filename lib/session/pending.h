@@ -18,10 +18,8 @@ struct mx_fulfilment {
 
 /**
  * An envelope of ours that is under way: not yet written, not yet seen in the topic, or not yet
- * answered. It has a reference count: the table of those under way holds a
- * reference, and so does every event about it until it was told.
- *
- * open         its neighbours in the list of open proposals
+ * answered. It has a reference count: the table of those under way holds a reference, and so does
+ * every event about it until it was told.
  */
 struct mx_own {
     size_t refs;
@@ -38,14 +36,12 @@ struct mx_own {
     struct mx_block *text; /* the composed text; NULL once it has its place in the topic */
     /* The text of an open proposal that has its place: a router that lost it gets it again. */
     struct mx_block *kept;
-    struct mx_own *open_previous, *open_next;
-    uint64_t number; /* its place in the order of sending */
-    bool is_answer;  /* an mcp/response */
+    struct mx_own *open_previous, *open_next; /* in the list of open proposals */
+    uint64_t number;                          /* its place in the order of sending */
+    bool is_answer;                           /* an mcp/response */
     /* The router sends no echo: it is addressed to others only, on a directed connection. */
     bool has_no_echo;
-    bool written; /* written on a connection */
-    /* Written on more than one connection: the router may have accepted it already. */
-    bool rewritten;
+    unsigned writes;  /* how often it was written: after the first time it may have arrived */
     bool awaits_echo; /* written on the present connection, and its echo has not come yet */
     struct mx_own *previous, *next;
 };

@@ -72,9 +72,8 @@ static enum mcpx_err check_kind(struct drafting *drafting)
     if (err)
         return err;
     drafting->waits =
-        is_type(drafting, "mcp/proposal")
-            ? true
-            : is_type(drafting, "mcp/request") && drafting->rpc.form == MCPX_RPC_REQUEST;
+        is_type(drafting, "mcp/proposal") ||
+        (is_type(drafting, "mcp/request") && drafting->rpc.form == MCPX_RPC_REQUEST);
     return MCPX_OK;
 }
 
@@ -270,16 +269,16 @@ enum mcpx_err mcpx_session_send(struct mcpx_session *session, const struct mcpx_
 
 static enum mcpx_err read_answer(const struct mx_asked *asked, struct drafting *drafting)
 {
-    struct mcpx_slice payload = drafting->draft->payload;
     struct mcpx_fault *fault = drafting->fault;
     struct mcpx_rpc *rpc = &drafting->rpc;
+    enum mcpx_err err = read_payload(drafting);
 
-    (void)mx_fault_set(fault, "expected a JSON-RPC result or error", "payload", 0);
-    if (!payload.text || mcpx_json_check(payload, MX_DEPTH_MAX, &drafting->payload, fault) ||
-        mcpx_rpc_read(drafting->payload, rpc, fault))
-        return MCPX_EINVALID;
+    if (!err)
+        err = mcpx_rpc_read(drafting->payload, rpc, fault);
+    if (err)
+        return err;
     if (rpc->form != MCPX_RPC_RESULT && rpc->form != MCPX_RPC_ERROR)
-        return MCPX_EINVALID;
+        return mx_fault_set(fault, "expected a JSON-RPC result or error", "payload", 0);
     if (rpc->id.text && mcpx_json_same(rpc->id, asked->rpc_id))
         return MCPX_OK;
     return mx_fault_set(fault, "expected the JSON-RPC id of the request", "id", 0);

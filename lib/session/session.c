@@ -7,8 +7,6 @@
 #include "lib/base/digits.h"
 #include "lib/session/session_state.h"
 
-#include <stdlib.h>
-
 /* Most events that one live message makes: DELIVERED, FULFILLING, REQUEST. */
 enum { EVENTS_PER_MESSAGE = 3 };
 
@@ -52,12 +50,9 @@ static void tell_left(struct mcpx_session *session, int code, struct mcpx_slice 
     event = mx_tell(session, MCPX_EVENT_LEFT, NULL, NULL);
     event->told.code = code;
     event->told.retry_ms = retry_ms;
-    event->words = malloc(reason.len + 1);
-    if (!event->words)
-        return;
-    if (reason.len)
-        memcpy(event->words, reason.text, reason.len);
-    event->told.reason = (struct mcpx_slice){event->words, reason.len};
+    event->words = mx_block_new(reason);
+    if (event->words)
+        event->told.reason = mx_block_text(event->words);
 }
 
 /*

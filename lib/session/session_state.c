@@ -98,7 +98,7 @@ static void event_fini(struct mx_event *event)
 {
     mx_block_unref(event->block);
     mx_own_unref(event->own);
-    free(event->words);
+    mx_block_unref(event->words);
     *event = (struct mx_event){0};
 }
 

@@ -145,8 +145,8 @@ struct mx_event {
     struct mcpx_slice envelope; /* its extent in the block */
     bool has_rpc;               /* its payload is a JSON-RPC message that fits its kind */
     bool names_proposal;        /* its correlation_id is the event's `proposal` */
-    struct mx_own *own; /* the envelope of ours it is about, a reference; NULL = none */
-    char *words;        /* the bytes of slices, in one piece of memory; or NULL */
+    struct mx_own *own;     /* the envelope of ours it is about, a reference; NULL = none */
+    struct mx_block *words; /* the bytes of slices; or NULL */
 };
 
 /** The queue: a ring whose size is a power of two, or 0. Zero-initialised is empty. */

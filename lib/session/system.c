@@ -143,7 +143,7 @@ static void wait_for_others(struct mcpx_session *session, const struct mx_roster
                             bool was_known, bool resumed)
 {
     const struct mx_own *first = session->outbox.first;
-    bool repeats = first && first->written;
+    bool repeats = first && first->writes;
 
     session->caught_up = false;
     mx_absent_fini(&session->absent);
@@ -281,18 +281,17 @@ static enum mcpx_err accept_presence(struct mcpx_session *session,
                                      const struct mx_incoming *in, struct mx_person *person,
                                      enum mcpx_presence presence)
 {
-    char *words = malloc(person->id.len);
+    struct mx_block *words = mx_block_new(person->id);
     struct mx_event *event;
 
     if (!words || !mx_roster_reserve(&session->roster)) {
-        free(words);
+        mx_block_unref(words);
         mx_person_free(person);
         return MCPX_ENOMEM;
     }
     event = mx_tell(session, MCPX_EVENT_PRESENCE, in, NULL);
-    memcpy(words, person->id.text, person->id.len);
     event->words = words;
-    event->told.participant = (struct mcpx_slice){words, person->id.len};
+    event->told.participant = mx_block_text(words);
     event->told.presence = presence;
     if (presence == MCPX_PRESENCE_LEAVE) {
         mx_roster_remove(&session->roster, person->id);

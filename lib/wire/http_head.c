@@ -14,39 +14,29 @@
 #include "lib/base/digits.h"
 #include <strings.h>
 
-static const struct mx_http_fault bad_line_end = {
-    400, "a line of the head has to end with CR and LF, and neither stands alone", NULL};
-static const struct mx_http_fault bad_control = {400, "the head holds a control character",
-                                                 NULL};
-static const struct mx_http_fault long_target = {
-    414, "the request line is longer than 16384 bytes", NULL};
-static const struct mx_http_fault long_head = {431, "the head is longer than 16384 bytes",
-                                               NULL};
-static const struct mx_http_fault many_fields = {431, "the head has more than 100 fields",
-                                                 NULL};
-static const struct mx_http_fault bad_field = {
-    400,
-    "a header field has to be a name, a colon right behind it, and a value on the same line",
-    NULL};
-static const struct mx_http_fault no_host = {400, "Host is missing", NULL};
-static const struct mx_http_fault bad_host = {
-    400, "Host has to stand there once and name a host", NULL};
-static const struct mx_http_fault bad_length = {
-    400, "Content-Length has to be one decimal number", NULL};
-static const struct mx_http_fault no_coding = {
-    501, "Transfer-Encoding has to be chunked, once and alone", NULL};
-static const struct mx_http_fault bad_coding = {
-    400, "Transfer-Encoding does not exist in HTTP/1.0", NULL};
-static const struct mx_http_fault two_lengths = {
-    400, "a body has Content-Length or Transfer-Encoding, not both", NULL};
-static const struct mx_http_fault bad_request_line = {
-    400, "the first line has to be METHOD SP TARGET SP HTTP/1.1", NULL};
-static const struct mx_http_fault bad_target = {
-    400, "the request target has to be a path, or http:// with a host and a path", NULL};
-static const struct mx_http_fault bad_version = {
-    505, "only HTTP/1.1 and HTTP/1.0 are spoken here", NULL};
-static const struct mx_http_fault bad_status_line = {
-    502, "the router's answer is not HTTP/1.1", NULL};
+#define FAULT(name, status, detail)                                                           \
+    static const struct mx_http_fault name = {(status), (detail), NULL}
+
+FAULT(bad_line_end, 400,
+      "a line of the head has to end with CR and LF, and neither stands alone");
+FAULT(bad_control, 400, "the head holds a control character");
+FAULT(long_target, 414, "the request line is longer than 16384 bytes");
+FAULT(long_head, 431, "the head is longer than 16384 bytes");
+FAULT(many_fields, 431, "the head has more than 100 fields");
+FAULT(
+    bad_field, 400,
+    "a header field has to be a name, a colon right behind it, and a value on the same line");
+FAULT(no_host, 400, "Host is missing");
+FAULT(bad_host, 400, "Host has to stand there once and name a host");
+FAULT(bad_length, 400, "Content-Length has to be one decimal number");
+FAULT(no_coding, 501, "Transfer-Encoding has to be chunked, once and alone");
+FAULT(bad_coding, 400, "Transfer-Encoding does not exist in HTTP/1.0");
+FAULT(two_lengths, 400, "a body has Content-Length or Transfer-Encoding, not both");
+FAULT(bad_request_line, 400, "the first line has to be METHOD SP TARGET SP HTTP/1.1");
+FAULT(bad_target, 400,
+      "the request target has to be a path, or http:// with a host and a path");
+FAULT(bad_version, 505, "only HTTP/1.1 and HTTP/1.0 are spoken here");
+FAULT(bad_status_line, 502, "the router's answer is not HTTP/1.1");
 
 /* ---- statuses ---- */
 
