@@ -132,28 +132,25 @@ static enum mcpx_err child_spawn(struct mcpx_child *child)
     const struct mcpx_child_config *config = &child->config;
     struct mx_child_run *run = &child->run;
     char **environment = make_environment(run->mark);
-    enum mcpx_err err = MCPX_ESYSTEM;
-    struct mx_warden_task task;
     struct ends ends;
 
     if (!environment)
         return MCPX_ENOMEM;
-    if (!open_ends(&ends, !config->name) || !make_mark(run->mark))
-        goto out;
-    task =
-        (struct mx_warden_task){config->argv, environment, config->cwd, ends.theirs, getpid()};
-    run->warden = fork_warden(&task);
-    if (run->warden < 0)
-        goto out;
+    if (open_ends(&ends, !config->name) && make_mark(run->mark)) {
+        struct mx_warden_task task = {config->argv, environment, config->cwd, ends.theirs,
+                                      getpid()};
+
+        run->warden = fork_warden(&task);
+    }
+    free(environment);
+    close_all(ends.theirs);
+    if (run->warden <= 0) {
+        close_all(ends.ours);
+        return MCPX_ESYSTEM;
+    }
     for (int end = 0; end < MX_END_COUNT; end++)
         child->ports[end].fd = ends.ours[end];
-    err = MCPX_OK;
-out:
-    close_all(ends.theirs);
-    if (err)
-        close_all(ends.ours);
-    free(environment);
-    return err;
+    return MCPX_OK;
 }
 
 /* How often what is left without a warden is looked for, and how long when the end is wanted. */

@@ -4,12 +4,11 @@
  * lines when the process is killed. The process locks its file for as long as it lives; so another
  * process that clears the folder knows which files are in use.
  */
-#define _DEFAULT_SOURCE /* flock */
+#define _GNU_SOURCE /* flock, scandirat */
 #include "lib/edge/journal.h"
 
 #include "lib/base/digits.h"
 #include "lib/base/ident.h"
-#include "lib/base/rows.h"
 #include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
 
@@ -18,6 +17,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -73,10 +73,11 @@ static void write_name(const struct mx_journal_config *config, int64_t wall_ms,
     snprintf(name, NAME_ROOM, "%s.%ld.jsonl", time, config->pid);
 }
 
-/* Is it such a name? Files of others in the folder are no concern of ours. */
-static bool is_name(const char *name)
+/* Has it such a name? Files of others in the folder are no concern of ours. */
+static int is_ours(const struct dirent *entry)
 {
     static const char shape[] = "00000000T000000.000Z.";
+    const char *name = entry->d_name;
     size_t at = 0;
 
     for (; shape[at]; at++) {
@@ -139,18 +140,14 @@ static bool link_latest(const struct mx_journal_config *config, const struct log
 
     snprintf(link, sizeof link, "%s.latest.jsonl", log->folder);
     snprintf(made, sizeof made, ".%s.%ld", log->folder, config->pid);
-    if (!is_free(folder, link))
-        return false;
-    if (symlinkat(log->name, folder, made) != 0 &&
-        (errno != EEXIST || unlinkat(folder, made, 0) != 0 ||
-         symlinkat(log->name, folder, made) != 0))
-        return false;
-    return renameat(folder, made, folder, link) == 0;
+    (void)unlinkat(folder, made, 0); /* of one who had our number, and was killed */
+    return is_free(folder, link) && symlinkat(log->name, folder, made) == 0 &&
+           renameat(folder, made, folder, link) == 0;
 }
 
-static int newest_first(const void *a, const void *b)
+static int newest_first(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp(*(char *const *)b, *(char *const *)a);
+    return strcmp((*b)->d_name, (*a)->d_name);
 }
 
 /* True when a process writes to it, or it is no file that could be removed. */
@@ -164,45 +161,21 @@ static bool is_in_use(int folder, const char *name)
     return used;
 }
 
-/* The files in a folder; what memory does not suffice for is left out. */
-static char **list_files(DIR *stream, size_t *count)
-{
-    const struct dirent *entry;
-    char **names = NULL;
-    size_t room = 0;
-
-    while ((entry = readdir(stream)) != NULL) {
-        if (!is_name(entry->d_name) || !mx_make_room(&names, *count, &room, sizeof *names))
-            continue;
-        names[*count] = strdup(entry->d_name);
-        *count += names[*count] != NULL;
-    }
-    return names;
-}
-
 /* Removes the oldest files. */
 static void clear(const struct mx_journal_config *config, const struct log *log)
 {
-    int folder = openat(log->place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = folder < 0 ? NULL : fdopendir(folder);
-    char **names;
-    size_t count = 0;
+    struct dirent **files = NULL;
+    int count = scandirat(log->place, ".", &files, is_ours, newest_first);
 
-    if (!stream && folder >= 0)
-        close(folder);
-    if (!stream)
-        return;
-    names = list_files(stream, &count);
-    if (count > 0)
-        qsort((void *)names, count, sizeof *names, newest_first);
-    for (size_t i = 0; i < count; i++) {
-        if (i >= config->keep && strcmp(names[i], log->name) != 0 &&
-            !is_in_use(folder, names[i]))
-            (void)unlinkat(folder, names[i], 0);
-        free(names[i]);
+    for (int i = 0; i < count; i++) {
+        const char *name = files[i]->d_name;
+
+        if ((size_t)i >= config->keep && strcmp(name, log->name) != 0 &&
+            !is_in_use(log->place, name))
+            (void)unlinkat(log->place, name, 0);
+        free(files[i]);
     }
-    free((void *)names);
-    closedir(stream);
+    free((void *)files);
 }
 
 /* Goes on in a new file, if there can be one. */

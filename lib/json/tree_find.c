@@ -131,19 +131,14 @@ bool mx_tree_point(const struct mx_tree *tree, uint32_t from, struct mcpx_slice 
                    uint32_t *out)
 {
     mx_scoped_text name = {0};
-    size_t at = 0;
 
-    while (at < pointer.len && pointer.text[at] == '/') {
-        size_t begin = ++at;
-
-        while (at < pointer.len && pointer.text[at] != '/')
-            at++;
-        from = step(tree, from, (struct mcpx_slice){pointer.text + begin, at - begin}, &name);
-        if (from == 0)
-            break;
-    }
-    if (at < pointer.len || (at > 0 && from == 0))
+    if (mx_cut_at(&pointer, '/').len > 0)
         return false;
+    while (pointer.text) {
+        from = step(tree, from, mx_cut_at(&pointer, '/'), &name);
+        if (from == 0)
+            return false;
+    }
     *out = from;
     return true;
 }

@@ -35,11 +35,11 @@ void mcpx_envelope_fini(struct mcpx_envelope *envelope)
     memset(envelope, 0, sizeof *envelope);
 }
 
-/* Refuses the text because of what stands at `where`, which lies in it. */
-static enum mcpx_err refuse_envelope(struct reading *reading, const char *field,
+/* Refuses the text because of what stands at `where`, which lies in it; MX_FIELD_COUNT: no field. */
+static enum mcpx_err refuse_envelope(struct reading *reading, enum mx_field field,
                                      const char *where, const char *reason)
 {
-    reading->fault->field = field;
+    reading->fault->field = field < MX_FIELD_COUNT ? mx_field_rules[field].name.text : "";
     reading->fault->offset = (size_t)(where - reading->envelope->text.text);
     reading->fault->reason = reason;
     return MCPX_EINVALID;
@@ -51,11 +51,12 @@ static enum mcpx_err check_shape(struct reading *reading)
     const struct mx_member *last;
 
     if (scan->type != MCPX_JSON_OBJECT)
-        return refuse_envelope(reading, "", scan->value.text, "expected an object");
+        return refuse_envelope(reading, MX_FIELD_COUNT, scan->value.text,
+                               "expected an object");
     if (scan->total <= MCPX_MEMBERS_MAX)
         return MCPX_OK;
     last = &scan->members[scan->count - 1];
-    return refuse_envelope(reading, "", last->value.text + last->value.len,
+    return refuse_envelope(reading, MX_FIELD_COUNT, last->value.text + last->value.len,
                            "expected at most 64 members");
 }
 
@@ -65,14 +66,11 @@ static const char named_like[] =
 static enum mcpx_err check_twice(struct reading *reading)
 {
     const struct mx_member *twice = mx_scan_duplicate(reading->scan);
-    enum mx_field field;
 
     if (!twice)
         return MCPX_OK;
-    field = mx_field_of(twice);
-    return refuse_envelope(
-        reading, field < MX_FIELD_COUNT ? mx_field_rule(field)->name.text : "",
-        twice->name.text - 1, "expected each member once, found this name again");
+    return refuse_envelope(reading, mx_field_of(twice), twice->name.text - 1,
+                           "expected each member once, found this name again");
 }
 
 /* Fills in the fields; returns how many of the members are fields. */
@@ -114,22 +112,19 @@ static enum mcpx_err check_names(struct reading *reading)
     if (err || find_fields(reading) == reading->scan->count)
         return err;
     like = find_like(reading->scan, &field);
-    return like ? refuse_envelope(reading, mx_field_rule(field)->name.text,
-                                  like->name.text - 1, named_like)
-                : MCPX_OK;
+    return like ? refuse_envelope(reading, field, like->name.text - 1, named_like) : MCPX_OK;
 }
 
 static enum mcpx_err check_types(struct reading *reading)
 {
     for (enum mx_field field = 0; field < MX_FIELD_COUNT; field++) {
-        const struct mx_field_rule *rule = mx_field_rule(field);
+        const struct mx_field_rule *rule = &mx_field_rules[field];
         const struct mx_member *member = reading->fields[field];
 
         if (!member && rule->missing)
-            return refuse_envelope(reading, rule->name.text, reading->scan->value.text,
-                                   rule->missing);
+            return refuse_envelope(reading, field, reading->scan->value.text, rule->missing);
         if (member && member->type != rule->type)
-            return refuse_envelope(reading, rule->name.text, member->value.text, rule->wrong);
+            return refuse_envelope(reading, field, member->value.text, rule->wrong);
     }
     return MCPX_OK;
 }
@@ -172,7 +167,7 @@ static struct mcpx_slice read_string(struct reading *reading, struct mcpx_slice 
     return (struct mcpx_slice){out, len};
 }
 
-static enum mcpx_err check_length(struct reading *reading, const char *field,
+static enum mcpx_err check_length(struct reading *reading, enum mx_field field,
                                   const char *where, size_t len)
 {
     if (len == 0)
@@ -191,8 +186,7 @@ static enum mcpx_err read_id(struct reading *reading, enum mx_field field,
     if (!member)
         return MCPX_OK;
     *out = read_string(reading, member->value, member->value_escaped);
-    return check_length(reading, mx_field_rule(field)->name.text, member->value.text,
-                        out->len);
+    return check_length(reading, field, member->value.text, out->len);
 }
 
 static enum mcpx_err read_addressees(struct reading *reading)
@@ -209,14 +203,14 @@ static enum mcpx_err read_addressees(struct reading *reading)
         enum mcpx_err err;
 
         if (mcpx_json_type(walk.value) != MCPX_JSON_STRING)
-            return refuse_envelope(reading, "to", walk.value.text,
+            return refuse_envelope(reading, MX_FIELD_TO, walk.value.text,
                                    "expected only strings in this array");
         if (envelope->to_count == MCPX_TO_MAX)
-            return refuse_envelope(reading, "to", walk.value.text,
+            return refuse_envelope(reading, MX_FIELD_TO, walk.value.text,
                                    "expected at most 256 addressees");
         to = &envelope->to[envelope->to_count++];
         *to = read_string(reading, walk.value, member->value_escaped);
-        err = check_length(reading, "to", walk.value.text, to->len);
+        err = check_length(reading, MX_FIELD_TO, walk.value.text, to->len);
         if (err)
             return err;
     }
@@ -235,7 +229,7 @@ static enum mcpx_err read_kind(struct reading *reading)
     if (mcpx_kind_parse(kind, &envelope->kind, &fault) == MCPX_OK)
         return MCPX_OK;
     /* with escapes an offset in the kind is none in the text */
-    return refuse_envelope(reading, "kind",
+    return refuse_envelope(reading, MX_FIELD_KIND,
                            member->value.text + (member->value_escaped ? 0 : 1 + fault.offset),
                            fault.reason);
 }
@@ -277,8 +271,7 @@ static enum mcpx_err check_characters(struct reading *reading)
             continue;
         reason = mx_field_unfit(member, &offset);
         if (reason)
-            return refuse_envelope(reading, mx_field_rule(field)->name.text,
-                                   member->value.text + 1 + offset, reason);
+            return refuse_envelope(reading, field, member->value.text + 1 + offset, reason);
     }
     return MCPX_OK;
 }
@@ -290,8 +283,8 @@ static enum mcpx_err check_protocol(struct reading *reading)
 
     if (mcpx_slice_equal(protocol, MCPX_SLICE(MCPX_PROTOCOL)))
         return MCPX_OK;
-    return refuse_envelope(reading, "protocol", member->value.text,
-                           mx_field_rule(MX_FIELD_PROTOCOL)->wrong);
+    return refuse_envelope(reading, MX_FIELD_PROTOCOL, member->value.text,
+                           mx_field_rules[MX_FIELD_PROTOCOL].wrong);
 }
 
 static enum mcpx_err read_envelope(struct reading *reading)

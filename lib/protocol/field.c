@@ -12,7 +12,7 @@
 static const char control_character[] = "control character in a header string";
 static const char optional_string[] = "expected a string, or the member left out";
 
-static const struct mx_field_rule rules[MX_FIELD_COUNT] = {
+const struct mx_field_rule mx_field_rules[MX_FIELD_COUNT] = {
     [MX_FIELD_PROTOCOL] = {{"protocol", 8},
                            MCPX_JSON_STRING,
                            "expected a member 'protocol' that says \"mcpx/v0.1\"",
@@ -41,11 +41,6 @@ static const struct mx_field_rule rules[MX_FIELD_COUNT] = {
                           "expected an object"},
 };
 
-const struct mx_field_rule *mx_field_rule(enum mx_field field)
-{
-    return &rules[field];
-}
-
 /* The only field that a name of this length, beginning so, can be. */
 static enum mx_field candidate(struct mcpx_slice name)
 {
@@ -73,11 +68,12 @@ enum mx_field mx_field_of(const struct mx_member *member)
 
     if (!member->name_escaped) {
         field = candidate(member->name);
-        if (field < MX_FIELD_COUNT && mcpx_slice_equal(member->name, rules[field].name))
+        if (field < MX_FIELD_COUNT &&
+            mcpx_slice_equal(member->name, mx_field_rules[field].name))
             return field;
         return MX_FIELD_COUNT;
     }
-    while (field < MX_FIELD_COUNT && !mx_member_is(member, rules[field].name.text))
+    while (field < MX_FIELD_COUNT && !mx_member_is(member, mx_field_rules[field].name.text))
         field++;
     return field;
 }
@@ -87,7 +83,7 @@ enum mx_field mx_field_like(const struct mx_member *member)
     enum mx_field field = 0;
 
     while (field < MX_FIELD_COUNT &&
-           mx_fold_compare(member->name, rules[field].name.text) != MX_LIKE)
+           mx_fold_compare(member->name, mx_field_rules[field].name.text) != MX_LIKE)
         field++;
     return field;
 }

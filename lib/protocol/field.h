@@ -28,8 +28,7 @@ struct mx_field_rule {
     const char *wrong;        /* what to say when its value is of another type */
 };
 
-/** The rule of a field below MX_FIELD_COUNT. Static. */
-const struct mx_field_rule *mx_field_rule(enum mx_field field);
+extern const struct mx_field_rule mx_field_rules[MX_FIELD_COUNT];
 
 /** The field a member's name, unescaped, stands for; MX_FIELD_COUNT when for none. */
 enum mx_field mx_field_of(const struct mx_member *member);

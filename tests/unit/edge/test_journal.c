@@ -408,7 +408,7 @@ Test(journal, without_memory_there_is_none_or_it_works)
 {
     int before = count_descriptors();
 
-    FAULT_ALLOC_EACH(nth, 4) {
+    FAULT_ALLOC_EACH(nth, 2) {
         struct mx_journal_config config = config_at((int64_t)nth, 2);
         struct mx_journal *journal = mx_journal_open(&config);
 
