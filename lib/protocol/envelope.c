@@ -1,26 +1,178 @@
 /*
  * envelope.c - from a text to an envelope, in the order of checks that protocol section 1 fixes:
  * each step runs over all members before the next begins, because the first failing step is what
- * the sender is told. Strings stay slices of the text; only escaped ones are written out, into a
- * scratch that is made large enough before the first of them is. The payload's extent is all
- * that is ever known of it.
+ * the sender is told. What is asked of a header member is a row of one table, its sentences beside
+ * it. Strings stay slices of the text; only escaped ones are written out, into a scratch that is
+ * made large enough before the first of them is. The payload's extent is all that is ever known of
+ * it.
  */
 #include <mcpx/envelope.h>
 
+#include "lib/json/decisive.h"
 #include "lib/json/scan.h"
-#include "lib/protocol/field.h"
+#include "lib/protocol/grammar.h"
 
 #include <stdlib.h>
 
-static const char too_long[] = "expected at most 256 bytes";
-static const char too_short[] = "expected 1 to 256 bytes, found an empty string";
+/* ---- the members of a header ---- */
+
+/* In the order in which protocol section 1 lists them, which is the order of checks. */
+enum field {
+    FIELD_PROTOCOL,
+    FIELD_ID,
+    FIELD_TS,
+    FIELD_FROM,
+    FIELD_TO,
+    FIELD_KIND,
+    FIELD_CORRELATION_ID,
+    FIELD_PAYLOAD,
+    FIELD_COUNT
+};
+
+struct rule {
+    struct mcpx_slice name;
+    enum mcpx_json_type type; /* what its value must be */
+    const char *missing;      /* what to say when it is absent; NULL when it may be */
+    const char *wrong;        /* what to say when its value is of another type */
+};
+
+static const char control_character[] = "control character in a header string";
+static const char optional_string[] = "expected a string, or the member left out";
+
+static const struct rule rules[FIELD_COUNT] = {
+    [FIELD_PROTOCOL] = {{"protocol", 8},
+                        MCPX_JSON_STRING,
+                        "expected a member 'protocol' that says \"mcpx/v0.1\"",
+                        "expected the string \"mcpx/v0.1\""},
+    [FIELD_ID] = {{"id", 2},
+                  MCPX_JSON_STRING,
+                  "expected a member 'id' that names this envelope",
+                  "expected a string that names this envelope"},
+    [FIELD_TS] = {{"ts", 2}, MCPX_JSON_STRING, NULL, optional_string},
+    [FIELD_FROM] = {{"from", 4}, MCPX_JSON_STRING, NULL, optional_string},
+    [FIELD_TO] = {{"to", 2},
+                  MCPX_JSON_ARRAY,
+                  NULL,
+                  "expected an array of strings, or the member left out"},
+    [FIELD_KIND] = {{"kind", 4},
+                    MCPX_JSON_STRING,
+                    "expected a member 'kind' that says what this is",
+                    "expected a string like \"chat\" or \"mcp/request:tools/call:NAME\""},
+    [FIELD_CORRELATION_ID] = {{"correlation_id", 14}, MCPX_JSON_STRING, NULL, optional_string},
+    [FIELD_PAYLOAD] = {{"payload", 7},
+                       MCPX_JSON_OBJECT,
+                       "expected a member 'payload', {} if there is nothing to say",
+                       "expected an object"},
+};
+
+/* The only field that a name of this length, beginning so, can be. */
+static enum field candidate(struct mcpx_slice name)
+{
+    switch (name.len) {
+    case 2:
+        if (name.text[0] == 'i')
+            return FIELD_ID;
+        return name.text[1] == 's' ? FIELD_TS : FIELD_TO;
+    case 4:
+        return name.text[0] == 'k' ? FIELD_KIND : FIELD_FROM;
+    case 7:
+        return FIELD_PAYLOAD;
+    case 8:
+        return FIELD_PROTOCOL;
+    case 14:
+        return FIELD_CORRELATION_ID;
+    default:
+        return FIELD_COUNT;
+    }
+}
+
+/* The field a member's name, unescaped, stands for; FIELD_COUNT when for none. */
+static enum field field_of(const struct mx_member *member)
+{
+    enum field field = 0;
+
+    if (!member->name_escaped) {
+        field = candidate(member->name);
+        if (field < FIELD_COUNT && mcpx_slice_equal(member->name, rules[field].name))
+            return field;
+        return FIELD_COUNT;
+    }
+    while (field < FIELD_COUNT && !mx_member_is(member, rules[field].name.text))
+        field++;
+    return field;
+}
+
+/* The field whose name differs in letter case alone (mx_fold_compare); FIELD_COUNT for none. */
+static enum field field_like(const struct mx_member *member)
+{
+    enum field field = 0;
+
+    while (field < FIELD_COUNT &&
+           mx_fold_compare(member->name, rules[field].name.text) != MX_LIKE)
+        field++;
+    return field;
+}
+
+/* Nearly always: nothing but ASCII, and nothing that would have to be looked at. */
+static bool is_simple(const struct mx_member *member, struct mcpx_slice raw)
+{
+    const unsigned char *begin = (const unsigned char *)raw.text;
+
+    return !member->value_escaped && !(raw.len > 0 && memchr(raw.text, 0x7f, raw.len)) &&
+           mx_plain_ascii(begin, begin + raw.len) == begin + raw.len;
+}
+
+/* The first control character that stands there unescaped. Below 0x20 that is space in an array. */
+static size_t find_control(struct mcpx_slice raw)
+{
+    size_t at = 0;
+
+    for (;;) {
+        at += mx_control_find((struct mcpx_slice){raw.text + at, raw.len - at});
+        if (at == raw.len || (unsigned char)raw.text[at] >= 0x20)
+            return at;
+        at++;
+    }
+}
+
+/*
+ * What is wrong with a string, or an array of strings (between them nothing is a backslash or a
+ * control character but white space): a control character, escaped or not, or half a surrogate
+ * pair. NULL, or a sentence and its place in the inside of the value. Protocol: section 1.
+ */
+static const char *find_unfit(const struct mx_member *member, size_t *offset)
+{
+    struct mcpx_slice raw = mx_inside_of(member->value);
+    const char *found;
+    size_t at = 0;
+
+    if (is_simple(member, raw))
+        return NULL;
+    *offset = find_control(raw);
+    while ((found = memchr(raw.text + at, '\\', *offset - at)) != NULL) {
+        struct mx_escape escape;
+
+        at = (size_t)(found - raw.text);
+        mx_escape_decode(raw, at, &escape);
+        if (escape.is_lone ||
+            mx_control_find((struct mcpx_slice){escape.bytes, escape.len}) < escape.len) {
+            *offset = at;
+            return escape.is_lone ? "half a surrogate pair in a header string"
+                                  : control_character;
+        }
+        at += escape.raw_len;
+    }
+    return *offset < raw.len ? control_character : NULL;
+}
+
+/* ---- an envelope ---- */
 
 /* An envelope while it is read. */
 struct reading {
     struct mcpx_envelope *envelope;
     struct mcpx_fault *fault;
     const struct mx_scan *scan;
-    const struct mx_member *fields[MX_FIELD_COUNT]; /* members by field; NULL where absent */
+    const struct mx_member *fields[FIELD_COUNT]; /* members by field; NULL where absent */
     size_t used; /* bytes of the envelope's scratch that are taken */
 };
 
@@ -35,11 +187,11 @@ void mcpx_envelope_fini(struct mcpx_envelope *envelope)
     memset(envelope, 0, sizeof *envelope);
 }
 
-/* Refuses the text because of what stands at `where`, which lies in it; MX_FIELD_COUNT: no field. */
-static enum mcpx_err refuse_envelope(struct reading *reading, enum mx_field field,
+/* Refuses the text because of what stands at `where`, which lies in it; FIELD_COUNT: no field. */
+static enum mcpx_err refuse_envelope(struct reading *reading, enum field field,
                                      const char *where, const char *reason)
 {
-    reading->fault->field = field < MX_FIELD_COUNT ? mx_field_rules[field].name.text : "";
+    reading->fault->field = field < FIELD_COUNT ? rules[field].name.text : "";
     reading->fault->offset = (size_t)(where - reading->envelope->text.text);
     reading->fault->reason = reason;
     return MCPX_EINVALID;
@@ -51,26 +203,12 @@ static enum mcpx_err check_shape(struct reading *reading)
     const struct mx_member *last;
 
     if (scan->type != MCPX_JSON_OBJECT)
-        return refuse_envelope(reading, MX_FIELD_COUNT, scan->value.text,
-                               "expected an object");
+        return refuse_envelope(reading, FIELD_COUNT, scan->value.text, "expected an object");
     if (scan->total <= MCPX_MEMBERS_MAX)
         return MCPX_OK;
     last = &scan->members[scan->count - 1];
-    return refuse_envelope(reading, MX_FIELD_COUNT, last->value.text + last->value.len,
+    return refuse_envelope(reading, FIELD_COUNT, last->value.text + last->value.len,
                            "expected at most 64 members");
-}
-
-static const char named_like[] =
-    "named like this member but for letter case: some readers would take it for this one";
-
-static enum mcpx_err check_twice(struct reading *reading)
-{
-    const struct mx_member *twice = mx_scan_duplicate(reading->scan);
-
-    if (!twice)
-        return MCPX_OK;
-    return refuse_envelope(reading, mx_field_of(twice), twice->name.text - 1,
-                           "expected each member once, found this name again");
 }
 
 /* Fills in the fields; returns how many of the members are fields. */
@@ -80,9 +218,9 @@ static size_t find_fields(struct reading *reading)
 
     memset(reading->fields, 0, sizeof reading->fields);
     for (size_t i = 0; i < reading->scan->count; i++) {
-        enum mx_field field = mx_field_of(&reading->scan->members[i]);
+        enum field field = field_of(&reading->scan->members[i]);
 
-        if (field == MX_FIELD_COUNT)
+        if (field == FIELD_COUNT)
             continue;
         reading->fields[field] = &reading->scan->members[i];
         found++;
@@ -90,35 +228,32 @@ static size_t find_fields(struct reading *reading)
     return found;
 }
 
-/* A member that one reader takes for a field and another does not. Most texts have fields only. */
-static const struct mx_member *find_like(const struct mx_scan *scan, enum mx_field *field)
-{
-    for (size_t i = 0; i < scan->count; i++) {
-        const struct mx_member *member = &scan->members[i];
-
-        if (mx_field_of(member) == MX_FIELD_COUNT &&
-            (*field = mx_field_like(member)) < MX_FIELD_COUNT)
-            return member;
-    }
-    return NULL;
-}
-
 static enum mcpx_err check_names(struct reading *reading)
 {
-    const struct mx_member *like;
-    enum mx_field field;
-    enum mcpx_err err = check_twice(reading);
+    const struct mx_scan *scan = reading->scan;
+    const struct mx_member *twice = mx_scan_duplicate(scan);
 
-    if (err || find_fields(reading) == reading->scan->count)
-        return err;
-    like = find_like(reading->scan, &field);
-    return like ? refuse_envelope(reading, field, like->name.text - 1, named_like) : MCPX_OK;
+    if (twice)
+        return refuse_envelope(reading, field_of(twice), twice->name.text - 1,
+                               "expected each member once, found this name again");
+    if (find_fields(reading) == scan->count) /* as most texts have it */
+        return MCPX_OK;
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct mx_member *member = &scan->members[i];
+        enum field like = field_of(member) < FIELD_COUNT ? FIELD_COUNT : field_like(member);
+
+        if (like < FIELD_COUNT)
+            return refuse_envelope(reading, like, member->name.text - 1,
+                                   "named like this member but for letter case: some readers "
+                                   "would take it for this one");
+    }
+    return MCPX_OK;
 }
 
 static enum mcpx_err check_types(struct reading *reading)
 {
-    for (enum mx_field field = 0; field < MX_FIELD_COUNT; field++) {
-        const struct mx_field_rule *rule = &mx_field_rules[field];
+    for (enum field field = 0; field < FIELD_COUNT; field++) {
+        const struct rule *rule = &rules[field];
         const struct mx_member *member = reading->fields[field];
 
         if (!member && rule->missing)
@@ -136,7 +271,7 @@ static bool reserve_scratch(struct reading *reading)
     size_t need = 0;
     char *scratch;
 
-    for (enum mx_field field = 0; field < MX_FIELD_PAYLOAD; field++)
+    for (enum field field = 0; field < FIELD_PAYLOAD; field++)
         if (reading->fields[field] && reading->fields[field]->value_escaped)
             need += reading->fields[field]->value.len;
     reading->used = 0;
@@ -167,19 +302,19 @@ static struct mcpx_slice read_string(struct reading *reading, struct mcpx_slice 
     return (struct mcpx_slice){out, len};
 }
 
-static enum mcpx_err check_length(struct reading *reading, enum mx_field field,
-                                  const char *where, size_t len)
+static enum mcpx_err check_length(struct reading *reading, enum field field, const char *where,
+                                  size_t len)
 {
     if (len == 0)
-        return refuse_envelope(reading, field, where, too_short);
+        return refuse_envelope(reading, field, where,
+                               "expected 1 to 256 bytes, found an empty string");
     if (len > MCPX_ID_MAX)
-        return refuse_envelope(reading, field, where, too_long);
+        return refuse_envelope(reading, field, where, "expected at most 256 bytes");
     return MCPX_OK;
 }
 
 /* Reads an id-like member if it is there. */
-static enum mcpx_err read_id(struct reading *reading, enum mx_field field,
-                             struct mcpx_slice *out)
+static enum mcpx_err read_id(struct reading *reading, enum field field, struct mcpx_slice *out)
 {
     const struct mx_member *member = reading->fields[field];
 
@@ -191,7 +326,7 @@ static enum mcpx_err read_id(struct reading *reading, enum mx_field field,
 
 static enum mcpx_err read_addressees(struct reading *reading)
 {
-    const struct mx_member *member = reading->fields[MX_FIELD_TO];
+    const struct mx_member *member = reading->fields[FIELD_TO];
     struct mcpx_envelope *envelope = reading->envelope;
 
     envelope->to_count = 0;
@@ -203,14 +338,14 @@ static enum mcpx_err read_addressees(struct reading *reading)
         enum mcpx_err err;
 
         if (mcpx_json_type(walk.value) != MCPX_JSON_STRING)
-            return refuse_envelope(reading, MX_FIELD_TO, walk.value.text,
+            return refuse_envelope(reading, FIELD_TO, walk.value.text,
                                    "expected only strings in this array");
         if (envelope->to_count == MCPX_TO_MAX)
-            return refuse_envelope(reading, MX_FIELD_TO, walk.value.text,
+            return refuse_envelope(reading, FIELD_TO, walk.value.text,
                                    "expected at most 256 addressees");
         to = &envelope->to[envelope->to_count++];
         *to = read_string(reading, walk.value, member->value_escaped);
-        err = check_length(reading, MX_FIELD_TO, walk.value.text, to->len);
+        err = check_length(reading, FIELD_TO, walk.value.text, to->len);
         if (err)
             return err;
     }
@@ -219,7 +354,7 @@ static enum mcpx_err read_addressees(struct reading *reading)
 
 static enum mcpx_err read_kind(struct reading *reading)
 {
-    const struct mx_member *member = reading->fields[MX_FIELD_KIND];
+    const struct mx_member *member = reading->fields[FIELD_KIND];
     struct mcpx_envelope *envelope = reading->envelope;
     struct mcpx_fault fault = {"", "", 0};
     struct mcpx_slice kind = read_string(reading, member->value, member->value_escaped);
@@ -229,7 +364,7 @@ static enum mcpx_err read_kind(struct reading *reading)
     if (mcpx_kind_parse(kind, &envelope->kind, &fault) == MCPX_OK)
         return MCPX_OK;
     /* with escapes an offset in the kind is none in the text */
-    return refuse_envelope(reading, MX_FIELD_KIND,
+    return refuse_envelope(reading, FIELD_KIND,
                            member->value.text + (member->value_escaped ? 0 : 1 + fault.offset),
                            fault.reason);
 }
@@ -238,38 +373,38 @@ static enum mcpx_err read_kind(struct reading *reading)
 static enum mcpx_err read_fields(struct reading *reading)
 {
     struct mcpx_envelope *envelope = reading->envelope;
-    const struct mx_member *ts = reading->fields[MX_FIELD_TS];
+    const struct mx_member *ts = reading->fields[FIELD_TS];
     enum mcpx_err err;
 
     envelope->ts = (struct mcpx_slice){NULL, 0};
     envelope->from = envelope->ts;
     envelope->correlation_id = envelope->ts;
     envelope->open_at = (size_t)(reading->scan->value.text - envelope->text.text);
-    envelope->payload = reading->fields[MX_FIELD_PAYLOAD]->value;
-    err = read_id(reading, MX_FIELD_ID, &envelope->id);
+    envelope->payload = reading->fields[FIELD_PAYLOAD]->value;
+    err = read_id(reading, FIELD_ID, &envelope->id);
     if (ts)
         envelope->ts = read_string(reading, ts->value, ts->value_escaped);
     if (!err)
-        err = read_id(reading, MX_FIELD_FROM, &envelope->from);
+        err = read_id(reading, FIELD_FROM, &envelope->from);
     if (!err)
         err = read_addressees(reading);
     if (!err)
         err = read_kind(reading);
     if (!err)
-        err = read_id(reading, MX_FIELD_CORRELATION_ID, &envelope->correlation_id);
+        err = read_id(reading, FIELD_CORRELATION_ID, &envelope->correlation_id);
     return err;
 }
 
 static enum mcpx_err check_characters(struct reading *reading)
 {
-    for (enum mx_field field = 0; field < MX_FIELD_PAYLOAD; field++) {
+    for (enum field field = 0; field < FIELD_PAYLOAD; field++) {
         const struct mx_member *member = reading->fields[field];
         const char *reason;
         size_t offset = 0;
 
         if (!member)
             continue;
-        reason = mx_field_unfit(member, &offset);
+        reason = find_unfit(member, &offset);
         if (reason)
             return refuse_envelope(reading, field, member->value.text + 1 + offset, reason);
     }
@@ -278,13 +413,13 @@ static enum mcpx_err check_characters(struct reading *reading)
 
 static enum mcpx_err check_protocol(struct reading *reading)
 {
-    const struct mx_member *member = reading->fields[MX_FIELD_PROTOCOL];
+    const struct mx_member *member = reading->fields[FIELD_PROTOCOL];
     struct mcpx_slice protocol = read_string(reading, member->value, member->value_escaped);
 
     if (mcpx_slice_equal(protocol, MCPX_SLICE(MCPX_PROTOCOL)))
         return MCPX_OK;
-    return refuse_envelope(reading, MX_FIELD_PROTOCOL, member->value.text,
-                           mx_field_rules[MX_FIELD_PROTOCOL].wrong);
+    return refuse_envelope(reading, FIELD_PROTOCOL, member->value.text,
+                           rules[FIELD_PROTOCOL].wrong);
 }
 
 static enum mcpx_err read_envelope(struct reading *reading)
@@ -322,17 +457,17 @@ static struct mcpx_slice salvage_id(struct reading *reading)
     for (size_t i = 0; i < reading->scan->count; i++) {
         const struct mx_member *found = &reading->scan->members[i];
 
-        if (mx_field_of(found) != MX_FIELD_ID && mx_field_like(found) != MX_FIELD_ID)
+        if (field_of(found) != FIELD_ID && field_like(found) != FIELD_ID)
             continue;
         if (member)
             return absent;
         member = found;
     }
-    if (!member || mx_field_of(member) != MX_FIELD_ID || member->type != MCPX_JSON_STRING ||
-        mx_field_unfit(member, &offset))
+    if (!member || field_of(member) != FIELD_ID || member->type != MCPX_JSON_STRING ||
+        find_unfit(member, &offset))
         return absent;
     memset(reading->fields, 0, sizeof reading->fields);
-    reading->fields[MX_FIELD_ID] = member;
+    reading->fields[FIELD_ID] = member;
     if (!reserve_scratch(reading))
         return absent;
     id = read_string(reading, member->value, member->value_escaped);
