@@ -33,21 +33,16 @@ void mx_hex_format(const unsigned char *bytes, size_t count, char *out)
 
 void mx_uuid_format(const unsigned char random[16], char out[MX_UUID_LEN + 1])
 {
-    char *put = out;
+    unsigned char bytes[16];
 
-    for (int i = 0; i < 16; i++) {
-        unsigned char byte = random[i];
-
-        if (i == 6)
-            byte = (unsigned char)((byte & 0x0f) | 0x40); /* version 4 */
-        if (i == 8)
-            byte = (unsigned char)((byte & 0x3f) | 0x80); /* RFC 9562 variant */
+    memcpy(bytes, random, sizeof bytes);
+    bytes[6] = (unsigned char)((bytes[6] & 0x0f) | 0x40); /* version 4 */
+    bytes[8] = (unsigned char)((bytes[8] & 0x3f) | 0x80); /* RFC 9562 variant */
+    for (size_t i = 0; i < sizeof bytes; out += 2, i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
-            *put++ = '-';
-        *put++ = digits[byte >> 4];
-        *put++ = digits[byte & 15];
+            *out++ = '-';
+        mx_hex_format(&bytes[i], 1, out);
     }
-    *put = '\0';
 }
 
 /* Days since 1970-01-01 of a proleptic Gregorian date. */

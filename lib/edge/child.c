@@ -227,7 +227,7 @@ void mcpx_child_kill(struct mcpx_child *child)
 
 static bool copy_argv(struct mcpx_child *child, char *const *argv)
 {
-    size_t count = 0, i;
+    size_t count = 0;
     char **copy;
 
     while (argv[count])
@@ -236,11 +236,9 @@ static bool copy_argv(struct mcpx_child *child, char *const *argv)
     child->config.argv = copy;
     if (!copy)
         return false;
-    for (i = 0; i < count; i++) {
-        copy[i] = strdup(argv[i]);
-        if (!copy[i])
+    for (size_t i = 0; i < count; i++)
+        if (!(copy[i] = strdup(argv[i])))
             return false;
-    }
     return true;
 }
 

@@ -152,19 +152,14 @@ enum mcpx_err mcpx_canonical_add(struct mcpx_text *out, struct mcpx_slice json,
     return err;
 }
 
-static bool digest(const EVP_MD *algorithm, struct mcpx_slice bytes, unsigned char *out)
-{
-    return EVP_Digest(bytes.text, bytes.len, out, NULL, algorithm, NULL) == 1;
-}
-
 bool mx_sha256(struct mcpx_slice bytes, unsigned char out[MX_SHA256_BYTES])
 {
-    return digest(EVP_sha256(), bytes, out);
+    return EVP_Digest(bytes.text, bytes.len, out, NULL, EVP_sha256(), NULL) == 1;
 }
 
 bool mx_sha1(struct mcpx_slice bytes, unsigned char out[MX_SHA1_BYTES])
 {
-    return digest(EVP_sha1(), bytes, out);
+    return EVP_Digest(bytes.text, bytes.len, out, NULL, EVP_sha1(), NULL) == 1;
 }
 
 bool mx_websocket_accept(struct mcpx_slice key, char out[MX_ACCEPT_LEN + 1])

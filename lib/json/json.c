@@ -167,9 +167,7 @@ bool mcpx_json_walk_next(struct mcpx_json_walk *walk)
     at = mx_space_skip(at + 1, reader.end);
     if (in_object)
         at = read_name(walk, &reader, at);
-    if (!at)
-        return walk_over(walk);
-    end = skip_value(&reader, at);
+    end = at ? skip_value(&reader, at) : NULL;
     if (!end)
         return walk_over(walk);
     walk->value = mx_between(at, end);
@@ -353,20 +351,16 @@ static bool same_members(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
 
 static bool same_items(struct mcpx_slice a, struct mcpx_slice b, size_t depth)
 {
-    struct mcpx_json_walk in_a, in_b;
+    struct mcpx_json_walk in_a = mcpx_json_walk_of(a), in_b = mcpx_json_walk_of(b);
+    bool more;
 
-    mcpx_json_walk_start(&in_a, a);
-    mcpx_json_walk_start(&in_b, b);
-    for (;;) {
-        bool more = mcpx_json_walk_next(&in_a);
-
-        if (more != mcpx_json_walk_next(&in_b))
+    do {
+        more = mcpx_json_walk_next(&in_a);
+        if (more != mcpx_json_walk_next(&in_b) ||
+            (more && !same(in_a.value, in_b.value, depth + 1)))
             return false;
-        if (!more)
-            return true;
-        if (!same(in_a.value, in_b.value, depth + 1))
-            return false;
-    }
+    } while (more);
+    return true;
 }
 
 static bool same(struct mcpx_slice a, struct mcpx_slice b, size_t depth)

@@ -34,6 +34,7 @@
 #include <pcre2.h>
 
 #include "lib/base/digits.h"
+#include "lib/base/ident.h"
 #include "lib/json/json_write.h"
 #include "lib/json/tree.h"
 #include "lib/protocol/capset.h"
@@ -54,18 +55,6 @@ static const uint32_t compile_options = PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCR
 
 /* ---- asked pattern by pattern ---- */
 
-/* A listed participant is listed with all its instances. Protocol: section 3. */
-static bool is_listed(const struct mcpx_grant *grant, struct mcpx_slice addressee)
-{
-    struct mcpx_slice identity = mcpx_identity_of(addressee);
-
-    for (size_t i = 0; i < grant->to_count; i++)
-        if (mcpx_slice_equal(grant->to[i], identity) ||
-            mcpx_slice_equal(grant->to[i], addressee))
-            return true;
-    return false;
-}
-
 enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
                                      const struct mcpx_question *question)
 {
@@ -75,8 +64,9 @@ enum mcpx_refusal mx_grant_condition(const struct mcpx_grant *grant,
         return MCPX_ALLOWED;
     if (question->to_count == 0) /* everyone is more than those listed */
         return MCPX_TARGET_NOT_ALLOWED;
-    for (size_t i = 0; i < question->to_count; i++)
-        if (!is_listed(grant, question->to[i]))
+    for (size_t i = 0; i < question->to_count; i++) /* listed with all its instances */
+        if (!mx_id_is_among(mcpx_identity_of(question->to[i]), grant->to, grant->to_count) &&
+            !mx_id_is_among(question->to[i], grant->to, grant->to_count))
             return MCPX_TARGET_NOT_ALLOWED;
     return MCPX_ALLOWED;
 }

@@ -69,11 +69,6 @@ size_t mx_control_find(struct mcpx_slice text)
 
 /* ---- the grammar ---- */
 
-static const char bad_kind_byte[] =
-    "only ASCII letters, digits and _ . - $ / are allowed here";
-static const char bad_pattern_byte[] =
-    "only ASCII letters, digits and _ . - $ / * are allowed here";
-
 static bool is_segment_byte(char byte, bool stars)
 {
     return mx_is_letter(byte) || mx_is_digit(byte) || byte == '_' || byte == '.' ||
@@ -96,7 +91,8 @@ static const char *segment_fault(struct mcpx_slice segment, bool stars, size_t *
         return "a segment must not be '.' or '..'";
     for (; *offset < segment.len; (*offset)++)
         if (!is_segment_byte(segment.text[*offset], stars))
-            return stars ? bad_pattern_byte : bad_kind_byte;
+            return stars ? "only ASCII letters, digits and _ . - $ / * are allowed here"
+                         : "only ASCII letters, digits and _ . - $ / are allowed here";
     return NULL;
 }
 

@@ -303,8 +303,6 @@ void mx_inbound_fini(struct mx_inbound *inbound)
 
 /* ---- what came lately ---- */
 
-enum { SIZE_FIRST = 64 };
-
 void mx_recent_fini(struct mx_recent *recent)
 {
     mx_map_fini(&recent->set);
@@ -331,29 +329,15 @@ bool mx_recent_has(const struct mx_recent *recent, uint64_t digest)
 
 bool mx_recent_reserve(struct mx_recent *recent)
 {
-    size_t size = recent->size ? recent->size * 2 : SIZE_FIRST;
-    uint64_t *ring;
-
-    if (!mx_map_reserve(&recent->set))
-        return false;
-    if (recent->next < recent->size || recent->size == recent->max)
-        return true;
-    if (size > recent->max)
-        size = recent->max;
-    ring = realloc(recent->ring, size * sizeof *ring);
-    if (!ring)
-        return false;
-    recent->ring = ring;
-    recent->size = size;
-    return true;
+    return mx_map_reserve(&recent->set) &&
+           mx_make_room(&recent->ring, recent->next, &recent->size, sizeof *recent->ring);
 }
 
 void mx_recent_note(struct mx_recent *recent, uint64_t digest)
 {
-    if (recent->next == recent->size)
-        recent->next = 0;
-    if (recent->set.count == recent->size) /* the ring is full: its oldest is forgotten */
+    if (recent->set.count == recent->max) /* the ring is full: its oldest is forgotten */
         mx_map_remove(&recent->set, recent->ring[recent->next], 1);
-    recent->ring[recent->next++] = digest;
+    recent->ring[recent->next] = digest;
+    recent->next = (recent->next + 1) % recent->max;
     mx_map_put(&recent->set, digest, 1);
 }

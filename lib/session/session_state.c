@@ -35,8 +35,7 @@ int64_t mx_session_pause(const struct mcpx_session *session, unsigned *failures)
 /* ---- events ---- */
 
 #define EVENT(constant, name) [constant] = (name),
-#define NAME(constant, name, sentence) [constant] = (name),
-#define SENTENCE(constant, name, sentence) [constant] = (sentence),
+#define VIOLATION(constant, name, sentence) [constant] = {(name), (sentence)},
 
 const char *mcpx_event_name(enum mcpx_event_type type)
 {
@@ -45,19 +44,19 @@ const char *mcpx_event_name(enum mcpx_event_type type)
     return (unsigned)type < MCPX_EVENT_COUNT ? names[type] : "unknown";
 }
 
+static const struct {
+    const char *name, *sentence;
+} violations[] = {[MCPX_VIOLATION_NONE] = {"none", "the message is as it should be"},
+                  MCPX_VIOLATIONS(VIOLATION)};
+
 const char *mcpx_violation_name(enum mcpx_violation violation)
 {
-    static const char *const names[] = {[MCPX_VIOLATION_NONE] = "none", MCPX_VIOLATIONS(NAME)};
-
-    return (unsigned)violation < MCPX_VIOLATION_COUNT ? names[violation] : "unknown";
+    return (unsigned)violation < MCPX_VIOLATION_COUNT ? violations[violation].name : "unknown";
 }
 
 const char *mcpx_violation_text(enum mcpx_violation violation)
 {
-    static const char *const sentences[] = {
-        [MCPX_VIOLATION_NONE] = "the message is as it should be", MCPX_VIOLATIONS(SENTENCE)};
-
-    return (unsigned)violation < MCPX_VIOLATION_COUNT ? sentences[violation]
+    return (unsigned)violation < MCPX_VIOLATION_COUNT ? violations[violation].sentence
                                                       : "unknown violation";
 }
 
