@@ -81,7 +81,7 @@ static inline struct mcpx_slice mx_behind(struct mcpx_slice text, size_t len)
     return (struct mcpx_slice){text.text + len, text.len - len};
 }
 
-/** Cuts off what stands before the next `byte`, and that; all, and `rest` is absent, without one. */
+/** Cuts off what stands before the next `byte`, and that; without one all, and `rest` is absent. */
 static inline struct mcpx_slice mx_cut_at(struct mcpx_slice *rest, char byte)
 {
     struct mcpx_slice whole = *rest;

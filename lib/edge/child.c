@@ -50,7 +50,7 @@ static uint64_t stop_ms(const struct mcpx_child *child)
     return child->config.stop_ms > 0 ? (uint64_t)child->config.stop_ms : STOP_DEFAULT_MS;
 }
 
-void mx_child_running(struct mcpx_child *child)
+static void is_running(struct mcpx_child *child)
 {
     if (child->state != MCPX_CHILD_STARTING)
         return;
@@ -61,10 +61,10 @@ void mx_child_running(struct mcpx_child *child)
 
 static void on_settled(uv_timer_t *timer)
 {
-    mx_child_running(timer->data);
+    is_running(timer->data);
 }
 
-void mx_child_executed(struct mcpx_child *child)
+static void is_executed(struct mcpx_child *child)
 {
     child->run.executed_ms = uv_now(child->config.loop);
     if (!child->stopping && child->state == MCPX_CHILD_STARTING &&
@@ -83,7 +83,7 @@ static void on_lingering(uv_timer_t *timer)
     mx_child_run_order(child, MX_ORDER_KILL);
 }
 
-void mx_child_silent(struct mcpx_child *child)
+static void is_silent(struct mcpx_child *child)
 {
     if (!child->stopping && !child->run.ended && !child->run.gone)
         uv_timer_start(&child->timer, on_lingering, LINGER_MS, 0);
@@ -109,7 +109,7 @@ static void on_retry(uv_timer_t *timer)
 
     child->state = MCPX_CHILD_STARTING;
     if (mx_child_run_start(child) && !child->handles)
-        mx_child_over(child);
+        child->facts->over(child);
 }
 
 static int64_t next_pause(struct mcpx_child *child)
@@ -139,7 +139,7 @@ static void release(struct mcpx_child *child)
     free(child);
 }
 
-void mx_child_over(struct mcpx_child *child)
+static void is_over(struct mcpx_child *child)
 {
     bool hopeless = child->run.fault && child->run.step != MX_STEP_PROCESS;
     int64_t pause = -1;
@@ -180,14 +180,14 @@ static void on_kill_due(uv_timer_t *timer)
     uv_timer_start(timer, on_warden_due, WARDEN_MS, 0);
 }
 
-void mx_child_ended(struct mcpx_child *child)
+static void is_ended(struct mcpx_child *child)
 {
     uv_timer_stop(&child->timer); /* the warden kills the rest unasked */
     if (child->stopping)
         uv_timer_start(&child->timer, on_warden_due, stop_ms(child) + WARDEN_MS, 0);
 }
 
-void mx_child_forked(struct mcpx_child *child)
+static void is_forked(struct mcpx_child *child)
 {
     tell(child, MCPX_CHILD_STARTING, -1);
 }
@@ -215,7 +215,7 @@ void mcpx_child_stop(struct mcpx_child *child)
     if (child->run.gone)
         return;
     if (child->run.ended)
-        mx_child_ended(child);
+        is_ended(child);
     else
         uv_timer_start(&child->timer, on_term_due, stop_ms(child) / 4, 0);
 }
@@ -251,6 +251,13 @@ static bool copy_config(struct mcpx_child *child, const struct mcpx_child_config
            !child->config.name == !config->name;
 }
 
+static const struct mx_child_facts facts = {.forked = is_forked,
+                                            .executed = is_executed,
+                                            .running = is_running,
+                                            .silent = is_silent,
+                                            .ended = is_ended,
+                                            .over = is_over};
+
 enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx_child **out)
 {
     struct mcpx_child *child;
@@ -264,6 +271,7 @@ enum mcpx_err mcpx_child_new(const struct mcpx_child_config *config, struct mcpx
         return MCPX_ENOMEM;
     for (int end = 0; end < MX_END_COUNT; end++)
         child->ports[end].fd = -1;
+    child->facts = &facts;
     child->state = MCPX_CHILD_STARTING;
     err = copy_config(child, config) ? mx_child_run_start(child) : MCPX_ENOMEM;
     if (err) {

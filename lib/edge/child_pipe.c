@@ -30,7 +30,7 @@ static void on_port_closed(uv_handle_t *handle)
     struct mcpx_child *child = handle->data;
 
     if (--child->handles == 0)
-        mx_child_over(child);
+        child->facts->over(child);
 }
 
 void mx_child_port_close(struct mcpx_child *child, enum mx_child_end end)
@@ -262,7 +262,7 @@ static void tell_lines(struct mcpx_child *child, struct mcpx_slice bytes)
 
     mcpx_lines_feed(&child->output, bytes);
     while (mcpx_lines_next(&child->output, &line, &err)) {
-        mx_child_running(child);
+        child->facts->running(child);
         if (!err && config->on_line)
             config->on_line(config->user, line);
         else if (err && config->on_overlong)
@@ -363,7 +363,7 @@ void mx_child_output_read(struct mcpx_child *child, enum mx_child_end end)
         return;
     mx_child_port_close(child, end);
     if (end == MX_END_OUTPUT)
-        mx_child_silent(child);
+        child->facts->silent(child);
 }
 
 /* As much as there is now and no more: somebody else may have been handed the pipe. */

@@ -205,10 +205,10 @@ static void take_news(struct mcpx_child *child, const struct mx_warden_news *new
     switch ((enum mx_warden_word)news->word) {
     case MX_WORD_FORKED:
         run->pid = news->value;
-        mx_child_forked(child);
+        child->facts->forked(child);
         break;
     case MX_WORD_EXECUTED:
-        mx_child_executed(child);
+        child->facts->executed(child);
         break;
     case MX_WORD_REFUSED:
         run->fault = news->value;
@@ -217,7 +217,7 @@ static void take_news(struct mcpx_child *child, const struct mx_warden_news *new
     case MX_WORD_ENDED:
         run->status = news->value;
         run->ended = true;
-        mx_child_ended(child);
+        child->facts->ended(child);
         break;
     case MX_WORD_CLEAR:
         run->clear = true;

@@ -111,8 +111,22 @@ struct mx_child_run {
     char mark[MX_REAP_MARK_SIZE];
 };
 
+/** What becomes of a process, told to child.c by the files below it. */
+struct mx_child_facts {
+    void (*forked)(struct mcpx_child *child);   /* it has a process id */
+    void (*executed)(struct mcpx_child *child); /* its program runs */
+    void (*running)(struct mcpx_child *child);  /* it has written a line */
+    void (*silent)(
+        struct mcpx_child *child); /* its output closed; it may be about to end, or not */
+    void (*ended)(
+        struct mcpx_child *child); /* it has ended; its warden kills what is left of it */
+    void (*over)(
+        struct mcpx_child *child); /* nothing of it is left, and its handles are closed */
+};
+
 struct mcpx_child {
     struct mcpx_child_config config; /* strings and argv are ours */
+    const struct mx_child_facts *facts;
     enum mcpx_child_state state;
     bool stopping;   /* it shall not come back */
     bool abandoned;  /* mcpx_child_new failed; freed when its handles are closed */
@@ -132,30 +146,10 @@ struct mcpx_child {
     char piece[MX_CHILD_PIECE];
 };
 
-/* child.c: what becomes of a process, told from below */
-
-/** It has a process id. */
-void mx_child_forked(struct mcpx_child *child);
-
-/** Its program runs. */
-void mx_child_executed(struct mcpx_child *child);
-
-/** It has written a line. */
-void mx_child_running(struct mcpx_child *child);
-
-/** Its output has closed; it may be about to end, or not. */
-void mx_child_silent(struct mcpx_child *child);
-
-/** It has ended; its warden kills what is left of it. */
-void mx_child_ended(struct mcpx_child *child);
-
-/** Nothing of it is left, and its handles are closed. */
-void mx_child_over(struct mcpx_child *child);
-
 /* child_run.c */
 
 /**
- * Starts a process. mx_child_over follows, also after a failure with `handles` above 0.
+ * Starts a process. `over` follows, also after a failure with `handles` above 0.
  *
  * Returns MCPX_OK, MCPX_ENOMEM, MCPX_ESYSTEM with errno.
  */

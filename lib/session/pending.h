@@ -109,10 +109,7 @@ void mx_outbox_remove(struct mx_outbox *outbox, struct mx_own *own);
 /** Lends the next text to write; false when there is none. */
 bool mx_outbox_peek(struct mx_outbox *outbox, struct mcpx_slice *text);
 
-/**
- * The lent text was written. Gives its envelope; NULL when nothing was lent, or the envelope is
- * not in the outbox any more.
- */
+/** The lent text was written. Gives its envelope; NULL when there is none in the outbox. */
 struct mx_own *mx_outbox_written(struct mx_outbox *outbox, int64_t mono_ms);
 
 /** The connection is gone: everything will be written on the next one, in the same order. */
@@ -134,9 +131,7 @@ void mx_outbox_retry(struct mx_outbox *outbox, struct mx_own *own);
 /** mono_ms at which mx_outbox_end_pauses is due; INT64_MAX when nothing waits for it. */
 int64_t mx_outbox_deadline(const struct mx_outbox *outbox);
 
-/**
- * Ends a pause that is over at `mono_ms`, and the waiting for echoes that did not come in time.
- */
+/** Ends a pause that is over at `mono_ms`, and the waiting for echoes that are late. */
 void mx_outbox_end_pauses(struct mx_outbox *outbox, int64_t mono_ms);
 
 /** Most requests remembered that act on one proposal of ours. */
@@ -180,16 +175,10 @@ struct mx_own *mx_pending_awaited(const struct mx_pending *pending, struct mcpx_
  */
 void mx_pending_settle(struct mx_pending *pending, struct mx_own *own);
 
-/**
- * A proposal of ours has arrived: its text is kept until it is settled. Does nothing for other
- * envelopes.
- */
+/** A proposal of ours has arrived: its text is kept until it is settled. Others are left. */
 void mx_pending_keep_open(struct mx_pending *pending, struct mx_own *own);
 
-/**
- * Releases an envelope that is kept here, if it has arrived and no answer is awaited. That may
- * free it.
- */
+/** Releases, and perhaps frees, an envelope that has arrived and for which no answer is awaited. */
 void mx_pending_release(struct mx_pending *pending, struct mx_own *own);
 
 /** The awaited envelope that expires first, or NULL when none ever does. Borrowed. */

@@ -28,7 +28,7 @@ static void strings_fini(struct mx_string_list *list)
     *list = (struct mx_string_list){0};
 }
 
-/* Adds one string to the list, its bytes at `*at`. False for half a surrogate pair, or no string. */
+/* Adds one string to the list, its bytes at `*at`. False for half a surrogate pair, or none. */
 static bool add_string(struct mx_string_list *list, struct mcpx_slice value, char **at)
 {
     size_t len;

@@ -249,11 +249,6 @@ void mcpx_session_written(struct mcpx_session *session)
 
 /* ---- what is known ---- */
 
-struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
-{
-    return mx_id_of(session->us);
-}
-
 bool mcpx_session_may(const struct mcpx_session *session, const struct mcpx_question *question)
 {
     return !session->us || !session->us->capset ||

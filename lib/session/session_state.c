@@ -14,6 +14,11 @@ bool mcpx_session_is_joined(const struct mcpx_session *session)
     return session->connection == MX_JOINED;
 }
 
+struct mcpx_slice mcpx_session_id(const struct mcpx_session *session)
+{
+    return mx_id_of(session->us);
+}
+
 static void fill(const struct mcpx_session *session, void *bytes, size_t len)
 {
     session->config.fill(session->config.context, bytes, len);

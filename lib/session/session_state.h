@@ -21,10 +21,7 @@ struct mx_string_list {
     size_t count;
 };
 
-/**
- * A participant as the router describes it: `{"id":…,"identity":…,
- * "capabilities":[…],"grants":[…]}`.
- */
+/** A participant as the router describes it: `{"id":…,"identity":…,"capabilities":[…]}`. */
 struct mx_person {
     struct mcpx_slice id;
     size_t identity_len;           /* bytes of the id that are the identity */
@@ -36,10 +33,7 @@ struct mx_person {
     bool needed; /* an envelope of ours is addressed to it while it is absent */
 };
 
-/**
- * Reads a description and gives a person. Returns MCPX_OK; MCPX_EINVALID when it describes
- * none; MCPX_ENOMEM.
- */
+/** Reads a description. Returns MCPX_OK; MCPX_EINVALID when it describes nobody; MCPX_ENOMEM. */
 enum mcpx_err mx_person_read(struct mcpx_slice object, struct mx_person **out);
 
 /**
@@ -97,6 +91,9 @@ void mx_absent_fini(struct mx_absent *absent);
 /** The participants in `before` that are not in `now` are absent. Takes `before`. */
 void mx_absent_note(struct mx_absent *absent, struct mx_roster *before,
                     const struct mx_roster *now);
+
+/** An envelope of ours has these addressees: those that are absent are needed, and waited for. */
+void mx_absent_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
 
 /** This participant has come. */
 void mx_absent_came(struct mx_absent *absent, struct mcpx_slice id);
@@ -226,22 +223,14 @@ enum mcpx_err mx_tell_expected(struct mcpx_session *session, const struct mx_inc
 
 /* ---- the ways of an envelope of ours (delivery.c) ---- */
 
-/**
- * Whether this envelope, which has come, is ours: sent under our id or under the former one.
- */
+/** Whether this envelope, which has come, is ours: sent under our id or under the former one. */
 bool mx_delivery_is_ours(const struct mcpx_session *session,
                          const struct mcpx_envelope *envelope);
-
-/** An envelope of ours has these addressees: those that are absent are needed, and waited for. */
-void mx_absent_need(struct mcpx_session *session, const struct mcpx_slice *to, size_t count);
 
 /** Drops an envelope: waits neither for its answer nor for its echo. */
 void mx_delivery_drop(struct mcpx_session *session, struct mx_own *own);
 
-/**
- * An envelope has its place in the topic: tells DELIVERED. Does nothing when that was told
- * before.
- */
+/** An envelope has its place in the topic: tells DELIVERED, unless that was told before. */
 void mx_delivery_arrived(struct mcpx_session *session, struct mx_own *own);
 
 /**
