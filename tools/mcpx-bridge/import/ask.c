@@ -79,7 +79,7 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
 /* Puts the question to whoever's call that is, under the next number of all servers. */
 static void put(struct import *import, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
-    struct bridge_call question = {.number = ++import->setup.shared->last_ask,
+    struct bridge_call question = {.number = ++import->pool->last_ask,
                                    .who = call->who,
                                    .id = rpc->id,
                                    .method = rpc->method,

@@ -15,11 +15,16 @@
 
 #define MODERN_VERSION "2026-07-28"
 #define LEGACY_VERSION "2025-11-25"
+enum {
+    PROBE_MS = 2000,      /* how long the answer to server/discover is waited for */
+    HANDSHAKE_MS = 120000 /* how long a server may take until it is initialised */
+};
+
 #define SERVER_INFO "io.modelcontextprotocol/serverInfo"
 
 bool import_era_ended(struct import *import)
 {
-    struct import_probe *probe = &import->setup.shared->probe;
+    struct import_probe *probe = &import->pool->probe;
 
     if (probe->proven)
         return false;
@@ -31,7 +36,7 @@ bool import_era_ended(struct import *import)
 /* The process refused initialize. True when another one is to be greeted the other way. */
 static bool is_refused_otherwise(struct import *import)
 {
-    struct import_probe *probe = &import->setup.shared->probe;
+    struct import_probe *probe = &import->pool->probe;
 
     probe->refused[import->probed] = true;
     return !probe->refused[!import->probed] && import_era_ended(import);
@@ -67,16 +72,16 @@ void import_era_start(struct import *import, struct mcpx_now now)
     import->retried = false;
     import->unready = true;
     import->again = false;
-    import->probed = import->config->protocol == IMPORT_PROTOCOL_MODERN ||
-                     (import->config->protocol == IMPORT_PROTOCOL_AUTO &&
-                      !import->setup.shared->probe.plain);
-    import->handshake_at = now.mono_ms + import->config->handshake_ms;
+    import->probed =
+        import->config->protocol == IMPORT_PROTOCOL_MODERN ||
+        (import->config->protocol == IMPORT_PROTOCOL_AUTO && !import->pool->probe.plain);
+    import->handshake_at = now.mono_ms + HANDSHAKE_MS;
     if (!import->probed) {
         initialize(import);
         return;
     }
     if (import->config->protocol == IMPORT_PROTOCOL_AUTO)
-        import->era_at = now.mono_ms + import->config->probe_ms;
+        import->era_at = now.mono_ms + PROBE_MS;
     set_version(import, MODERN_VERSION);
     discover(import);
 }
@@ -126,10 +131,10 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import->unready = false;
-    import->setup.shared->probe.proven = true;
+    import->pool->probe.proven = true;
     import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
                name.text ? name.text : "(unnamed)", import->version,
-               import->setup.shared->probe.plain && !import->probed
+               import->pool->probe.plain && !import->probed
                    ? "; it does not bear server/discover, and is not asked that any more"
                    : "");
     subscribe_again(import);

@@ -27,7 +27,7 @@ bool import_is_shared(struct mcpx_slice method)
 
 static struct bridge_doors *doors_of(const struct import *import)
 {
-    return &import->setup.shared->doors;
+    return &import->pool->doors;
 }
 
 static const struct bridge_terms *terms_of(const struct import *import)
@@ -43,12 +43,12 @@ bool import_is_under_terms(const struct import *import, struct mcpx_slice method
 /* What all servers' calls have in common: their first comes when we know who we are. */
 static struct mcpx_calls_options options_of(struct import *import)
 {
-    struct import_shared *shared = import->setup.shared;
+    struct import_topic *edge = &import->pool->edge;
 
-    for (size_t i = 0; i < import->config->topics && !shared->edge.self_len; i++)
-        shared->edge = shared->topics[i];
-    return (struct mcpx_calls_options){
-        .transport = "ws", .participant = {shared->edge.self, shared->edge.self_len}};
+    for (size_t i = 0; i < import->config->topics && !edge->self_len; i++)
+        *edge = import->pool->topics[i];
+    return (struct mcpx_calls_options){.transport = "ws",
+                                       .participant = {edge->self, edge->self_len}};
 }
 
 /** The caller, for the question whether an alias gives no more than its tool. */
@@ -60,7 +60,7 @@ struct caller {
 static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
 {
     const struct caller *caller = context;
-    const struct import_view *view = &caller->import->setup.shared->view;
+    const struct import_view *view = &caller->import->pool->config.view;
     mx_scoped_text text = {0};
     struct mcpx_kind kind;
     bool may;
@@ -76,7 +76,7 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
 /* What the answer may have so that its message fits into an envelope. 0: not known. */
 static size_t answer_max(const struct import *import, const struct bridge_call *call)
 {
-    size_t max = import->setup.shared->topics[call->who.topic].message_max;
+    size_t max = import->pool->topics[call->who.topic].message_max;
     size_t around = AROUND + call->id.len + call->came_in.len + call->who.id.len;
 
     return max > around ? max - around : max;
@@ -397,7 +397,7 @@ static void add_error(struct import *import, const struct bridge_row *row,
 
 static void add_too_large(struct import *import, const struct bridge_row *row)
 {
-    size_t max = import->setup.shared->topics[row->action.topic].message_max;
+    size_t max = import->pool->topics[row->action.topic].message_max;
     mx_scoped_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);

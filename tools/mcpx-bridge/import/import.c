@@ -9,45 +9,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The usual defaults. */
-enum {
-    REQUEST_MS = 300000,
-    QUESTION_MS = 3600000,
-    PROBE_MS = 2000,
-    HANDSHAKE_MS = 120000,
-    WAIT_MS = 30000,
-    IDLE_MS = 600000,
-    CALLS_MAX = 10000,
-    WAIT_BYTES = 64 << 20
-};
+enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
 
-static int64_t or_else(int64_t value, int64_t usual)
+struct import *import_new(struct import_pool *pool, size_t number, struct bridge_who owner)
 {
-    return value > 0 ? value : usual;
-}
+    char *at;
+    struct import *import = bridge_room(sizeof *import, owner.id.len, &at);
 
-struct import_config import_whole(struct import_config config)
-{
-    config.topics = config.topics ? config.topics : 1;
-    config.capabilities = config.capabilities ? config.capabilities : IMPORT_CAPABILITIES;
-    config.request_ms = or_else(config.request_ms, REQUEST_MS);
-    config.question_ms = or_else(config.question_ms, QUESTION_MS);
-    config.probe_ms = or_else(config.probe_ms, PROBE_MS);
-    config.handshake_ms = or_else(config.handshake_ms, HANDSHAKE_MS);
-    config.wait_ms = or_else(config.wait_ms, WAIT_MS);
-    config.isolate_idle_ms = or_else(config.isolate_idle_ms, IDLE_MS);
-    config.calls_max = config.calls_max ? config.calls_max : CALLS_MAX;
-    config.wait_bytes = config.wait_bytes ? config.wait_bytes : WAIT_BYTES;
-    return config;
-}
-
-struct import *import_new(const struct import_config *config, const struct import_setup *setup)
-{
-    struct import *import = calloc(1, sizeof *import);
-
-    import->config = config;
-    import->setup = *setup;
-    import->era_at = import->handshake_at = INT64_MAX;
+    import->pool = pool;
+    import->config = &pool->config;
+    import->number = number;
+    import->owner = (struct bridge_who){owner.topic, mx_keep(&at, owner.id)};
+    import->idle_at = import->era_at = import->handshake_at = INT64_MAX;
     import->tools.ends_at = import->tools.due_at = INT64_MAX;
     return import;
 }
@@ -122,7 +95,7 @@ static void on_request(struct import *import, size_t topic, const struct mcpx_ev
                        *call = bridge_calls_add(&import->calls, &draft);
 
     bridge_calls_hold(&import->calls, call, event->rpc->text);
-    bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->wait_ms);
+    bridge_calls_defer(&import->calls, call, now.mono_ms + WAIT_MS);
     if (fault)
         import_refuse(import, call, MCPX_CAUSE_INPUT, fault, NULL);
     else if (!bridge_may_have(call->holder->calls, import->calls.count,
@@ -206,7 +179,7 @@ static void on_notification(struct import *import, size_t topic,
 static void on_violation(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;
-    const struct import_topic *place = &import->setup.shared->topics[topic];
+    const struct import_topic *place = &import->pool->topics[topic];
     struct mcpx_slice id = {0}, self = {place->self, place->self_len};
     char kind[MCPX_KIND_MAX + 32];
     char reason[200];

@@ -9,9 +9,81 @@
 
 #include "lib/base/bucket.h"
 #include "lib/base/holders.h"
-#include "tools/mcpx-bridge/import/config.h"
+#include "tools/mcpx-bridge/calls.h"
+#include "tools/mcpx-bridge/output.h"
+#include "tools/mcpx-bridge/terms.h"
 
 #include <mcpx/child.h>
+
+/* ---- settings ---- */
+
+/**
+ * Questions only, so they are called, and nothing else is. Without terms `could` and `now` are not
+ * needed.
+ */
+struct import_view {
+    const void *user;
+    /* Whether that participant of a topic could send this kind, by the capabilities that the
+     * router shows. */
+    bool (*could)(const void *user, size_t topic, struct mcpx_slice participant,
+                  const struct mcpx_kind *kind);
+    /* The clocks, asked at this moment: finer than what an input is told. */
+    struct mcpx_instant (*now)(const void *user);
+    /* Random bytes; not asked with deterministic ids. NULL: there are none. */
+    void (*chance)(const void *user, void *bytes, size_t len);
+    /* What a topic's session has not sent yet: how many messages, of how many bytes together.
+     * False: it ends, so answers that wait are given to it now. NULL: nothing ever. */
+    bool (*unsent)(const void *user, size_t topic, size_t *count, size_t *bytes);
+};
+
+/** How a server is greeted. */
+enum import_protocol {
+    IMPORT_PROTOCOL_AUTO,   /* server/discover first, initialize when that fails */
+    IMPORT_PROTOCOL_LEGACY, /* initialize, version 2025-11-25 */
+    IMPORT_PROTOCOL_MODERN  /* server/discover, version 2026-07-28, and nothing else */
+};
+
+/** What is declared to the server unless told otherwise. */
+#define IMPORT_CAPABILITIES "{\"elicitation\":{},\"sampling\":{}}"
+
+/** Settings; 0 and NULL mean the default. Texts are kept as long as the pool. */
+struct import_config {
+    size_t topics; /* in how many topics we are; 1 */
+    /* How many processes of their own participants may have together; 0: none, one server
+     * serves all. One identity may have a quarter of them, one at least. */
+    size_t isolate_max;
+    int64_t isolate_idle_ms; /* how long such a process lives without anything to do; 600000 */
+    /* The client capabilities declared to the server, a JSON object. IMPORT_CAPABILITIES. */
+    const char *capabilities;
+    /* What roots/list is answered with, a JSON array of roots. It is then declared to a server
+     * that is initialised. NULL: there are none, and no participant is ever asked, because what
+     * a server may touch is not a guest's to say. */
+    const char *roots;
+    /* A question of the server goes to the newest call, also while several participants have
+     * one under way; false: it is refused then. */
+    bool ask_newest;
+    enum import_protocol protocol; /* how the server is greeted */
+    /* The end of the server is final; else it comes back. The end of a process that was greeted
+     * in a way it did not bear is none, once. */
+    bool once;
+    /* How long the server may take for a request, counted anew from each progress notification
+     * and from the answer to each question of the server; 300000. */
+    int64_t request_ms;
+    int64_t question_ms; /* how long a participant may take for such a question; 3600000 */
+    /* Requests under way at one time; 10000. Of this, wait_bytes and subscriptions a
+     * participant may have a quarter (bridge_may_have). */
+    size_t calls_max;
+    /* How many bytes of requests may wait for a server that is not ready; 64 MiB. */
+    size_t wait_bytes;
+    /* How many bytes may wait to be sent to one participant, four times that to all of a topic;
+     * 16 MiB. */
+    size_t answers_max;
+    /* What calls of tools have to keep, kept as long as the pool; NULL: nothing. */
+    const struct bridge_terms *terms;
+    struct import_view view; /* what that takes */
+};
+
+/* ---- the pool ---- */
 
 struct import_pool;
 
@@ -49,20 +121,32 @@ void import_pool_done(struct import_pool *pool, const struct bridge_outcome *out
 void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
                         size_t message_max, struct mcpx_slice limits);
 
-/** As import_event. */
+/**
+ * Something happened in a topic. A LEFT without another attempt is the end of that topic: what came
+ * from there is forgotten.
+ */
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now);
 
-/** As import_line, import_overlong and import_state, of that server. */
+/** That server wrote a line. */
 void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice line,
                       struct mcpx_now now);
-void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning,
-                          struct mcpx_now now);
+
+/**
+ * It wrote a line that is too long; `beginning` are its first bytes. The requester gets an error
+ * when these bytes hold the id, or when its request is the only one that the server has.
+ */
+void import_pool_overlong(struct import_pool *pool, size_t server,
+                          struct mcpx_slice beginning);
+
+/** Its child's state changed. */
 void import_pool_state(struct import_pool *pool, size_t server,
                        const struct mcpx_child_report *report, struct mcpx_now now);
 
-/** As import_tick and import_deadline. */
+/** Does what is due at this time. */
 void import_pool_tick(struct import_pool *pool, struct mcpx_now now);
+
+/** mono_ms at which import_pool_tick is due; INT64_MAX when nothing waits. */
 int64_t import_pool_deadline(const struct import_pool *pool);
 
 /**
@@ -72,8 +156,9 @@ int64_t import_pool_deadline(const struct import_pool *pool);
 struct mcpx_calls *import_pool_calls(const struct import_pool *pool);
 
 /**
- * As import_failure, of server 0. A failure of another server is told to the requesters that
- * wait for it.
+ * Why it makes no sense to go on, as a sentence: the program of server 0 cannot be executed, or it
+ * refuses to be initialised. NULL otherwise. A failure of another server is told to the requesters
+ * that wait for it.
  */
 const char *import_pool_failure(const struct import_pool *pool);
 
@@ -102,19 +187,18 @@ struct import_turns_of {
 
 /** Those of all topics, `count` of them. */
 struct import_turns {
-    const struct import_shared *shared;
+    const struct import_view *view;
     struct import_turns_of *topics;
     size_t count;
 };
 
 /**
- * Makes them.
+ * Makes them, with these settings, which are kept.
  *
- * cap      bytes that may wait for one receiver, four times that for all in a topic; 0: 16 MiB
- * shared   kept; its view and key
+ * key   of hash tables
  */
-void import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
-                       const struct import_shared *shared);
+void import_turns_init(struct import_turns *turns, const struct import_config *config,
+                       struct mx_map_key key);
 
 /** Frees what waits. */
 void import_turns_fini(struct import_turns *turns);
@@ -146,5 +230,31 @@ struct bridge_row *import_turns_next(struct import_turns *turns, struct bridge_o
 
 /** mono_ms at which import_turns_next is due; INT64_MAX when it is not time that is waited for. */
 int64_t import_turns_deadline(const struct import_turns *turns);
+
+/* ---- the whole, with its sockets and its processes, on one loop: edge/run.c. ---- */
+
+struct connection;
+struct mcpx_client_config;
+
+/** What to run. Everything is borrowed during import_run. */
+struct import_job {
+    /* Where to connect, `topic_count` of them; loop, on_event and user are filled in. */
+    const struct mcpx_client_config *topics;
+    size_t topic_count;
+    struct connection *where;    /* a row for each topic: where another token comes from */
+    struct import_config import; /* settings of the core */
+    char *const *argv;           /* the server's command line, ended by NULL */
+    const char *name;            /* precedes the lines of its standard error */
+    size_t line_max;
+};
+
+/**
+ * Runs until a signal of loop.h, or an end that is final: of server 0, or of the last topic.
+ * Complains on standard error.
+ *
+ * Returns an exit code: STATUS_OK after a signal, STATUS_UNREACHABLE when the router cannot be
+ * reached or refuses us, STATUS_USAGE when the settings are at fault, else STATUS_FAILED.
+ */
+int import_run(const struct import_job *job);
 
 #endif

@@ -216,8 +216,10 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
         import_say(import, "whose answer that was cannot be known; its request times out");
 }
 
-void import_overlong(struct import *import, struct mcpx_slice beginning)
+void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning)
 {
+    struct import *import = pool->servers[server];
+
     import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
                import_shown(beginning), beginning.text);
     refuse_unread(import, beginning, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG);
@@ -266,8 +268,10 @@ static void read_message(struct import *import, struct mcpx_slice value, struct 
         on_answer(import, &rpc, now);
 }
 
-void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now)
+void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice line,
+                      struct mcpx_now now)
 {
+    struct import *import = pool->servers[server];
     mx_scoped_text mended = {0};
     struct mcpx_slice value;
 
@@ -309,7 +313,7 @@ static bool is_greeted_otherwise(struct import *import)
 {
     if (import->unready && import->config->protocol == IMPORT_PROTOCOL_AUTO)
         import->again = import_era_ended(import) &&
-                        (!import->config->once || import->setup.shared->probe.changes == 1);
+                        (!import->config->once || import->pool->probe.changes == 1);
     import->unready = false;
     return import->again;
 }
@@ -321,7 +325,7 @@ static const char *next_step(const struct import *import, bool again)
         return "";
     if (!again)
         return "; it will be started again";
-    return import->setup.shared->probe.plain
+    return import->pool->probe.plain
                ? "; it was asked server/discover, will be started again and not be asked"
                : "; it was not asked server/discover, will be started again and be asked";
 }
@@ -430,7 +434,10 @@ void import_tick(struct import *import, struct mcpx_now now)
 int64_t import_deadline(const struct import *import)
 {
     const int64_t dues[] = {import->calls.count ? import->calls.due_ms : INT64_MAX,
-                            import->era_at, import->handshake_at, import->tools.ends_at,
+                            import->idle_at,
+                            import->era_at,
+                            import->handshake_at,
+                            import->tools.ends_at,
                             import->tools.due_at};
     int64_t first = INT64_MAX;
 

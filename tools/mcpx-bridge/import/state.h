@@ -8,9 +8,8 @@
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
-#include "tools/mcpx-bridge/import/config.h"
+#include "tools/mcpx-bridge/import/pool.h"
 
-#include <mcpx/child.h>
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
 #include <mcpx/session.h>
@@ -169,11 +168,54 @@ enum import_era {
     IMPORT_MODERN
 };
 
+/** What is known of a command. Zero-initialised: nothing, its next process is probed. */
+struct import_probe {
+    bool plain;       /* the next process gets initialize at once */
+    bool proven;      /* a process became ready, so the greeting stays as it is */
+    unsigned changes; /* how often the greeting was changed */
+    bool refused[2];  /* initialize was refused: [1] after the probe, [0] without one */
+};
+
+/** What is known of one of our topics. */
+struct import_topic {
+    char self[MCPX_ID_MAX]; /* our participant id there; empty before the first welcome */
+    size_t self_len;
+    size_t message_max; /* longest envelope the router takes, in bytes; 0 = not known */
+};
+
+/** What all servers have in common. */
+struct import_pool {
+    struct import_config config; /* in which nothing is left out */
+    struct mx_map_key key;       /* of hash tables: random, and told to nobody */
+    struct import_probe probe;   /* how the processes of the command are greeted */
+    int64_t
+        last_ask; /* number of the latest question, so that no two servers' have the same */
+    struct import_topic *topics;
+    struct bridge_output output; /* what they want done */
+    struct bridge_doors doors;   /* of calls of tools under terms */
+    /* Who we were at that time in the first topic we had joined: whose calls they are. */
+    struct import_topic edge;
+    /* By their numbers, `size` of them: as many as may run, and as many that are ending. NULL:
+     * there is none of that number. */
+    struct import **servers;
+    size_t size;
+    size_t alive;              /* processes of servers from 1 on, those that end included */
+    struct import_turns turns; /* messages that wait for their session */
+    struct bridge_row *row;    /* what was handed out and is not done yet, or NULL */
+};
+
+/** A process: it waits for one, has one, or has one that ends; it is gone, and so the server. */
+enum import_phase { IMPORT_WAITING, IMPORT_RUNNING, IMPORT_STOPPING, IMPORT_OVER };
+
 /**
+ * number         of the server, for its actions
+ * owner          the one participant it serves; without an id: everybody
+ * is_away        its owner has left the topic
+ * idle_at        mono_ms at which it is stopped, unless it is used before; INT64_MAX while it is
+ *                in use
  * era_at         mono_ms at which the probe ends without an answer, INT64_MAX when none runs
  * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
  * version        protocol version spoken with the server
- * setup          its number and its owner
  * probed         this process was asked server/discover
  * unready        it was started and is not ready yet
  * again          it ended or will be ended, and the next one is greeted in another way
@@ -182,12 +224,18 @@ enum import_era {
  * starts         how often the server became ready
  * over           there will be no server any more
  * outage        why there is no server now; outage_data is the raw object that goes with it
- * failure        see import_failure; empty = none
+ * failure        why it will never work, a sentence; empty = none
  * notice_err     the error of the last notification; the same error is not logged twice
  * line, text     scratch: a line for the child, a text for the topic
  */
 struct import {
-    const struct import_config *config;
+    struct import_pool *pool;
+    const struct import_config *config; /* the pool's */
+    size_t number;
+    struct bridge_who owner;
+    enum import_phase phase;
+    bool is_away;
+    int64_t idle_at;
     struct bridge_calls calls;
     struct bridge_calls asks;
     struct import_subs subs;
@@ -195,7 +243,6 @@ struct import {
     enum import_era era;
     int64_t era_at;
     int64_t handshake_at;
-    struct import_setup setup;
     bool probed, unready, again;
     char version[32];
     bool retried, has_mended;
@@ -250,22 +297,15 @@ void import_terms_note_broken(struct import *import, size_t topic,
  * go in; what it wants done is added to the list that its pool hands out (pool.h).
  */
 
-/** Settings with what is usual where nothing is said. */
-struct import_config import_whole(struct import_config config);
-
-/** Makes an import. The settings, in which nothing is left out, are kept as long. */
-struct import *import_new(const struct import_config *config,
-                          const struct import_setup *setup);
+/** Makes a server of the pool, which waits for its process. */
+struct import *import_new(struct import_pool *pool, size_t number, struct bridge_who owner);
 
 /**
  * Frees it, once none of its actions waits; whoever waits is answered by nobody. NULL is allowed.
  */
 void import_free(struct import *import);
 
-/**
- * Something happened in a topic. A LEFT without another attempt is the end of that topic: what came
- * from there is forgotten.
- */
+/** As import_pool_event, for what is this server's. */
 void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
                   struct mcpx_now now);
 
@@ -276,16 +316,6 @@ void import_done(struct import *import, const struct bridge_row *row,
 /** The call of its sender that a notification is about; NULL when this server has none. */
 struct bridge_call *import_call_of(const struct import *import, size_t topic,
                                    const struct mcpx_event *event);
-
-/** The server wrote a line. */
-void import_line(struct import *import, struct mcpx_slice line, struct mcpx_now now);
-
-/**
- * The server wrote a line that is too long; `beginning` are its first bytes. The requester gets
- * an error when these bytes hold the id, or when its request is the only one that the server
- * has.
- */
-void import_overlong(struct import *import, struct mcpx_slice beginning);
 
 /** The child's state changed. */
 void import_state(struct import *import, const struct mcpx_child_report *report,
@@ -382,15 +412,12 @@ void import_want_send(struct import *import, size_t topic, const struct mcpx_dra
 void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,
                        struct mcpx_slice envelope);
 
-/** This server will never work: import_failure() tells so from now on. */
+/** This server will never work. One that is somebody's own says so, and is stopped. */
 void import_give_up(struct import *import, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/**
- * Why it makes no sense to go on, as a sentence: the program cannot be executed, or the server
- * refuses to be initialised. NULL otherwise. Lent until the next call.
- */
-const char *import_failure(const struct import *import);
+/** The process of a server that is somebody's own is not wanted any more. */
+void import_stop(struct import *import);
 
 /**
  * Answers a participant's call with the server's answer, and drops it: with its own id, as terms

@@ -14,8 +14,8 @@
 
 void import_want(struct import *import, struct bridge_row row)
 {
-    row.action.server = import->setup.number;
-    bridge_output_add(&import->setup.shared->output, &row);
+    row.action.server = import->number;
+    bridge_output_add(&import->pool->output, &row);
 }
 
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft)
@@ -37,7 +37,7 @@ void import_want_about(struct import *import, enum bridge_action_type type, size
 
 void import_say(struct import *import, const char *format, ...)
 {
-    struct mcpx_slice owner = import->setup.owner.id;
+    struct mcpx_slice owner = import->owner.id;
     struct bridge_action action = {.type = BRIDGE_LOG};
     char text[501];
     va_list arguments;
@@ -59,7 +59,7 @@ void import_announce(struct import *import, const char *text)
 {
     struct mcpx_draft draft = {.type = "chat"};
 
-    if (import->setup.owner.id.text)
+    if (import->owner.id.text)
         return;
     mcpx_text_reset(&import->text);
     mx_format(&import->text, "{\"text\":%q}", text);
@@ -97,7 +97,7 @@ void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *d
 
 void import_tell(struct import *import, struct mcpx_draft *draft)
 {
-    const struct bridge_who *owner = &import->setup.owner;
+    const struct bridge_who *owner = &import->owner;
 
     if (owner->id.text) {
         if (is_of_lists(draft->payload))
@@ -121,11 +121,17 @@ void import_give_up(struct import *import, const char *format, ...)
     vsnprintf(import->failure, sizeof import->failure, format, arguments);
     va_end(arguments);
     import->over = true;
+    if (import->number == 0 || import->phase != IMPORT_RUNNING)
+        return;
+    import_say(import, "%s", import->failure);
+    import_stop(import);
 }
 
-const char *import_failure(const struct import *import)
+void import_stop(struct import *import)
 {
-    return import->failure[0] ? import->failure : NULL;
+    import->phase = IMPORT_STOPPING;
+    import->idle_at = INT64_MAX;
+    import_want(import, (struct bridge_row){.action.type = BRIDGE_STOP});
 }
 
 /* ---- messages for the server ---- */

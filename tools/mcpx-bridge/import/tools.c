@@ -29,8 +29,8 @@ bool import_tools_are_declared(const struct import *import)
 
 static struct mcpx_tools *new_tools(const struct import *import)
 {
-    return mcpx_tools_new(import->setup.shared->doors.terms->shelf,
-                          mcpx_identity_of(import->setup.owner.id));
+    return mcpx_tools_new(import->pool->doors.terms->shelf,
+                          mcpx_identity_of(import->owner.id));
 }
 
 /* Aliases of nothing and the like: told once, by the server that serves everybody. */
@@ -39,9 +39,8 @@ static void tell_doubts(struct import *import)
     struct mcpx_text doubts = {0};
     struct mcpx_slice rest, line;
 
-    if (import->setup.number == 0)
-        mcpx_terms_doubts_add(&doubts, import->setup.shared->doors.terms->terms,
-                              import->tools.known);
+    if (import->number == 0)
+        mcpx_terms_doubts_add(&doubts, import->pool->doors.terms->terms, import->tools.known);
     rest = mcpx_text_view(&doubts);
     if (mcpx_slice_equal(rest, mcpx_text_view(&import->tools.doubts)))
         rest.len = 0;
@@ -98,7 +97,7 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
     struct import_tools *tools = &import->tools;
 
     tools->due_at = INT64_MAX;
-    if (!import->setup.shared->doors.terms || !import_is_ready(import))
+    if (!import->pool->doors.terms || !import_is_ready(import))
         return false;
     if (tools->coming) {
         tools->again = true;

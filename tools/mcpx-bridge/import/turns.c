@@ -27,7 +27,6 @@ enum {
     ROOM = 64,
     LONG = 65536,
     ROW = 512,
-    ANSWERS_MAX = 16 << 20,
     AT_ONCE = 16,
     AGAIN_LOOKS = 256 /* so many of the line are looked at for the same */
 };
@@ -238,7 +237,7 @@ static struct bridge_row *take(const struct import_turns *all, size_t topic,
                                struct bridge_output *output, int64_t now_ms)
 {
     struct import_turns_of *turns = &all->topics[topic];
-    const struct import_view *view = &all->shared->view;
+    const struct import_view *view = all->view;
     struct import_turn *turn = turns->last, *end = turn;
     size_t count = 0, bytes = 0;
     bool hurries = view->unsent && !view->unsent(view->user, topic, &count, &bytes);
@@ -322,15 +321,16 @@ void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_sl
     turns->topics[topic].shares.rate = (struct mx_rate){half, half / AT_ONCE};
 }
 
-void import_turns_init(struct import_turns *turns, size_t topics, size_t cap,
-                       const struct import_shared *shared)
+void import_turns_init(struct import_turns *turns, const struct import_config *config,
+                       struct mx_map_key key)
 {
-    *turns = (struct import_turns){shared, calloc(topics, sizeof *turns->topics), topics};
-    for (size_t i = 0; i < topics; i++) {
+    *turns = (struct import_turns){
+        &config->view, calloc(config->topics, sizeof *turns->topics), config->topics};
+    for (size_t i = 0; i < turns->count; i++) {
         struct import_turns_of *of = &turns->topics[i];
 
-        of->held.key = of->shares.key = shared->key;
-        of->held.cap = cap ? cap : ANSWERS_MAX;
+        of->held.key = of->shares.key = key;
+        of->held.cap = config->answers_max;
         of->held.total = 4 * of->held.cap;
         of->due_ms = INT64_MAX;
     }

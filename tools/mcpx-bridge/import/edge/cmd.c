@@ -5,7 +5,7 @@
 
 #include "lib/json/json_write.h"
 #include "tools/common/connect.h"
-#include "tools/mcpx-bridge/import/config.h"
+#include "tools/mcpx-bridge/import/pool.h"
 
 #include <mcpx/json.h>
 

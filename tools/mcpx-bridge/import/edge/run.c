@@ -7,7 +7,6 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
-#include "tools/mcpx-bridge/import/config.h"
 #include "tools/mcpx-bridge/import/pool.h"
 
 #include <mcpx/child.h>
@@ -327,7 +326,7 @@ static void on_overlong(void *user, struct mcpx_slice beginning)
 {
     struct process *process = user;
 
-    import_pool_overlong(process->edge->pool, process->number, beginning, mx_clock_now());
+    import_pool_overlong(process->edge->pool, process->number, beginning);
     after_input(process->edge);
 }
 
