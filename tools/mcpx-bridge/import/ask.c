@@ -14,9 +14,10 @@ enum { ASKS_MAX = 256 };
 static void tell_server(struct import *import, struct mcpx_slice rpc_id, int code,
                         const char *message)
 {
-    mcpx_text_reset(&import->line);
-    bridge_add_error(&import->line, rpc_id, code, mcpx_slice_of(message), NULL);
-    import_write(import, 0);
+    struct mcpx_text line = {0};
+
+    bridge_add_error(&line, rpc_id, code, mcpx_slice_of(message), NULL);
+    import_write(import, line, 0);
 }
 
 /* Nobody answers that question. */
@@ -70,10 +71,10 @@ static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
                     "there are no roots here; the bridge's operator may state some (--root)");
         return;
     }
-    mcpx_text_reset(&import->line);
-    mx_format(&import->line, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"roots\":%s}}",
-              rpc_id, import->config->roots);
-    import_write(import, 0);
+    import_write(import,
+                 mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"roots\":%s}}",
+                              rpc_id, import->config->roots),
+                 0);
 }
 
 /* Puts the question to whoever's call that is, under the next number of all servers. */
@@ -139,25 +140,24 @@ static void take_back(struct import *import, const struct bridge_call *row)
                                .to = &row->who.id,
                                .to_count = 1,
                                .correlation_id = mcpx_text_view(&row->sent_in)};
+    mx_scoped_text notice =
+        mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+                     "{\"requestId\":%s,\"reason\":\"not answered in time\"}}",
+                     row->id);
 
-    mcpx_text_reset(&import->text);
-    mx_format(&import->text,
-              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
-              "{\"requestId\":%s,\"reason\":\"not answered in time\"}}",
-              row->id);
-    draft.payload = text_whole(&import->text);
+    draft.payload = text_whole(&notice);
     import_want_send(import, row->who.topic, &draft);
 }
 
 void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *row = bridge_calls_of_tag(&import->asks, tag);
+    struct mcpx_text line = {0};
 
     if (!row)
         return;
-    mcpx_text_reset(&import->line);
-    bridge_add_message(&import->line, rpc->text, rpc->id, NULL, (struct mcpx_slice){0});
-    import_write(import, 0);
+    bridge_add_message(&line, rpc->text, rpc->id, NULL, (struct mcpx_slice){0});
+    import_write(import, line, 0);
     bridge_calls_drop(&import->asks, row);
 }
 

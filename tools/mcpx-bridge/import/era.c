@@ -99,16 +99,11 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
     static const char *const lists[] = {"tools", "resources", "prompts"};
 
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        struct mcpx_draft draft = {.type = "mcp/request"};
+        mx_scoped_text notice = mx_formatted(
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}", lists[i]);
 
-        if (!mcpx_json_get(capabilities, lists[i]).text)
-            continue;
-        mcpx_text_reset(&import->text);
-        mx_format(&import->text,
-                  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}",
-                  lists[i]);
-        draft.payload = text_whole(&import->text);
-        import_tell(import, &draft);
+        if (mcpx_json_get(capabilities, lists[i]).text)
+            import_tell(import, text_whole(&notice));
     }
 }
 
@@ -149,15 +144,14 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
 static void initialized(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     mx_scoped_text version = {0};
+    struct mcpx_text notice = {0};
 
     mcpx_json_add_unescaped(&version, mcpx_json_get(rpc->result, "protocolVersion"));
     set_version(import, version.len ? version.text : LEGACY_VERSION);
     mcpx_text_reset(&import->greeting);
     mcpx_text_slice(&import->greeting, rpc->result);
-    mcpx_text_reset(&import->line);
-    mcpx_text_puts(&import->line,
-                   "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-    import_write(import, 0);
+    bridge_add_notice(&notice, "notifications/initialized", &(struct mcpx_text){0});
+    import_write(import, notice, 0);
     become_ready(import, IMPORT_LEGACY, now);
 }
 

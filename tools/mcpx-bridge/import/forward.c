@@ -8,6 +8,8 @@
  */
 #include "tools/mcpx-bridge/import/state.h"
 
+enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
+
 bool import_is_shared(struct mcpx_slice method)
 {
     static const char *const methods[] = {
@@ -25,30 +27,9 @@ bool import_is_shared(struct mcpx_slice method)
 /* What a message has around its result, besides its id. */
 #define AROUND sizeof("{\"jsonrpc\":\"2.0\",\"id\":,\"result\":}")
 
-static struct bridge_doors *doors_of(const struct import *import)
-{
-    return &import->pool->doors;
-}
-
-static const struct bridge_terms *terms_of(const struct import *import)
-{
-    return doors_of(import)->terms;
-}
-
 bool import_is_under_terms(const struct import *import, struct mcpx_slice method)
 {
-    return bridge_doors_are_for(doors_of(import), method);
-}
-
-/* What all servers' calls have in common: their first comes when we know who we are. */
-static struct mcpx_calls_options options_of(struct import *import)
-{
-    struct import_topic *edge = &import->pool->edge;
-
-    for (size_t i = 0; i < import->config->topics && !edge->self_len; i++)
-        *edge = import->pool->topics[i];
-    return (struct mcpx_calls_options){.transport = "ws",
-                                       .participant = {edge->self, edge->self_len}};
+    return bridge_doors_are_for(&import->pool->doors, method);
 }
 
 /** The caller, for the question whether an alias gives no more than its tool. */
@@ -82,12 +63,16 @@ static size_t answer_max(const struct import *import, const struct bridge_call *
     return max > around ? max - around : max;
 }
 
-/* `payload` is the request as it came; `fault` says why it is none, NULL: it is one. */
+/*
+ * `payload` is the request as it came; `fault` says why it is none, NULL: it is one. The first call
+ * of all servers comes when we know who we are.
+ */
 static void admit(struct import *import, const struct bridge_call *call,
                   struct mcpx_slice payload, const struct mcpx_fault *fault,
                   struct mcpx_admission *out)
 {
-    struct mcpx_calls_options options = options_of(import);
+    struct import_topic *edge = &import->pool->edge;
+    struct mcpx_calls_options options = {.transport = "ws"};
     struct caller caller = {import, call->who};
     struct mcpx_call_request request = {.payload = payload,
                                         .fault = fault,
@@ -98,8 +83,11 @@ static void admit(struct import *import, const struct bridge_call *call,
                                         .context = &caller,
                                         .answer_max = answer_max(import, call)};
 
-    bridge_doors_admit(doors_of(import), &options, &request, mcpx_text_view(&import->greeting),
-                       out);
+    for (size_t i = 0; i < import->config->topics && !edge->self_len; i++)
+        *edge = import->pool->topics[i];
+    options.participant = (struct mcpx_slice){edge->self, edge->self_len};
+    bridge_doors_admit(&import->pool->doors, &options, &request,
+                       mcpx_text_view(&import->greeting), out);
 }
 
 static void admit_call(struct import *import, struct bridge_call *call,
@@ -107,36 +95,6 @@ static void admit_call(struct import *import, struct bridge_call *call,
 {
     admit(import, call, mcpx_text_view(&call->payload), NULL, out);
     call->admitted = out->call;
-}
-
-/* Writes an answer to import->text. */
-static void set_answer(struct import *import, struct bridge_call *call,
-                       const struct mcpx_call_answer *answer)
-{
-    mcpx_text_reset(&import->text);
-    bridge_add_answer(&import->text, call->id, answer);
-}
-
-/* Filled with the request to give to the server; false when the answer is written instead. */
-static bool pass_first_door(struct import *import, struct bridge_call *call,
-                            struct mcpx_slice *payload)
-{
-    struct mcpx_json_change change = {"params", {0}};
-    struct mcpx_admission admission = {0};
-
-    admit_call(import, call, &admission);
-    if (!admission.call) {
-        set_answer(import, call, &admission.answer);
-        return false;
-    }
-    *payload = mcpx_text_view(&call->payload);
-    if (!admission.params.text)
-        return true;
-    change.value = admission.params;
-    mcpx_text_reset(&import->text);
-    mcpx_json_add_changed(&import->text, *payload, &change, 1);
-    *payload = mcpx_text_view(&import->text);
-    return true;
 }
 
 void import_terms_note_broken(struct import *import, size_t topic,
@@ -157,7 +115,7 @@ void import_terms_note_broken(struct import *import, size_t topic,
 /* The handshake is a tool, also where the server has none. */
 static bool has_the_only_tool(const struct import *import)
 {
-    const struct bridge_terms *terms = terms_of(import);
+    const struct bridge_terms *terms = import->pool->doors.terms;
 
     return terms && mcpx_terms_has_handshake(terms->terms) &&
            !import_tools_are_declared(import);
@@ -183,8 +141,8 @@ static bool add_own_result(const struct import *import, struct mcpx_slice method
     if (mcpx_slice_equal(method, MCPX_SLICE("initialize")))
         add_with_tools(out, mcpx_text_view(&import->greeting));
     else if (mcpx_slice_equal(method, MCPX_SLICE("tools/list")))
-        mcpx_terms_list_add(out, terms_of(import)->terms, MCPX_SLICE("{\"tools\":[]}"),
-                            import->tools.known);
+        mcpx_terms_list_add(out, import->pool->doors.terms->terms,
+                            MCPX_SLICE("{\"tools\":[]}"), import->tools.known);
     else
         return false;
     return true;
@@ -194,7 +152,7 @@ static bool add_own_result(const struct import *import, struct mcpx_slice method
 static void add_shown(const struct import *import, struct mcpx_slice method,
                       struct mcpx_slice result, struct mcpx_text *out)
 {
-    const struct bridge_terms *terms = terms_of(import);
+    const struct bridge_terms *terms = import->pool->doors.terms;
 
     if (terms && mcpx_slice_equal(method, MCPX_SLICE("tools/list")) &&
         mcpx_terms_change_lists(terms->terms))
@@ -204,20 +162,110 @@ static void add_shown(const struct import *import, struct mcpx_slice method,
         add_with_tools(out, result);
 }
 
-/* Answers a participant's call with import->text, a message that has its id, and drops it. */
-static void answer_with_text(struct import *import, struct bridge_call *call)
-{
-    struct bridge_row row = {.action = {.type = BRIDGE_RESPOND,
-                                        .topic = call->who.topic,
-                                        .about = call->came_in,
-                                        .text = text_whole(&import->text)},
-                             .who = call->who.id,
-                             .method = call->method};
+/* ---- the end: with an answer, with an error of ours, or in silence ---- */
 
-    import_want(import, row);
-    if (import->text.len > call->holder->longest)
-        call->holder->longest = import->text.len;
+/* Answers a participant's call with a message that has its id and is taken, and drops it. */
+static void answer(struct import *import, struct bridge_call *call, struct mcpx_text message)
+{
+    struct bridge_row row = {
+        .action = {.type = BRIDGE_RESPOND, .topic = call->who.topic, .about = call->came_in},
+        .who = call->who.id,
+        .method = call->method};
+
+    if (message.len > call->holder->longest)
+        call->holder->longest = message.len;
+    import_want_text(import, row, message);
     bridge_calls_drop(&import->calls, call);
+}
+
+/* The members of an object without "reason", which is said in another place. */
+static void add_more(struct mcpx_text *out, const struct mcpx_text *data)
+{
+    MCPX_JSON_EACH(walk, data ? mcpx_text_view(data) : (struct mcpx_slice){0})
+        if (!mcpx_json_walk_at(&walk, "reason"))
+            mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
+}
+
+/*
+ * An error of ours as an answer. `data` is a JSON object; NULL: none. Under terms a call that was
+ * not admitted is so on its way out, and may have its answer by that.
+ */
+static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
+                                enum mcpx_cause cause, const char *message,
+                                const struct mcpx_text *data)
+{
+    struct mcpx_call_end end = {
+        .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
+    struct mcpx_admission admission = {0};
+    struct mcpx_text out = {0};
+    mx_scoped_text more = {0};
+
+    if (!import_is_under_terms(import, call->method)) {
+        bridge_add_error(&out, call->id, bridge_code_of(cause), end.reason, data);
+        return out;
+    }
+    if (!call->admitted)
+        admit_call(import, call, &admission);
+    if (call->admitted) {
+        add_more(&more, data);
+        end.more = mcpx_text_view(&more);
+        bridge_doors_end(&import->pool->doors, &call->admitted, &end, &admission.answer);
+    }
+    bridge_add_answer(&out, call->id, &admission.answer);
+    return out;
+}
+
+void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
+                   const char *message)
+{
+    answer(import, call, refusal(import, call, cause, message, NULL));
+}
+
+void import_refuse_for_outage(struct import *import, struct bridge_call *call)
+{
+    const char *why = import->outage.text ? import->outage.text : "the server is not ready";
+
+    answer(import, call,
+           refusal(import, call, MCPX_CAUSE_UNAVAILABLE, why, &import->outage_data));
+}
+
+void import_abandon(struct import *import, struct bridge_call *call)
+{
+    struct mcpx_admission admission;
+
+    if (import_is_under_terms(import, call->method)) {
+        if (!call->admitted)
+            admit_call(import, call, &admission);
+        bridge_doors_abandon(&import->pool->doors, &call->admitted);
+    }
+    import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
+    bridge_calls_drop(&import->calls, call);
+}
+
+void import_pass_answer(struct import *import, struct bridge_call *call,
+                        const struct mcpx_rpc *rpc)
+{
+    bool was_error = rpc->form == MCPX_RPC_ERROR;
+    struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = was_error ? rpc->error : rpc->result,
+                                .answer_max = answer_max(import, call)};
+    struct mcpx_call_answer made = {.is_error = was_error};
+    struct mcpx_json_change changes[2] = {{"id", call->id}};
+    mx_scoped_text shown = {0};
+    struct mcpx_text out = {0};
+
+    if (call->admitted) {
+        bridge_doors_end(&import->pool->doors, &call->admitted, &end, &made);
+    } else if (!was_error) {
+        add_shown(import, call->method, rpc->result, &shown);
+        made.text = mcpx_text_view(&shown);
+    }
+    changes[1] = (struct mcpx_json_change){was_error ? "error" : "result", made.text};
+    if (made.is_error == was_error)
+        mcpx_json_add_changed(&out, rpc->text, changes, made.text.text ? 2 : 1);
+    else
+        bridge_add_answer(&out, call->id, &made);
+    answer(import, call, out);
 }
 
 /* ---- to the server ---- */
@@ -227,6 +275,7 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
 {
     mx_scoped_text own = {0};
     struct mcpx_slice result = {0};
+    struct mcpx_text out = {0};
 
     if (add_own_result(import, call->method, &own)) {
         result = mcpx_text_view(&own);
@@ -240,22 +289,34 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
     } else {
         return false;
     }
-    mcpx_text_reset(&import->text);
-    bridge_add_result(&import->text, call->id, result);
-    answer_with_text(import, call);
+    bridge_add_result(&out, call->id, result);
+    answer(import, call, out);
     return true;
 }
 
-void import_forward(struct import *import, struct bridge_call *call, struct mcpx_now now)
+/* Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
+static void forward(struct import *import, struct bridge_call *call, struct mcpx_now now)
 {
     struct mcpx_slice payload = mcpx_text_view(&call->payload);
+    struct mcpx_admission admission = {0};
+    struct mcpx_json_change change = {"params", {0}};
+    mx_scoped_text changed = {0};
+    struct mcpx_text out = {0};
 
     if (answer_instead(import, call))
         return;
-    if (import_is_under_terms(import, call->method) &&
-        !pass_first_door(import, call, &payload)) {
-        answer_with_text(import, call);
-        return;
+    if (import_is_under_terms(import, call->method)) {
+        admit_call(import, call, &admission);
+        if (!admission.call) {
+            bridge_add_answer(&out, call->id, &admission.answer);
+            answer(import, call, out);
+            return;
+        }
+    }
+    change.value = admission.params;
+    if (change.value.text) {
+        mcpx_json_add_changed(&changed, payload, &change, 1);
+        payload = mcpx_text_view(&changed);
     }
     import_write_request(import, call->number, payload);
     call->written = true;
@@ -263,10 +324,11 @@ void import_forward(struct import *import, struct bridge_call *call, struct mcpx
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
 }
 
-bool import_takes(const struct import *import, struct mcpx_slice method)
+/* Whether the server takes requests of that method now. Those of others wait. */
+static bool takes(const struct import *import, struct mcpx_slice method)
 {
     return import_is_ready(import) &&
-           !(import_is_under_terms(import, method) && import_tools_are_coming(&import->tools));
+           !(import_is_under_terms(import, method) && import->tools.coming);
 }
 
 void import_forward_waiting(struct import *import, struct mcpx_now now)
@@ -274,156 +336,130 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
         next = call->next; /* the call may be gone afterwards */
         if (call->purpose == IMPORT_PARTICIPANT && !call->written &&
-            import_takes(import, call->method))
-            import_forward(import, call, now);
+            takes(import, call->method))
+            forward(import, call, now);
     }
 }
 
-/* ---- the end: with an answer, with an error of ours, or in silence ---- */
-
-void import_abandon(struct import *import, struct bridge_call *call)
+/*
+ * Why the params of a request cannot be rewritten; NULL when they can. The request was read by
+ * mcpx_rpc_read, so nothing in them means two things.
+ */
+static const char *params_fault(struct mcpx_slice params)
 {
-    struct mcpx_admission admission;
+    enum mcpx_json_type token =
+        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
 
-    if (import_is_under_terms(import, call->method)) {
-        if (!call->admitted)
-            admit_call(import, call, &admission);
-        bridge_doors_abandon(doors_of(import), &call->admitted);
-    }
-    import_want_about(import, BRIDGE_DROP, call->who.topic, call->came_in);
-    bridge_calls_drop(&import->calls, call);
+    if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
+        return "params._meta.progressToken is neither a string nor a number";
+    return NULL;
 }
 
-void import_pass_answer(struct import *import, struct bridge_call *call,
-                        const struct mcpx_rpc *rpc)
+static struct bridge_call draft_of(size_t topic, const struct mcpx_event *event)
 {
-    bool was_error = rpc->form == MCPX_RPC_ERROR;
-    struct mcpx_call_end end = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
-                                .text = was_error ? rpc->error : rpc->result,
-                                .answer_max = answer_max(import, call)};
-    struct mcpx_call_answer answer = {.is_error = was_error};
-    struct mcpx_json_change changes[2] = {{"id", call->id}};
-    mx_scoped_text shown = {0};
-
-    if (call->admitted) {
-        bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
-    } else if (!was_error) {
-        add_shown(import, call->method, rpc->result, &shown);
-        answer.text = mcpx_text_view(&shown);
-    }
-    changes[1] = (struct mcpx_json_change){was_error ? "error" : "result", answer.text};
-    mcpx_text_reset(&import->text);
-    if (answer.is_error == was_error)
-        mcpx_json_add_changed(&import->text, rpc->text, changes, answer.text.text ? 2 : 1);
-    else
-        bridge_add_answer(&import->text, call->id, &answer);
-    answer_with_text(import, call);
+    return (struct bridge_call){
+        .purpose = IMPORT_PARTICIPANT,
+        .came_in = event->envelope->id,
+        .who = {topic, event->envelope->from},
+        .id = event->rpc->id,
+        .token = mcpx_json_get(mcpx_json_get(event->rpc->params, "_meta"), "progressToken"),
+        .method = event->rpc->method,
+        .context = event->rpc->context,
+        .fulfils = event->proposal};
 }
 
-/* The members of an object without "reason", which is said in another place. */
-static void add_more(struct mcpx_text *out, const struct mcpx_text *data)
+void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
+                         struct mcpx_now now)
 {
-    MCPX_JSON_EACH(walk, data ? mcpx_text_view(data) : (struct mcpx_slice){0})
-        if (!mcpx_json_walk_at(&walk, "reason"))
-            mx_format(out, "%s\"%s\":%s", out->len ? "," : "", walk.name, walk.value);
+    const char *fault = params_fault(event->rpc->params);
+    struct bridge_call draft = draft_of(topic, event),
+                       *call = bridge_calls_add(&import->calls, &draft);
+
+    bridge_calls_hold(&import->calls, call, event->rpc->text);
+    bridge_calls_defer(&import->calls, call, now.mono_ms + WAIT_MS);
+    if (fault)
+        import_refuse(import, call, MCPX_CAUSE_INPUT, fault);
+    else if (!bridge_may_have(call->holder->calls, import->calls.count,
+                              import->config->calls_max))
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
+                      "you have as many requests under way as the bridge has room for");
+    else if (takes(import, call->method))
+        forward(import, call, now);
+    else if (import->over)
+        import_refuse_for_outage(import, call);
+    else if (!bridge_may_have(call->holder->held, import->calls.held,
+                              import->config->wait_bytes))
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
+                      "the server is not ready, and too many bytes of yours wait for it");
 }
 
-/* Admits a call that was not, on its way out. Returns false when it has its answer by that. */
-static bool admit_late(struct import *import, struct bridge_call *call)
+void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
+                      const char *message)
 {
-    struct mcpx_admission admission = {0};
+    struct bridge_call call = draft_of(topic, event);
+    struct bridge_row row = {
+        .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = call.came_in},
+        .who = call.who.id,
+        .method = call.method,
+        .is_substitute = true};
 
-    if (call->admitted)
-        return true;
-    admit_call(import, call, &admission);
-    if (!admission.call)
-        set_answer(import, call, &admission.answer);
-    return admission.call != NULL;
-}
-
-void import_write_refusal(struct import *import, struct bridge_call *call,
-                          enum mcpx_cause cause, const char *message,
-                          const struct mcpx_text *data)
-{
-    struct mcpx_call_end end = {
-        .type = MCPX_CALL_FAILED, .cause = cause, .reason = mcpx_slice_of(message)};
-    struct mcpx_call_answer answer;
-    mx_scoped_text more = {0};
-
-    mcpx_text_reset(&import->text);
-    if (!import_is_under_terms(import, call->method)) {
-        bridge_add_error(&import->text, call->id, bridge_code_of(cause), end.reason, data);
-    } else if (admit_late(import, call)) {
-        add_more(&more, data);
-        end.more = mcpx_text_view(&more);
-        bridge_doors_end(doors_of(import), &call->admitted, &end, &answer);
-        set_answer(import, call, &answer);
-    }
-}
-
-void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
-                   const char *message, const struct mcpx_text *data)
-{
-    import_write_refusal(import, call, cause, message, data);
-    answer_with_text(import, call);
-}
-
-void import_refuse_for_outage(struct import *import, struct bridge_call *call)
-{
-    import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
-                  import->outage.text ? import->outage.text : "the server is not ready",
-                  &import->outage_data);
+    call.payload = (struct mcpx_text){.text = (char *)(uintptr_t)event->rpc->text.text,
+                                      .len = event->rpc->text.len}; /* lent, and only read */
+    import_want_text(import, row, refusal(import, &call, MCPX_CAUSE_EXHAUSTED, message, NULL));
 }
 
 /* ---- an answer that the router does not take ---- */
 
 /* The error of what cannot be sent, in the words of the terms where there are some. */
-static void add_error(struct import *import, const struct bridge_row *row,
-                      enum mcpx_cause cause, struct mcpx_slice message,
-                      const struct mcpx_text *data)
+static struct mcpx_text error_of(struct import *import, const struct bridge_row *row,
+                                 enum mcpx_cause cause, struct mcpx_slice message,
+                                 const struct mcpx_text *data)
 {
     struct mcpx_slice id = mcpx_json_get(row->action.text, "id");
     mx_scoped_text error = {0}, more = {0};
+    struct mcpx_text out = {0};
 
     if (!import_is_under_terms(import, row->method)) {
-        bridge_add_error(&import->text, id, BRIDGE_UNAVAILABLE, message, data);
-        return;
+        bridge_add_error(&out, id, BRIDGE_UNAVAILABLE, message, data);
+        return out;
     }
     add_more(&more, data);
     mcpx_cause_error(&error, cause, (struct mcpx_slice){0}, mcpx_text_view(&more));
-    bridge_add_answer(&import->text, id,
-                      &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    bridge_add_answer(&out, id, &(struct mcpx_call_answer){true, mcpx_text_view(&error)});
+    return out;
 }
 
-static void add_too_large(struct import *import, const struct bridge_row *row)
+static struct mcpx_text too_large(struct import *import, const struct bridge_row *row)
 {
     size_t max = import->pool->topics[row->action.topic].message_max;
     mx_scoped_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
-    add_error(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message), &data);
     import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
-               (int)row->who.len, row->who.text, message.text ? message.text : "too large");
+               (int)row->who.len, row->who.text, message.text);
+    return error_of(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message), &data);
 }
 
+/* A sentence instead of the answer may still fit. */
 void import_answer_failed(struct import *import, const struct bridge_row *row,
                           enum mcpx_err err)
 {
     struct bridge_row substitute = *row;
 
-    mcpx_text_reset(&import->text);
-    if (!row->is_substitute && err == MCPX_ETOOBIG)
-        add_too_large(import, row);
-    else if (!row->is_substitute && err == MCPX_ELIMIT)
-        add_error(import, row, MCPX_CAUSE_EXHAUSTED,
-                  MCPX_SLICE("too many answers wait to be sent (--answers-max)"), NULL);
-    if (import->text.len) { /* a sentence instead, which may still fit */
-        substitute.action.text = text_whole(&import->text);
-        substitute.is_substitute = true;
-        import_want(import, substitute);
-        return;
+    substitute.action.text = (struct mcpx_slice){0};
+    substitute.is_substitute = true;
+    if (!row->is_substitute && err == MCPX_ETOOBIG) {
+        import_want_text(import, substitute, too_large(import, row));
+    } else if (!row->is_substitute && err == MCPX_ELIMIT) {
+        import_want_text(import, substitute,
+                         error_of(import, row, MCPX_CAUSE_EXHAUSTED,
+                                  MCPX_SLICE("too many answers wait to be sent "
+                                             "(--answers-max)"),
+                                  NULL));
+    } else {
+        import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
+                   (int)row->method.len, row->method.text, (int)row->who.len, row->who.text,
+                   mcpx_strerror(err));
+        import_want_about(import, BRIDGE_DROP, row->action.topic, row->action.about);
     }
-    import_say(import, "the answer to %.*s for %.*s cannot be sent: %s", (int)row->method.len,
-               row->method.text, (int)row->who.len, row->who.text, mcpx_strerror(err));
-    import_want_about(import, BRIDGE_DROP, row->action.topic, row->action.about);
 }

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
-
 struct import *import_new(struct import_pool *pool, size_t number, struct bridge_who owner)
 {
     char *at;
@@ -38,79 +36,7 @@ void import_free(struct import *import)
     mcpx_text_fini(&import->greeting);
     mcpx_text_fini(&import->outage);
     mcpx_text_fini(&import->outage_data);
-    mcpx_text_fini(&import->line);
-    mcpx_text_fini(&import->text);
     free(import);
-}
-
-/*
- * Why the params of a request cannot be rewritten; NULL when they can. The request was read by
- * mcpx_rpc_read, so nothing in them means two things.
- */
-static const char *params_fault(struct mcpx_slice params)
-{
-    enum mcpx_json_type token =
-        mcpx_json_type(mcpx_json_get(mcpx_json_get(params, "_meta"), "progressToken"));
-
-    if (token != MCPX_JSON_ABSENT && token != MCPX_JSON_STRING && token != MCPX_JSON_NUMBER)
-        return "params._meta.progressToken is neither a string nor a number";
-    return NULL;
-}
-
-static struct bridge_call draft_of(size_t topic, const struct mcpx_event *event)
-{
-    return (struct bridge_call){
-        .purpose = IMPORT_PARTICIPANT,
-        .came_in = event->envelope->id,
-        .who = {topic, event->envelope->from},
-        .id = event->rpc->id,
-        .token = mcpx_json_get(mcpx_json_get(event->rpc->params, "_meta"), "progressToken"),
-        .method = event->rpc->method,
-        .context = event->rpc->context,
-        .fulfils = event->proposal};
-}
-
-void import_turn_away(struct import *import, size_t topic, const struct mcpx_event *event,
-                      const char *message)
-{
-    struct bridge_call call = draft_of(topic, event);
-    struct bridge_row row = {
-        .action = {.type = BRIDGE_RESPOND, .topic = topic, .about = call.came_in},
-        .who = call.who.id,
-        .method = call.method,
-        .is_substitute = true};
-
-    call.payload = (struct mcpx_text){.text = (char *)(uintptr_t)event->rpc->text.text,
-                                      .len = event->rpc->text.len}; /* lent, and only read */
-    import_write_refusal(import, &call, MCPX_CAUSE_EXHAUSTED, message, NULL);
-    row.action.text = text_whole(&import->text);
-    import_want(import, row);
-}
-
-static void on_request(struct import *import, size_t topic, const struct mcpx_event *event,
-                       struct mcpx_now now)
-{
-    const char *fault = params_fault(event->rpc->params);
-    struct bridge_call draft = draft_of(topic, event),
-                       *call = bridge_calls_add(&import->calls, &draft);
-
-    bridge_calls_hold(&import->calls, call, event->rpc->text);
-    bridge_calls_defer(&import->calls, call, now.mono_ms + WAIT_MS);
-    if (fault)
-        import_refuse(import, call, MCPX_CAUSE_INPUT, fault, NULL);
-    else if (!bridge_may_have(call->holder->calls, import->calls.count,
-                              import->config->calls_max))
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                      "you have as many requests under way as the bridge has room for", NULL);
-    else if (import_takes(import, call->method))
-        import_forward(import, call, now);
-    else if (import->over)
-        import_refuse_for_outage(import, call);
-    else if (!bridge_may_have(call->holder->held, import->calls.held,
-                              import->config->wait_bytes))
-        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                      "the server is not ready, and too many bytes of yours wait for it",
-                      NULL);
 }
 
 /* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
@@ -132,16 +58,14 @@ struct bridge_call *import_call_of(const struct import *import, size_t topic,
 static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     struct bridge_call *call = import_call_of(import, topic, event);
-    struct mcpx_text number;
+    mx_scoped_text number = {0};
 
     if (!call)
         return;
     if (call->written) {
-        number = mx_formatted("%s", call->number);
-        mcpx_text_reset(&import->line);
-        import_add_with_param(&import->line, event->rpc, "requestId", mcpx_text_view(&number));
-        import_write(import, 0);
-        mcpx_text_fini(&number);
+        mcpx_text_number(&number, call->number);
+        import_write(import,
+                     import_with_param(event->rpc, "requestId", mcpx_text_view(&number)), 0);
     }
     import_abandon(import, call);
 }
@@ -150,6 +74,7 @@ static void on_notification(struct import *import, size_t topic,
                             const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method;
+    struct mcpx_text line = {0};
 
     /* Not a guest's business: the greeting is ours, and roots are the operator's to state. */
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/initialized")) ||
@@ -169,10 +94,9 @@ static void on_notification(struct import *import, size_t topic,
     /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
     if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
         return;
-    mcpx_text_reset(&import->line);
-    bridge_add_message(&import->line, event->rpc->text, (struct mcpx_slice){0}, NULL,
+    bridge_add_message(&line, event->rpc->text, (struct mcpx_slice){0}, NULL,
                        (struct mcpx_slice){0});
-    import_write(import, 0);
+    import_write(import, line, 0);
 }
 
 /* A request whose kind lies is not executed; who sent it to us alone learns why. */
@@ -185,6 +109,7 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     char reason[200];
     const struct mcpx_fault *fault = &event->fault;
     struct mcpx_draft draft = {.type = kind, .to_count = 1};
+    mx_scoped_text error = {0};
 
     import_say(import, "ignored a message of %.*s: %s", envelope ? (int)envelope->from.len : 7,
                envelope ? envelope->from.text : "unknown",
@@ -203,11 +128,10 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
                  fault->field && *fault->field ? ": " : "", fault->reason);
     else
         snprintf(reason, sizeof reason, "%s", mcpx_violation_text(event->violation));
-    mcpx_text_reset(&import->text);
-    bridge_add_error(&import->text, id, BRIDGE_KIND, mcpx_slice_of(reason), NULL);
+    bridge_add_error(&error, id, BRIDGE_KIND, mcpx_slice_of(reason), NULL);
     draft.to = &envelope->from;
     draft.correlation_id = envelope->id;
-    draft.payload = text_whole(&import->text);
+    draft.payload = text_whole(&error);
     import_want_send(import, topic, &draft);
 }
 
@@ -270,8 +194,7 @@ static void write_failed(struct import *import, int64_t id, enum mcpx_err err)
     else
         import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                       err == MCPX_ELIMIT ? "the server does not read its input"
-                                         : "the server is gone: it reads no more",
-                      NULL);
+                                         : "the server is gone: it reads no more");
 }
 
 void import_done(struct import *import, const struct bridge_row *row,
@@ -292,7 +215,7 @@ void import_event(struct import *import, size_t topic, const struct mcpx_event *
 {
     switch (event->type) {
     case MCPX_EVENT_REQUEST:
-        on_request(import, topic, event, now);
+        import_take_request(import, topic, event, now);
         break;
     case MCPX_EVENT_NOTIFICATION:
         on_notification(import, topic, event);

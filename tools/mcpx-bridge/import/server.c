@@ -31,8 +31,7 @@ static void refuse_subscription(struct import *import, struct bridge_call *call)
         import_request_about(import, "resources/unsubscribe", call->context);
     import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
                   "the bridge has no room for another subscription of yours; you would hear "
-                  "no updates",
-                  NULL);
+                  "no updates");
 }
 
 /* What makes it unfit to be passed on; NULL when nothing does. */
@@ -54,7 +53,7 @@ static void refuse_malformed(struct import *import, struct bridge_call *call, co
     char message[200];
 
     snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s", why);
-    import_refuse(import, call, MCPX_CAUSE_FAILED, message, NULL);
+    import_refuse(import, call, MCPX_CAUSE_FAILED, message);
 }
 
 static void answer_participant(struct import *import, struct bridge_call *call,
@@ -121,6 +120,7 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
 {
     struct mcpx_draft draft = {.to_count = 1};
     struct bridge_call *call = NULL;
+    mx_scoped_text notice = {0};
     int64_t id;
 
     if (bridge_number(mcpx_json_get(rpc->params, "progressToken"), &id))
@@ -128,11 +128,10 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
     if (!call || !call->token.text)
         return;
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
-    mcpx_text_reset(&import->text);
-    import_add_with_param(&import->text, rpc, "progressToken", call->token);
+    notice = import_with_param(rpc, "progressToken", call->token);
     draft.to = &call->who.id;
     draft.correlation_id = call->came_in;
-    draft.payload = text_whole(&import->text);
+    draft.payload = text_whole(&notice);
     import_tell_topic(import, call->who.topic, &draft);
 }
 
@@ -154,8 +153,6 @@ static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
 
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    struct mcpx_draft draft = {.payload = rpc->text};
-
     if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/progress")))
         on_progress(import, rpc, now);
     else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/resources/updated")))
@@ -164,7 +161,7 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_ask_cancelled(import, rpc);
     else if (!mcpx_slice_equal(rpc->method,
                                MCPX_SLICE("notifications/subscriptions/acknowledged")))
-        import_tell(import, &draft);
+        import_tell(import, rpc->text);
     if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/tools/list_changed")) &&
         import_tools_ask(import, now))
         import_forward_waiting(import, now);
@@ -172,13 +169,14 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
 
 static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 {
+    struct mcpx_text line = {0};
+
     if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("ping"))) {
         import_ask(import, rpc);
         return;
     }
-    mcpx_text_reset(&import->line);
-    bridge_add_result(&import->line, rpc->id, MCPX_SLICE("{}"));
-    import_write(import, 0);
+    bridge_add_result(&line, rpc->id, MCPX_SLICE("{}"));
+    import_write(import, line, 0);
 }
 
 /* What is no message may still show whose answer it was meant to be. */
@@ -211,7 +209,7 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
     else if (is_answer && !id.text)
         call = sole_call(&import->calls);
     if (call && call->purpose == IMPORT_PARTICIPANT)
-        import_refuse(import, call, cause, message, NULL);
+        import_refuse(import, call, cause, message);
     else if (is_answer)
         import_say(import, "whose answer that was cannot be known; its request times out");
 }
@@ -400,7 +398,7 @@ static void give_up_waiting(struct import *import, struct bridge_call *call)
         return;
     }
     import_cancel(import, call, "timed out");
-    import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time", NULL);
+    import_refuse(import, call, MCPX_CAUSE_TIMEOUT, "the server did not answer in time");
 }
 
 /* Somebody is asked about this call. */

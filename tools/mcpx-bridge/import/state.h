@@ -99,7 +99,8 @@ void import_ask_down(struct import *import);
 /** What is known of them. */
 struct import_tools {
     struct mcpx_tools *known; /* those of the last list; NULL before the first one */
-    /* Those of the pages that came so far; NULL when no list is read. */
+    /* Those of the pages that came so far; NULL when no list is read. Calls of tools wait for
+     * it. */
     struct mcpx_tools *coming;
     bool again;          /* the list changed while it was read */
     size_t pages, bytes; /* of the list that is read */
@@ -121,12 +122,6 @@ struct import_tools {
  * of tools that have waited for it may go on: import_forward_waiting.
  */
 bool import_tools_ask(struct import *import, struct mcpx_now now);
-
-/** True while calls of tools have to wait for a list. */
-static inline bool import_tools_are_coming(const struct import_tools *tools)
-{
-    return tools->coming != NULL;
-}
 
 /** Whether the server says that it has tools. */
 bool import_tools_are_declared(const struct import *import);
@@ -226,7 +221,6 @@ enum import_phase { IMPORT_WAITING, IMPORT_RUNNING, IMPORT_STOPPING, IMPORT_OVER
  * outage        why there is no server now; outage_data is the raw object that goes with it
  * failure        why it will never work, a sentence; empty = none
  * notice_err     the error of the last notification; the same error is not logged twice
- * line, text     scratch: a line for the child, a text for the topic
  */
 struct import {
     struct import_pool *pool;
@@ -253,8 +247,6 @@ struct import {
     struct mcpx_text outage_data;
     char failure[320];
     enum mcpx_err notice_err;
-    struct mcpx_text line;
-    struct mcpx_text text;
 };
 
 /** True when the server takes requests. */
@@ -330,11 +322,11 @@ int64_t import_deadline(const struct import *import);
 /* ---- what the server is given to read ---- */
 
 /**
- * Gives import->line to the child.
+ * Gives a line, which is taken, to the child.
  *
  * call   number of the request in it; 0 = none
  */
-void import_write(struct import *import, int64_t call);
+void import_write(struct import *import, struct mcpx_text line, int64_t call);
 
 /**
  * Writes a request of our own.
@@ -362,20 +354,18 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
 /** What we are to a server, as a pattern of mx_format for mcpx_version(). */
 #define IMPORT_CLIENT_INFO "{\"name\":\"mcpx-bridge\",\"version\":%q}"
 
-/** Appends a notification with one member of its params changed, and with "jsonrpc". */
-void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, const char *name,
-                           struct mcpx_slice value);
+/** A notification with one member of its params changed, and with "jsonrpc". */
+struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
+                                   struct mcpx_slice value);
 
 /** What is the same for everybody: the greeting, and lists. */
 bool import_is_shared(struct mcpx_slice method);
 
-/** Whether the server takes requests of that method now. Those of others wait. */
-bool import_takes(const struct import *import, struct mcpx_slice method);
+/** A participant asks: the request goes to the server, waits, or is answered. */
+void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,
+                         struct mcpx_now now);
 
-/** Writes a request of a participant to the server, or answers it; it may be gone afterwards. */
-void import_forward(struct import *import, struct bridge_call *call, struct mcpx_now now);
-
-/** Does that with all that wait and need not, in their order. */
+/** Goes on with all that wait and need not, in their order. */
 void import_forward_waiting(struct import *import, struct mcpx_now now);
 
 /*
@@ -397,13 +387,16 @@ static inline int import_shown(struct mcpx_slice text)
 void import_announce(struct import *import, const char *text);
 
 /** Sends a notification of the server to its owner, or to everybody in every topic. */
-void import_tell(struct import *import, struct mcpx_draft *draft);
+void import_tell(struct import *import, struct mcpx_slice notice);
 
 /** Sends a notification of the server to the addressees of the draft, in one topic. */
 void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft);
 
 /** Wants that action; as bridge_output_add. Its server is filled in. */
 void import_want(struct import *import, struct bridge_row row);
+
+/** The same with a text that is taken; as bridge_output_put. */
+void import_want_text(struct import *import, struct bridge_row row, struct mcpx_text text);
 
 /** Wants a draft sent in a topic, whatever comes of it. */
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);
@@ -429,14 +422,9 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);
 
-/** Writes an error of ours to import->text. `data` is a JSON object; NULL: none. */
-void import_write_refusal(struct import *import, struct bridge_call *call,
-                          enum mcpx_cause cause, const char *message,
-                          const struct mcpx_text *data);
-
-/** Answers it with that, and drops it. */
+/** Answers it with an error of ours, and drops it. */
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
-                   const char *message, const struct mcpx_text *data);
+                   const char *message);
 
 /** Answers it with import->outage, and drops it. */
 void import_refuse_for_outage(struct import *import, struct bridge_call *call);

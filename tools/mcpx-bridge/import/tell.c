@@ -18,6 +18,12 @@ void import_want(struct import *import, struct bridge_row row)
     bridge_output_add(&import->pool->output, &row);
 }
 
+void import_want_text(struct import *import, struct bridge_row row, struct mcpx_text text)
+{
+    row.action.server = import->number;
+    bridge_output_put(&import->pool->output, row, text);
+}
+
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft)
 {
     struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft};
@@ -59,11 +65,11 @@ void import_announce(struct import *import, const char *text)
 {
     struct mcpx_draft draft = {.type = "chat"};
 
+    mx_scoped_text payload = mx_formatted("{\"text\":%q}", text);
+
     if (import->owner.id.text)
         return;
-    mcpx_text_reset(&import->text);
-    mx_format(&import->text, "{\"text\":%q}", text);
-    draft.payload = text_whole(&import->text);
+    draft.payload = text_whole(&payload);
     for (size_t topic = 0; topic < import->config->topics; topic++)
         import_want_send(import, topic, &draft);
 }
@@ -95,20 +101,21 @@ void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *d
                                 is_about(draft->payload, MCPX_SLICE("/resources/updated\""))});
 }
 
-void import_tell(struct import *import, struct mcpx_draft *draft)
+void import_tell(struct import *import, struct mcpx_slice notice)
 {
     const struct bridge_who *owner = &import->owner;
+    struct mcpx_draft draft = {.payload = notice};
 
     if (owner->id.text) {
-        if (is_of_lists(draft->payload))
+        if (is_of_lists(notice))
             return;
-        draft->to = &owner->id;
-        draft->to_count = 1;
-        import_tell_topic(import, owner->topic, draft);
+        draft.to = &owner->id;
+        draft.to_count = 1;
+        import_tell_topic(import, owner->topic, &draft);
         return;
     }
     for (size_t topic = 0; topic < import->config->topics; topic++)
-        import_tell_topic(import, topic, draft);
+        import_tell_topic(import, topic, &draft);
 }
 
 /* ---- why there is no server ---- */
@@ -169,27 +176,27 @@ static void add_meta(const struct import *import, struct mcpx_slice meta,
     mcpx_json_add_changed(out, meta.text ? meta : MCPX_SLICE("{}"), changes, count);
 }
 
-void import_add_with_param(struct mcpx_text *out, const struct mcpx_rpc *rpc, const char *name,
-                           struct mcpx_slice value)
+struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
+                                   struct mcpx_slice value)
 {
     struct mcpx_json_change change = {name, value};
     mx_scoped_text params = {0};
+    struct mcpx_text out = {0};
 
     mcpx_json_add_changed(&params, rpc->params.text ? rpc->params : MCPX_SLICE("{}"), &change,
                           1);
-    bridge_add_message(out, rpc->text, (struct mcpx_slice){0}, "params",
+    bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params",
                        mcpx_text_view(&params));
+    return out;
 }
 
 /* ---- lines for the server ---- */
 
-void import_write(struct import *import, int64_t call)
+void import_write(struct import *import, struct mcpx_text line, int64_t call)
 {
-    struct bridge_action action = {.type = BRIDGE_WRITE};
-
-    bridge_flatten(&import->line);
-    action.text = text_whole(&import->line);
-    import_want(import, (struct bridge_row){.action = action, .call = call});
+    bridge_flatten(&line);
+    import_want_text(import, (struct bridge_row){.action.type = BRIDGE_WRITE, .call = call},
+                     line);
 }
 
 void import_write_request(struct import *import, int64_t number, struct mcpx_slice payload)
@@ -202,6 +209,7 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
                         (is_modern(import) || mcpx_json_get(meta, "progressToken").text);
     mx_scoped_text id = mx_formatted("%s", number), new_meta = {0}, new_params = {0};
     struct mcpx_json_change changes[2] = {{"id", mcpx_text_view(&id)}};
+    struct mcpx_text line = {0};
 
     if (changes_meta) {
         add_meta(import, meta, mcpx_text_view(&id), &new_meta);
@@ -209,9 +217,8 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
                         &new_meta);
         changes[1] = (struct mcpx_json_change){"params", mcpx_text_view(&new_params)};
     }
-    mcpx_text_reset(&import->line);
-    mcpx_json_add_changed(&import->line, payload, changes, changes_meta ? 2 : 1);
-    import_write(import, number);
+    mcpx_json_add_changed(&line, payload, changes, changes_meta ? 2 : 1);
+    import_write(import, line, number);
 }
 
 void import_request(struct import *import, enum import_purpose purpose, const char *method,
@@ -219,17 +226,17 @@ void import_request(struct import *import, enum import_purpose purpose, const ch
 {
     struct bridge_call draft = {
         .purpose = purpose, .written = true, .method = mcpx_slice_of(method)};
-    struct bridge_call *call = bridge_calls_add(&import->calls, &draft);
+    int64_t number = bridge_calls_add(&import->calls, &draft)->number;
     mx_scoped_text meta = {0};
 
     if (is_modern(import))
         add_meta(import, (struct mcpx_slice){0}, (struct mcpx_slice){0}, &meta);
-    mcpx_text_reset(&import->line);
-    mx_format(&import->line,
-              "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":{%s%s%s%s}}",
-              call->number, method, meta.len ? "\"_meta\":" : "", &meta,
-              meta.len && params.len ? "," : "", params);
-    import_write(import, call->number);
+    import_write(import,
+                 mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":%q,\"params\":"
+                              "{%s%s%s%s}}",
+                              number, method, meta.len ? "\"_meta\":" : "", &meta,
+                              meta.len && params.len ? "," : "", params),
+                 number);
 }
 
 void import_drop_own(struct import *import, enum import_purpose purpose)
@@ -243,17 +250,17 @@ void import_drop_own(struct import *import, enum import_purpose purpose)
 
 void import_request_about(struct import *import, const char *method, struct mcpx_slice uri)
 {
-    mcpx_text_reset(&import->text);
-    mcpx_json_add_member(&import->text, "uri", uri);
-    import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&import->text));
+    mx_scoped_text params = {0};
+
+    mcpx_json_add_member(&params, "uri", uri);
+    import_request(import, IMPORT_HOUSEKEEPING, method, mcpx_text_view(&params));
 }
 
 void import_cancel(struct import *import, const struct bridge_call *call, const char *reason)
 {
-    mcpx_text_reset(&import->line);
-    mx_format(&import->line,
-              "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
-              "\"params\":{\"requestId\":%s,\"reason\":%q}}",
-              call->number, reason);
-    import_write(import, 0);
+    import_write(import,
+                 mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\","
+                              "\"params\":{\"requestId\":%s,\"reason\":%q}}",
+                              call->number, reason),
+                 0);
 }

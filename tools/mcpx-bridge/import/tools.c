@@ -69,7 +69,7 @@ static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_
         import_tools_ask(import, now);
     else if (again)
         tools->due_at = now.mono_ms; /* when those that wait are through */
-    if (import_tools_are_coming(tools))
+    if (tools->coming)
         return false;
     tools->in_row = 0;
     return true;
