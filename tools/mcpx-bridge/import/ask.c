@@ -128,8 +128,8 @@ void import_asked(struct import *import, const void *tag, const struct bridge_ou
         mcpx_text_slice(&row->sent_in, outcome->id);
     if (!row || !err)
         return;
-    import_say(import, "%.*s cannot be passed to %.*s: %s", (int)row->method.len,
-               row->method.text, (int)row->who.id.len, row->who.id.text, mcpx_strerror(err));
+    import_say(import, "%s cannot be passed to %s: %s", row->method, row->who.id,
+               mcpx_strerror(err));
     give_up(import, row, BRIDGE_NO_METHOD, mcpx_strerror(err));
 }
 

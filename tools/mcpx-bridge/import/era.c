@@ -127,8 +127,8 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
     import->handshake_at = INT64_MAX;
     import->unready = false;
     import->pool->probe.proven = true;
-    import_say(import, "server %.*s is ready, protocol %s%s", name.text ? (int)name.len : 9,
-               name.text ? name.text : "(unnamed)", import->version,
+    import_say(import, "server %s is ready, protocol %s%s",
+               name.text ? name : MCPX_SLICE("(unnamed)"), import->version,
                import->pool->probe.plain && !import->probed
                    ? "; it does not bear server/discover, and is not asked that any more"
                    : "");
@@ -243,8 +243,8 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 {
     newest_version(import, rpc->error);
     if (import->retried || strcmp(import->version, MODERN_VERSION) < 0) {
-        import_give_up(import, "the server speaks no protocol version that we do: %.*s",
-                       import_shown(rpc->error), rpc->error.text);
+        import_give_up(import, "the server speaks no protocol version that we do: %s",
+                       import_shown(rpc->error));
         return;
     }
     import->retried = true;
@@ -253,18 +253,18 @@ static void other_version(struct import *import, const struct mcpx_rpc *rpc)
 
 static void refused(struct import *import, const char *what, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice said = rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error;
+    struct mcpx_slice said =
+        import_shown(rpc->form == MCPX_RPC_RESULT ? rpc->result : rpc->error);
 
     if (import->config->protocol != IMPORT_PROTOCOL_AUTO || is_of_new_era(rpc) ||
         !is_refused_otherwise(import)) {
-        import_give_up(import, "the server refuses %s: %.*s", what, import_shown(said),
-                       said.text);
+        import_give_up(import, "the server refuses %s: %s", what, said);
         return;
     }
     import_say(import,
-               "the server refuses %s %s server/discover (%.*s); it is started again "
+               "the server refuses %s %s server/discover (%s); it is started again "
                "and greeted the other way",
-               what, import->probed ? "after" : "without", import_shown(said), said.text);
+               what, import->probed ? "after" : "without", said);
     import_era_down(import);
     import->again = true;
     import->unready = false;
@@ -298,7 +298,7 @@ void import_era_tick(struct import *import, struct mcpx_now now)
 {
     if (import->handshake_at <= now.mono_ms) {
         import_era_down(import);
-        import_say(import, "the server does not get ready; it is killed");
+        import_say(import, "%s", "the server does not get ready; it is killed");
         import_want(import, (struct bridge_row){.action.type = BRIDGE_KILL});
         return;
     }

@@ -435,8 +435,7 @@ static struct mcpx_text too_large(struct import *import, const struct bridge_row
     mx_scoped_text message = {0}, data = {0};
 
     bridge_add_too_big(&message, &data, "the answer", row->action.text.len, max);
-    import_say(import, "%.*s by %.*s: %s", (int)row->method.len, row->method.text,
-               (int)row->who.len, row->who.text, message.text);
+    import_say(import, "%s by %s: %s", row->method, row->who, &message);
     return error_of(import, row, MCPX_CAUSE_OUTPUT_SIZE, mcpx_text_view(&message), &data);
 }
 
@@ -457,8 +456,7 @@ void import_answer_failed(struct import *import, const struct bridge_row *row,
                                              "(--answers-max)"),
                                   NULL));
     } else {
-        import_say(import, "the answer to %.*s for %.*s cannot be sent: %s",
-                   (int)row->method.len, row->method.text, (int)row->who.len, row->who.text,
+        import_say(import, "the answer to %s for %s cannot be sent: %s", row->method, row->who,
                    mcpx_strerror(err));
         import_want_about(import, BRIDGE_DROP, row->action.topic, row->action.about);
     }

@@ -6,7 +6,6 @@
  */
 #include "tools/mcpx-bridge/import/state.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct import *import_new(struct import_pool *pool, size_t number, struct bridge_who owner)
@@ -36,6 +35,7 @@ void import_free(struct import *import)
     mcpx_text_fini(&import->greeting);
     mcpx_text_fini(&import->outage);
     mcpx_text_fini(&import->outage_data);
+    mcpx_text_fini(&import->failure);
     free(import);
 }
 
@@ -88,7 +88,7 @@ static void on_notification(struct import *import, size_t topic,
         return;
     /* It could not be answered when it is judged; and a server might run it all the same. */
     if (import_is_under_terms(import, method)) {
-        import_say(import, "a tools/call without an id is dropped: it is no call");
+        import_say(import, "%s", "a tools/call without an id is dropped: it is no call");
         return;
     }
     /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
@@ -104,15 +104,13 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
 {
     const struct mcpx_envelope *envelope = event->envelope;
     const struct import_topic *place = &import->pool->topics[topic];
-    struct mcpx_slice id = {0}, self = {place->self, place->self_len};
-    char kind[MCPX_KIND_MAX + 32];
-    char reason[200];
-    const struct mcpx_fault *fault = &event->fault;
-    struct mcpx_draft draft = {.type = kind, .to_count = 1};
-    mx_scoped_text error = {0};
+    struct mcpx_slice id, self = {place->self, place->self_len};
+    const char *field = event->fault.field, *reason = event->fault.reason;
+    struct mcpx_draft draft = {.to_count = 1};
+    mx_scoped_text kind = {0}, message = {0}, error = {0};
 
-    import_say(import, "ignored a message of %.*s: %s", envelope ? (int)envelope->from.len : 7,
-               envelope ? envelope->from.text : "unknown",
+    import_say(import, "ignored a message of %s: %s",
+               envelope ? envelope->from : MCPX_SLICE("unknown"),
                mcpx_violation_text(event->violation));
     if (!envelope || !mcpx_slice_equal(envelope->kind.type, MCPX_SLICE("mcp/request")) ||
         envelope->to_count != 1 || !mcpx_slice_equal(envelope->to[0], self))
@@ -121,14 +119,13 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     if (mcpx_json_type(id) != MCPX_JSON_STRING && mcpx_json_type(id) != MCPX_JSON_NUMBER)
         return;
     import_terms_note_broken(import, topic, event);
-    snprintf(kind, sizeof kind, "mcp/response:%.*s", (int)envelope->kind.method.len,
-             envelope->kind.method.text);
-    if (fault->reason)
-        snprintf(reason, sizeof reason, "%s%s%s", fault->field ? fault->field : "",
-                 fault->field && *fault->field ? ": " : "", fault->reason);
+    mx_format(&kind, "mcp/response:%s", envelope->kind.method);
+    if (reason)
+        mx_format(&message, "%s%s%s", field, field && *field ? ": " : "", reason);
     else
-        snprintf(reason, sizeof reason, "%s", mcpx_violation_text(event->violation));
-    bridge_add_error(&error, id, BRIDGE_KIND, mcpx_slice_of(reason), NULL);
+        mcpx_text_puts(&message, mcpx_violation_text(event->violation));
+    bridge_add_error(&error, id, BRIDGE_KIND, mcpx_text_view(&message), NULL);
+    draft.type = kind.text;
     draft.to = &envelope->from;
     draft.correlation_id = envelope->id;
     draft.payload = text_whole(&error);
@@ -137,13 +134,11 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
 
 static void on_refused(struct import *import, const struct mcpx_event *event)
 {
-    char reason[300];
+    mx_scoped_text reason = mx_formatted("%s", event->reason);
 
-    snprintf(reason, sizeof reason, "%.*s", (int)event->reason.len,
-             event->reason.text ? event->reason.text : "");
-    import_say(import, "the router refused what we sent: %s", reason);
+    import_say(import, "the router refused what we sent: %s", &reason);
     if (event->tag)
-        import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason);
+        import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason.text);
 }
 
 /* A participant that is gone hears no updates, and answers no question. */

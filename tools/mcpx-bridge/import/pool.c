@@ -85,7 +85,7 @@ size_t import_pool_size(const struct import_pool *pool)
 
 const char *import_pool_failure(const struct import_pool *pool)
 {
-    return pool->servers[0]->failure[0] ? pool->servers[0]->failure : NULL;
+    return pool->servers[0]->failure.text;
 }
 
 const char *import_pool_outage(const struct import_pool *pool)

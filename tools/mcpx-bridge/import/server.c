@@ -4,8 +4,6 @@
  */
 #include "tools/mcpx-bridge/import/state.h"
 
-#include <stdio.h>
-
 /* What the requester hears of an answer that could not be read. */
 #define OVERLONG                                                                              \
     "the server's answer is a line longer than the bridge reads (its option --line-max)"
@@ -50,10 +48,10 @@ static const char *fault_of_answer(const struct mcpx_rpc *rpc)
 
 static void refuse_malformed(struct import *import, struct bridge_call *call, const char *why)
 {
-    char message[200];
+    mx_scoped_text message =
+        mx_formatted("the server's answer is no JSON-RPC message: %s", why);
 
-    snprintf(message, sizeof message, "the server's answer is no JSON-RPC message: %s", why);
-    import_refuse(import, call, MCPX_CAUSE_FAILED, message);
+    import_refuse(import, call, MCPX_CAUSE_FAILED, message.text);
 }
 
 static void answer_participant(struct import *import, struct bridge_call *call,
@@ -97,14 +95,14 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
     if (!call) {
         /* Late answers to cancelled or timed-out requests are normal. */
         if (id < 1 || id > import->calls.last_number)
-            import_say(import, "the server answered what was not asked: %.*s",
-                       import_shown(rpc->text), rpc->text.text);
+            import_say(import, "the server answered what was not asked: %s",
+                       import_shown(rpc->text));
         return;
     }
     if (call->purpose == IMPORT_HOUSEKEEPING) {
         if (rpc->form == MCPX_RPC_ERROR)
-            import_say(import, "the server refuses %.*s: %.*s", (int)call->method.len,
-                       call->method.text, import_shown(rpc->error), rpc->error.text);
+            import_say(import, "the server refuses %s: %s", call->method,
+                       import_shown(rpc->error));
         bridge_calls_drop(&import->calls, call);
         return;
     }
@@ -185,8 +183,8 @@ static void on_malformed(struct import *import, struct mcpx_slice value, const c
     struct bridge_call *call = NULL;
     int64_t id;
 
-    import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %.*s",
-               reason, import_shown(value), value.text);
+    import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %s",
+               reason, import_shown(value));
     if (!mcpx_json_get(value, "method").text && bridge_number(mcpx_json_get(value, "id"), &id))
         call = bridge_calls_find(&import->calls, id);
     if (!call || call->purpose != IMPORT_PARTICIPANT)
@@ -211,15 +209,16 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
     if (call && call->purpose == IMPORT_PARTICIPANT)
         import_refuse(import, call, cause, message);
     else if (is_answer)
-        import_say(import, "whose answer that was cannot be known; its request times out");
+        import_say(import, "%s",
+                   "whose answer that was cannot be known; its request times out");
 }
 
 void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_slice beginning)
 {
     struct import *import = pool->servers[server];
 
-    import_say(import, "the server wrote a line longer than --line-max, skipped: %.*s",
-               import_shown(beginning), beginning.text);
+    import_say(import, "the server wrote a line longer than --line-max, skipped: %s",
+               import_shown(beginning));
     refuse_unread(import, beginning, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG);
 }
 
@@ -282,14 +281,15 @@ void import_pool_line(struct import_pool *pool, size_t server, struct mcpx_slice
     if (bridge_mend(line, &mended)) {
         if (mended.len + 3 != line.len && !import->has_mended) { /* not only a mark of order */
             import->has_mended = true;
-            import_say(import, "the server writes bytes that are not UTF-8; each becomes "
-                               "U+FFFD, and that is not said again");
+            import_say(import, "%s",
+                       "the server writes bytes that are not UTF-8; each becomes U+FFFD, and "
+                       "that is not said again");
         }
         (void)mcpx_json_check(mcpx_text_view(&mended), 0, &value, NULL);
         read_message(import, value, now);
     } else {
-        import_say(import, "the server wrote what is no JSON, ignored: %.*s",
-                   import_shown(line), line.text);
+        import_say(import, "the server wrote what is no JSON, ignored: %s",
+                   import_shown(line));
         refuse_unread(import, line, MCPX_CAUSE_FAILED, "the server's answer is no JSON");
     }
 }
@@ -332,15 +332,14 @@ static const char *next_step(const struct import *import, bool again)
 static void note_outage(struct import *import, const struct mcpx_child_report *report)
 {
     mcpx_text_reset(&import->outage);
-    mx_format(&import->outage, "the server is gone: %s",
-              report->text ? report->text : "it ended");
+    mx_format(&import->outage, "the server is gone: %s", report->text);
     mcpx_text_reset(&import->outage_data);
     mcpx_text_puts(&import->outage_data, "{");
     if (report->signal)
         mx_format(&import->outage_data, "\"signal\":%s,", report->signal);
     else if (report->code >= 0)
         mx_format(&import->outage_data, "\"code\":%s,", report->code);
-    mx_format(&import->outage_data, "\"reason\":%q}", report->text ? report->text : "ended");
+    mx_format(&import->outage_data, "\"reason\":%q}", report->text);
 }
 
 static void on_down(struct import *import, const struct mcpx_child_report *report)
@@ -358,12 +357,11 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
     answer_all(import);
     if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
-    import_say(import, "%s%s", import->outage.text ? import->outage.text : "gone",
-               next_step(import, again));
-    if (import->outage.text && (was_ready || import->over))
+    import_say(import, "%s%s", &import->outage, next_step(import, again));
+    if (was_ready || import->over)
         import_announce(import, import->outage.text);
     if (import->config->once && import->over)
-        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
+        import_give_up(import, "%s", report->text);
 }
 
 void import_state(struct import *import, const struct mcpx_child_report *report,
@@ -381,7 +379,7 @@ void import_state(struct import *import, const struct mcpx_child_report *report,
         break;
     case MCPX_CHILD_FAILED:
         on_down(import, report);
-        import_give_up(import, "%s", report->text ? report->text : "the server is gone");
+        import_give_up(import, "%s", report->text);
         break;
     }
 }

@@ -245,7 +245,7 @@ struct import {
     bool over;
     struct mcpx_text outage;
     struct mcpx_text outage_data;
-    char failure[320];
+    struct mcpx_text failure;
     enum mcpx_err notice_err;
 };
 
@@ -373,14 +373,16 @@ void import_forward_waiting(struct import *import, struct mcpx_now now);
  * notifications, and why there is no server.
  */
 
-/** Logs a sentence, cut at 500 bytes, control characters replaced. */
-void import_say(struct import *import, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/** Logs a sentence, by a pattern of mx_format: cut at 500 bytes, control characters replaced. */
+#define import_say(import, ...) import_say_text((import), mx_formatted(__VA_ARGS__))
 
-/** How many bytes of what a server wrote are said, for "%.*s". */
-static inline int import_shown(struct mcpx_slice text)
+/** The function behind it, which takes the sentence. */
+void import_say_text(struct import *import, struct mcpx_text sentence);
+
+/** As much of what a server wrote as is said. */
+static inline struct mcpx_slice import_shown(struct mcpx_slice text)
 {
-    return (int)(text.len < 200 ? text.len : 200);
+    return (struct mcpx_slice){text.text, text.len < 200 ? text.len : 200};
 }
 
 /** Says a sentence in every topic as chat, where we may; not for a server with an owner. */
@@ -406,8 +408,10 @@ void import_want_about(struct import *import, enum bridge_action_type type, size
                        struct mcpx_slice envelope);
 
 /** This server will never work. One that is somebody's own says so, and is stopped. */
-void import_give_up(struct import *import, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define import_give_up(import, ...) import_give_up_for((import), mx_formatted(__VA_ARGS__))
+
+/** The function behind it, which takes the reason. */
+void import_give_up_for(struct import *import, struct mcpx_text why);
 
 /** The process of a server that is somebody's own is not wanted any more. */
 void import_stop(struct import *import);

@@ -7,8 +7,7 @@
  */
 #include "tools/mcpx-bridge/import/state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+enum { SAID_MAX = 500 }; /* longest sentence that is logged, in bytes */
 
 /* ---- wishes ---- */
 
@@ -41,30 +40,24 @@ void import_want_about(struct import *import, enum bridge_action_type type, size
 
 /* ---- words ---- */
 
-void import_say(struct import *import, const char *format, ...)
+void import_say_text(struct import *import, struct mcpx_text sentence)
 {
     struct mcpx_slice owner = import->owner.id;
-    struct bridge_action action = {.type = BRIDGE_LOG};
-    char text[501];
-    va_list arguments;
-    int len = 0;
+    struct mcpx_text text = {0};
 
-    if (owner.text)
-        len = snprintf(text, sizeof text, "for %.*s: ", (int)owner.len, owner.text);
-    va_start(arguments, format);
-    vsnprintf(text + len, sizeof text - (size_t)len, format, arguments);
-    va_end(arguments);
-    for (char *at = text; *at; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    action.text = mcpx_slice_of(text);
-    import_want(import, (struct bridge_row){.action = action});
+    mx_format(&text, "%s%s%s%s", owner.text ? "for " : "", owner, owner.text ? ": " : "",
+              &sentence);
+    mcpx_text_fini(&sentence);
+    text.len = text.len < SAID_MAX ? text.len : SAID_MAX;
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.text[i] < ' ' || text.text[i] == 0x7f)
+            text.text[i] = '?';
+    import_want_text(import, (struct bridge_row){.action.type = BRIDGE_LOG}, text);
 }
 
 void import_announce(struct import *import, const char *text)
 {
     struct mcpx_draft draft = {.type = "chat"};
-
     mx_scoped_text payload = mx_formatted("{\"text\":%q}", text);
 
     if (import->owner.id.text)
@@ -120,17 +113,14 @@ void import_tell(struct import *import, struct mcpx_slice notice)
 
 /* ---- why there is no server ---- */
 
-void import_give_up(struct import *import, const char *format, ...)
+void import_give_up_for(struct import *import, struct mcpx_text why)
 {
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(import->failure, sizeof import->failure, format, arguments);
-    va_end(arguments);
+    mcpx_text_fini(&import->failure);
+    import->failure = why;
     import->over = true;
     if (import->number == 0 || import->phase != IMPORT_RUNNING)
         return;
-    import_say(import, "%s", import->failure);
+    import_say(import, "%s", &why);
     import_stop(import);
 }
 

@@ -46,7 +46,7 @@ static void tell_doubts(struct import *import)
         rest.len = 0;
     while (rest.len) {
         line = bridge_cut(&rest, '\n');
-        import_say(import, "%.*s", (int)line.len, line.text);
+        import_say(import, "%s", line);
     }
     mcpx_text_fini(&import->tools.doubts);
     import->tools.doubts = doubts;
@@ -104,7 +104,7 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
         return false;
     }
     if (!import_tools_are_declared(import)) {
-        import_say(import, "the server has no tools: whoever calls one is told so");
+        import_say(import, "%s", "the server has no tools: whoever calls one is told so");
         return settle_for_none(import, now);
     }
     if (now.mono_ms - tools->since >= OFTEN_MS || tools->reads == 0) {
@@ -131,8 +131,8 @@ static bool fail(struct import *import, const char *why, struct mcpx_slice more,
 {
     import_say(import,
                "the server's tools are not known, so whoever calls one is told that there is "
-               "none: %s%s%.*s",
-               why, more.len ? ": " : "", import_shown(more), more.text ? more.text : "");
+               "none: %s%s%s",
+               why, more.len ? ": " : "", import_shown(more));
     return settle_for_none(import, now);
 }
 
@@ -157,7 +157,7 @@ static bool take_page(struct import *import, struct mcpx_slice result, struct mc
         return settle(import, import->tools.coming, now);
     if (is_too_much(import, result)) {
         import_say(import,
-                   "the server's list of tools does not end: what comes after %zu "
+                   "the server's list of tools does not end: what comes after %s "
                    "tools is not known, and not called",
                    mcpx_tools_count(import->tools.coming));
         return settle(import, import->tools.coming, now);
