@@ -119,7 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rest.text += len;
         rest.len -= len;
     }
-    check_told(mcpx_text_view(guard_passage_to_agent(passage)));
+    check_told(mcpx_text_view(&passage->to_agent));
     mcpx_text_fini(&hello);
     guard_passage_free(passage);
     guard_asked_free(config.asked);

@@ -37,47 +37,57 @@ Test(guard_http, request_says_what_follows)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct guard_request request = {false, 0};
-        const char *fault = guard_http_request(rows[i].head, &request);
+        struct guard_passage *passage = guard_passage_new(&(struct guard_passage_config){0});
 
-        cr_expect_eq(fault == NULL, rows[i].good, "%s: %s", rows[i].head.text,
-                     fault ? fault : "accepted");
-        cr_expect_eq(request.upgrade, rows[i].upgrade, "%s", rows[i].head.text);
-        cr_expect_eq(request.body, rows[i].body, "%s", rows[i].head.text);
+        guard_passage_from_agent(passage, rows[i].head);
+        cr_expect_eq(passage->end == NULL, rows[i].good, "%s: %s", rows[i].head.text,
+                     passage->end ? passage->end : "accepted");
+        cr_expect_eq(passage->phase == GUARD_ANSWER, rows[i].upgrade, "%s", rows[i].head.text);
+        cr_expect_eq(passage->body, rows[i].body, "%s", rows[i].head.text);
+        guard_passage_free(passage);
     }
 }
 
 Test(guard_http, answer_says_whether_frames_follow)
 {
+    enum { BAD = -1 };
     static const struct {
         struct mcpx_slice head;
-        bool good;
-        int status;
+        int phase; /* after it, or BAD */
     } rows[] = {
-        {T("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"), true, 101},
-        {T("HTTP/1.1 101\r\n\r\n"), true, 101},
-        {T("HTTP/1.1 401 Unauthorized\r\nSec-WebSocket-Extensions: x\r\n\r\n"), true, 401},
-        {T("HTTP/1.0 200 OK\r\n\r\n"), true, 200},
-        {T("HTTP/1.1 100 Continue\r\n\r\n"), true, 100},
-        {T("HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"), false,
-         0},
-        {T("HTTP/1.1  101 S\r\n\r\n"), false, 0},
-        {T("HTTP/1.1 1010\r\n\r\n"), false, 0},
-        {T("HTTP/1.1 011 S\r\n\r\n"), false, 0},
-        {T("HTTP/1.1 101\tS\r\n\r\n"), false, 0},
-        {T("HTTP/1.9 101 S\r\n\r\n"), false, 0},
-        {T("HTTP/2 200\r\n\r\n"), false, 0},
-        {T("SSH-2.0-OpenSSH\r\n\r\n"), false, 0},
+        {T("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"), GUARD_WELCOME},
+        {T("HTTP/1.1 101\r\n\r\n"), GUARD_WELCOME},
+        {T("HTTP/1.1 401 Unauthorized\r\nSec-WebSocket-Extensions: x\r\n\r\n"), GUARD_PLAIN},
+        {T("HTTP/1.0 200 OK\r\n\r\n"), GUARD_PLAIN},
+        {T("HTTP/1.1 100 Continue\r\n\r\n"), GUARD_PLAIN},
+        {T("HTTP/1.1 101 S\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n"), BAD},
+        {T("HTTP/1.1  101 S\r\n\r\n"), BAD},
+        {T("HTTP/1.1 1010\r\n\r\n"), BAD},
+        {T("HTTP/1.1 011 S\r\n\r\n"), BAD},
+        {T("HTTP/1.1 101\tS\r\n\r\n"), BAD},
+        {T("HTTP/1.9 101 S\r\n\r\n"), BAD},
+        {T("HTTP/2 200\r\n\r\n"), BAD},
+        {T("SSH-2.0-OpenSSH\r\n\r\n"), BAD},
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        int status = 0;
-        const char *fault = guard_http_answer(rows[i].head, &status);
+        struct guard_passage *passage = guard_passage_new(&(struct guard_passage_config){0});
+        const char *head = rows[i].head.text;
+        bool plain = strstr(head, "100 Continue"); /* no answer to who asked for a WebSocket */
 
-        cr_expect_eq(fault == NULL, rows[i].good, "%s: %s", rows[i].head.text,
-                     fault ? fault : "accepted");
-        if (rows[i].good)
-            cr_expect_eq(status, rows[i].status, "%s", rows[i].head.text);
+        guard_passage_from_agent(
+            passage,
+            plain ? MCPX_SLICE("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                  : MCPX_SLICE("GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"));
+        guard_passage_from_router(passage, rows[i].head);
+        cr_expect_eq(passage->end == NULL, rows[i].phase != BAD, "%s: %s", head,
+                     passage->end ? passage->end : "accepted");
+        if (rows[i].phase != BAD) {
+            cr_expect_eq((int)passage->phase, rows[i].phase, "%s", head);
+            cr_expect_eq(passage->answered, !plain, "%s", head);
+            cr_expect_str_eq(passage->to_agent.text, head);
+        }
+        guard_passage_free(passage);
     }
 }
 

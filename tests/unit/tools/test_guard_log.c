@@ -56,16 +56,15 @@ Test(guard_log, says_what_it_knows_and_no_more)
 
 Test(guard_log, sums_up_what_was_left_out)
 {
-    struct guard_counts none = {{0}}, some = {{0}};
+    size_t none[GUARD_VERDICT_COUNT] = {0},
+           some[GUARD_VERDICT_COUNT] = {
+               [GUARD_PASS] = 9, [GUARD_ECHO] = 2, [GUARD_SENDER] = 1};
     mx_scoped_text out = {0};
 
-    some.of[GUARD_PASS] = 9;
-    some.of[GUARD_ECHO] = 2;
-    some.of[GUARD_SENDER] = 1;
-    guard_log_summary(&out, false, &none);
-    guard_log_summary(&out, true, &none);
-    guard_log_summary(&out, false, &some);
-    guard_log_summary(&out, true, &some);
+    guard_log_summary(&out, false, none);
+    guard_log_summary(&out, true, none);
+    guard_log_summary(&out, false, some);
+    guard_log_summary(&out, true, some);
     cr_expect_str_eq(out.text,
                      "guard: left out nothing\n"
                      "{\"event\":\"summary\",\"left_out\":{}}\n"

@@ -77,12 +77,12 @@ static void expect_out(struct mcpx_text *out, struct mcpx_slice expected, const 
 
 static void expect_agent(struct scene *scene, struct mcpx_slice expected, const char *what)
 {
-    expect_out(guard_passage_to_agent(scene->passage), expected, what);
+    expect_out(&scene->passage->to_agent, expected, what);
 }
 
 static void expect_router(struct scene *scene, struct mcpx_slice expected, const char *what)
 {
-    expect_out(guard_passage_to_router(scene->passage), expected, what);
+    expect_out(&scene->passage->to_router, expected, what);
 }
 
 static void frame(struct mcpx_text *out, unsigned first, const char *text)
@@ -123,7 +123,7 @@ Test(guard_passage, lets_the_agent_speak_only_when_it_is_known_who_it_is)
     router_says(&scene, mcpx_text_view(&welcome));
     expect_router(&scene, mcpx_text_view(&early), "what was said early");
     frame(&answer, FIRST_TEXT, ANSWER);
-    mcpx_text_reset(guard_passage_to_agent(scene.passage));
+    mcpx_text_reset(&scene.passage->to_agent);
     router_says(&scene, mcpx_text_view(&answer));
     expect_agent(&scene, mcpx_text_view(&answer), "the answer to it");
     mcpx_text_fini(&early);
@@ -175,10 +175,10 @@ Test(guard_passage, gives_up_while_it_waits_and_no_later)
         cr_expect_eq(guard_passage_needs_agent(scene.passage), rows[i].needs_agent, "row %zu",
                      i);
         guard_passage_give_up(scene.passage);
-        why = guard_passage_end(scene.passage);
+        why = scene.passage->end;
         cr_expect(rows[i].why ? why && strstr(why, rows[i].why) : !why, "row %zu: %s", i,
                   why ? why : "goes on");
-        out = guard_passage_to_agent(scene.passage);
+        out = &scene.passage->to_agent;
         cr_expect(strncmp(out->text, rows[i].answer, strlen(rows[i].answer)) == 0,
                   "row %zu: %s", i, out->text);
         close_scene(&scene);
@@ -193,7 +193,7 @@ Test(guard_passage, does_not_give_up_an_agent_that_is_welcome)
     cr_expect_not(guard_passage_is_waiting(scene.passage));
     cr_expect_not(guard_passage_needs_agent(scene.passage));
     guard_passage_give_up(scene.passage);
-    cr_expect_null(guard_passage_end(scene.passage));
+    cr_expect_null(scene.passage->end);
     close_scene(&scene);
 }
 
@@ -244,7 +244,7 @@ Test(guard_passage, passes_or_leaves_out_whole_messages_in_pieces_of_any_size)
                                     in.text + at, in.len - at < piece ? in.len - at : piece});
         expect_agent(&scene, mcpx_text_view(&out), "what is left");
         cr_expect_eq(left_out[GUARD_BINARY], 1);
-        cr_expect_null(guard_passage_end(scene.passage));
+        cr_expect_null(scene.passage->end);
         close_scene(&scene);
     }
 }
@@ -285,7 +285,7 @@ Test(guard_passage, passes_an_ordinary_request_and_its_answer)
     for (size_t i = 0; i < sizeof answer - 1; i++)
         router_says(&scene, (struct mcpx_slice){answer + i, 1});
     expect_agent(&scene, mcpx_slice_of(answer), "the answer");
-    cr_expect_null(guard_passage_end(scene.passage));
+    cr_expect_null(scene.passage->end);
     cr_expect(guard_passage_wants_agent(scene.passage));
     close_scene(&scene);
 }
@@ -300,7 +300,7 @@ Test(guard_passage, passes_the_refusal_of_an_upgrade)
     agent_says(&scene, MCPX_SLICE(REQUEST));
     router_says(&scene, mcpx_slice_of(answer));
     expect_agent(&scene, mcpx_slice_of(answer), "the refusal");
-    cr_expect_null(guard_passage_end(scene.passage));
+    cr_expect_null(scene.passage->end);
     close_scene(&scene);
 }
 
@@ -333,9 +333,9 @@ Test(guard_passage, ends_with_what_it_cannot_follow)
         open_scene(&scene, 65536);
         agent_says(&scene, mcpx_slice_of(rows[i].agent));
         router_says(&scene, mcpx_slice_of(rows[i].router));
-        why = guard_passage_end(scene.passage);
+        why = scene.passage->end;
         cr_expect(why && strstr(why, rows[i].why), "row %zu: %s", i, why ? why : "goes on");
-        mcpx_text_reset(guard_passage_to_agent(scene.passage));
+        mcpx_text_reset(&scene.passage->to_agent);
         router_says(&scene, MCPX_SLICE("more"));
         agent_says(&scene, MCPX_SLICE("more"));
         expect_agent(&scene, MCPX_SLICE(""), "nothing after the end");
@@ -356,7 +356,7 @@ Test(guard_passage, passes_no_handshake_that_comes_after_another_answer)
         for (size_t at = 0; at < in.len; at += piece)
             router_says(&scene, (struct mcpx_slice){
                                     in.text + at, in.len - at < piece ? in.len - at : piece});
-        mcpx_text_slice(&out, mcpx_text_view(guard_passage_to_agent(scene.passage)));
+        mcpx_text_slice(&out, mcpx_text_view(&scene.passage->to_agent));
         cr_expect(out.len && strncmp(out.text, "HTTP/1.1 502 ", 13) == 0 &&
                       !strstr(out.text, "\"method\""),
                   "pieces of %zu: %s", piece, out.text);
@@ -378,7 +378,7 @@ Test(guard_passage, passes_what_comes_before_an_ordinary_answer)
                                                                      ? sizeof answer - 1 - at
                                                                      : piece});
         expect_agent(&scene, mcpx_slice_of(answer), "both heads and the body");
-        cr_expect_null(guard_passage_end(scene.passage));
+        cr_expect_null(scene.passage->end);
         close_scene(&scene);
     }
 }
@@ -389,7 +389,7 @@ Test(guard_passage, ends_when_the_agent_does_not_mask)
 
     join(&scene);
     agent_says(&scene, MCPX_SLICE("\x81\x01x"));
-    cr_expect_str_eq(guard_passage_end(scene.passage), "a frame is not masked");
+    cr_expect_str_eq(scene.passage->end, "a frame is not masked");
     close_scene(&scene);
 }
 
@@ -402,7 +402,7 @@ Test(guard_passage, bounds_heads_and_messages)
         mcpx_text_puts(&line, "x");
     open_scene(&scene, 65536);
     agent_says(&scene, mcpx_text_view(&line));
-    cr_expect_not_null(guard_passage_end(scene.passage));
+    cr_expect_not_null(scene.passage->end);
     close_scene(&scene);
 
     join(&scene);

@@ -6,6 +6,7 @@
 #ifndef MCPX_BRIDGE_GUARD_GUARD_H
 #define MCPX_BRIDGE_GUARD_GUARD_H
 
+#include "lib/wire/frames.h"
 #include "lib/wire/http_head.h"
 
 #include <mcpx/base.h>
@@ -75,12 +76,9 @@ void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked);
 /** Frees the judge's memory; not the table. */
 void guard_judge_fini(struct guard_judge *judge);
 
-/** True once a welcome has told the agent's id. */
-bool guard_judge_is_welcome(const struct guard_judge *judge);
-
 /**
  * Reads a message of the agent and remembers its request. Not to be called before
- * guard_judge_is_welcome. Other messages are ignored: the router refuses wrong ones.
+ * `self` is known. Other messages are ignored: the router refuses wrong ones.
  *
  * text   a whole text message; borrowed
  */
@@ -116,30 +114,6 @@ enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_sl
 
 /* ---- a connection ---- */
 
-/** A request's head. */
-struct guard_request {
-    bool upgrade;  /* it asks for a WebSocket */
-    uint64_t body; /* bytes of the body that follows; 0 without one */
-};
-
-/**
- * Reads a whole head, as mx_http_scan found it. Returns NULL, or what is wrong with it:
- * anything that mx_http_request_read refuses, or a body after a request for a WebSocket.
- */
-const char *guard_http_request(struct mcpx_slice head, struct guard_request *out);
-
-/**
- * Reads the head of the router's answer, as mx_http_scan found it.
- *
- * status   filled: 100 to 999; below 200 another head follows, or after 101 frames
- *
- * Returns NULL, or what is wrong with it: anything that mx_http_answer_read refuses, or an
- * extension, because frames would then have another meaning.
- */
-const char *guard_http_answer(struct mcpx_slice head, int *status);
-
-struct guard_passage;
-
 /** Settings of a passage. */
 struct guard_passage_config {
     /* The agent's open requests, of all its connections; borrowed. */
@@ -150,6 +124,38 @@ struct guard_passage_config {
     void (*on_left_out)(void *user, enum guard_verdict verdict,
                         const struct guard_judge *judge);
     void *user; /* passed to it */
+};
+
+/*
+ * A connection is in one of these phases, and only moves down this list:
+ *
+ *     HEAD      the agent's request is not complete
+ *     ANSWER    it asked for a WebSocket; the router's answer is not complete
+ *     WELCOME   frames; the router has not told the agent's id yet
+ *     FRAMES    frames; those for the agent are judged, those of the agent are read
+ *     PLAIN     an ordinary request: its body, then the answer, then the end
+ */
+enum guard_phase { GUARD_HEAD, GUARD_ANSWER, GUARD_WELCOME, GUARD_FRAMES, GUARD_PLAIN };
+
+/** A passage. */
+struct guard_passage {
+    struct guard_passage_config config;
+    enum guard_phase phase;
+    /* Bytes to write to either side. The caller empties them. */
+    struct mcpx_text to_agent, to_router;
+    /* Why the connection must end after everything was written: a static sentence. NULL while it
+     * goes on. */
+    const char *end;
+
+    /* private */
+    uint64_t body; /* PLAIN: bytes of the request that have not come yet */
+    bool answered; /* PLAIN: the answer's head has passed */
+    struct guard_judge judge;
+    struct mx_frames heard;   /* from the agent */
+    struct mx_frames told;    /* from the router */
+    struct mx_http_scan scan; /* of the present head */
+    struct mcpx_text early;   /* what the agent sent before its welcome */
+    struct mcpx_text head;    /* the part of the router's answer that has come */
 };
 
 /** Makes a passage before its first byte. */
@@ -171,12 +177,6 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
  */
 void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice bytes);
 
-/** Bytes to write to the agent. The caller empties it. */
-struct mcpx_text *guard_passage_to_agent(struct guard_passage *passage);
-
-/** Bytes to write to the router. The caller empties it. */
-struct mcpx_text *guard_passage_to_router(struct guard_passage *passage);
-
 /**
  * False when enough bytes of the agent are kept: the caller then reads no more from it. Some
  * are read even while they can only be kept, because the end of the agent's side shows in this
@@ -194,12 +194,6 @@ bool guard_passage_needs_agent(const struct guard_passage *passage);
 
 /** Ends a passage that has waited too long, and answers the agent if it has no answer yet. */
 void guard_passage_give_up(struct guard_passage *passage);
-
-/**
- * Why the connection must end after everything was written: a static sentence. NULL while it
- * goes on.
- */
-const char *guard_passage_end(const struct guard_passage *passage);
 
 /* ---- addresses from the guard's command line. ---- */
 
@@ -222,11 +216,6 @@ const char *guard_address_listen(const char *text, struct guard_address *out);
 
 /* ---- log lines about messages that the guard has left out. ---- */
 
-/** How often each verdict was given. */
-struct guard_counts {
-    size_t of[GUARD_VERDICT_COUNT];
-};
-
 /**
  * Appends one line, newline included, about a message left out. What the message says of itself
  * comes from its sender: for people it is quoted, cut and made visible, in JSON it is escaped.
@@ -241,7 +230,8 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
  * Appends one line, newline included, with all counts that are not zero. JSON: event "summary",
  * left_out: an object from reason to count.
  */
-void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_counts *counts);
+void guard_log_summary(struct mcpx_text *out, bool json,
+                       const size_t counts[GUARD_VERDICT_COUNT]);
 
 /**
  * Appends one line about any other event, newline included. JSON: the given event, and text.

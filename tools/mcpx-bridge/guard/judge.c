@@ -148,11 +148,6 @@ void guard_judge_fini(struct guard_judge *judge)
     mcpx_envelope_fini(&judge->envelope);
 }
 
-bool guard_judge_is_welcome(const struct guard_judge *judge)
-{
-    return judge->self.len > 0;
-}
-
 /* ---- small questions ---- */
 
 static bool is(struct mcpx_slice text, const char *literal)

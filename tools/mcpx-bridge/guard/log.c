@@ -11,13 +11,6 @@
 /* Most columns of a sender's text in a line for people. */
 enum { SHOWN_MAX = 160 };
 
-/* `,"name":"text"`, or nothing when the text is absent. */
-static void add_fact(struct mcpx_text *out, const char *name, struct mcpx_slice text)
-{
-    if (text.text)
-        mcpx_json_add_member(out, name, text);
-}
-
 /* In quotes, so that a text cannot look like the next word of the line. */
 static void add_words(struct mcpx_text *out, const char *name, struct mcpx_slice text)
 {
@@ -39,10 +32,10 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
 
     if (json) {
         mx_format(out, "{\"event\":\"left_out\",\"reason\":%q,\"text\":%q", name, text);
-        add_fact(out, "detail", mcpx_slice_of(judge->fault.reason));
-        add_fact(out, "from", envelope->from);
-        add_fact(out, "kind", envelope->kind.text);
-        add_fact(out, "id", id);
+        mx_json_add_optional(out, "detail", mcpx_slice_of(judge->fault.reason));
+        mx_json_add_optional(out, "from", envelope->from);
+        mx_json_add_optional(out, "kind", envelope->kind.text);
+        mx_json_add_optional(out, "id", id);
         mcpx_text_puts(out, "}\n");
         return;
     }
@@ -55,7 +48,8 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
     mcpx_text_puts(out, "\n");
 }
 
-void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_counts *counts)
+void guard_log_summary(struct mcpx_text *out, bool json,
+                       const size_t counts[GUARD_VERDICT_COUNT])
 {
     const char *between = "";
 
@@ -63,12 +57,12 @@ void guard_log_summary(struct mcpx_text *out, bool json, const struct guard_coun
     for (int i = GUARD_PASS + 1; i < GUARD_VERDICT_COUNT; i++) {
         const char *name = guard_verdicts[i].name;
 
-        if (!counts->of[i])
+        if (!counts[i])
             continue;
         if (json)
-            mx_json_add_number(out, name, (int64_t)counts->of[i]);
+            mx_json_add_number(out, name, (int64_t)counts[i]);
         else
-            mx_format(out, "%s%s %s", between, name, counts->of[i]);
+            mx_format(out, "%s%s %s", between, name, counts[i]);
         between = ", ";
     }
     if (json)

@@ -1,85 +1,17 @@
 /*
- * passage.c - a connection is in one of five phases, and only moves down this list:
- *
- *     HEAD      the agent's request is not complete
- *     ANSWER    it asked for a WebSocket; the router's answer is not complete
- *     WELCOME   frames; the router has not told the agent's id yet
- *     FRAMES    frames; those for the agent are judged, those of the agent are read
- *     PLAIN     an ordinary request: its body, then the answer, then the end
- *
- * Bytes that are not understood end the connection: the guard must not pass what it cannot
- * read. Messages are passed on with their own bytes. Writing them anew with the library was
+ * passage.c - bytes that are not understood end the connection: the guard must not pass what it
+ * cannot read. Messages are passed on with their own bytes. Writing them anew with the library was
  * refused, because a change might alter their meaning.
  */
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/json/json_write.h"
-#include "lib/wire/frames.h"
 #include "tools/common/command.h"
 
 #include <stdlib.h>
 
-/* ---- heads ---- */
-
-/*
- * The guard changes no field, so the router reads exactly what the agent wrote. The router uses the
- * same reader, so both always see the same requests.
- */
-
-const char *guard_http_request(struct mcpx_slice head, struct guard_request *out)
-{
-    struct mx_http_head read;
-    const struct mx_http_fault *fault = mx_http_request_read(head, &read);
-
-    if (fault)
-        return fault->detail;
-    if (mx_http_lists(&read, "upgrade", "websocket") && read.length)
-        return "a request for a WebSocket has a body";
-    if (read.is_chunked)
-        return "the guard reads no body in chunks; send Content-Length";
-    out->upgrade = mx_http_lists(&read, "upgrade", "websocket");
-    out->body = read.length;
-    return NULL;
-}
-
-const char *guard_http_answer(struct mcpx_slice head, int *status)
-{
-    struct mx_http_head read;
-    const struct mx_http_fault *fault = mx_http_answer_read(head, &read);
-    struct mcpx_slice extensions;
-
-    if (fault)
-        return fault->detail;
-    if (read.status == 101 && mx_http_find(&read, "sec-websocket-extensions", &extensions))
-        return "the router agreed on a WebSocket extension; the guard cannot read its frames";
-    *status = read.status;
-    return NULL;
-}
-
-/* ---- the passage ---- */
-
-/*
- * Most bytes kept of messages that the agent sends too early; and the largest buffer that is
- * kept.
- */
+/* Most bytes kept of messages that the agent sends too early; the largest buffer that is kept. */
 enum { EARLY_MAX = 65536, KEPT_MAX = 1 << 20 };
-
-enum phase { HEAD, ANSWER, WELCOME, FRAMES, PLAIN };
-
-struct guard_passage {
-    struct guard_passage_config config;
-    enum phase phase;
-    const char *end;
-    uint64_t body; /* PLAIN: bytes of the request that have not come yet */
-    bool answered; /* PLAIN: the answer's head has passed */
-    struct guard_judge judge;
-    struct mx_frames heard;   /* from the agent */
-    struct mx_frames told;    /* from the router */
-    struct mx_http_scan scan; /* of the present head */
-    struct mcpx_text early;   /* what the agent sent before its welcome */
-    struct mcpx_text head;    /* the part of the router's answer that has come */
-    struct mcpx_text to_agent, to_router;
-};
 
 struct guard_passage *guard_passage_new(const struct guard_passage_config *config)
 {
@@ -110,36 +42,23 @@ void guard_passage_free(struct guard_passage *passage)
     free(passage);
 }
 
-struct mcpx_text *guard_passage_to_agent(struct guard_passage *passage)
-{
-    return &passage->to_agent;
-}
-
-struct mcpx_text *guard_passage_to_router(struct guard_passage *passage)
-{
-    return &passage->to_router;
-}
-
 bool guard_passage_wants_agent(const struct guard_passage *passage)
 {
-    bool keeps = passage->phase == ANSWER || passage->phase == WELCOME;
+    bool keeps = passage->phase == GUARD_ANSWER || passage->phase == GUARD_WELCOME;
 
     return !passage->end && (!keeps || passage->early.len < EARLY_MAX);
 }
 
 bool guard_passage_is_waiting(const struct guard_passage *passage)
 {
-    return passage->phase != FRAMES && !(passage->phase == PLAIN && passage->answered);
+    return passage->phase != GUARD_FRAMES &&
+           !(passage->phase == GUARD_PLAIN && passage->answered);
 }
 
 bool guard_passage_needs_agent(const struct guard_passage *passage)
 {
-    return passage->phase == HEAD || passage->phase == ANSWER || passage->phase == WELCOME;
-}
-
-const char *guard_passage_end(const struct guard_passage *passage)
-{
-    return passage->end;
+    return passage->phase == GUARD_HEAD || passage->phase == GUARD_ANSWER ||
+           passage->phase == GUARD_WELCOME;
 }
 
 static void end(struct guard_passage *passage, const char *why)
@@ -209,28 +128,47 @@ static void refuse_request(struct guard_passage *passage, const char *status, co
     end(passage, why);
 }
 
+/*
+ * The guard changes no field, so the router reads exactly what the agent wrote. The router uses the
+ * same reader, so both always see the same requests.
+ */
+static const char *read_request_head(struct guard_passage *passage, struct mcpx_slice head)
+{
+    struct mx_http_head read;
+    const struct mx_http_fault *fault = mx_http_request_read(head, &read);
+    bool upgrades;
+
+    if (fault)
+        return fault->detail;
+    upgrades = mx_http_lists(&read, "upgrade", "websocket");
+    if (upgrades && read.length)
+        return "a request for a WebSocket has a body";
+    if (read.is_chunked)
+        return "the guard reads no body in chunks; send Content-Length";
+    passage->phase = upgrades ? GUARD_ANSWER : GUARD_PLAIN;
+    passage->body = read.length;
+    return NULL;
+}
+
 /* `early` holds everything so far; when the head is complete, what follows it stays there. */
 static void read_request(struct guard_passage *passage)
 {
     struct mcpx_slice bytes = mcpx_text_view(&passage->early);
-    struct guard_request request = {0};
     size_t len;
     const char *fault = find_head(passage, bytes, &len);
 
     if (!fault && !len)
         return;
     if (!fault)
-        fault = guard_http_request((struct mcpx_slice){bytes.text, len}, &request);
+        fault = read_request_head(passage, (struct mcpx_slice){bytes.text, len});
     if (fault) {
         refuse_request(passage, "400 Bad Request", fault);
         return;
     }
     mcpx_text_add(&passage->to_router, bytes.text, len);
-    passage->phase = request.upgrade ? ANSWER : PLAIN;
-    passage->body = request.body;
     memmove(passage->early.text, passage->early.text + len, bytes.len - len);
     passage->early.len -= len;
-    if (passage->phase == PLAIN)
+    if (passage->phase == GUARD_PLAIN)
         pass_body(passage, mcpx_text_view(&passage->early));
 }
 
@@ -239,18 +177,18 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
     if (passage->end)
         return;
     switch (passage->phase) {
-    case HEAD:
+    case GUARD_HEAD:
         mcpx_text_slice(&passage->early, bytes);
         read_request(passage);
         break;
-    case ANSWER:
-    case WELCOME:
+    case GUARD_ANSWER:
+    case GUARD_WELCOME:
         mcpx_text_slice(&passage->early, bytes);
         break;
-    case FRAMES:
+    case GUARD_FRAMES:
         listen(passage, bytes);
         break;
-    case PLAIN:
+    case GUARD_PLAIN:
         pass_body(passage, bytes);
         break;
     }
@@ -258,9 +196,9 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
 
 void guard_passage_give_up(struct guard_passage *passage)
 {
-    if (passage->phase == HEAD)
+    if (passage->phase == GUARD_HEAD)
         refuse_request(passage, "408 Request Timeout", "the agent's request took too long");
-    else if (passage->phase == WELCOME)
+    else if (passage->phase == GUARD_WELCOME)
         end(passage, "the router did not welcome the agent in time");
     else if (guard_passage_is_waiting(passage))
         refuse_request(passage, "504 Gateway Timeout", "the router did not answer in time");
@@ -271,9 +209,9 @@ void guard_passage_give_up(struct guard_passage *passage)
 /* The agent's id is known now: messages that it sent too early are passed on. */
 static void begin(struct guard_passage *passage)
 {
-    if (passage->phase != WELCOME || !guard_judge_is_welcome(&passage->judge))
+    if (passage->phase != GUARD_WELCOME || !passage->judge.self.len)
         return;
-    passage->phase = FRAMES;
+    passage->phase = GUARD_FRAMES;
     if (passage->early.len)
         listen(passage, mcpx_text_view(&passage->early));
     mcpx_text_fini(&passage->early);
@@ -317,15 +255,25 @@ static void pass_frames(struct guard_passage *passage, struct mcpx_slice bytes)
 }
 
 /*
- * Says what is wrong with an answer of this status. After a 101 without a request for a
- * WebSocket, or a 101 after another answer, the agent would read as frames what the guard
- * passes as a body.
+ * Fills the status; returns NULL, or what is wrong with an answer. An extension would give frames
+ * another meaning. After a 101 without a request for a WebSocket, or a 101 after another answer,
+ * the agent would read as frames what the guard passes as a body.
  */
-static const char *answer_fault(const struct guard_passage *passage, int status)
+static const char *read_answer_head(const struct guard_passage *passage,
+                                    struct mcpx_slice head, int *status)
 {
-    if (status == 101 && passage->phase != ANSWER)
+    struct mx_http_head read;
+    const struct mx_http_fault *fault = mx_http_answer_read(head, &read);
+    struct mcpx_slice extensions;
+
+    if (fault)
+        return fault->detail;
+    *status = read.status;
+    if (read.status == 101 && mx_http_find(&read, "sec-websocket-extensions", &extensions))
+        return "the router agreed on a WebSocket extension; the guard cannot read its frames";
+    if (read.status == 101 && passage->phase != GUARD_ANSWER)
         return "the router switched protocols unasked";
-    if (status < 200 && status != 101 && passage->phase == ANSWER)
+    if (read.status < 200 && read.status != 101 && passage->phase == GUARD_ANSWER)
         return "the router answered twice to a request for a WebSocket";
     return NULL;
 }
@@ -344,9 +292,7 @@ static void read_answer(struct guard_passage *passage)
     if (!fault && !len)
         return;
     if (!fault)
-        fault = guard_http_answer((struct mcpx_slice){bytes.text, len}, &status);
-    if (!fault)
-        fault = answer_fault(passage, status);
+        fault = read_answer_head(passage, (struct mcpx_slice){bytes.text, len}, &status);
     if (fault) {
         refuse_request(passage, "502 Bad Gateway", fault);
         return;
@@ -358,7 +304,7 @@ static void read_answer(struct guard_passage *passage)
         return;
     }
     passage->answered = true;
-    passage->phase = status == 101 ? WELCOME : PLAIN;
+    passage->phase = status == 101 ? GUARD_WELCOME : GUARD_PLAIN;
     bytes.text += len;
     bytes.len -= len;
     if (status == 101)
@@ -383,7 +329,7 @@ void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice 
 {
     if (passage->end)
         return;
-    if (passage->answered && passage->phase == PLAIN) {
+    if (passage->answered && passage->phase == GUARD_PLAIN) {
         mcpx_text_slice(&passage->to_agent, bytes);
     } else if (passage->answered) {
         pass_frames(passage, bytes);

@@ -84,7 +84,7 @@ static bool has_room(const struct mx_stream *stream)
  */
 static void start_lingering(struct guard_link *link)
 {
-    const char *why = guard_passage_end(link->passage);
+    const char *why = link->passage->end;
 
     if (why && !link->noted)
         guard_note(link->server, "broken_off", "connection broken off: %s", why);
@@ -100,12 +100,12 @@ static void settle(struct guard_link *link)
 {
     bool over;
 
-    if (!mx_stream_write(&link->agent, guard_passage_to_agent(link->passage)) ||
-        !mx_stream_write(&link->router, guard_passage_to_router(link->passage))) {
+    if (!mx_stream_write(&link->agent, &link->passage->to_agent) ||
+        !mx_stream_write(&link->router, &link->passage->to_router)) {
         guard_link_break(link);
         return;
     }
-    over = link->router.has_ended || guard_passage_end(link->passage);
+    over = link->router.has_ended || link->passage->end;
     if (over)
         start_lingering(link);
     else if (!guard_passage_is_waiting(link->passage))
@@ -117,10 +117,9 @@ static void settle(struct guard_link *link)
     }
     if (!over && link->agent.has_ended && link->router.is_open)
         mx_stream_shut(&link->router);
-    mx_stream_read(&link->agent,
-                   over ||
-                       (guard_passage_wants_agent(link->passage) && has_room(&link->router) &&
-                        guard_passage_to_router(link->passage)->len < QUEUE_MAX));
+    mx_stream_read(&link->agent, over || (guard_passage_wants_agent(link->passage) &&
+                                          has_room(&link->router) &&
+                                          link->passage->to_router.len < QUEUE_MAX));
     mx_stream_read(&link->router, !over && has_room(&link->agent));
 }
 
@@ -129,13 +128,12 @@ static void settle(struct guard_link *link)
 static void fail_to_connect(struct guard_link *link, const char *why)
 {
     const struct guard_address *router = &link->server->options->router;
-    struct mcpx_text *out = guard_passage_to_agent(link->passage);
     mx_scoped_text body =
         mx_formatted("{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
                      "\"detail\":\"the guard cannot connect to the router: %s\"}",
                      why);
 
-    mx_format(out,
+    mx_format(&link->passage->to_agent,
               "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
               "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
               body.len, &body);

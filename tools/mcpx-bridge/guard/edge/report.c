@@ -40,7 +40,7 @@ void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_j
     struct guard_server *server = user;
     struct mcpx_text line = {0};
 
-    server->counts.of[verdict]++;
+    server->counts[verdict]++;
     if (guard_verdicts[verdict].routine && !server->options->verbose)
         return;
     if (!loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
@@ -53,7 +53,7 @@ void guard_summarise(const struct guard_server *server)
 {
     struct mcpx_text line = {0};
 
-    guard_log_summary(&line, server->options->json, &server->counts);
+    guard_log_summary(&line, server->options->json, server->counts);
     print(&line);
 }
 

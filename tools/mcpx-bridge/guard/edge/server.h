@@ -41,10 +41,10 @@ struct guard_server {
     bool stopping;
     char url[600];
     char gateway[300];
-    struct guard_link *links;   /* its connections, a list */
-    struct guard_asked *asked;  /* the agent's open requests, of all of them */
-    struct guard_counts counts; /* verdicts so far */
-    int status;                 /* exit code to be */
+    struct guard_link *links;           /* its connections, a list */
+    struct guard_asked *asked;          /* the agent's open requests, of all of them */
+    size_t counts[GUARD_VERDICT_COUNT]; /* how often each verdict was given */
+    int status;                         /* exit code to be */
 };
 
 /**
