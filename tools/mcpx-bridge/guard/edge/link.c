@@ -7,7 +7,6 @@
  */
 #include "lib/edge/alarm.h"
 #include "lib/edge/stream.h"
-#include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
@@ -127,7 +126,7 @@ static void settle(struct guard_link *link)
 
 static void fail_to_connect(struct guard_link *link, const char *why)
 {
-    const struct guard_address *router = &link->server->options->router;
+    const struct guard_address *router = &link->server->router;
     mx_scoped_text body =
         mx_formatted("{\"title\":\"Bad Gateway\",\"status\":502,\"code\":\"unreachable\","
                      "\"detail\":\"the guard cannot connect to the router: %s\"}",
@@ -137,7 +136,7 @@ static void fail_to_connect(struct guard_link *link, const char *why)
               "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/problem+json\r\n"
               "Connection: close\r\nContent-Length: %s\r\n\r\n%s",
               body.len, &body);
-    guard_note(link->server, "unreachable", "cannot connect to %s port %d: %s", router->host,
+    guard_note(link->server, "unreachable", "cannot connect to %s port %s: %s", router->host,
                router->port, why);
     link->router.has_ended = true;
     settle(link);
@@ -157,23 +156,23 @@ static int start(struct guard_link *link)
 {
     static const struct mx_stream_calls calls = {on_changed, on_bytes, on_changed, on_broken};
     struct guard_server *server = link->server;
-    const struct guard_address *router = &server->options->router;
+    const struct guard_address *router = &server->router;
     struct sockaddr_storage from;
     int err;
 
     mx_stream_init(&link->agent, &server->loop, &calls, link);
     mx_stream_init(&link->router, &server->loop, &calls, link);
     link->alarm = mx_alarm_new(&server->loop, on_late, link);
-    if (server->options->timeout_ms)
-        mx_alarm_set(link->alarm, (int64_t)server->options->timeout_ms);
+    if (server->timeout_ms)
+        mx_alarm_set(link->alarm, server->timeout_ms);
     err = mx_stream_accept(&link->agent, &server->listener, &from);
     return err ? err : mx_stream_connect(&link->router, router->host, router->port, NULL);
 }
 
 enum mcpx_err guard_link_accept(struct guard_server *server)
 {
-    struct guard_passage_config config = {server->asked, server->options->message_max,
-                                          guard_left_out, server};
+    struct guard_passage_config config = {server->asked, server->message_max, guard_left_out,
+                                          server};
     struct guard_link *link = calloc(1, sizeof *link);
 
     link->passage = guard_passage_new(&config);

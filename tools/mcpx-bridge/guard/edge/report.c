@@ -8,7 +8,6 @@
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 /* Prints a line and finishes it. */
@@ -22,16 +21,13 @@ static void print(struct mcpx_text *line)
     mcpx_text_fini(line);
 }
 
-void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
+void guard_note_text(const struct guard_server *server, const char *event,
+                     struct mcpx_text text)
 {
     struct mcpx_text line = {0};
-    char text[600];
-    va_list list;
 
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
-    guard_log_note(&line, server->options->json, event, text);
+    guard_log_note(&line, server->json, event, text.text);
+    mcpx_text_fini(&text);
     print(&line);
 }
 
@@ -41,11 +37,11 @@ void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_j
     struct mcpx_text line = {0};
 
     server->counts[verdict]++;
-    if (guard_verdicts[verdict].routine && !server->options->verbose)
+    if (guard_verdicts[verdict].routine && !server->verbose)
         return;
     if (!loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
         return;
-    guard_log_left_out(&line, server->options->json, verdict, judge);
+    guard_log_left_out(&line, server->json, verdict, judge);
     print(&line);
 }
 
@@ -53,21 +49,20 @@ void guard_summarise(const struct guard_server *server)
 {
     struct mcpx_text line = {0};
 
-    guard_log_summary(&line, server->options->json, server->counts);
+    guard_log_summary(&line, server->json, server->counts);
     print(&line);
 }
 
 void guard_announce(const struct guard_server *server)
 {
-    const struct guard_options *options = server->options;
     mx_scoped_text line = {0};
 
     if (server->has_command) {
-        guard_note(server, "listening", "%s, in front of %s port %d", server->url,
-                   options->router.host, options->router.port);
+        guard_note(server, "listening", "%s, in front of %s port %s", server->url,
+                   server->router.host, server->router.port);
         return;
     }
-    if (options->json)
+    if (server->json)
         guard_log_note(&line, true, "listening", server->url);
     else
         mx_format(&line, "listening %s\n", server->url);

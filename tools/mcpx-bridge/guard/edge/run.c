@@ -22,15 +22,15 @@
 /* Several may ask for it; it happens once. */
 static void stop_all(struct guard_server *server)
 {
-    if (server->stopping)
+    if (server->is_stopping)
         return;
-    server->stopping = true;
+    server->is_stopping = true;
     uv_close((uv_handle_t *)&server->listener, NULL);
     uv_close((uv_handle_t *)&server->round, NULL);
     for (int i = 0; i < GUARD_SIGNALS; i++)
         uv_close((uv_handle_t *)&server->signals[i], NULL);
     if (server->has_command)
-        uv_close((uv_handle_t *)&server->command, NULL);
+        uv_close((uv_handle_t *)&server->process, NULL);
     while (server->links)
         guard_link_break(server->links);
 }
@@ -52,8 +52,8 @@ static int start_command(struct guard_server *server)
     uv_stdio_container_t stdio[3];
     uv_process_options_t options = {
         .exit_cb = on_ended,
-        .file = server->options->command[0],
-        .args = server->options->command,
+        .file = server->command[0],
+        .args = server->command,
         .stdio_count = 3,
         .stdio = stdio,
     };
@@ -66,8 +66,8 @@ static int start_command(struct guard_server *server)
         stdio[i].flags = UV_INHERIT_FD;
         stdio[i].data.fd = i;
     }
-    server->command.data = server;
-    err = uv_spawn(&server->loop, &server->command, &options);
+    server->process.data = server;
+    err = uv_spawn(&server->loop, &server->process, &options);
     server->has_command =
         true; /* the handle must be closed even when the program does not exist */
     return err;
@@ -131,7 +131,7 @@ static void on_signal(uv_signal_t *handle, int number)
     if (!server->has_command)
         stop_all(server);
     else if (!came_from_terminal(number))
-        uv_process_kill(&server->command, number);
+        uv_process_kill(&server->process, number);
 }
 
 static int start_signals(struct guard_server *server)
@@ -165,7 +165,7 @@ static void on_connection(uv_stream_t *listener, int status)
 
 static int resolve(struct guard_server *server, struct sockaddr_storage *out)
 {
-    const struct guard_address *listen = &server->options->listen;
+    const struct guard_address *listen = &server->listen;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
     uv_getaddrinfo_t request;
     char port[8];
@@ -183,7 +183,7 @@ static int resolve(struct guard_server *server, struct sockaddr_storage *out)
 /* The address for the agent: the one that was asked for, with the port that the system gave. */
 static int name_yourself(struct guard_server *server)
 {
-    const char *host = server->options->listen.host;
+    const char *host = server->listen.host;
     bool bracket = strchr(host, ':');
     struct sockaddr_storage name;
     int len = sizeof name;
@@ -196,8 +196,7 @@ static int name_yourself(struct guard_server *server)
                                       : ((struct sockaddr_in *)&name)->sin_port;
     snprintf(server->gateway, sizeof server->gateway, "ws://%s%s%s:%u", bracket ? "[" : "",
              host, bracket ? "]" : "", (unsigned)ntohs((uint16_t)port));
-    snprintf(server->url, sizeof server->url, "%s%s", server->gateway,
-             server->options->router.path);
+    snprintf(server->url, sizeof server->url, "%s%s", server->gateway, server->router.path);
     return 0;
 }
 
@@ -223,7 +222,6 @@ static int fail(struct guard_server *server, const char *what, int err)
 
 static int start(struct guard_server *server)
 {
-    const struct guard_options *options = server->options;
     int err = start_listening(server);
 
     if (err < 0)
@@ -231,7 +229,7 @@ static int start(struct guard_server *server)
     err = start_signals(server);
     if (err < 0)
         return fail(server, "cannot watch for signals", err);
-    if (options->command && options->command[0]) {
+    if (server->command[0]) {
         err = start_command(server);
         if (err < 0)
             return fail(server, "cannot run the command", err);
@@ -250,36 +248,34 @@ static int start(struct guard_server *server)
  * Returns an exit code: the command's own; 128 and the signal's number when one ended it; 0
  * without a command; 1 when it cannot listen or the command cannot be run.
  */
-static int guard_run(const struct guard_options *options)
+static int guard_run(struct guard_server *server)
 {
-    static struct guard_server server;
     int status = 1;
 
-    server = (struct guard_server){.options = options};
-    if (uv_loop_init(&server.loop) < 0)
+    if (uv_loop_init(&server->loop) < 0)
         return status;
-    server.asked = guard_asked_new(ASKED_MAX);
+    server->asked = guard_asked_new(ASKED_MAX);
     signal(SIGPIPE, SIG_IGN);
-    loop_complaints_start(&server.round, &server.loop);
-    uv_tcp_init(&server.loop, &server.listener);
-    server.listener.data = &server;
+    loop_complaints_start(&server->round, &server->loop);
+    uv_tcp_init(&server->loop, &server->listener);
+    server->listener.data = server;
     for (int i = 0; i < GUARD_SIGNALS; i++)
-        uv_signal_init(&server.loop, &server.signals[i]);
-    status = start(&server);
+        uv_signal_init(&server->loop, &server->signals[i]);
+    status = start(server);
     if (status)
-        stop_all(&server);
-    uv_run(&server.loop, UV_RUN_DEFAULT);
+        stop_all(server);
+    uv_run(&server->loop, UV_RUN_DEFAULT);
     if (!status) {
-        guard_summarise(&server);
-        status = server.status;
+        guard_summarise(server);
+        status = server->status;
     }
-    uv_loop_close(&server.loop);
-    guard_asked_free(server.asked);
+    uv_loop_close(&server->loop);
+    guard_asked_free(server->asked);
     return status;
 }
 
 /*
- * From the command line to struct guard_options. Some options have the same name as those of other
+ * Some options have the same name as those of other
  * verbs, but are defined here: the guard needs no topic and no token, because both are in the
  * agent's requests.
  */
@@ -323,23 +319,22 @@ static const char *value_or(const struct arguments *arguments, const char *name,
 int cmd_guard(const struct arguments *arguments)
 {
     enum { MESSAGE_MAX = 64 << 20, TIMEOUT_MS = 30000 };
+    static struct guard_server server;
     const char *environment = getenv("MCPX_URL");
     const char *url = value_or(
         arguments, "--url", environment && *environment ? environment : "ws://127.0.0.1:8080");
-    const char *listen = value_or(arguments, "--listen", "127.0.0.1:0");
-    struct guard_options options = {
-        .json = arguments_have(arguments, "--json"),
-        .verbose = arguments_have(arguments, "--verbose"),
-        .message_max = (size_t)arguments_number(arguments, "--message-max", MESSAGE_MAX),
-        .timeout_ms = (uint64_t)arguments_ms(arguments, "--timeout", TIMEOUT_MS),
-        .command = arguments->rest,
-    };
-    const char *fault = guard_address_url(url, &options.router);
+    const char *fault = guard_address_url(url, &server.router);
 
     if (fault)
         return fail_with(STATUS_USAGE, "guard", "--url: %s", fault);
-    fault = guard_address_listen(listen, &options.listen);
+    fault =
+        guard_address_listen(value_or(arguments, "--listen", "127.0.0.1:0"), &server.listen);
     if (fault)
         return fail_with(STATUS_USAGE, "guard", "--listen: %s", fault);
-    return guard_run(&options);
+    server.json = arguments_have(arguments, "--json");
+    server.verbose = arguments_have(arguments, "--verbose");
+    server.message_max = (size_t)arguments_number(arguments, "--message-max", MESSAGE_MAX);
+    server.timeout_ms = arguments_ms(arguments, "--timeout", TIMEOUT_MS);
+    server.command = arguments->rest;
+    return guard_run(&server);
 }

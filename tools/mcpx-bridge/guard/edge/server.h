@@ -7,6 +7,7 @@
 #ifndef MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 #define MCPX_BRIDGE_GUARD_EDGE_SERVER_H
 
+#include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include <mcpx/error.h>
@@ -17,28 +18,24 @@ enum { GUARD_SIGNALS = 4 };
 
 struct guard_link;
 
-/** The options of a guard. Borrowed while it runs. */
-struct guard_options {
+/** A running guard. */
+struct guard_server {
+    /* what its command line says */
     struct guard_address router; /* where the router is */
     struct guard_address listen; /* where to listen; port 0 = any free one */
     bool json;                   /* log as JSON */
     bool verbose;                /* log routine cases, too */
     /* How long the router may take to welcome the agent, or to answer it; 0 = for ever. */
-    uint64_t timeout_ms;
+    int64_t timeout_ms;
     size_t message_max; /* longest message from the router, in bytes */
-    char **command; /* the agent's command line, ended by NULL; NULL or empty = only listen */
-};
+    char **command;     /* the agent's command line, ended by NULL; empty = only listen */
 
-/** A running guard. */
-struct guard_server {
-    const struct guard_options *options;
     uv_loop_t loop;
     uv_tcp_t listener;
     uv_signal_t signals[GUARD_SIGNALS];
     uv_prepare_t round;
-    uv_process_t command;
-    bool has_command;
-    bool stopping;
+    uv_process_t process; /* the command */
+    bool has_command, is_stopping;
     char url[600];
     char gateway[300];
     struct guard_link *links;           /* its connections, a list */
@@ -58,9 +55,13 @@ enum mcpx_err guard_link_accept(struct guard_server *server);
 /** Breaks the connection off. Not to be called twice for the same link. */
 void guard_link_break(struct guard_link *link);
 
-/** Writes a line about an event to standard error; printf's format. */
-void guard_note(const struct guard_server *server, const char *event, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/** Writes a line about an event to standard error, by a pattern of mx_format. */
+#define guard_note(server, event, ...)                                                        \
+    guard_note_text((server), (event), mx_formatted(__VA_ARGS__))
+
+/** The function behind it, which takes the text. */
+void guard_note_text(const struct guard_server *server, const char *event,
+                     struct mcpx_text text);
 
 /** Counts a message left out, and reports it unless it is routine. `user` is the server. */
 void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge);
