@@ -9,6 +9,7 @@
 
 #include "lib/base/bucket.h"
 #include "lib/base/holders.h"
+#include "tools/common/connect.h"
 #include "tools/mcpx-bridge/calls.h"
 #include "tools/mcpx-bridge/output.h"
 #include "tools/mcpx-bridge/terms.h"
@@ -233,15 +234,10 @@ int64_t import_turns_deadline(const struct import_turns *turns);
 
 /* ---- the whole, with its sockets and its processes, on one loop: edge/run.c. ---- */
 
-struct connection;
-struct mcpx_client_config;
-
-/** What to run. Everything is borrowed during import_run. */
+/** What to run. Texts are borrowed during import_run. */
 struct import_job {
-    /* Where to connect, `topic_count` of them; loop, on_event and user are filled in. */
-    const struct mcpx_client_config *topics;
+    struct connection topics[WORDS_MAX]; /* where to connect, `topic_count` of them */
     size_t topic_count;
-    struct connection *where;    /* a row for each topic: where another token comes from */
     struct import_config import; /* settings of the core */
     char *const *argv;           /* the server's command line, ended by NULL */
     const char *name;            /* precedes the lines of its standard error */
@@ -255,6 +251,6 @@ struct import_job {
  * Returns an exit code: STATUS_OK after a signal, STATUS_UNREACHABLE when the router cannot be
  * reached or refuses us, STATUS_USAGE when the settings are at fault, else STATUS_FAILED.
  */
-int import_run(const struct import_job *job);
+int import_run(struct import_job *job);
 
 #endif

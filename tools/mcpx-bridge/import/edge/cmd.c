@@ -4,7 +4,6 @@
 #include "tools/mcpx-bridge/verbs.h"
 
 #include "lib/json/json_write.h"
-#include "tools/common/connect.h"
 #include "tools/mcpx-bridge/import/pool.h"
 
 #include <mcpx/json.h>
@@ -140,13 +139,6 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Where to connect, a row for each topic. */
-struct topics {
-    struct connection connections[WORDS_MAX];
-    struct mcpx_client_config clients[WORDS_MAX];
-    size_t count;
-};
-
 /* A topic named twice: the second connection would end the first. */
 static bool is_named_again(const struct arguments *arguments, const struct option_word *topic)
 {
@@ -158,35 +150,21 @@ static bool is_named_again(const struct arguments *arguments, const struct optio
     return false;
 }
 
-static int add_topic(const char *topic, struct topics *topics)
-{
-    struct connection *connection = &topics->connections[topics->count++];
-
-    if (strcmp(topic, topics->connections[0].client.topic) == 0) {
-        topics->count--;
-        return STATUS_OK;
-    }
-    return connection_read_other(&topics->connections[0], topic, connection);
-}
-
 /* The last topic named comes first; without any, the environment's. */
-static int read_topics(const struct arguments *arguments, struct topics *topics)
+static int read_topics(const struct arguments *arguments, struct import_job *job)
 {
-    int status =
-        connection_read(arguments, CONNECTION_PATIENT, arguments_ms(arguments, "--wait", 0),
-                        &topics->connections[topics->count++]);
+    int status = connection_read(arguments, CONNECTION_PATIENT,
+                                 arguments_ms(arguments, "--wait", 0), job->topics);
     const struct option_word *topic;
     size_t at = 0;
 
+    job->topic_count = 1;
     while (status == STATUS_OK && (topic = arguments_next(arguments, "--topic", &at))) {
         if (is_named_again(arguments, topic))
             return fail_with(STATUS_USAGE, "import", "--topic names a topic twice");
-        status = add_topic(topic->value, topics);
-    }
-    for (size_t i = 0; i < topics->count; i++) {
-        topics->clients[i] = topics->connections[i].client;
-        topics->clients[i].routing = "all";
-        topics->clients[i].history = 0;
+        if (strcmp(topic->value, job->topics->client.topic) != 0)
+            status = connection_read_other(job->topics, topic->value,
+                                           &job->topics[job->topic_count++]);
     }
     return status;
 }
@@ -211,59 +189,54 @@ static int check_options(const struct arguments *arguments)
     return STATUS_OK;
 }
 
-static int import_to_topics(const struct arguments *arguments, const char *roots,
-                            const struct bridge_terms *terms, struct topics *topics)
+static int import_to_topics(const struct arguments *arguments, struct import_job *job)
 {
     const char *ask = arguments_value(arguments, "--ask");
-    const char *name = arguments_value(arguments, "--name");
-    struct import_job job = {.topics = topics->clients, .argv = arguments->rest};
-    int status = read_topics(arguments, topics);
+    struct import_config *config = &job->import;
+    int status = read_topics(arguments, job);
 
     if (status != STATUS_OK)
         return status;
-    if (!name)
-        name = topics->connections[0].as ? topics->connections[0].as
-                                         : base_name(arguments->rest[0]);
-    job.topic_count = topics->count;
-    job.where = topics->connections;
-    job.name = name;
-    job.line_max = (size_t)arguments_number(arguments, "--line-max", 0);
-    job.import.answers_max = (size_t)arguments_number(arguments, "--answers-max", 0);
-    job.import.capabilities = arguments_value(arguments, "--client-capabilities");
-    job.import.roots = roots;
-    job.import.terms = terms->terms ? terms : NULL;
-    job.import.ask_newest = ask && strcmp(ask, "newest") == 0;
-    job.import.request_ms = read_timeout(arguments, "--request-timeout");
-    job.import.question_ms = read_timeout(arguments, "--question-timeout");
-    job.import.once = arguments_have(arguments, "--no-restart");
-    job.import.protocol = read_protocol(arguments);
+    job->name = arguments_value(arguments, "--name");
+    if (!job->name)
+        job->name = job->topics->as ? job->topics->as : base_name(arguments->rest[0]);
+    job->argv = arguments->rest;
+    job->line_max = (size_t)arguments_number(arguments, "--line-max", 0);
+    config->answers_max = (size_t)arguments_number(arguments, "--answers-max", 0);
+    config->capabilities = arguments_value(arguments, "--client-capabilities");
+    config->ask_newest = ask && strcmp(ask, "newest") == 0;
+    config->request_ms = read_timeout(arguments, "--request-timeout");
+    config->question_ms = read_timeout(arguments, "--question-timeout");
+    config->once = arguments_have(arguments, "--no-restart");
+    config->protocol = read_protocol(arguments);
     if (arguments_have(arguments, "--isolate"))
-        job.import.isolate_max =
+        config->isolate_max =
             (size_t)arguments_number(arguments, "--isolate-max", ISOLATE_MAX);
-    job.import.isolate_idle_ms = arguments_ms(arguments, "--isolate-idle", 0);
-    return import_run(&job);
+    config->isolate_idle_ms = arguments_ms(arguments, "--isolate-idle", 0);
+    return import_run(job);
 }
 
 int cmd_import(const struct arguments *arguments)
 {
-    struct topics *topics;
+    struct import_job *job;
     mx_scoped_text roots = {0};
     struct bridge_terms terms = {0};
     int status = check_capabilities(arguments_value(arguments, "--client-capabilities"));
 
     if (status == STATUS_OK)
         status = check_options(arguments);
-    if (status != STATUS_OK)
-        return status;
-    topics = calloc(1, sizeof *topics);
-    status = read_roots(arguments, &roots);
+    if (status == STATUS_OK)
+        status = read_roots(arguments, &roots);
     if (status == STATUS_OK)
         status = bridge_terms_read("import", arguments, &terms);
+    job = calloc(1, sizeof *job);
+    job->import.roots = roots.text;
+    job->import.terms = terms.terms ? &terms : NULL;
     if (status == STATUS_OK)
-        status = import_to_topics(arguments, roots.len ? roots.text : NULL, &terms, topics);
-    for (size_t i = 0; i < topics->count; i++)
-        connection_fini(&topics->connections[i]);
-    free(topics);
+        status = import_to_topics(arguments, job);
+    for (size_t i = 0; i < job->topic_count; i++)
+        connection_fini(&job->topics[i]);
+    free(job);
     bridge_terms_fini(&terms);
     return status;
 }

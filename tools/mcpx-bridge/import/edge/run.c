@@ -36,7 +36,7 @@ struct process {
 };
 
 struct edge {
-    const struct import_job *job;
+    struct import_job *job;
     uv_loop_t loop;
     struct loop_handles handles;
     struct import_pool *pool;
@@ -220,7 +220,7 @@ static void add_topic(const struct seat *seat, const char *word, struct mcpx_tex
     if (seat->edge->job->topic_count == 1)
         return;
     mcpx_text_puts(out, word);
-    text_visible_short(out, mcpx_slice_of(seat->edge->job->topics[seat->number].topic), 100);
+    text_visible_short(out, mcpx_slice_of(seat->renewal.where->client.topic), 100);
 }
 
 static void on_left(struct seat *seat, const struct mcpx_event *event)
@@ -346,14 +346,16 @@ static void on_state(void *user, const struct mcpx_child_report *report)
 static int start_client(struct edge *edge, size_t number)
 {
     struct seat *seat = &edge->seats[number];
-    struct mcpx_client_config config = edge->job->topics[number];
+    struct mcpx_client_config config = edge->job->topics[number].client;
     int status;
 
     *seat = (struct seat){.edge = edge, .number = number};
+    config.routing = "all";
+    config.history = 0;
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = seat;
-    seat->renewal = (struct renewal){.verb = "import", .where = &edge->job->where[number]};
+    seat->renewal = (struct renewal){.verb = "import", .where = &edge->job->topics[number]};
     status = renewal_start(&seat->renewal, &config);
     seat->client = seat->renewal.client;
     return status;
@@ -415,7 +417,7 @@ static int run_pool(struct edge *edge)
     return edge->status;
 }
 
-int import_run(const struct import_job *job)
+int import_run(struct import_job *job)
 {
     struct edge edge = {.job = job};
     int status;
