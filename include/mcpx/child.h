@@ -47,7 +47,7 @@ struct mcpx_child_config {
     /* The program (looked up in PATH) and its arguments, NULL at the end; copied. */
     char *const *argv;
     const char *cwd; /* where it runs; NULL = here */
-    /* Precedes each line of its standard error: "[name] ..."; NULL discards that output. */
+    /* Precedes each line of its standard error: "[name] ..."; copied. NULL discards that output. */
     const char *name;
     size_t line_max; /* longest line of its output in bytes; 0 = 64 MiB */
     /* Most bytes that wait until the program reads them, newlines counted; 0 = 64 MiB. */

@@ -21,8 +21,7 @@ enum { CLOSE_MS = 2000 };
 struct seat {
     struct edge *edge;
     size_t number;
-    struct mcpx_client *client;
-    struct renewal renewal;
+    struct renewal renewal; /* has the client */
     bool over;
 };
 
@@ -31,7 +30,6 @@ struct process {
     struct edge *edge;
     size_t number;
     struct mcpx_child *child;
-    char *name;
     bool over;
 };
 
@@ -46,6 +44,11 @@ struct edge {
     bool ending;
     int status;
 };
+
+static struct mcpx_session *session_of(const struct seat *seat)
+{
+    return mcpx_client_session(seat->renewal.client);
+}
 
 /* ---- the ending ---- */
 
@@ -71,7 +74,7 @@ static void check_over(struct edge *edge)
         return;
     for (size_t i = 0; i < edge->job->topic_count; i++)
         if (!edge->seats[i].over)
-            mcpx_client_close(edge->seats[i].client, CLOSE_MS);
+            mcpx_client_close(edge->seats[i].renewal.client, CLOSE_MS);
     if (are_seats_over(edge))
         uv_stop(&edge->loop);
 }
@@ -91,34 +94,15 @@ static void end(struct edge *edge, int status)
 
 /* ---- what the core wants done ---- */
 
-static void forget_process(struct process *process)
-{
-    mcpx_child_free(process->child);
-    free(process->name);
-    process->child = NULL;
-    process->name = NULL;
-}
-
-/* What precedes its standard error: the server's name, and whom it is for. */
-static char *name_of(const struct edge *edge, struct bridge_who owner)
-{
-    struct mcpx_text name = {0};
-
-    mcpx_text_puts(&name, edge->job->name);
-    if (owner.id.text) {
-        mcpx_text_puts(&name, " for ");
-        text_visible_short(&name, owner.id, 100);
-    }
-    return name.text;
-}
-
 static void on_line(void *user, struct mcpx_slice line);
 static void on_overlong(void *user, struct mcpx_slice beginning);
 static void on_state(void *user, const struct mcpx_child_report *report);
 
-static enum mcpx_err start_process(struct edge *edge, size_t server, struct bridge_who owner)
+/* Its standard error is preceded by the server's name, and by whom it is for, if not everybody. */
+static enum mcpx_err start_process(struct edge *edge, size_t server, struct mcpx_slice owner)
 {
     struct process *process = &edge->processes[server];
+    mx_scoped_text name = {0};
     struct mcpx_child_config config = {.argv = edge->job->argv,
                                        .line_max = edge->job->line_max,
                                        .restart = true, /* the core says when not */
@@ -130,9 +114,14 @@ static enum mcpx_err start_process(struct edge *edge, size_t server, struct brid
 
     if (edge->ending)
         return MCPX_ECLOSED;
-    forget_process(process);
-    *process = (struct process){.edge = edge, .number = server, .name = name_of(edge, owner)};
-    config.name = process->name;
+    mcpx_text_puts(&name, edge->job->name);
+    if (owner.text) {
+        mcpx_text_puts(&name, " for ");
+        text_visible_short(&name, owner, 100);
+    }
+    config.name = name.text;
+    mcpx_child_free(process->child);
+    *process = (struct process){.edge = edge, .number = server};
     return mcpx_child_new(&config, &process->child);
 }
 
@@ -149,14 +138,13 @@ static void act(struct edge *edge, const struct bridge_action *action,
         mcpx_child_kill(child);
         break;
     case BRIDGE_START:
-        outcome->err = start_process(edge, action->server,
-                                     (struct bridge_who){action->topic, action->about});
+        outcome->err = start_process(edge, action->server, action->about);
         break;
     case BRIDGE_STOP:
         mcpx_child_stop(child);
         break;
     default:
-        loop_act("import", edge->seats[action->topic].client, action, outcome);
+        loop_act("import", edge->seats[action->topic].renewal.client, action, outcome);
         break;
     }
     memory_checked(outcome->err);
@@ -247,7 +235,7 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
     const char *outage = import_pool_outage(seat->edge->pool);
     mx_scoped_text visible = {0};
 
-    text_visible(&visible, mcpx_session_id(mcpx_client_session(seat->client)));
+    text_visible(&visible, mcpx_session_id(session_of(seat)));
     add_topic(seat, ", topic ", &visible);
     complain("import", "joined as %s%s%s%s", visible.text ? visible.text : "",
              event->resumed ? ", nothing was missed" : "", outage ? "; " : "",
@@ -283,7 +271,7 @@ static void warn_of_grants(const struct mcpx_session *session)
 /* A welcome, the first or another: it says who we are, what we may, and what the router takes. */
 static void on_welcome(struct seat *seat, const struct mcpx_event *event)
 {
-    const struct mcpx_session *session = mcpx_client_session(seat->client);
+    const struct mcpx_session *session = session_of(seat);
 
     warn_of_grants(session);
     import_pool_joined(seat->edge->pool, seat->number, mcpx_session_id(session),
@@ -347,7 +335,6 @@ static int start_client(struct edge *edge, size_t number)
 {
     struct seat *seat = &edge->seats[number];
     struct mcpx_client_config config = edge->job->topics[number].client;
-    int status;
 
     *seat = (struct seat){.edge = edge, .number = number};
     config.routing = "all";
@@ -356,22 +343,19 @@ static int start_client(struct edge *edge, size_t number)
     config.on_event = on_event;
     config.user = seat;
     seat->renewal = (struct renewal){.verb = "import", .where = &edge->job->topics[number]};
-    status = renewal_start(&seat->renewal, &config);
-    seat->client = seat->renewal.client;
-    return status;
+    return renewal_start(&seat->renewal, &config);
 }
 
 static int start(struct edge *edge)
 {
+    int status = STATUS_OK;
     enum mcpx_err err;
 
-    for (size_t i = 0; i < edge->job->topic_count; i++) {
-        int status = start_client(edge, i);
-
-        if (status != STATUS_OK)
-            return status;
-    }
-    err = memory_checked(start_process(edge, 0, (struct bridge_who){0}));
+    for (size_t i = 0; status == STATUS_OK && i < edge->job->topic_count; i++)
+        status = start_client(edge, i);
+    if (status != STATUS_OK)
+        return status;
+    err = memory_checked(start_process(edge, 0, (struct mcpx_slice){0}));
     if (err == MCPX_OK)
         return STATUS_OK;
     return fail_with(STATUS_FAILED, "import", "cannot start %s: %s", edge->job->argv[0],
@@ -385,8 +369,7 @@ static bool could(const void *user, size_t topic, struct mcpx_slice participant,
 {
     const struct edge *edge = user;
 
-    return mcpx_session_could(mcpx_client_session(edge->seats[topic].client), participant,
-                              kind);
+    return mcpx_session_could(session_of(&edge->seats[topic]), participant, kind);
 }
 
 static bool unsent(const void *user, size_t topic, size_t *count, size_t *bytes)
@@ -394,8 +377,8 @@ static bool unsent(const void *user, size_t topic, size_t *count, size_t *bytes)
     const struct edge *edge = user;
     const struct seat *seat = &edge->seats[topic];
 
-    *count = mcpx_session_unsent_count(mcpx_client_session(seat->client));
-    *bytes = mcpx_session_unsent_bytes(mcpx_client_session(seat->client));
+    *count = mcpx_session_unsent_count(session_of(seat));
+    *bytes = mcpx_session_unsent_bytes(session_of(seat));
     return !edge->ending && !seat->over;
 }
 
@@ -427,13 +410,13 @@ int import_run(struct import_job *job)
     loop_handles_start(&edge.handles, &edge.loop, on_signal, &edge);
     status = run_pool(&edge);
     for (size_t i = 0; i < job->topic_count; i++) {
+        mcpx_client_free(edge.seats[i].renewal.client);
         edge.seats[i].renewal.client = NULL;
-        mcpx_client_free(edge.seats[i].client);
     }
     loop_handles_close(&edge.handles);
     uv_run(&edge.loop, UV_RUN_DEFAULT);
     for (size_t i = 0; i < import_pool_size(edge.pool); i++)
-        forget_process(&edge.processes[i]);
+        mcpx_child_free(edge.processes[i].child);
     uv_loop_close(&edge.loop);
     free(edge.seats);
     free(edge.processes);
