@@ -107,9 +107,7 @@ struct import_tools {
     /* mono_ms at which the list has to be whole; INT64_MAX when none is read. */
     int64_t ends_at;
     int64_t due_at; /* mono_ms at which one is read that changes too often; INT64_MAX: none */
-    /* `since`, `reads`: how often lists were read since that mono_ms. */
-    int64_t since;
-    unsigned reads;
+    struct mx_bucket reads; /* of lists */
     /* Lists for which calls have waited and which changed while they were read. */
     unsigned in_row;
     struct mcpx_text doubts; /* what was said about them last */

@@ -11,11 +11,8 @@ enum {
     BYTES_MAX = 16 << 20 /* of a list */
 };
 
-/*
- * So many lists within that time are read at once; the next one waits until it is over, and from
- * then on there is one in that time, until the server has been quiet for as long.
- */
-enum { READS_MAX = 4, OFTEN_MS = 1000 };
+/* Lists are read at once, four of them; then there is one in a second. */
+static const struct mx_rate reads = {60, 4};
 
 /* So many lists in a row do calls wait for when each has changed by the time it is there. */
 enum { PATIENCE = 3 };
@@ -107,17 +104,10 @@ bool import_tools_ask(struct import *import, struct mcpx_now now)
         import_say(import, "%s", "the server has no tools: whoever calls one is told so");
         return settle_for_none(import, now);
     }
-    if (now.mono_ms - tools->since >= OFTEN_MS || tools->reads == 0) {
-        bool goes_on = tools->reads >= READS_MAX && now.mono_ms - tools->since < 2 * OFTEN_MS;
-
-        tools->since = now.mono_ms;
-        tools->reads = goes_on ? READS_MAX - 1 : 0;
-    }
-    if (tools->reads >= READS_MAX) {
-        tools->due_at = tools->since + OFTEN_MS;
+    if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
+        tools->due_at = now.mono_ms + mx_bucket_wait_ms(&tools->reads, reads, 1, now.mono_ms);
         return false;
     }
-    tools->reads++;
     tools->coming = new_tools(import);
     tools->pages = 0;
     tools->bytes = 0;
@@ -184,7 +174,7 @@ void import_tools_down(struct import *import)
     mcpx_tools_free(tools->coming);
     tools->coming = NULL;
     tools->again = false;
-    tools->reads = 0;
+    tools->reads = (struct mx_bucket){0};
     tools->in_row = 0;
     tools->ends_at = INT64_MAX;
     tools->due_at = INT64_MAX;
