@@ -155,7 +155,7 @@ static bool is_decisive(struct mcpx_slice name)
                                         "uri", "progressToken", "requestId"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (mcpx_slice_equal(name, mcpx_slice_of(names[i])))
+        if (bridge_is(name, names[i]))
             return true;
     return false;
 }
@@ -189,8 +189,7 @@ static bool has_lost(struct mcpx_slice text)
             name = string;
             owner = text.text[at] == '{' ? name : owner;
         } else {
-            lost = is_decisive(name) && is_mended(string) &&
-                   !mcpx_slice_equal(owner, MCPX_SLICE("serverInfo"));
+            lost = is_decisive(name) && is_mended(string) && !bridge_is(owner, "serverInfo");
             name = (struct mcpx_slice){0};
         }
     }

@@ -90,6 +90,12 @@ void bridge_add_too_big(struct mcpx_text *out, struct mcpx_text *data, const cha
  */
 bool bridge_mend(struct mcpx_slice line, struct mcpx_text *out);
 
+/** True when the text is that word. */
+static inline bool bridge_is(struct mcpx_slice text, const char *word)
+{
+    return mcpx_slice_equal(text, mcpx_slice_of(word));
+}
+
 /** Cuts off what stands before the next `end`, or everything. */
 struct mcpx_slice bridge_cut(struct mcpx_slice *rest, char end);
 

@@ -82,7 +82,7 @@ void bridge_doors_fini(struct bridge_doors *doors)
 
 bool bridge_doors_are_for(const struct bridge_doors *doors, struct mcpx_slice method)
 {
-    return doors->terms && mcpx_slice_equal(method, MCPX_SLICE("tools/call"));
+    return doors->terms && bridge_is(method, "tools/call");
 }
 
 void bridge_doors_admit(struct bridge_doors *doors, const struct mcpx_calls_options *options,

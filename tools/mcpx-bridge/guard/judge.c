@@ -150,11 +150,6 @@ void guard_judge_fini(struct guard_judge *judge)
 
 /* ---- small questions ---- */
 
-static bool is(struct mcpx_slice text, const char *literal)
-{
-    return mcpx_slice_equal(text, mcpx_slice_of(literal));
-}
-
 static struct mcpx_slice self_of(const struct guard_judge *judge)
 {
     return mcpx_text_view(&judge->self);
@@ -209,7 +204,7 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text)
     const struct mcpx_envelope *envelope = &judge->envelope;
 
     if (memory_checked(mcpx_envelope_parse(text, 0, &judge->envelope, &judge->fault)) ||
-        !is(envelope->kind.type, "mcp/request") || !has(envelope->payload, "id"))
+        !bridge_is(envelope->kind.type, "mcp/request") || !has(envelope->payload, "id"))
         return;
     if (mcpx_rpc_read(envelope->payload, &judge->rpc, NULL) != MCPX_OK)
         judge->rpc.context = (struct mcpx_slice){NULL, 0};
@@ -241,12 +236,12 @@ static enum guard_verdict judge_system(struct guard_judge *judge)
 {
     const struct mcpx_envelope *envelope = &judge->envelope;
 
-    if (!is(envelope->from, "system:gateway"))
+    if (!bridge_is(envelope->from, "system:gateway"))
         return GUARD_ROUTER;
-    if (is(envelope->kind.text, "system/welcome"))
+    if (bridge_is(envelope->kind.text, "system/welcome"))
         return judge_welcome(judge);
-    if (!envelope->to_count && (is(envelope->kind.text, "system/presence") ||
-                                is(envelope->kind.text, "system/position")))
+    if (!envelope->to_count && (bridge_is(envelope->kind.text, "system/presence") ||
+                                bridge_is(envelope->kind.text, "system/position")))
         return GUARD_PASS;
     return mx_id_is_among(self_of(judge), envelope->to, envelope->to_count) ? GUARD_PASS
                                                                             : GUARD_ADDRESS;
@@ -306,11 +301,11 @@ static enum guard_verdict judge_by_type(struct guard_judge *judge)
     struct mcpx_slice type = judge->envelope.kind.type;
     enum guard_verdict verdict;
 
-    if (is(type, "mcp/response"))
+    if (bridge_is(type, "mcp/response"))
         return judge_response(judge);
-    if (!is(type, "mcp/request") && !is(type, "mcp/proposal"))
+    if (!bridge_is(type, "mcp/request") && !bridge_is(type, "mcp/proposal"))
         return judge_other(judge);
-    if (is(type, "mcp/proposal") && has(judge->envelope.payload, "id"))
+    if (bridge_is(type, "mcp/proposal") && has(judge->envelope.payload, "id"))
         return GUARD_PROPOSAL;
     verdict = read_rpc(judge);
     return verdict == GUARD_PASS ? judge_mention(judge) : verdict;

@@ -38,9 +38,8 @@ static bool has_room(const struct bridge_calls *asks, struct bridge_who who)
 
 static bool may_ask(struct mcpx_slice method)
 {
-    return mcpx_slice_equal(method, MCPX_SLICE("tools/call")) ||
-           mcpx_slice_equal(method, MCPX_SLICE("prompts/get")) ||
-           mcpx_slice_equal(method, MCPX_SLICE("resources/read"));
+    return bridge_is(method, "tools/call") || bridge_is(method, "prompts/get") ||
+           bridge_is(method, "resources/read");
 }
 
 /*
@@ -102,7 +101,7 @@ void import_ask(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *call = find_call(&import->calls, import->config->ask_newest);
 
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("roots/list")))
+    if (bridge_is(rpc->method, "roots/list"))
         tell_roots(import, rpc->id);
     else if (!call)
         tell_server(

@@ -137,7 +137,7 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
         import_announce(import, "the server is back");
         announce_lists(import, mcpx_json_get(greeting, "capabilities"));
     }
-    (void)import_tools_ask(import, now); /* whoever need not wait goes on */
+    import_tools_ask(import, now); /* whoever need not wait goes on */
     import_forward_waiting(import, now);
 }
 
@@ -181,7 +181,7 @@ static void listen(struct import *import, struct mcpx_slice capabilities)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         struct mcpx_slice list = mcpx_json_get(capabilities, lists[i]);
 
-        if (!mcpx_slice_equal(mcpx_json_get(list, "listChanged"), MCPX_SLICE("true")))
+        if (!bridge_is(mcpx_json_get(list, "listChanged"), "true"))
             continue;
         mx_format(&wanted, "%s\"%sListChanged\":true",
                   wanted.len ? "," : "\"notifications\":{", lists[i]);
@@ -220,7 +220,7 @@ static void newest_version(struct import *import, struct mcpx_slice error)
 
 static bool is_error(const struct mcpx_rpc *rpc, const char *code)
 {
-    return mcpx_slice_equal(mcpx_json_get(rpc->error, "code"), mcpx_slice_of(code));
+    return bridge_is(mcpx_json_get(rpc->error, "code"), code);
 }
 
 /* Some older servers answer any method with a result, `{}` or what they know. */

@@ -17,7 +17,7 @@ bool import_is_shared(struct mcpx_slice method)
         "prompts/list", "resources/list", "resources/templates/list"};
 
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (mcpx_slice_equal(method, mcpx_slice_of(methods[i])))
+        if (bridge_is(method, methods[i]))
             return true;
     return false;
 }
@@ -138,9 +138,9 @@ static bool add_own_result(const struct import *import, struct mcpx_slice method
 {
     if (!has_the_only_tool(import))
         return false;
-    if (mcpx_slice_equal(method, MCPX_SLICE("initialize")))
+    if (bridge_is(method, "initialize"))
         add_with_tools(out, mcpx_text_view(&import->greeting));
-    else if (mcpx_slice_equal(method, MCPX_SLICE("tools/list")))
+    else if (bridge_is(method, "tools/list"))
         mcpx_terms_list_add(out, import->pool->doors.terms->terms,
                             MCPX_SLICE("{\"tools\":[]}"), import->tools.known);
     else
@@ -154,11 +154,9 @@ static void add_shown(const struct import *import, struct mcpx_slice method,
 {
     const struct bridge_terms *terms = import->pool->doors.terms;
 
-    if (terms && mcpx_slice_equal(method, MCPX_SLICE("tools/list")) &&
-        mcpx_terms_change_lists(terms->terms))
+    if (terms && bridge_is(method, "tools/list") && mcpx_terms_change_lists(terms->terms))
         mcpx_terms_list_add(out, terms->terms, result, import->tools.known);
-    else if (mcpx_slice_equal(method, MCPX_SLICE("server/discover")) &&
-             has_the_only_tool(import))
+    else if (bridge_is(method, "server/discover") && has_the_only_tool(import))
         add_with_tools(out, result);
 }
 
@@ -279,9 +277,9 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
 
     if (add_own_result(import, call->method, &own)) {
         result = mcpx_text_view(&own);
-    } else if (mcpx_slice_equal(call->method, MCPX_SLICE("initialize"))) {
+    } else if (bridge_is(call->method, "initialize")) {
         result = mcpx_text_view(&import->greeting);
-    } else if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")) &&
+    } else if (bridge_is(call->method, "resources/unsubscribe") &&
                import_subs_others(&import->subs, call->context, call->who)) {
         /* Others still want to hear of it, and the server knows only one client. */
         import_subs_remove(&import->subs, call->context, call->who);

@@ -77,10 +77,10 @@ static void on_notification(struct import *import, size_t topic,
     struct mcpx_text line = {0};
 
     /* Not a guest's business: the greeting is ours, and roots are the operator's to state. */
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/initialized")) ||
-        mcpx_slice_equal(method, MCPX_SLICE("notifications/roots/list_changed")))
+    if (bridge_is(method, "notifications/initialized") ||
+        bridge_is(method, "notifications/roots/list_changed"))
         return;
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/cancelled"))) {
+    if (bridge_is(method, "notifications/cancelled")) {
         on_cancelled(import, topic, event);
         return;
     }
@@ -92,7 +92,7 @@ static void on_notification(struct import *import, size_t topic,
         return;
     }
     /* Progress is a matter of somebody's question; from others it is noise, or a lie. */
-    if (mcpx_slice_equal(method, MCPX_SLICE("notifications/progress")) && !event->own.text)
+    if (bridge_is(method, "notifications/progress") && !event->own.text)
         return;
     bridge_add_message(&line, event->rpc->text, (struct mcpx_slice){0}, NULL,
                        (struct mcpx_slice){0});
@@ -112,7 +112,7 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     import_say(import, "ignored a message of %s: %s",
                envelope ? envelope->from : MCPX_SLICE("unknown"),
                mcpx_violation_text(event->violation));
-    if (!envelope || !mcpx_slice_equal(envelope->kind.type, MCPX_SLICE("mcp/request")) ||
+    if (!envelope || !bridge_is(envelope->kind.type, "mcp/request") ||
         envelope->to_count != 1 || !mcpx_slice_equal(envelope->to[0], self))
         return;
     id = mcpx_json_get(envelope->payload, "id");

@@ -222,7 +222,7 @@ static bool place_request(struct import_pool *pool, size_t topic,
 static bool place_notification(const struct import_pool *pool, size_t topic,
                                const struct mcpx_event *event, size_t *at)
 {
-    bool cancels = mcpx_slice_equal(event->rpc->method, MCPX_SLICE("notifications/cancelled"));
+    bool cancels = bridge_is(event->rpc->method, "notifications/cancelled");
 
     *at = number_of(pool, (struct bridge_who){topic, event->envelope->from});
     if (!*at && pool->config.isolate_max && !cancels)

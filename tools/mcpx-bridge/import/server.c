@@ -16,9 +16,9 @@ static bool note_subscription(struct import *import, const struct bridge_call *c
 {
     if (!call->context.text)
         return true;
-    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
+    if (bridge_is(call->method, "resources/subscribe"))
         return import_subs_add(&import->subs, call->context, call->who);
-    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe")))
+    if (bridge_is(call->method, "resources/unsubscribe"))
         import_subs_remove(&import->subs, call->context, call->who);
     return true;
 }
@@ -38,7 +38,7 @@ static const char *fault_of_answer(const struct mcpx_rpc *rpc)
     struct mcpx_slice code = mcpx_json_get(rpc->error, "code");
 
     if (rpc->form == MCPX_RPC_RESULT)
-        return mcpx_slice_equal(rpc->result, MCPX_SLICE("null")) ? "its result is null" : NULL;
+        return bridge_is(rpc->result, "null") ? "its result is null" : NULL;
     if (mcpx_json_type(rpc->error) != MCPX_JSON_OBJECT)
         return "its error is no object";
     return !code.text || mcpx_json_type(code) != MCPX_JSON_NUMBER
@@ -67,6 +67,14 @@ static void answer_participant(struct import *import, struct bridge_call *call,
         import_pass_answer(import, call, rpc);
 }
 
+/* The call that has this number of ours, as an id or a token; NULL when there is none. */
+static struct bridge_call *call_of(const struct import *import, struct mcpx_slice number)
+{
+    int64_t read;
+
+    return bridge_number(number, &read) ? bridge_calls_find(&import->calls, read) : NULL;
+}
+
 /* An answer whose id is not known; one that waits alone is the one meant. */
 static struct bridge_call *sole_call(const struct bridge_calls *calls)
 {
@@ -89,8 +97,7 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
 
     if (bridge_number(rpc->id, &id))
         call = bridge_calls_find(&import->calls, id);
-    else if (rpc->form == MCPX_RPC_ERROR &&
-             (!rpc->id.text || mcpx_slice_equal(rpc->id, MCPX_SLICE("null"))))
+    else if (rpc->form == MCPX_RPC_ERROR && (!rpc->id.text || bridge_is(rpc->id, "null")))
         call = sole_call(&import->calls);
     if (!call) {
         /* Late answers to cancelled or timed-out requests are normal. */
@@ -110,19 +117,16 @@ static void on_answer(struct import *import, const struct mcpx_rpc *rpc, struct 
         answer_participant(import, call, rpc);
     else if (call->purpose != IMPORT_TOOLS)
         import_era_answered(import, call, rpc, now);
-    else if (import_tools_answered(import, call, rpc, now))
-        import_forward_waiting(import, now);
+    else
+        import_tools_answered(import, call, rpc, now);
 }
 
 static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
+    struct bridge_call *call = call_of(import, mcpx_json_get(rpc->params, "progressToken"));
     struct mcpx_draft draft = {.to_count = 1};
-    struct bridge_call *call = NULL;
     mx_scoped_text notice = {0};
-    int64_t id;
 
-    if (bridge_number(mcpx_json_get(rpc->params, "progressToken"), &id))
-        call = bridge_calls_find(&import->calls, id);
     if (!call || !call->token.text)
         return;
     bridge_calls_defer(&import->calls, call, now.mono_ms + import->config->request_ms);
@@ -151,25 +155,23 @@ static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
 
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/progress")))
+    if (bridge_is(rpc->method, "notifications/progress"))
         on_progress(import, rpc, now);
-    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/resources/updated")))
+    else if (bridge_is(rpc->method, "notifications/resources/updated"))
         on_updated(import, rpc);
-    else if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/cancelled")))
+    else if (bridge_is(rpc->method, "notifications/cancelled"))
         import_ask_cancelled(import, rpc);
-    else if (!mcpx_slice_equal(rpc->method,
-                               MCPX_SLICE("notifications/subscriptions/acknowledged")))
+    else if (!bridge_is(rpc->method, "notifications/subscriptions/acknowledged"))
         import_tell(import, rpc->text);
-    if (mcpx_slice_equal(rpc->method, MCPX_SLICE("notifications/tools/list_changed")) &&
-        import_tools_ask(import, now))
-        import_forward_waiting(import, now);
+    if (bridge_is(rpc->method, "notifications/tools/list_changed"))
+        import_tools_ask(import, now);
 }
 
 static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct mcpx_text line = {0};
 
-    if (!mcpx_slice_equal(rpc->method, MCPX_SLICE("ping"))) {
+    if (!bridge_is(rpc->method, "ping")) {
         import_ask(import, rpc);
         return;
     }
@@ -180,16 +182,12 @@ static void on_question(struct import *import, const struct mcpx_rpc *rpc)
 /* What is no message may still show whose answer it was meant to be. */
 static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
 {
-    struct bridge_call *call = NULL;
-    int64_t id;
+    struct bridge_call *call = call_of(import, mcpx_json_get(value, "id"));
 
     import_say(import, "the server wrote what is no JSON-RPC message (%s), ignored: %s",
                reason, import_shown(value));
-    if (!mcpx_json_get(value, "method").text && bridge_number(mcpx_json_get(value, "id"), &id))
-        call = bridge_calls_find(&import->calls, id);
-    if (!call || call->purpose != IMPORT_PARTICIPANT)
-        return;
-    refuse_malformed(import, call, reason);
+    if (call && call->purpose == IMPORT_PARTICIPANT && !mcpx_json_get(value, "method").text)
+        refuse_malformed(import, call, reason);
 }
 
 /* Fails the request that an unreadable line was to answer. */
@@ -199,13 +197,10 @@ static void refuse_unread(struct import *import, struct mcpx_slice beginning,
     struct bridge_call *call = NULL;
     struct mcpx_slice id;
     bool is_answer;
-    int64_t number;
 
     bridge_read_beginning(beginning, &id, &is_answer);
-    if (is_answer && bridge_number(id, &number))
-        call = bridge_calls_find(&import->calls, number);
-    else if (is_answer && !id.text)
-        call = sole_call(&import->calls);
+    if (is_answer)
+        call = id.text ? call_of(import, id) : sole_call(&import->calls);
     if (call && call->purpose == IMPORT_PARTICIPANT)
         import_refuse(import, call, cause, message);
     else if (is_answer)
@@ -236,7 +231,7 @@ static bool is_tidied(struct mcpx_slice value, struct mcpx_text *out)
         mx_format(&number, "%s", known);
         changes[count++] = (struct mcpx_json_change){"id", mcpx_text_view(&number)};
     }
-    if (mcpx_slice_equal(mcpx_json_get(value, "params"), MCPX_SLICE("null")))
+    if (bridge_is(mcpx_json_get(value, "params"), "null"))
         changes[count++] = (struct mcpx_json_change){.name = "params"};
     if (count)
         mcpx_json_add_changed(out, value, changes, count);
@@ -414,8 +409,7 @@ void import_tick(struct import *import, struct mcpx_now now)
     struct bridge_call *call;
 
     import_era_tick(import, now);
-    if (import_tools_tick(import, now))
-        import_forward_waiting(import, now);
+    import_tools_tick(import, now);
     while ((call = bridge_calls_due(&import->calls, now.mono_ms)) != NULL) {
         bool was_asked = call->was_asked; /* a person's time is not the server's */
 

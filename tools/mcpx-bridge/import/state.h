@@ -114,25 +114,23 @@ struct import_tools {
 };
 
 /**
- * The server is ready, or says that its list changed. Does nothing without terms.
- *
- * Returns true, as import_tools_answered and import_tools_tick do, when a list is there, and calls
- * of tools that have waited for it may go on: import_forward_waiting.
+ * The server is ready, or says that its list changed. Does nothing without terms. When a list is
+ * there, calls of tools that have waited for it go on.
  */
-bool import_tools_ask(struct import *import, struct mcpx_now now);
+void import_tools_ask(struct import *import, struct mcpx_now now);
 
 /** Whether the server says that it has tools. */
 bool import_tools_are_declared(const struct import *import);
 
 /** A page came, or an error; the call is dropped. */
-bool import_tools_answered(struct import *import, struct bridge_call *call,
+void import_tools_answered(struct import *import, struct bridge_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now);
 
 /** The process is gone. What was known of it holds until there is another list. */
 void import_tools_down(struct import *import);
 
 /** Does what is due. */
-bool import_tools_tick(struct import *import, struct mcpx_now now);
+void import_tools_tick(struct import *import, struct mcpx_now now);
 
 /* ---- all of it ---- */
 

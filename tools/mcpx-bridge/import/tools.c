@@ -49,9 +49,8 @@ static void tell_doubts(struct import *import)
     import->tools.doubts = doubts;
 }
 
-/* From now on these are the server's tools. Returns true when calls of tools need not wait for
- * another list. */
-static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
+/* From now on these are the server's tools. Calls go on that need not wait for another list. */
+static void settle(struct import *import, struct mcpx_tools *known, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
     bool again = tools->again, patient = again && ++tools->in_row < PATIENCE;
@@ -67,15 +66,15 @@ static bool settle(struct import *import, struct mcpx_tools *known, struct mcpx_
     else if (again)
         tools->due_at = now.mono_ms; /* when those that wait are through */
     if (tools->coming)
-        return false;
+        return;
     tools->in_row = 0;
-    return true;
+    import_forward_waiting(import, now);
 }
 
-static bool settle_for_none(struct import *import, struct mcpx_now now)
+static void settle_for_none(struct import *import, struct mcpx_now now)
 {
     mcpx_tools_free(import->tools.coming);
-    return settle(import, new_tools(import), now);
+    settle(import, new_tools(import), now);
 }
 
 static void ask_page(struct import *import, struct mcpx_slice cursor)
@@ -89,41 +88,37 @@ static void ask_page(struct import *import, struct mcpx_slice cursor)
     import_request(import, IMPORT_TOOLS, "tools/list", mcpx_text_view(&params));
 }
 
-bool import_tools_ask(struct import *import, struct mcpx_now now)
+void import_tools_ask(struct import *import, struct mcpx_now now)
 {
     struct import_tools *tools = &import->tools;
 
     tools->due_at = INT64_MAX;
     if (!import->pool->doors.terms || !import_is_ready(import))
-        return false;
+        return;
     if (tools->coming) {
         tools->again = true;
-        return false;
-    }
-    if (!import_tools_are_declared(import)) {
+    } else if (!import_tools_are_declared(import)) {
         import_say(import, "%s", "the server has no tools: whoever calls one is told so");
-        return settle_for_none(import, now);
-    }
-    if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
+        settle_for_none(import, now);
+    } else if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {
         tools->due_at = now.mono_ms + mx_bucket_wait_ms(&tools->reads, reads, 1, now.mono_ms);
-        return false;
+    } else {
+        tools->coming = new_tools(import);
+        tools->pages = 0;
+        tools->bytes = 0;
+        tools->ends_at = now.mono_ms + LIST_MS;
+        ask_page(import, (struct mcpx_slice){0});
     }
-    tools->coming = new_tools(import);
-    tools->pages = 0;
-    tools->bytes = 0;
-    tools->ends_at = now.mono_ms + LIST_MS;
-    ask_page(import, (struct mcpx_slice){0});
-    return false;
 }
 
-static bool fail(struct import *import, const char *why, struct mcpx_slice more,
+static void fail(struct import *import, const char *why, struct mcpx_slice more,
                  struct mcpx_now now)
 {
     import_say(import,
                "the server's tools are not known, so whoever calls one is told that there is "
                "none: %s%s%s",
                why, more.len ? ": " : "", import_shown(more));
-    return settle_for_none(import, now);
+    settle_for_none(import, now);
 }
 
 static bool is_too_much(struct import *import, struct mcpx_slice result)
@@ -134,37 +129,37 @@ static bool is_too_much(struct import *import, struct mcpx_slice result)
     return ++tools->pages >= PAGES_MAX || tools->bytes > BYTES_MAX;
 }
 
-static bool take_page(struct import *import, struct mcpx_slice result, struct mcpx_now now)
+static void take_page(struct import *import, struct mcpx_slice result, struct mcpx_now now)
 {
     struct mcpx_slice cursor = mcpx_json_get(result, "nextCursor");
     struct mcpx_fault fault = {0};
     enum mcpx_err err = memory_checked(mcpx_tools_add(import->tools.coming, result, &fault));
 
-    if (err)
-        return fail(import, "its list cannot be used",
-                    mcpx_slice_of(fault.reason ? fault.reason : mcpx_strerror(err)), now);
-    if (mcpx_json_type(cursor) != MCPX_JSON_STRING)
-        return settle(import, import->tools.coming, now);
-    if (is_too_much(import, result)) {
-        import_say(import,
-                   "the server's list of tools does not end: what comes after %s "
-                   "tools is not known, and not called",
-                   mcpx_tools_count(import->tools.coming));
-        return settle(import, import->tools.coming, now);
+    if (err) {
+        fail(import, "its list cannot be used",
+             mcpx_slice_of(fault.reason ? fault.reason : mcpx_strerror(err)), now);
+        return;
     }
-    ask_page(import, cursor);
-    return false;
+    if (mcpx_json_type(cursor) == MCPX_JSON_STRING && !is_too_much(import, result)) {
+        ask_page(import, cursor);
+        return;
+    }
+    if (mcpx_json_type(cursor) == MCPX_JSON_STRING)
+        import_say(import,
+                   "the server's list of tools does not end: what comes after %s tools is not "
+                   "known, and not called",
+                   mcpx_tools_count(import->tools.coming));
+    settle(import, import->tools.coming, now);
 }
 
-bool import_tools_answered(struct import *import, struct bridge_call *call,
+void import_tools_answered(struct import *import, struct bridge_call *call,
                            const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     bridge_calls_drop(&import->calls, call);
-    if (!import->tools.coming)
-        return false;
-    return rpc->form == MCPX_RPC_RESULT
-               ? take_page(import, rpc->result, now)
-               : fail(import, "it refuses tools/list", rpc->error, now);
+    if (import->tools.coming && rpc->form == MCPX_RPC_RESULT)
+        take_page(import, rpc->result, now);
+    else if (import->tools.coming)
+        fail(import, "it refuses tools/list", rpc->error, now);
 }
 
 void import_tools_down(struct import *import)
@@ -180,10 +175,12 @@ void import_tools_down(struct import *import)
     tools->due_at = INT64_MAX;
 }
 
-bool import_tools_tick(struct import *import, struct mcpx_now now)
+void import_tools_tick(struct import *import, struct mcpx_now now)
 {
-    if (import->tools.ends_at > now.mono_ms)
-        return import->tools.due_at <= now.mono_ms && import_tools_ask(import, now);
-    import_drop_own(import, IMPORT_TOOLS);
-    return fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
+    if (import->tools.ends_at <= now.mono_ms) {
+        import_drop_own(import, IMPORT_TOOLS);
+        fail(import, "it does not list them in time", (struct mcpx_slice){0}, now);
+    } else if (import->tools.due_at <= now.mono_ms) {
+        import_tools_ask(import, now);
+    }
 }
