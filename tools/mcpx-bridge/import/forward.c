@@ -71,7 +71,7 @@ static void admit(struct import *import, const struct bridge_call *call,
                   struct mcpx_slice payload, const struct mcpx_fault *fault,
                   struct mcpx_admission *out)
 {
-    struct import_topic *edge = &import->pool->edge;
+    struct import_pool *pool = import->pool;
     struct mcpx_calls_options options = {.transport = "ws"};
     struct caller caller = {import, call->who};
     struct mcpx_call_request request = {.payload = payload,
@@ -83,11 +83,13 @@ static void admit(struct import *import, const struct bridge_call *call,
                                         .context = &caller,
                                         .answer_max = answer_max(import, call)};
 
-    for (size_t i = 0; i < import->config->topics && !edge->self_len; i++)
-        *edge = import->pool->topics[i];
-    options.participant = (struct mcpx_slice){edge->self, edge->self_len};
-    bridge_doors_admit(&import->pool->doors, &options, &request,
-                       mcpx_text_view(&import->greeting), out);
+    for (size_t i = 0; i < pool->config.topics && !pool->edge_len; i++) {
+        pool->edge_len = pool->topics[i].self_len;
+        memcpy(pool->edge, pool->topics[i].self, pool->edge_len);
+    }
+    options.participant = (struct mcpx_slice){pool->edge, pool->edge_len};
+    bridge_doors_admit(&pool->doors, &options, &request, mcpx_text_view(&import->greeting),
+                       out);
 }
 
 static void admit_call(struct import *import, struct bridge_call *call,

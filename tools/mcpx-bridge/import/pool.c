@@ -47,16 +47,24 @@ static struct import_config whole(struct import_config config)
 struct import_pool *import_pool_new(const struct import_config *config)
 {
     struct import_pool *pool = calloc(1, sizeof *pool);
+    struct mx_map_key key = {{0}}; /* of hash tables: random, and told to nobody */
 
     pool->config = whole(*config);
     pool->doors = (struct bridge_doors){config->terms, config->view.user, config->view.now,
                                         config->view.chance, NULL};
     if (config->view.chance)
-        config->view.chance(config->view.user, &pool->key, sizeof pool->key);
+        config->view.chance(config->view.user, &key, sizeof key);
     pool->size = 1 + 2 * config->isolate_max;
     pool->servers = calloc(pool->size, sizeof *pool->servers);
     pool->topics = calloc(pool->config.topics, sizeof *pool->topics);
-    import_turns_init(&pool->turns, &pool->config, pool->key);
+    for (size_t i = 0; i < pool->config.topics; i++) {
+        struct import_topic *topic = &pool->topics[i];
+
+        topic->held.key = topic->shares.key = key;
+        topic->held.cap = pool->config.answers_max;
+        topic->held.total = 4 * topic->held.cap;
+        topic->due_ms = INT64_MAX;
+    }
     pool->servers[0] = import_new(pool, 0, (struct bridge_who){0});
     pool->servers[0]->phase = IMPORT_RUNNING;
     return pool;
@@ -69,7 +77,8 @@ void import_pool_free(struct import_pool *pool)
     if (pool->row)
         bridge_row_free(pool->row);
     bridge_output_fini(&pool->output);
-    import_turns_fini(&pool->turns);
+    for (size_t i = 0; i < pool->config.topics; i++)
+        import_turns_fini(&pool->topics[i]);
     for (size_t i = 0; i < pool->size; i++)
         import_free(pool->servers[i]);
     bridge_doors_fini(&pool->doors);
@@ -208,7 +217,7 @@ static bool place_request(struct import_pool *pool, size_t topic,
 
     *at = is_own ? number_of(pool, who) : 0;
     holder = bridge_calls_holder(&pool->servers[*at]->calls, who);
-    is_full = import_turns_are_full(&pool->turns, topic, who.id, holder ? holder->calls : 0,
+    is_full = import_turns_are_full(&pool->topics[topic], who.id, holder ? holder->calls : 0,
                                     holder ? holder->longest : 0);
     if (is_own && !*at && !is_full)
         *at = make_server(pool, who, &why);
@@ -262,7 +271,7 @@ void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slic
 {
     struct import_topic *place = &pool->topics[topic];
 
-    import_turns_limit(&pool->turns, topic, limits);
+    import_turns_limit(place, limits);
     place->message_max = message_max;
     place->self_len = self.len <= sizeof place->self ? self.len : 0;
     if (place->self_len)
@@ -326,8 +335,11 @@ void import_pool_tick(struct import_pool *pool, struct mcpx_now now)
 /* A process that waits for another's end is started by the next tick, not inside that end. */
 int64_t import_pool_deadline(const struct import_pool *pool)
 {
-    int64_t first = import_turns_deadline(&pool->turns);
+    int64_t first = INT64_MAX;
 
+    for (size_t i = 0; i < pool->config.topics; i++)
+        if (pool->topics[i].due_ms < first)
+            first = pool->topics[i].due_ms;
     for (size_t i = 0; i < pool->size; i++) {
         const struct import *server = pool->servers[i];
         int64_t due = server ? import_deadline(server) : INT64_MAX;
@@ -365,8 +377,7 @@ const struct bridge_action *import_pool_next(struct import_pool *pool, struct mc
 {
     static const struct bridge_outcome no_room = {.err = MCPX_ELIMIT};
 
-    while (!pool->row &&
-           (pool->row = import_turns_next(&pool->turns, &pool->output, now.mono_ms)) != NULL)
+    while (!pool->row && (pool->row = import_turns_next(pool, now.mono_ms)) != NULL)
         if (pool->row->is_given_up)
             import_pool_done(pool, &no_room, now);
     if (!pool->row)

@@ -5,6 +5,8 @@
 #ifndef MCPX_BRIDGE_IMPORT_STATE_H
 #define MCPX_BRIDGE_IMPORT_STATE_H
 
+#include "lib/base/bucket.h"
+#include "lib/base/holders.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/bridge.h"
@@ -167,32 +169,45 @@ struct import_probe {
     bool refused[2];  /* initialize was refused: [1] after the probe, [0] without one */
 };
 
-/** What is known of one of our topics. */
+/**
+ * What is known of one of our topics, and the messages that wait to be given to its session: a
+ * queue for each receiver, which take turns. A receiver is a participant, all its instances
+ * together, or everybody.
+ */
 struct import_topic {
     char self[MCPX_ID_MAX]; /* our participant id there; empty before the first welcome */
     size_t self_len;
-    size_t message_max; /* longest envelope the router takes, in bytes; 0 = not known */
+    size_t message_max;     /* longest envelope the router takes, in bytes; 0 = not known */
+    struct mx_holders held; /* bytes that wait, by receiver */
+    /* What each receiver is sent first: half of what the router takes. */
+    struct mx_buckets shares;
+    /* `rate`, `sent`: all that the router takes, and what of it is left. */
+    struct mx_rate rate;
+    struct mx_bucket sent;
+    uint64_t worth; /* what a message costs of that besides its bytes */
+    /* Of a ring of queues; the one behind it is next. NULL: nothing waits. */
+    struct import_turn *last;
+    /* mono_ms before which nothing may go; INT64_MAX: it is not time that is waited for. */
+    int64_t due_ms;
 };
 
 /** What all servers have in common. */
 struct import_pool {
     struct import_config config; /* in which nothing is left out */
-    struct mx_map_key key;       /* of hash tables: random, and told to nobody */
     struct import_probe probe;   /* how the processes of the command are greeted */
-    int64_t
-        last_ask; /* number of the latest question, so that no two servers' have the same */
+    int64_t last_ask; /* number of the latest question; no two servers have the same */
     struct import_topic *topics;
     struct bridge_output output; /* what they want done */
     struct bridge_doors doors;   /* of calls of tools under terms */
     /* Who we were at that time in the first topic we had joined: whose calls they are. */
-    struct import_topic edge;
+    char edge[MCPX_ID_MAX];
+    size_t edge_len;
     /* By their numbers, `size` of them: as many as may run, and as many that are ending. NULL:
      * there is none of that number. */
     struct import **servers;
     size_t size;
-    size_t alive;              /* processes of servers from 1 on, those that end included */
-    struct import_turns turns; /* messages that wait for their session */
-    struct bridge_row *row;    /* what was handed out and is not done yet, or NULL */
+    size_t alive;           /* processes of servers from 1 on, those that end included */
+    struct bridge_row *row; /* what was handed out and is not done yet, or NULL */
 };
 
 /** A process: it waits for one, has one, or has one that ends; it is gone, and so the server. */
@@ -270,6 +285,35 @@ void import_era_tick(struct import *import, struct mcpx_now now);
 
 /** The process is gone. */
 void import_era_down(struct import *import);
+
+/* ---- messages that wait for their turn ---- */
+
+/** Frees what waits. */
+void import_turns_fini(struct import_topic *topic);
+
+/**
+ * What the router lets us send in a topic: its welcome's raw member "limits"; absent: anything.
+ * One receiver gets half of it for sure: of the bytes, and for each message as many more as go with
+ * it. It gets what nobody else uses of the other half, too.
+ */
+void import_turns_limit(struct import_topic *topic, struct mcpx_slice limits);
+
+/**
+ * True when no more should be asked for a participant: so many of its requests are under way, and
+ * if their answers and one more are as long as `longest`, or as the longest of what waits, more
+ * waits then than may.
+ */
+bool import_turns_are_full(const struct import_topic *topic, struct mcpx_slice participant,
+                           size_t under_way, uint64_t longest);
+
+/**
+ * Takes out what is to be done next: a row of the output that is no message, a message that may go
+ * now, or one that is given up; NULL when there is none. Messages of the output get in line. Where
+ * too much waits for a receiver, its oldest notification is dropped for another, and the output is
+ * told so, once; an answer or a question is given up, and where too much waits for all, so is the
+ * oldest message of the receiver that has most. A substitute finds room for as much once more.
+ */
+struct bridge_row *import_turns_next(struct import_pool *pool, int64_t now_ms);
 
 /* ---- calls of tools under terms: the two doors that each goes through ---- */
 

@@ -7,11 +7,9 @@
  * What has receivers look again has a line of its own, in which the same stands once: behind ten
  * thousand lines of a log it would come minutes late, and lost it would never come.
  */
-#include "tools/mcpx-bridge/import/pool.h"
+#include "tools/mcpx-bridge/import/state.h"
 
 #include "lib/base/digits.h"
-#include "lib/json/json_write.h"
-#include "tools/mcpx-bridge/bridge.h"
 
 #include <mcpx/envelope.h>
 #include <mcpx/json.h>
@@ -67,38 +65,36 @@ static uint64_t size_of(const struct bridge_row *row)
 
 /* ---- queues ---- */
 
-static struct import_turn *find(const struct import_turns_of *turns,
-                                struct mcpx_slice receiver)
+static struct import_turn *find(const struct import_topic *topic, struct mcpx_slice receiver)
 {
-    struct import_turn *turn = turns->last;
+    struct import_turn *turn = topic->last;
 
-    if (mx_holders_held(&turns->held, receiver) == 0)
+    if (mx_holders_held(&topic->held, receiver) == 0)
         return NULL;
     while (!mcpx_slice_equal(turn->receiver, receiver))
         turn = turn->next;
     return turn;
 }
 
-static struct import_turn *open_queue(struct import_turns_of *turns,
-                                      struct mcpx_slice receiver)
+static struct import_turn *open_queue(struct import_topic *topic, struct mcpx_slice receiver)
 {
     char *at;
     struct import_turn *turn = bridge_room(sizeof *turn, receiver.len, &at);
 
     turn->receiver = mx_keep(&at, receiver);
-    turn->next = turns->last ? turns->last->next : turn;
-    if (turns->last)
-        turns->last->next = turn;
-    turns->last = turn;
+    turn->next = topic->last ? topic->last->next : turn;
+    if (topic->last)
+        topic->last->next = turn;
+    topic->last = turn;
     return turn;
 }
 
 /* Takes out the first row; the queue stays, also when it is empty. */
-static struct bridge_row *take_first(struct import_turns_of *turns, struct import_turn *turn)
+static struct bridge_row *take_first(struct import_topic *topic, struct import_turn *turn)
 {
     struct bridge_row *row = bridge_output_take(&turn->rows);
 
-    mx_holders_remove(&turns->held, turn->receiver, size_of(row));
+    mx_holders_remove(&topic->held, turn->receiver, size_of(row));
     return row;
 }
 
@@ -110,7 +106,7 @@ static void say(struct bridge_output *output, struct mcpx_text sentence)
 }
 
 /* Frees a queue in which nothing waits any more. */
-static void release(struct import_turns_of *turns, struct import_turn *turn,
+static void release(struct import_topic *topic, struct import_turn *turn,
                     struct bridge_output *output)
 {
     struct import_turn *before = turn;
@@ -123,29 +119,29 @@ static void release(struct import_turns_of *turns, struct import_turn *turn,
     while (before->next != turn)
         before = before->next;
     before->next = turn->next;
-    if (turns->last == turn)
-        turns->last = before == turn ? NULL : before;
+    if (topic->last == turn)
+        topic->last = before == turn ? NULL : before;
     free(turn);
 }
 
 /* ---- too much ---- */
 
-static bool is_full(const struct import_turns_of *turns, struct mcpx_slice receiver, int caps)
+static bool is_full(const struct import_topic *topic, struct mcpx_slice receiver, int caps)
 {
-    return mx_holders_held(&turns->held, receiver) >= turns->held.cap * (uint64_t)caps;
+    return mx_holders_held(&topic->held, receiver) >= topic->held.cap * (uint64_t)caps;
 }
 
 /* Makes room for a notification. False when it is dropped itself: an answer is first in line. */
-static bool make_room(struct import_turns_of *turns, struct import_turn *turn,
+static bool make_room(struct import_topic *topic, struct import_turn *turn,
                       struct bridge_output *output)
 {
     if (turn->dropped++ == 0)
         say(output, mx_formatted("more waits to be sent to %s than may (--answers-max): "
                                  "notifications are dropped, the oldest first",
                                  turn->receiver));
-    while (is_full(turns, turn->receiver, 1) && is_notice(turn->rows.first))
-        bridge_row_free(take_first(turns, turn));
-    return !is_full(turns, turn->receiver, 1);
+    while (is_full(topic, turn->receiver, 1) && is_notice(turn->rows.first))
+        bridge_row_free(take_first(topic, turn));
+    return !is_full(topic, turn->receiver, 1);
 }
 
 static struct bridge_row *give_up(struct bridge_row *row)
@@ -176,32 +172,32 @@ static bool waits_already(const struct import_turn *turn, const struct bridge_ro
 }
 
 /* Puts a message in line. Returns one that is given up, or NULL. */
-static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *row,
+static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row,
                               struct bridge_output *output)
 {
     struct mcpx_slice receiver = receiver_of(row);
-    struct import_turn *turn = find(turns, receiver);
-    bool full = is_full(turns, receiver, row->is_substitute ? 2 : 1);
+    struct import_turn *turn = find(topic, receiver);
+    bool full = is_full(topic, receiver, row->is_substitute ? 2 : 1);
 
     if (turn && ((row->is_again && waits_already(turn, row)) ||
-                 (full && is_notice(row) && !make_room(turns, turn, output)))) {
+                 (full && is_notice(row) && !make_room(topic, turn, output)))) {
         bridge_row_free(row);
         return NULL;
     }
     if (full && !is_notice(row))
         return give_up(row);
     if (!turn)
-        turn = open_queue(turns, receiver);
-    mx_holders_add(&turns->held, receiver, size_of(row));
+        turn = open_queue(topic, receiver);
+    mx_holders_add(&topic->held, receiver, size_of(row));
     row->is_given_up = false; /* a substitute is a copy of what it stands for */
     bridge_output_append(&turn->rows, row);
     if (size_of(row) > turn->longest)
         turn->longest = size_of(row);
-    if (turns->held.held <= turns->held.total || turns->held.held == size_of(row))
+    if (topic->held.held <= topic->held.total || topic->held.held == size_of(row))
         return NULL; /* one that waits alone is sent, however long it is */
-    turn = find(turns, mx_holders_largest(&turns->held));
-    row = take_first(turns, turn);
-    release(turns, turn, output);
+    turn = find(topic, mx_holders_largest(&topic->held));
+    row = take_first(topic, turn);
+    release(topic, turn, output);
     return give_up(row);
 }
 
@@ -212,90 +208,77 @@ static struct bridge_row *add(struct import_turns_of *turns, struct bridge_row *
  * what leaves as much as a share at once: so that a newcomer is sent at once what is for it. False:
  * that is not there yet.
  */
-static bool spend(struct import_turns_of *turns, const struct import_turn *turn,
-                  int64_t now_ms)
+static bool spend(struct import_topic *topic, const struct import_turn *turn, int64_t now_ms)
 {
-    uint64_t cost = size_of(turn->rows.first) + turns->worth, most = turns->shares.rate.burst;
+    uint64_t cost = size_of(turn->rows.first) + topic->worth, most = topic->shares.rate.burst;
     uint64_t asked = cost < most ? cost : most;
-    int64_t share_ms = mx_buckets_wait_ms(&turns->shares, turn->receiver, asked, now_ms);
-    int64_t rest_ms = mx_bucket_wait_ms(&turns->sent, turns->rate, asked + most, now_ms);
+    int64_t share_ms = mx_buckets_wait_ms(&topic->shares, turn->receiver, asked, now_ms);
+    int64_t rest_ms = mx_bucket_wait_ms(&topic->sent, topic->rate, asked + most, now_ms);
     int64_t wait_ms = share_ms < rest_ms ? share_ms : rest_ms;
 
     if (wait_ms > 0) {
-        if (now_ms + wait_ms < turns->due_ms)
-            turns->due_ms = now_ms + wait_ms;
+        if (now_ms + wait_ms < topic->due_ms)
+            topic->due_ms = now_ms + wait_ms;
         return false;
     }
     if (share_ms == 0)
-        mx_buckets_spend(&turns->shares, turn->receiver, cost, now_ms);
-    mx_bucket_spend(&turns->sent, turns->rate, cost, now_ms);
+        mx_buckets_spend(&topic->shares, turn->receiver, cost, now_ms);
+    mx_bucket_spend(&topic->sent, topic->rate, cost, now_ms);
     return true;
 }
 
 /* The next message of a topic that may go now, or NULL. */
-static struct bridge_row *take(const struct import_turns *all, size_t topic,
-                               struct bridge_output *output, int64_t now_ms)
+static struct bridge_row *take(struct import_pool *pool, size_t number, int64_t now_ms)
 {
-    struct import_turns_of *turns = &all->topics[topic];
-    const struct import_view *view = all->view;
-    struct import_turn *turn = turns->last, *end = turn;
+    struct import_topic *topic = &pool->topics[number];
+    const struct import_view *view = &pool->config.view;
+    struct import_turn *turn = topic->last, *end = turn;
     size_t count = 0, bytes = 0;
-    bool hurries = view->unsent && !view->unsent(view->user, topic, &count, &bytes);
+    bool hurries = view->unsent && !view->unsent(view->user, number, &count, &bytes);
     struct bridge_row *row;
 
-    turns->due_ms = INT64_MAX;
+    topic->due_ms = INT64_MAX;
     if (!turn || (!hurries && count >= ROOM))
         return NULL;
     do {
         turn = turn->next;
         if (!hurries && ((bytes >= LONG && size_of(turn->rows.first) >= LONG) ||
-                         !spend(turns, turn, now_ms)))
+                         !spend(topic, turn, now_ms)))
             continue;
-        row = take_first(turns, turn);
+        row = take_first(topic, turn);
         row->is_given_up = hurries && is_notice(row); /* answers are waited for */
-        turns->last = turn;
-        release(turns, turn, output);
+        topic->last = turn;
+        release(topic, turn, &pool->output);
         return row;
     } while (turn != end);
     return NULL;
 }
 
-struct bridge_row *import_turns_next(struct import_turns *turns, struct bridge_output *output,
-                                     int64_t now_ms)
+struct bridge_row *import_turns_next(struct import_pool *pool, int64_t now_ms)
 {
+    struct bridge_output *output = &pool->output;
     struct bridge_row *row, *out;
 
     do {
         out = row = output->first ? bridge_output_take(output) : NULL;
         if (row && (row->action.type == BRIDGE_RESPOND || row->action.type == BRIDGE_SEND))
-            out = add(&turns->topics[row->action.topic], row, output);
-        for (size_t i = 0; !out && i < turns->count; i++)
-            out = take(turns, i, output, now_ms);
+            out = add(&pool->topics[row->action.topic], row, output);
+        for (size_t i = 0; !out && i < pool->config.topics; i++)
+            out = take(pool, i, now_ms);
     } while (!out && output->first);
     return out;
 }
 
-int64_t import_turns_deadline(const struct import_turns *turns)
+bool import_turns_are_full(const struct import_topic *topic, struct mcpx_slice participant,
+                           size_t under_way, uint64_t longest)
 {
-    int64_t first = INT64_MAX;
-
-    for (size_t i = 0; i < turns->count; i++)
-        if (turns->topics[i].due_ms < first)
-            first = turns->topics[i].due_ms;
-    return first;
-}
-
-bool import_turns_are_full(const struct import_turns *turns, size_t topic,
-                           struct mcpx_slice participant, size_t under_way, uint64_t longest)
-{
-    const struct import_turns_of *of = &turns->topics[topic];
     struct mcpx_slice receiver = mcpx_identity_of(participant);
-    const struct import_turn *turn = find(of, receiver);
+    const struct import_turn *turn = find(topic, receiver);
 
     if (turn && turn->longest > longest)
         longest = turn->longest;
     return (turn || under_way > 0) &&
-           mx_holders_ask(&of->held, receiver, longest * (under_way + 1)) ==
+           mx_holders_ask(&topic->held, receiver, longest * (under_way + 1)) ==
                MX_SHARING_OVER_CAP;
 }
 
@@ -310,44 +293,25 @@ static uint64_t limit_of(struct mcpx_slice limits, const char *name)
     return limit;
 }
 
-void import_turns_limit(struct import_turns *turns, size_t topic, struct mcpx_slice limits)
+void import_turns_limit(struct import_topic *topic, struct mcpx_slice limits)
 {
     uint64_t messages = limit_of(limits, "messages_per_minute");
     uint64_t bytes = limit_of(limits, "bytes_per_minute");
     uint64_t rate = bytes ? bytes : rate_max, half = messages || bytes ? rate / 2 : 0;
 
-    turns->topics[topic].worth = messages ? rate / messages : 0;
-    turns->topics[topic].rate = (struct mx_rate){2 * half, half / AT_ONCE * 2};
-    turns->topics[topic].shares.rate = (struct mx_rate){half, half / AT_ONCE};
+    topic->worth = messages ? rate / messages : 0;
+    topic->rate = (struct mx_rate){2 * half, half / AT_ONCE * 2};
+    topic->shares.rate = (struct mx_rate){half, half / AT_ONCE};
 }
 
-void import_turns_init(struct import_turns *turns, const struct import_config *config,
-                       struct mx_map_key key)
+void import_turns_fini(struct import_topic *topic)
 {
-    *turns = (struct import_turns){
-        &config->view, calloc(config->topics, sizeof *turns->topics), config->topics};
-    for (size_t i = 0; i < turns->count; i++) {
-        struct import_turns_of *of = &turns->topics[i];
+    struct import_turn *turn = topic->last, *next;
 
-        of->held.key = of->shares.key = key;
-        of->held.cap = config->answers_max;
-        of->held.total = 4 * of->held.cap;
-        of->due_ms = INT64_MAX;
+    for (; turn; turn = next) {
+        next = turn->next == topic->last ? NULL : turn->next;
+        bridge_output_fini(&turn->rows);
+        free(turn);
     }
-}
-
-void import_turns_fini(struct import_turns *turns)
-{
-    for (size_t i = 0; i < turns->count; i++) {
-        struct import_turns_of *of = &turns->topics[i];
-        struct import_turn *turn = of->last, *next;
-
-        for (; turn; turn = next) {
-            next = turn->next == of->last ? NULL : turn->next;
-            bridge_output_fini(&turn->rows);
-            free(turn);
-        }
-        mx_holders_fini(&of->held);
-    }
-    free(turns->topics);
+    mx_holders_fini(&topic->held);
 }
