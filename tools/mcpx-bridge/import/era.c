@@ -107,15 +107,6 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
     }
 }
 
-static void subscribe_again(struct import *import)
-{
-    const struct import_sub *sub;
-    size_t at = 0;
-
-    while ((sub = import_subs_next(&import->subs, &at)) != NULL)
-        import_request_about(import, "resources/subscribe", sub->uri);
-}
-
 /* The server takes requests from now on; those that wait are written in their order. */
 static void become_ready(struct import *import, enum import_era era, struct mcpx_now now)
 {
@@ -132,7 +123,7 @@ static void become_ready(struct import *import, enum import_era era, struct mcpx
                import->pool->probe.plain && !import->probed
                    ? "; it does not bear server/discover, and is not asked that any more"
                    : "");
-    subscribe_again(import);
+    import_subs_again(import);
     if (import->starts++ > 0) {
         import_announce(import, "the server is back");
         announce_lists(import, mcpx_json_get(greeting, "capabilities"));

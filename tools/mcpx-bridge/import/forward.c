@@ -215,18 +215,27 @@ static struct mcpx_text refusal(struct import *import, struct bridge_call *call,
     return out;
 }
 
+/* Nobody hears of the end of a call of our own. */
+static void refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
+                   const char *message, const struct mcpx_text *data)
+{
+    if (call->purpose == IMPORT_PARTICIPANT)
+        answer(import, call, refusal(import, call, cause, message, data));
+    else
+        bridge_calls_drop(&import->calls, call);
+}
+
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message)
 {
-    answer(import, call, refusal(import, call, cause, message, NULL));
+    refuse(import, call, cause, message, NULL);
 }
 
 void import_refuse_for_outage(struct import *import, struct bridge_call *call)
 {
     const char *why = import->outage.text ? import->outage.text : "the server is not ready";
 
-    answer(import, call,
-           refusal(import, call, MCPX_CAUSE_UNAVAILABLE, why, &import->outage_data));
+    refuse(import, call, MCPX_CAUSE_UNAVAILABLE, why, &import->outage_data);
 }
 
 void import_abandon(struct import *import, struct bridge_call *call)
@@ -281,10 +290,7 @@ static bool answer_instead(struct import *import, struct bridge_call *call)
         result = mcpx_text_view(&own);
     } else if (bridge_is(call->method, "initialize")) {
         result = mcpx_text_view(&import->greeting);
-    } else if (bridge_is(call->method, "resources/unsubscribe") &&
-               import_subs_others(&import->subs, call->context, call->who)) {
-        /* Others still want to hear of it, and the server knows only one client. */
-        import_subs_remove(&import->subs, call->context, call->who);
+    } else if (import_subs_left_to_others(import, call)) {
         result = MCPX_SLICE("{}");
     } else {
         return false;

@@ -144,15 +144,7 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
 /* A participant that is gone hears no updates, and answers no question. */
 static void left(struct import *import, struct bridge_who who)
 {
-    struct import_sub *ended = import_subs_end(&import->subs, who), *next;
-
-    for (; ended; ended = next) {
-        next = ended->next;
-        if (import_is_ready(import) &&
-            !import_subs_others(&import->subs, ended->uri, (struct bridge_who){0}))
-            import_request_about(import, "resources/unsubscribe", ended->uri);
-        free(ended);
-    }
+    import_subs_ended(import, who);
     import_ask_left(import, who);
 }
 
@@ -182,11 +174,7 @@ static void write_failed(struct import *import, int64_t id, enum mcpx_err err)
 {
     struct bridge_call *call = bridge_calls_find(&import->calls, id);
 
-    if (!call)
-        return;
-    if (call->purpose != IMPORT_PARTICIPANT)
-        bridge_calls_drop(&import->calls, call);
-    else
+    if (call)
         import_refuse(import, call, MCPX_CAUSE_UNAVAILABLE,
                       err == MCPX_ELIMIT ? "the server does not read its input"
                                          : "the server is gone: it reads no more");

@@ -8,30 +8,6 @@
 #define OVERLONG                                                                              \
     "the server's answer is a line longer than the bridge reads (its option --line-max)"
 
-/*
- * Subscriptions follow from what the server agreed to. Returns false when there is no room for one:
- * its requester must not take the server's word for ours.
- */
-static bool note_subscription(struct import *import, const struct bridge_call *call)
-{
-    if (!call->context.text)
-        return true;
-    if (bridge_is(call->method, "resources/subscribe"))
-        return import_subs_add(&import->subs, call->context, call->who);
-    if (bridge_is(call->method, "resources/unsubscribe"))
-        import_subs_remove(&import->subs, call->context, call->who);
-    return true;
-}
-
-static void refuse_subscription(struct import *import, struct bridge_call *call)
-{
-    if (!import_subs_others(&import->subs, call->context, call->who))
-        import_request_about(import, "resources/unsubscribe", call->context);
-    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                  "the bridge has no room for another subscription of yours; you would hear "
-                  "no updates");
-}
-
 /* What makes it unfit to be passed on; NULL when nothing does. */
 static const char *fault_of_answer(const struct mcpx_rpc *rpc)
 {
@@ -61,9 +37,7 @@ static void answer_participant(struct import *import, struct bridge_call *call,
 
     if (fault)
         refuse_malformed(import, call, fault);
-    else if (rpc->form == MCPX_RPC_RESULT && !note_subscription(import, call))
-        refuse_subscription(import, call);
-    else
+    else if (rpc->form != MCPX_RPC_RESULT || import_subs_agreed(import, call))
         import_pass_answer(import, call, rpc);
 }
 
@@ -137,28 +111,12 @@ static void on_progress(struct import *import, const struct mcpx_rpc *rpc, struc
     import_tell_topic(import, call->who.topic, &draft);
 }
 
-/* To those who subscribed; to everybody when an envelope cannot name that many. */
-static void on_updated(struct import *import, const struct mcpx_rpc *rpc)
-{
-    struct mcpx_slice readers[MCPX_TO_MAX];
-
-    for (size_t topic = 0; topic < import->config->topics; topic++) {
-        struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
-        size_t count =
-            import_subs_readers(&import->subs, rpc->context, topic, readers, MCPX_TO_MAX);
-
-        draft.to_count = count <= MCPX_TO_MAX ? count : 0;
-        if (count > 0)
-            import_tell_topic(import, topic, &draft);
-    }
-}
-
 static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct mcpx_now now)
 {
     if (bridge_is(rpc->method, "notifications/progress"))
         on_progress(import, rpc, now);
     else if (bridge_is(rpc->method, "notifications/resources/updated"))
-        on_updated(import, rpc);
+        import_subs_updated(import, rpc);
     else if (bridge_is(rpc->method, "notifications/cancelled"))
         import_ask_cancelled(import, rpc);
     else if (!bridge_is(rpc->method, "notifications/subscriptions/acknowledged"))
@@ -294,29 +252,17 @@ static void answer_all(struct import *import)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
         next = call->next;
-        if (call->purpose != IMPORT_PARTICIPANT)
-            bridge_calls_drop(&import->calls, call);
-        else if (call->written || import->over)
+        if (call->written || import->over)
             import_refuse_for_outage(import, call);
     }
 }
 
-/* It may have ended because of how it was greeted. */
-static bool is_greeted_otherwise(struct import *import)
-{
-    if (import->unready && import->config->protocol == IMPORT_PROTOCOL_AUTO)
-        import->again = import_era_ended(import) &&
-                        (!import->config->once || import->pool->probe.changes == 1);
-    import->unready = false;
-    return import->again;
-}
-
 /* What is next, for the log. */
-static const char *next_step(const struct import *import, bool again)
+static const char *next_step(const struct import *import)
 {
     if (import->over)
         return "";
-    if (!again)
+    if (!import->again)
         return "; it will be started again";
     return import->pool->probe.plain
                ? "; it was asked server/discover, will be started again and not be asked"
@@ -341,51 +287,42 @@ static void on_down(struct import *import, const struct mcpx_child_report *repor
 {
     bool was_ready = import_is_ready(import);
     bool was_over = import->over;
-    bool again = is_greeted_otherwise(import);
 
+    /* It may have ended because of how it was greeted. */
+    if (import->unready && import->config->protocol == IMPORT_PROTOCOL_AUTO)
+        import->again = import_era_ended(import) &&
+                        (!import->config->once || import->pool->probe.changes == 1);
+    import->unready = false;
     note_outage(import, report);
     import_era_down(import);
     import_tools_down(import);
     import_ask_down(import);
     import->over = was_over || report->state != MCPX_CHILD_DOWN || report->retry_ms < 0 ||
-                   (import->config->once && !again);
+                   (import->config->once && !import->again);
     answer_all(import);
     if (report->state == MCPX_CHILD_STOPPED || was_over)
         return;
-    import_say(import, "%s%s", &import->outage, next_step(import, again));
+    import_say(import, "%s%s", &import->outage, next_step(import));
     if (was_ready || import->over)
         import_announce(import, import->outage.text);
-    if (import->config->once && import->over)
+    if (report->state == MCPX_CHILD_FAILED || (import->config->once && import->over))
         import_give_up(import, "%s", report->text);
 }
 
 void import_state(struct import *import, const struct mcpx_child_report *report,
                   struct mcpx_now now)
 {
-    switch (report->state) {
-    case MCPX_CHILD_STARTING:
-    case MCPX_CHILD_RUNNING:
-        if (import->era == IMPORT_DOWN)
-            import_era_start(import, now);
-        break;
-    case MCPX_CHILD_STOPPED:
-    case MCPX_CHILD_DOWN:
+    bool runs = report->state == MCPX_CHILD_STARTING || report->state == MCPX_CHILD_RUNNING;
+
+    if (!runs)
         on_down(import, report);
-        break;
-    case MCPX_CHILD_FAILED:
-        on_down(import, report);
-        import_give_up(import, "%s", report->text);
-        break;
-    }
+    else if (import->era == IMPORT_DOWN)
+        import_era_start(import, now);
 }
 
 /* A request the server does not answer: the requester hears of it, the server that it may stop. */
 static void give_up_waiting(struct import *import, struct bridge_call *call)
 {
-    if (call->purpose != IMPORT_PARTICIPANT) {
-        bridge_calls_drop(&import->calls, call);
-        return;
-    }
     if (!call->written) {
         import_refuse_for_outage(import, call);
         return;

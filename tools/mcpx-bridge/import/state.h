@@ -18,14 +18,12 @@
 
 /* ---- participants that subscribed to updates of a resource ---- */
 
-/** Most subscriptions of all participants together. */
-enum { IMPORT_SUBS_MAX = 10000 };
+struct import;
 
-/** One participant's subscription to one resource. `next`: of those ended. */
+/** One participant's subscription to one resource. */
 struct import_sub {
     struct mcpx_slice uri;
     struct bridge_who who;
-    struct import_sub *next;
 };
 
 /** Subscriptions in the order of URIs. Zero-initialised is empty. */
@@ -37,44 +35,32 @@ struct import_subs {
 /** Frees all. */
 void import_subs_fini(struct import_subs *subs);
 
-/** Adds a subscription, once. Returns false when there are too many. */
-bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who);
-
-/** Removes a subscription if there is one. */
-void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri,
-                        struct bridge_who who);
-
-/** True when somebody other than that participant (without id: anybody) has subscribed. */
-bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
-                        struct bridge_who who);
+/**
+ * The server agreed to a participant's request, and subscriptions follow from that. False when
+ * there is no room for one: the call is then answered so, because its requester must not take the
+ * server's word for ours.
+ */
+bool import_subs_agreed(struct import *import, struct bridge_call *call);
 
 /**
- * The first subscription at or after *at that is the first of its resource, and *at moved behind
- * it; NULL when there is none.
+ * Ends a subscription that others have, too: the server, which knows only one client, must not hear
+ * of that. False when the call does not ask for that.
  */
-const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at);
+bool import_subs_left_to_others(struct import *import, const struct bridge_call *call);
+
+/** Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. */
+void import_subs_ended(struct import *import, struct bridge_who who);
+
+/** Subscribes again, at a new process. */
+void import_subs_again(struct import *import);
 
 /**
- * Ends all subscriptions of a participant, of everybody in its topic when `id` is absent. Returns
- * them, one behind the other, each for free().
+ * Passes an update on to the subscribers of the resource. When no topic has any, these are the
+ * subscribers of a resource whose URI is the beginning of this one.
  */
-struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who who);
-
-/**
- * The participants of a topic that get an update: the subscribers of the resource. When no
- * topic has any, these are the subscribers of a resource whose URI is the beginning of this
- * one.
- *
- * out       filled with at most `max` participant ids, each once, lent until the next change
- *
- * Returns how many there are; more than `max` when they did not fit.
- */
-size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
-                           struct mcpx_slice *out, size_t max);
+void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc);
 
 /* ---- questions of the server that participants have been asked to answer ---- */
-
-struct import;
 
 /** The server asks for something. */
 void import_ask(struct import *import, const struct mcpx_rpc *rpc);
@@ -466,7 +452,7 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 /** Drops a participant's call, which is not answered. */
 void import_abandon(struct import *import, struct bridge_call *call);
 
-/** Answers it with an error of ours, and drops it. */
+/** Answers it with an error of ours, and drops it. One of our own is only dropped. */
 void import_refuse(struct import *import, struct bridge_call *call, enum mcpx_cause cause,
                    const char *message);
 

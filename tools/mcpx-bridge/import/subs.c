@@ -12,6 +12,9 @@
 
 #include <stdlib.h>
 
+/* Most subscriptions of all participants together. */
+enum { SUBS_MAX = 10000 };
+
 void import_subs_fini(struct import_subs *subs)
 {
     for (size_t i = 0; i < subs->count; i++)
@@ -54,10 +57,11 @@ static bool has_room(const struct import_subs *subs, struct bridge_who who)
         if (subs->rows[i]->who.topic == who.topic &&
             mcpx_slice_equal(mcpx_identity_of(subs->rows[i]->who.id), identity))
             own++;
-    return bridge_may_have(own + 1, subs->count + 1, IMPORT_SUBS_MAX);
+    return bridge_may_have(own + 1, subs->count + 1, SUBS_MAX);
 }
 
-bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
+/* Adds a subscription, once. Returns false when there are too many. */
+static bool add(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
 {
     struct import_sub *sub;
     size_t at;
@@ -77,7 +81,7 @@ bool import_subs_add(struct import_subs *subs, struct mcpx_slice uri, struct bri
     return true;
 }
 
-void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
+static void drop(struct import_subs *subs, struct mcpx_slice uri, struct bridge_who who)
 {
     size_t at;
 
@@ -88,7 +92,8 @@ void import_subs_remove(struct import_subs *subs, struct mcpx_slice uri, struct 
     memmove(&subs->rows[at], &subs->rows[at + 1], (subs->count - at) * sizeof *subs->rows);
 }
 
-bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
+/* Somebody other than that participant has subscribed. */
+static bool have_others(const struct import_subs *subs, struct mcpx_slice uri,
                         struct bridge_who who)
 {
     size_t at = place_of(subs, uri);
@@ -98,33 +103,62 @@ bool import_subs_others(const struct import_subs *subs, struct mcpx_slice uri,
     return is_of(subs, at, uri);
 }
 
-const struct import_sub *import_subs_next(const struct import_subs *subs, size_t *at)
+bool import_subs_agreed(struct import *import, struct bridge_call *call)
 {
-    const struct import_sub *sub = *at < subs->count ? subs->rows[*at] : NULL;
+    struct import_subs *subs = &import->subs;
 
-    while (sub && is_of(subs, *at, sub->uri))
-        ++*at;
-    return sub;
+    if (call->context.text && bridge_is(call->method, "resources/unsubscribe"))
+        drop(subs, call->context, call->who);
+    if (!call->context.text || !bridge_is(call->method, "resources/subscribe") ||
+        add(subs, call->context, call->who))
+        return true;
+    if (!have_others(subs, call->context, call->who))
+        import_request_about(import, "resources/unsubscribe", call->context);
+    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
+                  "the bridge has no room for another subscription of yours; you would hear "
+                  "no updates");
+    return false;
 }
 
-struct import_sub *import_subs_end(struct import_subs *subs, struct bridge_who who)
+bool import_subs_left_to_others(struct import *import, const struct bridge_call *call)
 {
-    struct import_sub *ended = NULL, **end = &ended;
-    size_t kept = 0;
+    if (!bridge_is(call->method, "resources/unsubscribe") ||
+        !have_others(&import->subs, call->context, call->who))
+        return false;
+    drop(&import->subs, call->context, call->who);
+    return true;
+}
+
+void import_subs_ended(struct import *import, struct bridge_who who)
+{
+    struct import_subs *subs = &import->subs;
+    size_t kept = 0, kept_before = 0;
 
     for (size_t i = 0; i < subs->count; i++) {
         struct import_sub *sub = subs->rows[i];
+        bool is_last = !is_of(subs, i + 1, sub->uri);
 
-        if (sub->who.topic != who.topic ||
-            (who.id.text && !mcpx_slice_equal(sub->who.id, who.id))) {
+        if (sub->who.topic == who.topic &&
+            (!who.id.text || mcpx_slice_equal(sub->who.id, who.id))) {
+            if (is_last && kept == kept_before && import_is_ready(import))
+                import_request_about(import, "resources/unsubscribe", sub->uri);
+            free(sub);
+        } else {
             subs->rows[kept++] = sub;
-            continue;
         }
-        *end = sub;
-        end = &sub->next;
+        if (is_last)
+            kept_before = kept;
     }
     subs->count = kept;
-    return ended;
+}
+
+void import_subs_again(struct import *import)
+{
+    const struct import_subs *subs = &import->subs;
+
+    for (size_t i = 0; i < subs->count; i++)
+        if (!is_of(subs, i + 1, subs->rows[i]->uri))
+            import_request_about(import, "resources/subscribe", subs->rows[i]->uri);
 }
 
 static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
@@ -132,8 +166,12 @@ static bool is_part(struct mcpx_slice uri, struct mcpx_slice of)
     return uri.len > of.len && memcmp(uri.text, of.text, of.len) == 0;
 }
 
-size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
-                           struct mcpx_slice *out, size_t max)
+/*
+ * Fills `out` with the participants of a topic that get an update, each once. Returns how many
+ * there are; more than MCPX_TO_MAX when they did not fit.
+ */
+static size_t find_readers(const struct import_subs *subs, struct mcpx_slice uri, size_t topic,
+                           struct mcpx_slice out[MCPX_TO_MAX])
 {
     bool whole = is_of(subs, place_of(subs, uri), uri);
     size_t count = 0;
@@ -143,11 +181,26 @@ size_t import_subs_readers(const struct import_subs *subs, struct mcpx_slice uri
 
         if (row->who.topic != topic ||
             !(whole ? mcpx_slice_equal(row->uri, uri) : is_part(uri, row->uri)) ||
-            mx_id_is_among(row->who.id, out, count < max ? count : max))
+            mx_id_is_among(row->who.id, out, count < MCPX_TO_MAX ? count : MCPX_TO_MAX))
             continue;
-        if (count < max)
+        if (count < MCPX_TO_MAX)
             out[count] = row->who.id;
         count++;
     }
     return count;
+}
+
+/* To everybody when an envelope cannot name that many. */
+void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc)
+{
+    struct mcpx_slice readers[MCPX_TO_MAX];
+
+    for (size_t topic = 0; topic < import->config->topics; topic++) {
+        struct mcpx_draft draft = {.to = readers, .payload = rpc->text};
+        size_t count = find_readers(&import->subs, rpc->context, topic, readers);
+
+        draft.to_count = count <= MCPX_TO_MAX ? count : 0;
+        if (count > 0)
+            import_tell_topic(import, topic, &draft);
+    }
 }
