@@ -63,17 +63,23 @@ static struct bridge_call *find_call(const struct bridge_calls *calls, bool any)
     return newest;
 }
 
+static void answer(struct import *import, struct mcpx_slice rpc_id, struct mcpx_slice result)
+{
+    struct mcpx_text line = {0};
+
+    bridge_add_result(&line, rpc_id, result);
+    import_write(import, line, 0);
+}
+
 static void tell_roots(struct import *import, struct mcpx_slice rpc_id)
 {
-    if (!import->config->roots) {
+    mx_scoped_text roots = mx_formatted("{\"roots\":%s}", import->config->roots);
+
+    if (import->config->roots)
+        answer(import, rpc_id, text_whole(&roots));
+    else
         tell_server(import, rpc_id, BRIDGE_NO_METHOD,
                     "there are no roots here; the bridge's operator may state some (--root)");
-        return;
-    }
-    import_write(import,
-                 mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{\"roots\":%s}}",
-                              rpc_id, import->config->roots),
-                 0);
 }
 
 /* Puts the question to whoever's call that is, under the next number of all servers. */
@@ -101,7 +107,9 @@ void import_ask(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct bridge_call *call = find_call(&import->calls, import->config->ask_newest);
 
-    if (bridge_is(rpc->method, "roots/list"))
+    if (bridge_is(rpc->method, "ping"))
+        answer(import, rpc->id, MCPX_SLICE("{}"));
+    else if (bridge_is(rpc->method, "roots/list"))
         tell_roots(import, rpc->id);
     else if (!call)
         tell_server(
@@ -135,17 +143,13 @@ void import_asked(struct import *import, const void *tag, const struct bridge_ou
 /* Tells the participant that its answer is not needed any more. */
 static void take_back(struct import *import, const struct bridge_call *row)
 {
-    struct mcpx_draft draft = {.type = "mcp/request",
-                               .to = &row->who.id,
-                               .to_count = 1,
-                               .correlation_id = mcpx_text_view(&row->sent_in)};
     mx_scoped_text notice =
         mx_formatted("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
                      "{\"requestId\":%s,\"reason\":\"not answered in time\"}}",
                      row->id);
 
-    draft.payload = text_whole(&notice);
-    import_want_send(import, row->who.topic, &draft);
+    import_send_to(import, row->who, "mcp/request", mcpx_text_view(&row->sent_in),
+                   text_whole(&notice));
 }
 
 void import_ask_answered(struct import *import, void *tag, const struct mcpx_rpc *rpc)
@@ -186,16 +190,13 @@ void import_ask_left(struct import *import, struct bridge_who who)
 void import_ask_cancelled(struct import *import, const struct mcpx_rpc *rpc)
 {
     struct mcpx_slice id = mcpx_json_get(rpc->params, "requestId");
-    struct mcpx_draft draft = {.type = "mcp/request", .to_count = 1, .payload = rpc->text};
     struct bridge_call *row = id.text ? import->asks.first : NULL;
 
     while (row && !mcpx_json_same(row->id, id))
         row = row->next;
     if (!row)
         return;
-    draft.to = &row->who.id;
-    draft.correlation_id = mcpx_text_view(&row->sent_in);
-    import_want_send(import, row->who.topic, &draft);
+    import_send_to(import, row->who, "mcp/request", mcpx_text_view(&row->sent_in), rpc->text);
     import_want_about(import, BRIDGE_FORGET, row->who.topic, mcpx_text_view(&row->sent_in));
     bridge_calls_drop(&import->asks, row);
 }

@@ -106,7 +106,6 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     const struct import_topic *place = &import->pool->topics[topic];
     struct mcpx_slice id, self = {place->self, place->self_len};
     const char *field = event->fault.field, *reason = event->fault.reason;
-    struct mcpx_draft draft = {.to_count = 1};
     mx_scoped_text kind = {0}, message = {0}, error = {0};
 
     import_say(import, "ignored a message of %s: %s",
@@ -125,11 +124,8 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
     else
         mcpx_text_puts(&message, mcpx_violation_text(event->violation));
     bridge_add_error(&error, id, BRIDGE_KIND, mcpx_text_view(&message), NULL);
-    draft.type = kind.text;
-    draft.to = &envelope->from;
-    draft.correlation_id = envelope->id;
-    draft.payload = text_whole(&error);
-    import_want_send(import, topic, &draft);
+    import_send_to(import, (struct bridge_who){topic, envelope->from}, kind.text, envelope->id,
+                   text_whole(&error));
 }
 
 static void on_refused(struct import *import, const struct mcpx_event *event)

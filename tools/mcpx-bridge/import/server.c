@@ -125,18 +125,6 @@ static void on_notice(struct import *import, const struct mcpx_rpc *rpc, struct 
         import_tools_ask(import, now);
 }
 
-static void on_question(struct import *import, const struct mcpx_rpc *rpc)
-{
-    struct mcpx_text line = {0};
-
-    if (!bridge_is(rpc->method, "ping")) {
-        import_ask(import, rpc);
-        return;
-    }
-    bridge_add_result(&line, rpc->id, MCPX_SLICE("{}"));
-    import_write(import, line, 0);
-}
-
 /* What is no message may still show whose answer it was meant to be. */
 static void on_malformed(struct import *import, struct mcpx_slice value, const char *reason)
 {
@@ -211,7 +199,7 @@ static void read_message(struct import *import, struct mcpx_slice value, struct 
         return;
     }
     if (rpc.form == MCPX_RPC_REQUEST)
-        on_question(import, &rpc);
+        import_ask(import, &rpc);
     else if (rpc.form == MCPX_RPC_NOTIFICATION)
         on_notice(import, &rpc, now);
     else

@@ -62,7 +62,7 @@ void import_subs_updated(struct import *import, const struct mcpx_rpc *rpc);
 
 /* ---- questions of the server that participants have been asked to answer ---- */
 
-/** The server asks for something. */
+/** The server asks for something, of us or of a participant. */
 void import_ask(struct import *import, const struct mcpx_rpc *rpc);
 
 /** The question with that tag went out, or did not. */
@@ -428,6 +428,10 @@ void import_want_text(struct import *import, struct bridge_row row, struct mcpx_
 
 /** Wants a draft sent in a topic, whatever comes of it. */
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft);
+
+/** Sends a participant a message that is about an envelope. */
+void import_send_to(struct import *import, struct bridge_who who, const char *kind,
+                    struct mcpx_slice about, struct mcpx_slice payload);
 
 /** Wants a request not to be answered (DROP), or no answer to one of ours (FORGET). */
 void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,

@@ -30,6 +30,18 @@ void import_want_send(struct import *import, size_t topic, const struct mcpx_dra
     import_want(import, (struct bridge_row){.action = action});
 }
 
+void import_send_to(struct import *import, struct bridge_who who, const char *kind,
+                    struct mcpx_slice about, struct mcpx_slice payload)
+{
+    struct mcpx_draft draft = {.type = kind,
+                               .to = &who.id,
+                               .to_count = 1,
+                               .correlation_id = about,
+                               .payload = payload};
+
+    import_want_send(import, who.topic, &draft);
+}
+
 void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,
                        struct mcpx_slice envelope)
 {
