@@ -26,10 +26,7 @@ static void texts_of(struct bridge_row *row, struct mcpx_slice *texts[TEXTS])
 void bridge_output_append(struct bridge_output *output, struct bridge_row *row)
 {
     row->next = NULL;
-    if (output->first)
-        output->last->next = row;
-    else
-        output->first = row;
+    *(output->first ? &output->last->next : &output->first) = row;
     output->last = row;
 }
 

@@ -134,31 +134,18 @@ static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
     bridge_add_with(out, hello, "capabilities", &capabilities);
 }
 
-/* The result for a server that declares no tools, because there is the handshake. */
-static bool add_own_result(const struct import *import, struct mcpx_slice method,
-                           struct mcpx_text *out)
-{
-    if (!has_the_only_tool(import))
-        return false;
-    if (bridge_is(method, "initialize"))
-        add_with_tools(out, mcpx_text_view(&import->greeting));
-    else if (bridge_is(method, "tools/list"))
-        mcpx_terms_list_add(out, import->pool->doors.terms->terms,
-                            MCPX_SLICE("{\"tools\":[]}"), import->tools.known);
-    else
-        return false;
-    return true;
-}
-
-/* A server's result as it is shown; nothing when that is as it came. */
+/* A result as it is shown; nothing when that is as it came. */
 static void add_shown(const struct import *import, struct mcpx_slice method,
                       struct mcpx_slice result, struct mcpx_text *out)
 {
     const struct bridge_terms *terms = import->pool->doors.terms;
+    bool has_only = has_the_only_tool(import);
 
-    if (terms && bridge_is(method, "tools/list") && mcpx_terms_change_lists(terms->terms))
+    if (terms && bridge_is(method, "tools/list") &&
+        (has_only || mcpx_terms_change_lists(terms->terms)))
         mcpx_terms_list_add(out, terms->terms, result, import->tools.known);
-    else if (bridge_is(method, "server/discover") && has_the_only_tool(import))
+    else if (has_only &&
+             (bridge_is(method, "initialize") || bridge_is(method, "server/discover")))
         add_with_tools(out, result);
 }
 
@@ -282,20 +269,20 @@ void import_pass_answer(struct import *import, struct bridge_call *call,
 /* Requests the bridge answers for the server. Returns true when this was one. */
 static bool answer_instead(struct import *import, struct bridge_call *call)
 {
-    mx_scoped_text own = {0};
-    struct mcpx_slice result = {0};
+    struct mcpx_slice result;
+    mx_scoped_text shown = {0};
     struct mcpx_text out = {0};
 
-    if (add_own_result(import, call->method, &own)) {
-        result = mcpx_text_view(&own);
-    } else if (bridge_is(call->method, "initialize")) {
+    if (bridge_is(call->method, "initialize"))
         result = mcpx_text_view(&import->greeting);
-    } else if (import_subs_left_to_others(import, call)) {
+    else if (bridge_is(call->method, "tools/list") && has_the_only_tool(import))
+        result = MCPX_SLICE("{\"tools\":[]}");
+    else if (import_subs_left_to_others(import, call))
         result = MCPX_SLICE("{}");
-    } else {
+    else
         return false;
-    }
-    bridge_add_result(&out, call->id, result);
+    add_shown(import, call->method, result, &shown);
+    bridge_add_result(&out, call->id, shown.len ? mcpx_text_view(&shown) : result);
     answer(import, call, out);
     return true;
 }

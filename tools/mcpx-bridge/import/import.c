@@ -70,8 +70,7 @@ static void on_cancelled(struct import *import, size_t topic, const struct mcpx_
     import_abandon(import, call);
 }
 
-static void on_notification(struct import *import, size_t topic,
-                            const struct mcpx_event *event)
+void import_notified(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method;
     struct mcpx_text line = {0};
@@ -100,7 +99,7 @@ static void on_notification(struct import *import, size_t topic,
 }
 
 /* A request whose kind lies is not executed; who sent it to us alone learns why. */
-static void on_violation(struct import *import, size_t topic, const struct mcpx_event *event)
+void import_violated(struct import *import, size_t topic, const struct mcpx_event *event)
 {
     const struct mcpx_envelope *envelope = event->envelope;
     const struct import_topic *place = &import->pool->topics[topic];
@@ -128,7 +127,7 @@ static void on_violation(struct import *import, size_t topic, const struct mcpx_
                    text_whole(&error));
 }
 
-static void on_refused(struct import *import, const struct mcpx_event *event)
+void import_refused(struct import *import, const struct mcpx_event *event)
 {
     mx_scoped_text reason = mx_formatted("%s", event->reason);
 
@@ -137,15 +136,13 @@ static void on_refused(struct import *import, const struct mcpx_event *event)
         import_ask_failed(import, event->tag, BRIDGE_NO_METHOD, reason.text);
 }
 
-/* A participant that is gone hears no updates, and answers no question. */
-static void left(struct import *import, struct bridge_who who)
+void import_left(struct import *import, struct bridge_who who)
 {
     import_subs_ended(import, who);
     import_ask_left(import, who);
 }
 
-/* We are in that topic no longer: nobody there is answered. */
-static void on_topic_gone(struct import *import, size_t topic)
+void import_topic_gone(struct import *import, size_t topic)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
         next = call->next;
@@ -155,7 +152,7 @@ static void on_topic_gone(struct import *import, size_t topic)
             import_cancel(import, call, "the topic is gone");
         import_abandon(import, call);
     }
-    left(import, (struct bridge_who){topic, {0}});
+    import_left(import, (struct bridge_who){topic, {0}});
 }
 
 static void told(struct import *import, enum mcpx_err err)
@@ -187,39 +184,4 @@ void import_done(struct import *import, const struct bridge_row *row,
         import_answer_failed(import, row, outcome->err);
     else if (row->action.type == BRIDGE_WRITE && outcome->err)
         write_failed(import, row->call, outcome->err);
-}
-
-void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
-                  struct mcpx_now now)
-{
-    switch (event->type) {
-    case MCPX_EVENT_REQUEST:
-        import_take_request(import, topic, event, now);
-        break;
-    case MCPX_EVENT_NOTIFICATION:
-        on_notification(import, topic, event);
-        break;
-    case MCPX_EVENT_RESPONSE:
-        import_ask_answered(import, event->tag, event->rpc);
-        break;
-    case MCPX_EVENT_EXPIRED:
-        import_ask_failed(import, event->tag, BRIDGE_TIMED_OUT, "nobody answered in time");
-        break;
-    case MCPX_EVENT_REFUSED:
-        on_refused(import, event);
-        break;
-    case MCPX_EVENT_VIOLATION:
-        on_violation(import, topic, event);
-        break;
-    case MCPX_EVENT_PRESENCE:
-        if (event->presence == MCPX_PRESENCE_LEAVE)
-            left(import, (struct bridge_who){topic, event->participant});
-        break;
-    case MCPX_EVENT_LEFT:
-        if (event->retry_ms < 0)
-            on_topic_gone(import, topic);
-        break;
-    default:
-        break;
-    }
 }

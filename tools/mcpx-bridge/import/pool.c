@@ -206,64 +206,61 @@ static size_t make_server(struct import_pool *pool, struct bridge_who who, const
 
 /* ---- events ---- */
 
-/* Which server a request is for. False: it was turned away. */
-static bool place_request(struct import_pool *pool, size_t topic,
-                          const struct mcpx_event *event, size_t *at)
+static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
+                       struct mcpx_now now)
 {
     struct bridge_who who = {topic, event->envelope->from};
     const char *why = "too many answers wait to be sent to you (--answers-max)";
     bool is_own = pool->config.isolate_max && !import_is_shared(event->rpc->method), is_full;
-    const struct bridge_holder *holder;
+    size_t at = is_own ? number_of(pool, who) : 0;
+    const struct bridge_holder *holder = bridge_calls_holder(&pool->servers[at]->calls, who);
 
-    *at = is_own ? number_of(pool, who) : 0;
-    holder = bridge_calls_holder(&pool->servers[*at]->calls, who);
     is_full = import_turns_are_full(&pool->topics[topic], who.id, holder ? holder->calls : 0,
                                     holder ? holder->longest : 0);
-    if (is_own && !*at && !is_full)
-        *at = make_server(pool, who, &why);
-    if (!is_full && (!is_own || *at))
-        return true;
-    import_turn_away(pool->servers[0], topic, event, why);
-    return false;
+    if (is_own && !at && !is_full)
+        at = make_server(pool, who, &why);
+    if (is_full || (is_own && !at)) {
+        import_turn_away(pool->servers[0], topic, event, why);
+        return;
+    }
+    import_take_request(pool->servers[at], topic, event, now);
+    start_waiting(pool);
 }
 
 /* To the sender's own server. Cancelled lists are those of the shared one. */
-static bool place_notification(const struct import_pool *pool, size_t topic,
-                               const struct mcpx_event *event, size_t *at)
+static void on_notification(const struct import_pool *pool, size_t topic,
+                            const struct mcpx_event *event)
 {
+    size_t at = number_of(pool, (struct bridge_who){topic, event->envelope->from});
     bool cancels = bridge_is(event->rpc->method, "notifications/cancelled");
 
-    *at = number_of(pool, (struct bridge_who){topic, event->envelope->from});
-    if (!*at && pool->config.isolate_max && !cancels)
-        return false;
-    if (*at && cancels && !import_call_of(pool->servers[*at], topic, event))
-        *at = 0;
-    return true;
+    if (!at && pool->config.isolate_max && !cancels)
+        return;
+    if (at && cancels && !import_call_of(pool->servers[at], topic, event))
+        at = 0;
+    import_notified(pool->servers[at], topic, event);
 }
 
 /* The server that asked a question; what is nobody's is told to server 0. */
-static size_t asker_of(const struct import_pool *pool, const void *tag)
+static struct import *asker_of(const struct import_pool *pool, const void *tag)
 {
     size_t at = pool->size;
 
     while (--at > 0 &&
            !(pool->servers[at] && bridge_calls_of_tag(&pool->servers[at]->asks, tag)))
         ;
-    return at;
+    return pool->servers[at];
 }
 
-static void tell_all(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
-                     struct mcpx_now now)
+static void on_presence(struct import_pool *pool, struct bridge_who who, bool has_left)
 {
-    size_t own = event->type == MCPX_EVENT_PRESENCE
-                     ? number_of(pool, (struct bridge_who){topic, event->participant})
-                     : 0;
+    size_t own = number_of(pool, who);
 
     if (own)
-        pool->servers[own]->is_away = event->presence == MCPX_PRESENCE_LEAVE;
-    for (size_t i = 0; i < pool->size; i++)
+        pool->servers[own]->is_away = has_left;
+    for (size_t i = 0; has_left && i < pool->size; i++)
         if (pool->servers[i])
-            import_event(pool->servers[i], topic, event, now);
+            import_left(pool->servers[i], who);
 }
 
 void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slice self,
@@ -281,32 +278,38 @@ void import_pool_joined(struct import_pool *pool, size_t topic, struct mcpx_slic
 void import_pool_event(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
-    size_t at = 0;
-
     switch (event->type) {
     case MCPX_EVENT_REQUEST:
-        if (!place_request(pool, topic, event, &at))
-            return;
+        on_request(pool, topic, event, now);
         break;
     case MCPX_EVENT_NOTIFICATION:
-        if (!place_notification(pool, topic, event, &at))
-            return;
+        on_notification(pool, topic, event);
         break;
     case MCPX_EVENT_RESPONSE:
+        import_ask_answered(asker_of(pool, event->tag), event->tag, event->rpc);
+        break;
     case MCPX_EVENT_EXPIRED:
+        import_ask_failed(asker_of(pool, event->tag), event->tag, BRIDGE_TIMED_OUT,
+                          "nobody answered in time");
+        break;
     case MCPX_EVENT_REFUSED:
-        at = asker_of(pool, event->tag);
+        import_refused(asker_of(pool, event->tag), event);
+        break;
+    case MCPX_EVENT_VIOLATION:
+        import_violated(pool->servers[0], topic, event);
         break;
     case MCPX_EVENT_PRESENCE:
+        on_presence(pool, (struct bridge_who){topic, event->participant},
+                    event->presence == MCPX_PRESENCE_LEAVE);
+        break;
     case MCPX_EVENT_LEFT:
-        tell_all(pool, topic, event, now);
-        return;
+        for (size_t i = 0; event->retry_ms < 0 && i < pool->size; i++)
+            if (pool->servers[i])
+                import_topic_gone(pool->servers[i], topic);
+        break;
     default:
         break;
     }
-    import_event(pool->servers[at], topic, event, now);
-    if (event->type == MCPX_EVENT_REQUEST)
-        start_waiting(pool);
 }
 
 /* ---- states and time ---- */

@@ -323,9 +323,20 @@ struct import *import_new(struct import_pool *pool, size_t number, struct bridge
  */
 void import_free(struct import *import);
 
-/** As import_pool_event, for what is this server's. */
-void import_event(struct import *import, size_t topic, const struct mcpx_event *event,
-                  struct mcpx_now now);
+/** A participant notifies. */
+void import_notified(struct import *import, size_t topic, const struct mcpx_event *event);
+
+/** The router refused what this server has sent. */
+void import_refused(struct import *import, const struct mcpx_event *event);
+
+/** A VIOLATION was told. */
+void import_violated(struct import *import, size_t topic, const struct mcpx_event *event);
+
+/** A participant left: it hears no updates, and answers no question. */
+void import_left(struct import *import, struct bridge_who who);
+
+/** We are in that topic no longer: nobody there is answered. */
+void import_topic_gone(struct import *import, size_t topic);
 
 /** What came of an action of this server. */
 void import_done(struct import *import, const struct bridge_row *row,
