@@ -131,11 +131,19 @@ struct guard_passage_config {
  *
  *     HEAD      the agent's request is not complete
  *     ANSWER    it asked for a WebSocket; the router's answer is not complete
+ *     PLAIN     it asked for something else; likewise
  *     WELCOME   frames; the router has not told the agent's id yet
  *     FRAMES    frames; those for the agent are judged, those of the agent are read
- *     PLAIN     an ordinary request: its body, then the answer, then the end
+ *     REST      no frames, and the answer's head has passed: all else passes
  */
-enum guard_phase { GUARD_HEAD, GUARD_ANSWER, GUARD_WELCOME, GUARD_FRAMES, GUARD_PLAIN };
+enum guard_phase {
+    GUARD_HEAD,
+    GUARD_ANSWER,
+    GUARD_PLAIN,
+    GUARD_WELCOME,
+    GUARD_FRAMES,
+    GUARD_REST
+};
 
 /** A passage. */
 struct guard_passage {
@@ -148,8 +156,7 @@ struct guard_passage {
     const char *end;
 
     /* private */
-    uint64_t body; /* PLAIN: bytes of the request that have not come yet */
-    bool answered; /* PLAIN: the answer's head has passed */
+    uint64_t body; /* PLAIN, REST: bytes of the request that have not come yet */
     struct guard_judge judge;
     struct mx_frames heard;   /* from the agent */
     struct mx_frames told;    /* from the router */

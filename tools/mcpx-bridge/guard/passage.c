@@ -51,14 +51,12 @@ bool guard_passage_wants_agent(const struct guard_passage *passage)
 
 bool guard_passage_is_waiting(const struct guard_passage *passage)
 {
-    return passage->phase != GUARD_FRAMES &&
-           !(passage->phase == GUARD_PLAIN && passage->answered);
+    return passage->phase < GUARD_FRAMES;
 }
 
 bool guard_passage_needs_agent(const struct guard_passage *passage)
 {
-    return passage->phase == GUARD_HEAD || passage->phase == GUARD_ANSWER ||
-           passage->phase == GUARD_WELCOME;
+    return passage->phase < GUARD_FRAMES && passage->phase != GUARD_PLAIN;
 }
 
 static void end(struct guard_passage *passage, const char *why)
@@ -189,6 +187,7 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
         listen(passage, bytes);
         break;
     case GUARD_PLAIN:
+    case GUARD_REST:
         pass_body(passage, bytes);
         break;
     }
@@ -303,8 +302,7 @@ static void read_answer(struct guard_passage *passage)
         passage->head.len -= len;
         return;
     }
-    passage->answered = true;
-    passage->phase = status == 101 ? GUARD_WELCOME : GUARD_PLAIN;
+    passage->phase = status == 101 ? GUARD_WELCOME : GUARD_REST;
     bytes.text += len;
     bytes.len -= len;
     if (status == 101)
@@ -319,7 +317,7 @@ static void read_answers(struct guard_passage *passage)
 {
     size_t before = 0;
 
-    while (!passage->end && !passage->answered && passage->head.len != before) {
+    while (!passage->end && passage->phase < GUARD_WELCOME && passage->head.len != before) {
         before = passage->head.len;
         read_answer(passage);
     }
@@ -329,9 +327,9 @@ void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice 
 {
     if (passage->end)
         return;
-    if (passage->answered && passage->phase == GUARD_PLAIN) {
+    if (passage->phase == GUARD_REST) {
         mcpx_text_slice(&passage->to_agent, bytes);
-    } else if (passage->answered) {
+    } else if (passage->phase >= GUARD_WELCOME) {
         pass_frames(passage, bytes);
     } else {
         mcpx_text_slice(&passage->head, bytes);

@@ -66,10 +66,4 @@ void guard_note_text(const struct guard_server *server, const char *event,
 /** Counts a message left out, and reports it unless it is routine. `user` is the server. */
 void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge);
 
-/** Reports how many messages were left out, and why. */
-void guard_summarise(const struct guard_server *server);
-
-/** Reports the guard's address on standard output, unless the command uses that. */
-void guard_announce(const struct guard_server *server);
-
 #endif
