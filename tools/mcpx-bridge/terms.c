@@ -17,9 +17,10 @@ static int complain_of_faults(const char *verb, const char *file,
     for (size_t i = 0; i < report->count; i++) {
         const struct mcpx_schema_error *error = &report->errors[i];
 
-        complain(verb, "--terms%s%s: %.*s%s%.*s", file ? " " : "", file ? file : "",
-                 (int)error->path.len, error->path.text ? error->path.text : "",
-                 error->path.len ? " " : "", (int)error->message.len, error->message.text);
+        mx_scoped_text fault = mx_formatted("%s%s: %s%s%s", file ? " " : "", file, error->path,
+                                            error->path.len ? " " : "", error->message);
+
+        complain(verb, "--terms%s", fault.text);
     }
     return STATUS_USAGE;
 }

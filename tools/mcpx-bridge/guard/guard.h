@@ -77,38 +77,29 @@ void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked);
 void guard_judge_fini(struct guard_judge *judge);
 
 /**
- * Reads a message of the agent and remembers its request. Not to be called before
- * `self` is known. Other messages are ignored: the router refuses wrong ones.
- *
- * text   a whole text message; borrowed
+ * Reads a whole text message of the agent, once `self` is known, and remembers its request. Other
+ * messages are ignored: the router refuses wrong ones.
  */
 void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text);
 
 /**
- * Judges a message for the agent.
+ * Judges a message for the agent. It passes when it is:
  *
- *   system/... and presence/...   from `system:gateway`; addressed to the agent, except
- *                                 system/presence, which is for all
- *   anything else                 not from the agent; addressed to it or to everyone
- *   mcp/request                   kind and payload agree; when it is about a request of the
- *                                 agent (correlation_id), its sender is an addressee of that
- *                                 request
- *   mcp/response                  answers an open request of the agent; its sender is an
- *                                 addressee of that request, and its METHOD (and CONTEXT, where
- *                                 it has one) is that of the request. The JSON-RPC id is not
- *                                 compared: existing agents answer with an id of their own. Of
- *                                 each addressee only the first answer passes
- *   mcp/proposal                  kind and payload agree, and the payload has no id: existing
- *                                 agents execute everything with method and id
- *   other kinds                   method and id are not both in the payload; under mcp/...,
- *                                 none of jsonrpc, id, method, result, error is, with any
- *                                 correlation_id
+ *   system/...     from `system:gateway`; to the agent, or for all where that is usual
+ *   anything else  not from the agent; addressed to it or to everyone
+ *   mcp/request    as its kind says; about a request of the agent (correlation_id): from somebody
+ *                  who was asked
+ *   mcp/response   the answer to an open request of the agent, from somebody who was asked, with
+ *                  its METHOD, and its CONTEXT where there is one. The JSON-RPC id is not compared,
+ *                  because existing agents answer with one of their own. Of one addressee only the
+ *                  first passes
+ *   mcp/proposal   as its kind says, without an id: existing agents execute what has method and id
+ *   other kinds    without method or without id; under mcp/... without jsonrpc, id, method, result
+ *                  and error
  *
  * text   a whole text message; borrowed until the next call
  *
- * Returns GUARD_PASS, or why it is left out.
- *
- * Protocol: sections 1, 2 and 5.
+ * Returns GUARD_PASS, or why it is left out. Protocol: sections 1, 2 and 5.
  */
 enum guard_verdict guard_judge_message(struct guard_judge *judge, struct mcpx_slice text);
 
@@ -185,15 +176,12 @@ void guard_passage_from_agent(struct guard_passage *passage, struct mcpx_slice b
 void guard_passage_from_router(struct guard_passage *passage, struct mcpx_slice bytes);
 
 /**
- * False when enough bytes of the agent are kept: the caller then reads no more from it. Some
- * are read even while they can only be kept, because the end of the agent's side shows in this
- * way.
+ * False when enough bytes of the agent are kept: the caller then reads no more from it. Some are
+ * read even while they can only be kept, because this shows the end of the agent's side.
  */
 bool guard_passage_wants_agent(const struct guard_passage *passage);
 
-/**
- * True until the agent is welcomed or, without frames, answered. The caller limits this time.
- */
+/** True until the agent is welcomed or, without frames, answered. The caller limits this time. */
 bool guard_passage_is_waiting(const struct guard_passage *passage);
 
 /** True while the connection would be useless if the agent's side ended now. */
@@ -202,7 +190,7 @@ bool guard_passage_needs_agent(const struct guard_passage *passage);
 /** Ends a passage that has waited too long, and answers the agent if it has no answer yet. */
 void guard_passage_give_up(struct guard_passage *passage);
 
-/* ---- addresses from the guard's command line. ---- */
+/* ---- addresses of the command line ---- */
 
 /** An address to listen on or to connect to. */
 struct guard_address {
@@ -212,13 +200,11 @@ struct guard_address {
 };
 
 /**
- * Reads ws://HOST[:PORT][/PATH], or the same with http. Returns NULL with `out` filled, or a
- * sentence that says what is wrong; wss and https are wrong, because the guard must read the
+ * Read ws://HOST[:PORT][/PATH], or the same with http, and HOST:PORT. Return NULL with `out`
+ * filled, or a sentence that says what is wrong; wss and https are, because the guard must read the
  * messages.
  */
 const char *guard_address_url(const char *url, struct guard_address *out);
-
-/** Reads HOST:PORT. Returns NULL with `out` filled, or a sentence that says what is wrong. */
 const char *guard_address_listen(const char *text, struct guard_address *out);
 
 /* ---- log lines about messages that the guard has left out. ---- */
@@ -240,9 +226,7 @@ void guard_log_left_out(struct mcpx_text *out, bool json, enum guard_verdict ver
 void guard_log_summary(struct mcpx_text *out, bool json,
                        const size_t counts[GUARD_VERDICT_COUNT]);
 
-/**
- * Appends one line about any other event, newline included. JSON: the given event, and text.
- */
+/** Appends one line about any other event, newline included. JSON: the given event, and text. */
 void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text);
 
 #endif

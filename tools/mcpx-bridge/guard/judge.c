@@ -136,9 +136,7 @@ const struct guard_verdict_row guard_verdicts[GUARD_VERDICT_COUNT] = {
 
 void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked)
 {
-    judge->asked = asked;
-    judge->self = (struct mcpx_text){0};
-    judge->fault = (struct mcpx_fault){NULL, "", 0};
+    *judge = (struct guard_judge){.asked = asked};
     mcpx_envelope_init(&judge->envelope);
 }
 
@@ -217,19 +215,17 @@ void guard_judge_sent(struct guard_judge *judge, struct mcpx_slice text)
 static enum guard_verdict judge_welcome(struct guard_judge *judge)
 {
     struct mcpx_slice you = mcpx_json_get(judge->envelope.payload, "you");
-    struct mcpx_text id = {0};
+    mx_scoped_text id = {0};
     bool named =
         mcpx_json_add_unescaped(&id, mcpx_json_get(you, "id")) && id.len &&
         mx_id_is_among(mcpx_text_view(&id), judge->envelope.to, judge->envelope.to_count);
     bool same = !judge->self.len || mcpx_slice_equal(mcpx_text_view(&id), self_of(judge));
 
-    if (named && same) {
-        mcpx_text_fini(&judge->self);
-        judge->self = id;
-        return GUARD_PASS;
-    }
-    mcpx_text_fini(&id);
-    return GUARD_ADDRESS;
+    if (!named || !same)
+        return GUARD_ADDRESS;
+    mcpx_text_reset(&judge->self);
+    mcpx_text_slice(&judge->self, mcpx_text_view(&id));
+    return GUARD_PASS;
 }
 
 static enum guard_verdict judge_system(struct guard_judge *judge)

@@ -108,12 +108,11 @@ static void announce_lists(struct import *import, struct mcpx_slice capabilities
 }
 
 /* The server takes requests from now on; those that wait are written in their order. */
-static void become_ready(struct import *import, enum import_era era, struct mcpx_now now)
+static void become_ready(struct import *import, struct mcpx_now now)
 {
     struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
     struct mcpx_slice name = mcpx_json_get(mcpx_json_get(greeting, "serverInfo"), "name");
 
-    import->era = era;
     import->era_at = INT64_MAX;
     import->handshake_at = INT64_MAX;
     import->unready = false;
@@ -143,7 +142,8 @@ static void initialized(struct import *import, const struct mcpx_rpc *rpc, struc
     mcpx_text_slice(&import->greeting, rpc->result);
     bridge_add_notice(&notice, "notifications/initialized", &(struct mcpx_text){0});
     import_write(import, notice, 0);
-    become_ready(import, IMPORT_LEGACY, now);
+    import->era = IMPORT_LEGACY;
+    become_ready(import, now);
 }
 
 /* Participants of 2025 are greeted with the same facts in their own words. */
@@ -193,7 +193,7 @@ static void discovered(struct import *import, const struct mcpx_rpc *rpc, struct
     add_greeting(&import->greeting, rpc->result);
     import->era = IMPORT_MODERN;
     listen(import, mcpx_json_get(rpc->result, "capabilities"));
-    become_ready(import, IMPORT_MODERN, now);
+    become_ready(import, now);
 }
 
 /* The newest version on the server's list; dates compare as text. */

@@ -10,18 +10,6 @@
 
 enum { WAIT_MS = 30000 }; /* how long a request waits for a server that is not ready */
 
-bool import_is_shared(struct mcpx_slice method)
-{
-    static const char *const methods[] = {
-        "initialize",   "ping",           "server/discover",         "tools/list",
-        "prompts/list", "resources/list", "resources/templates/list"};
-
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
-        if (bridge_is(method, methods[i]))
-            return true;
-    return false;
-}
-
 /* ---- the first door ---- */
 
 /* What a message has around its result, besides its id. */

@@ -39,38 +39,17 @@ void import_free(struct import *import)
     free(import);
 }
 
-/* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
-struct bridge_call *import_call_of(const struct import *import, size_t topic,
-                                   const struct mcpx_event *event)
+void import_cancelled(struct import *import, struct bridge_call *call,
+                      const struct mcpx_rpc *rpc)
 {
-    struct bridge_who who = {topic, event->envelope->from};
-    struct mcpx_slice about = event->envelope->correlation_id;
-    struct mcpx_slice id = mcpx_json_get(event->rpc->params, "requestId");
-    struct bridge_call *call = about.text || id.text ? import->calls.last : NULL;
+    mx_scoped_text number = mx_formatted("%s", call->number);
 
-    while (call && (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who) ||
-                    (about.text && !mcpx_slice_equal(call->came_in, about)) ||
-                    (id.text && !mcpx_json_same(call->id, id))))
-        call = call->previous;
-    return call;
-}
-
-static void on_cancelled(struct import *import, size_t topic, const struct mcpx_event *event)
-{
-    struct bridge_call *call = import_call_of(import, topic, event);
-    mx_scoped_text number = {0};
-
-    if (!call)
-        return;
-    if (call->written) {
-        mcpx_text_number(&number, call->number);
-        import_write(import,
-                     import_with_param(event->rpc, "requestId", mcpx_text_view(&number)), 0);
-    }
+    if (call->written)
+        import_write(import, import_with_param(rpc, "requestId", mcpx_text_view(&number)), 0);
     import_abandon(import, call);
 }
 
-void import_notified(struct import *import, size_t topic, const struct mcpx_event *event)
+void import_notified(struct import *import, const struct mcpx_event *event)
 {
     struct mcpx_slice method = event->rpc->method;
     struct mcpx_text line = {0};
@@ -79,10 +58,6 @@ void import_notified(struct import *import, size_t topic, const struct mcpx_even
     if (bridge_is(method, "notifications/initialized") ||
         bridge_is(method, "notifications/roots/list_changed"))
         return;
-    if (bridge_is(method, "notifications/cancelled")) {
-        on_cancelled(import, topic, event);
-        return;
-    }
     if (!import_is_ready(import))
         return;
     /* It could not be answered when it is judged; and a server might run it all the same. */

@@ -206,12 +206,25 @@ static size_t make_server(struct import_pool *pool, struct bridge_who who, const
 
 /* ---- events ---- */
 
+/* What is the same for everybody: the greeting, and lists. */
+static bool is_shared(struct mcpx_slice method)
+{
+    static const char *const methods[] = {
+        "initialize",   "ping",           "server/discover",         "tools/list",
+        "prompts/list", "resources/list", "resources/templates/list"};
+
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (bridge_is(method, methods[i]))
+            return true;
+    return false;
+}
+
 static void on_request(struct import_pool *pool, size_t topic, const struct mcpx_event *event,
                        struct mcpx_now now)
 {
     struct bridge_who who = {topic, event->envelope->from};
     const char *why = "too many answers wait to be sent to you (--answers-max)";
-    bool is_own = pool->config.isolate_max && !import_is_shared(event->rpc->method), is_full;
+    bool is_own = pool->config.isolate_max && !is_shared(event->rpc->method), is_full;
     size_t at = is_own ? number_of(pool, who) : 0;
     const struct bridge_holder *holder = bridge_calls_holder(&pool->servers[at]->calls, who);
 
@@ -227,18 +240,40 @@ static void on_request(struct import_pool *pool, size_t topic, const struct mcpx
     start_waiting(pool);
 }
 
+/* Only who asked may cancel; the envelope's correlation and the JSON-RPC id both count. */
+static struct bridge_call *call_of(const struct import *import, size_t topic,
+                                   const struct mcpx_event *event)
+{
+    struct bridge_who who = {topic, event->envelope->from};
+    struct mcpx_slice about = event->envelope->correlation_id;
+    struct mcpx_slice id = mcpx_json_get(event->rpc->params, "requestId");
+    struct bridge_call *call = about.text || id.text ? import->calls.last : NULL;
+
+    while (call && (call->purpose != IMPORT_PARTICIPANT || !bridge_who_is(call->who, who) ||
+                    (about.text && !mcpx_slice_equal(call->came_in, about)) ||
+                    (id.text && !mcpx_json_same(call->id, id))))
+        call = call->previous;
+    return call;
+}
+
 /* To the sender's own server. Cancelled lists are those of the shared one. */
 static void on_notification(const struct import_pool *pool, size_t topic,
                             const struct mcpx_event *event)
 {
     size_t at = number_of(pool, (struct bridge_who){topic, event->envelope->from});
-    bool cancels = bridge_is(event->rpc->method, "notifications/cancelled");
+    struct bridge_call *call = call_of(pool->servers[at], topic, event);
 
-    if (!at && pool->config.isolate_max && !cancels)
+    if (!bridge_is(event->rpc->method, "notifications/cancelled")) {
+        if (at || !pool->config.isolate_max)
+            import_notified(pool->servers[at], event);
         return;
-    if (at && cancels && !import_call_of(pool->servers[at], topic, event))
+    }
+    if (!call) {
         at = 0;
-    import_notified(pool->servers[at], topic, event);
+        call = call_of(pool->servers[at], topic, event);
+    }
+    if (call)
+        import_cancelled(pool->servers[at], call, event->rpc);
 }
 
 /* The server that asked a question; what is nobody's is told to server 0. */

@@ -323,8 +323,12 @@ struct import *import_new(struct import_pool *pool, size_t number, struct bridge
  */
 void import_free(struct import *import);
 
-/** A participant notifies. */
-void import_notified(struct import *import, size_t topic, const struct mcpx_event *event);
+/** A participant notifies, but not that it cancels a call. */
+void import_notified(struct import *import, const struct mcpx_event *event);
+
+/** A participant cancels this call of its own. */
+void import_cancelled(struct import *import, struct bridge_call *call,
+                      const struct mcpx_rpc *rpc);
 
 /** The router refused what this server has sent. */
 void import_refused(struct import *import, const struct mcpx_event *event);
@@ -341,10 +345,6 @@ void import_topic_gone(struct import *import, size_t topic);
 /** What came of an action of this server. */
 void import_done(struct import *import, const struct bridge_row *row,
                  const struct bridge_outcome *outcome);
-
-/** The call of its sender that a notification is about; NULL when this server has none. */
-struct bridge_call *import_call_of(const struct import *import, size_t topic,
-                                   const struct mcpx_event *event);
 
 /** The child's state changed. */
 void import_state(struct import *import, const struct mcpx_child_report *report,
@@ -394,9 +394,6 @@ void import_write_request(struct import *import, int64_t number, struct mcpx_sli
 /** A notification with one member of its params changed, and with "jsonrpc". */
 struct mcpx_text import_with_param(const struct mcpx_rpc *rpc, const char *name,
                                    struct mcpx_slice value);
-
-/** What is the same for everybody: the greeting, and lists. */
-bool import_is_shared(struct mcpx_slice method);
 
 /** A participant asks: the request goes to the server, waits, or is answered. */
 void import_take_request(struct import *import, size_t topic, const struct mcpx_event *event,

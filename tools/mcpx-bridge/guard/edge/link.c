@@ -169,7 +169,7 @@ static int start(struct guard_link *link)
     return err ? err : mx_stream_connect(&link->router, router->host, router->port, NULL);
 }
 
-enum mcpx_err guard_link_accept(struct guard_server *server)
+bool guard_link_accept(struct guard_server *server)
 {
     struct guard_passage_config config = {server->asked, server->message_max, guard_left_out,
                                           server};
@@ -184,8 +184,8 @@ enum mcpx_err guard_link_accept(struct guard_server *server)
     server->links = link;
     if (start(link) < 0) {
         guard_link_break(link);
-        return MCPX_ESYSTEM;
+        return false;
     }
     settle(link);
-    return MCPX_OK;
+    return true;
 }

@@ -113,7 +113,6 @@ static int start_command(struct guard_server *server)
         .stdio_count = 3,
         .stdio = stdio,
     };
-    int err;
 
     setenv("MCPX_URL", server->url, 1);
     setenv("MCPX_GATEWAY", server->gateway, 1);
@@ -123,10 +122,9 @@ static int start_command(struct guard_server *server)
         stdio[i].data.fd = i;
     }
     server->process.data = server;
-    err = uv_spawn(&server->loop, &server->process, &options);
     server->has_command =
-        true; /* the handle must be closed even when the program does not exist */
-    return err;
+        true; /* its handle is to be closed, even if there is no such program */
+    return uv_spawn(&server->loop, &server->process, &options);
 }
 
 /*
@@ -135,48 +133,36 @@ static int start_command(struct guard_server *server)
  * tell: so ours runs before it. `sent` is set when a process has sent that signal since the
  * last check.
  */
-static volatile sig_atomic_t sent[GUARD_SIGNALS];
-static void (*pass_to_loop[GUARD_SIGNALS])(int);
-
-static size_t place_of(int number)
-{
-    size_t at = 0;
-
-    while (at < GUARD_SIGNALS - 1 && numbers[at] != number)
-        at++;
-    return at;
-}
+static volatile sig_atomic_t sent[SIGTERM + 1]; /* by number; none of ours is higher */
+static void (*pass_to_loop)(int);
 
 /* On Linux the codes of what a process has sent are 0 or less; those of the kernel are above. */
 static void on_raw_signal(int number, siginfo_t *info, void *context)
 {
-    size_t at = place_of(number);
-
     (void)context;
     if (info->si_code <= 0)
-        sent[at] = 1;
-    pass_to_loop[at](number);
+        sent[number] = 1;
+    pass_to_loop(number);
 }
 
-static int catch_before_loop(size_t at)
+/* The loop has one handler for all signals. */
+static int catch_before_loop(int number)
 {
-    struct sigaction action, loops;
+    struct sigaction action;
 
-    if (sigaction(numbers[at], NULL, &loops) != 0)
+    if (sigaction(number, NULL, &action) != 0)
         return -errno;
-    pass_to_loop[at] = loops.sa_handler;
-    action = loops;
+    pass_to_loop = action.sa_handler;
     action.sa_flags |= SA_SIGINFO;
     action.sa_sigaction = on_raw_signal;
-    return sigaction(numbers[at], &action, NULL) == 0 ? 0 : -errno;
+    return sigaction(number, &action, NULL) == 0 ? 0 : -errno;
 }
 
 static bool came_from_terminal(int number)
 {
-    size_t at = place_of(number);
-    bool by_process = sent[at];
+    bool by_process = sent[number];
 
-    sent[at] = 0;
+    sent[number] = 0;
     return (number == SIGINT || number == SIGQUIT) && !by_process;
 }
 
@@ -196,7 +182,7 @@ static int start_signals(struct guard_server *server)
         int err = uv_signal_start(&server->signals[i], on_signal, numbers[i]);
 
         if (!err)
-            err = catch_before_loop(i);
+            err = catch_before_loop(numbers[i]);
         if (err < 0)
             return err;
         server->signals[i].data = server;
@@ -213,7 +199,7 @@ static void on_connection(uv_stream_t *listener, int status)
 {
     struct guard_server *server = listener->data;
 
-    if (status == 0 && guard_link_accept(server) == MCPX_OK)
+    if (status == 0 && guard_link_accept(server))
         return;
     guard_note(server, "not_accepted", "a connection could not be accepted: %s",
                status < 0 ? uv_strerror(status) : "not enough descriptors");
@@ -295,14 +281,9 @@ static int start(struct guard_server *server)
 }
 
 /*
- * Runs the guard until its command ends or, without one, until SIGINT, SIGTERM or SIGHUP. These
- * signals are passed on to the command, unless the terminal has sent them to it already.
- *
- * The command finds the guard's address in MCPX_URL (with the router's path), MCPX_GATEWAY and
- * GATEWAY_URL. Without a command the address is printed as "listening ws://...".
- *
- * Returns an exit code: the command's own; 128 and the signal's number when one ended it; 0
- * without a command; 1 when it cannot listen or the command cannot be run.
+ * Runs the guard until its command ends or, without one, until a signal. Returns an exit code: the
+ * command's own; 128 and the signal's number when one ended it; 0 without a command; 1 when it
+ * cannot listen or the command cannot be run.
  */
 static int guard_run(struct guard_server *server)
 {

@@ -10,8 +10,6 @@
 #include "lib/json/json_write.h"
 #include "tools/mcpx-bridge/guard/guard.h"
 
-#include <mcpx/error.h>
-
 #include <uv.h>
 
 enum { GUARD_SIGNALS = 4 };
@@ -48,9 +46,9 @@ struct guard_server {
  * Accepts the connection that waits at the listener and starts to connect to the router. The link
  * enters server->links, and leaves it and frees itself when its sockets are closed.
  *
- * Returns MCPX_OK, or MCPX_ESYSTEM when the connection could not be accepted.
+ * False when the connection could not be accepted.
  */
-enum mcpx_err guard_link_accept(struct guard_server *server);
+bool guard_link_accept(struct guard_server *server);
 
 /** Breaks the connection off. Not to be called twice for the same link. */
 void guard_link_break(struct guard_link *link);

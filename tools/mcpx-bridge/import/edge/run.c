@@ -25,12 +25,11 @@ struct seat {
     bool over;
 };
 
-/** A server's process. `over`: nothing of it is left, `child` may be freed. */
+/** A server's process. */
 struct process {
     struct edge *edge;
     size_t number;
     struct mcpx_child *child;
-    bool over;
 };
 
 struct edge {
@@ -41,6 +40,7 @@ struct edge {
     struct mx_journal *journal;
     struct seat *seats;
     struct process *processes;
+    size_t open, running; /* seats that are not over, processes of which something is left */
     bool ending;
     int status;
 };
@@ -52,30 +52,13 @@ static struct mcpx_session *session_of(const struct seat *seat)
 
 /* ---- the ending ---- */
 
-static bool are_processes_over(const struct edge *edge)
-{
-    for (size_t i = 0; i < import_pool_size(edge->pool); i++)
-        if (edge->processes[i].child && !edge->processes[i].over)
-            return false;
-    return true;
-}
-
-static bool are_seats_over(const struct edge *edge)
-{
-    for (size_t i = 0; i < edge->job->topic_count; i++)
-        if (!edge->seats[i].over)
-            return false;
-    return true;
-}
-
 static void check_over(struct edge *edge)
 {
-    if (!edge->ending || !are_processes_over(edge))
+    if (!edge->ending || edge->running > 0)
         return;
     for (size_t i = 0; i < edge->job->topic_count; i++)
-        if (!edge->seats[i].over)
-            mcpx_client_close(edge->seats[i].renewal.client, CLOSE_MS);
-    if (are_seats_over(edge))
+        mcpx_client_close(edge->seats[i].renewal.client, CLOSE_MS);
+    if (edge->open == 0)
         uv_stop(&edge->loop);
 }
 
@@ -87,7 +70,7 @@ static void end(struct edge *edge, int status)
     edge->ending = true;
     edge->status = status;
     for (size_t i = 0; i < import_pool_size(edge->pool); i++)
-        if (edge->processes[i].child && !edge->processes[i].over)
+        if (edge->processes[i].child)
             mcpx_child_stop(edge->processes[i].child);
     check_over(edge);
 }
@@ -102,6 +85,7 @@ static void on_state(void *user, const struct mcpx_child_report *report);
 static enum mcpx_err start_process(struct edge *edge, size_t server, struct mcpx_slice owner)
 {
     struct process *process = &edge->processes[server];
+    enum mcpx_err err;
     mx_scoped_text name = {0};
     struct mcpx_child_config config = {.argv = edge->job->argv,
                                        .line_max = edge->job->line_max,
@@ -122,7 +106,9 @@ static enum mcpx_err start_process(struct edge *edge, size_t server, struct mcpx
     config.name = name.text;
     mcpx_child_free(process->child);
     *process = (struct process){.edge = edge, .number = server};
-    return mcpx_child_new(&config, &process->child);
+    err = mcpx_child_new(&config, &process->child);
+    edge->running += err == MCPX_OK;
+    return err;
 }
 
 static void act(struct edge *edge, const struct bridge_action *action,
@@ -214,20 +200,20 @@ static void add_topic(const struct seat *seat, const char *word, struct mcpx_tex
 static void on_left(struct seat *seat, const struct mcpx_event *event)
 {
     mx_scoped_text visible = {0};
-    const char *reason;
 
     text_visible_short(&visible, event->reason, 300);
     if (!visible.len)
         mcpx_text_puts(&visible, "the connection broke");
     add_topic(seat, "; topic ", &visible);
-    reason = visible.text ? visible.text : "";
-    if (event->retry_ms >= 0)
-        complain("import", "not connected: %s (%d); next attempt in %.1f s", reason,
+    if (event->retry_ms >= 0) {
+        complain("import", "not connected: %s (%d); next attempt in %.1f s", visible.text,
                  event->code, (double)event->retry_ms / 1000);
-    else if (!seat->edge->ending)
-        complain("import", "the router let us go: %s (%d)", reason, event->code);
-    if (event->retry_ms < 0)
-        seat->over = true;
+        return;
+    }
+    if (!seat->edge->ending)
+        complain("import", "the router let us go: %s (%d)", visible.text, event->code);
+    seat->over = true;
+    seat->edge->open--;
 }
 
 static void on_joined(struct seat *seat, const struct mcpx_event *event)
@@ -237,7 +223,7 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
 
     text_visible(&visible, mcpx_session_id(session_of(seat)));
     add_topic(seat, ", topic ", &visible);
-    complain("import", "joined as %s%s%s%s", visible.text ? visible.text : "",
+    complain("import", "joined as %s%s%s%s", visible.text,
              event->resumed ? ", nothing was missed" : "", outage ? "; " : "",
              outage ? outage : "");
 }
@@ -296,7 +282,7 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
         on_welcome(seat, event);
     import_pool_event(edge->pool, seat->number, event, mx_clock_now());
     after_input(edge);
-    if (is_end && are_seats_over(edge))
+    if (is_end && edge->open == 0)
         end(edge, loop_left_status(code));
     if (is_end)
         check_over(edge);
@@ -323,7 +309,7 @@ static void on_state(void *user, const struct mcpx_child_report *report)
     struct process *process = user;
 
     if (report->state == MCPX_CHILD_STOPPED || report->state == MCPX_CHILD_FAILED)
-        process->over = true;
+        process->edge->running--;
     import_pool_state(process->edge->pool, process->number, report, mx_clock_now());
     after_input(process->edge);
     check_over(process->edge);
@@ -390,7 +376,8 @@ static int run_pool(struct edge *edge)
     config.topics = edge->job->topic_count;
     config.view = (struct import_view){edge, could, loop_instant, loop_chance, unsent};
     edge->pool = import_pool_new(&config);
-    edge->seats = calloc(edge->job->topic_count, sizeof *edge->seats);
+    edge->open = edge->job->topic_count;
+    edge->seats = calloc(edge->open, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
     edge->journal = records_open("import", edge->job->import.terms);
     status = start(edge);
