@@ -4,10 +4,6 @@
  */
 #include "tools/mcpx-bridge/import/state.h"
 
-/* What the requester hears of an answer that could not be read. */
-#define OVERLONG                                                                              \
-    "the server's answer is a line longer than the bridge reads (its option --line-max)"
-
 /* What makes it unfit to be passed on; NULL when nothing does. */
 static const char *fault_of_answer(const struct mcpx_rpc *rpc)
 {
@@ -160,7 +156,9 @@ void import_pool_overlong(struct import_pool *pool, size_t server, struct mcpx_s
 
     import_say(import, "the server wrote a line longer than --line-max, skipped: %s",
                import_shown(beginning));
-    refuse_unread(import, beginning, MCPX_CAUSE_OUTPUT_SIZE, OVERLONG);
+    refuse_unread(import, beginning, MCPX_CAUSE_OUTPUT_SIZE,
+                  "the server's answer is a line longer than the bridge reads (its option "
+                  "--line-max)");
 }
 
 /* Appends the message with its id as we wrote it, and without params that are null. */

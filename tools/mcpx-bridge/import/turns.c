@@ -29,6 +29,8 @@ enum {
     AGAIN_LOOKS = 256 /* so many of the line are looked at for the same */
 };
 
+static const struct bridge_row line = {.action.type = BRIDGE_LOG};
+
 /* The most that a rate can be (bucket.h). */
 static const uint64_t rate_max = (uint64_t)1 << 35;
 
@@ -98,13 +100,6 @@ static struct bridge_row *take_first(struct import_topic *topic, struct import_t
     return row;
 }
 
-static void say(struct bridge_output *output, struct mcpx_text sentence)
-{
-    struct bridge_row row = {.action.type = BRIDGE_LOG};
-
-    bridge_output_put(output, row, sentence);
-}
-
 /* Frees a queue in which nothing waits any more. */
 static void release(struct import_topic *topic, struct import_turn *turn,
                     struct bridge_output *output)
@@ -114,8 +109,9 @@ static void release(struct import_topic *topic, struct import_turn *turn,
     if (turn->rows.first)
         return;
     if (turn->dropped)
-        say(output, mx_formatted("%s notifications to %s were dropped", turn->dropped,
-                                 turn->receiver));
+        bridge_output_put(output, line,
+                          mx_formatted("%s notifications to %s were dropped", turn->dropped,
+                                       turn->receiver));
     while (before->next != turn)
         before = before->next;
     before->next = turn->next;
@@ -136,18 +132,13 @@ static bool make_room(struct import_topic *topic, struct import_turn *turn,
                       struct bridge_output *output)
 {
     if (turn->dropped++ == 0)
-        say(output, mx_formatted("more waits to be sent to %s than may (--answers-max): "
-                                 "notifications are dropped, the oldest first",
-                                 turn->receiver));
+        bridge_output_put(output, line,
+                          mx_formatted("more waits to be sent to %s than may (--answers-max): "
+                                       "notifications are dropped, the oldest first",
+                                       turn->receiver));
     while (is_full(topic, turn->receiver, 1) && is_notice(turn->rows.first))
         bridge_row_free(take_first(topic, turn));
     return !is_full(topic, turn->receiver, 1);
-}
-
-static struct bridge_row *give_up(struct bridge_row *row)
-{
-    row->is_given_up = true;
-    return row;
 }
 
 /* Does the same wait already? Of a notification to others that is another one. */
@@ -185,7 +176,7 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
         return NULL;
     }
     if (full && !is_notice(row))
-        return give_up(row);
+        return row;
     if (!turn)
         turn = open_queue(topic, receiver);
     mx_holders_add(&topic->held, receiver, size_of(row));
@@ -198,7 +189,7 @@ static struct bridge_row *add(struct import_topic *topic, struct bridge_row *row
     turn = find(topic, mx_holders_largest(&topic->held));
     row = take_first(topic, turn);
     release(topic, turn, output);
-    return give_up(row);
+    return row;
 }
 
 /* ---- turns ---- */
@@ -261,8 +252,11 @@ struct bridge_row *import_turns_next(struct import_pool *pool, int64_t now_ms)
 
     do {
         out = row = output->first ? bridge_output_take(output) : NULL;
-        if (row && (row->action.type == BRIDGE_RESPOND || row->action.type == BRIDGE_SEND))
+        if (row && (row->action.type == BRIDGE_RESPOND || row->action.type == BRIDGE_SEND)) {
             out = add(&pool->topics[row->action.topic], row, output);
+            if (out)
+                out->is_given_up = true;
+        }
         for (size_t i = 0; !out && i < pool->config.topics; i++)
             out = take(pool, i, now_ms);
     } while (!out && output->first);

@@ -8,8 +8,6 @@
 
 #include <mcpx/json.h>
 
-#include <stdlib.h>
-
 const struct option_row import_option_rows[] = {
     {"--restart", NULL, VALUE_NONE, 0,
      "start the server again when it ends, after a pause that grows (the default)"},
@@ -218,9 +216,9 @@ static int import_to_topics(const struct arguments *arguments, struct import_job
 
 int cmd_import(const struct arguments *arguments)
 {
-    struct import_job *job;
+    static struct import_job job; /* it is large */
     mx_scoped_text roots = {0};
-    struct bridge_terms terms = {0};
+    MX_SCOPED(bridge_terms_fini) struct bridge_terms terms = {0};
     int status = check_capabilities(arguments_value(arguments, "--client-capabilities"));
 
     if (status == STATUS_OK)
@@ -229,14 +227,12 @@ int cmd_import(const struct arguments *arguments)
         status = read_roots(arguments, &roots);
     if (status == STATUS_OK)
         status = bridge_terms_read("import", arguments, &terms);
-    job = calloc(1, sizeof *job);
-    job->import.roots = roots.text;
-    job->import.terms = terms.terms ? &terms : NULL;
-    if (status == STATUS_OK)
-        status = import_to_topics(arguments, job);
-    for (size_t i = 0; i < job->topic_count; i++)
-        connection_fini(&job->topics[i]);
-    free(job);
-    bridge_terms_fini(&terms);
+    if (status != STATUS_OK)
+        return status;
+    job.import.roots = roots.text;
+    job.import.terms = terms.terms ? &terms : NULL;
+    status = import_to_topics(arguments, &job);
+    for (size_t i = 0; i < job.topic_count; i++)
+        connection_fini(&job.topics[i]);
     return status;
 }
