@@ -101,8 +101,6 @@ struct bridge_call *bridge_calls_add(struct bridge_calls *calls,
 /** Keeps the payload of a call until bridge_calls_release. */
 void bridge_calls_hold(struct bridge_calls *calls, struct bridge_call *call,
                        struct mcpx_slice payload);
-
-/** Frees the payload of a call. */
 void bridge_calls_release(struct bridge_calls *calls, struct bridge_call *call);
 
 /** What a participant has under way; NULL: nothing. Lent until the next change. */

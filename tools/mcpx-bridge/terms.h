@@ -31,17 +31,12 @@ struct bridge_terms {
 };
 
 /**
- * Reads the terms that a command line names, if it does.
- *
- * out   filled; the caller ends it with bridge_terms_fini, on failure too
- *
- * Returns STATUS_OK, also without terms; STATUS_USAGE, having complained of every fault with its
- * path, when they cannot be read or are not valid.
+ * Reads the terms that a command line names, if it does; bridge_terms_fini frees them, on failure
+ * too. Returns STATUS_OK, also without terms; STATUS_USAGE, having complained of every fault with
+ * its path, when they cannot be read or are not valid.
  */
 int bridge_terms_read(const char *verb, const struct arguments *arguments,
                       struct bridge_terms *out);
-
-/** Frees what was read. */
 void bridge_terms_fini(struct bridge_terms *terms);
 
 /** What a core has of its calls under terms. Zero-initialised: there are no terms. */

@@ -220,24 +220,15 @@ static size_t number_of(char *verb)
     return (size_t)strtoul(slash + 1, NULL, 10);
 }
 
-static void report(struct world *world, enum mcpx_child_state state, int signal, int code)
+/* `retry_ms` is -1 when its keeper would not start it again. */
+static void report(struct world *world, enum mcpx_child_state state, int signal, int code,
+                   int64_t retry_ms)
 {
     char text[40];
-    struct mcpx_child_report report = {state, 42, code, signal, signal ? 500 : -1, text};
+    struct mcpx_child_report report = {state, 42, code, signal, retry_ms, text};
 
     snprintf(text, sizeof text, signal ? "killed by signal %d" : "exited with code %d",
              signal ? signal : code);
-    import_pool_state(world->pool, world->number, &report, world->now);
-    act_on_all(world);
-}
-
-/* It exits, and its keeper would start it again. */
-static void report_end(struct world *world, int code)
-{
-    char text[40];
-    struct mcpx_child_report report = {MCPX_CHILD_DOWN, 42, code, 0, 500, text};
-
-    snprintf(text, sizeof text, "exited with code %d", code);
     import_pool_state(world->pool, world->number, &report, world->now);
     act_on_all(world);
 }
@@ -289,7 +280,7 @@ static void server(struct world *world, const char *text)
 
 static void get_ready(struct world *world)
 {
-    report(world, MCPX_CHILD_STARTING, 0, -1);
+    report(world, MCPX_CHILD_STARTING, 0, -1, -1);
     server(world,
            "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32601,\"message\":\"\"}}");
     server(world, "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"protocolVersion\":"
@@ -352,19 +343,19 @@ static void slow_down(struct world *world)
 static bool try_state(struct world *world, const char *verb, int number)
 {
     if (strcmp(verb, "start") == 0)
-        report(world, MCPX_CHILD_STARTING, 0, -1);
+        report(world, MCPX_CHILD_STARTING, 0, -1, -1);
     else if (strcmp(verb, "ready") == 0)
         get_ready(world);
     else if (strcmp(verb, "down") == 0)
-        report(world, MCPX_CHILD_DOWN, number, -1);
+        report(world, MCPX_CHILD_DOWN, number, -1, 500);
     else if (strcmp(verb, "gone") == 0)
-        report(world, MCPX_CHILD_DOWN, 0, number);
+        report(world, MCPX_CHILD_DOWN, 0, number, -1);
     else if (strcmp(verb, "gone-once") == 0)
-        report_end(world, number);
+        report(world, MCPX_CHILD_DOWN, 0, number, 500);
     else if (strcmp(verb, "failed") == 0)
-        report(world, MCPX_CHILD_FAILED, 0, 127);
+        report(world, MCPX_CHILD_FAILED, 0, 127, -1);
     else if (strcmp(verb, "stopped") == 0)
-        report(world, MCPX_CHILD_STOPPED, 0, 0);
+        report(world, MCPX_CHILD_STOPPED, 0, 0, -1);
     else if (strcmp(verb, "barren") == 0)
         world->barren = true;
     else if (strcmp(verb, "deaf") == 0 || strcmp(verb, "listening") == 0)

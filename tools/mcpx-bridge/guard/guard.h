@@ -13,13 +13,8 @@
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
-/** The requests of an agent that are under way. */
-struct guard_asked;
-
-/** Makes a table for `max` requests (at least 1); when it is full the oldest is forgotten. */
+/** The requests of an agent that are under way: `max`, at least 1; then the oldest is forgotten. */
 struct guard_asked *guard_asked_new(size_t max);
-
-/** Frees the table. NULL is allowed. */
 void guard_asked_free(struct guard_asked *asked);
 
 /*
@@ -70,10 +65,8 @@ struct guard_judge {
     struct mcpx_rpc rpc; /* private */
 };
 
-/** Prepares caller's memory. */
+/** Begins and ends a judge in the caller's memory. */
 void guard_judge_init(struct guard_judge *judge, struct guard_asked *asked);
-
-/** Frees the judge's memory; not the table. */
 void guard_judge_fini(struct guard_judge *judge);
 
 /**
@@ -158,8 +151,6 @@ struct guard_passage {
 
 /** Makes a passage before its first byte. */
 struct guard_passage *guard_passage_new(const struct guard_passage_config *config);
-
-/** Frees the passage. NULL is allowed. */
 void guard_passage_free(struct guard_passage *passage);
 
 /**

@@ -54,8 +54,6 @@ static void forget(struct guard_asked *asked, struct entry *entry)
 
 void guard_asked_free(struct guard_asked *asked)
 {
-    if (!asked)
-        return;
     while (asked->first)
         forget(asked, asked->first);
     mx_map_fini(&asked->by_id);

@@ -30,8 +30,6 @@ struct guard_passage *guard_passage_new(const struct guard_passage_config *confi
 
 void guard_passage_free(struct guard_passage *passage)
 {
-    if (!passage)
-        return;
     guard_judge_fini(&passage->judge);
     mx_frames_fini(&passage->heard);
     mx_frames_fini(&passage->told);

@@ -72,8 +72,6 @@ struct import_pool *import_pool_new(const struct import_config *config)
 
 void import_pool_free(struct import_pool *pool)
 {
-    if (!pool)
-        return;
     if (pool->row)
         bridge_row_free(pool->row);
     bridge_output_fini(&pool->output);

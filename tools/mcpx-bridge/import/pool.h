@@ -93,7 +93,7 @@ struct import_pool;
  */
 struct import_pool *import_pool_new(const struct import_config *config);
 
-/** Frees it; open requests get no answer. NULL is allowed. */
+/** Frees it; open requests get no answer. */
 void import_pool_free(struct import_pool *pool);
 
 /** One more than the highest number of a server. */
