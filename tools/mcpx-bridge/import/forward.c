@@ -115,10 +115,10 @@ static bool has_the_only_tool(const struct import *import)
 static void add_with_tools(struct mcpx_text *out, struct mcpx_slice hello)
 {
     struct mcpx_slice own = mcpx_json_get(hello, "capabilities");
-    mx_scoped_text capabilities = {0}, none = {0};
+    struct mcpx_json_change tools = {"tools", MCPX_SLICE("{}")};
+    mx_scoped_text capabilities = {0};
 
-    mcpx_text_puts(&none, "{}");
-    bridge_add_with(&capabilities, own.text ? own : MCPX_SLICE("{}"), "tools", &none);
+    mcpx_json_add_changed(&capabilities, own.text ? own : MCPX_SLICE("{}"), &tools, 1);
     bridge_add_with(out, hello, "capabilities", &capabilities);
 }
 
@@ -316,8 +316,7 @@ void import_forward_waiting(struct import *import, struct mcpx_now now)
 {
     for (struct bridge_call *call = import->calls.first, *next; call; call = next) {
         next = call->next; /* the call may be gone afterwards */
-        if (call->purpose == IMPORT_PARTICIPANT && !call->written &&
-            takes(import, call->method))
+        if (!call->written && takes(import, call->method))
             forward(import, call, now);
     }
 }

@@ -205,23 +205,6 @@ static void on_connection(uv_stream_t *listener, int status)
                status < 0 ? uv_strerror(status) : "not enough descriptors");
 }
 
-static int resolve(struct guard_server *server, struct sockaddr_storage *out)
-{
-    const struct guard_address *listen = &server->listen;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-    uv_getaddrinfo_t request;
-    char port[8];
-    int err;
-
-    snprintf(port, sizeof port, "%d", listen->port);
-    err = uv_getaddrinfo(&server->loop, &request, NULL, listen->host, port, &hints);
-    if (err < 0)
-        return err;
-    memcpy(out, request.addrinfo->ai_addr, request.addrinfo->ai_addrlen);
-    uv_freeaddrinfo(request.addrinfo);
-    return 0;
-}
-
 /* The address for the agent: the one that was asked for, with the port that the system gave. */
 static int name_yourself(struct guard_server *server)
 {
@@ -244,11 +227,18 @@ static int name_yourself(struct guard_server *server)
 
 static int start_listening(struct guard_server *server)
 {
-    struct sockaddr_storage address;
-    int err = resolve(server, &address);
+    const struct guard_address *listen = &server->listen;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    uv_getaddrinfo_t request;
+    char port[8];
+    int err;
 
-    if (!err)
-        err = uv_tcp_bind(&server->listener, (struct sockaddr *)&address, 0);
+    snprintf(port, sizeof port, "%d", listen->port);
+    err = uv_getaddrinfo(&server->loop, &request, NULL, listen->host, port, &hints);
+    if (err < 0)
+        return err;
+    err = uv_tcp_bind(&server->listener, request.addrinfo->ai_addr, 0);
+    uv_freeaddrinfo(request.addrinfo);
     if (!err)
         err = uv_listen((uv_stream_t *)&server->listener, BACKLOG, on_connection);
     return err ? err : name_yourself(server);
@@ -256,28 +246,24 @@ static int start_listening(struct guard_server *server)
 
 /* ---- the whole ---- */
 
-static int fail(struct guard_server *server, const char *what, int err)
-{
-    guard_note(server, "failed", "%s: %s", what, uv_strerror(err));
-    return 1;
-}
-
 static int start(struct guard_server *server)
 {
+    const char *what = "cannot listen";
     int err = start_listening(server);
 
-    if (err < 0)
-        return fail(server, "cannot listen", err);
-    err = start_signals(server);
-    if (err < 0)
-        return fail(server, "cannot watch for signals", err);
-    if (server->command[0]) {
-        err = start_command(server);
-        if (err < 0)
-            return fail(server, "cannot run the command", err);
+    if (!err) {
+        what = "cannot watch for signals";
+        err = start_signals(server);
     }
-    announce(server);
-    return 0;
+    if (!err && server->command[0]) {
+        what = "cannot run the command";
+        err = start_command(server);
+    }
+    if (err)
+        guard_note(server, "failed", "%s: %s", what, uv_strerror(err));
+    else
+        announce(server);
+    return err ? 1 : 0;
 }
 
 /*
@@ -314,11 +300,9 @@ static int guard_run(struct guard_server *server)
 }
 
 /*
- * Some options have the same name as those of other
- * verbs, but are defined here: the guard needs no topic and no token, because both are in the
- * agent's requests.
+ * Some options have the same name as those of other verbs, but are defined here: the guard needs no
+ * topic and no token, because both are in the agent's requests.
  */
-
 const struct option_row guard_option_rows[] = {
     {"--url", "URL", VALUE_TEXT, 0,
      "the router, ws://HOST[:PORT][/PATH]. Default: MCPX_URL, else ws://127.0.0.1:8080"},
@@ -347,27 +331,20 @@ const char guard_help[] =
     "runs until it is stopped.\n\n"
     "The guard reads what it guards, so it speaks ws only, not wss.";
 
-static const char *value_or(const struct arguments *arguments, const char *name,
-                            const char *fallback)
-{
-    const char *value = arguments_value(arguments, name);
-
-    return value ? value : fallback;
-}
-
 int cmd_guard(const struct arguments *arguments)
 {
     enum { MESSAGE_MAX = 64 << 20, TIMEOUT_MS = 30000 };
     static struct guard_server server;
-    const char *environment = getenv("MCPX_URL");
-    const char *url = value_or(
-        arguments, "--url", environment && *environment ? environment : "ws://127.0.0.1:8080");
-    const char *fault = guard_address_url(url, &server.router);
+    const char *url = arguments_value(arguments, "--url");
+    const char *listen = arguments_value(arguments, "--listen");
+    const char *environment = getenv("MCPX_URL"), *fault;
 
+    if (!url)
+        url = environment && *environment ? environment : "ws://127.0.0.1:8080";
+    fault = guard_address_url(url, &server.router);
     if (fault)
         return fail_with(STATUS_USAGE, "guard", "--url: %s", fault);
-    fault =
-        guard_address_listen(value_or(arguments, "--listen", "127.0.0.1:0"), &server.listen);
+    fault = guard_address_listen(listen ? listen : "127.0.0.1:0", &server.listen);
     if (fault)
         return fail_with(STATUS_USAGE, "guard", "--listen: %s", fault);
     server.json = arguments_have(arguments, "--json");
