@@ -13,7 +13,7 @@
 #include <mcpx/envelope.h>
 #include <mcpx/rpc.h>
 
-/** The requests of an agent that are under way: `max`, at least 1; then the oldest is forgotten. */
+/** The open requests of an agent, at most `max` (1 or more); beyond, the oldest is forgotten. */
 struct guard_asked *guard_asked_new(size_t max);
 void guard_asked_free(struct guard_asked *asked);
 
@@ -219,5 +219,9 @@ void guard_log_summary(struct mcpx_text *out, bool json,
 
 /** Appends one line about any other event, newline included. JSON: the given event, and text. */
 void guard_log_note(struct mcpx_text *out, bool json, const char *event, const char *text);
+
+/** Prints a line, which is taken, made visible to standard error; and one about another event. */
+void guard_log_print(struct mcpx_text line);
+void guard_log_event(bool json, const char *event, struct mcpx_text text);
 
 #endif

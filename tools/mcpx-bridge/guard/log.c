@@ -5,6 +5,7 @@
 #include "tools/mcpx-bridge/guard/guard.h"
 
 #include "lib/json/json_write.h"
+#include "tools/common/command.h"
 #include "tools/common/visible.h"
 #include <mcpx/json.h>
 
@@ -77,4 +78,22 @@ void guard_log_note(struct mcpx_text *out, bool json, const char *event, const c
         mx_format(out, "{\"event\":%q,\"text\":%q}\n", event, text);
     else
         text_format(out, "guard: %s\n", text);
+}
+
+void guard_log_print(struct mcpx_text line)
+{
+    mx_scoped_text shown = {0};
+
+    text_shown(&shown, text_whole(&line));
+    complain_in_lines(text_whole(&shown));
+    mcpx_text_fini(&line);
+}
+
+void guard_log_event(bool json, const char *event, struct mcpx_text text)
+{
+    struct mcpx_text line = {0};
+
+    guard_log_note(&line, json, event, text.text);
+    mcpx_text_fini(&text);
+    guard_log_print(line);
 }

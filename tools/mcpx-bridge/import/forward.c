@@ -107,8 +107,7 @@ static bool has_the_only_tool(const struct import *import)
 {
     const struct bridge_terms *terms = import->pool->doors.terms;
 
-    return terms && mcpx_terms_has_handshake(terms->terms) &&
-           !import_tools_are_declared(import);
+    return terms && mcpx_terms_has_handshake(terms->terms) && !import_has_tools(import);
 }
 
 /* Appends what a server says of itself, and that there are tools. */

@@ -259,14 +259,15 @@ static void on_notification(const struct import_pool *pool, size_t topic,
                             const struct mcpx_event *event)
 {
     size_t at = number_of(pool, (struct bridge_who){topic, event->envelope->from});
-    struct bridge_call *call = call_of(pool->servers[at], topic, event);
+    struct bridge_call *call;
 
     if (!bridge_is(event->rpc->method, "notifications/cancelled")) {
         if (at || !pool->config.isolate_max)
             import_notified(pool->servers[at], event);
         return;
     }
-    if (!call) {
+    call = call_of(pool->servers[at], topic, event);
+    if (!call && at) {
         at = 0;
         call = call_of(pool->servers[at], topic, event);
     }

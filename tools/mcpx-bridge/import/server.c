@@ -33,7 +33,11 @@ static void answer_participant(struct import *import, struct bridge_call *call,
 
     if (fault)
         refuse_malformed(import, call, fault);
-    else if (rpc->form != MCPX_RPC_RESULT || import_subs_agreed(import, call))
+    else if (rpc->form == MCPX_RPC_RESULT && !import_subs_agreed(import, call))
+        import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
+                      "the bridge has no room for another subscription of yours; you would "
+                      "hear no updates");
+    else
         import_pass_answer(import, call, rpc);
 }
 

@@ -37,10 +37,9 @@ void import_subs_fini(struct import_subs *subs);
 
 /**
  * The server agreed to a participant's request, and subscriptions follow from that. False when
- * there is no room for one: the call is then answered so, because its requester must not take the
- * server's word for ours.
+ * there is no room for one: its requester must not take the server's word for ours.
  */
-bool import_subs_agreed(struct import *import, struct bridge_call *call);
+bool import_subs_agreed(struct import *import, const struct bridge_call *call);
 
 /**
  * Ends a subscription that others have, too: the server, which knows only one client, must not hear
@@ -106,9 +105,6 @@ struct import_tools {
  * there, calls of tools that have waited for it go on.
  */
 void import_tools_ask(struct import *import, struct mcpx_now now);
-
-/** Whether the server says that it has tools. */
-bool import_tools_are_declared(const struct import *import);
 
 /** A page came, or an error; the call is dropped. */
 void import_tools_answered(struct import *import, struct bridge_call *call,
@@ -250,6 +246,14 @@ struct import {
 static inline bool import_is_ready(const struct import *import)
 {
     return import->era == IMPORT_LEGACY || import->era == IMPORT_MODERN;
+}
+
+/** Whether the server says that it has tools. */
+static inline bool import_has_tools(const struct import *import)
+{
+    struct mcpx_slice greeting = mcpx_text_view(&import->greeting);
+
+    return mcpx_json_get(mcpx_json_get(greeting, "capabilities"), "tools").text != NULL;
 }
 
 /* ---- first contact with a server ---- */
@@ -426,7 +430,7 @@ void import_announce(struct import *import, const char *text);
 void import_tell(struct import *import, struct mcpx_slice notice);
 
 /** Sends a notification of the server to the addressees of the draft, in one topic. */
-void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft);
+void import_tell_topic(struct import *import, size_t topic, const struct mcpx_draft *draft);
 
 /** Wants that action; as bridge_output_add. Its server is filled in. */
 void import_want(struct import *import, struct bridge_row row);

@@ -103,7 +103,7 @@ static bool have_others(const struct import_subs *subs, struct mcpx_slice uri,
     return is_of(subs, at, uri);
 }
 
-bool import_subs_agreed(struct import *import, struct bridge_call *call)
+bool import_subs_agreed(struct import *import, const struct bridge_call *call)
 {
     struct import_subs *subs = &import->subs;
 
@@ -114,9 +114,6 @@ bool import_subs_agreed(struct import *import, struct bridge_call *call)
         return true;
     if (!have_others(subs, call->context, call->who))
         import_request_about(import, "resources/unsubscribe", call->context);
-    import_refuse(import, call, MCPX_CAUSE_EXHAUSTED,
-                  "the bridge has no room for another subscription of yours; you would hear "
-                  "no updates");
     return false;
 }
 

@@ -25,9 +25,8 @@ void import_want_text(struct import *import, struct bridge_row row, struct mcpx_
 
 void import_want_send(struct import *import, size_t topic, const struct mcpx_draft *draft)
 {
-    struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft};
-
-    import_want(import, (struct bridge_row){.action = action});
+    import_want(import, (struct bridge_row){
+                            .action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft}});
 }
 
 void import_send_to(struct import *import, struct bridge_who who, const char *kind,
@@ -45,9 +44,8 @@ void import_send_to(struct import *import, struct bridge_who who, const char *ki
 void import_want_about(struct import *import, enum bridge_action_type type, size_t topic,
                        struct mcpx_slice envelope)
 {
-    struct bridge_action action = {.type = type, .topic = topic, .about = envelope};
-
-    import_want(import, (struct bridge_row){.action = action});
+    import_want(import, (struct bridge_row){
+                            .action = {.type = type, .topic = topic, .about = envelope}});
 }
 
 /* ---- words ---- */
@@ -92,18 +90,16 @@ static bool is_of_lists(struct mcpx_slice payload)
     return is_about(payload, MCPX_SLICE("/list_changed\""));
 }
 
-void import_tell_topic(struct import *import, size_t topic, struct mcpx_draft *draft)
+void import_tell_topic(struct import *import, size_t topic, const struct mcpx_draft *draft)
 {
-    struct bridge_action action = {.type = BRIDGE_SEND, .topic = topic};
+    struct bridge_row row = {.action = {.type = BRIDGE_SEND, .topic = topic, .draft = *draft},
+                             .is_notice = true,
+                             .is_again =
+                                 is_of_lists(draft->payload) ||
+                                 is_about(draft->payload, MCPX_SLICE("/resources/updated\""))};
 
-    draft->type = "mcp/request";
-    action.draft = *draft;
-    import_want(import,
-                (struct bridge_row){
-                    .action = action,
-                    .is_notice = true,
-                    .is_again = is_of_lists(draft->payload) ||
-                                is_about(draft->payload, MCPX_SLICE("/resources/updated\""))});
+    row.action.draft.type = "mcp/request";
+    import_want(import, row);
 }
 
 void import_tell(struct import *import, struct mcpx_slice notice)

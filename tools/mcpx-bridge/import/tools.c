@@ -17,13 +17,6 @@ static const struct mx_rate reads = {60, 4};
 /* So many lists in a row do calls wait for when each has changed by the time it is there. */
 enum { PATIENCE = 3 };
 
-bool import_tools_are_declared(const struct import *import)
-{
-    return mcpx_json_get(mcpx_json_get(mcpx_text_view(&import->greeting), "capabilities"),
-                         "tools")
-               .text != NULL;
-}
-
 static struct mcpx_tools *new_tools(const struct import *import)
 {
     return mcpx_tools_new(import->pool->doors.terms->shelf,
@@ -97,7 +90,7 @@ void import_tools_ask(struct import *import, struct mcpx_now now)
         return;
     if (tools->coming) {
         tools->again = true;
-    } else if (!import_tools_are_declared(import)) {
+    } else if (!import_has_tools(import)) {
         import_say(import, "%s", "the server has no tools: whoever calls one is told so");
         settle_for_none(import, now);
     } else if (!mx_bucket_take(&tools->reads, reads, 1, now.mono_ms)) {

@@ -7,7 +7,7 @@
  */
 #include "lib/edge/alarm.h"
 #include "lib/edge/stream.h"
-#include "tools/common/command.h"
+#include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include <stdlib.h>
@@ -124,6 +124,22 @@ static void settle(struct guard_link *link)
 
 /* ---- the beginning ---- */
 
+/* Counts a message, and reports it unless it is routine. */
+static void on_left_out(void *user, enum guard_verdict verdict,
+                        const struct guard_judge *judge)
+{
+    struct guard_server *server = user;
+    struct mcpx_text line = {0};
+
+    server->counts[verdict]++;
+    if (guard_verdicts[verdict].routine && !server->verbose)
+        return;
+    if (!loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
+        return;
+    guard_log_left_out(&line, server->json, verdict, judge);
+    guard_log_print(line);
+}
+
 static void fail_to_connect(struct guard_link *link, const char *why)
 {
     const struct guard_address *router = &link->server->router;
@@ -171,7 +187,7 @@ static int start(struct guard_link *link)
 
 bool guard_link_accept(struct guard_server *server)
 {
-    struct guard_passage_config config = {server->asked, server->message_max, guard_left_out,
+    struct guard_passage_config config = {server->asked, server->message_max, on_left_out,
                                           server};
     struct guard_link *link = calloc(1, sizeof *link);
 

@@ -8,7 +8,6 @@
 #include "tools/mcpx-bridge/guard/edge/server.h"
 
 #include "tools/common/command.h"
-#include "tools/common/visible.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/verbs.h"
 
@@ -17,43 +16,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* ---- lines for whoever started the guard: they hold texts of other participants ---- */
-
-/* Prints a line and finishes it. */
-static void print(struct mcpx_text *line)
-{
-    mx_scoped_text shown = {0};
-
-    text_shown(&shown, text_whole(line));
-    if (shown.len)
-        complain_in_lines(text_whole(&shown));
-    mcpx_text_fini(line);
-}
-
-void guard_note_text(const struct guard_server *server, const char *event,
-                     struct mcpx_text text)
-{
-    struct mcpx_text line = {0};
-
-    guard_log_note(&line, server->json, event, text.text);
-    mcpx_text_fini(&text);
-    print(&line);
-}
-
-void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge)
-{
-    struct guard_server *server = user;
-    struct mcpx_text line = {0};
-
-    server->counts[verdict]++;
-    if (guard_verdicts[verdict].routine && !server->verbose)
-        return;
-    if (!loop_may_log(mcpx_slice_of(guard_verdicts[verdict].name)))
-        return;
-    guard_log_left_out(&line, server->json, verdict, judge);
-    print(&line);
-}
 
 /* The address goes to standard output, unless the command uses that. */
 static void announce(const struct guard_server *server)
@@ -291,7 +253,7 @@ static int guard_run(struct guard_server *server)
     uv_run(&server->loop, UV_RUN_DEFAULT);
     if (!status) {
         guard_log_summary(&line, server->json, server->counts);
-        print(&line);
+        guard_log_print(line);
         status = server->status;
     }
     uv_loop_close(&server->loop);

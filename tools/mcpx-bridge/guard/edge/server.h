@@ -55,13 +55,6 @@ void guard_link_break(struct guard_link *link);
 
 /** Writes a line about an event to standard error, by a pattern of mx_format. */
 #define guard_note(server, event, ...)                                                        \
-    guard_note_text((server), (event), mx_formatted(__VA_ARGS__))
-
-/** The function behind it, which takes the text. */
-void guard_note_text(const struct guard_server *server, const char *event,
-                     struct mcpx_text text);
-
-/** Counts a message left out, and reports it unless it is routine. `user` is the server. */
-void guard_left_out(void *user, enum guard_verdict verdict, const struct guard_judge *judge);
+    guard_log_event((server)->json, (event), mx_formatted(__VA_ARGS__))
 
 #endif
