@@ -195,51 +195,37 @@ struct import_pool {
 /** A process: it waits for one, has one, or has one that ends; it is gone, and so the server. */
 enum import_phase { IMPORT_WAITING, IMPORT_RUNNING, IMPORT_STOPPING, IMPORT_OVER };
 
-/**
- * number         of the server, for its actions
- * owner          the one participant it serves; without an id: everybody
- * is_away        its owner has left the topic
- * idle_at        mono_ms at which it is stopped, unless it is used before; INT64_MAX while it is
- *                in use
- * era_at         mono_ms at which the probe ends without an answer, INT64_MAX when none runs
- * handshake_at   mono_ms at which a server that is not ready is killed, INT64_MAX when it is
- * version        protocol version spoken with the server
- * probed         this process was asked server/discover
- * unready        it was started and is not ready yet
- * again          it ended or will be ended, and the next one is greeted in another way
- * retried        the version was already taken from the server's own list
- * greeting       raw result for participants' initialize
- * starts         how often the server became ready
- * over           there will be no server any more
- * outage        why there is no server now; outage_data is the raw object that goes with it
- * failure        why it will never work, a sentence; empty = none
- * notice_err     the error of the last notification; the same error is not logged twice
- */
+/** One server. */
 struct import {
     struct import_pool *pool;
     const struct import_config *config; /* the pool's */
-    size_t number;
-    struct bridge_who owner;
+    size_t number;                      /* for its actions */
+    struct bridge_who owner; /* the one participant it serves; without an id: everybody */
     enum import_phase phase;
-    bool is_away;
+    bool is_away; /* its owner has left the topic */
+    /* mono_ms at which it is stopped, unless it is used before; INT64_MAX while it is in use. */
     int64_t idle_at;
-    struct bridge_calls calls;
-    struct bridge_calls asks;
+    struct bridge_calls calls; /* requests */
+    struct bridge_calls asks;  /* questions about them */
     struct import_subs subs;
     struct import_tools tools;
     enum import_era era;
-    int64_t era_at;
+    int64_t era_at; /* mono_ms at which the probe ends unanswered, INT64_MAX when none runs */
+    /* mono_ms at which a server that is not ready is killed, INT64_MAX when it is. */
     int64_t handshake_at;
-    bool probed, unready, again;
-    char version[32];
-    bool retried, has_mended;
-    struct mcpx_text greeting;
-    size_t starts;
-    bool over;
-    struct mcpx_text outage;
-    struct mcpx_text outage_data;
-    struct mcpx_text failure;
-    enum mcpx_err notice_err;
+    bool probed;      /* this process was asked server/discover */
+    bool unready;     /* it was started and is not ready yet */
+    bool again;       /* it ended or will be ended, and the next is greeted in another way */
+    bool retried;     /* the version was already taken from the server's own list */
+    char version[32]; /* of the protocol, spoken with the server */
+    bool has_mended;  /* it was said that the server's bytes are no UTF-8 */
+    struct mcpx_text greeting; /* raw result for participants' initialize */
+    size_t starts;             /* how often it became ready */
+    bool over;                 /* there will be no server any more */
+    /* Why there is no server now, and the raw object that goes with it. */
+    struct mcpx_text outage, outage_data;
+    struct mcpx_text failure; /* why it will never work, a sentence; empty = none */
+    enum mcpx_err notice_err; /* of the last notification: the same is not logged twice */
 };
 
 /** True when the server takes requests. */
