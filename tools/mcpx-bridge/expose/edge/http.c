@@ -119,28 +119,18 @@ static void on_connection(uv_stream_t *listener, int status)
         http_client_accept(listener->data);
 }
 
-int expose_http_new(const struct expose_http_config *config, struct expose_http **out)
+int expose_http_new(const struct expose_door *door, const struct sockaddr_storage *address,
+                    struct expose_http **out)
 {
     struct expose_http *http = calloc(1, sizeof *http);
     int err;
 
-    http->config = *config;
-    http->open = 1;
-    uv_tcp_init(config->loop, &http->listener);
+    *out = http;
+    http->door = *door;
+    uv_tcp_init(door->loop, &http->listener);
     http->listener.data = http;
-    err = uv_tcp_bind(&http->listener, (const struct sockaddr *)config->address, 0);
-    if (!err)
-        err = uv_listen((uv_stream_t *)&http->listener, BACKLOG, on_connection);
-    if (err)
-        expose_http_close(http);
-    else
-        *out = http;
-    return err;
-}
-
-static void on_closed(uv_handle_t *handle)
-{
-    expose_http_release(handle->data);
+    err = uv_tcp_bind(&http->listener, (const struct sockaddr *)address, 0);
+    return err ? err : uv_listen((uv_stream_t *)&http->listener, BACKLOG, on_connection);
 }
 
 void expose_http_close(struct expose_http *http)
@@ -150,5 +140,5 @@ void expose_http_close(struct expose_http *http)
     expose_http_end(http);
     while (http->count)
         http_client_cut(http->clients[0]);
-    uv_close((uv_handle_t *)&http->listener, on_closed);
+    uv_close((uv_handle_t *)&http->listener, NULL);
 }

@@ -7,21 +7,9 @@
 
 #include "lib/edge/stream.h"
 #include "lib/wire/http_head.h"
-
-#include <sys/socket.h>
+#include "tools/mcpx-bridge/expose/edge/run.h"
 
 struct expose_http;
-
-/** Where to listen, and what is told. */
-struct expose_http_config {
-    uv_loop_t *loop;
-    const struct sockaddr_storage *address; /* where to listen; lent to expose_http_new */
-    size_t body_max;                        /* bytes of the longest body */
-    /* One line, as a client on a pipe would have written it; lent during the call. What answers
-     * it may be given to expose_http_write from within. */
-    void (*on_line)(void *user, struct mcpx_slice line);
-    void *user;
-};
 
 /**
  * Reads HOST:PORT, where HOST is localhost, 127.x.y.z or [::1]. Returns false when it is something
@@ -29,8 +17,12 @@ struct expose_http_config {
  */
 bool expose_http_address(const char *text, struct sockaddr_storage *out);
 
-/** Starts to serve. Returns 0, or an error of libuv. */
-int expose_http_new(const struct expose_http_config *config, struct expose_http **out);
+/**
+ * Starts to serve: a line is what a client on a pipe would have written, and what answers it may be
+ * given to expose_http_write from within. Returns 0, or an error of libuv; fills `out` either way.
+ */
+int expose_http_new(const struct expose_door *door, const struct sockaddr_storage *address,
+                    struct expose_http **out);
 
 /** Appends http://HOST:PORT/mcp, with the port that the system gave. */
 void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out);
@@ -44,7 +36,7 @@ void expose_http_end(struct expose_http *http);
 /** Answers on their way out. NULL has none. */
 size_t expose_http_unwritten(const struct expose_http *http);
 
-/** Closes every connection; the loop has to run until it has freed itself. NULL is allowed. */
+/** Closes all; to be freed when the loop has run to its end. NULL is allowed. */
 void expose_http_close(struct expose_http *http);
 
 /* ---- the state that the parts of the HTTP server share. ---- */
@@ -82,14 +74,13 @@ struct http_client {
 
 /** The server. `current`: the request whose line is being handled. */
 struct expose_http {
-    struct expose_http_config config;
+    struct expose_door door;
     uv_tcp_t listener;
     struct http_client *clients[HTTP_CLIENTS_MAX + 1];
     size_t count, held;
     struct http_client *current;
     int64_t last_number;
     bool is_ending;
-    size_t open; /* handles that keep this alive */
 };
 
 /** Accepts the connection that waits at the listener. */
@@ -103,8 +94,5 @@ void http_client_refuse(struct http_client *client, int status, const char *sent
 
 /** Breaks the connection off, and takes its request back. */
 void http_client_cut(struct http_client *client);
-
-/** One handle less. Frees the server after the last one. */
-void expose_http_release(struct expose_http *http);
 
 #endif

@@ -70,7 +70,7 @@ void http_client_cut(struct http_client *client)
     if (client->stage != HTTP_WAITING || !client->number)
         return;
     line = expose_post_cancel(client->number);
-    http->config.on_line(http->config.user, mcpx_text_view(&line));
+    http->door.on_line(http->door.user, mcpx_text_view(&line));
     mcpx_text_fini(&line);
 }
 
@@ -224,7 +224,7 @@ static void hand_on(struct http_client *client, struct mcpx_slice body)
     } else if (form != EXPOSE_POST_REQUEST || !refuse_to_wait(client)) {
         client->number = form == EXPOSE_POST_REQUEST ? number : 0;
         http->current = client;
-        http->config.on_line(http->config.user, mcpx_text_view(&line));
+        http->door.on_line(http->door.user, mcpx_text_view(&line));
         http->current = NULL;
     }
 }
@@ -259,7 +259,7 @@ static void take_body(struct http_client *client)
     const struct mx_http_fault *fault = mx_http_chunks_take(&client->chunks, &bytes, body);
 
     consume(client, client->in.len - bytes.len);
-    if (!fault && body->len + client->chunks.left > client->http->config.body_max)
+    if (!fault && body->len + client->chunks.left > EXPOSE_LINE_MAX)
         fault = &too_long;
     if (!fault && !hold(client, body->len - had))
         fault = &too_much;
@@ -287,7 +287,7 @@ static const struct mx_http_fault *read_head(struct http_client *client,
 
     if (!fault)
         fault = expose_post_judge(&head);
-    if (!fault && head.length > client->http->config.body_max)
+    if (!fault && head.length > EXPOSE_LINE_MAX)
         fault = &too_long;
     if (fault)
         return fault;
@@ -342,7 +342,7 @@ static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
         mcpx_text_slice(&client->in, bytes);
     if (stream->has_ended && client->stage != HTTP_ANSWERING)
         http_client_cut(client);
-    else if (client->dropped > client->http->config.body_max)
+    else if (client->dropped > EXPOSE_LINE_MAX)
         http_client_cut(client);
     else
         go_on(client);
@@ -387,12 +387,6 @@ static void on_broken(struct mx_stream *stream, const char *why)
     http_client_cut(stream->owner);
 }
 
-void expose_http_release(struct expose_http *http)
-{
-    if (!--http->open)
-        free(http);
-}
-
 /* One that was cut may still be in somebody's hands: it is freed by the loop. */
 static void on_quiet(void *user)
 {
@@ -402,7 +396,6 @@ static void on_quiet(void *user)
         http_client_cut(client);
         return;
     }
-    expose_http_release(client->http);
     mx_alarm_free(client->quiet);
     mcpx_text_fini(&client->in);
     mcpx_text_fini(&client->body);
@@ -443,9 +436,8 @@ void http_client_accept(struct expose_http *http)
     struct http_client *client = calloc(1, sizeof *client);
 
     client->http = http;
-    client->quiet = mx_alarm_new(http->config.loop, on_quiet, client);
-    mx_stream_init(&client->stream, http->config.loop, &calls, client);
-    http->open++;
+    client->quiet = mx_alarm_new(http->door.loop, on_quiet, client);
+    mx_stream_init(&client->stream, http->door.loop, &calls, client);
     http->clients[http->count++] = client;
     touch(client);
     if (mx_stream_accept(&client->stream, &http->listener, &client->address)) {

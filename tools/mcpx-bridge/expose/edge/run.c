@@ -16,20 +16,19 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
 enum {
     CLOSE_MS = 2000, /* how long the last messages may take to leave */
-    DRAIN_MS = 3500, /* how long answers are waited for when input has ended */
-    LINE_MAX_BYTES = 64 << 20
+    DRAIN_MS = 3500  /* how long answers are waited for when input has ended */
 };
 
 struct edge {
     uv_loop_t loop;
     struct loop_handles handles;
-    struct mcpx_client *client;
     struct expose_stdio *stdio; /* one of the two is NULL */
     struct expose_http *http;
     struct expose *expose;
@@ -38,7 +37,7 @@ struct edge {
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
     bool leaving;
     bool was_joined, was_refused;
-    int write_error; /* errno of standard output; 0 = none */
+    bool has_failed; /* standard output cannot be written */
     int status;
 };
 
@@ -48,7 +47,7 @@ static struct mcpx_session *session_of(const void *user)
 {
     const struct edge *edge = user;
 
-    return mcpx_client_session(edge->client);
+    return mcpx_client_session(edge->renewal.client);
 }
 
 static bool may(const void *user, const struct mcpx_question *question)
@@ -101,7 +100,7 @@ static void act_on_all(struct edge *edge)
         else if (action->type == BRIDGE_WRITE)
             expose_stdio_write(edge->stdio, action->text);
         else
-            loop_act("expose", edge->client, action, &outcome);
+            loop_act("expose", edge->renewal.client, action, &outcome);
         memory_checked(outcome.err);
         expose_done(edge->expose, &outcome, mx_clock_now());
         records_write(edge->journal, expose_calls(edge->expose));
@@ -125,7 +124,7 @@ static void leave(struct edge *edge, int status)
     edge->status = status;
     expose_leave(edge->expose, mx_clock_now());
     act_on_all(edge);
-    mcpx_client_close(edge->client, CLOSE_MS);
+    mcpx_client_close(edge->renewal.client, CLOSE_MS);
 }
 
 static void on_timer(uv_timer_t *timer);
@@ -137,7 +136,7 @@ static void after_input(struct edge *edge)
 
     act_on_all(edge);
     due = expose_deadline(edge->expose);
-    if (edge->write_error)
+    if (edge->has_failed)
         leave(edge, STATUS_FAILED);
     if (!edge->leaving && edge->leave_ms != INT64_MAX &&
         (edge->leave_ms <= now || expose_is_idle(edge->expose)))
@@ -202,7 +201,8 @@ static void on_end(void *user)
 {
     struct edge *edge = user;
 
-    edge->leave_ms = mx_clock_now().mono_ms + DRAIN_MS;
+    if (edge->leave_ms == INT64_MAX)
+        edge->leave_ms = mx_clock_now().mono_ms + DRAIN_MS;
     look_soon(edge);
 }
 
@@ -210,7 +210,7 @@ static void on_failed(void *user, int error)
 {
     struct edge *edge = user;
 
-    edge->write_error = error;
+    edge->has_failed = true;
     complain("expose", "cannot write to standard output: %s", strerror(error));
     look_soon(edge);
 }
@@ -254,15 +254,12 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
 static int start_client(struct edge *edge, const struct expose_job *job)
 {
     struct mcpx_client_config config = job->client;
-    int status;
 
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = edge;
     edge->renewal = (struct renewal){.verb = "expose", .where = job->where};
-    status = renewal_start(&edge->renewal, &config);
-    edge->client = edge->renewal.client;
-    return status;
+    return renewal_start(&edge->renewal, &config);
 }
 
 static void start_core(struct edge *edge, const struct expose_job *job)
@@ -280,36 +277,25 @@ static void start_core(struct edge *edge, const struct expose_job *job)
     edge->expose = expose_new(&config, &view);
 }
 
-static int start_stdio(struct edge *edge)
+static int start_stdio(struct edge *edge, const struct expose_door *door)
 {
-    struct expose_stdio_config config = {.loop = &edge->loop,
-                                         .line_max = LINE_MAX_BYTES,
-                                         .on_line = on_line,
-                                         .on_overlong = on_overlong,
-                                         .on_end = on_end,
-                                         .on_failed = on_failed,
-                                         .user = edge};
-    enum mcpx_err err = expose_stdio_new(&config, &edge->stdio);
+    enum mcpx_err err = expose_stdio_new(door, &edge->stdio);
 
     return err ? fail_with(STATUS_FAILED, "expose", "cannot read standard input: %s",
                            mcpx_strerror(err))
                : STATUS_OK;
 }
 
-static int start_http(struct edge *edge, const struct expose_job *job)
+static int start_http(struct edge *edge, const struct expose_door *door,
+                      const struct sockaddr_storage *address)
 {
-    struct expose_http_config config = {.loop = &edge->loop,
-                                        .address = job->http,
-                                        .body_max = LINE_MAX_BYTES,
-                                        .on_line = on_line,
-                                        .user = edge};
     mx_scoped_text url = {0};
-    int err = expose_http_new(&config, &edge->http);
+    int err = expose_http_new(door, address, &edge->http);
 
     if (err)
         return fail_with(
             STATUS_FAILED, "expose", "cannot listen on port %d: %s%s",
-            ntohs(((const struct sockaddr_in *)job->http)->sin_port), uv_strerror(err),
+            ntohs(((const struct sockaddr_in *)address)->sin_port), uv_strerror(err),
             err == UV_EADDRINUSE
                 ? "; end the program that does, or give --http another port, 0 for any"
                 : "");
@@ -317,6 +303,13 @@ static int start_http(struct edge *edge, const struct expose_job *job)
     if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
         complain("expose", "cannot write to standard output: %s", strerror(errno));
     return STATUS_OK;
+}
+
+static int start_door(struct edge *edge, const struct expose_job *job)
+{
+    struct expose_door door = {&edge->loop, edge, on_line, on_overlong, on_end, on_failed};
+
+    return job->http ? start_http(edge, &door, job->http) : start_stdio(edge, &door);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -336,10 +329,12 @@ static void write_last_lines(struct edge *edge)
 
 static void stop(struct edge *edge)
 {
+    struct mcpx_client *client = edge->renewal.client;
+
     edge->renewal.client = NULL;
     mx_journal_close(edge->journal);
     expose_free(edge->expose);
-    mcpx_client_free(edge->client);
+    mcpx_client_free(client);
     expose_http_end(edge->http);
     write_last_lines(edge);
     expose_stdio_close(edge->stdio);
@@ -347,6 +342,8 @@ static void stop(struct edge *edge)
     loop_handles_close(&edge->handles);
     uv_run(&edge->loop, UV_RUN_DEFAULT);
     uv_loop_close(&edge->loop);
+    free(edge->stdio);
+    free(edge->http);
 }
 
 /* A standard stream that is closed would give its number to the loop's own descriptors. */
@@ -370,7 +367,7 @@ int expose_run(const struct expose_job *job)
     start_core(&edge, job);
     status = start_client(&edge, job);
     if (status == STATUS_OK)
-        status = job->http ? start_http(&edge, job) : start_stdio(&edge);
+        status = start_door(&edge, job);
     if (status == STATUS_OK) {
         uv_run(&edge.loop, UV_RUN_DEFAULT);
         status = edge.status;

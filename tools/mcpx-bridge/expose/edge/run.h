@@ -6,9 +6,6 @@
 
 #include "tools/common/connect.h"
 #include "tools/mcpx-bridge/expose/expose.h"
-#include <mcpx/lines.h>
-
-#include <mcpx/text.h>
 
 #include <sys/socket.h>
 
@@ -29,36 +26,37 @@ struct expose_job {
  */
 int expose_run(const struct expose_job *job);
 
-/*
- * ---- lines on standard input and output, whatever these are: pipes, sockets, terminals,
- * files.
- */
+/* ---- the door for clients: standard streams, or HTTP. ---- */
 
 struct uv_loop_s;
 struct expose_stdio;
 
-/** While more bytes than this wait to be written, no input is read. */
-enum { EXPOSE_STDIO_UNWRITTEN_MAX = 16 << 20 };
+/** Bytes of the longest line that is read, or body. */
+enum { EXPOSE_LINE_MAX = 64 << 20 };
 
-/** What is told. */
-struct expose_stdio_config {
+/** What is told by a door. HTTP has lines only. */
+struct expose_door {
     struct uv_loop_s *loop;
-    size_t line_max;
+    void *user;
     /* One line, lent during the call. */
     void (*on_line)(void *user, struct mcpx_slice line);
-    /* A line was longer than line_max and is skipped; lent during the call. */
+    /* A line was longer than EXPOSE_LINE_MAX and is skipped; lent during the call. */
     void (*on_overlong)(void *user, struct mcpx_slice beginning);
-    /* Input ended, or nobody reads the output any more; told once. */
+    /* Input ended, or nobody reads the output any more. */
     void (*on_end)(void *user);
     /* Output cannot be written, with an error of the system (errno); told once. May come from
      * within expose_stdio_write. */
     void (*on_failed)(void *user, int error);
-    void *user;
 };
 
-/** Starts to read. Returns MCPX_OK or MCPX_ESYSTEM. */
-enum mcpx_err expose_stdio_new(const struct expose_stdio_config *config,
-                               struct expose_stdio **out);
+/** While more bytes than this wait to be written, no input is read. */
+enum { EXPOSE_STDIO_UNWRITTEN_MAX = 16 << 20 };
+
+/**
+ * Starts to read standard input, whatever it is: a pipe, a socket, a terminal, a file. Returns
+ * MCPX_OK or MCPX_ESYSTEM; `out` is filled in either case.
+ */
+enum mcpx_err expose_stdio_new(const struct expose_door *door, struct expose_stdio **out);
 
 /**
  * Writes one line; a newline is added. What cannot be written at once is kept until it can; while
@@ -69,7 +67,7 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line);
 /** Bytes that wait to be written. */
 size_t expose_stdio_unwritten(const struct expose_stdio *stdio);
 
-/** Stops reading and closes; the loop has to run until it has freed itself. NULL is allowed. */
+/** Stops reading and closes; to be freed when the loop has run to its end. NULL is allowed. */
 void expose_stdio_close(struct expose_stdio *stdio);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "tools/mcpx-bridge/expose/edge/run.h"
 
+#include <mcpx/lines.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,12 +14,12 @@
 
 enum { READ_SIZE = 65536 };
 
+/** `ended`: nothing more is read. A stream that is a file has a pipe that is not open. */
 struct expose_stdio {
-    struct expose_stdio_config config;
+    struct expose_door door;
     struct mcpx_lines lines;
     bool is_file_in, is_file_out;
-    bool reading, closing, ended, failed;
-    size_t open; /* handles and requests that keep this alive */
+    bool ended, failed;
     uv_pipe_t in, out;
     uv_fs_t read;
     char bytes[READ_SIZE];
@@ -25,26 +27,8 @@ struct expose_stdio {
 
 struct write {
     uv_write_t request;
-    struct expose_stdio *stdio;
-    size_t len;
     char bytes[];
 };
-
-static void release(struct expose_stdio *stdio)
-{
-    if (--stdio->open || !stdio->closing)
-        return;
-    mcpx_lines_fini(&stdio->lines);
-    free(stdio);
-}
-
-static void end(struct expose_stdio *stdio)
-{
-    if (stdio->ended || stdio->closing)
-        return;
-    stdio->ended = true;
-    stdio->config.on_end(stdio->config.user);
-}
 
 /* ---- input ---- */
 
@@ -54,11 +38,11 @@ static void take(struct expose_stdio *stdio, const char *bytes, size_t len)
     enum mcpx_err err;
 
     mcpx_lines_feed(&stdio->lines, (struct mcpx_slice){bytes, len});
-    while (!stdio->closing && mcpx_lines_next(&stdio->lines, &line, &err)) {
+    while (mcpx_lines_next(&stdio->lines, &line, &err)) {
         if (err == MCPX_OK)
-            stdio->config.on_line(stdio->config.user, line);
+            stdio->door.on_line(stdio->door.user, line);
         else
-            stdio->config.on_overlong(stdio->config.user, line);
+            stdio->door.on_overlong(stdio->door.user, line);
     }
 }
 
@@ -66,7 +50,8 @@ static void take(struct expose_stdio *stdio, const char *bytes, size_t len)
 static void finish(struct expose_stdio *stdio)
 {
     take(stdio, "\n", 1);
-    end(stdio);
+    stdio->ended = true;
+    stdio->door.on_end(stdio->door.user);
 }
 
 static void lend_buffer(uv_handle_t *handle, size_t wanted, uv_buf_t *out)
@@ -86,7 +71,6 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buffer)
     if (len >= 0)
         return;
     uv_read_stop(stream);
-    stdio->reading = false;
     finish(stdio);
 }
 
@@ -98,67 +82,59 @@ static void on_file_read(uv_fs_t *request)
     ssize_t len = request->result;
 
     uv_fs_req_cleanup(request);
-    stdio->reading = false;
-    if (!stdio->closing && len > 0) {
+    if (stdio->ended)
+        return;
+    if (len > 0) {
         take(stdio, stdio->bytes, (size_t)len);
         read_file(stdio);
-    } else if (!stdio->closing) {
+    } else {
         finish(stdio);
     }
-    release(stdio);
 }
 
 static void read_file(struct expose_stdio *stdio)
 {
     uv_buf_t buffer = uv_buf_init(stdio->bytes, READ_SIZE);
 
-    if (stdio->closing || stdio->reading)
-        return;
-    stdio->read.data = stdio;
-    stdio->open++;
-    stdio->reading = true;
-    uv_fs_read(stdio->config.loop, &stdio->read, STDIN_FILENO, &buffer, 1, -1, on_file_read);
+    uv_fs_read(stdio->door.loop, &stdio->read, STDIN_FILENO, &buffer, 1, -1, on_file_read);
 }
 
 /* ---- output ---- */
 
 static void fail(struct expose_stdio *stdio, int error)
 {
-    if (stdio->failed || stdio->closing)
-        return;
+    if (!stdio->failed)
+        stdio->door.on_failed(stdio->door.user, error);
     stdio->failed = true;
-    stdio->config.on_failed(stdio->config.user, error);
 }
 
 /* A file that takes nothing (a full disk) would else look like a client that hears everything. */
-static void write_file(struct expose_stdio *stdio, const char *bytes, size_t len)
+static void write_file(struct expose_stdio *stdio, struct mcpx_slice bytes)
 {
-    while (len > 0 && !stdio->failed) {
-        ssize_t written = write(STDOUT_FILENO, bytes, len);
+    while (bytes.len > 0 && !stdio->failed) {
+        ssize_t written = write(STDOUT_FILENO, bytes.text, bytes.len);
 
         if (written < 0 && errno != EINTR)
             fail(stdio, errno);
         if (written > 0) {
-            bytes += written;
-            len -= (size_t)written;
+            bytes.text += written;
+            bytes.len -= (size_t)written;
         }
     }
 }
 
 static void on_written(uv_write_t *request, int status)
 {
-    struct write *write = request->data;
-    struct expose_stdio *stdio = write->stdio;
+    struct expose_stdio *stdio = request->handle->data;
 
-    free(write);
+    free(request->data);
     if (status < 0 && status != UV_EPIPE && status != UV_ECONNRESET && status != UV_ECANCELED)
         fail(stdio, -status);
     else if (status < 0)
-        end(stdio);
-    else if (!stdio->reading && !stdio->is_file_in && !stdio->ended && !stdio->closing &&
+        stdio->door.on_end(stdio->door.user);
+    else if (!stdio->is_file_in && !stdio->ended &&
              expose_stdio_unwritten(stdio) < EXPOSE_STDIO_UNWRITTEN_MAX)
-        stdio->reading = uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read) == 0;
-    release(stdio);
+        uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read);
 }
 
 void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
@@ -166,90 +142,64 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
     struct write *write;
     uv_buf_t buffer;
 
-    if (stdio->closing)
+    if (stdio->is_file_out) {
+        write_file(stdio, line);
+        write_file(stdio, MCPX_SLICE("\n"));
         return;
+    }
     write = malloc(sizeof *write + line.len + 1);
-    write->stdio = stdio;
-    write->len = line.len + 1;
     memcpy(write->bytes, line.text, line.len);
     write->bytes[line.len] = '\n';
-    if (stdio->is_file_out) {
-        write_file(stdio, write->bytes, write->len);
-        free(write);
-        return;
-    }
     write->request.data = write;
-    buffer = uv_buf_init(write->bytes, (unsigned)write->len);
-    stdio->open++;
+    buffer = uv_buf_init(write->bytes, (unsigned)line.len + 1);
     if (uv_write(&write->request, (uv_stream_t *)&stdio->out, &buffer, 1, on_written) != 0) {
         free(write);
-        end(stdio);
-        release(stdio);
-        return;
+        stdio->door.on_end(stdio->door.user);
     }
-    if (stdio->reading && !stdio->is_file_in &&
-        expose_stdio_unwritten(stdio) >= EXPOSE_STDIO_UNWRITTEN_MAX) {
+    if (!stdio->is_file_in && expose_stdio_unwritten(stdio) >= EXPOSE_STDIO_UNWRITTEN_MAX)
         uv_read_stop((uv_stream_t *)&stdio->in);
-        stdio->reading = false;
-    }
 }
 
 size_t expose_stdio_unwritten(const struct expose_stdio *stdio)
 {
-    return stdio->is_file_out
-               ? 0
-               : uv_stream_get_write_queue_size((const uv_stream_t *)&stdio->out);
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&stdio->out);
 }
 
 /* ---- from beginning to end ---- */
 
-static void on_closed(uv_handle_t *handle)
+static bool open_stream(struct expose_stdio *stdio, uv_pipe_t *pipe, int descriptor,
+                        bool *is_file)
 {
-    release(handle->data);
-}
-
-static bool open_stream(struct expose_stdio *stdio, uv_pipe_t *pipe, int descriptor)
-{
-    uv_pipe_init(stdio->config.loop, pipe, 0);
+    *is_file = uv_guess_handle(descriptor) == UV_FILE;
+    uv_pipe_init(stdio->door.loop, pipe, 0);
     pipe->data = stdio;
-    stdio->open++;
-    return uv_pipe_open(pipe, descriptor) == 0;
+    return *is_file || uv_pipe_open(pipe, descriptor) == 0;
 }
 
-enum mcpx_err expose_stdio_new(const struct expose_stdio_config *config,
-                               struct expose_stdio **out)
+enum mcpx_err expose_stdio_new(const struct expose_door *door, struct expose_stdio **out)
 {
     struct expose_stdio *stdio = calloc(1, sizeof *stdio);
     bool fine;
 
-    stdio->config = *config;
-    stdio->lines.max = config->line_max;
-    stdio->is_file_in = uv_guess_handle(STDIN_FILENO) == UV_FILE;
-    stdio->is_file_out = uv_guess_handle(STDOUT_FILENO) == UV_FILE;
-    stdio->open = 1;
-    fine = stdio->is_file_out || open_stream(stdio, &stdio->out, STDOUT_FILENO);
-    fine = (stdio->is_file_in || open_stream(stdio, &stdio->in, STDIN_FILENO)) && fine;
+    *out = stdio;
+    stdio->door = *door;
+    stdio->lines.max = EXPOSE_LINE_MAX;
+    stdio->read.data = stdio;
+    fine = open_stream(stdio, &stdio->out, STDOUT_FILENO, &stdio->is_file_out);
+    fine = open_stream(stdio, &stdio->in, STDIN_FILENO, &stdio->is_file_in) && fine;
     if (fine && stdio->is_file_in)
         read_file(stdio);
     else if (fine)
         fine = uv_read_start((uv_stream_t *)&stdio->in, lend_buffer, on_read) == 0;
-    if (!fine) {
-        expose_stdio_close(stdio);
-        return MCPX_ESYSTEM;
-    }
-    stdio->reading = true;
-    *out = stdio;
-    return MCPX_OK;
+    return fine ? MCPX_OK : MCPX_ESYSTEM;
 }
 
 void expose_stdio_close(struct expose_stdio *stdio)
 {
     if (!stdio)
         return;
-    stdio->closing = true;
-    if (!stdio->is_file_in)
-        uv_close((uv_handle_t *)&stdio->in, on_closed);
-    if (!stdio->is_file_out)
-        uv_close((uv_handle_t *)&stdio->out, on_closed);
-    release(stdio);
+    stdio->ended = true;
+    uv_close((uv_handle_t *)&stdio->in, NULL);
+    uv_close((uv_handle_t *)&stdio->out, NULL);
+    mcpx_lines_fini(&stdio->lines);
 }
