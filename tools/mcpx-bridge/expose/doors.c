@@ -56,7 +56,7 @@ static bool is_known(const struct expose_seat *seat)
 static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
     struct expose_seat *seat =
-        route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
+        route ? expose_catalog_find(&x->catalog, route->thing.participant) : NULL;
     struct expose_shelf *shelf = seat ? &seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
 
     if (!x->joined || (route && !is_known(seat)))
@@ -71,7 +71,7 @@ bool expose_terms_know(struct expose *x, const struct expose_route *route)
     struct mcpx_tools *tools = find_tools(x, route);
 
     for (size_t i = 0; tools && i < mcpx_tools_count(tools); i++)
-        if (mcpx_slice_equal(mcpx_tools_name(tools, i), mcpx_text_view(&route->own)))
+        if (mcpx_slice_equal(mcpx_tools_name(tools, i), route->thing.own))
             return true;
     return false;
 }
@@ -87,7 +87,7 @@ struct asker {
 static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *more)
 {
     struct asker *asker = context;
-    struct expose_thing thing = {asker->route->participant, tool};
+    struct expose_thing thing = {asker->route->thing.participant, tool};
     struct expose_kind kind;
     enum expose_stage stage;
 
@@ -104,7 +104,7 @@ static void admit(struct expose *x, const struct expose_request *request,
     struct mcpx_calls_options options = {
         .side = MCPX_SIDE_CLIENT, .transport = x->config.answers_only ? "http" : "stdio"};
     const struct expose_seat *seat =
-        route ? expose_catalog_find(&x->catalog, route->participant) : NULL;
+        route ? expose_catalog_find(&x->catalog, route->thing.participant) : NULL;
     struct asker asker = {x, route};
     struct mcpx_call_request call = {
         .payload = request->payload.text ? request->payload : request->rpc->text,

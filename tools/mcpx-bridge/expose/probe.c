@@ -30,7 +30,7 @@ static bool is_candidate(struct expose *x, struct mcpx_slice participant)
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
         if (expose_kind_make(&kind, "mcp/response", mcpx_slice_of(expose_lists[i].method),
-                             MCPX_SLICE("")) &&
+                             (struct mcpx_slice){0}) &&
             x->view.could(x->view.user, participant, &kind.kind))
             return expose_only_wants(x, participant);
     return false;

@@ -12,23 +12,6 @@ static const char NOBODY_WAITS[] = "the client no longer waits";
 
 /* ---- on its way ---- */
 
-static void refuse_malformed(struct expose *x, const struct mcpx_rpc *rpc)
-{
-    const char *member = mcpx_rpc_context_member(rpc->method);
-
-    expose_tell_error_text(
-        x, rpc->id, BRIDGE_BAD_PARAMS,
-        mx_formatted("params.%s must be there once, as a string", member ? member : "uri"));
-}
-
-static void refuse_unknown(struct expose *x, const struct mcpx_rpc *rpc)
-{
-    expose_tell_error_text(x, rpc->id, x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE,
-                           mx_formatted("nobody in the topic has %s for %s%s",
-                                        expose_quoted(rpc->context), rpc->method,
-                                        x->joined ? "" : ": the topic cannot be reached"));
-}
-
 static struct bridge_call *make_call(struct expose *x, const struct expose_request *request,
                                      const struct expose_route *route)
 {
@@ -40,8 +23,8 @@ static struct bridge_call *make_call(struct expose *x, const struct expose_reque
                                .modern = request->modern,
                                .id = rpc->id,
                                .method = rpc->method,
-                               .who.id = route->participant,
-                               .context = mcpx_text_view(&route->own),
+                               .who.id = route->thing.participant,
+                               .context = route->thing.own,
                                .params = mcpx_text_view(&route->params)};
     mx_scoped_text restored = {0};
 
@@ -81,26 +64,16 @@ static void note_watch(struct expose *x, const struct mcpx_rpc *rpc,
                        const struct expose_route *route)
 {
     bool on = mcpx_slice_equal(rpc->method, MCPX_SLICE("resources/subscribe"));
-    struct expose_thing thing = {route->participant, mcpx_text_view(&route->own)};
 
     if (on || mcpx_slice_equal(rpc->method, MCPX_SLICE("resources/unsubscribe")))
-        expose_watch_set(x, &thing, rpc->context, on);
-}
-
-static void refuse_absent(struct expose *x, const struct mcpx_rpc *rpc,
-                          struct mcpx_slice participant)
-{
-    expose_tell_error_text(
-        x, rpc->id, BRIDGE_UNAVAILABLE,
-        mx_formatted("participant %s%s", expose_quoted(participant),
-                     x->joined ? " is not in the topic" : ": the topic cannot be reached"));
+        expose_watch_set(x, &route->thing, rpc->context, on);
 }
 
 /* Appends a name that tells this participant's thing from the rival's. */
 static void add_distinct(struct expose *x, const struct expose_route *route,
                          struct mcpx_slice participant, struct mcpx_text *out)
 {
-    struct expose_thing thing = {participant, mcpx_text_view(&route->own)};
+    struct expose_thing thing = {participant, route->thing.own};
     struct mcpx_slice shown = expose_names_shown(&x->names, route->space, &thing);
 
     if (shown.text)
@@ -109,18 +82,46 @@ static void add_distinct(struct expose *x, const struct expose_route *route,
         expose_uri_wrap(out, participant, thing.own, false);
 }
 
-static void refuse_ambiguous(struct expose *x, const struct mcpx_rpc *rpc,
-                             const struct expose_route *route)
+static struct mcpx_text why_ambiguous(struct expose *x, const struct expose_route *route)
 {
-    struct mcpx_slice own = mcpx_text_view(&route->own);
     mx_scoped_text first = {0}, second = {0};
 
-    add_distinct(x, route, route->participant, &first);
+    add_distinct(x, route, route->thing.participant, &first);
     add_distinct(x, route, route->rival, &second);
-    expose_tell_error_text(x, rpc->id, BRIDGE_BAD_PARAMS,
-                           mx_formatted("%s could be of %s or of %s: ask for %s or %s",
-                                        expose_quoted(own), expose_quoted(route->participant),
-                                        expose_quoted(route->rival), &first, &second));
+    return mx_formatted(
+        "%s could be of %s or of %s: ask for %s or %s", expose_quoted(route->thing.own),
+        expose_quoted(route->thing.participant), expose_quoted(route->rival), &first, &second);
+}
+
+/* It is for nobody who is there. */
+static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_routing routing,
+                   const struct expose_route *route)
+{
+    const char *member = mcpx_rpc_context_member(rpc->method);
+    int code = BRIDGE_BAD_PARAMS;
+    struct mcpx_text why = {0};
+
+    switch (routing) {
+    case EXPOSE_MALFORMED:
+        why =
+            mx_formatted("params.%s must be there once, as a string", member ? member : "uri");
+        break;
+    case EXPOSE_AMBIGUOUS:
+        why = why_ambiguous(x, route);
+        break;
+    case EXPOSE_UNKNOWN:
+        code = x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE;
+        why = mx_formatted("nobody in the topic has %s for %s%s", expose_quoted(rpc->context),
+                           rpc->method, x->joined ? "" : ": the topic cannot be reached");
+        break;
+    case EXPOSE_ROUTED:
+        code = BRIDGE_UNAVAILABLE;
+        why =
+            mx_formatted("participant %s%s", expose_quoted(route->thing.participant),
+                         x->joined ? " is not in the topic" : ": the topic cannot be reached");
+        break;
+    }
+    expose_tell_error_text(x, rpc->id, code, why);
 }
 
 /* `route` NULL = nobody has the tool: then no call is admitted. */
@@ -141,47 +142,29 @@ static void forward_under_terms(struct expose *x, const struct expose_request *r
     start(x, call);
 }
 
-/* Whether what is known of the topic is enough. Who judges a call has to know its tool. */
-static bool can_go(struct expose *x, const struct mcpx_rpc *rpc,
-                   const struct expose_route *route)
-{
-    return route &&
-           (!bridge_doors_are_for(&x->doors, rpc->method) || expose_terms_know(x, route));
-}
-
 bool expose_forward(struct expose *x, const struct expose_request *request)
 {
     const struct mcpx_rpc *rpc = request->rpc;
-    struct expose_route route = {0};
+    bool is_judged = bridge_doors_are_for(&x->doors, rpc->method);
+    MX_SCOPED(expose_route_fini) struct expose_route route = {0};
     enum expose_routing routing = expose_route_find(x, rpc, &route);
     bool known =
-        routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.participant);
+        routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.thing.participant);
 
+    /* Who judges a call has to know its tool. */
     if (routing != EXPOSE_MALFORMED && request->may_wait && !expose_is_settled(x, -1) &&
-        !can_go(x, rpc, known ? &route : NULL)) {
-        expose_route_fini(&route);
+        !(known && (!is_judged || expose_terms_know(x, &route))))
         return false;
-    }
-    if (bridge_doors_are_for(&x->doors, rpc->method)) {
+    if (is_judged) {
         forward_under_terms(x, request, known ? &route : NULL);
-        expose_route_fini(&route);
-        return true;
-    }
-    if (known) {
+    } else if (known) {
         struct bridge_call *call = make_call(x, request, &route);
 
         note_watch(x, rpc, &route);
         start(x, call);
-    } else if (routing == EXPOSE_AMBIGUOUS) {
-        refuse_ambiguous(x, rpc, &route);
-    } else if (routing == EXPOSE_ROUTED) {
-        refuse_absent(x, rpc, route.participant);
-    } else if (routing == EXPOSE_MALFORMED) {
-        refuse_malformed(x, rpc);
     } else {
-        refuse_unknown(x, rpc);
+        refuse(x, rpc, routing, &route);
     }
-    expose_route_fini(&route);
     return true;
 }
 

@@ -50,23 +50,23 @@ int64_t expose_calls_deadline(const struct expose *x);
 enum { EXPOSE_HOLD_MS = 3000 };
 
 /**
- * The destination of a request: the participant, its own name of the thing, and the params with
- * that name.
+ * The destination of a request. Slices are lent until a name is given or a participant leaves.
+ *
+ * thing    whose it is, and what it is called there
+ * rival    who else's it could be
+ * space    of what has a rival
+ * name     what the client calls it
+ * own      memory for a name that was taken out of that
+ * params   with its own name
  */
 struct expose_route {
-    struct mcpx_slice participant;
+    struct expose_thing thing;
     struct mcpx_slice rival;
-    enum expose_space space; /* of what has a rival */
-    struct mcpx_text own;
-    struct mcpx_text params;
+    enum expose_space space;
+    struct mcpx_text name, own, params;
 };
 
-enum expose_routing {
-    EXPOSE_ROUTED,
-    EXPOSE_UNKNOWN,
-    EXPOSE_AMBIGUOUS, /* it could be for `participant` or for `rival` */
-    EXPOSE_MALFORMED
-};
+enum expose_routing { EXPOSE_ROUTED, EXPOSE_UNKNOWN, EXPOSE_AMBIGUOUS, EXPOSE_MALFORMED };
 
 /** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,

@@ -24,35 +24,35 @@ static bool is_prompt(struct mcpx_slice ref)
 
 /* ---- whose resource ---- */
 
-/* The best template so far: bytes before its first expression, whose, and who has as good a one. */
-struct fit {
-    bool found;
-    size_t literal;
-    struct mcpx_slice participant, rival;
-};
-
-/* Only templates that are shown as they are: the others' URIs say whose they are. */
+/*
+ * The template with the longest beginning before its first expression wins; `best` is one more than
+ * that. Only templates that are shown as they are: the others' URIs say whose they are.
+ */
 static void fit_template(const struct expose *x, const struct expose_thing *template,
-                         struct mcpx_slice uri, struct fit *best)
+                         struct mcpx_slice uri, struct expose_route *out, size_t *best)
 {
     struct mcpx_slice shown = expose_names_shown(&x->names, EXPOSE_URI_TEMPLATE, template);
-    size_t literal;
+    size_t fit;
 
     if (!template->own.len || !mcpx_slice_equal(shown, template->own) ||
         !expose_uri_matches(template->own, uri))
         return;
-    literal = expose_uri_literal(template->own);
-    if (!best->found || literal > best->literal)
-        *best = (struct fit){true, literal, template->participant, {0}};
-    else if (literal == best->literal &&
-             !mcpx_slice_equal(best->participant, template->participant))
-        best->rival = template->participant;
+    fit = expose_uri_literal(template->own) + 1;
+    if (fit > *best) {
+        out->thing = (struct expose_thing){template->participant, uri};
+        out->rival = (struct mcpx_slice){0};
+        *best = fit;
+    } else if (fit == *best &&
+               !mcpx_slice_equal(out->thing.participant, template->participant)) {
+        out->rival = template->participant;
+    }
 }
 
-/* Finds the owner of the template that matches this URI; the one with the longest beginning
- * wins. */
-static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fit *best)
+static bool by_template(const struct expose *x, struct mcpx_slice uri,
+                        struct expose_route *out)
 {
+    size_t best = 0;
+
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
         mx_scoped_text template = {0};
@@ -63,10 +63,10 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri, struct fi
             fit_template(
                 x,
                 &(struct expose_thing){mcpx_text_view(&seat->id), mcpx_text_view(&template)},
-                uri, best);
+                uri, out, &best);
         }
     }
-    return best->found;
+    return best > 0;
 }
 
 /* Bytes both begin with. */
@@ -120,17 +120,16 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
 }
 
 static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
-                        struct expose_thing *out, struct mcpx_text *scratch)
+                        struct expose_route *out)
 {
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        struct mcpx_slice id = mcpx_text_view(&x->catalog.seats[i]->id);
+    bool found = false;
 
-        if (!expose_uri_unwrap(scratch, id, uri))
-            continue;
-        *out = (struct expose_thing){id, mcpx_text_view(scratch)};
-        return true;
+    for (size_t i = 0; !found && i < x->catalog.count; i++) {
+        out->thing.participant = mcpx_text_view(&x->catalog.seats[i]->id);
+        found = expose_uri_unwrap(&out->own, out->thing.participant, uri);
     }
-    return false;
+    out->thing.own = mcpx_text_view(&out->own);
+    return found;
 }
 
 /* The only participant that is so. */
@@ -162,17 +161,9 @@ static bool is_server(const struct expose_seat *seat)
     return seat->state == EXPOSE_SEAT_LISTED && seat->hello.len;
 }
 
-/* What was found: the thing, who else it could be, and memory for a name that was taken apart. */
-struct found {
-    struct expose_thing thing;
-    struct mcpx_slice rival;
-    enum expose_space space;
-    struct mcpx_text scratch;
-};
-
 /* A name of a list, or one that two have of their own. */
 static bool find_name(const struct expose *x, enum expose_space space, struct mcpx_slice name,
-                      struct found *out)
+                      struct expose_route *out)
 {
     out->space = space;
     if (expose_names_find(&x->names, space, name, &out->thing))
@@ -181,39 +172,22 @@ static bool find_name(const struct expose *x, enum expose_space space, struct mc
     return expose_names_rivals(&x->names, space, name, &out->thing.participant, &out->rival);
 }
 
-static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct found *out)
+static bool find_uri(const struct expose *x, struct mcpx_slice uri, struct expose_route *out)
 {
-    struct fit fit = {0};
-
     if (!uri.len)
         return false;
     if (find_name(x, EXPOSE_URI, uri, out))
         return true;
     if (expose_uri_is_wrapped(uri))
-        return by_wrapping(x, uri, &out->thing, &out->scratch);
-    if (by_template(x, uri, &fit)) {
-        out->thing = (struct expose_thing){fit.participant, uri};
-        out->rival = fit.rival;
-        return true;
-    }
-    return by_being_alone(x, has_resources, uri, &out->thing) ||
+        return by_wrapping(x, uri, out);
+    return by_template(x, uri, out) || by_being_alone(x, has_resources, uri, &out->thing) ||
            by_likeness(x, uri, &out->thing);
 }
 
 /* ---- whose name ---- */
 
-/*
- * The only server of the topic, when things keep their names: it is asked what it does not list as
- * well, so that a client hears its own words about that. Under prefixed names that would give
- * every tool a second name.
- */
-static bool find_only(const struct expose *x, struct mcpx_slice name, struct expose_thing *out)
-{
-    return by_being_alone(x, is_server, name, out) && x->names.plain;
-}
-
 static bool find_thing(const struct expose *x, const struct mcpx_rpc *rpc,
-                       struct mcpx_slice name, struct found *out)
+                       struct mcpx_slice name, struct expose_route *out)
 {
     struct mcpx_slice ref = mcpx_json_get(rpc->params, "ref");
 
@@ -257,42 +231,39 @@ static void write_params(const struct mcpx_rpc *rpc, const struct holder *holder
     }
 }
 
-/* What --only leaves out is not there; a task is there because its call was. */
-static bool is_shown(const struct expose *x, const struct mcpx_rpc *rpc,
-                     const struct expose_thing *thing, struct mcpx_slice name)
+/*
+ * The only server of the topic, when things keep their names, is asked what it does not list as
+ * well, so that a client hears its own words about that. Under prefixed names that would give
+ * every tool a second name. What --only leaves out is not there; a task is there because its call
+ * was.
+ */
+static bool find(const struct expose *x, const struct mcpx_rpc *rpc, struct expose_route *out)
 {
-    return mcpx_json_get(rpc->params, "taskId").text ||
-           expose_only_covers(x, thing->participant, name);
+    struct mcpx_slice name = mcpx_text_view(&out->name);
+
+    return (find_thing(x, rpc, name, out) ||
+            (by_being_alone(x, is_server, name, &out->thing) && x->names.plain)) &&
+           (mcpx_json_get(rpc->params, "taskId").text ||
+            expose_only_covers(x, out->thing.participant, name));
 }
 
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
                                       struct expose_route *out)
 {
     struct holder holder = find_holder(rpc);
-    struct mcpx_slice raw = mcpx_json_get(holder.object, holder.member);
-    mx_scoped_text name = {0};
-    struct found found = {0};
-    enum expose_routing routing = EXPOSE_UNKNOWN;
 
     if (mcpx_json_count(holder.object, holder.member) != 1 ||
-        !mcpx_json_add_unescaped(&name, raw)) {
-        routing = EXPOSE_MALFORMED;
-    } else if ((find_thing(x, rpc, mcpx_text_view(&name), &found) ||
-                find_only(x, mcpx_text_view(&name), &found.thing)) &&
-               is_shown(x, rpc, &found.thing, mcpx_text_view(&name))) {
-        out->participant = found.thing.participant;
-        out->rival = found.rival;
-        out->space = found.space;
-        mcpx_text_slice(&out->own, found.thing.own);
-        write_params(rpc, &holder, found.thing.own, &out->params);
-        routing = found.rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
-    }
-    mcpx_text_fini(&found.scratch);
-    return routing;
+        !mcpx_json_add_unescaped(&out->name, mcpx_json_get(holder.object, holder.member)))
+        return EXPOSE_MALFORMED;
+    if (!find(x, rpc, out))
+        return EXPOSE_UNKNOWN;
+    write_params(rpc, &holder, out->thing.own, &out->params);
+    return out->rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
 }
 
 void expose_route_fini(struct expose_route *route)
 {
+    mcpx_text_fini(&route->name);
     mcpx_text_fini(&route->own);
     mcpx_text_fini(&route->params);
 }

@@ -93,21 +93,16 @@ bool expose_only_wants(const struct expose *x, struct mcpx_slice participant)
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context)
 {
-    size_t len = strlen(type), whole = len + 1 + method.len;
+    mx_scoped_text text =
+        mx_formatted("%s:%s%s%s", type, method, context.len ? ":" : "", context);
+    bool fits = text.len <= MCPX_KIND_MAX;
 
-    if (!method.text || whole > MCPX_KIND_MAX)
-        return false;
-    memcpy(out->text, type, len);
-    out->text[len] = ':';
-    memcpy(out->text + len + 1, method.text, method.len);
-    if (context.len && whole + 1 + context.len <= MCPX_KIND_MAX) {
-        out->text[whole] = ':';
-        memcpy(out->text + whole + 1, context.text, context.len);
-        if (mcpx_kind_parse((struct mcpx_slice){out->text, whole + 1 + context.len},
-                            &out->kind, NULL) == MCPX_OK)
-            return true;
-    }
-    return mcpx_kind_parse((struct mcpx_slice){out->text, whole}, &out->kind, NULL) == MCPX_OK;
+    if (fits)
+        memcpy(out->text, text.text, text.len);
+    fits = fits && mcpx_kind_parse((struct mcpx_slice){out->text, text.len}, &out->kind,
+                                   NULL) == MCPX_OK;
+    return fits ||
+           (context.len && expose_kind_make(out, type, method, (struct mcpx_slice){0}));
 }
 
 static bool may(struct expose *x, const struct mcpx_kind *kind, struct mcpx_slice participant)
