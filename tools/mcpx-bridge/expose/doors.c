@@ -120,25 +120,12 @@ static void admit(struct expose *x, const struct expose_request *request,
                        seat ? mcpx_text_view(&seat->hello) : (struct mcpx_slice){0}, out);
 }
 
-static void tell(struct expose *x, const struct expose_request *request,
-                 const struct mcpx_call_answer *answer)
-{
-    struct mcpx_text out = {0};
-
-    if (!answer->is_error) {
-        expose_tell_result(x, request, mx_formatted("%s", answer->text));
-        return;
-    }
-    bridge_add_answer(&out, request->rpc->id, answer);
-    expose_tell(x, out);
-}
-
 bool expose_terms_admit(struct expose *x, const struct expose_request *request,
                         const struct expose_route *route, struct mcpx_admission *out)
 {
     admit(x, request, route, out);
     if (!out->call)
-        tell(x, request, &out->answer);
+        expose_tell_answer(x, request, out->answer, (struct mcpx_slice){0});
     return out->call != NULL;
 }
 
@@ -157,7 +144,7 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
     request.rpc = &rpc;
     admit(x, &request, NULL, &admission);
     if (is_told && admission.answer.text.text)
-        tell(x, &request, &admission.answer);
+        expose_tell_answer(x, &request, admission.answer, (struct mcpx_slice){0});
     return true;
 }
 
@@ -218,10 +205,11 @@ static bool names_two_tasks(struct mcpx_slice result, unsigned where)
 
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc)
 {
-    bool was_error = rpc->form == MCPX_RPC_ERROR;
-    struct mcpx_call_answer answer = {was_error, was_error ? rpc->error : rpc->result};
-    struct mcpx_call_end how = {.type = was_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT};
-    struct mcpx_text out = {0}, shown = {0}, modern = {0};
+    bool is_error = rpc->form == MCPX_RPC_ERROR;
+    struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
+                                .text = is_error ? rpc->error : rpc->result,
+                                .is_error = is_error};
+    mx_scoped_text shown = {0};
 
     if (names_two_tasks(rpc->result, ids_of(call))) {
         expose_fail(x, call, MCPX_CAUSE_FAILED,
@@ -229,23 +217,8 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
         return;
     }
     if (expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown))
-        answer.text = mcpx_text_view(&shown);
-    how.text = answer.text;
-    if (call->admitted)
-        bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
-    if (call->modern && !answer.is_error && mcpx_json_type(answer.text) == MCPX_JSON_OBJECT) {
-        expose_tell_add_modern(&modern, call->method, answer.text);
-        answer.text = mcpx_text_view(&modern);
-    }
-    if (answer.is_error == was_error)
-        bridge_add_message(&out, rpc->text, call->id, was_error ? "error" : "result",
-                           answer.text);
-    else
-        bridge_add_answer(&out, call->id, &answer);
-    expose_tell(x, out);
-    expose_end(x, call);
-    mcpx_text_fini(&shown);
-    mcpx_text_fini(&modern);
+        how.text = mcpx_text_view(&shown);
+    expose_finish(x, call, &how, rpc->text);
 }
 
 /* ---- the end ---- */
@@ -257,25 +230,39 @@ void expose_end(struct expose *x, struct bridge_call *call)
     bridge_calls_drop(&x->calls, call);
 }
 
+void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_end *how,
+                   struct mcpx_slice message)
+{
+    const struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
+    const struct expose_request request = {.rpc = &rpc, .modern = call->modern};
+    struct mcpx_call_answer answer = {how->is_error, how->text};
+
+    if (call->admitted)
+        bridge_doors_end(&x->doors, &call->admitted, how, &answer);
+    if (answer.is_error != how->is_error)
+        message = (struct mcpx_slice){0};
+    expose_tell_answer(x, &request, answer, message);
+    expose_end(x, call);
+}
+
 void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                  struct mcpx_slice message, const struct mcpx_text *more)
 {
-    struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
-    struct expose_request request = {.rpc = &rpc, .modern = call->modern};
-    struct mcpx_call_end how = {.type = MCPX_CALL_FAILED, .cause = cause, .reason = message};
-    struct mcpx_call_answer answer;
-    mx_scoped_text data = {0};
+    struct mcpx_call_end how = {
+        .type = MCPX_CALL_FAILED, .cause = cause, .reason = message, .is_error = true};
+    mx_scoped_text error =
+        mx_formatted("{\"code\":%s,\"message\":%q", bridge_code_of(cause), message);
 
-    if (call->admitted) {
-        how.more = more ? mcpx_text_view(more) : how.more;
-        bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
-        tell(x, &request, &answer);
-    } else if (call->purpose == EXPOSE_FOR_CLIENT) {
-        if (more)
-            mx_format(&data, "{%s}", more);
-        expose_tell_error(x, call->id, bridge_code_of(cause), message, &data);
+    if (call->purpose != EXPOSE_FOR_CLIENT) {
+        expose_end(x, call);
+        return;
     }
-    if (call->purpose == EXPOSE_FOR_CLIENT)
-        expose_unwatch(x, call);
-    expose_end(x, call);
+    if (more) {
+        mx_format(&error, ",\"data\":{%s}", more);
+        how.more = mcpx_text_view(more);
+    }
+    mcpx_text_puts(&error, "}");
+    how.text = mcpx_text_view(&error);
+    expose_unwatch(x, call);
+    expose_finish(x, call, &how, (struct mcpx_slice){0});
 }

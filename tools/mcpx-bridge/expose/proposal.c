@@ -89,48 +89,33 @@ void expose_approved(struct expose *x, struct bridge_call *call,
     expose_send_heartbeat(x, call);
 }
 
-/* A model can read a result; an error of the protocol is for the program around it. */
-static void tell_rejection(struct expose *x, struct bridge_call *call,
-                           struct mcpx_slice sentence)
-{
-    struct mcpx_rpc rpc = {.id = call->id, .method = call->method};
-    struct expose_request request = {.rpc = &rpc, .modern = call->modern};
-    struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED};
-    struct mcpx_call_answer answer;
-    struct mcpx_text result;
-
-    if (!mcpx_slice_equal(rpc.method, MCPX_SLICE("tools/call"))) {
-        expose_tell_error(x, rpc.id, BRIDGE_REJECTED, sentence, NULL);
-        return;
-    }
-    result = mx_formatted("{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
-                          sentence);
-    how.text = mcpx_text_view(&result);
-    if (call->admitted)
-        bridge_doors_end(&x->doors, &call->admitted, &how, &answer);
-    expose_tell_result(x, &request, result);
-}
-
 void expose_rejected(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
     struct mcpx_slice reason = mcpx_json_get(event->envelope->payload, "reason");
-    struct mcpx_text operation, sentence;
+    bool is_tool = mcpx_slice_equal(call->method, MCPX_SLICE("tools/call"));
+    struct mcpx_call_end how = {.type = MCPX_CALL_REFUSED, .is_error = !is_tool};
+    mx_scoped_text operation = operation_of(call), answer = {0};
+    struct mcpx_text sentence;
 
     if (call->stage == EXPOSE_REQUESTED)
         return;
-    operation = operation_of(call);
     sentence =
         mx_formatted("%s rejected %s", expose_quoted(event->envelope->from), &operation);
     if (mcpx_json_type(reason) == MCPX_JSON_STRING && reason.len > 2) {
         mcpx_text_puts(&sentence, ": ");
         mcpx_json_add_unescaped(&sentence, reason);
     }
+    /* A model can read a result; an error of the protocol is for the program around it. */
+    if (is_tool)
+        mx_format(&answer, "{\"content\":[{\"type\":\"text\",\"text\":%q}],\"isError\":true}",
+                  &sentence);
+    else
+        mx_format(&answer, "{\"code\":%s,\"message\":%q}", BRIDGE_REJECTED, &sentence);
+    how.text = mcpx_text_view(&answer);
     expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
-    tell_rejection(x, call, mcpx_text_view(&sentence));
+    expose_finish(x, call, &how, (struct mcpx_slice){0});
     expose_note_text(x, sentence);
-    expose_end(x, call);
-    mcpx_text_fini(&operation);
 }
 
 /* The smallest pattern that would allow it: an empty set of grants says which. */

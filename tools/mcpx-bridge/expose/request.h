@@ -110,6 +110,15 @@ void expose_end(struct expose *x, struct bridge_call *call);
 void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
                  struct mcpx_slice message, const struct mcpx_text *more);
 
+/**
+ * Ends a call of the client with an answer: what `how` says, or what terms make of it.
+ *
+ * how       without its time; `is_error`: the text is that of an error
+ * message   the server's own, of which other members stay; absent: none
+ */
+void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_end *how,
+                   struct mcpx_slice message);
+
 /** Somebody else's answer to a call, with the client's id in it. Ends the call. */
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 

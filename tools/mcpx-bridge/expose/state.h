@@ -117,9 +117,15 @@ struct expose_request {
 void expose_tell(struct expose *x, struct mcpx_text message);
 
 /**
- * A result of ours. `result` is a JSON object, taken; for a modern client it gets what
- * 2026-07-28 asks.
+ * An answer; for a modern client a result gets what 2026-07-28 asks.
+ *
+ * request   of it: id, method, and whether the client is modern
+ * message   whose other members stay as they are; absent: none
  */
+void expose_tell_answer(struct expose *x, const struct expose_request *request,
+                        struct mcpx_call_answer answer, struct mcpx_slice message);
+
+/** A result of ours: a JSON object, taken. */
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
@@ -130,13 +136,6 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
 /** The same with a text that was made for it: takes it. */
 void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
-
-/**
- * Appends a result with what revision 2026-07-28 wants in one and older servers do not know; added
- * only where absent.
- */
-void expose_tell_add_modern(struct mcpx_text *out, struct mcpx_slice method,
-                            struct mcpx_slice result);
 
 /**
  * For messages that the client can do without. Returns false when they are not sent: to clients

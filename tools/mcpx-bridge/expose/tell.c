@@ -43,8 +43,9 @@ static bool is_cacheable(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("server/discover"));
 }
 
-void expose_tell_add_modern(struct mcpx_text *out, struct mcpx_slice method,
-                            struct mcpx_slice result)
+/* With what revision 2026-07-28 wants in a result and older servers do not know, where absent. */
+static void add_modern(struct mcpx_text *out, struct mcpx_slice method,
+                       struct mcpx_slice result)
 {
     struct mcpx_json_change changes[3];
     size_t count = 0;
@@ -58,17 +59,30 @@ void expose_tell_add_modern(struct mcpx_text *out, struct mcpx_slice method,
     mcpx_json_add_changed(out, result, changes, count);
 }
 
+void expose_tell_answer(struct expose *x, const struct expose_request *request,
+                        struct mcpx_call_answer answer, struct mcpx_slice message)
+{
+    mx_scoped_text modern = {0};
+    struct mcpx_text out = {0};
+
+    if (request->modern && !answer.is_error &&
+        mcpx_json_type(answer.text) == MCPX_JSON_OBJECT) {
+        add_modern(&modern, request->rpc->method, answer.text);
+        answer.text = mcpx_text_view(&modern);
+    }
+    if (message.text)
+        bridge_add_message(&out, message, request->rpc->id,
+                           answer.is_error ? "error" : "result", answer.text);
+    else
+        bridge_add_answer(&out, request->rpc->id, &answer);
+    expose_tell(x, out);
+}
+
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result)
 {
-    struct mcpx_text out = {0}, modern = {0};
-
-    if (request->modern)
-        expose_tell_add_modern(&modern, request->rpc->method, mcpx_text_view(&result));
-    bridge_add_result(&out, request->rpc->id,
-                      mcpx_text_view(request->modern ? &modern : &result));
-    expose_tell(x, out);
-    mcpx_text_fini(&modern);
+    expose_tell_answer(x, request, (struct mcpx_call_answer){false, mcpx_text_view(&result)},
+                       (struct mcpx_slice){0});
     mcpx_text_fini(&result);
 }
 
