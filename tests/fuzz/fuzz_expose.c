@@ -121,6 +121,11 @@ static bool could(const void *user, struct mcpx_slice participant,
     return participant.len == 1;
 }
 
+static bool is_behind(const void *user)
+{
+    return ((const struct stage *)user)->now.mono_ms % 13 == 12;
+}
+
 static const char *name_of(size_t seat)
 {
     static const char names[] = "012";
@@ -266,7 +271,6 @@ static void happen(struct stage *stage, struct mcpx_slice line)
         break;
     case 't':
         stage->now.mono_ms += (int64_t)(rest.len * 997);
-        expose_behind(stage->expose, stage->now.mono_ms % 13 == 12);
         expose_tick(stage->expose, stage->now);
         must(expose_deadline(stage->expose) > stage->now.mono_ms);
         break;
@@ -326,7 +330,8 @@ static void drain(struct stage *stage)
 static void live(struct mcpx_slice input, const struct bridge_terms *terms)
 {
     static struct stage stage;
-    struct expose_view view = {&stage, may, could, roster, message_max, instant, NULL};
+    struct expose_view view = {&stage,      may,       could,   roster,
+                               message_max, is_behind, instant, NULL};
     struct expose_config config = {.topic = "t",
                                    .nonce = "n",
                                    .plain = input.len % 2,

@@ -54,6 +54,11 @@ static bool could(const void *user, struct mcpx_slice participant,
     return participant.len > 0 && participant.text[0] != '-';
 }
 
+static bool is_behind(const void *user)
+{
+    return ((const struct world *)user)->behind;
+}
+
 static bool roster(const void *user, size_t index, struct mcpx_slice *id)
 {
     const struct world *world = user;
@@ -190,7 +195,6 @@ void world_fetch(struct world *world)
 
 void world_tell(struct world *world, const struct mcpx_event *event)
 {
-    expose_behind(world->expose, world->behind);
     expose_event(world->expose, event, world->now);
     world_fetch(world);
 }
@@ -199,7 +203,7 @@ void world_tell(struct world *world, const struct mcpx_event *event)
 
 void world_start(struct world *world, const struct world_setup *setup)
 {
-    struct expose_view view = {world, may, could, roster, message_max, NULL, NULL};
+    struct expose_view view = {world, may, could, roster, message_max, is_behind, NULL, NULL};
     struct expose_config config = {.topic = "room",
                                    .nonce = "n",
                                    .plain = setup->plain,
@@ -269,7 +273,6 @@ void world_say(struct world *world, const char *line)
 {
     char *text = copy(mcpx_slice_of(line)); /* for a sanitizer to see who keeps it */
 
-    expose_behind(world->expose, world->behind);
     expose_line(world->expose, mcpx_slice_of(text), world->now);
     free(text);
     world_fetch(world);
@@ -279,7 +282,6 @@ void world_wait(struct world *world, int64_t ms)
 {
     world->now.mono_ms += ms;
     world->now.wall_ms += ms;
-    expose_behind(world->expose, world->behind);
     expose_tick(world->expose, world->now);
     world_fetch(world);
 }

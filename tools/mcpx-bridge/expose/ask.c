@@ -116,7 +116,7 @@ static const char *find_obstacle(const struct expose *x, const struct mcpx_event
     *code = BRIDGE_UNAVAILABLE;
     if (x->asks.count >= ASKS_MAX)
         return "the client has 256 questions before it already";
-    return x->is_behind ? "the client reads nothing at present" : NULL;
+    return x->view.is_behind(x->view.user) ? "the client reads nothing at present" : NULL;
 }
 
 /* False, and the request is not answered, when the participant has had as much as it may. */
@@ -125,7 +125,6 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
     struct mcpx_slice from = mcpx_identity_of(event->envelope->from);
     int64_t now_ms = x->now.mono_ms;
 
-    x->answered.key = x->config.key;
     x->answered.rate = rate_of_one;
     if (mx_buckets_wait_ms(&x->answered, from, 1, now_ms) > 0 ||
         !mx_bucket_take(&x->answered_all, rate_of_all, 1, now_ms)) {

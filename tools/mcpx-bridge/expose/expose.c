@@ -22,14 +22,18 @@ static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice show
     x->renamed_count++;
 }
 
-static void copy_config(struct expose *x, const struct expose_config *config)
+struct expose *expose_new(const struct expose_config *config, const struct expose_view *view)
 {
+    struct expose *x = calloc(1, sizeof *x);
+
     x->config = *config;
-    mcpx_text_puts(&x->topic, config->topic);
-    mcpx_text_puts(&x->nonce, config->nonce);
+    x->view = *view;
+    x->doors = (struct bridge_doors){config->terms, view->user, view->now, view->chance, NULL};
+    x->changed_ms = INT64_MAX;
+    x->compared_ms = INT64_MIN / 2;
     x->catalog.lists =
         (struct mx_holders){config->key, EXPOSE_LISTS_CAP, EXPOSE_LISTS_TOTAL, .held = 0};
-    x->reading.key = config->key;
+    x->reading.key = x->answered.key = config->key;
     x->reading.rate = (struct mx_rate){60 << 20, EXPOSE_LISTS_CAP}; /* a MiB per second */
     x->names.plain = config->plain;
     x->names.renamed = renamed;
@@ -37,18 +41,7 @@ static void copy_config(struct expose *x, const struct expose_config *config)
     x->names.key = x->ids.key = config->key;
     x->only = calloc(config->only_count + 1, sizeof *x->only);
     for (size_t i = 0; i < config->only_count; i++)
-        mcpx_text_puts(&x->only[i].pattern, config->only[i]);
-}
-
-struct expose *expose_new(const struct expose_config *config, const struct expose_view *view)
-{
-    struct expose *x = calloc(1, sizeof *x);
-
-    x->view = *view;
-    x->doors = (struct bridge_doors){config->terms, view->user, view->now, view->chance, NULL};
-    x->changed_ms = INT64_MAX;
-    x->compared_ms = INT64_MIN / 2;
-    copy_config(x, config);
+        x->only[i].pattern = mcpx_slice_of(config->only[i]);
     return x;
 }
 
@@ -69,13 +62,9 @@ void expose_free(struct expose *x)
     mcpx_text_fini(&x->client.info);
     mcpx_text_fini(&x->client.level);
     mcpx_text_fini(&x->client.listen);
-    for (size_t i = 0; i < x->config.only_count; i++)
-        mcpx_text_fini(&x->only[i].pattern);
     free(x->only);
     bridge_output_fini(&x->output);
     mcpx_text_fini(&x->away);
-    mcpx_text_fini(&x->topic);
-    mcpx_text_fini(&x->nonce);
     free(x);
 }
 
@@ -123,11 +112,11 @@ static struct bridge_call *call_of_token(const struct expose *x,
                                          const struct mcpx_event *event)
 {
     struct mcpx_slice raw = mcpx_json_get(event->rpc->params, "progressToken");
-    size_t prefix = x->nonce.len + 2; /* quote and dash */
+    size_t len = strlen(x->config.nonce), prefix = len + 2; /* quote and dash */
     struct bridge_call *call;
     int64_t number;
 
-    if (raw.len < prefix + 2 || memcmp(raw.text + 1, x->nonce.text, x->nonce.len) != 0 ||
+    if (raw.len < prefix + 2 || memcmp(raw.text + 1, x->config.nonce, len) != 0 ||
         !bridge_number((struct mcpx_slice){raw.text + prefix, raw.len - prefix - 1}, &number))
         return NULL;
     call = bridge_calls_find(&x->calls, number);
@@ -338,11 +327,6 @@ struct mcpx_calls *expose_calls(const struct expose *x)
     return x->doors.calls;
 }
 
-void expose_behind(struct expose *x, bool is_behind)
-{
-    x->is_behind = is_behind;
-}
-
 /* ---- time, and the end ---- */
 
 void expose_tick(struct expose *x, struct mcpx_now now)
@@ -361,13 +345,15 @@ int64_t expose_deadline(const struct expose *x)
     return x->held.first && x->held.first->due_ms < due ? x->held.first->due_ms : due;
 }
 
-static void abandon_line(struct expose *x, struct mcpx_slice line, struct mcpx_slice sentence)
+/* Ends lines that wait: their senders are told the sentence, or nothing when it is absent. */
+static void drop_held(struct expose *x, struct mcpx_slice sentence)
 {
-    struct mcpx_slice value;
-
-    if (!expose_terms_turn_away(x, line, true) &&
-        mcpx_json_check(line, 0, &value, NULL) == MCPX_OK)
-        expose_tell_error(x, mcpx_json_get(value, "id"), BRIDGE_UNAVAILABLE, sentence, NULL);
+    for (struct bridge_call *held; (held = x->held.first);) {
+        if (!expose_terms_turn_away(x, mcpx_text_view(&held->payload), sentence.text) &&
+            sentence.text)
+            expose_tell_error(x, held->id, BRIDGE_UNAVAILABLE, sentence, NULL);
+        bridge_calls_drop(&x->held, held);
+    }
 }
 
 void expose_abandon(struct expose *x, struct mcpx_slice sentence)
@@ -377,10 +363,7 @@ void expose_abandon(struct expose *x, struct mcpx_slice sentence)
         if (call->purpose == EXPOSE_FOR_CLIENT)
             expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, sentence, NULL);
     }
-    for (struct bridge_call *held; (held = x->held.first);) {
-        abandon_line(x, mcpx_text_view(&held->payload), sentence);
-        bridge_calls_drop(&x->held, held);
-    }
+    drop_held(x, sentence);
 }
 
 void expose_leave(struct expose *x, struct mcpx_now now)
@@ -394,10 +377,7 @@ void expose_leave(struct expose *x, struct mcpx_now now)
         bridge_calls_drop(&x->calls, call);
     }
     expose_ask_end(x, (struct mcpx_slice){0}, "the client left");
-    for (struct bridge_call *held; (held = x->held.first);) {
-        expose_terms_turn_away(x, mcpx_text_view(&held->payload), false);
-        bridge_calls_drop(&x->held, held);
-    }
+    drop_held(x, (struct mcpx_slice){0});
 }
 
 bool expose_is_idle(const struct expose *x)

@@ -12,7 +12,7 @@
 
 #include <mcpx/session.h>
 
-/** Settings; texts are copied. */
+/** Settings; texts are kept as long as the server. */
 struct expose_config {
     const char *topic; /* for people */
     /* Begins our progress tokens, so that they differ from those of other bridges in the topic. */
@@ -47,6 +47,8 @@ struct expose_view {
     bool (*roster)(const void *user, size_t index, struct mcpx_slice *id);
     /* limits.message_bytes of the router; 0 = none known. */
     size_t (*message_max)(const void *user);
+    /* Has the client not read what it was told for so long that only answers are kept for it? */
+    bool (*is_behind)(const void *user);
     /* The clocks at this moment; asked with terms alone, as is. */
     struct mcpx_instant (*now)(const void *user);
     /* Random bytes. */
@@ -87,12 +89,6 @@ struct mcpx_calls *expose_calls(const struct expose *x);
 
 /** That was done; what came of it may lead to more. `outcome` is borrowed. */
 void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct mcpx_now now);
-
-/**
- * Has the client not read what it was told for so long that only answers are kept for it? False at
- * first. To be told before a call that puts something in; what that call makes is not counted.
- */
-void expose_behind(struct expose *x, bool is_behind);
 
 /** Does what is due at this time. */
 void expose_tick(struct expose *x, struct mcpx_now now);

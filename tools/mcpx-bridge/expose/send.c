@@ -25,13 +25,11 @@ bool expose_only_covers(const struct expose *x, struct mcpx_slice participant,
 
     for (size_t i = 0; i < x->config.only_count; i++) {
         struct expose_only *only = &x->only[i];
-        struct mcpx_slice pattern = mcpx_text_view(&only->pattern);
+        bool fits = mx_glob_matches(only->pattern, participant) ||
+                    (shown.text && mx_glob_matches(only->pattern, shown));
 
-        if (!mx_glob_matches(pattern, participant) &&
-            (!shown.text || !mx_glob_matches(pattern, shown)))
-            continue;
-        only->fitted = true;
-        covered = true;
+        only->fitted |= fits;
+        covered |= fits;
     }
     return covered;
 }
@@ -79,7 +77,7 @@ bool expose_only_wants(const struct expose *x, struct mcpx_slice participant)
     if (expose_only_covers(x, participant, (struct mcpx_slice){0}))
         return true;
     for (size_t i = 0; i < x->config.only_count; i++) {
-        struct mcpx_slice pattern = mcpx_text_view(&x->only[i].pattern);
+        struct mcpx_slice pattern = x->only[i].pattern;
 
         if (x->names.plain || !is_plain(participant) || may_be_uri(pattern) ||
             may_name(pattern, participant))
@@ -93,8 +91,8 @@ bool expose_only_wants(const struct expose *x, struct mcpx_slice participant)
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context)
 {
-    mx_scoped_text text =
-        mx_formatted("%s:%s%s%s", type, method, context.len ? ":" : "", context);
+    mx_scoped_text text = mx_formatted("%s%s%s%s%s", type, method.len ? ":" : "", method,
+                                       context.len ? ":" : "", context);
     bool fits = text.len <= MCPX_KIND_MAX;
 
     if (fits)
@@ -105,29 +103,24 @@ bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_sli
            (context.len && expose_kind_make(out, type, method, (struct mcpx_slice){0}));
 }
 
-static bool may(struct expose *x, const struct mcpx_kind *kind, struct mcpx_slice participant)
-{
-    struct mcpx_question question = {
-        .kind = kind, .to = &participant, .to_count = 1, .wall_ms = x->now.wall_ms};
-
-    return x->view.may(x->view.user, &question);
-}
-
 static bool may_send(struct expose *x, const char *type, struct mcpx_slice method,
                      const struct expose_thing *thing)
 {
     struct expose_kind kind;
+    struct mcpx_question question = {.kind = &kind.kind,
+                                     .to = &thing->participant,
+                                     .to_count = 1,
+                                     .wall_ms = x->now.wall_ms};
 
     return expose_kind_make(&kind, type, method, thing->own) &&
-           may(x, &kind.kind, thing->participant);
+           x->view.may(x->view.user, &question);
 }
 
 static bool may_withdraw(struct expose *x, struct mcpx_slice participant)
 {
-    struct mcpx_kind kind;
+    struct expose_thing nothing = {.participant = participant};
 
-    return mcpx_kind_parse(MCPX_SLICE("mcp/withdraw"), &kind, NULL) == MCPX_OK &&
-           may(x, &kind, participant);
+    return may_send(x, "mcp/withdraw", (struct mcpx_slice){0}, &nothing);
 }
 
 bool expose_find_stage(struct expose *x, struct mcpx_slice method,
@@ -168,7 +161,7 @@ static void write_payload(const struct expose *x, const struct bridge_call *call
         mcpx_text_puts(out, "{");
     } else {
         mx_format(out, "{\"jsonrpc\":\"2.0\",\"id\":%s,", call->number);
-        mx_format(&token, "\"%s-%s\"", &x->nonce, call->number);
+        mx_format(&token, "\"%s-%s\"", x->config.nonce, call->number);
     }
     if (call->token.len)
         add_params(&params, call->params, &token);

@@ -66,7 +66,7 @@ static void note_only(struct expose *x)
             expose_note_text(x,
                              mx_formatted("--only %s fits no participant and no name in the "
                                           "topic at present",
-                                          expose_quoted(mcpx_text_view(&x->only[i].pattern))));
+                                          expose_quoted(x->only[i].pattern)));
 }
 
 /* A list that the client was given before all were known once has changed as any other may. */
@@ -121,7 +121,7 @@ void expose_settle_tick(struct expose *x)
         expose_probe_tick(x);
     if (compare_at(x) > x->now.mono_ms)
         return;
-    if (x->is_behind) {
+    if (x->view.is_behind(x->view.user)) {
         x->changed_ms = x->now.mono_ms + EXPOSE_PATIENCE_MS; /* told late, but told */
         return;
     }

@@ -37,7 +37,7 @@ enum { EXPOSE_PATIENCE_MS = 2000 };
 
 /** One --only, and whether it fitted anything so far. */
 struct expose_only {
-    struct mcpx_text pattern;
+    struct mcpx_slice pattern;
     bool fitted;
 };
 
@@ -54,13 +54,11 @@ struct expose_client {
 };
 
 struct expose {
-    struct expose_config config; /* nonce and topic point into texts below; only is ours */
-    struct mcpx_text topic, nonce;
+    struct expose_config config;
     struct expose_only *only;
     struct expose_view view;
     struct bridge_output output;
     struct mcpx_now now; /* of the call under way */
-    bool is_behind;      /* the client, when the call under way began */
     bool joined;
     bool is_away; /* the log says so */
     bool was_joined;

@@ -106,7 +106,7 @@ bool expose_may_tell(struct expose *x)
 {
     if (x->config.answers_only)
         return false;
-    if (x->is_behind) {
+    if (x->view.is_behind(x->view.user)) {
         if (x->untold++ == 0)
             expose_note(x, MCPX_SLICE("the client does not read: notifications are left out "
                                       "until it does"));
@@ -133,8 +133,8 @@ void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text p
 
 struct mcpx_text expose_self(const struct expose *x)
 {
-    return mx_formatted("{\"name\":\"mcpx-bridge\",\"title\":%q,\"version\":%q}", &x->topic,
-                        mcpx_version());
+    return mx_formatted("{\"name\":\"mcpx-bridge\",\"title\":%q,\"version\":%q}",
+                        x->config.topic, mcpx_version());
 }
 
 struct mcpx_text expose_self_introduce(const struct expose *x)

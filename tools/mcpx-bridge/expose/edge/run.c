@@ -35,6 +35,7 @@ struct edge {
     struct renewal renewal;
     struct mx_journal *journal;
     int64_t leave_ms; /* mono_ms at which to leave; INT64_MAX = not yet */
+    char nonce[13];
     bool leaving;
     bool was_joined, was_refused;
     bool has_failed; /* standard output cannot be written */
@@ -64,6 +65,13 @@ static bool could(const void *user, struct mcpx_slice participant,
 static size_t message_max(const void *user)
 {
     return mcpx_session_message_max(session_of(user));
+}
+
+static bool is_behind(const void *user)
+{
+    const struct edge *edge = user;
+
+    return edge->stdio && expose_stdio_unwritten(edge->stdio) > EXPOSE_STDIO_UNWRITTEN_MAX;
 }
 
 static bool roster(const void *user, size_t index, struct mcpx_slice *id)
@@ -105,12 +113,6 @@ static void act_on_all(struct edge *edge)
         expose_done(edge->expose, &outcome, mx_clock_now());
         records_write(edge->journal, expose_calls(edge->expose));
     }
-}
-
-/* Before every input. */
-static void look_at_client(struct edge *edge)
-{
-    expose_behind(edge->expose, edge->stdio && unwritten(edge) > EXPOSE_STDIO_UNWRITTEN_MAX);
 }
 
 /* ---- the end ---- */
@@ -155,10 +157,8 @@ static void on_timer(uv_timer_t *timer)
 {
     struct edge *edge = timer->data;
 
-    if (!edge->leaving) {
-        look_at_client(edge);
+    if (!edge->leaving)
         expose_tick(edge->expose, mx_clock_now());
-    }
     after_input(edge);
 }
 
@@ -175,7 +175,6 @@ static void on_line(void *user, struct mcpx_slice line)
 
     if (edge->leaving)
         return;
-    look_at_client(edge);
     expose_line(edge->expose, line, mx_clock_now());
     after_input(edge);
 }
@@ -240,7 +239,6 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
     edge->was_joined |= event->type == MCPX_EVENT_JOINED;
     edge->was_refused |= event->type == MCPX_EVENT_LEFT;
     if (!edge->leaving) {
-        look_at_client(edge);
         expose_event(edge->expose, event, mx_clock_now());
         act_on_all(edge);
     }
@@ -264,16 +262,15 @@ static int start_client(struct edge *edge, const struct expose_job *job)
 
 static void start_core(struct edge *edge, const struct expose_job *job)
 {
-    struct expose_view view = {edge,        may,          could,      roster,
-                               message_max, loop_instant, loop_chance};
+    struct expose_view view = {edge,        may,       could,        roster,
+                               message_max, is_behind, loop_instant, loop_chance};
     struct expose_config config = job->expose;
-    unsigned char random[6];
-    char nonce[2 * sizeof random + 1];
+    unsigned char random[sizeof edge->nonce / 2];
 
     loop_chance(NULL, random, sizeof random);
     loop_chance(NULL, &config.key, sizeof config.key);
-    mx_hex_format(random, sizeof random, nonce);
-    config.nonce = nonce;
+    mx_hex_format(random, sizeof random, edge->nonce);
+    config.nonce = edge->nonce;
     edge->expose = expose_new(&config, &view);
 }
 
