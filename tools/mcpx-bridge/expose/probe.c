@@ -131,11 +131,16 @@ static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
 
 static void ask_hello(struct expose *x, struct expose_seat *seat)
 {
+    const struct mcpx_text *can = &x->client.capabilities, *info = &x->client.info;
+    mx_scoped_text self = expose_self(x);
+    struct mcpx_text params = mx_formatted(
+        "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":%s,\"clientInfo\":%s}",
+        can->len ? can->text : "{}", info->len ? info : &self);
+
     seat->state = EXPOSE_SEAT_ASKED;
     seat->asked_ms = x->now.mono_ms;
     be_patient(x, seat);
-    if (!expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize",
-                         expose_self_introduce(x)))
+    if (!expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize", params))
         ask_lists(x, seat, EXPOSE_TOOLS);
 }
 

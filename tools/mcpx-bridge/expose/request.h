@@ -13,10 +13,8 @@
 /** Handles a line. With `may_wait` it may be kept until the servers are known. */
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait);
 
-/** Sends a request on. Returns false when it should wait. */
+/** Send a request on; the second a call of a tool as an invocation. False: it should wait. */
 bool expose_forward(struct expose *x, const struct expose_request *request);
-
-/** A call of a tool in the form of an invocation, for terms. Returns false when it should wait. */
 bool expose_invoke(struct expose *x, const struct expose_request *request);
 
 /** The client takes a request back. */
@@ -32,18 +30,14 @@ void expose_take_back(struct expose *x, struct bridge_call *call, struct mcpx_sl
 void expose_sent(struct expose *x, const struct mcpx_draft *draft,
                  const struct bridge_outcome *outcome);
 
-/** The answer came. */
+/** What came of a call: its answer; or it could not be delivered. */
 void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
-
-/** It could not be delivered. */
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event);
 
-/** Ends calls whose time is over. */
+/** Ends calls whose time is over; and when that is due. */
 void expose_calls_tick(struct expose *x);
-
-/** When expose_calls_tick is due. */
 int64_t expose_calls_deadline(const struct expose *x);
 
 /** The longest time that the client waits for the topic's servers. */
@@ -71,31 +65,22 @@ enum expose_routing { EXPOSE_ROUTED, EXPOSE_UNKNOWN, EXPOSE_AMBIGUOUS, EXPOSE_MA
 /** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
                                       struct expose_route *out);
-
-/** Frees what a route holds. */
 void expose_route_fini(struct expose_route *route);
 
-/** Sends a call as proposal. */
+/** Sends a call as proposal, and takes what came of that; on failure the call is over. */
 void expose_propose(struct expose *x, struct bridge_call *call);
-
-/** Takes the result of sending the proposal; on failure the call is over. */
 void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err err);
 
-/** Somebody acts on it. */
+/** Somebody acts on it, or rejected it. */
 void expose_approved(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
-
-/** Somebody rejected it. */
 void expose_rejected(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event);
 
 /** Tells that a proposal still waits. */
 void expose_send_heartbeat(struct expose *x, struct bridge_call *call);
 
-/**
- * The call was refused and cannot be proposed: answers with the grant that is missing. Ends the
- * call.
- */
+/** It may be neither requested nor proposed: ends it, with the grant that is missing. */
 void expose_refuse(struct expose *x, struct bridge_call *call, struct mcpx_slice would_allow);
 
 /** Ends a call that was answered or is no longer waited for, and the questions about it. */
@@ -154,24 +139,17 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
 enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
 
 /**
- * Appends an object of this participant with the ids the client knows. Returns false and appends
- * nothing when it has none that are called otherwise there.
+ * Append an object of this participant with the ids the client knows; and on the way back one of
+ * the client's, its related task only. False, and nothing appended, when it stays as it is.
  */
 bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,
                      unsigned where, struct mcpx_text *out);
-
-/** The way back: an object of the client for this participant, its related task only. */
 bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
                         struct mcpx_slice object, struct mcpx_text *out);
 
-/**
- * Remembers that this participant gave out an id. An id is a raw JSON string; other values are
- * ignored.
- */
+/** Remember an id that this participant gave out, raw; and those in its answer to a call. */
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
                      struct mcpx_slice raw);
-
-/** Remembers the ids in an answer to a call of the client. */
 void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
                             const struct mcpx_rpc *rpc);
 
@@ -179,17 +157,12 @@ void expose_ids_note_answer(struct expose *x, const struct bridge_call *call,
 bool expose_ids_owns(const struct expose *x, struct mcpx_slice participant,
                      enum expose_space space, struct mcpx_slice raw);
 
-/*
- * ---- finds out which participants are servers, and what they offer; decides when the lists
- * are known, and when they have changed.
- */
+/* ---- who is a server, what they offer, and when that is known or has changed. ---- */
 
 /** Something about the lists may have changed. */
 void expose_touch(struct expose *x);
 
-/**
- * Compares the seats with the roster and asks new participants; with `again`, all participants.
- */
+/** Compares the seats with the roster and asks new participants; with `again`, all. */
 void expose_probe_all(struct expose *x, bool again);
 
 /** A participant came or changed. It is asked when it is new. */
@@ -208,10 +181,8 @@ void expose_probe_left(struct expose *x, struct mcpx_slice participant);
 void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
                           enum expose_list list);
 
-/** Reads lists that changed and have rested. */
+/** Reads lists that changed and have rested; and when that is due for a participant. */
 void expose_probe_tick(struct expose *x);
-
-/** When expose_probe_tick is due for a participant. */
 int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat);
 
 /** An answer to a call for the catalogue, or NULL when there is none; ends the call. */
@@ -231,10 +202,8 @@ void expose_probe_missing(struct expose *x);
 /** True when the client need not wait for any answer; `list` may be -1 = any. */
 bool expose_is_settled(const struct expose *x, int list);
 
-/** Ends waits whose time is over, and tells the client which lists have changed. */
+/** Ends waits whose time is over, and tells which lists have changed; and when that is due. */
 void expose_settle_tick(struct expose *x);
-
-/** When expose_settle_tick is due. */
 int64_t expose_settle_deadline(const struct expose *x);
 
 /** Appends `{"MEMBER":[...]}` and remembers that the client knows it. */

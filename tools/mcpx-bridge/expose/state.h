@@ -127,27 +127,20 @@ void expose_tell_answer(struct expose *x, const struct expose_request *request,
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/** An error. `data` is JSON; NULL: none. */
+/** An error. `data` is JSON; NULL: none. The second takes a text that was made for it. */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
                        struct mcpx_slice message, const struct mcpx_text *data);
-
-/** The same with a text that was made for it: takes it. */
 void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
 
-/**
- * For messages that the client can do without. Returns false when they are not sent: to clients
- * that hear answers only, and to one that does not read, for which they are counted.
- */
+/** False for messages that a client can do without, when it hears answers only or is behind. */
 bool expose_may_tell(struct expose *x);
 
 /** A notification. Takes `params`: JSON, or empty for none. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
 
-/** One sentence for the log. */
+/** One sentence for the log; the second takes a text that was made for it. */
 void expose_note(struct expose *x, struct mcpx_slice sentence);
-
-/** The same with a text that was made for it: takes it. */
 void expose_note_text(struct expose *x, struct mcpx_text sentence);
 
 /** A text in quotes for people: 'text', cut at 200 bytes. Lent until the block ends. */
@@ -165,9 +158,6 @@ struct mcpx_slice expose_quote(char *buf, struct mcpx_slice text);
 /** Gives name, title and version, a JSON object. */
 struct mcpx_text expose_self(const struct expose *x);
 
-/** Gives the params of the "initialize" for servers of the topic. */
-struct mcpx_text expose_self_introduce(const struct expose *x);
-
 /** Remembers, or forgets, that the client watches a resource. */
 void expose_watch_set(struct expose *x, const struct expose_thing *thing,
                       struct mcpx_slice shown, bool on);
@@ -184,10 +174,8 @@ void expose_unwatch(struct expose *x, const struct bridge_call *call);
 /** A participant has come back: tells it what the client watches. */
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant);
 
-/** Handles subscriptions/listen of 2026-07-28. */
+/** Handles subscriptions/listen of 2026-07-28; and ends it, true when `id` names it. */
 bool expose_listen(struct expose *x, const struct expose_request *request);
-
-/** Ends it, when `id` names it. Returns whether it did. */
 bool expose_listen_end(struct expose *x, struct mcpx_slice id);
 
 /** Tells the client that a list changed, in the way that the client chose. */

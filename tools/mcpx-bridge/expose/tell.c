@@ -137,17 +137,6 @@ struct mcpx_text expose_self(const struct expose *x)
                         x->config.topic, mcpx_version());
 }
 
-struct mcpx_text expose_self_introduce(const struct expose *x)
-{
-    const struct expose_client *client = &x->client;
-    mx_scoped_text self = expose_self(x);
-
-    return mx_formatted(
-        "{\"protocolVersion\":\"" EXPOSE_LEGACY "\",\"capabilities\":%s,\"clientInfo\":%s}",
-        client->capabilities.len ? mcpx_text_view(&client->capabilities) : MCPX_SLICE("{}"),
-        client->info.len ? &client->info : &self);
-}
-
 void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,
                        struct expose_unfit *unfit)
 {
