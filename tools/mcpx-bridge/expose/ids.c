@@ -81,7 +81,7 @@ static bool translate_all(const struct translation *t, struct mcpx_slice object,
 {
     bool translated = false;
 
-    if (!t->x->ids.count)
+    if (!t->x->ids.owns.count)
         return false;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         struct mcpx_text next = {0};

@@ -185,7 +185,6 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
     struct expose_shelf *shelf = &seat->shelves[list];
 
     expose_catalog_drop(&x->catalog, seat, list, false);
-    shelf->is_failed = true;
     if (!shelf->is_blamed)
         expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
                                          expose_quoted(mcpx_text_view(&seat->id)),

@@ -34,7 +34,7 @@ static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx
         struct mcpx_slice id = mcpx_text_view(&seat->id);
 
         is_known |= shelf->is_known;
-        if (shelf->is_known || !seat->hello.len || !(shelf->is_failed || shelf->is_open))
+        if (shelf->is_known || !seat->hello.len || !(shelf->is_blamed || shelf->is_open))
             continue;
         *who = id;
         if (!shelf->is_blamed)

@@ -55,7 +55,6 @@ void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text
     expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
     mcpx_text_puts(out, "]}");
     x->told[list] = expose_catalog_face(&x->catalog, list, &x->names, &filter);
-    x->is_told[list] = true;
 }
 
 /* Which patterns have fitted nothing so far. */
@@ -79,9 +78,8 @@ static void tell_changes(struct expose *x)
         uint64_t now =
             expose_catalog_face(&x->catalog, (enum expose_list)i, &x->names, &filter);
 
-        changed[i] = x->is_told[i] && x->told[i] != now;
+        changed[i] = x->told[i] && x->told[i] != now;
         x->told[i] = now;
-        x->is_told[i] = true;
     }
     changed[EXPOSE_RESOURCES] |= changed[EXPOSE_TEMPLATES];
     changed[EXPOSE_TEMPLATES] = false;

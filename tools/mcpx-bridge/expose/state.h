@@ -80,14 +80,14 @@ struct expose {
     /* Answers of ours that nobody here has given, per participant. */
     struct mx_buckets answered;
     struct mx_bucket answered_all;
-    struct bridge_calls watches;      /* resources: `token` is how the client calls them */
-    uint64_t told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it */
-    bool is_told[EXPOSE_LIST_COUNT];  /* `told` means something */
-    bool is_warned;                   /* that proposals cannot be withdrawn, if they cannot */
-    bool has_baseline;                /* all lists were compared once */
-    size_t untold;                    /* notifications since the client was behind */
-    int64_t compared_ms;              /* when changes were looked for last */
-    int64_t changed_ms;               /* when to look for changes; INT64_MAX = none known */
+    struct bridge_calls watches; /* resources: `token` is how the client calls them */
+    uint64_t
+        told[EXPOSE_LIST_COUNT]; /* hash of each list as the client knows it; 0: it does not */
+    bool is_warned;              /* that proposals cannot be withdrawn, if they cannot */
+    bool has_baseline;           /* all lists were compared once */
+    size_t untold;               /* notifications since the client was behind */
+    int64_t compared_ms;         /* when changes were looked for last */
+    int64_t changed_ms;          /* when to look for changes; INT64_MAX = none known */
 };
 
 /** mono_ms in so many milliseconds; 0 = INT64_MAX, never. */

@@ -94,39 +94,27 @@ static int read_options(const struct arguments *arguments, struct sockaddr_stora
     return read_only(arguments, only, &job->expose.only_count);
 }
 
-static int expose_topic(const struct arguments *arguments, const struct expose_job *prepared)
-{
-    struct expose_job job = *prepared;
-    struct connection connection;
-    int status = connection_read(arguments, CONNECTION_PATIENT,
-                                 arguments_ms(arguments, "--wait", 0), &connection);
-
-    if (status == STATUS_OK) {
-        job.client = connection.client;
-        job.where = &connection;
-        job.client.routing = "all";
-        job.client.history = 0;
-        job.client.session.instance = true;
-        job.expose.topic = connection.client.topic;
-        status = expose_run(&job);
-    }
-    connection_fini(&connection);
-    return status;
-}
-
 int cmd_expose(const struct arguments *arguments)
 {
     const char *only[WORDS_MAX];
     struct sockaddr_storage address;
-    struct bridge_terms terms = {0};
-    struct expose_job job = {0};
+    MX_SCOPED(bridge_terms_fini) struct bridge_terms terms = {0};
+    MX_SCOPED(connection_fini) struct connection connection = {0};
+    struct expose_job job = {.where = &connection};
     int status = read_options(arguments, &address, only, &job);
 
     if (status == STATUS_OK)
         status = bridge_terms_read("expose", arguments, &terms);
-    job.expose.terms = terms.terms ? &terms : NULL;
     if (status == STATUS_OK)
-        status = expose_topic(arguments, &job);
-    bridge_terms_fini(&terms);
-    return status;
+        status = connection_read(arguments, CONNECTION_PATIENT,
+                                 arguments_ms(arguments, "--wait", 0), &connection);
+    if (status != STATUS_OK)
+        return status;
+    job.client = connection.client;
+    job.client.routing = "all";
+    job.client.history = 0;
+    job.client.session.instance = true;
+    job.expose.topic = connection.client.topic;
+    job.expose.terms = terms.terms ? &terms : NULL;
+    return expose_run(&job);
 }

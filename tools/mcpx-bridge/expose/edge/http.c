@@ -74,27 +74,18 @@ size_t expose_http_unwritten(const struct expose_http *http)
 bool expose_http_address(const char *text, struct sockaddr_storage *out)
 {
     struct sockaddr_in *four = (struct sockaddr_in *)out;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
     const char *colon = strrchr(text, ':');
     char host[HOST_MAX] = "";
     uint64_t port;
 
-    memset(out, 0, sizeof *out);
     if (!colon || !expose_post_is_loopback(mcpx_slice_of(text)) || colon[-1] == ':' ||
         !mx_decimal_read(mcpx_slice_of(colon + 1), UINT16_MAX, &port))
         return false;
-    if (*text == '[') {
-        six->sin6_family = AF_INET6;
-        six->sin6_port = htons((uint16_t)port);
-        six->sin6_addr = in6addr_loopback;
-        return true;
-    }
+    if (*text == '[')
+        return uv_ip6_addr("::1", (int)port, (struct sockaddr_in6 *)out) == 0;
     memcpy(host, text, (size_t)(colon - text));
-    four->sin_family = AF_INET;
-    four->sin_port = htons((uint16_t)port);
-    if (inet_pton(AF_INET, host, &four->sin_addr) != 1)
-        four->sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* localhost */
-    return true;
+    return uv_ip4_addr(host, (int)port, four) == 0 ||
+           uv_ip4_addr("127.0.0.1", (int)port, four) == 0; /* localhost */
 }
 
 void expose_http_add_url(const struct expose_http *http, struct mcpx_text *out)

@@ -147,7 +147,7 @@ static void turn_whole(struct expose_catalog *catalog, struct expose_seat *seat,
     struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_text pages = shelf->pages;
 
-    shelf->is_failed = shelf->is_blamed = false;
+    shelf->is_blamed = false;
     if (shelf->is_known &&
         mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&shelf->items))) {
         expose_catalog_drop(catalog, seat, list, false);
@@ -404,7 +404,7 @@ uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_l
                              struct expose_names *names, const struct expose_filter *filter)
 {
     mx_scoped_text scratch = {0};
-    uint64_t face = 0;
+    uint64_t face = 1;
 
     for (size_t i = 0; i < catalog->count; i++) {
         const struct expose_shelf *shelf = &catalog->seats[i]->shelves[list];

@@ -63,8 +63,7 @@ struct expose_shelf {
     bool again;               /* it changed in the meantime */
     bool is_cut;              /* it was logged that not all of it is shown */
     bool is_known;            /* it has come whole, and may be empty */
-    bool is_failed;           /* it did not come whole when it was asked for last */
-    bool is_blamed;           /* that was logged */
+    bool is_blamed;           /* it was logged that it does not come whole */
     bool is_unfit;            /* it was logged that clients do not take all of it */
     bool is_doubted;          /* it was logged what of it is left out under terms */
     struct mcpx_tools *tools; /* the items for who judges calls; NULL: not asked for so far */
@@ -164,7 +163,7 @@ void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list
                           struct expose_names *names, const struct expose_filter *filter,
                           struct mcpx_text *out);
 
-/** A hash of what expose_catalog_write would write; only what is stale is written for it. */
+/** A hash, not 0, of what expose_catalog_write would write; only what is stale is written. */
 uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_list list,
                              struct expose_names *names, const struct expose_filter *filter);
 

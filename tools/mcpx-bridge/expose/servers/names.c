@@ -34,7 +34,6 @@ struct expose_owner {
     struct expose_owner *next;
     struct mcpx_text participant;
     uint64_t left; /* when; 0 = it is here */
-    size_t count;
     struct list lists[EXPOSE_SPACE_COUNT];
 };
 
@@ -113,8 +112,6 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
                   (uintptr_t)row);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     owner->lists[row->space].count--;
-    owner->count--;
-    names->count--;
     mx_holders_remove(owner->left ? &names->gone : &names->held[row->space],
                       identity_of(owner), 1);
     mcpx_text_fini(&row->own);
@@ -210,18 +207,20 @@ static struct expose_owner *find_largest_gone(const struct expose_names *names)
 void expose_names_left(struct expose_names *names, struct mcpx_slice participant)
 {
     struct expose_owner *owner = find_owner(names, participant, false);
+    size_t kept = 0;
 
     if (!owner || owner->left)
         return;
     names->gone.key = names->key;
-    if (!owner->count) {
-        free_owner(names, owner);
-        return;
-    }
-    mx_holders_add(&names->gone, identity_of(owner), owner->count);
     owner->left = ++names->clock;
-    for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++)
+    for (size_t i = 0; i < EXPOSE_SPACE_COUNT; i++) {
         mx_holders_remove(&names->held[i], identity_of(owner), owner->lists[i].count);
+        kept += owner->lists[i].count;
+    }
+    if (kept)
+        mx_holders_add(&names->gone, identity_of(owner), kept);
+    else
+        free_owner(names, owner);
     while (names->gone.held > EXPOSE_NAMES_OF_GONE_MAX)
         free_owner(names, find_largest_gone(names));
 }
@@ -358,8 +357,6 @@ static struct expose_name *add_row(struct expose_names *names, struct expose_own
     mx_map_put(&names->faces, row->face, (uintptr_t)row);
     append(&owner->lists[space], row);
     owner->lists[space].count++;
-    owner->count++;
-    names->count++;
     return row;
 }
 

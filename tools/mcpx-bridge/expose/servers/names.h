@@ -96,14 +96,13 @@ struct expose_names {
     void (*renamed)(void *user, struct mcpx_slice former, struct mcpx_slice shown);
     void *user;
     uint64_t pass;       /* not 0: a list is being written, in which each name stands once */
-    size_t count;        /* names in it */
     size_t left_out;     /* how often there was no room */
-    struct mx_map owns;  /* private: names by own */
-    struct mx_map faces; /* private: names by shown */
-    struct expose_owner *owners; /* private: the last one asked for comes first */
-    struct mx_holders held[EXPOSE_SPACE_COUNT]; /* private: names of who is here */
-    struct mx_holders gone;                     /* private: of who left */
-    uint64_t clock; /* private: a counter that shows which of two is older */
+    struct mx_map owns;  /* names by own; the rest is private */
+    struct mx_map faces; /* names by shown */
+    struct expose_owner *owners;                /* the last one asked for comes first */
+    struct mx_holders held[EXPOSE_SPACE_COUNT]; /* names of who is here */
+    struct mx_holders gone;                     /* of who left */
+    uint64_t clock; /* a counter that shows which of two is older */
 };
 
 /** Frees the table's content. */
