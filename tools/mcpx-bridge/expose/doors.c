@@ -24,8 +24,8 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
     rest = mcpx_text_view(&doubts);
     has_some = rest.len > 0;
     while (rest.len)
-        expose_note_text(x, mx_formatted("%s: %s", expose_quoted(mcpx_text_view(&seat->id)),
-                                         bridge_cut(&rest, '\n')));
+        expose_note_text(
+            x, mx_formatted("%s: %s", expose_quoted(seat->id), bridge_cut(&rest, '\n')));
     return has_some;
 }
 
@@ -33,8 +33,8 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
 static struct mcpx_tools *read_tools(struct expose *x, struct expose_seat *seat,
                                      struct expose_shelf *shelf)
 {
-    struct mcpx_slice id = seat ? mcpx_text_view(&seat->id) : MCPX_SLICE("");
-    struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf, mcpx_identity_of(id));
+    struct mcpx_tools *tools = mcpx_tools_new(
+        x->config.terms->shelf, mcpx_identity_of(seat ? seat->id : MCPX_SLICE("")));
     mx_scoped_text page = mx_formatted(
         "{\"tools\":%s}", shelf->items.len ? mcpx_text_view(&shelf->items) : MCPX_SLICE("[]"));
 

@@ -62,8 +62,7 @@ static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_lis
 
     if (cursor.text)
         mx_format(&params, "{\"cursor\":%s}", cursor);
-    call = expose_send_own(x, EXPOSE_FOR_LIST, mcpx_text_view(&seat->id),
-                           expose_lists[list].method, params);
+    call = expose_send_own(x, EXPOSE_FOR_LIST, seat->id, expose_lists[list].method, params);
     if (!call) {
         expose_catalog_drop(&x->catalog, seat, list, false);
         return;
@@ -89,8 +88,8 @@ static void try_tools(struct expose *x, struct expose_seat *seat)
 static int64_t rested_ms(const struct expose *x, const struct expose_seat *seat,
                          enum expose_list list)
 {
-    struct mcpx_slice owner = mcpx_identity_of(mcpx_text_view(&seat->id));
-    int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
+    int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, mcpx_identity_of(seat->id),
+                                                       1, x->now.mono_ms);
 
     return paid > seat->shelves[list].rest_ms ? paid : seat->shelves[list].rest_ms;
 }
@@ -126,7 +125,7 @@ static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
             seat->shelves[i].again = true;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
         ask_again(x, seat, (enum expose_list)i);
-    expose_watch_renew(x, mcpx_text_view(&seat->id));
+    expose_watch_renew(x, seat->id);
 }
 
 static void ask_hello(struct expose *x, struct expose_seat *seat)
@@ -140,7 +139,7 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
     seat->state = EXPOSE_SEAT_ASKED;
     seat->asked_ms = x->now.mono_ms;
     be_patient(x, seat);
-    if (!expose_send_own(x, EXPOSE_FOR_HELLO, mcpx_text_view(&seat->id), "initialize", params))
+    if (!expose_send_own(x, EXPOSE_FOR_HELLO, seat->id, "initialize", params))
         ask_lists(x, seat, EXPOSE_TOOLS);
 }
 
@@ -148,19 +147,17 @@ static void ask_hello(struct expose *x, struct expose_seat *seat)
 
 static void take_hello(struct expose *x, struct expose_seat *seat, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_slice participant = mcpx_text_view(&seat->id);
-
     mcpx_text_reset(&seat->hello);
     if (rpc->form != MCPX_RPC_RESULT) {
         try_tools(x, seat);
         return;
     }
     mcpx_text_slice(&seat->hello, rpc->result);
-    expose_send_notice(x, participant, "notifications/initialized", (struct mcpx_text){0},
+    expose_send_notice(x, seat->id, "notifications/initialized", (struct mcpx_text){0},
                        (struct mcpx_slice){0});
     ask_lists(x, seat, EXPOSE_TOOLS);
     if (x->client.level.len && expose_seat_capability(seat, "logging").text)
-        expose_send_own(x, EXPOSE_FOR_NOBODY, participant, "logging/setLevel",
+        expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
                         mx_formatted("%s", &x->client.level));
 }
 
@@ -173,8 +170,8 @@ static void name_items(struct expose *x, struct expose_seat *seat, enum expose_l
     if (left_out && !shelf->is_cut)
         expose_note_text(x,
                          mx_formatted("participant %s lists more than %s %s: %s are left out",
-                                      expose_quoted(mcpx_text_view(&seat->id)),
-                                      EXPOSE_NAMES_MAX, expose_lists[list].member, left_out));
+                                      expose_quoted(seat->id), EXPOSE_NAMES_MAX,
+                                      expose_lists[list].member, left_out));
     shelf->is_cut = left_out > 0;
 }
 
@@ -187,8 +184,8 @@ static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose
     expose_catalog_drop(&x->catalog, seat, list, false);
     if (!shelf->is_blamed)
         expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
-                                         expose_quoted(mcpx_text_view(&seat->id)),
-                                         expose_lists[list].method, reason));
+                                         expose_quoted(seat->id), expose_lists[list].method,
+                                         reason));
     shelf->is_blamed = true;
 }
 
@@ -199,13 +196,11 @@ static bool give_way(struct expose *x, const struct expose_seat *needy)
     struct expose_seat *seat = expose_catalog_largest(&x->catalog, &list);
     bool is_open = seat && seat->shelves[list].is_open;
 
-    if (!seat || mcpx_slice_equal(mcpx_identity_of(mcpx_text_view(&seat->id)),
-                                  mcpx_identity_of(mcpx_text_view(&needy->id))))
+    if (!seat || mcpx_slice_equal(mcpx_identity_of(seat->id), mcpx_identity_of(needy->id)))
         return false;
     expose_note_text(x, mx_formatted("participant %s: %s is left out, all lists of all "
                                      "participants are longer than 64 MiB and it has most",
-                                     expose_quoted(mcpx_text_view(&seat->id)),
-                                     expose_lists[list].method));
+                                     expose_quoted(seat->id), expose_lists[list].method));
     expose_catalog_drop(&x->catalog, seat, list, true);
     seat->shelves[list].is_open = is_open; /* the page that comes is one too many */
     seat->shelves[list].page_count = is_open ? PAGES_MAX : 0;
@@ -267,47 +262,43 @@ static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_
     give_list_up(x, seat, list, why.text);
 }
 
+/* `rpc` NULL: no answer came, and nothing is known of who it is. */
 static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
                       const struct mcpx_rpc *rpc)
 {
-    bool is_list = rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
+    bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
 
-    seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
-    mx_buckets_spend(&x->reading, mcpx_identity_of(mcpx_text_view(&seat->id)),
-                     rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
-                     x->now.mono_ms);
+    if (rpc || tried)
+        seat->state = is_list || !tried ? EXPOSE_SEAT_LISTED : EXPOSE_SEAT_MUTE;
+    if (rpc)
+        mx_buckets_spend(&x->reading, mcpx_identity_of(seat->id),
+                         rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
+                         x->now.mono_ms);
     if (is_list)
         add_page(x, seat, list, rpc->result);
     else
-        refuse_list(x, seat, list, rpc->error);
+        refuse_list(x, seat, list, rpc ? rpc->error : (struct mcpx_slice){0});
     ask_again(x, seat, list);
     if (is_list && tried)
         ask_lists(x, seat, EXPOSE_TOOLS + 1);
-    expose_touch(x);
+    if (rpc)
+        expose_touch(x);
 }
 
 void expose_probe_answer(struct expose *x, struct bridge_call *call,
                          const struct mcpx_rpc *rpc)
 {
     struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
-    enum expose_purpose purpose = call->purpose;
+    bool is_hello = call->purpose == EXPOSE_FOR_HELLO;
     enum expose_list list = call->list;
 
     bridge_calls_drop(&x->calls, call);
-    if (!seat)
-        return;
-    if (rpc && purpose == EXPOSE_FOR_HELLO)
-        take_hello(x, seat, rpc);
-    else if (rpc && purpose == EXPOSE_FOR_LIST)
+    if (seat && !is_hello)
         take_page(x, seat, list, rpc);
-    if (rpc)
-        return;
-    if (purpose == EXPOSE_FOR_HELLO || seat->is_tried)
+    else if (seat && rpc)
+        take_hello(x, seat, rpc);
+    else if (seat)
         seat->state = EXPOSE_SEAT_MUTE;
-    if (purpose == EXPOSE_FOR_LIST) {
-        refuse_list(x, seat, list, (struct mcpx_slice){0});
-        ask_again(x, seat, list);
-    }
 }
 
 void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
@@ -350,11 +341,9 @@ static void look_around(struct expose *x)
 
 static void remove_seat(struct expose *x, struct expose_seat *seat)
 {
-    struct mcpx_slice participant = mcpx_text_view(&seat->id);
-
-    expose_names_left(&x->names, participant);
-    expose_names_left(&x->ids, participant);
-    expose_ask_end(x, participant, NULL);
+    expose_names_left(&x->names, seat->id);
+    expose_names_left(&x->ids, seat->id);
+    expose_ask_end(x, seat->id, NULL);
     expose_catalog_remove(&x->catalog, seat);
     expose_touch(x);
 }
@@ -414,7 +403,7 @@ void expose_probe_missing(struct expose *x)
         struct expose_seat *seat = x->catalog.seats[i];
 
         if (!seat->is_here && seat->away_ms <= x->now.mono_ms)
-            expose_probe_left(x, mcpx_text_view(&seat->id));
+            expose_probe_left(x, seat->id);
     }
 }
 

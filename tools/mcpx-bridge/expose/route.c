@@ -60,10 +60,8 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri,
         MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items)) {
             mcpx_text_reset(&template);
             mcpx_json_add_unescaped(&template, mcpx_json_get(walk.value, "uriTemplate"));
-            fit_template(
-                x,
-                &(struct expose_thing){mcpx_text_view(&seat->id), mcpx_text_view(&template)},
-                uri, out, &best);
+            fit_template(x, &(struct expose_thing){seat->id, mcpx_text_view(&template)}, uri,
+                         out, &best);
         }
     }
     return best > 0;
@@ -114,7 +112,7 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
             continue;
         alone = like > best;
         best = like;
-        *out = (struct expose_thing){mcpx_text_view(&x->catalog.seats[i]->id), uri};
+        *out = (struct expose_thing){x->catalog.seats[i]->id, uri};
     }
     return alone;
 }
@@ -125,7 +123,7 @@ static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
     bool found = false;
 
     for (size_t i = 0; !found && i < x->catalog.count; i++) {
-        out->thing.participant = mcpx_text_view(&x->catalog.seats[i]->id);
+        out->thing.participant = x->catalog.seats[i]->id;
         found = expose_uri_unwrap(&out->own, out->thing.participant, uri);
     }
     out->thing.own = mcpx_text_view(&out->own);
@@ -143,7 +141,7 @@ static bool by_being_alone(const struct expose *x, bool (*is_so)(const struct ex
 
         if (!is_so(seat))
             continue;
-        *out = (struct expose_thing){mcpx_text_view(&seat->id), own};
+        *out = (struct expose_thing){seat->id, own};
         count++;
     }
     return count == 1;

@@ -45,31 +45,20 @@ static bool is_plain(struct mcpx_slice id)
 /* May a name that begins with the id and "__" fit? Up to a star, the pattern has to be the same. */
 static bool may_name(struct mcpx_slice pattern, struct mcpx_slice id)
 {
-    static const char after[] = "__";
+    mx_scoped_text begins = mx_formatted("%s__", id);
+    size_t same = strcspn(pattern.text, "*");
 
-    for (size_t i = 0; i < pattern.len && i < id.len + 2; i++) {
-        char expected = i < id.len ? id.text[i] : after[i - id.len];
-
-        if (pattern.text[i] == '*')
-            return true;
-        if (pattern.text[i] != expected)
-            return false;
-    }
-    return pattern.len > id.len + 2;
+    if (same > begins.len)
+        same = begins.len;
+    return memcmp(pattern.text, begins.text, same) == 0 && pattern.len > same;
 }
 
 /* A URI begins with a scheme, in which there is no "_": anybody's could fit. */
 static bool may_be_uri(struct mcpx_slice pattern)
 {
-    for (size_t i = 0; i < pattern.len; i++) {
-        char byte = pattern.text[i];
+    char first = pattern.text[strcspn(pattern.text, "*:_")];
 
-        if (byte == '*' || byte == ':')
-            return true;
-        if (byte == '_')
-            return false;
-    }
-    return false;
+    return first == '*' || first == ':';
 }
 
 bool expose_only_wants(const struct expose *x, struct mcpx_slice participant)

@@ -31,17 +31,16 @@ static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx
     for (size_t i = 0; i < x->catalog.count; i++) {
         const struct expose_seat *seat = x->catalog.seats[i];
         struct expose_shelf *shelf = &x->catalog.seats[i]->shelves[list];
-        struct mcpx_slice id = mcpx_text_view(&seat->id);
 
         is_known |= shelf->is_known;
         if (shelf->is_known || !seat->hello.len || !(shelf->is_blamed || shelf->is_open))
             continue;
-        *who = id;
+        *who = seat->id;
         if (!shelf->is_blamed)
             expose_note_text(
                 x, mx_formatted("participant %s has not answered %s yet: the client gets the "
                                 "list without it",
-                                expose_quoted(id), expose_lists[list].method));
+                                expose_quoted(seat->id), expose_lists[list].method));
         shelf->is_blamed = true;
     }
     return who->text && !is_known;
@@ -85,8 +84,8 @@ static bool set_level(struct expose *x, const struct expose_request *request)
         const struct expose_seat *seat = x->catalog.seats[i];
 
         if (expose_seat_capability(seat, "logging").text)
-            expose_send_own(x, EXPOSE_FOR_NOBODY, mcpx_text_view(&seat->id),
-                            "logging/setLevel", mx_formatted("%s", level));
+            expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
+                            mx_formatted("%s", level));
     }
     return answer_empty(x, request);
 }
@@ -141,7 +140,7 @@ static struct mcpx_text instructions_of(const struct expose *x)
         if (mcpx_json_type(own) != MCPX_JSON_STRING)
             continue;
         if (x->catalog.count > 1)
-            mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", &seat->id);
+            mx_format(&all, "%s# %s\n\n", all.len ? "\n\n" : "", seat->id);
         mcpx_json_add_unescaped(&all, own);
     }
     return all;

@@ -37,7 +37,7 @@ enum { EXPOSE_PATIENCE_MS = 2000 };
 
 /** One --only, and whether it fitted anything so far. */
 struct expose_only {
-    struct mcpx_slice pattern;
+    struct mcpx_slice pattern; /* with a NUL behind it */
     bool fitted;
 };
 

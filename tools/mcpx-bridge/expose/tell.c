@@ -146,8 +146,8 @@ void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_l
         expose_note_text(
             x, mx_formatted("participant %s: clients would refuse %s because of %s of its "
                             "entries; %s",
-                            expose_quoted(mcpx_text_view(&seat->id)),
-                            expose_lists[list].method, unfit->count, &unfit->first));
+                            expose_quoted(seat->id), expose_lists[list].method, unfit->count,
+                            &unfit->first));
     shelf->is_unfit |= unfit->count > 0;
     mcpx_text_fini(&unfit->first);
 }

@@ -60,8 +60,7 @@ struct http_client {
     struct mx_stream stream;
     struct mx_alarm *quiet; /* rings when it owed something for too long, or is to be freed */
     int64_t touched_ms;
-    struct sockaddr_storage address;
-    struct mcpx_slice from; /* the client's address, without its port */
+    struct sockaddr_storage address; /* the client's, without its port */
     enum http_stage stage;
     struct mcpx_text in, body, id;
     struct mx_http_scan scan;

@@ -76,7 +76,7 @@ void http_client_cut(struct http_client *client)
 
 static bool is_same_client(const struct http_client *one, const struct http_client *other)
 {
-    return mcpx_slice_equal(one->from, other->from);
+    return memcmp(&one->address, &other->address, sizeof one->address) == 0;
 }
 
 /* ---- what is held ---- */
@@ -340,9 +340,8 @@ static void on_bytes(struct mx_stream *stream, struct mcpx_slice bytes)
         client->dropped += bytes.len;
     else
         mcpx_text_slice(&client->in, bytes);
-    if (stream->has_ended && client->stage != HTTP_ANSWERING)
-        http_client_cut(client);
-    else if (client->dropped > EXPOSE_LINE_MAX)
+    if ((stream->has_ended && client->stage != HTTP_ANSWERING) ||
+        client->dropped > EXPOSE_LINE_MAX)
         http_client_cut(client);
     else
         go_on(client);
@@ -405,17 +404,6 @@ static void on_quiet(void *user)
 
 /* ---- the beginning ---- */
 
-/* The address without its port. */
-static struct mcpx_slice address_of(const struct sockaddr_storage *address)
-{
-    const struct sockaddr_in *four = (const struct sockaddr_in *)address;
-    const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
-
-    if (address->ss_family == AF_INET)
-        return (struct mcpx_slice){(const char *)&four->sin_addr, sizeof four->sin_addr};
-    return (struct mcpx_slice){(const char *)&six->sin6_addr, sizeof six->sin6_addr};
-}
-
 static struct http_client *quietest(const struct expose_http *http)
 {
     struct http_client *found = NULL;
@@ -444,7 +432,8 @@ void http_client_accept(struct expose_http *http)
         http_client_cut(client);
         return;
     }
-    client->from = address_of(&client->address);
+    /* The port has the same place in both families. */
+    ((struct sockaddr_in *)&client->address)->sin_port = 0;
     go_on(client);
     if (http->count > HTTP_CLIENTS_MAX)
         http_client_cut(quietest(http));

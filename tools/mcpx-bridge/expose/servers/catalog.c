@@ -42,8 +42,7 @@ static size_t place(const struct expose_catalog *catalog, struct mcpx_slice part
 {
     size_t low = 0, high = catalog->count, row;
 
-    MX_SEARCH(low, high, row,
-              mcpx_slice_compare(mcpx_text_view(&catalog->seats[row]->id), participant) < 0);
+    MX_SEARCH(low, high, row, mcpx_slice_compare(catalog->seats[row]->id, participant) < 0);
     return low;
 }
 
@@ -52,8 +51,7 @@ struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
 {
     size_t at = place(catalog, participant);
 
-    if (at == catalog->count ||
-        !mcpx_slice_equal(mcpx_text_view(&catalog->seats[at]->id), participant))
+    if (at == catalog->count || !mcpx_slice_equal(catalog->seats[at]->id, participant))
         return NULL;
     return catalog->seats[at];
 }
@@ -62,9 +60,10 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant)
 {
     size_t at = place(catalog, participant);
-    struct expose_seat *seat = calloc(1, sizeof *seat);
+    char *behind;
+    struct expose_seat *seat = bridge_room(sizeof *seat, participant.len, &behind);
 
-    mcpx_text_slice(&seat->id, participant);
+    seat->id = mx_keep(&behind, participant);
     mx_make_room(&catalog->seats, catalog->count, &catalog->size,
                  sizeof(struct expose_seat *));
     memmove(catalog->seats + at + 1, catalog->seats + at,
@@ -78,7 +77,7 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
 
 static struct mcpx_slice owner_of(const struct expose_seat *seat)
 {
-    return mcpx_identity_of(mcpx_text_view(&seat->id));
+    return mcpx_identity_of(seat->id);
 }
 
 static void account(struct expose_catalog *catalog, const struct expose_seat *seat,
@@ -317,7 +316,7 @@ bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat 
 
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat)
 {
-    size_t at = place(catalog, mcpx_text_view(&seat->id));
+    size_t at = place(catalog, seat->id);
 
     memmove(catalog->seats + at, catalog->seats + at + 1,
             (catalog->count - at - 1) * sizeof *catalog->seats);
@@ -325,7 +324,6 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
         expose_catalog_drop(catalog, seat, (enum expose_list)i, true);
     mcpx_text_fini(&seat->hello);
-    mcpx_text_fini(&seat->id);
     free(seat);
 }
 
@@ -351,7 +349,7 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
 
     names->pass = ++names->clock;
     MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[list].items)) {
-        struct expose_thing thing = {.participant = mcpx_text_view(&seat->id)};
+        struct expose_thing thing = {.participant = seat->id};
         struct mcpx_slice shown;
 
         mcpx_text_reset(&own);
@@ -423,7 +421,7 @@ size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
     mx_scoped_text unused = {0};
     size_t left_out = names->left_out;
 
-    expose_names_renew(names, expose_lists[list].space, mcpx_text_view(&seat->id));
+    expose_names_renew(names, expose_lists[list].space, seat->id);
     write_seat(seat, list, names, NULL, &unused);
     return names->left_out - left_out;
 }

@@ -71,7 +71,7 @@ struct expose_shelf {
 
 /** One participant. Seats are ordered by id. */
 struct expose_seat {
-    struct mcpx_text id;
+    struct mcpx_slice id; /* behind the struct */
     enum expose_seat_state state;
     int64_t asked_ms;       /* mono_ms at which it was sent "initialize" last */
     int64_t patience_ms;    /* mono_ms until which others wait for its answers */

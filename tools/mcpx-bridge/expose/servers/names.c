@@ -8,6 +8,8 @@
  */
 #include "tools/mcpx-bridge/expose/servers/names.h"
 
+#include "tools/mcpx-bridge/bridge.h"
+
 #include <mcpx/envelope.h>
 
 #include <stdlib.h>
@@ -16,10 +18,10 @@ struct expose_name {
     struct expose_name *previous, *next; /* of the same owner and space, newer */
     struct expose_owner *owner;
     enum expose_space space;
-    uint64_t face;    /* keyed hash of shown */
-    uint64_t pass;    /* the one it was put in last */
-    uint64_t renewed; /* the list's, when it was listed last */
-    struct mcpx_text own;
+    uint64_t face;         /* keyed hash of shown */
+    uint64_t pass;         /* the one it was put in last */
+    uint64_t renewed;      /* the list's, when it was listed last */
+    struct mcpx_slice own; /* behind the struct */
     struct mcpx_text shown;
 };
 
@@ -32,19 +34,19 @@ struct list {
 
 struct expose_owner {
     struct expose_owner *next;
-    struct mcpx_text participant;
-    uint64_t left; /* when; 0 = it is here */
+    struct mcpx_slice participant; /* behind the struct */
+    uint64_t left;                 /* when; 0 = it is here */
     struct list lists[EXPOSE_SPACE_COUNT];
 };
 
 static bool is_owner(const struct expose_owner *owner, struct mcpx_slice participant)
 {
-    return mcpx_slice_equal(mcpx_text_view(&owner->participant), participant);
+    return mcpx_slice_equal(owner->participant, participant);
 }
 
 static struct mcpx_slice identity_of(const struct expose_owner *owner)
 {
-    return mcpx_identity_of(mcpx_text_view(&owner->participant));
+    return mcpx_identity_of(owner->participant);
 }
 
 /* ---- rows in their tables ---- */
@@ -62,7 +64,7 @@ static struct expose_name *next_called(const struct expose_names *names,
 
     while ((row = (struct expose_name *)(uintptr_t)mx_map_next(map, hash, at)))
         if (row->space == space &&
-            mcpx_slice_equal(mcpx_text_view(map == &names->faces ? &row->shown : &row->own),
+            mcpx_slice_equal(map == &names->faces ? mcpx_text_view(&row->shown) : row->own,
                              name))
             break;
     return row;
@@ -108,13 +110,11 @@ static void forget_row(struct expose_names *names, struct expose_name *row)
     struct expose_owner *owner = row->owner;
 
     unlist(&owner->lists[row->space], row);
-    mx_map_remove(&names->owns, mx_map_hash(names->key, mcpx_text_view(&row->own)),
-                  (uintptr_t)row);
+    mx_map_remove(&names->owns, mx_map_hash(names->key, row->own), (uintptr_t)row);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     owner->lists[row->space].count--;
     mx_holders_remove(owner->left ? &names->gone : &names->held[row->space],
                       identity_of(owner), 1);
-    mcpx_text_fini(&row->own);
     mcpx_text_fini(&row->shown);
     free(row);
 }
@@ -134,6 +134,7 @@ static struct expose_owner *find_owner(struct expose_names *names,
                                        struct mcpx_slice participant, bool makes)
 {
     struct expose_owner **at = &names->owners, *owner;
+    char *behind;
 
     while (*at && !is_owner(*at, participant))
         at = &(*at)->next;
@@ -143,8 +144,8 @@ static struct expose_owner *find_owner(struct expose_names *names,
     if (owner) {
         *at = owner->next;
     } else {
-        owner = calloc(1, sizeof *owner);
-        mcpx_text_slice(&owner->participant, participant);
+        owner = bridge_room(sizeof *owner, participant.len, &behind);
+        owner->participant = mx_keep(&behind, participant);
     }
     owner->next = names->owners;
     names->owners = owner;
@@ -160,7 +161,6 @@ static void free_owner(struct expose_names *names, struct expose_owner *owner)
     while (*at != owner)
         at = &(*at)->next;
     *at = owner->next;
-    mcpx_text_fini(&owner->participant);
     free(owner);
 }
 
@@ -307,11 +307,10 @@ static void rename_rival(struct expose_names *names, const struct expose_thing *
     struct mcpx_text shown = {0};
 
     if (!row || is_owner(row->owner, thing->participant) ||
-        !mcpx_slice_equal(mcpx_text_view(&row->own), thing->own))
+        !mcpx_slice_equal(row->own, thing->own))
         return;
-    write_distinct(
-        names, space,
-        &(struct expose_thing){mcpx_text_view(&row->owner->participant), thing->own}, &shown);
+    write_distinct(names, space, &(struct expose_thing){row->owner->participant, thing->own},
+                   &shown);
     mx_map_remove(&names->faces, row->face, (uintptr_t)row);
     mcpx_text_fini(&row->shown);
     row->shown = shown;
@@ -345,9 +344,10 @@ static bool make_room(struct expose_names *names, struct expose_owner *owner,
 static struct expose_name *add_row(struct expose_names *names, struct expose_owner *owner,
                                    enum expose_space space, const struct expose_thing *thing)
 {
-    struct expose_name *row = calloc(1, sizeof *row);
+    char *behind;
+    struct expose_name *row = bridge_room(sizeof *row, thing->own.len, &behind);
 
-    mcpx_text_slice(&row->own, thing->own);
+    row->own = mx_keep(&behind, thing->own);
     write_shown(names, space, thing, &row->shown);
     rename_rival(names, thing, space);
     row->owner = owner;
@@ -393,8 +393,8 @@ bool expose_names_find(const struct expose_names *names, enum expose_space space
 
     if (!row)
         return false;
-    thing->participant = mcpx_text_view(&row->owner->participant);
-    thing->own = mcpx_text_view(&row->own);
+    thing->participant = row->owner->participant;
+    thing->own = row->own;
     return true;
 }
 
@@ -408,7 +408,7 @@ bool expose_names_rivals(const struct expose_names *names, enum expose_space spa
     if (is_id(space) || !(is_uri(space) || names->plain))
         return false;
     while ((row = next_called(names, &names->owns, space, own, &at)) != NULL) {
-        struct mcpx_slice who = mcpx_text_view(&row->owner->participant);
+        struct mcpx_slice who = row->owner->participant;
 
         if (count == 0 || mcpx_slice_compare(who, *one) < 0) {
             *other = count ? *one : who;
