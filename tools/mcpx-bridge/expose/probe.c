@@ -53,64 +53,61 @@ static void be_patient(struct expose *x, struct expose_seat *seat)
     seat->patience_ms = until;
 }
 
-static void ask_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                     struct mcpx_slice cursor)
+static void ask_page(struct expose *x, struct expose_shelf *shelf, struct mcpx_slice cursor)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_text params = {0};
     struct bridge_call *call;
 
     if (cursor.text)
         mx_format(&params, "{\"cursor\":%s}", cursor);
-    call = expose_send_own(x, EXPOSE_FOR_LIST, seat->id, expose_lists[list].method, params);
+    call = expose_send_own(x, EXPOSE_FOR_LIST, shelf->seat->id,
+                           expose_lists[shelf->list].method, params);
     if (!call) {
-        expose_catalog_drop(&x->catalog, seat, list, false);
+        expose_catalog_drop(&x->catalog, shelf, false);
         return;
     }
-    call->list = list;
+    call->list = shelf->list;
     if (!shelf->is_open)
         shelf->until_ms = x->now.mono_ms + COLLECT_MS;
     shelf->is_open = true;
-    be_patient(x, seat);
+    be_patient(x, shelf->seat);
 }
 
 /* A participant that refuses "initialize" is hardly a server; asks for its tools to find out. */
 static void try_tools(struct expose *x, struct expose_seat *seat)
 {
+    struct expose_shelf *shelf = &seat->shelves[EXPOSE_TOOLS];
+
     seat->is_tried = true;
-    if (!seat->shelves[EXPOSE_TOOLS].is_open)
-        ask_page(x, seat, EXPOSE_TOOLS, (struct mcpx_slice){0});
-    if (!seat->shelves[EXPOSE_TOOLS].is_open)
+    if (!shelf->is_open)
+        ask_page(x, shelf, (struct mcpx_slice){0});
+    if (!shelf->is_open)
         seat->state = EXPOSE_SEAT_MUTE;
 }
 
 /* When a list may be read anew, whatever its participant announces. */
-static int64_t rested_ms(const struct expose *x, const struct expose_seat *seat,
-                         enum expose_list list)
+static int64_t rested_ms(const struct expose *x, const struct expose_shelf *shelf)
 {
-    int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, mcpx_identity_of(seat->id),
-                                                       1, x->now.mono_ms);
+    struct mcpx_slice owner = mcpx_identity_of(shelf->seat->id);
+    int64_t paid = x->now.mono_ms + mx_buckets_wait_ms(&x->reading, owner, 1, x->now.mono_ms);
 
-    return paid > seat->shelves[list].rest_ms ? paid : seat->shelves[list].rest_ms;
+    return paid > shelf->rest_ms ? paid : shelf->rest_ms;
 }
 
 /* Is a list to be read, anew or at all, and not being read? */
-static bool is_due(const struct expose_seat *seat, size_t list)
+static bool is_due(const struct expose_shelf *shelf)
 {
-    return seat->shelves[list].again && !seat->shelves[list].is_open &&
-           seat->state == EXPOSE_SEAT_LISTED;
+    return shelf->again && !shelf->is_open && shelf->seat->state == EXPOSE_SEAT_LISTED;
 }
 
 /* Reads what is due and has rested; the first time there was nothing to rest from. */
-static void ask_again(struct expose *x, struct expose_seat *seat, enum expose_list list)
+static void ask_again(struct expose *x, struct expose_shelf *shelf)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
-
-    if (!is_due(seat, list) || rested_ms(x, seat, list) > x->now.mono_ms)
+    if (!is_due(shelf) || rested_ms(x, shelf) > x->now.mono_ms)
         return;
     shelf->again = false;
     shelf->rest_ms = x->now.mono_ms + (shelf->rest_ms ? REST_MS : 0);
-    ask_page(x, seat, list, (struct mcpx_slice){0});
+    ask_page(x, shelf, (struct mcpx_slice){0});
 }
 
 /* All lists from one on, or those of the capabilities it stated. */
@@ -124,7 +121,7 @@ static void ask_lists(struct expose *x, struct expose_seat *seat, size_t first)
         if (!stated || expose_seat_capability(seat, expose_lists[i].capability).text)
             seat->shelves[i].again = true;
     for (size_t i = first; i < EXPOSE_LIST_COUNT; i++)
-        ask_again(x, seat, (enum expose_list)i);
+        ask_again(x, &seat->shelves[i]);
     expose_watch_renew(x, seat->id);
 }
 
@@ -162,110 +159,118 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
 }
 
 /* Said once, not each time it lists them. */
-static void name_items(struct expose *x, struct expose_seat *seat, enum expose_list list)
+static void name_items(struct expose *x, struct expose_shelf *shelf)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
-    size_t left_out = expose_seat_name(seat, list, &x->names);
+    size_t left_out = expose_shelf_name(shelf, &x->names);
 
     if (left_out && !shelf->is_cut)
         expose_note_text(x,
                          mx_formatted("participant %s lists more than %s %s: %s are left out",
-                                      expose_quoted(seat->id), EXPOSE_NAMES_MAX,
-                                      expose_lists[list].member, left_out));
+                                      expose_quoted(shelf->seat->id), EXPOSE_NAMES_MAX,
+                                      expose_lists[shelf->list].member, left_out));
     shelf->is_cut = left_out > 0;
 }
 
-/* The pages so far are forgotten, the list before stays. Said once. */
-static void give_list_up(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                         const char *reason)
+/* Likewise: what of it clients would not take. */
+static void tell_unfit(struct expose *x, struct expose_shelf *shelf,
+                       const struct expose_unfit *unfit)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
+    if (unfit->count && !shelf->is_unfit)
+        expose_note_text(
+            x, mx_formatted("participant %s: clients would refuse %s because of %s of its "
+                            "entries; %s",
+                            expose_quoted(shelf->seat->id), expose_lists[shelf->list].method,
+                            unfit->count, &unfit->first));
+    shelf->is_unfit |= unfit->count > 0;
+}
 
-    expose_catalog_drop(&x->catalog, seat, list, false);
+/* The pages so far are forgotten, the list before stays. Said once. */
+static void give_list_up(struct expose *x, struct expose_shelf *shelf, const char *reason)
+{
+    expose_catalog_drop(&x->catalog, shelf, false);
     if (!shelf->is_blamed)
         expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
-                                         expose_quoted(seat->id), expose_lists[list].method,
-                                         reason));
+                                         expose_quoted(shelf->seat->id),
+                                         expose_lists[shelf->list].method, reason));
     shelf->is_blamed = true;
 }
 
 /* The longest list of who holds most makes room; false when that is who needs it. */
-static bool give_way(struct expose *x, const struct expose_seat *needy)
+static bool give_way(struct expose *x, const struct expose_shelf *needy)
 {
-    enum expose_list list = EXPOSE_TOOLS;
-    struct expose_seat *seat = expose_catalog_largest(&x->catalog, &list);
-    bool is_open = seat && seat->shelves[list].is_open;
+    struct expose_shelf *shelf = expose_catalog_largest(&x->catalog);
+    bool is_open = shelf && shelf->is_open;
 
-    if (!seat || mcpx_slice_equal(mcpx_identity_of(seat->id), mcpx_identity_of(needy->id)))
+    if (!shelf ||
+        mcpx_slice_equal(mcpx_identity_of(shelf->seat->id), mcpx_identity_of(needy->seat->id)))
         return false;
     expose_note_text(x, mx_formatted("participant %s: %s is left out, all lists of all "
                                      "participants are longer than 64 MiB and it has most",
-                                     expose_quoted(seat->id), expose_lists[list].method));
-    expose_catalog_drop(&x->catalog, seat, list, true);
-    seat->shelves[list].is_open = is_open; /* the page that comes is one too many */
-    seat->shelves[list].page_count = is_open ? PAGES_MAX : 0;
+                                     expose_quoted(shelf->seat->id),
+                                     expose_lists[shelf->list].method));
+    expose_catalog_drop(&x->catalog, shelf, true);
+    shelf->is_open = is_open; /* the page that comes is one too many */
+    shelf->page_count = is_open ? PAGES_MAX : 0;
     expose_touch(x);
     return true;
 }
 
 /* Why a page is not taken; NULL when nothing speaks against it. */
-static const char *find_room(struct expose *x, const struct expose_seat *seat,
-                             enum expose_list list, size_t bytes)
+static const char *find_room(struct expose *x, const struct expose_shelf *shelf, size_t bytes)
 {
     enum mx_sharing sharing;
 
-    if (seat->shelves[list].page_count >= PAGES_MAX)
+    if (shelf->page_count >= PAGES_MAX)
         return "it has more than 1000 pages";
     do {
-        sharing = expose_catalog_ask(&x->catalog, seat, list, bytes);
-    } while (sharing == MX_SHARING_OVER_TOTAL && give_way(x, seat));
+        sharing = expose_catalog_ask(&x->catalog, shelf, bytes);
+    } while (sharing == MX_SHARING_OVER_TOTAL && give_way(x, shelf));
     if (sharing == MX_SHARING_OVER_TOTAL)
         return "all lists of all participants together are longer than 64 MiB";
     return sharing ? "all lists of the participant together are longer than 16 MiB" : NULL;
 }
 
-static void add_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                     struct mcpx_slice result)
+static void add_page(struct expose *x, struct expose_shelf *shelf, struct mcpx_slice result)
 {
     struct mcpx_slice cursor = {0};
     struct expose_unfit unfit = {0};
-    const char *excess = find_room(x, seat, list, result.len);
+    const char *excess = find_room(x, shelf, result.len);
 
-    if (!excess && !expose_catalog_add_page(&x->catalog, seat, list, result, &unfit, &cursor))
+    if (!excess && !expose_catalog_add_page(&x->catalog, shelf, result, &unfit, &cursor))
         excess = "its answer has no such list";
-    expose_tell_unfit(x, seat, list, &unfit);
-    if (!excess && cursor.text && seat->shelves[list].until_ms <= x->now.mono_ms)
+    tell_unfit(x, shelf, &unfit);
+    mcpx_text_fini(&unfit.first);
+    if (!excess && cursor.text && shelf->until_ms <= x->now.mono_ms)
         excess = "its pages take longer than 10 s";
     if (excess)
-        give_list_up(x, seat, list, excess);
+        give_list_up(x, shelf, excess);
     else if (cursor.text)
-        ask_page(x, seat, list, cursor);
+        ask_page(x, shelf, cursor);
     else
-        name_items(x, seat, list);
+        name_items(x, shelf);
 }
 
 /* `error`: absent when no answer came. Nothing is said of who is no server or has no such list. */
-static void refuse_list(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                        struct mcpx_slice error)
+static void refuse_list(struct expose *x, struct expose_shelf *shelf, struct mcpx_slice error)
 {
+    bool is_server = shelf->seat->hello.len > 0;
     mx_scoped_text why = {0};
 
-    if (!seat->hello.len ||
-        mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
-        expose_catalog_drop(&x->catalog, seat, list, false);
-        seat->shelves[list].is_known |= seat->hello.len > 0;
+    if (!is_server || mcpx_slice_equal(mcpx_json_get(error, "code"), MCPX_SLICE("-32601"))) {
+        expose_catalog_drop(&x->catalog, shelf, false);
+        shelf->is_known |= is_server;
         return;
     }
     mcpx_text_puts(&why, error.text ? "it answers with an error: " : "it has not answered");
     if (error.text && !mcpx_json_add_unescaped(&why, mcpx_json_get(error, "message")))
         mcpx_text_slice(&why, error);
-    give_list_up(x, seat, list, why.text);
+    give_list_up(x, shelf, why.text);
 }
 
 /* `rpc` NULL: no answer came, and nothing is known of who it is. */
-static void take_page(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                      const struct mcpx_rpc *rpc)
+static void take_page(struct expose *x, struct expose_shelf *shelf, const struct mcpx_rpc *rpc)
 {
+    struct expose_seat *seat = shelf->seat;
     bool is_list = rpc && rpc->form == MCPX_RPC_RESULT, tried = seat->is_tried;
 
     if (rpc || tried)
@@ -275,10 +280,10 @@ static void take_page(struct expose *x, struct expose_seat *seat, enum expose_li
                          rpc->result.len > PAGE_COST ? rpc->result.len : PAGE_COST,
                          x->now.mono_ms);
     if (is_list)
-        add_page(x, seat, list, rpc->result);
+        add_page(x, shelf, rpc->result);
     else
-        refuse_list(x, seat, list, rpc ? rpc->error : (struct mcpx_slice){0});
-    ask_again(x, seat, list);
+        refuse_list(x, shelf, rpc ? rpc->error : (struct mcpx_slice){0});
+    ask_again(x, shelf);
     if (is_list && tried)
         ask_lists(x, seat, EXPOSE_TOOLS + 1);
     if (rpc)
@@ -290,11 +295,11 @@ void expose_probe_answer(struct expose *x, struct bridge_call *call,
 {
     struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
     bool is_hello = call->purpose == EXPOSE_FOR_HELLO;
-    enum expose_list list = call->list;
+    unsigned list = call->list;
 
     bridge_calls_drop(&x->calls, call);
     if (seat && !is_hello)
-        take_page(x, seat, list, rpc);
+        take_page(x, &seat->shelves[list], rpc);
     else if (seat && rpc)
         take_hello(x, seat, rpc);
     else if (seat)
@@ -329,8 +334,8 @@ static void look_around(struct expose *x)
 {
     struct mcpx_slice id;
 
-    for (size_t i = 0; i < x->catalog.count; i++)
-        x->catalog.seats[i]->is_here = false;
+    EXPOSE_EACH_SEAT(seat, &x->catalog)
+        seat->is_here = false;
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++) {
         struct expose_seat *seat = expose_catalog_find(&x->catalog, id);
 
@@ -424,18 +429,18 @@ void expose_probe_all(struct expose *x, bool again)
     expose_probe_missing(x);
     for (size_t i = 0; x->view.roster(x->view.user, i, &id); i++)
         probe_one(x, id, again);
-    for (size_t i = 0; i < x->catalog.count; i++)
-        for (size_t k = 0; k < EXPOSE_LIST_COUNT; k++)
-            x->catalog.seats[i]->shelves[k].is_stale = true;
+    EXPOSE_EACH_SEAT(seat, &x->catalog)
+        for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+            seat->shelves[i].is_stale = true;
     expose_touch(x);
 }
 
 void expose_probe_rejoined(struct expose *x, bool again)
 {
     look_around(x);
-    for (size_t i = 0; i < x->catalog.count; i++)
-        if (!x->catalog.seats[i]->is_here)
-            x->catalog.seats[i]->away_ms = x->now.mono_ms + GRACE_MS;
+    EXPOSE_EACH_SEAT(seat, &x->catalog)
+        if (!seat->is_here)
+            seat->away_ms = x->now.mono_ms + GRACE_MS;
     expose_probe_all(x, again);
 }
 
@@ -452,15 +457,15 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
         return;
     seat->shelves[list].again = true;
     seat->shelves[EXPOSE_TEMPLATES].again |= list == EXPOSE_RESOURCES;
-    ask_again(x, seat, list);
-    ask_again(x, seat, EXPOSE_TEMPLATES);
+    ask_again(x, &seat->shelves[list]);
+    ask_again(x, &seat->shelves[EXPOSE_TEMPLATES]);
 }
 
 void expose_probe_tick(struct expose *x)
 {
-    for (size_t i = 0; i < x->catalog.count; i++)
-        for (size_t k = 0; k < EXPOSE_LIST_COUNT; k++)
-            ask_again(x, x->catalog.seats[i], (enum expose_list)k);
+    EXPOSE_EACH_SEAT(seat, &x->catalog)
+        for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
+            ask_again(x, &seat->shelves[i]);
 }
 
 int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat)
@@ -468,7 +473,8 @@ int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *
     int64_t due = INT64_MAX;
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        int64_t rested = is_due(seat, i) ? rested_ms(x, seat, (enum expose_list)i) : due;
+        const struct expose_shelf *shelf = &seat->shelves[i];
+        int64_t rested = is_due(shelf) ? rested_ms(x, shelf) : due;
 
         due = rested < due ? rested : due;
     }

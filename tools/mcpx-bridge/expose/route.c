@@ -53,8 +53,7 @@ static bool by_template(const struct expose *x, struct mcpx_slice uri,
 {
     size_t best = 0;
 
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
         mx_scoped_text template = {0};
 
         MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[EXPOSE_TEMPLATES].items)) {
@@ -105,14 +104,14 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
     size_t best = 0;
     bool alone = false;
 
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        size_t like = likeness(x->catalog.seats[i], uri);
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
+        size_t like = likeness(seat, uri);
 
         if (like < scheme || like < best)
             continue;
         alone = like > best;
         best = like;
-        *out = (struct expose_thing){x->catalog.seats[i]->id, uri};
+        *out = (struct expose_thing){seat->id, uri};
     }
     return alone;
 }
@@ -120,14 +119,13 @@ static bool by_likeness(const struct expose *x, struct mcpx_slice uri,
 static bool by_wrapping(const struct expose *x, struct mcpx_slice uri,
                         struct expose_route *out)
 {
-    bool found = false;
-
-    for (size_t i = 0; !found && i < x->catalog.count; i++) {
-        out->thing.participant = x->catalog.seats[i]->id;
-        found = expose_uri_unwrap(&out->own, out->thing.participant, uri);
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
+        if (!expose_uri_unwrap(&out->own, seat->id, uri))
+            continue;
+        out->thing = (struct expose_thing){seat->id, mcpx_text_view(&out->own)};
+        return true;
     }
-    out->thing.own = mcpx_text_view(&out->own);
-    return found;
+    return false;
 }
 
 /* The only participant that is so. */
@@ -136,9 +134,7 @@ static bool by_being_alone(const struct expose *x, bool (*is_so)(const struct ex
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
-
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
         if (!is_so(seat))
             continue;
         *out = (struct expose_thing){seat->id, own};

@@ -28,9 +28,8 @@ static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx
     bool is_known = false;
 
     *who = (struct mcpx_slice){0};
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
-        struct expose_shelf *shelf = &x->catalog.seats[i]->shelves[list];
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
+        struct expose_shelf *shelf = &seat->shelves[list];
 
         is_known |= shelf->is_known;
         if (shelf->is_known || !seat->hello.len || !(shelf->is_blamed || shelf->is_open))
@@ -80,13 +79,10 @@ static bool set_level(struct expose *x, const struct expose_request *request)
 
     mcpx_text_reset(level);
     mcpx_text_slice(level, request->rpc->params);
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
-
+    EXPOSE_EACH_SEAT(seat, &x->catalog)
         if (expose_seat_capability(seat, "logging").text)
             expose_send_own(x, EXPOSE_FOR_NOBODY, seat->id, "logging/setLevel",
                             mx_formatted("%s", level));
-    }
     return answer_empty(x, request);
 }
 
@@ -104,8 +100,8 @@ static const char *const versions[] = {EXPOSE_LEGACY, "2025-06-18", "2025-03-26"
 /* Some server of the topic has the capability, or the member of it. */
 static bool some_can(const struct expose *x, const char *capability, const char *member)
 {
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        struct mcpx_slice value = expose_seat_capability(x->catalog.seats[i], capability);
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
+        struct mcpx_slice value = expose_seat_capability(seat, capability);
 
         if (member)
             value = mcpx_json_get(value, member);
@@ -133,8 +129,7 @@ static struct mcpx_text instructions_of(const struct expose *x)
 {
     struct mcpx_text all = {0};
 
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
         struct mcpx_slice own = mcpx_json_get(mcpx_text_view(&seat->hello), "instructions");
 
         if (mcpx_json_type(own) != MCPX_JSON_STRING)

@@ -20,9 +20,8 @@ bool expose_is_settled(const struct expose *x, int list)
 {
     if (!x->joined)
         return false;
-    for (size_t i = 0; i < x->catalog.count; i++)
-        if (is_open(x->catalog.seats[i], list) &&
-            x->catalog.seats[i]->patience_ms > x->now.mono_ms)
+    EXPOSE_EACH_SEAT(seat, &x->catalog)
+        if (is_open(seat, list) && seat->patience_ms > x->now.mono_ms)
             return false;
     return true;
 }
@@ -106,9 +105,7 @@ void expose_settle_tick(struct expose *x)
 {
     bool overdue = false;
 
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        struct expose_seat *seat = x->catalog.seats[i];
-
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
         overdue |= seat->away_ms && seat->away_ms <= x->now.mono_ms;
         if (seat->state == EXPOSE_SEAT_ASKED && seat->patience_ms <= x->now.mono_ms)
             seat->state = EXPOSE_SEAT_MUTE;
@@ -132,8 +129,7 @@ int64_t expose_settle_deadline(const struct expose *x)
 {
     int64_t due = compare_at(x);
 
-    for (size_t i = 0; i < x->catalog.count; i++) {
-        const struct expose_seat *seat = x->catalog.seats[i];
+    EXPOSE_EACH_SEAT(seat, &x->catalog) {
         int64_t anew = x->joined ? expose_probe_deadline(x, seat) : due;
 
         due = anew < due ? anew : due;

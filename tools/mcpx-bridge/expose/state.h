@@ -181,10 +181,6 @@ bool expose_listen_end(struct expose *x, struct mcpx_slice id);
 /** Tells the client that a list changed, in the way that the client chose. */
 void expose_tell_changed(struct expose *x, enum expose_list list);
 
-/** Says once what of a list clients would not take. Frees what `unfit` holds. */
-void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                       struct expose_unfit *unfit);
-
 /** A request for us. */
 void expose_ask(struct expose *x, const struct mcpx_event *event);
 

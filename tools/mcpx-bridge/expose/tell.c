@@ -136,18 +136,3 @@ struct mcpx_text expose_self(const struct expose *x)
     return mx_formatted("{\"name\":\"mcpx-bridge\",\"title\":%q,\"version\":%q}",
                         x->config.topic, mcpx_version());
 }
-
-void expose_tell_unfit(struct expose *x, struct expose_seat *seat, enum expose_list list,
-                       struct expose_unfit *unfit)
-{
-    struct expose_shelf *shelf = &seat->shelves[list];
-
-    if (unfit->count && !shelf->is_unfit)
-        expose_note_text(
-            x, mx_formatted("participant %s: clients would refuse %s because of %s of its "
-                            "entries; %s",
-                            expose_quoted(seat->id), expose_lists[list].method, unfit->count,
-                            &unfit->first));
-    shelf->is_unfit |= unfit->count > 0;
-    mcpx_text_fini(&unfit->first);
-}

@@ -64,6 +64,10 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
     struct expose_seat *seat = bridge_room(sizeof *seat, participant.len, &behind);
 
     seat->id = mx_keep(&behind, participant);
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
+        seat->shelves[i].seat = seat;
+        seat->shelves[i].list = (enum expose_list)i;
+    }
     mx_make_room(&catalog->seats, catalog->count, &catalog->size,
                  sizeof(struct expose_seat *));
     memmove(catalog->seats + at + 1, catalog->seats + at,
@@ -75,57 +79,50 @@ struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
 
 /* ---- bytes ---- */
 
-static struct mcpx_slice owner_of(const struct expose_seat *seat)
+static struct mcpx_slice owner_of(const struct expose_shelf *shelf)
 {
-    return mcpx_identity_of(seat->id);
+    return mcpx_identity_of(shelf->seat->id);
 }
 
-static void account(struct expose_catalog *catalog, const struct expose_seat *seat,
-                    struct expose_shelf *shelf)
+static void account(struct expose_catalog *catalog, struct expose_shelf *shelf)
 {
     size_t items = shelf->items.len, pages = shelf->pages.len;
     size_t now = items > pages ? items : pages, before = shelf->held;
 
     if (now > before)
-        mx_holders_add(&catalog->lists, owner_of(seat), now - before);
+        mx_holders_add(&catalog->lists, owner_of(shelf), now - before);
     else if (now < before)
-        mx_holders_remove(&catalog->lists, owner_of(seat), before - now);
+        mx_holders_remove(&catalog->lists, owner_of(shelf), before - now);
     shelf->held = now;
 }
 
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
-                                   const struct expose_seat *seat, enum expose_list list,
-                                   size_t bytes)
+                                   const struct expose_shelf *shelf, size_t bytes)
 {
-    size_t wanted = seat->shelves[list].pages.len + bytes, held = seat->shelves[list].held;
+    size_t wanted = shelf->pages.len + bytes, held = shelf->held;
 
-    return mx_holders_ask(&catalog->lists, owner_of(seat), wanted > held ? wanted - held : 0);
+    return mx_holders_ask(&catalog->lists, owner_of(shelf), wanted > held ? wanted - held : 0);
 }
 
-struct expose_seat *expose_catalog_largest(const struct expose_catalog *catalog,
-                                           enum expose_list *list)
+struct expose_shelf *expose_catalog_largest(const struct expose_catalog *catalog)
 {
     struct mcpx_slice owner = mx_holders_largest(&catalog->lists);
-    struct expose_seat *largest = NULL;
+    struct expose_shelf *largest = NULL;
 
-    for (size_t i = 0; owner.len && i < catalog->count; i++)
-        for (size_t k = 0; k < EXPOSE_LIST_COUNT; k++) {
-            struct expose_seat *seat = catalog->seats[i];
+    EXPOSE_EACH_SEAT(seat, catalog)
+        for (size_t i = 0; owner.len && i < EXPOSE_LIST_COUNT; i++) {
+            struct expose_shelf *shelf = &seat->shelves[i];
 
-            if (!mcpx_slice_equal(owner_of(seat), owner) ||
-                (largest && seat->shelves[k].held <= largest->shelves[*list].held))
-                continue;
-            largest = seat;
-            *list = (enum expose_list)k;
+            if (mcpx_slice_equal(owner_of(shelf), owner) &&
+                (!largest || shelf->held > largest->held))
+                largest = shelf;
         }
     return largest;
 }
 
-void expose_catalog_drop(struct expose_catalog *catalog, struct expose_seat *seat,
-                         enum expose_list list, bool whole)
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_shelf *shelf,
+                         bool whole)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
-
     mcpx_text_fini(&shelf->pages);
     if (whole) {
         shelf->is_known = false;
@@ -136,24 +133,22 @@ void expose_catalog_drop(struct expose_catalog *catalog, struct expose_seat *sea
     }
     shelf->page_count = 0;
     shelf->is_open = false;
-    account(catalog, seat, shelf);
+    account(catalog, shelf);
 }
 
 /* The pages are the list from here on. */
-static void turn_whole(struct expose_catalog *catalog, struct expose_seat *seat,
-                       enum expose_list list)
+static void turn_whole(struct expose_catalog *catalog, struct expose_shelf *shelf)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_text pages = shelf->pages;
 
     shelf->is_blamed = false;
     if (shelf->is_known &&
         mcpx_slice_equal(mcpx_text_view(&pages), mcpx_text_view(&shelf->items))) {
-        expose_catalog_drop(catalog, seat, list, false);
+        expose_catalog_drop(catalog, shelf, false);
         return;
     }
     shelf->pages = (struct mcpx_text){0};
-    expose_catalog_drop(catalog, seat, list, true);
+    expose_catalog_drop(catalog, shelf, true);
     shelf->items = pages;
     shelf->is_known = true;
 }
@@ -289,28 +284,27 @@ static bool is_last_cursor(const struct expose_catalog *catalog, struct expose_s
     return is_last;
 }
 
-bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
-                             enum expose_list list, struct mcpx_slice result,
-                             struct expose_unfit *unfit, struct mcpx_slice *cursor)
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_shelf *shelf,
+                             struct mcpx_slice result, struct expose_unfit *unfit,
+                             struct mcpx_slice *cursor)
 {
-    struct expose_shelf *shelf = &seat->shelves[list];
     struct mcpx_slice next = mcpx_json_get(result, "nextCursor");
-    struct mcpx_slice items = mcpx_json_get(result, expose_lists[list].member);
+    struct mcpx_slice items = mcpx_json_get(result, expose_lists[shelf->list].member);
     bool is_last;
 
     if (mcpx_json_type(items) != MCPX_JSON_ARRAY)
         return false;
     is_last = is_last_cursor(catalog, shelf, next);
     MCPX_JSON_EACH(walk, items)
-        add_fit(list, walk.value, &shelf->pages, unfit);
+        add_fit(shelf->list, walk.value, &shelf->pages, unfit);
     if (is_last && shelf->pages.len)
         mcpx_text_puts(&shelf->pages, "]");
-    account(catalog, seat, shelf);
+    account(catalog, shelf);
     shelf->page_count++;
     *cursor = is_last ? (struct mcpx_slice){0} : next;
     if (is_last)
-        turn_whole(catalog, seat, list);
-    account(catalog, seat, shelf);
+        turn_whole(catalog, shelf);
+    account(catalog, shelf);
     return true;
 }
 
@@ -322,7 +316,7 @@ void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *s
             (catalog->count - at - 1) * sizeof *catalog->seats);
     catalog->count--;
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
-        expose_catalog_drop(catalog, seat, (enum expose_list)i, true);
+        expose_catalog_drop(catalog, &seat->shelves[i], true);
     mcpx_text_fini(&seat->hello);
     free(seat);
 }
@@ -340,16 +334,15 @@ static void write_tool(struct mcpx_slice item, const struct mcpx_terms *terms,
 }
 
 /* `filter` NULL = none. */
-static void write_seat(const struct expose_seat *seat, enum expose_list list,
-                       struct expose_names *names, const struct expose_filter *filter,
-                       struct mcpx_text *out)
+static void write_items(const struct expose_shelf *shelf, struct expose_names *names,
+                        const struct expose_filter *filter, struct mcpx_text *out)
 {
-    const struct expose_list_row *row = &expose_lists[list];
+    const struct expose_list_row *row = &expose_lists[shelf->list];
     mx_scoped_text own = {0};
 
     names->pass = ++names->clock;
-    MCPX_JSON_EACH(walk, mcpx_text_view(&seat->shelves[list].items)) {
-        struct expose_thing thing = {.participant = seat->id};
+    MCPX_JSON_EACH(walk, mcpx_text_view(&shelf->items)) {
+        struct expose_thing thing = {.participant = shelf->seat->id};
         struct mcpx_slice shown;
 
         mcpx_text_reset(&own);
@@ -357,12 +350,12 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
             !mcpx_json_add_unescaped(&own, mcpx_json_get(walk.value, row->key)))
             continue;
         thing.own = mcpx_text_view(&own);
-        if ((filter && !filter->shows(filter->user, list, &thing)) ||
+        if ((filter && !filter->shows(filter->user, shelf->list, &thing)) ||
             expose_names_put(names, row->space, &thing, &shown) != MCPX_OK)
             continue;
         if (out->len && out->text[out->len - 1] != '[')
             mcpx_text_puts(out, ",");
-        if (filter && filter->terms && list == EXPOSE_TOOLS)
+        if (filter && filter->terms && shelf->list == EXPOSE_TOOLS)
             write_tool(walk.value, filter->terms, thing.own, shown, out);
         else if (mcpx_slice_equal(shown, thing.own))
             mcpx_text_slice(out, walk.value);
@@ -373,29 +366,28 @@ static void write_seat(const struct expose_seat *seat, enum expose_list list,
 }
 
 /* The same with what was written remembered, but for the comma before it. */
-static void write_shelf(struct expose_seat *seat, enum expose_list list,
-                        struct expose_names *names, const struct expose_filter *filter,
-                        struct mcpx_text *out)
+static void write_shelf(struct expose_shelf *shelf, struct expose_names *names,
+                        const struct expose_filter *filter, struct mcpx_text *out)
 {
     struct mcpx_slice shown;
     size_t start = out->len;
 
-    write_seat(seat, list, names, filter, out);
-    seat->shelves[list].face = 0;
-    seat->shelves[list].is_stale = false;
+    write_items(shelf, names, filter, out);
+    shelf->face = 0;
+    shelf->is_stale = false;
     if (start == out->len)
         return;
     start += out->text[start] == ',';
     shown = (struct mcpx_slice){out->text + start, out->len - start};
-    seat->shelves[list].face = mx_map_hash(names->key, shown);
+    shelf->face = mx_map_hash(names->key, shown);
 }
 
 void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
                           struct expose_names *names, const struct expose_filter *filter,
                           struct mcpx_text *out)
 {
-    for (size_t i = 0; i < catalog->count; i++)
-        write_shelf(catalog->seats[i], list, names, filter, out);
+    EXPOSE_EACH_SEAT(seat, catalog)
+        write_shelf(&seat->shelves[list], names, filter, out);
 }
 
 uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_list list,
@@ -404,25 +396,24 @@ uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_l
     mx_scoped_text scratch = {0};
     uint64_t face = 1;
 
-    for (size_t i = 0; i < catalog->count; i++) {
-        const struct expose_shelf *shelf = &catalog->seats[i]->shelves[list];
+    EXPOSE_EACH_SEAT(seat, catalog) {
+        struct expose_shelf *shelf = &seat->shelves[list];
 
         mcpx_text_reset(&scratch);
         if (shelf->is_stale)
-            write_shelf(catalog->seats[i], list, names, filter, &scratch);
+            write_shelf(shelf, names, filter, &scratch);
         face = shelf->face ? 31 * face + shelf->face : face;
     }
     return face;
 }
 
-size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
-                        struct expose_names *names)
+size_t expose_shelf_name(const struct expose_shelf *shelf, struct expose_names *names)
 {
     mx_scoped_text unused = {0};
     size_t left_out = names->left_out;
 
-    expose_names_renew(names, expose_lists[list].space, seat->id);
-    write_seat(seat, list, names, NULL, &unused);
+    expose_names_renew(names, expose_lists[shelf->list].space, shelf->seat->id);
+    write_items(shelf, names, NULL, &unused);
     return names->left_out - left_out;
 }
 

@@ -50,6 +50,8 @@ enum { EXPOSE_LISTS_CAP = 16 << 20, EXPOSE_LISTS_TOTAL = 64 << 20 };
 
 /** One list of one participant: the pages that are being collected, and the last whole one. */
 struct expose_shelf {
+    struct expose_seat *seat; /* whose */
+    enum expose_list list;
     struct mcpx_text items; /* a JSON array; empty when there is none */
     struct mcpx_text pages; /* the same, not complete yet */
     size_t held;            /* private: of it counts */
@@ -98,6 +100,12 @@ void expose_catalog_fini(struct expose_catalog *catalog);
 struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
                                         struct mcpx_slice participant);
 
+/** A loop over the seats, in the order of their ids; meanwhile none comes or goes. */
+#define EXPOSE_EACH_SEAT(seat, catalog)                                                       \
+    for (struct expose_seat **seat##_at = (catalog)->seats, *seat;                            \
+         seat##_at < (catalog)->seats + (catalog)->count && ((seat) = *seat##_at);            \
+         seat##_at++)
+
 /** Adds a seat in state ASKED, with nothing known. */
 struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant);
@@ -124,25 +132,20 @@ struct expose_unfit {
  *
  * Returns false when the page has no array of the list's member. The list is then as it was.
  */
-bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_seat *seat,
-                             enum expose_list list, struct mcpx_slice result,
-                             struct expose_unfit *unfit, struct mcpx_slice *cursor);
+bool expose_catalog_add_page(struct expose_catalog *catalog, struct expose_shelf *shelf,
+                             struct mcpx_slice result, struct expose_unfit *unfit,
+                             struct mcpx_slice *cursor);
 
 /** May a page of so many bytes be added? */
 enum mx_sharing expose_catalog_ask(const struct expose_catalog *catalog,
-                                   const struct expose_seat *seat, enum expose_list list,
-                                   size_t bytes);
+                                   const struct expose_shelf *shelf, size_t bytes);
 
-/**
- * The longest list of the participant that holds most, for expose_catalog_drop; NULL when nobody
- * holds anything. `list` is filled.
- */
-struct expose_seat *expose_catalog_largest(const struct expose_catalog *catalog,
-                                           enum expose_list *list);
+/** The longest list of the participant that holds most; NULL when nobody holds anything. */
+struct expose_shelf *expose_catalog_largest(const struct expose_catalog *catalog);
 
 /** Forgets pages that were collected. The last whole list stays, unless `whole`. */
-void expose_catalog_drop(struct expose_catalog *catalog, struct expose_seat *seat,
-                         enum expose_list list, bool whole);
+void expose_catalog_drop(struct expose_catalog *catalog, struct expose_shelf *shelf,
+                         bool whole);
 
 /**
  * Whether the client may use an item. The caller of expose_catalog_write gives this function;
@@ -173,8 +176,7 @@ uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_l
  *
  * Returns how many items got none, because the participant has too many; they are not shown.
  */
-size_t expose_seat_name(const struct expose_seat *seat, enum expose_list list,
-                        struct expose_names *names);
+size_t expose_shelf_name(const struct expose_shelf *shelf, struct expose_names *names);
 
 /** A capability the server stated in its answer to "initialize"; absent when it did not. */
 struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name);
