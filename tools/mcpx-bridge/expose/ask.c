@@ -39,8 +39,8 @@ void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum 
     struct mcpx_text message = {0}, data = {0}, error = {0};
 
     if (err != MCPX_ETOOBIG || row->is_substitute) {
-        expose_note_text(x, mx_formatted("a server's request could not be answered: %s",
-                                         mcpx_strerror(err)));
+        expose_note_text(x, "a server's request could not be answered: %s",
+                         mcpx_strerror(err));
         return;
     }
     /* The server is told why the client's answer does not come. */
@@ -48,7 +48,7 @@ void expose_ask_unanswered(struct expose *x, const struct bridge_row *row, enum 
                        x->view.message_max(x->view.user));
     bridge_add_error(&error, mcpx_json_get(payload, "id"), BRIDGE_UNAVAILABLE,
                      mcpx_text_view(&message), &data);
-    expose_note_text(x, message);
+    expose_note_made(x, message);
     respond(x, row->action.about, error, true);
     mcpx_text_fini(&data);
 }
@@ -128,8 +128,7 @@ static bool may_answer(struct expose *x, const struct mcpx_event *event)
     x->answered.rate = rate_of_one;
     if (mx_buckets_wait_ms(&x->answered, from, 1, now_ms) > 0 ||
         !mx_bucket_take(&x->answered_all, rate_of_all, 1, now_ms)) {
-        expose_note_text(
-            x, mx_formatted("a request of %s is not answered: there are too many", from));
+        expose_note_text(x, "a request of %s is not answered: there are too many", from);
         expose_want(x, BRIDGE_DROP, event->envelope->id);
         return false;
     }

@@ -24,8 +24,7 @@ static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
     rest = mcpx_text_view(&doubts);
     has_some = rest.len > 0;
     while (rest.len)
-        expose_note_text(
-            x, mx_formatted("%s: %s", expose_quoted(seat->id), bridge_cut(&rest, '\n')));
+        expose_note_text(x, "%s: %s", expose_quoted(seat->id), bridge_cut(&rest, '\n'));
     return has_some;
 }
 
@@ -89,9 +88,8 @@ static bool may_call(void *context, struct mcpx_slice tool, struct mcpx_text *mo
     struct asker *asker = context;
     struct expose_thing thing = {asker->route->thing.participant, tool};
     struct expose_kind kind;
-    enum expose_stage stage;
 
-    if (expose_find_stage(asker->x, MCPX_SLICE("tools/call"), &thing, &stage))
+    if (expose_find_stage(asker->x, MCPX_SLICE("tools/call"), &thing) != EXPOSE_REFUSED)
         return true;
     if (expose_kind_make(&kind, "mcp/request", MCPX_SLICE("tools/call"), tool))
         mcpx_json_add_member(more, "kind", kind.kind.text);

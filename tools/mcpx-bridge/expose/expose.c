@@ -15,8 +15,8 @@ static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice show
     struct expose *x = user;
 
     if (x->renamed_count < RENAMED_MAX)
-        expose_note_text(x, mx_formatted("the tool or prompt %s is called %s now",
-                                         expose_quoted(former), expose_quoted(shown)));
+        expose_note_text(x, "the tool or prompt %s is called %s now", expose_quoted(former),
+                         expose_quoted(shown));
     else if (x->renamed_count == RENAMED_MAX)
         expose_note(x, MCPX_SLICE("more names have changed; they are not listed"));
     x->renamed_count++;
@@ -97,8 +97,8 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
     struct mcpx_slice id;
     bool is_answer;
 
-    expose_note_text(x, mx_formatted("a line of the client is too long and was skipped: %s",
-                                     expose_quoted(beginning)));
+    expose_note_text(x, "a line of the client is too long and was skipped: %s",
+                     expose_quoted(beginning));
     bridge_read_beginning(beginning, &id, &is_answer);
     if (!is_answer)
         expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
@@ -233,7 +233,7 @@ static void left(struct expose *x, const struct mcpx_event *event)
         if (event->code)
             mx_format(&message, " (%s)", event->code);
         mcpx_text_puts(&message, event->retry_ms >= 0 ? "; trying again" : "");
-        expose_note_text(x, message);
+        expose_note_made(x, message);
     }
     mcpx_text_reset(&x->away);
     mcpx_text_slice(&x->away, event->reason);
@@ -254,10 +254,9 @@ static void violation(struct expose *x, const struct mcpx_event *event)
 {
     bool known = event->envelope && event->envelope->from.text;
 
-    expose_note_text(
-        x, mx_formatted("ignored a message%s%s: %s", known ? " from " : "",
-                        known ? expose_quoted(event->envelope->from) : MCPX_SLICE(""),
-                        mcpx_violation_text(event->violation)));
+    expose_note_text(x, "ignored a message%s%s: %s", known ? " from " : "",
+                     known ? expose_quoted(event->envelope->from) : MCPX_SLICE(""),
+                     mcpx_violation_text(event->violation));
 }
 
 static void grants(struct expose *x, const struct mcpx_event *event)

@@ -164,10 +164,9 @@ static void name_items(struct expose *x, struct expose_shelf *shelf)
     size_t left_out = expose_shelf_name(shelf, &x->names);
 
     if (left_out && !shelf->is_cut)
-        expose_note_text(x,
-                         mx_formatted("participant %s lists more than %s %s: %s are left out",
-                                      expose_quoted(shelf->seat->id), EXPOSE_NAMES_MAX,
-                                      expose_lists[shelf->list].member, left_out));
+        expose_note_text(x, "participant %s lists more than %s %s: %s are left out",
+                         expose_quoted(shelf->seat->id), EXPOSE_NAMES_MAX,
+                         expose_lists[shelf->list].member, left_out);
     shelf->is_cut = left_out > 0;
 }
 
@@ -176,11 +175,11 @@ static void tell_unfit(struct expose *x, struct expose_shelf *shelf,
                        const struct expose_unfit *unfit)
 {
     if (unfit->count && !shelf->is_unfit)
-        expose_note_text(
-            x, mx_formatted("participant %s: clients would refuse %s because of %s of its "
-                            "entries; %s",
-                            expose_quoted(shelf->seat->id), expose_lists[shelf->list].method,
-                            unfit->count, &unfit->first));
+        expose_note_text(x,
+                         "participant %s: clients would refuse %s because of %s of its "
+                         "entries; %s",
+                         expose_quoted(shelf->seat->id), expose_lists[shelf->list].method,
+                         unfit->count, &unfit->first);
     shelf->is_unfit |= unfit->count > 0;
 }
 
@@ -189,9 +188,9 @@ static void give_list_up(struct expose *x, struct expose_shelf *shelf, const cha
 {
     expose_catalog_drop(&x->catalog, shelf, false);
     if (!shelf->is_blamed)
-        expose_note_text(x, mx_formatted("participant %s: %s was given up, %s",
-                                         expose_quoted(shelf->seat->id),
-                                         expose_lists[shelf->list].method, reason));
+        expose_note_text(x, "participant %s: %s was given up, %s",
+                         expose_quoted(shelf->seat->id), expose_lists[shelf->list].method,
+                         reason);
     shelf->is_blamed = true;
 }
 
@@ -204,10 +203,10 @@ static bool give_way(struct expose *x, const struct expose_shelf *needy)
     if (!shelf ||
         mcpx_slice_equal(mcpx_identity_of(shelf->seat->id), mcpx_identity_of(needy->seat->id)))
         return false;
-    expose_note_text(x, mx_formatted("participant %s: %s is left out, all lists of all "
-                                     "participants are longer than 64 MiB and it has most",
-                                     expose_quoted(shelf->seat->id),
-                                     expose_lists[shelf->list].method));
+    expose_note_text(x,
+                     "participant %s: %s is left out, all lists of all "
+                     "participants are longer than 64 MiB and it has most",
+                     expose_quoted(shelf->seat->id), expose_lists[shelf->list].method);
     expose_catalog_drop(&x->catalog, shelf, true);
     shelf->is_open = is_open; /* the page that comes is one too many */
     shelf->page_count = is_open ? PAGES_MAX : 0;

@@ -41,20 +41,12 @@ void expose_propose(struct expose *x, struct bridge_call *call)
     expose_send_call(x, call);
 }
 
-void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err err)
+void expose_proposed(struct expose *x, struct bridge_call *call)
 {
-    struct mcpx_text text = {0};
+    mx_scoped_text operation = operation_of(call);
 
-    if (err) {
-        mcpx_text_puts(&text, "the call needs approval, but could not be proposed: ");
-        expose_add_unsent(x, call, err, &text);
-        expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&text), NULL);
-    } else {
-        text = operation_of(call);
-        expose_note_text(x, mx_formatted("proposed %s, envelope %s", &text, &call->sent_in));
-        expose_send_heartbeat(x, call);
-    }
-    mcpx_text_fini(&text);
+    expose_note_text(x, "proposed %s, envelope %s", &operation, &call->sent_in);
+    expose_send_heartbeat(x, call);
 }
 
 /* To the log, and to a client that takes notifications/message. */
@@ -71,20 +63,17 @@ static void warn(struct expose *x, struct mcpx_slice sentence)
 void expose_approved(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
-    struct mcpx_text operation, message;
+    mx_scoped_text operation = operation_of(call), message = {0};
 
     if (call->stage != EXPOSE_PROPOSED)
         return;
     call->stage = EXPOSE_APPROVED;
     bridge_calls_defer(&x->calls, call, expose_in(x, x->config.request_ms));
     if (!event->same) {
-        operation = operation_of(call);
-        message =
-            mx_formatted("%s acted on the proposal of %s with other params than were proposed",
-                         expose_quoted(event->envelope->from), &operation);
+        mx_format(&message,
+                  "%s acted on the proposal of %s with other params than were proposed",
+                  expose_quoted(event->envelope->from), &operation);
         warn(x, mcpx_text_view(&message));
-        mcpx_text_fini(&message);
-        mcpx_text_fini(&operation);
     }
     expose_send_heartbeat(x, call);
 }
@@ -115,7 +104,7 @@ void expose_rejected(struct expose *x, struct bridge_call *call,
     how.text = mcpx_text_view(&answer);
     expose_want(x, BRIDGE_FORGET, mcpx_text_view(&call->sent_in));
     expose_finish(x, call, &how, (struct mcpx_slice){0});
-    expose_note_text(x, sentence);
+    expose_note_made(x, sentence);
 }
 
 /* The smallest pattern that would allow it: an empty set of grants says which. */

@@ -35,11 +35,13 @@ static struct bridge_call *make_call(struct expose *x, const struct expose_reque
     return bridge_calls_add(&x->calls, &call);
 }
 
-static void fail_unsent(struct expose *x, struct bridge_call *call, enum mcpx_err err)
+static void fail_unsent(struct expose *x, struct bridge_call *call, bool was_asked,
+                        enum mcpx_err err)
 {
-    mx_scoped_text message = {0};
+    mx_scoped_text message =
+        mx_formatted("%s", was_asked ? "the call could not be sent: "
+                                     : "the call needs approval, but could not be proposed: ");
 
-    mcpx_text_puts(&message, "the call could not be sent: ");
     expose_add_unsent(x, call, err, &message);
     expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
 }
@@ -48,9 +50,9 @@ static void fail_unsent(struct expose *x, struct bridge_call *call, enum mcpx_er
 static void start(struct expose *x, struct bridge_call *call)
 {
     struct expose_thing thing = {call->who.id, call->context};
-    enum expose_stage stage;
+    enum expose_stage stage = expose_find_stage(x, call->method, &thing);
 
-    if (!expose_find_stage(x, call->method, &thing, &stage)) {
+    if (stage == EXPOSE_REFUSED) {
         expose_refuse(x, call, (struct mcpx_slice){0});
     } else if (stage == EXPOSE_PROPOSED) {
         expose_propose(x, call);
@@ -121,7 +123,7 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
                          x->joined ? " is not in the topic" : ": the topic cannot be reached");
         break;
     }
-    expose_tell_error_text(x, rpc->id, code, why);
+    expose_tell_error_made(x, rpc->id, code, why);
 }
 
 /* `route` NULL = nobody has the tool: then no call is admitted. */
@@ -194,20 +196,22 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
 {
     struct bridge_call *call = bridge_calls_of_tag(&x->calls, draft->tag);
     enum mcpx_err err = outcome->err;
+    bool proposes = call && call->stage == EXPOSE_PROPOSED && !call->is_again;
 
-    if (call && !err)
-        mcpx_text_slice(&call->sent_in, outcome->id);
     if (!call && !err) { /* its call is over, and its id known only now */
         expose_want(x, BRIDGE_FORGET, outcome->id);
         if (strcmp(draft->type, "mcp/proposal") == 0)
             expose_send_withdrawal(x, draft->to[0], outcome->id, NOBODY_WAITS);
     }
-    if (call && call->stage == EXPOSE_PROPOSED && !call->is_again)
-        expose_proposed(x, call, err);
-    else if (call && err && expose_call_is_probe(call) && !call->is_again)
+    if (!call)
+        return;
+    mcpx_text_slice(&call->sent_in, outcome->id);
+    if (err && expose_call_is_probe(call) && !call->is_again)
         expose_probe_refused(x, call);
-    else if (call && err)
-        fail_unsent(x, call, err);
+    else if (err)
+        fail_unsent(x, call, !proposes, err);
+    else if (proposes)
+        expose_proposed(x, call);
 }
 
 /* ---- taken back ---- */

@@ -67,9 +67,9 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
                                       struct expose_route *out);
 void expose_route_fini(struct expose_route *route);
 
-/** Sends a call as proposal, and takes what came of that; on failure the call is over. */
+/** Sends a call as proposal; and it was sent. */
 void expose_propose(struct expose *x, struct bridge_call *call);
-void expose_proposed(struct expose *x, struct bridge_call *call, enum mcpx_err err);
+void expose_proposed(struct expose *x, struct bridge_call *call);
 
 /** Somebody acts on it, or rejected it. */
 void expose_approved(struct expose *x, struct bridge_call *call,
@@ -221,9 +221,9 @@ struct expose_kind {
 bool expose_kind_make(struct expose_kind *out, const char *type, struct mcpx_slice method,
                       struct mcpx_slice context);
 
-/** How we may send a call about this thing: REQUESTED, else PROPOSED. False when neither. */
-bool expose_find_stage(struct expose *x, struct mcpx_slice method,
-                       const struct expose_thing *thing, enum expose_stage *out);
+/** How we may send a call about this thing: REQUESTED, else PROPOSED, else REFUSED. */
+enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
+                                    const struct expose_thing *thing);
 
 /**
  * Sends a call as request, or as proposal when its stage is PROPOSED. What came of it is told to

@@ -112,21 +112,20 @@ static bool may_withdraw(struct expose *x, struct mcpx_slice participant)
     return may_send(x, "mcp/withdraw", (struct mcpx_slice){0}, &nothing);
 }
 
-bool expose_find_stage(struct expose *x, struct mcpx_slice method,
-                       const struct expose_thing *thing, enum expose_stage *out)
+enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
+                                    const struct expose_thing *thing)
 {
-    bool may_ask = may_send(x, "mcp/request", method, thing);
-
-    *out = may_ask ? EXPOSE_REQUESTED : EXPOSE_PROPOSED;
-    if (may_ask || !may_send(x, "mcp/proposal", method, thing))
-        return may_ask;
+    if (may_send(x, "mcp/request", method, thing))
+        return EXPOSE_REQUESTED;
+    if (!may_send(x, "mcp/proposal", method, thing))
+        return EXPOSE_REFUSED;
     if (!x->is_warned && !may_withdraw(x, thing->participant))
         expose_note(x,
                     MCPX_SLICE("calls are proposed, and there is no grant for mcp/withdraw: a "
                                "call that its client gives up can be approved until its "
                                "proposal expires"));
     x->is_warned = true;
-    return true;
+    return EXPOSE_PROPOSED;
 }
 
 /* The params with another progress token; with an empty one, without any. */

@@ -36,10 +36,10 @@ static bool is_list_missing(struct expose *x, enum expose_list list, struct mcpx
             continue;
         *who = seat->id;
         if (!shelf->is_blamed)
-            expose_note_text(
-                x, mx_formatted("participant %s has not answered %s yet: the client gets the "
-                                "list without it",
-                                expose_quoted(seat->id), expose_lists[list].method));
+            expose_note_text(x,
+                             "participant %s has not answered %s yet: the client gets the "
+                             "list without it",
+                             expose_quoted(seat->id), expose_lists[list].method);
         shelf->is_blamed = true;
     }
     return who->text && !is_known;
@@ -62,9 +62,9 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
     if (is_list_missing(x, list, &who)) {
         expose_tell_error_text(
             x, request->rpc->id, BRIDGE_UNAVAILABLE,
-            mx_formatted("participant %s does not give its list, and there is no other; the "
-                         "bridge's standard error says why",
-                         expose_quoted(who)));
+            "participant %s does not give its list, and there is no other; the "
+            "bridge's standard error says why",
+            expose_quoted(who));
         return true;
     }
     expose_write_list(x, list, &result);
@@ -180,8 +180,8 @@ static bool has_topic(struct expose *x, const struct expose_request *request)
 {
     if (!x->was_joined)
         expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
-                               mx_formatted("the topic cannot be reached%s%s",
-                                            x->away.len ? ": " : "", &x->away));
+                               "the topic cannot be reached%s%s", x->away.len ? ": " : "",
+                               &x->away);
     return x->was_joined;
 }
 
@@ -327,8 +327,8 @@ static void serve_request(struct expose *x, struct mcpx_slice line, const struct
             hold(x, line, rpc->id);
         return;
     }
-    expose_tell_error_text(x, rpc->id, BRIDGE_NO_METHOD,
-                           mx_formatted("there is no method %s", expose_quoted(rpc->method)));
+    expose_tell_error_text(x, rpc->id, BRIDGE_NO_METHOD, "there is no method %s",
+                           expose_quoted(rpc->method));
 }
 
 /*
@@ -359,7 +359,7 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
     if (code == PARSE_ERROR)
         mx_format(&message, ", byte %s", fault->offset);
     expose_tell_error(x, id, code, mcpx_text_view(&message), NULL);
-    expose_note_text(x, message);
+    expose_note_made(x, message);
 }
 
 void expose_serve(struct expose *x, struct mcpx_slice line, bool may_wait)

@@ -30,12 +30,12 @@ bool expose_is_settled(const struct expose *x, int list)
 static bool shows(void *expose, enum expose_list list, const struct expose_thing *thing)
 {
     struct expose *x = expose;
-    enum expose_stage stage;
 
     return expose_only_covers(
                x, thing->participant,
                expose_names_shown(&x->names, expose_lists[list].space, thing)) &&
-           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing, &stage);
+           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing) !=
+               EXPOSE_REFUSED;
 }
 
 static struct expose_filter filter_of(struct expose *x)
@@ -62,9 +62,9 @@ static void note_only(struct expose *x)
     for (size_t i = 0; i < x->config.only_count; i++)
         if (!x->only[i].fitted)
             expose_note_text(x,
-                             mx_formatted("--only %s fits no participant and no name in the "
-                                          "topic at present",
-                                          expose_quoted(x->only[i].pattern)));
+                             "--only %s fits no participant and no name in the "
+                             "topic at present",
+                             expose_quoted(x->only[i].pattern));
 }
 
 /* A list that the client was given before all were known once has changed as any other may. */

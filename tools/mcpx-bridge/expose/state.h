@@ -29,8 +29,8 @@ static inline bool expose_call_is_probe(const struct bridge_call *call)
     return call->purpose == EXPOSE_FOR_HELLO || call->purpose == EXPOSE_FOR_LIST;
 }
 
-/** REQUESTED, or PROPOSED until somebody acts on it: APPROVED. */
-enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED };
+/** REQUESTED, or PROPOSED until somebody acts on it: APPROVED. Or it may be none of these. */
+enum expose_stage { EXPOSE_REQUESTED, EXPOSE_PROPOSED, EXPOSE_APPROVED, EXPOSE_REFUSED };
 
 /** A participant that does not answer within this time counts as no server. */
 enum { EXPOSE_PATIENCE_MS = 2000 };
@@ -127,11 +127,16 @@ void expose_tell_answer(struct expose *x, const struct expose_request *request,
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/** An error. `data` is JSON; NULL: none. The second takes a text that was made for it. */
+/**
+ * An error. `data` is JSON; NULL: none. The second takes a text that was made for it; the third
+ * makes that as mx_format does.
+ */
 void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
                        struct mcpx_slice message, const struct mcpx_text *data);
-void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
+void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
+#define expose_tell_error_text(x, id, code, ...)                                              \
+    expose_tell_error_made((x), (id), (code), mx_formatted(__VA_ARGS__))
 
 /** False for messages that a client can do without, when it hears answers only or is behind. */
 bool expose_may_tell(struct expose *x);
@@ -139,9 +144,10 @@ bool expose_may_tell(struct expose *x);
 /** A notification. Takes `params`: JSON, or empty for none. */
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
 
-/** One sentence for the log; the second takes a text that was made for it. */
+/** One sentence for the log, in the same three ways. */
 void expose_note(struct expose *x, struct mcpx_slice sentence);
-void expose_note_text(struct expose *x, struct mcpx_text sentence);
+void expose_note_made(struct expose *x, struct mcpx_text sentence);
+#define expose_note_text(x, ...) expose_note_made((x), mx_formatted(__VA_ARGS__))
 
 /** A text in quotes for people: 'text', cut at 200 bytes. Lent until the block ends. */
 #define expose_quoted(text) expose_quote((char[EXPOSE_QUOTED_MAX]){0}, (text))

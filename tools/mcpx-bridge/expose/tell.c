@@ -13,10 +13,10 @@ void expose_tell(struct expose *x, struct mcpx_text message)
 
 void expose_note(struct expose *x, struct mcpx_slice sentence)
 {
-    expose_note_text(x, mx_formatted("%s", sentence));
+    expose_note_text(x, "%s", sentence);
 }
 
-void expose_note_text(struct expose *x, struct mcpx_text sentence)
+void expose_note_made(struct expose *x, struct mcpx_text sentence)
 {
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_LOG}, sentence);
 }
@@ -95,7 +95,7 @@ void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
     expose_tell(x, out);
 }
 
-void expose_tell_error_text(struct expose *x, struct mcpx_slice id, int code,
+void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message)
 {
     expose_tell_error(x, id, code, mcpx_text_view(&message), NULL);
@@ -113,9 +113,8 @@ bool expose_may_tell(struct expose *x)
         return false;
     }
     if (x->untold)
-        expose_note_text(
-            x,
-            mx_formatted("%s notifications were left out, the client reads again", x->untold));
+        expose_note_text(x, "%s notifications were left out, the client reads again",
+                         x->untold);
     x->untold = 0;
     return true;
 }
