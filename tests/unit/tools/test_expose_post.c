@@ -220,8 +220,11 @@ Test(expose_post, an_answer_names_whose_it_is)
     struct mcpx_text cancel = expose_post_cancel(9);
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        cr_expect_eq(expose_post_is_answer(rows[i].line), rows[i].is_answer, "row %zu", i);
-        cr_expect_eq(expose_post_number(rows[i].line), rows[i].number, "row %zu", i);
+        int64_t number;
+
+        cr_expect_eq(expose_post_answers(rows[i].line, &number), rows[i].is_answer, "row %zu",
+                     i);
+        cr_expect_eq(number, rows[i].number, "row %zu", i);
     }
     cr_expect_str_eq(cancel.text,
                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"

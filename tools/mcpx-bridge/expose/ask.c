@@ -150,16 +150,14 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
     obstacle = find_obstacle(x, event, &code);
     if ((is_ping || obstacle) && !may_answer(x, event))
         return;
-    if (is_ping) {
-        struct mcpx_text pong = {0};
-
-        bridge_add_result(&pong, event->rpc->id, MCPX_SLICE("{}"));
-        respond(x, event->envelope->id, pong, false);
-    } else if (obstacle) {
+    if (is_ping)
+        respond(x, event->envelope->id,
+                mx_formatted("{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":{}}", event->rpc->id),
+                false);
+    else if (obstacle)
         respond_error(x, event->envelope->id, event->rpc->id, code, obstacle);
-    } else {
+    else
         pass_on(x, event);
-    }
 }
 
 /* ---- the answer, or none ---- */

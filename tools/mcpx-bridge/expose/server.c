@@ -15,10 +15,7 @@ typedef bool handler(struct expose *x, const struct expose_request *request);
 
 static bool answer_empty(struct expose *x, const struct expose_request *request)
 {
-    struct mcpx_text result = {0};
-
-    mcpx_text_puts(&result, "{}");
-    expose_tell_result(x, request, result);
+    expose_tell_result(x, request, mx_formatted("%s", "{}"));
     return true;
 }
 

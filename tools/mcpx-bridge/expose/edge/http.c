@@ -24,9 +24,9 @@ enum { BACKLOG = 128, HOST_MAX = 16 };
 static struct http_client *asker_of(const struct expose_http *http, struct mcpx_slice line)
 {
     struct http_client *current = http->current;
-    int64_t number = expose_post_number(line);
+    int64_t number;
 
-    if (!expose_post_is_answer(line))
+    if (!expose_post_answers(line, &number))
         return NULL;
     if (current && current->stage == HTTP_WAITING && !current->number)
         return current;

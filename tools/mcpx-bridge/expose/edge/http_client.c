@@ -46,25 +46,18 @@ static void let_go(struct http_client *client)
     client->held = 0;
 }
 
-static void remove_client(struct http_client *client)
-{
-    struct expose_http *http = client->http;
-    size_t i = 0;
-
-    while (http->clients[i] != client)
-        i++;
-    http->clients[i] = http->clients[--http->count];
-}
-
 void http_client_cut(struct http_client *client)
 {
     struct expose_http *http = client->http;
     struct mcpx_text line;
+    size_t at = 0;
 
     if (client->stream.is_closed)
         return;
     let_go(client);
-    remove_client(client);
+    while (http->clients[at] != client)
+        at++;
+    http->clients[at] = http->clients[--http->count];
     mx_alarm_set(client->quiet, 0);
     mx_stream_close(&client->stream);
     if (client->stage != HTTP_WAITING || !client->number)

@@ -12,6 +12,8 @@
 #include <mcpx/contract.h>
 #include <mcpx/rpc.h>
 
+#include <arpa/inet.h>
+
 enum { DEPTH_MAX = 512 };
 
 /* ---- the head ---- */
@@ -25,18 +27,14 @@ static bool is_type(struct mcpx_slice value, const char *type)
 /* 127.x.y.z in four numbers: other spellings mean other machines to some. */
 static bool is_loopback_number(struct mcpx_slice host)
 {
-    uint64_t number;
+    char text[INET_ADDRSTRLEN] = "";
+    unsigned char number[4];
 
-    if (!host.len || host.text[host.len - 1] == '.' ||
-        !mcpx_slice_equal(bridge_cut(&host, '.'), MCPX_SLICE("127")))
+    if (host.len >= sizeof text)
         return false;
-    for (int i = 0; i < 3; i++) {
-        struct mcpx_slice part = bridge_cut(&host, '.');
-
-        if ((part.len > 1 && *part.text == '0') || !mx_decimal_read(part, 255, &number))
-            return false;
-    }
-    return host.len == 0;
+    memcpy(text, host.text, host.len);
+    return strlen(text) == host.len && inet_pton(AF_INET, text, number) == 1 &&
+           number[0] == 127;
 }
 
 static bool is_port(struct mcpx_slice text)
@@ -163,16 +161,11 @@ struct mcpx_text expose_post_cancel(int64_t number)
                         number);
 }
 
-bool expose_post_is_answer(struct mcpx_slice line)
+bool expose_post_answers(struct mcpx_slice line, int64_t *number)
 {
+    *number = 0;
+    (void)bridge_number(mcpx_json_get(line, "id"), number); /* else it stays as it is */
     return !mcpx_json_get(line, "method").text;
-}
-
-int64_t expose_post_number(struct mcpx_slice line)
-{
-    int64_t number = 0;
-
-    return bridge_number(mcpx_json_get(line, "id"), &number) ? number : 0;
 }
 
 struct mcpx_text expose_post_answer(struct mcpx_slice line, struct mcpx_slice id)
@@ -184,18 +177,6 @@ struct mcpx_text expose_post_answer(struct mcpx_slice line, struct mcpx_slice id
     return out;
 }
 
-static bool find_code(struct mcpx_slice error, enum mcpx_code *out)
-{
-    struct mcpx_slice name = mcpx_json_get(mcpx_json_get(error, "data"), "canonical_code");
-
-    for (int code = 0; code < MCPX_CODE_COUNT; code++) {
-        *out = (enum mcpx_code)code;
-        if (mcpx_json_equals(name, mcpx_slice_of(mcpx_code_name(*out))))
-            return true;
-    }
-    return false;
-}
-
 int expose_post_status(struct mcpx_slice answer, bool wants_events)
 {
     static const struct {
@@ -203,11 +184,14 @@ int expose_post_status(struct mcpx_slice answer, bool wants_events)
         int status;
     } rows[] = {{{"-32700", 6}, 400}, {{"-32600", 6}, 400}, {{"-32601", 6}, 404}};
     struct mcpx_slice error = mcpx_json_get(answer, "error");
+    mx_scoped_text name = {0};
     enum mcpx_code code;
 
     if (!error.text || wants_events)
         return 200;
-    if (find_code(error, &code))
+    mcpx_json_add_unescaped(&name,
+                            mcpx_json_get(mcpx_json_get(error, "data"), "canonical_code"));
+    if (mcpx_code_find(mcpx_text_view(&name), &code))
         return mcpx_code_status(code);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (mcpx_slice_equal(mcpx_json_get(error, "code"), rows[i].number))

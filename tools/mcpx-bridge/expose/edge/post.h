@@ -42,11 +42,8 @@ enum expose_post_form expose_post_read(struct mcpx_slice body, int64_t number,
 /** The line with which a client takes that request back. */
 struct mcpx_text expose_post_cancel(int64_t number);
 
-/** True for a line of the server that answers something. */
-bool expose_post_is_answer(struct mcpx_slice line);
-
-/** The request that a line of the server answers; 0 when it shows none. */
-int64_t expose_post_number(struct mcpx_slice line);
+/** True for a line of the server that answers something: request `number`, or 0 for no message. */
+bool expose_post_answers(struct mcpx_slice line, int64_t *number);
 
 /** An answer with that id in it. */
 struct mcpx_text expose_post_answer(struct mcpx_slice line, struct mcpx_slice id);
