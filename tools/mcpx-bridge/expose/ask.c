@@ -3,7 +3,7 @@
  * roots. Only what the client said it can, and only from a server that works for it just now:
  * otherwise anybody in the topic could put questions before its user.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* Questions before the client at one time. */
 enum { ASKS_MAX = 256 };

@@ -8,7 +8,7 @@
  * another server has too, and for what terms make of it. Whoever ends a call for the client ends
  * what hangs on it: the questions of its server, and the resource that it was to watch.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* ---- the tools of a server ---- */
 

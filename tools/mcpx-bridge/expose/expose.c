@@ -2,7 +2,7 @@
  * expose.c - the server as its owner sees it: lines, events and time go in, and each is handed to
  * the part that knows what to do. All state hangs on one struct; nothing here waits or asks.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 #include <stdlib.h>
 

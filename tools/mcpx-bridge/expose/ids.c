@@ -3,7 +3,7 @@
  * answered elsewhere. Two servers may both begin at "1", so they go through a table like names do,
  * one that forgets its oldest, and are exchanged wherever a message holds them, in both directions.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* Whose ids they are, and whether the text goes back to that participant. */
 struct translation {

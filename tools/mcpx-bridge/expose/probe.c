@@ -4,7 +4,7 @@
  * page. People and agents may hold such grants too and never answer; the client waits for nobody
  * longer than EXPOSE_PATIENCE_MS, and who answers later is a server from then on.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 enum {
     SETTLE_MS = 100,    /* changes of the lists within are told as one */

@@ -3,7 +3,7 @@
  * on it. Clients give up after a minute of silence, people need longer to decide: where a progress
  * token allows it, the client is told again and again that its call still waits.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* tools/call 'write_file' to 'files' */
 static struct mcpx_text operation_of(const struct bridge_call *call)

@@ -3,7 +3,7 @@
  * proposal, whichever the grants allow, and ends exactly once: with the answer, with an error that
  * says what happened, or in silence because the client took it back.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 #include "lib/base/digits.h"
 

@@ -4,7 +4,7 @@
  * showed is given to whoever's template or other resources it looks like, because servers hand out
  * URIs in results too.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* A name inside params: the object that holds it, and the member. */
 struct holder {

@@ -3,7 +3,7 @@
  * client asked for progress, a token that no other bridge in the topic uses; a proposal has
  * neither, because whoever acts on it is the one to be told.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 #include "lib/base/match.h"
 

@@ -3,7 +3,7 @@
  * what belongs to a participant is sent on; what nobody knows is refused, because it could not be
  * said whom to send it to.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* JSON-RPC: not JSON at all. */
 enum { PARSE_ERROR = -32700 };

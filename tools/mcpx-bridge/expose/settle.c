@@ -4,7 +4,7 @@
  * wolf, or a grant that hides what changed, wakes nobody. Only lists that became others are written
  * for that, and at most once a second, whatever servers announce.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 static bool is_open(const struct expose_seat *seat, int list)
 {

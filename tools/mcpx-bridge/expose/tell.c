@@ -3,7 +3,7 @@
  * keeps its bytes, only its id is the client's again. One message is one line, so line breaks
  * between tokens become spaces; inside JSON strings there are none.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 void expose_tell(struct expose *x, struct mcpx_text message)
 {

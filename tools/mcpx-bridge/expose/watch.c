@@ -3,7 +3,7 @@
  * resources one by one and hears of lists unasked; since then one request that stays open names
  * all it wants, and every notification says which request it is for.
  */
-#include "tools/mcpx-bridge/expose/request.h"
+#include "tools/mcpx-bridge/expose/state.h"
 
 /* Resources the client watches. */
 enum { WATCHES_MAX = 4096 };
