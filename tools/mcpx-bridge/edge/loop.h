@@ -1,7 +1,6 @@
 /*
- * loop.h - shared by the programs with an event loop: the log, the signals that end a program, the
- * exit code for the end of a connection, another token, and the files in which calls are written
- * down.
+ * loop.h - what programs with an event loop share: the log, signals that end them, exit codes,
+ * another token, and the files in which calls are written down.
  *
  * Another token is asked for when ours has expired or is refused. With --as from the router: in
  * development mode it does not know, after a restart, the tokens it gave before. With a token file
@@ -35,14 +34,9 @@ struct loop_handles {
     void *user; /* what it is called with */
 };
 
-/**
- * Starts to listen for signals, and loop_complaints_start; `handles` is kept until
- * loop_handles_close and a turn of the loop.
- */
+/** Starts to listen for signals, and loop_complaints_start; and closes all in the next turn. */
 void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user);
-
-/** Closes the handles; the loop must turn once more. */
 void loop_handles_close(struct loop_handles *handles);
 
 /**
@@ -51,16 +45,10 @@ void loop_handles_close(struct loop_handles *handles);
  */
 void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 
-/**
- * True when one more sentence of this sort may be printed (bridge.h); else it is counted, and how
- * many are missing is printed later.
- */
+/** May one more sentence of this sort be printed (bridge.h)? Else it is counted. */
 bool loop_may_log(struct mcpx_slice sentence);
 
-/**
- * Does what a core wants of its session or of the log: RESPOND, DROP, SEND, FORGET or LOG. Nothing
- * is done for other actions.
- */
+/** Does what a core wants of its session or the log: RESPOND, DROP, SEND, FORGET, LOG. */
 void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_action *action,
               struct bridge_outcome *outcome);
 
@@ -89,9 +77,7 @@ struct renewal {
     char *token;
 };
 
-/**
- * Makes the client, which begins to connect. Returns an exit code, having complained.
- */
+/** Makes the client, which begins to connect. Returns an exit code, having complained. */
 int renewal_start(struct renewal *renewal, const struct mcpx_client_config *config);
 
 /**
@@ -101,14 +87,12 @@ int renewal_start(struct renewal *renewal, const struct mcpx_client_config *conf
 void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_event *event);
 
 /**
- * Opens the files in which calls are written down, for mx_journal_close; NULL: these terms ask for
- * none, or are NULL.
+ * Opens the files in which calls are written down, for mx_journal_close, NULL when terms (or none)
+ * ask for none; and writes down what calls have left since the last time.
  *
- * verb   for complaints, which go to standard error; lent as long as the files
+ * verb   for complaints, lent as long as the files
  */
 struct mx_journal *records_open(const char *verb, const struct bridge_terms *terms);
-
-/** Writes down what calls have left since the last time. Both may be NULL. */
 void records_write(struct mx_journal *journal, struct mcpx_calls *calls);
 
 #endif

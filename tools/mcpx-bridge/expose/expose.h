@@ -1,7 +1,6 @@
 /*
- * expose.h - a topic as one MCP server: lines of a client, events of a session and the time go
- * in and are borrowed during the call, actions come out. No I/O and no clock: the owner of the
- * pipe and the socket calls these functions.
+ * expose.h - a topic as one MCP server: lines of a client, events of a session and the time go in,
+ * borrowed during the call, and actions come out. The owner of pipe and socket calls it.
  */
 #ifndef MCPX_BRIDGE_EXPOSE_EXPOSE_H
 #define MCPX_BRIDGE_EXPOSE_EXPOSE_H
@@ -34,9 +33,8 @@ struct expose_config {
 };
 
 /**
- * What the server asks of its session: the functions of those names. Questions only, answered from
- * what the session knows, which changes with events alone; so they are called, and nothing else is.
- * They are functions, not the session itself, so that tests can give any answers.
+ * What the server asks of its session, its client and the system: questions only, to functions, so
+ * that tests can give any answers.
  */
 struct expose_view {
     const void *user;
@@ -57,22 +55,15 @@ struct expose_view {
 
 struct expose;
 
-/** Makes a server. `view` is copied. */
+/** Makes a server; both arguments are copied. NULL may be freed. */
 struct expose *expose_new(const struct expose_config *config, const struct expose_view *view);
-
-/** Frees it. NULL is allowed. */
 void expose_free(struct expose *x);
 
-/** One line of the client; borrowed. */
+/** One line of the client; or the first bytes of one that is too long, which is refused. */
 void expose_line(struct expose *x, struct mcpx_slice line, struct mcpx_now now);
-
-/**
- * A line was too long; `beginning` are its first bytes. It is refused, with its id when the id
- * is among these bytes.
- */
 void expose_overlong(struct expose *x, struct mcpx_slice beginning);
 
-/** One event of the session; borrowed. */
+/** One event of the session. */
 void expose_event(struct expose *x, const struct mcpx_event *event, struct mcpx_now now);
 
 /**
@@ -90,21 +81,14 @@ struct mcpx_calls *expose_calls(const struct expose *x);
 /** That was done; what came of it may lead to more. `outcome` is borrowed. */
 void expose_done(struct expose *x, const struct bridge_outcome *outcome, struct mcpx_now now);
 
-/** Does what is due at this time. */
+/** Does what is due; and the mono_ms at which something is, INT64_MAX when nothing waits. */
 void expose_tick(struct expose *x, struct mcpx_now now);
-
-/** mono_ms at which expose_tick is due; INT64_MAX when nothing waits. */
 int64_t expose_deadline(const struct expose *x);
 
-/**
- * The topic will not come back: answers all open requests with an error and this sentence.
- */
+/** The topic will not come back: answers all open requests with an error and this sentence. */
 void expose_abandon(struct expose *x, struct mcpx_slice sentence);
 
-/**
- * The client is gone: withdraws its requests and proposals, so that nobody works on them in
- * vain.
- */
+/** The client is gone: takes back its requests and proposals: nobody works on them in vain. */
 void expose_leave(struct expose *x, struct mcpx_now now);
 
 /** True when the client waits at most for decisions of people. */

@@ -85,10 +85,8 @@ struct expose_http {
 /** Accepts the connection that waits at the listener. */
 void http_client_accept(struct expose_http *http);
 
-/** Answers its request with JSON, or with nothing; `body` is taken. */
+/** Answers its request with JSON, or with nothing; `body` is taken. Or with an error. */
 void http_client_answer(struct http_client *client, int status, struct mcpx_text *body);
-
-/** Answers it with an error. */
 void http_client_refuse(struct http_client *client, int status, const char *sentence);
 
 /** Breaks the connection off, and takes its request back. */

@@ -93,7 +93,6 @@ struct expose_catalog {
     size_t size;
 };
 
-/** Frees the content. */
 void expose_catalog_fini(struct expose_catalog *catalog);
 
 /** The seat of a participant; NULL when it has none. */
@@ -106,17 +105,12 @@ struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
          seat##_at < (catalog)->seats + (catalog)->count && ((seat) = *seat##_at);            \
          seat##_at++)
 
-/** Adds a seat in state ASKED, with nothing known. */
+/** Adds a seat in state ASKED, with nothing known; or removes one. */
 struct expose_seat *expose_catalog_add(struct expose_catalog *catalog,
                                        struct mcpx_slice participant);
-
-/** Removes a seat and everything known of it. */
 void expose_catalog_remove(struct expose_catalog *catalog, struct expose_seat *seat);
 
-/**
- * What of a page clients would refuse, and the whole list with it: entries that are left out, and
- * optional members that are taken out.
- */
+/** What of a page clients would refuse: entries, and optional members, that are left out. */
 struct expose_unfit {
     size_t count;           /* how many entries were changed or left out */
     struct mcpx_text first; /* the first of them, and why; a text of the caller's */

@@ -10,10 +10,7 @@
 #include <mcpx/error.h>
 #include <mcpx/text.h>
 
-/*
- * ---- what a thing is called. It depends on the pair alone, so the same tool has the same name in
- * every run, whatever else is in the topic.
- */
+/* ---- what a thing is called: owner and name alone decide, so it is the same in every run. ---- */
 
 /** The longest name of a tool or prompt, in bytes, that is shown under `prefixed`. */
 enum { EXPOSE_NAME_MAX = 64 };
@@ -27,8 +24,7 @@ struct expose_thing {
 /** May a name that begins with its owner's id hold this byte? */
 bool expose_shown_may_hold(char byte);
 
-/** May a thing be shown by this name of its own? Not when it looks as if it had an owner ("__") or
- * a mark ("_" and 20 characters of a-z and 2-7): then it could be somebody else's. */
+/** May it have its own name? Not with "__", or with an end like a mark: "_", 20 of a-z and 2-7. */
 bool expose_shown_may_be_plain(struct mcpx_slice name);
 
 /**
@@ -41,29 +37,22 @@ bool expose_shown_may_be_plain(struct mcpx_slice name);
  */
 void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked);
 
-/** True for a URI of the scheme that only wrapping gives. */
-bool expose_uri_is_wrapped(struct mcpx_slice uri);
-
 /**
- * Appends `mcpx://PARTICIPANT/` and the URI, everything but unreserved characters
- * percent-encoded; with `template`, expressions in braces stay as they are.
+ * Wrapped, a URI is `mcpx://PARTICIPANT/` and itself, everything but unreserved characters
+ * percent-encoded; with `template`, expressions in braces stay as they are. Unwrapping returns
+ * false and appends nothing for what was wrapped for somebody else, or not at all.
  */
+bool expose_uri_is_wrapped(struct mcpx_slice uri);
 void expose_uri_wrap(struct mcpx_text *out, struct mcpx_slice participant,
                      struct mcpx_slice uri, bool template);
-
-/**
- * Appends the URI that was wrapped for this participant. Returns false and appends nothing when it
- * was wrapped for somebody else, or not at all.
- */
 bool expose_uri_unwrap(struct mcpx_text *out, struct mcpx_slice participant,
                        struct mcpx_slice wrapped);
 
 /**
- * Whether the template (RFC 6570) could expand to this URI. An expression stands for any bytes.
+ * Whether the template (RFC 6570) could expand to this URI, an expression standing for any bytes;
+ * and how many bytes precede its first expression.
  */
 bool expose_uri_matches(struct mcpx_slice template, struct mcpx_slice uri);
-
-/** Bytes of a template before its first expression. */
 size_t expose_uri_literal(struct mcpx_slice template);
 
 /* ---- the table ---- */
@@ -131,21 +120,15 @@ enum mcpx_err expose_names_put(struct expose_names *names, enum expose_space spa
                                const struct expose_thing *thing, struct mcpx_slice *shown);
 
 /**
- * Finds the owner of a name. Returns false when it was never given. `thing` is lent until the
- * table changes.
+ * Finds the owner of a name; the name a thing was given, absent when it has none; and the first two
+ * participants, by their ids, that have a thing of this name of their own. False when there are no
+ * such. What is found is lent until the table changes.
  */
 bool expose_names_find(const struct expose_names *names, enum expose_space space,
                        struct mcpx_slice shown, struct expose_thing *thing);
-
-/**
- * Finds the first two participants, by their ids, that have a thing of this name of their own.
- * Returns false when no two have. Both are lent until the table changes.
- */
 bool expose_names_rivals(const struct expose_names *names, enum expose_space space,
                          struct mcpx_slice own, struct mcpx_slice *one,
                          struct mcpx_slice *other);
-
-/** The name a thing was given; absent when it has none. Lent until the table changes. */
 struct mcpx_slice expose_names_shown(const struct expose_names *names, enum expose_space space,
                                      const struct expose_thing *thing);
 
