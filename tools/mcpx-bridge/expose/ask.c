@@ -91,16 +91,13 @@ static void pass_on(struct expose *x, const struct mcpx_event *event)
         .who.id = event->envelope->from, .came_in = event->envelope->id, .id = event->rpc->id};
     const struct bridge_call *ask = bridge_calls_add(&x->asks, &question);
     struct mcpx_slice from = event->envelope->from, asked = event->rpc->params;
-    struct mcpx_text id, line = {0}, params = {0};
+    mx_scoped_text id = mx_formatted("%s", ask->number), shown = {0};
+    struct mcpx_text line = {0};
 
     expose_ids_note(x, from, EXPOSE_ELICITATION_ID, mcpx_json_get(asked, "elicitationId"));
-    expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &params);
-    id = mx_formatted("%s", ask->number);
     bridge_add_message(&line, event->rpc->text, mcpx_text_view(&id), "params",
-                       mcpx_text_view(&params));
+                       expose_ids_show(x, from, asked, EXPOSE_ID_OF_ELICITATION, &shown));
     expose_tell(x, line);
-    mcpx_text_fini(&id);
-    mcpx_text_fini(&params);
 }
 
 /* Why it is not put before the client; NULL when it is. */
@@ -164,17 +161,17 @@ void expose_ask(struct expose *x, const struct mcpx_event *event)
 
 void expose_ask_answered(struct expose *x, const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text payload = {0}, result = {0};
+    struct mcpx_text payload = {0};
+    mx_scoped_text restored = {0};
     struct bridge_call *ask;
     int64_t number;
 
     if (!bridge_number(rpc->id, &number) ||
         (ask = bridge_calls_find(&x->asks, number)) == NULL)
         return;
-    expose_ids_restore(x, ask->who.id, rpc->result, &result);
-    bridge_add_message(&payload, rpc->text, ask->id, "result", mcpx_text_view(&result));
+    bridge_add_message(&payload, rpc->text, ask->id, "result",
+                       expose_ids_restore(x, ask->who.id, rpc->result, &restored));
     respond(x, ask->came_in, payload, false);
-    mcpx_text_fini(&result);
     bridge_calls_drop(&x->asks, ask);
 }
 

@@ -205,7 +205,7 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
 {
     bool is_error = rpc->form == MCPX_RPC_ERROR;
     struct mcpx_call_end how = {.type = is_error ? MCPX_CALL_ERROR : MCPX_CALL_RESULT,
-                                .text = is_error ? rpc->error : rpc->result,
+                                .text = rpc->error,
                                 .is_error = is_error};
     mx_scoped_text shown = {0};
 
@@ -214,8 +214,8 @@ void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx
                     MCPX_SLICE("the server's answer names its task in two ways"), NULL);
         return;
     }
-    if (expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown))
-        how.text = mcpx_text_view(&shown);
+    if (!is_error)
+        how.text = expose_ids_show(x, call->who.id, rpc->result, ids_of(call), &shown);
     expose_finish(x, call, &how, rpc->text);
 }
 

@@ -128,17 +128,17 @@ static struct bridge_call *call_of_token(const struct expose *x,
 static void pass_progress(struct expose *x, const struct mcpx_event *event)
 {
     struct bridge_call *call = call_of_token(x, event);
-    struct mcpx_text params = {0}, shown = {0};
+    struct mcpx_text params = {0};
+    mx_scoped_text shown = {0};
 
     if (call && call->due_ms != INT64_MAX)
         bridge_calls_defer(&x->calls, call, x->now.mono_ms + x->config.request_ms);
     if (!call || !expose_may_tell(x))
         return;
-    expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown);
-    mcpx_json_add_changed(&params, shown.len ? mcpx_text_view(&shown) : event->rpc->params,
-                          &(struct mcpx_json_change){"progressToken", call->token}, 1);
+    mcpx_json_add_changed(
+        &params, expose_ids_show(x, event->envelope->from, event->rpc->params, 0, &shown),
+        &(struct mcpx_json_change){"progressToken", call->token}, 1);
     expose_tell_notice(x, "notifications/progress", params);
-    mcpx_text_fini(&shown);
 }
 
 /* Word of a task or a question is heard from who has it, and from nobody else. */
@@ -159,16 +159,15 @@ static bool is_passed(const struct expose *x, const struct mcpx_event *event)
 static void pass_same(struct expose *x, struct mcpx_slice participant,
                       const struct mcpx_rpc *rpc)
 {
-    struct mcpx_text out = {0}, params = {0};
+    struct mcpx_text out = {0};
+    mx_scoped_text shown = {0};
 
     if (!expose_may_tell(x))
         return;
-    expose_ids_show(x, participant, rpc->params, EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION,
-                    &params);
     bridge_add_message(&out, rpc->text, (struct mcpx_slice){0}, "params",
-                       mcpx_text_view(&params));
+                       expose_ids_show(x, participant, rpc->params,
+                                       EXPOSE_ID_OF_TASK | EXPOSE_ID_OF_ELICITATION, &shown));
     expose_tell(x, out);
-    mcpx_text_fini(&params);
 }
 
 /* The list that the notification is about; EXPOSE_LIST_COUNT when it is about none. */

@@ -76,37 +76,33 @@ static bool translate_place(const struct translation *t, const struct place *pla
     return translated;
 }
 
-static bool translate_all(const struct translation *t, struct mcpx_slice object,
-                          unsigned where, struct mcpx_text *out)
+static struct mcpx_slice translate(const struct translation *t, struct mcpx_slice object,
+                                   unsigned where, struct mcpx_text *scratch)
 {
-    bool translated = false;
-
-    if (!t->x->ids.owns.count)
-        return false;
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; t->x->ids.owns.count && i < sizeof places / sizeof places[0]; i++) {
         struct mcpx_text next = {0};
 
         if ((places[i].where && !(places[i].where & where)) ||
-            !translate_place(t, &places[i], 0, translated ? mcpx_text_view(out) : object,
-                             &next))
+            !translate_place(t, &places[i], 0, object, &next))
             continue;
-        mcpx_text_fini(out);
-        *out = next;
-        translated = true;
+        mcpx_text_fini(scratch);
+        *scratch = next;
+        object = mcpx_text_view(scratch);
     }
-    return translated;
+    return object;
 }
 
-bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,
-                     unsigned where, struct mcpx_text *out)
+struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participant,
+                                  struct mcpx_slice object, unsigned where,
+                                  struct mcpx_text *scratch)
 {
-    return translate_all(&(struct translation){x, participant, false}, object, where, out);
+    return translate(&(struct translation){x, participant, false}, object, where, scratch);
 }
 
-bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
-                        struct mcpx_slice object, struct mcpx_text *out)
+struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice participant,
+                                     struct mcpx_slice object, struct mcpx_text *scratch)
 {
-    return translate_all(&(struct translation){x, participant, true}, object, 0, out);
+    return translate(&(struct translation){x, participant, true}, object, 0, scratch);
 }
 
 /* ---- who handed out what ---- */

@@ -289,8 +289,8 @@ static void take_page(struct expose *x, struct expose_shelf *shelf, const struct
         expose_touch(x);
 }
 
-void expose_probe_answer(struct expose *x, struct bridge_call *call,
-                         const struct mcpx_rpc *rpc)
+void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
+                      bool was_refused)
 {
     struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
     bool is_hello = call->purpose == EXPOSE_FOR_HELLO;
@@ -301,6 +301,8 @@ void expose_probe_answer(struct expose *x, struct bridge_call *call,
         take_page(x, &seat->shelves[list], rpc);
     else if (seat && rpc)
         take_hello(x, seat, rpc);
+    else if (seat && was_refused) /* lists need no "initialize" before */
+        ask_lists(x, seat, EXPOSE_TOOLS);
     else if (seat)
         seat->state = EXPOSE_SEAT_MUTE;
 }
@@ -309,21 +311,9 @@ void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause 
                     struct mcpx_slice message)
 {
     if (expose_call_is_probe(call))
-        expose_probe_answer(x, call, NULL);
+        expose_probe_end(x, call, NULL, false);
     else
         expose_fail(x, call, cause, message, NULL);
-}
-
-void expose_probe_refused(struct expose *x, struct bridge_call *call)
-{
-    struct expose_seat *seat = expose_catalog_find(&x->catalog, call->who.id);
-
-    if (!seat || call->purpose != EXPOSE_FOR_HELLO) {
-        expose_probe_answer(x, call, NULL);
-        return;
-    }
-    bridge_calls_drop(&x->calls, call);
-    ask_lists(x, seat, EXPOSE_TOOLS);
 }
 
 /* ---- who is there ---- */

@@ -30,8 +30,7 @@ static struct bridge_call *make_call(struct expose *x, const struct expose_reque
 
     if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
         call.token = token;
-    if (expose_ids_restore(x, call.who.id, call.params, &restored))
-        call.params = mcpx_text_view(&restored);
+    call.params = expose_ids_restore(x, call.who.id, call.params, &restored);
     return bridge_calls_add(&x->calls, &call);
 }
 
@@ -207,7 +206,7 @@ void expose_sent(struct expose *x, const struct mcpx_draft *draft,
         return;
     mcpx_text_slice(&call->sent_in, outcome->id);
     if (err && expose_call_is_probe(call) && !call->is_again)
-        expose_probe_refused(x, call);
+        expose_probe_end(x, call, NULL, true);
     else if (err)
         fail_unsent(x, call, !proposes, err);
     else if (proposes)
@@ -265,7 +264,7 @@ void expose_answered(struct expose *x, struct bridge_call *call,
                      const struct mcpx_event *event)
 {
     if (expose_call_is_probe(call)) {
-        expose_probe_answer(x, call, event->rpc);
+        expose_probe_end(x, call, event->rpc, false);
     } else if (call->purpose == EXPOSE_FOR_NOBODY) {
         expose_end(x, call);
     } else {
@@ -314,7 +313,7 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
     if (call->purpose != EXPOSE_FOR_CLIENT)
         expose_note(x, mcpx_text_view(&message));
     if (expose_call_is_probe(call))
-        expose_probe_refused(x, call);
+        expose_probe_end(x, call, NULL, true);
     else
         expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
     mcpx_text_fini(&message);

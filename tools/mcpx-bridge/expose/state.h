@@ -330,13 +330,14 @@ void expose_terms_note_broken(struct expose *x, struct mcpx_slice message,
 enum { EXPOSE_ID_OF_TASK = 1, EXPOSE_ID_IN_TASK = 2, EXPOSE_ID_OF_ELICITATION = 4 };
 
 /**
- * Append an object of this participant with the ids the client knows; and on the way back one of
- * the client's, its related task only. False, and nothing appended, when it stays as it is.
+ * An object of this participant with the ids the client knows; and on the way back one of the
+ * client's, its related task only. `scratch` is memory for one that does not stay as it is.
  */
-bool expose_ids_show(struct expose *x, struct mcpx_slice participant, struct mcpx_slice object,
-                     unsigned where, struct mcpx_text *out);
-bool expose_ids_restore(struct expose *x, struct mcpx_slice participant,
-                        struct mcpx_slice object, struct mcpx_text *out);
+struct mcpx_slice expose_ids_show(struct expose *x, struct mcpx_slice participant,
+                                  struct mcpx_slice object, unsigned where,
+                                  struct mcpx_text *scratch);
+struct mcpx_slice expose_ids_restore(struct expose *x, struct mcpx_slice participant,
+                                     struct mcpx_slice object, struct mcpx_text *scratch);
 
 /** Remember an id that this participant gave out, raw; and those in its answer to a call. */
 void expose_ids_note(struct expose *x, struct mcpx_slice participant, enum expose_space space,
@@ -373,10 +374,9 @@ void expose_probe_changed(struct expose *x, struct mcpx_slice participant,
 void expose_probe_tick(struct expose *x);
 int64_t expose_probe_deadline(const struct expose *x, const struct expose_seat *seat);
 
-/** An answer to a call for the catalogue, or the router refused that; ends the call. */
-void expose_probe_answer(struct expose *x, struct bridge_call *call,
-                         const struct mcpx_rpc *rpc);
-void expose_probe_refused(struct expose *x, struct bridge_call *call);
+/** Ends a call for the catalogue. `rpc`: its answer; NULL: none came, or the router refused it. */
+void expose_probe_end(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc,
+                      bool was_refused);
 
 /** Ends any call without an answer: with an error, one for the catalogue in silence. */
 void expose_give_up(struct expose *x, struct bridge_call *call, enum mcpx_cause cause,
