@@ -161,7 +161,7 @@ static void take_hello(struct expose *x, struct expose_seat *seat, const struct 
 /* Said once, not each time it lists them. */
 static void name_items(struct expose *x, struct expose_shelf *shelf)
 {
-    size_t left_out = expose_shelf_name(shelf, &x->names);
+    size_t left_out = expose_list_name(x, shelf);
 
     if (left_out && !shelf->is_cut)
         expose_note_text(x, "participant %s lists more than %s %s: %s are left out",

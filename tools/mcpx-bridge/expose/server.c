@@ -64,7 +64,7 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
             expose_quoted(who));
         return true;
     }
-    expose_write_list(x, list, &result);
+    expose_list_write(x, list, &result);
     expose_tell_result(x, request, result);
     return true;
 }

@@ -26,36 +26,6 @@ bool expose_is_settled(const struct expose *x, int list)
     return true;
 }
 
-/* Whether the client may use the thing, directly or by a proposal. */
-static bool shows(void *expose, enum expose_list list, const struct expose_thing *thing)
-{
-    struct expose *x = expose;
-
-    return expose_only_covers(
-               x, thing->participant,
-               expose_names_shown(&x->names, expose_lists[list].space, thing)) &&
-           expose_find_stage(x, mcpx_slice_of(expose_lists[list].use), thing) !=
-               EXPOSE_REFUSED;
-}
-
-static struct expose_filter filter_of(struct expose *x)
-{
-    const struct bridge_terms *terms = x->config.terms;
-    bool changes = terms && mcpx_terms_change_lists(terms->terms);
-
-    return (struct expose_filter){x, shows, changes ? terms->terms : NULL};
-}
-
-void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out)
-{
-    struct expose_filter filter = filter_of(x);
-
-    mx_format(out, "{\"%s\":[", expose_lists[list].member);
-    expose_catalog_write(&x->catalog, list, &x->names, &filter, out);
-    mcpx_text_puts(out, "]}");
-    x->told[list] = expose_catalog_face(&x->catalog, list, &x->names, &filter);
-}
-
 /* Which patterns have fitted nothing so far. */
 static void note_only(struct expose *x)
 {
@@ -70,12 +40,10 @@ static void note_only(struct expose *x)
 /* A list that the client was given before all were known once has changed as any other may. */
 static void tell_changes(struct expose *x)
 {
-    struct expose_filter filter = filter_of(x);
     bool changed[EXPOSE_LIST_COUNT];
 
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
-        uint64_t now =
-            expose_catalog_face(&x->catalog, (enum expose_list)i, &x->names, &filter);
+        uint64_t now = expose_list_face(x, (enum expose_list)i);
 
         changed[i] = x->told[i] && x->told[i] != now;
         x->told[i] = now;

@@ -392,8 +392,15 @@ bool expose_is_settled(const struct expose *x, int list);
 void expose_settle_tick(struct expose *x);
 int64_t expose_settle_deadline(const struct expose *x);
 
-/** Appends `{"MEMBER":[...]}` and remembers that the client knows it. */
-void expose_write_list(struct expose *x, enum expose_list list, struct mcpx_text *out);
+/** Appends `{"MEMBER":[...]}`, which the client knows then; and a hash of that, not 0. */
+void expose_list_write(struct expose *x, enum expose_list list, struct mcpx_text *out);
+uint64_t expose_list_face(struct expose *x, enum expose_list list);
+
+/**
+ * Gives names to the items of a list, shown or not: a client may call what it listed another time,
+ * and a grant that comes later changes no names. Returns how many got none: there are too many.
+ */
+size_t expose_list_name(struct expose *x, const struct expose_shelf *shelf);
 
 /* ---- messages to the topic, and what of it is shown. ---- */
 

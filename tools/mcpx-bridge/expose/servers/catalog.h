@@ -141,37 +141,6 @@ struct expose_shelf *expose_catalog_largest(const struct expose_catalog *catalog
 void expose_catalog_drop(struct expose_catalog *catalog, struct expose_shelf *shelf,
                          bool whole);
 
-/**
- * Whether the client may use an item. The caller of expose_catalog_write gives this function;
- * it is called for every item. `terms` are those that tools are shown under; NULL: none.
- */
-struct expose_filter {
-    void *user;
-    bool (*shows)(void *user, enum expose_list list, const struct expose_thing *thing);
-    const struct mcpx_terms *terms;
-};
-
-/**
- * Appends the items of all servers, commas between: byte for byte what they sent, but for the
- * name. Left out are items without one, with two, and those the filter does not show. Gives names
- * to items that had none so far.
- */
-void expose_catalog_write(const struct expose_catalog *catalog, enum expose_list list,
-                          struct expose_names *names, const struct expose_filter *filter,
-                          struct mcpx_text *out);
-
-/** A hash, not 0, of what expose_catalog_write would write; only what is stale is written. */
-uint64_t expose_catalog_face(const struct expose_catalog *catalog, enum expose_list list,
-                             struct expose_names *names, const struct expose_filter *filter);
-
-/**
- * Gives names to the items of a list, shown or not: a client may call what it listed another time,
- * and a grant that comes later changes no names. Names it no longer lists make room.
- *
- * Returns how many items got none, because the participant has too many; they are not shown.
- */
-size_t expose_shelf_name(const struct expose_shelf *shelf, struct expose_names *names);
-
 /** A capability the server stated in its answer to "initialize"; absent when it did not. */
 struct mcpx_slice expose_seat_capability(const struct expose_seat *seat, const char *name);
 
