@@ -5,6 +5,7 @@
 #include "tests/unit/tools/expose_world.h"
 
 #include "lib/json/json_write.h"
+#include "tools/mcpx-bridge/expose/servers/catalog.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -126,29 +127,23 @@ static void take_out(char *text, const char *part)
 /* A result with what is usual in each entry that lacks it. */
 static struct mcpx_text with_usual(const char *result)
 {
-    static const struct {
-        const char *member, *key, *needed, *usual;
-    } rows[] = {{"tools", "name", "inputSchema", usual_input},
-                {"resources", "uri", "name", usual_name},
-                {"resourceTemplates", "uriTemplate", "name", usual_name}};
     struct mcpx_slice value, list = {0};
     struct mcpx_text out = {0};
-    size_t row = 0;
+    size_t next = 0;
 
     if (mcpx_json_check(mcpx_slice_of(result), 0, &value, NULL) == MCPX_OK)
-        for (row = 0; row < 3 && !list.text; row++)
-            list = mcpx_json_get(value, rows[row].member);
+        while (next < EXPOSE_PROMPTS && !list.text)
+            list = mcpx_json_get(value, expose_lists[next++].member);
     MCPX_JSON_EACH_WHILE(list.text, walk, list) {
-        bool lacks = mcpx_json_get(walk.value, rows[row - 1].key).text &&
-                     !mcpx_json_get(walk.value, rows[row - 1].needed).text;
+        bool is_tool = next == EXPOSE_TOOLS + 1;
+        const char *end = walk.value.text + walk.value.len - 1;
 
-        if (lacks) {
-            const char *end = walk.value.text + walk.value.len - 1;
-
-            mcpx_text_add(&out, result, (size_t)(end - result));
-            mcpx_text_puts(&out, rows[row - 1].usual);
-            result = end;
-        }
+        if (!mcpx_json_get(walk.value, expose_lists[next - 1].key).text ||
+            mcpx_json_get(walk.value, is_tool ? "inputSchema" : "name").text)
+            continue;
+        mcpx_text_add(&out, result, (size_t)(end - result));
+        mcpx_text_puts(&out, is_tool ? usual_input : usual_name);
+        result = end;
     }
     mcpx_text_puts(&out, result);
     cr_assert_not(out.failed);
@@ -380,21 +375,17 @@ void world_answer(struct world *world, const struct world_draft *draft, const ch
 static void answer_list(struct world *world, const struct world_draft *draft,
                         const struct world_server *server)
 {
-    static const char *const methods[] = {"tools/list", "resources/list",
-                                          "resources/templates/list", "prompts/list"};
-    static const char *const members[] = {"tools", "resources", "resourceTemplates",
-                                          "prompts"};
-    const char *items[] = {server->tools, server->resources, server->templates,
-                           server->prompts};
+    const char *items[EXPOSE_LIST_COUNT] = {server->tools, server->resources,
+                                            server->templates, server->prompts};
 
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++) {
         char method[64], *result;
 
-        snprintf(method, sizeof method, "\"method\":\"%s\"", methods[i]);
+        snprintf(method, sizeof method, "\"method\":\"%s\"", expose_lists[i].method);
         if (!strstr(draft->payload, method))
             continue;
         result = malloc((items[i] ? strlen(items[i]) : 0) + 64);
-        sprintf(result, "{\"%s\":[%s]}", members[i], items[i] ? items[i] : "");
+        sprintf(result, "{\"%s\":[%s]}", expose_lists[i].member, items[i] ? items[i] : "");
         world_answer(world, draft, result);
         free(result);
     }

@@ -221,10 +221,9 @@ Test(expose_post, an_answer_names_whose_it_is)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         int64_t number;
+        bool is_answer = expose_post_answers(rows[i].line, &number);
 
-        cr_expect_eq(expose_post_answers(rows[i].line, &number), rows[i].is_answer, "row %zu",
-                     i);
-        cr_expect_eq(number, rows[i].number, "row %zu", i);
+        cr_expect(is_answer == rows[i].is_answer && number == rows[i].number, "row %zu", i);
     }
     cr_expect_str_eq(cancel.text,
                      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"

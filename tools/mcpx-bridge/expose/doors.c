@@ -1,8 +1,7 @@
 /*
  * doors.c - where a call of a tool meets the terms of its client, before it is sent and when it is
- * answered; and the end of any call. What terms say is decided in lib/contract; here is told what
- * became of a call, and the answer put into a message. A call is judged before it is sent or
- * proposed: nobody is asked to approve what could not run.
+ * answered; and the end of any call. What terms say is decided in lib/contract. A call is judged
+ * before it is sent or proposed: nobody is asked to approve what could not run.
  *
  * A server's answer on its way to the client keeps its bytes, but for its id, for ids of tasks that
  * another server has too, and for what terms make of it. Whoever ends a call for the client ends
@@ -13,55 +12,46 @@
 /* ---- the tools of a server ---- */
 
 /* Said once of each server: its list is read anew whenever it changes. */
-static bool tell_doubts(struct expose *x, const struct expose_seat *seat,
-                        struct mcpx_tools *tools)
+static void tell_doubts(struct expose *x, struct expose_shelf *shelf, struct mcpx_tools *tools)
 {
     mx_scoped_text doubts = {0};
     struct mcpx_slice rest;
-    bool has_some;
 
     mcpx_tools_doubts_add(&doubts, tools);
     rest = mcpx_text_view(&doubts);
-    has_some = rest.len > 0;
+    shelf->is_doubted = rest.len > 0;
     while (rest.len)
-        expose_note_text(x, "%s: %s", expose_quoted(seat->id), bridge_cut(&rest, '\n'));
-    return has_some;
+        expose_note_text(x, "%s: %s", expose_quoted(shelf->seat->id), bridge_cut(&rest, '\n'));
 }
 
-/* `seat`: the server's; NULL when nobody's list is read. */
-static struct mcpx_tools *read_tools(struct expose *x, struct expose_seat *seat,
-                                     struct expose_shelf *shelf)
+static struct mcpx_tools *read_tools(struct expose *x, struct expose_shelf *shelf)
 {
-    struct mcpx_tools *tools = mcpx_tools_new(
-        x->config.terms->shelf, mcpx_identity_of(seat ? seat->id : MCPX_SLICE("")));
-    mx_scoped_text page = mx_formatted(
-        "{\"tools\":%s}", shelf->items.len ? mcpx_text_view(&shelf->items) : MCPX_SLICE("[]"));
+    struct mcpx_slice owner = mcpx_identity_of(shelf->seat ? shelf->seat->id : MCPX_SLICE(""));
+    struct mcpx_tools *tools = mcpx_tools_new(x->config.terms->shelf, owner);
+    mx_scoped_text page =
+        mx_formatted("{\"tools\":%s}", shelf->items.len ? shelf->items.text : "[]");
 
     memory_checked(mcpx_tools_add(tools, mcpx_text_view(&page), NULL));
-    if (seat && !shelf->is_doubted)
-        shelf->is_doubted = tell_doubts(x, seat, tools);
+    if (shelf->seat && !shelf->is_doubted)
+        tell_doubts(x, shelf, tools);
     return tools;
 }
 
 /* A list that was never whole says nothing of what its server has. */
-static bool is_known(const struct expose_seat *seat)
+static bool is_known(const struct expose_shelf *shelf)
 {
-    return seat &&
-           (seat->shelves[EXPOSE_TOOLS].items.len ||
-            (seat->state == EXPOSE_SEAT_LISTED && !seat->shelves[EXPOSE_TOOLS].is_open));
+    return shelf->items.len || (shelf->seat->state == EXPOSE_SEAT_LISTED && !shelf->is_open);
 }
 
 /* Absent means two things: without route, that nobody has the tool, unless nobody can be asked. */
 static struct mcpx_tools *find_tools(struct expose *x, const struct expose_route *route)
 {
-    struct expose_seat *seat =
-        route ? expose_catalog_find(&x->catalog, route->thing.participant) : NULL;
-    struct expose_shelf *shelf = seat ? &seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
+    struct expose_shelf *shelf = route ? &route->seat->shelves[EXPOSE_TOOLS] : &x->no_tools;
 
-    if (!x->joined || (route && !is_known(seat)))
+    if (!x->joined || (route && !is_known(shelf)))
         return NULL;
     if (!shelf->tools)
-        shelf->tools = read_tools(x, seat, shelf);
+        shelf->tools = read_tools(x, shelf);
     return shelf->tools;
 }
 
@@ -101,8 +91,6 @@ static void admit(struct expose *x, const struct expose_request *request,
 {
     struct mcpx_calls_options options = {
         .side = MCPX_SIDE_CLIENT, .transport = x->config.answers_only ? "http" : "stdio"};
-    const struct expose_seat *seat =
-        route ? expose_catalog_find(&x->catalog, route->thing.participant) : NULL;
     struct asker asker = {x, route};
     struct mcpx_call_request call = {
         .payload = request->payload.text ? request->payload : request->rpc->text,
@@ -115,7 +103,8 @@ static void admit(struct expose *x, const struct expose_request *request,
         .context = &asker};
 
     bridge_doors_admit(&x->doors, &options, &call,
-                       seat ? mcpx_text_view(&seat->hello) : (struct mcpx_slice){0}, out);
+                       route ? mcpx_text_view(&route->seat->hello) : (struct mcpx_slice){0},
+                       out);
 }
 
 bool expose_terms_admit(struct expose *x, const struct expose_request *request,
@@ -127,6 +116,12 @@ bool expose_terms_admit(struct expose *x, const struct expose_request *request,
     return out->call != NULL;
 }
 
+static bool is_call(struct mcpx_slice method)
+{
+    return mcpx_json_equals(method, MCPX_SLICE("tools/call")) ||
+           mcpx_json_equals(method, MCPX_SLICE("mcp.tool.invoke"));
+}
+
 bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_told)
 {
     struct expose_request request = {.is_over = true};
@@ -136,20 +131,13 @@ bool expose_terms_turn_away(struct expose *x, struct mcpx_slice line, bool is_to
 
     if (!x->config.terms || mcpx_json_check(line, 0, &value, NULL) != MCPX_OK ||
         mcpx_rpc_read(value, &rpc, NULL) != MCPX_OK ||
-        !(bridge_doors_are_for(&x->doors, rpc.method) ||
-          mcpx_slice_equal(rpc.method, MCPX_SLICE("mcp.tool.invoke"))))
+        !is_call(mcpx_json_get(value, "method")))
         return false;
     request.rpc = &rpc;
     admit(x, &request, NULL, &admission);
     if (is_told && admission.answer.text.text)
         expose_tell_answer(x, &request, admission.answer, (struct mcpx_slice){0});
     return true;
-}
-
-static bool is_call(struct mcpx_slice method)
-{
-    return mcpx_json_equals(method, MCPX_SLICE("tools/call")) ||
-           mcpx_json_equals(method, MCPX_SLICE("mcp.tool.invoke"));
 }
 
 /* What has no id is a notification, and calls nothing. */

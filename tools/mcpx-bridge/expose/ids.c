@@ -14,34 +14,25 @@ struct translation {
 
 /* ---- one id ---- */
 
-static bool find_other(const struct translation *t, enum expose_space space,
-                       struct mcpx_slice id, struct mcpx_slice *out)
-{
-    struct expose_thing thing = {t->participant, id};
-
-    if (!t->back) {
-        *out = expose_names_shown(&t->x->ids, space, &thing);
-        return out->text != NULL;
-    }
-    if (!expose_names_find(&t->x->ids, space, id, &thing) ||
-        !mcpx_slice_equal(thing.participant, t->participant))
-        return false;
-    *out = thing.own;
-    return true;
-}
-
 static bool translate_id(const struct translation *t, enum expose_space space,
                          struct mcpx_slice raw, struct mcpx_text *out)
 {
+    struct expose_thing thing = {.participant = t->participant};
+    struct mcpx_slice other = {0};
     mx_scoped_text id = {0};
-    struct mcpx_slice other;
-    bool translated = mcpx_json_add_unescaped(&id, raw) &&
-                      find_other(t, space, mcpx_text_view(&id), &other) &&
-                      !mcpx_slice_equal(mcpx_text_view(&id), other);
 
-    if (translated)
-        mcpx_json_add_string(out, other);
-    return translated;
+    if (!mcpx_json_add_unescaped(&id, raw))
+        return false;
+    thing.own = mcpx_text_view(&id);
+    if (!t->back)
+        other = expose_names_shown(&t->x->ids, space, &thing);
+    else if (expose_names_find(&t->x->ids, space, mcpx_text_view(&id), &thing) &&
+             mcpx_slice_equal(thing.participant, t->participant))
+        other = thing.own;
+    if (!other.text || mcpx_slice_equal(mcpx_text_view(&id), other))
+        return false;
+    mcpx_json_add_string(out, other);
+    return true;
 }
 
 /* ---- a message ---- */

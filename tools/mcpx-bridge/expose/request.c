@@ -99,47 +99,35 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
                    const struct expose_route *route)
 {
     const char *member = mcpx_rpc_context_member(rpc->method);
+    const char *reach = x->joined ? "" : ": the topic cannot be reached";
     int code = BRIDGE_BAD_PARAMS;
-    struct mcpx_text why = {0};
+    struct mcpx_text why;
 
-    switch (routing) {
-    case EXPOSE_MALFORMED:
+    if (routing == EXPOSE_MALFORMED) {
         why =
             mx_formatted("params.%s must be there once, as a string", member ? member : "uri");
-        break;
-    case EXPOSE_AMBIGUOUS:
+    } else if (routing == EXPOSE_AMBIGUOUS) {
         why = why_ambiguous(x, route);
-        break;
-    case EXPOSE_UNKNOWN:
+    } else if (routing == EXPOSE_UNKNOWN) {
         code = x->joined ? BRIDGE_BAD_PARAMS : BRIDGE_UNAVAILABLE;
         why = mx_formatted("nobody in the topic has %s for %s%s", expose_quoted(rpc->context),
-                           rpc->method, x->joined ? "" : ": the topic cannot be reached");
-        break;
-    case EXPOSE_ROUTED:
+                           rpc->method, reach);
+    } else {
         code = BRIDGE_UNAVAILABLE;
-        why =
-            mx_formatted("participant %s%s", expose_quoted(route->thing.participant),
-                         x->joined ? " is not in the topic" : ": the topic cannot be reached");
-        break;
+        why = mx_formatted("participant %s%s", expose_quoted(route->thing.participant),
+                           x->joined ? " is not in the topic" : reach);
     }
     expose_tell_error_made(x, rpc->id, code, why);
 }
 
-/* `route` NULL = nobody has the tool: then no call is admitted. */
-static void forward_under_terms(struct expose *x, const struct expose_request *request,
-                                struct expose_route *route)
+/* `admitted`: by the terms; NULL: there are none for it. */
+static void forward(struct expose *x, const struct expose_request *request,
+                    const struct expose_route *route, struct mcpx_call *admitted)
 {
-    struct mcpx_admission admission;
-    struct bridge_call *call;
+    struct bridge_call *call = make_call(x, request, route);
 
-    if (!expose_terms_admit(x, request, route, &admission) || !route)
-        return;
-    if (admission.params.text) {
-        mcpx_text_reset(&route->params);
-        mcpx_text_slice(&route->params, admission.params);
-    }
-    call = make_call(x, request, route);
-    call->admitted = admission.call;
+    call->admitted = admitted;
+    note_watch(x, request->rpc, route);
     start(x, call);
 }
 
@@ -149,23 +137,23 @@ bool expose_forward(struct expose *x, const struct expose_request *request)
     bool is_judged = bridge_doors_are_for(&x->doors, rpc->method);
     MX_SCOPED(expose_route_fini) struct expose_route route = {0};
     enum expose_routing routing = expose_route_find(x, rpc, &route);
-    bool known =
-        routing == EXPOSE_ROUTED && expose_catalog_find(&x->catalog, route.thing.participant);
+    bool known = routing == EXPOSE_ROUTED;
+    struct mcpx_admission admission = {0};
 
     /* Who judges a call has to know its tool. */
     if (routing != EXPOSE_MALFORMED && request->may_wait && !expose_is_settled(x, -1) &&
         !(known && (!is_judged || expose_terms_know(x, &route))))
         return false;
-    if (is_judged) {
-        forward_under_terms(x, request, known ? &route : NULL);
-    } else if (known) {
-        struct bridge_call *call = make_call(x, request, &route);
-
-        note_watch(x, rpc, &route);
-        start(x, call);
-    } else {
-        refuse(x, rpc, routing, &route);
+    if (is_judged && !expose_terms_admit(x, request, known ? &route : NULL, &admission))
+        return true;
+    if (admission.params.text) {
+        mcpx_text_reset(&route.params);
+        mcpx_text_slice(&route.params, admission.params);
     }
+    if (known)
+        forward(x, request, &route, admission.call);
+    else if (!is_judged)
+        refuse(x, rpc, routing, &route);
     return true;
 }
 

@@ -252,7 +252,10 @@ enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *r
     if (!find(x, rpc, out))
         return EXPOSE_UNKNOWN;
     write_params(rpc, &holder, out->thing.own, &out->params);
-    return out->rival.text ? EXPOSE_AMBIGUOUS : EXPOSE_ROUTED;
+    if (out->rival.text)
+        return EXPOSE_AMBIGUOUS;
+    out->seat = expose_catalog_find(&x->catalog, out->thing.participant);
+    return out->seat ? EXPOSE_ROUTED : EXPOSE_ABSENT;
 }
 
 void expose_route_fini(struct expose_route *route)

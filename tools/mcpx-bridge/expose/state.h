@@ -239,6 +239,7 @@ int64_t expose_calls_deadline(const struct expose *x);
  * The destination of a request. Slices are lent until a name is given or a participant leaves.
  *
  * thing    whose it is, and what it is called there
+ * seat     the participant's, when it is ROUTED
  * rival    who else's it could be
  * space    of what has a rival
  * name     what the client calls it
@@ -247,12 +248,20 @@ int64_t expose_calls_deadline(const struct expose *x);
  */
 struct expose_route {
     struct expose_thing thing;
+    struct expose_seat *seat;
     struct mcpx_slice rival;
     enum expose_space space;
     struct mcpx_text name, own, params;
 };
 
-enum expose_routing { EXPOSE_ROUTED, EXPOSE_UNKNOWN, EXPOSE_AMBIGUOUS, EXPOSE_MALFORMED };
+/** ABSENT: its participant is not there. */
+enum expose_routing {
+    EXPOSE_ROUTED,
+    EXPOSE_ABSENT,
+    EXPOSE_UNKNOWN,
+    EXPOSE_AMBIGUOUS,
+    EXPOSE_MALFORMED
+};
 
 /** Finds the participant a request is for. `out` is zero-initialised; for expose_route_fini. */
 enum expose_routing expose_route_find(struct expose *x, const struct mcpx_rpc *rpc,
@@ -298,7 +307,7 @@ void expose_finish(struct expose *x, struct bridge_call *call, struct mcpx_call_
 /** Somebody else's answer to a call, with the client's id in it. Ends the call. */
 void expose_answer(struct expose *x, struct bridge_call *call, const struct mcpx_rpc *rpc);
 
-/** Whether the participant of a route has listed its tool, so that a call of it can be judged. */
+/** Whether the server of a route has listed its tool, so that a call of it can be judged. */
 bool expose_terms_know(struct expose *x, const struct expose_route *route);
 
 /**

@@ -194,16 +194,14 @@ static bool refers_nowhere(struct mcpx_slice schema)
 {
     struct mcpx_schema_report report = {0};
     struct mcpx_schema *compiled = NULL;
-    struct mcpx_shelf *shelf = NULL;
+    struct mcpx_shelf *shelf;
     bool found = false;
 
-    if (schema.len <= REFERRING_MAX && memmem(schema.text, schema.len, "\"$ref\"", 6))
-        shelf = mcpx_shelf_new();
-    if (!shelf)
+    if (schema.len > REFERRING_MAX || !memmem(schema.text, schema.len, "\"$ref\"", 6))
         return false;
-    if (memory_checked(mcpx_schema_compile(shelf, schema, NULL, &report, &compiled)) ==
-        MCPX_OK)
-        mcpx_schema_unref(compiled);
+    shelf = mcpx_shelf_new();
+    memory_checked(mcpx_schema_compile(shelf, schema, NULL, &report, &compiled));
+    mcpx_schema_unref(compiled);
     for (size_t i = 0; !compiled && i < report.count; i++)
         found |= mcpx_slice_equal(report.errors[i].keyword, MCPX_SLICE("$ref"));
     mcpx_schema_report_fini(&report);
