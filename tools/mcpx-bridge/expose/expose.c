@@ -18,7 +18,7 @@ static void renamed(void *user, struct mcpx_slice former, struct mcpx_slice show
         expose_note_text(x, "the tool or prompt %s is called %s now", expose_quoted(former),
                          expose_quoted(shown));
     else if (x->renamed_count == RENAMED_MAX)
-        expose_note(x, MCPX_SLICE("more names have changed; they are not listed"));
+        expose_note(x, "more names have changed; they are not listed");
     x->renamed_count++;
 }
 
@@ -102,7 +102,7 @@ void expose_overlong(struct expose *x, struct mcpx_slice beginning)
     bridge_read_beginning(beginning, &id, &is_answer);
     if (!is_answer)
         expose_tell_error(x, id, BRIDGE_BAD_REQUEST,
-                          MCPX_SLICE("a message longer than this bridge reads"), NULL);
+                          "a message longer than this bridge reads");
 }
 
 /* ---- the topic ---- */
@@ -207,7 +207,7 @@ static void joined(struct expose *x, const struct mcpx_event *event)
     bool again = (!event->resumed || event->renamed) && x->catalog.count > 0;
 
     if (x->is_away)
-        expose_note(x, MCPX_SLICE("the topic is within reach again"));
+        expose_note(x, "the topic is within reach again");
     x->is_away = x->is_refused = false;
     x->joined = x->was_joined = true;
     /* Calls that waited for the topic now wait for its servers. */
@@ -349,7 +349,7 @@ static void drop_held(struct expose *x, struct mcpx_slice sentence)
     for (struct bridge_call *held; (held = x->held.first);) {
         if (!expose_terms_turn_away(x, mcpx_text_view(&held->payload), sentence.text) &&
             sentence.text)
-            expose_tell_error(x, held->id, BRIDGE_UNAVAILABLE, sentence, NULL);
+            expose_tell_error_text(x, held->id, BRIDGE_UNAVAILABLE, "%s", sentence);
         bridge_calls_drop(&x->held, held);
     }
 }

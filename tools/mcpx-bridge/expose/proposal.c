@@ -52,7 +52,7 @@ void expose_proposed(struct expose *x, struct bridge_call *call)
 /* To the log, and to a client that takes notifications/message. */
 static void warn(struct expose *x, struct mcpx_slice sentence)
 {
-    expose_note(x, sentence);
+    expose_note_text(x, "%s", sentence);
     if (x->client.initialized && expose_may_tell(x))
         expose_tell_notice(
             x, "notifications/message",

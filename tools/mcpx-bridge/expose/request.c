@@ -282,7 +282,7 @@ static bool put_off(struct expose *x, struct bridge_call *call, const struct mcp
 void expose_undelivered(struct expose *x, struct bridge_call *call,
                         const struct mcpx_event *event)
 {
-    struct mcpx_text message;
+    mx_scoped_text message = {0};
 
     if (put_off(x, call, event))
         return;
@@ -297,14 +297,13 @@ void expose_undelivered(struct expose *x, struct bridge_call *call,
             expose_refuse(x, call, would);
         return;
     }
-    message = mx_formatted("the router refused it: %s", event->reason);
+    mx_format(&message, "the router refused it: %s", event->reason);
     if (call->purpose != EXPOSE_FOR_CLIENT)
-        expose_note(x, mcpx_text_view(&message));
+        expose_note_text(x, "%s", &message);
     if (expose_call_is_probe(call))
         expose_probe_end(x, call, NULL, true);
     else
         expose_give_up(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message));
-    mcpx_text_fini(&message);
 }
 
 static void run_out(struct expose *x, struct bridge_call *call)

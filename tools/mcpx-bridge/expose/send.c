@@ -120,10 +120,9 @@ enum expose_stage expose_find_stage(struct expose *x, struct mcpx_slice method,
     if (!may_send(x, "mcp/proposal", method, thing))
         return EXPOSE_REFUSED;
     if (!x->is_warned && !may_withdraw(x, thing->participant))
-        expose_note(x,
-                    MCPX_SLICE("calls are proposed, and there is no grant for mcp/withdraw: a "
-                               "call that its client gives up can be approved until its "
-                               "proposal expires"));
+        expose_note(x, "calls are proposed, and there is no grant for mcp/withdraw: a "
+                       "call that its client gives up can be approved until its "
+                       "proposal expires");
     x->is_warned = true;
     return EXPOSE_PROPOSED;
 }
@@ -252,9 +251,8 @@ void expose_send_withdrawal(struct expose *x, struct mcpx_slice participant,
     if (!envelope.len)
         return;
     if (!may_withdraw(x, participant)) {
-        expose_note(x,
-                    MCPX_SLICE("a proposal was given up but cannot be withdrawn: there is no "
-                               "grant for mcp/withdraw"));
+        expose_note(x, "a proposal was given up but cannot be withdrawn: there is no "
+                       "grant for mcp/withdraw");
         return;
     }
     send_message(x, "mcp/withdraw", participant, mx_formatted("{\"reason\":%q}", reason),

@@ -49,11 +49,9 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
     struct mcpx_text result = {0};
 
     if (cursor.text && !mcpx_slice_equal(cursor, MCPX_SLICE("null"))) {
-        expose_tell_error(
-            x, request->rpc->id, BRIDGE_BAD_PARAMS,
-            MCPX_SLICE("params.cursor: the list comes in one page, no cursor was "
-                       "given out"),
-            NULL);
+        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
+                          "params.cursor: the list comes in one page, no cursor was "
+                          "given out");
         return true;
     }
     if (is_list_missing(x, list, &who)) {
@@ -256,14 +254,15 @@ static bool read_revision(struct expose *x, struct expose_request *request)
 {
     struct mcpx_slice asked = mcpx_json_get(mcpx_json_get(request->rpc->params, "_meta"),
                                             "io.modelcontextprotocol/protocolVersion");
-    struct mcpx_text data;
+    struct mcpx_text data, message = {0};
 
     request->modern = asked.text != NULL;
     if (!asked.text || mcpx_json_equals(asked, MCPX_SLICE(EXPOSE_MODERN)))
         return true;
     data = mx_formatted("{\"supported\":[\"" EXPOSE_MODERN "\"],\"requested\":%s}", asked);
-    expose_tell_error(x, request->rpc->id, BRIDGE_BAD_VERSION,
-                      MCPX_SLICE("this protocol version is not spoken here"), &data);
+    bridge_add_error(&message, request->rpc->id, BRIDGE_BAD_VERSION,
+                     MCPX_SLICE("this protocol version is not spoken here"), &data);
+    expose_tell(x, message);
     mcpx_text_fini(&data);
     return false;
 }
@@ -355,7 +354,7 @@ static void refuse_line(struct expose *x, struct mcpx_slice value,
                      fault->field, fault->field && *fault->field ? ": " : "", fault->reason);
     if (code == PARSE_ERROR)
         mx_format(&message, ", byte %s", fault->offset);
-    expose_tell_error(x, id, code, mcpx_text_view(&message), NULL);
+    expose_tell_error_text(x, id, code, "%s", &message);
     expose_note_made(x, message);
 }
 

@@ -131,12 +131,8 @@ void expose_tell_answer(struct expose *x, const struct expose_request *request,
 void expose_tell_result(struct expose *x, const struct expose_request *request,
                         struct mcpx_text result);
 
-/**
- * An error. `data` is JSON; NULL: none. The second takes a text that was made for it; the third
- * makes that as mx_format does.
- */
-void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
-                       struct mcpx_slice message, const struct mcpx_text *data);
+/** An error. The second takes a text that was made for it, the third makes it by mx_format. */
+void expose_tell_error(struct expose *x, struct mcpx_slice id, int code, const char *message);
 void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message);
 #define expose_tell_error_text(x, id, code, ...)                                              \
@@ -149,7 +145,7 @@ bool expose_may_tell(struct expose *x);
 void expose_tell_notice(struct expose *x, const char *method, struct mcpx_text params);
 
 /** One sentence for the log, in the same three ways. */
-void expose_note(struct expose *x, struct mcpx_slice sentence);
+void expose_note(struct expose *x, const char *sentence);
 void expose_note_made(struct expose *x, struct mcpx_text sentence);
 #define expose_note_text(x, ...) expose_note_made((x), mx_formatted(__VA_ARGS__))
 

@@ -11,7 +11,7 @@ void expose_tell(struct expose *x, struct mcpx_text message)
     bridge_output_put(&x->output, (struct bridge_row){.action.type = BRIDGE_WRITE}, message);
 }
 
-void expose_note(struct expose *x, struct mcpx_slice sentence)
+void expose_note(struct expose *x, const char *sentence)
 {
     expose_note_text(x, "%s", sentence);
 }
@@ -86,19 +86,18 @@ void expose_tell_result(struct expose *x, const struct expose_request *request,
     mcpx_text_fini(&result);
 }
 
-void expose_tell_error(struct expose *x, struct mcpx_slice id, int code,
-                       struct mcpx_slice message, const struct mcpx_text *data)
+void expose_tell_error(struct expose *x, struct mcpx_slice id, int code, const char *message)
 {
-    struct mcpx_text out = {0};
-
-    bridge_add_error(&out, id, code, message, data);
-    expose_tell(x, out);
+    expose_tell_error_text(x, id, code, "%s", message);
 }
 
 void expose_tell_error_made(struct expose *x, struct mcpx_slice id, int code,
                             struct mcpx_text message)
 {
-    expose_tell_error(x, id, code, mcpx_text_view(&message), NULL);
+    struct mcpx_text out = {0};
+
+    bridge_add_error(&out, id, code, mcpx_text_view(&message), NULL);
+    expose_tell(x, out);
     mcpx_text_fini(&message);
 }
 
@@ -108,8 +107,8 @@ bool expose_may_tell(struct expose *x)
         return false;
     if (x->view.is_behind(x->view.user)) {
         if (x->untold++ == 0)
-            expose_note(x, MCPX_SLICE("the client does not read: notifications are left out "
-                                      "until it does"));
+            expose_note(x, "the client does not read: notifications are left out "
+                           "until it does");
         return false;
     }
     if (x->untold)

@@ -30,7 +30,7 @@ void expose_watch_set(struct expose *x, const struct expose_thing *thing,
     else if (!watch && on && x->watches.count < WATCHES_MAX)
         bridge_calls_add(&x->watches, &from);
     else if (!watch && on)
-        expose_note(x, MCPX_SLICE("the client watches too many resources, one is left out"));
+        expose_note(x, "the client watches too many resources, one is left out");
 }
 
 void expose_unwatch(struct expose *x, const struct bridge_call *call)
@@ -101,11 +101,9 @@ bool expose_listen(struct expose *x, const struct expose_request *request)
     mx_scoped_text agreed = {0};
 
     if (mcpx_json_type(wanted) != MCPX_JSON_OBJECT) {
-        expose_tell_error(
-            x, request->rpc->id, BRIDGE_BAD_PARAMS,
-            MCPX_SLICE("params.notifications is missing: an object that says what "
-                       "to hear about"),
-            NULL);
+        expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
+                          "params.notifications is missing: an object that says what "
+                          "to hear about");
         return true;
     }
     for (size_t i = 0; i < EXPOSE_LIST_COUNT; i++)
