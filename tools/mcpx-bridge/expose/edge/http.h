@@ -7,7 +7,9 @@
 
 #include "lib/edge/stream.h"
 #include "lib/wire/http_head.h"
-#include "tools/mcpx-bridge/expose/edge/run.h"
+#include "tools/mcpx-bridge/expose/edge/door.h"
+
+#include <sys/socket.h>
 
 struct expose_http;
 

@@ -1,16 +1,17 @@
 /*
- * run.c - the loop, the socket and the door for clients of an expose, which are standard streams or
- * HTTP; what to do is decided in the core. Standard output belongs to the protocol alone:
- * everything for people goes to standard error. The end has an order: what the client waits for is
- * taken back, the connection is closed, and the last lines are written.
+ * run.c - "mcpx-bridge expose": its command line, loop, socket, and door for clients, which are
+ * standard streams or HTTP; what to do is decided in the core. Standard output belongs to the
+ * protocol alone: everything for people goes to standard error. The end has an order: what the
+ * client waits for is taken back, the connection is closed, and the last lines are written.
  */
-#include "tools/mcpx-bridge/expose/edge/run.h"
+#include "tools/mcpx-bridge/verbs.h"
 
 #include "lib/base/ident.h"
 #include "lib/edge/alarm.h"
 #include "tools/common/command.h"
 #include "tools/mcpx-bridge/edge/loop.h"
 #include "tools/mcpx-bridge/expose/edge/http.h"
+#include "tools/mcpx-bridge/expose/expose.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +27,16 @@ enum {
     DRAIN_MS = 3500  /* how long answers are waited for when input has ended */
 };
 
+/**
+ * `connection`: to the router, and where another token comes from. `address`: where to serve by
+ * HTTP, if that is asked for.
+ */
 struct edge {
+    struct connection connection;
+    struct bridge_terms terms;
+    struct expose_config config;
+    const char *only[WORDS_MAX];
+    struct sockaddr_storage address;
     uv_loop_t loop;
     struct loop_handles handles;
     struct expose_stdio *stdio; /* one of the two is NULL */
@@ -249,29 +259,33 @@ static void on_event(void *user, struct mcpx_client *client, const struct mcpx_e
 
 /* ---- from beginning to end ---- */
 
-static int start_client(struct edge *edge, const struct expose_job *job)
+static int start_client(struct edge *edge)
 {
-    struct mcpx_client_config config = job->client;
+    struct mcpx_client_config config = edge->connection.client;
 
+    config.routing = "all";
+    config.history = 0;
+    config.session.instance = true;
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = edge;
-    edge->renewal = (struct renewal){.verb = "expose", .where = job->where};
+    edge->renewal = (struct renewal){.verb = "expose", .where = &edge->connection};
     return renewal_start(&edge->renewal, &config);
 }
 
-static void start_core(struct edge *edge, const struct expose_job *job)
+static void start_core(struct edge *edge)
 {
     struct expose_view view = {edge,        may,       could,        roster,
                                message_max, is_behind, loop_instant, loop_chance};
-    struct expose_config config = job->expose;
     unsigned char random[sizeof edge->nonce / 2];
 
     loop_chance(NULL, random, sizeof random);
-    loop_chance(NULL, &config.key, sizeof config.key);
+    loop_chance(NULL, &edge->config.key, sizeof edge->config.key);
     mx_hex_format(random, sizeof random, edge->nonce);
-    config.nonce = edge->nonce;
-    edge->expose = expose_new(&config, &view);
+    edge->config.nonce = edge->nonce;
+    edge->config.topic = edge->connection.client.topic;
+    edge->config.terms = edge->terms.terms ? &edge->terms : NULL;
+    edge->expose = expose_new(&edge->config, &view);
 }
 
 static int start_stdio(struct edge *edge, const struct expose_door *door)
@@ -283,16 +297,15 @@ static int start_stdio(struct edge *edge, const struct expose_door *door)
                : STATUS_OK;
 }
 
-static int start_http(struct edge *edge, const struct expose_door *door,
-                      const struct sockaddr_storage *address)
+static int start_http(struct edge *edge, const struct expose_door *door)
 {
     mx_scoped_text url = {0};
-    int err = expose_http_new(door, address, &edge->http);
+    int err = expose_http_new(door, &edge->address, &edge->http);
 
     if (err)
         return fail_with(
             STATUS_FAILED, "expose", "cannot listen on port %d: %s%s",
-            ntohs(((const struct sockaddr_in *)address)->sin_port), uv_strerror(err),
+            ntohs(((const struct sockaddr_in *)&edge->address)->sin_port), uv_strerror(err),
             err == UV_EADDRINUSE
                 ? "; end the program that does, or give --http another port, 0 for any"
                 : "");
@@ -302,11 +315,11 @@ static int start_http(struct edge *edge, const struct expose_door *door,
     return STATUS_OK;
 }
 
-static int start_door(struct edge *edge, const struct expose_job *job)
+static int start_door(struct edge *edge)
 {
     struct expose_door door = {&edge->loop, edge, on_line, on_overlong, on_end, on_failed};
 
-    return job->http ? start_http(edge, &door, job->http) : start_stdio(edge, &door);
+    return edge->config.answers_only ? start_http(edge, &door) : start_stdio(edge, &door);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -351,25 +364,127 @@ static void open_streams(void)
             return;
 }
 
-int expose_run(const struct expose_job *job)
+/* Until standard input ends (not with HTTP), a signal comes, or the router refuses for good. */
+static int run(struct edge *edge)
 {
-    struct edge edge = {.leave_ms = INT64_MAX};
     int status;
 
     open_streams();
-    if (uv_loop_init(&edge.loop))
+    if (uv_loop_init(&edge->loop))
         return fail_with(STATUS_FAILED, "expose", "cannot have an event loop");
-    loop_handles_start(&edge.handles, &edge.loop, on_signal, &edge);
-    edge.journal = records_open("expose", job->expose.terms);
-    start_core(&edge, job);
-    status = start_client(&edge, job);
+    loop_handles_start(&edge->handles, &edge->loop, on_signal, edge);
+    start_core(edge);
+    edge->journal = records_open("expose", edge->config.terms);
+    status = start_client(edge);
     if (status == STATUS_OK)
-        status = start_door(&edge, job);
+        status = start_door(edge);
     if (status == STATUS_OK) {
-        uv_run(&edge.loop, UV_RUN_DEFAULT);
-        status = edge.status;
+        uv_run(&edge->loop, UV_RUN_DEFAULT);
+        status = edge->status;
     }
-    edge.leaving = true;
-    stop(&edge);
+    edge->leaving = true;
+    stop(edge);
+    return status;
+}
+
+/* ---- the command line ---- */
+
+const struct option_row expose_option_rows[] = {
+    {"--names", "prefixed|plain", VALUE_CHOICE, 0,
+     "what tools and prompts are called: PARTICIPANT__NAME (the default), or their own names "
+     "where these are unique"},
+    {"--only", "PATTERN", VALUE_TEXT, OPTION_REPEATED,
+     "show only this: a participant with all it has, or tools, prompts and resources by the "
+     "name the client sees, such as 'files__read_*'; * stands for anything"},
+    {"--timeout", "S", VALUE_SECONDS, 0,
+     "how long a call may take, counted anew from each progress notification; 600 when not "
+     "given, 0 for ever"},
+    {"--proposal-timeout", "S", VALUE_SECONDS, 0,
+     "how long a proposal waits for somebody to decide; 600 when not given, 0 for ever"},
+    {"--heartbeat", "S", VALUE_SECONDS, 0,
+     "pause between progress notifications while a proposal waits; 15 when not given"},
+    BRIDGE_TERMS_OPTIONS,
+    {"--http", "HOST:PORT", VALUE_TEXT, 0,
+     "serve POST /mcp by HTTP in place of standard input, on this machine alone: HOST is "
+     "localhost, 127.0.0.1 or [::1], PORT 0 any that is free"},
+    {.name = NULL},
+};
+
+const char expose_help[] =
+    "Is an MCP server on standard input and output that has what all servers of the topic "
+    "have: their tools, resources and prompts in one list each, calls going to whoever has "
+    "the thing. Clients of the protocol of 2026-07-28 and older ones are served.\n\n"
+    "A call that the grants do not cover, but that may be proposed, becomes a proposal; the "
+    "client waits until somebody acts on it, and a client that asked for progress is told so "
+    "every few seconds, which keeps it from giving up. What may neither be requested nor "
+    "proposed is not listed.\n\n"
+    "With --http a message is the body of a POST, and its answer comes back with it; the "
+    "address is printed as \"listening http://...\". All clients act as this one participant, "
+    "so whoever can reach the port can do what it may. They hear answers and nothing else.\n\n"
+    "Ends when standard input ends (not with --http), and on SIGTERM, SIGINT, SIGHUP and "
+    "SIGQUIT, with what the "
+    "client still waited for taken back.";
+
+enum {
+    REQUEST_MS = 600000,
+    PROPOSAL_MS = 600000,
+    HEARTBEAT_MS = 15000,
+    HEARTBEAT_MIN_MS = 100
+};
+
+/* What no participant and no name could fit is refused. */
+static int read_only(const struct arguments *arguments, struct edge *edge)
+{
+    const struct option_word *word;
+
+    for (size_t at = 0; (word = arguments_next(arguments, "--only", &at));) {
+        if (!mcpx_topic_name_is_valid(mcpx_slice_of(word->value)))
+            return fail_with(
+                STATUS_USAGE, "expose",
+                "--only wants a participant or the name of a tool, prompt or resource as the "
+                "client sees it, * standing for any bytes: 1 to %d bytes of UTF-8 without "
+                "control characters",
+                MCPX_ID_MAX);
+        edge->only[edge->config.only_count++] = word->value;
+    }
+    return STATUS_OK;
+}
+
+static int read_options(const struct arguments *arguments, struct edge *edge)
+{
+    const char *names = arguments_value(arguments, "--names");
+    const char *http = arguments_value(arguments, "--http");
+    struct expose_config *config = &edge->config;
+
+    config->heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
+    if (config->heartbeat_ms < HEARTBEAT_MIN_MS)
+        return fail_with(STATUS_USAGE, "expose", "--heartbeat must be 0.1 or more");
+    if (http && !expose_http_address(http, &edge->address))
+        return fail_with(STATUS_USAGE, "expose",
+                         "--http wants an address of this machine, such as 127.0.0.1:8808, "
+                         "localhost:0 or [::1]:8808: everybody who reaches it acts as the "
+                         "participant");
+    config->answers_only = http != NULL;
+    config->only = edge->only;
+    config->plain = names && strcmp(names, "plain") == 0;
+    config->request_ms = arguments_ms(arguments, "--timeout", REQUEST_MS);
+    config->proposal_ms = arguments_ms(arguments, "--proposal-timeout", PROPOSAL_MS);
+    return read_only(arguments, edge);
+}
+
+int cmd_expose(const struct arguments *arguments)
+{
+    struct edge edge = {.leave_ms = INT64_MAX};
+    int status = read_options(arguments, &edge);
+
+    if (status == STATUS_OK)
+        status = bridge_terms_read("expose", arguments, &edge.terms);
+    if (status == STATUS_OK)
+        status = connection_read(arguments, CONNECTION_PATIENT,
+                                 arguments_ms(arguments, "--wait", 0), &edge.connection);
+    if (status == STATUS_OK)
+        status = run(&edge);
+    connection_fini(&edge.connection);
+    bridge_terms_fini(&edge.terms);
     return status;
 }

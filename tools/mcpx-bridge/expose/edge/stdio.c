@@ -3,7 +3,7 @@
  * can wait for, is read in the thread pool and written at once. Output is never dropped: what a
  * client does not read waits, and meanwhile its own requests wait in their pipe.
  */
-#include "tools/mcpx-bridge/expose/edge/run.h"
+#include "tools/mcpx-bridge/expose/edge/door.h"
 
 #include <mcpx/lines.h>
 

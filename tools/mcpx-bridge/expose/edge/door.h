@@ -1,32 +1,12 @@
 /*
- * run.h - runs a server on standard input and output, or by HTTP, and its participant in the topic.
+ * door.h - the door for clients of an expose: what it tells, and standard streams as one. The other
+ * is HTTP (http.h).
  */
-#ifndef MCPX_BRIDGE_EXPOSE_EDGE_RUN_H
-#define MCPX_BRIDGE_EXPOSE_EDGE_RUN_H
+#ifndef MCPX_BRIDGE_EXPOSE_EDGE_DOOR_H
+#define MCPX_BRIDGE_EXPOSE_EDGE_DOOR_H
 
-#include "tools/common/connect.h"
-#include "tools/mcpx-bridge/expose/expose.h"
-
-#include <sys/socket.h>
-
-/**
- * What to run. `client` lacks loop and callbacks, `expose` lacks nonce; both are filled here.
- * `where` gives another token. `http` is where to serve by HTTP; NULL = standard streams.
- */
-struct expose_job {
-    struct mcpx_client_config client;
-    struct connection *where;
-    struct expose_config expose;
-    const struct sockaddr_storage *http;
-};
-
-/**
- * Runs until standard input ends (not with HTTP), a signal comes, or the router refuses for good.
- * Returns an exit code, having complained.
- */
-int expose_run(const struct expose_job *job);
-
-/* ---- the door for clients: standard streams, or HTTP. ---- */
+#include <mcpx/error.h>
+#include <mcpx/text.h>
 
 struct uv_loop_s;
 struct expose_stdio;
