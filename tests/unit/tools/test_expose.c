@@ -286,7 +286,7 @@ static const struct {
     size_t stories;
 } files[] = {{"room.txt", 14},
              {"consent.txt", 13},
-             {"life.txt", 14},
+             {"life.txt", 15},
              {"others.txt", 9},
              {"only.txt", 5}};
 

@@ -249,6 +249,6 @@ void expose_fail(struct expose *x, struct bridge_call *call, enum mcpx_cause cau
     }
     mcpx_text_puts(&error, "}");
     how.text = mcpx_text_view(&error);
-    expose_unwatch(x, call);
+    expose_watch(x, call, (struct mcpx_slice){0});
     expose_finish(x, call, &how, (struct mcpx_slice){0});
 }

@@ -61,15 +61,6 @@ static void start(struct expose *x, struct bridge_call *call)
     }
 }
 
-static void note_watch(struct expose *x, const struct mcpx_rpc *rpc,
-                       const struct expose_route *route)
-{
-    bool on = mcpx_slice_equal(rpc->method, MCPX_SLICE("resources/subscribe"));
-
-    if (on || mcpx_slice_equal(rpc->method, MCPX_SLICE("resources/unsubscribe")))
-        expose_watch_set(x, &route->thing, rpc->context, on);
-}
-
 /* Appends a name that tells this participant's thing from the rival's. */
 static void add_distinct(struct expose *x, const struct expose_route *route,
                          struct mcpx_slice participant, struct mcpx_text *out)
@@ -127,7 +118,7 @@ static void forward(struct expose *x, const struct expose_request *request,
     struct bridge_call *call = make_call(x, request, route);
 
     call->admitted = admitted;
-    note_watch(x, request->rpc, route);
+    expose_watch(x, call, mcpx_text_view(&route->name));
     start(x, call);
 }
 
@@ -258,7 +249,7 @@ void expose_answered(struct expose *x, struct bridge_call *call,
     } else {
         expose_ids_note_answer(x, call, event->rpc);
         if (event->rpc->form == MCPX_RPC_ERROR)
-            expose_unwatch(x, call);
+            expose_watch(x, call, (struct mcpx_slice){0});
         expose_answer(x, call, event->rpc);
     }
 }

@@ -163,16 +163,15 @@ struct mcpx_text expose_self(const struct expose *x);
 
 /* ---- what the client watches, and what servers ask it ---- */
 
-/** Remembers, or forgets, that the client watches a resource. */
-void expose_watch_set(struct expose *x, const struct expose_thing *thing,
-                      struct mcpx_slice shown, bool on);
+/**
+ * A call goes out or, when `shown` is absent, has failed. One to watch a resource, or not to, is
+ * remembered. `shown`: what the client calls that.
+ */
+void expose_watch(struct expose *x, const struct bridge_call *call, struct mcpx_slice shown);
 
 /** Passes notifications/resources/updated on when the client watches that. */
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc);
-
-/** A call failed, perhaps one to watch a resource: then that is not watched. */
-void expose_unwatch(struct expose *x, const struct bridge_call *call);
 
 /** A participant has come back: tells it what the client watches. */
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant);

@@ -8,37 +8,30 @@
 /* Resources the client watches. */
 enum { WATCHES_MAX = 4096 };
 
-static struct bridge_call *find(const struct expose *x, const struct expose_thing *thing)
+static struct bridge_call *find(const struct expose *x, struct mcpx_slice participant,
+                                struct mcpx_slice uri)
 {
     struct bridge_call *watch = x->watches.first;
 
-    while (watch && !(mcpx_slice_equal(watch->context, thing->own) &&
-                      mcpx_slice_equal(watch->who.id, thing->participant)))
+    while (watch && !(mcpx_slice_equal(watch->context, uri) &&
+                      mcpx_slice_equal(watch->who.id, participant)))
         watch = watch->next;
     return watch;
 }
 
-void expose_watch_set(struct expose *x, const struct expose_thing *thing,
-                      struct mcpx_slice shown, bool on)
+void expose_watch(struct expose *x, const struct bridge_call *call, struct mcpx_slice shown)
 {
-    struct bridge_call from = {
-        .who.id = thing->participant, .context = thing->own, .token = shown};
-    struct bridge_call *watch = find(x, thing);
+    bool on = mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe"));
+    bool off = mcpx_slice_equal(call->method, MCPX_SLICE("resources/unsubscribe"));
+    struct bridge_call *watch = on || off ? find(x, call->who.id, call->context) : NULL;
+    struct bridge_call from = {.who = call->who, .context = call->context, .token = shown};
 
-    if (watch && !on)
+    if (watch && (shown.text ? off : on))
         bridge_calls_drop(&x->watches, watch);
-    else if (!watch && on && x->watches.count < WATCHES_MAX)
+    else if (!watch && on && shown.text && x->watches.count < WATCHES_MAX)
         bridge_calls_add(&x->watches, &from);
-    else if (!watch && on)
+    else if (!watch && on && shown.text)
         expose_note(x, "the client watches too many resources, one is left out");
-}
-
-void expose_unwatch(struct expose *x, const struct bridge_call *call)
-{
-    struct expose_thing thing = {call->who.id, call->context};
-
-    if (mcpx_slice_equal(call->method, MCPX_SLICE("resources/subscribe")))
-        expose_watch_set(x, &thing, thing.own, false);
 }
 
 void expose_watch_renew(struct expose *x, struct mcpx_slice participant)
@@ -64,20 +57,17 @@ static struct mcpx_text subscribed(const struct expose *x, struct mcpx_text plai
 void expose_watch_updated(struct expose *x, struct mcpx_slice participant,
                           const struct mcpx_rpc *rpc)
 {
-    struct expose_thing thing = {.participant = participant};
-    struct mcpx_text own = {0}, params = {0};
     const struct bridge_call *watch = NULL;
+    struct mcpx_text params = {0};
+    mx_scoped_text own = {0};
 
-    if (mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri"))) {
-        thing.own = mcpx_text_view(&own);
-        watch = find(x, &thing);
-    }
+    if (mcpx_json_add_unescaped(&own, mcpx_json_get(rpc->params, "uri")))
+        watch = find(x, participant, mcpx_text_view(&own));
     if (watch && expose_may_tell(x)) {
         bridge_add_with_string(&params, rpc->params, "uri", watch->token);
         expose_tell_notice(x, "notifications/resources/updated",
                            x->client.listen.len ? subscribed(x, params) : params);
     }
-    mcpx_text_fini(&own);
 }
 
 void expose_tell_changed(struct expose *x, enum expose_list list)

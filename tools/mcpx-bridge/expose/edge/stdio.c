@@ -127,7 +127,7 @@ static void on_written(uv_write_t *request, int status)
 {
     struct expose_stdio *stdio = request->handle->data;
 
-    free(request->data);
+    free(request); /* with its bytes */
     if (status < 0 && status != UV_EPIPE && status != UV_ECONNRESET && status != UV_ECANCELED)
         fail(stdio, -status);
     else if (status < 0)
@@ -150,7 +150,6 @@ void expose_stdio_write(struct expose_stdio *stdio, struct mcpx_slice line)
     write = malloc(sizeof *write + line.len + 1);
     memcpy(write->bytes, line.text, line.len);
     write->bytes[line.len] = '\n';
-    write->request.data = write;
     buffer = uv_buf_init(write->bytes, (unsigned)line.len + 1);
     if (uv_write(&write->request, (uv_stream_t *)&stdio->out, &buffer, 1, on_written) != 0) {
         free(write);
