@@ -24,7 +24,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct loop_handles *handles = handle->data;
 
     (void)number;
-    handles->on_end(handles->user);
+    handles->on_end(handles->timer.data);
 }
 
 static void on_round(uv_prepare_t *round)
@@ -90,7 +90,6 @@ void loop_handles_start(struct loop_handles *handles, uv_loop_t *loop,
                         void (*on_end)(void *user), void *user)
 {
     handles->on_end = on_end;
-    handles->user = user;
     uv_timer_init(loop, &handles->timer);
     handles->timer.data = user;
     loop_complaints_start(&handles->round, loop);

@@ -26,12 +26,10 @@ enum { LOOP_SIGNALS = 4 };
  * stays ignored.
  */
 struct loop_handles {
-    uv_timer_t timer; /* the program's own, not started; its `data` is `user` */
+    uv_timer_t timer; /* the program's own, not started; its `data` is what on_end is told */
     uv_signal_t signals[LOOP_SIGNALS];
     uv_prepare_t round;
-    /* Called from the loop at a signal. */
-    void (*on_end)(void *user);
-    void *user; /* what it is called with */
+    void (*on_end)(void *user); /* called from the loop at a signal */
 };
 
 /** Starts to listen for signals, and loop_complaints_start; and closes all in the next turn. */

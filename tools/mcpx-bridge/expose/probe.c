@@ -355,10 +355,7 @@ static void end_calls(struct expose *x, struct mcpx_slice participant)
             if (call->stage == EXPOSE_PROPOSED)
                 expose_send_withdrawal(x, participant, mcpx_text_view(&call->sent_in),
                                        "the participant it was for left");
-            if (expose_call_is_probe(call))
-                bridge_calls_drop(&x->calls, call);
-            else
-                expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message), NULL);
+            expose_fail(x, call, MCPX_CAUSE_UNAVAILABLE, mcpx_text_view(&message), NULL);
         }
     }
 }

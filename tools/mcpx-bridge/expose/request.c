@@ -12,28 +12,6 @@ static const char NOBODY_WAITS[] = "the client no longer waits";
 
 /* ---- on its way ---- */
 
-static struct bridge_call *make_call(struct expose *x, const struct expose_request *request,
-                                     const struct expose_route *route)
-{
-    const struct mcpx_rpc *rpc = request->rpc;
-    struct mcpx_slice token =
-        mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), "progressToken");
-    enum mcpx_json_type type = mcpx_json_type(token);
-    struct bridge_call call = {.purpose = EXPOSE_FOR_CLIENT,
-                               .modern = request->modern,
-                               .id = rpc->id,
-                               .method = rpc->method,
-                               .who.id = route->thing.participant,
-                               .context = route->thing.own,
-                               .params = mcpx_text_view(&route->params)};
-    mx_scoped_text restored = {0};
-
-    if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
-        call.token = token;
-    call.params = expose_ids_restore(x, call.who.id, call.params, &restored);
-    return bridge_calls_add(&x->calls, &call);
-}
-
 static void fail_unsent(struct expose *x, struct bridge_call *call, bool was_asked,
                         enum mcpx_err err)
 {
@@ -115,9 +93,25 @@ static void refuse(struct expose *x, const struct mcpx_rpc *rpc, enum expose_rou
 static void forward(struct expose *x, const struct expose_request *request,
                     const struct expose_route *route, struct mcpx_call *admitted)
 {
-    struct bridge_call *call = make_call(x, request, route);
+    const struct mcpx_rpc *rpc = request->rpc;
+    struct mcpx_slice token =
+        mcpx_json_get(mcpx_json_get(rpc->params, "_meta"), "progressToken");
+    enum mcpx_json_type type = mcpx_json_type(token);
+    mx_scoped_text restored = {0};
+    struct bridge_call from = {.purpose = EXPOSE_FOR_CLIENT,
+                               .modern = request->modern,
+                               .id = rpc->id,
+                               .method = rpc->method,
+                               .who.id = route->thing.participant,
+                               .context = route->thing.own,
+                               .admitted = admitted};
+    struct bridge_call *call;
 
-    call->admitted = admitted;
+    if (type == MCPX_JSON_STRING || type == MCPX_JSON_NUMBER)
+        from.token = token;
+    from.params =
+        expose_ids_restore(x, from.who.id, mcpx_text_view(&route->params), &restored);
+    call = bridge_calls_add(&x->calls, &from);
     expose_watch(x, call, mcpx_text_view(&route->name));
     start(x, call);
 }

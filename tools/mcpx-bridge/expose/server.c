@@ -50,20 +50,17 @@ static bool answer_list(struct expose *x, const struct expose_request *request)
 
     if (cursor.text && !mcpx_slice_equal(cursor, MCPX_SLICE("null"))) {
         expose_tell_error(x, request->rpc->id, BRIDGE_BAD_PARAMS,
-                          "params.cursor: the list comes in one page, no cursor was "
-                          "given out");
-        return true;
+                          "params.cursor: the list comes in one page, no cursor was given "
+                          "out");
+    } else if (is_list_missing(x, list, &who)) {
+        expose_tell_error_text(x, request->rpc->id, BRIDGE_UNAVAILABLE,
+                               "participant %s does not give its list, and there is no "
+                               "other; the bridge's standard error says why",
+                               expose_quoted(who));
+    } else {
+        expose_list_write(x, list, &result);
+        expose_tell_result(x, request, result);
     }
-    if (is_list_missing(x, list, &who)) {
-        expose_tell_error_text(
-            x, request->rpc->id, BRIDGE_UNAVAILABLE,
-            "participant %s does not give its list, and there is no other; the "
-            "bridge's standard error says why",
-            expose_quoted(who));
-        return true;
-    }
-    expose_list_write(x, list, &result);
-    expose_tell_result(x, request, result);
     return true;
 }
 
