@@ -101,7 +101,7 @@ struct expose_seat *expose_catalog_find(const struct expose_catalog *catalog,
 
 /** A loop over the seats, in the order of their ids; meanwhile none comes or goes. */
 #define EXPOSE_EACH_SEAT(seat, catalog)                                                       \
-    for (struct expose_seat **seat##_at = (catalog)->seats, *seat;                            \
+    for (struct expose_seat **seat##_at = (catalog)->seats, *(seat);                          \
          seat##_at < (catalog)->seats + (catalog)->count && ((seat) = *seat##_at);            \
          seat##_at++)
 

@@ -42,10 +42,8 @@ static bool add_clean(struct mcpx_text *out, struct mcpx_slice text)
 /* With such an id, the first "__" of a name does not end the id. */
 static bool is_ambiguous(struct mcpx_slice participant)
 {
-    for (size_t i = 0; i + 1 < participant.len; i++)
-        if (participant.text[i] == '_' && participant.text[i + 1] == '_')
-            return true;
-    return participant.len == 0 || participant.text[participant.len - 1] == '_';
+    return participant.len == 0 || participant.text[participant.len - 1] == '_' ||
+           memmem(participant.text, participant.len, "__", 2);
 }
 
 static bool is_marked(struct mcpx_slice name)
@@ -82,22 +80,15 @@ static void add_mark(struct mcpx_text *out, const struct expose_thing *thing)
     mcpx_text_add(out, mark, MARK_LEN);
 }
 
-/* The prefixed name without a mark; true when it needs one anyway. */
-static bool write_unmarked(struct mcpx_text *out, const struct expose_thing *thing)
-{
-    bool changed = add_clean(out, thing->participant);
-
-    mcpx_text_puts(out, "__");
-    changed |= add_clean(out, thing->own);
-    return changed || is_ambiguous(thing->participant);
-}
-
 void expose_shown_write(struct mcpx_text *out, const struct expose_thing *thing, bool marked)
 {
     size_t start = out->len;
 
-    marked |= write_unmarked(out, thing);
-    marked |= out->len - start > EXPOSE_NAME_MAX || is_marked(mcpx_text_view(out));
+    marked |= add_clean(out, thing->participant);
+    mcpx_text_puts(out, "__");
+    marked |= add_clean(out, thing->own);
+    marked |= is_ambiguous(thing->participant) || out->len - start > EXPOSE_NAME_MAX ||
+              is_marked(mcpx_text_view(out));
     if (!marked)
         return;
     if (out->len - start > EXPOSE_NAME_MAX - MARK_LEN)
