@@ -24,7 +24,7 @@ enum { COMPLAINT_MAX = 4096, SUBJECT_MAX = 256, DRAIN_MS = 1000, OPTION_NAME_MAX
 
 static struct mx_outlet complaints = {.fd = STDERR_FILENO};
 
-static const char *program_name = "mcpx";
+static const char *program_name = "mcpx", *verb_name;
 
 const struct command *command_find(const struct command *table, const char *name)
 {
@@ -34,9 +34,10 @@ const struct command *command_find(const struct command *table, const char *name
     return NULL;
 }
 
-void complain_as(const char *program)
+void complain_as(const char *program, const char *verb)
 {
     program_name = program;
+    verb_name = verb;
 }
 
 /* Prints how many lines were lost, in the place where they are missing. */
@@ -77,39 +78,39 @@ void complain_in_lines(struct mcpx_slice lines)
 }
 
 /* One write for the whole line, so that lines of several programs do not mix. */
-static void __attribute__((format(printf, 2, 0)))
-complain_list(const char *verb, const char *format, va_list arguments)
+static void __attribute__((format(printf, 1, 0)))
+complain_list(const char *format, va_list arguments)
 {
     char sentence[COMPLAINT_MAX];
     mx_scoped_text line = {0};
 
     vsnprintf(sentence, sizeof sentence, format, arguments);
-    mx_format(&line, "%s%s%s: ", program_name, verb ? " " : "", verb);
+    mx_format(&line, "%s%s%s: ", program_name, verb_name ? " " : "", verb_name);
     text_lines(&line, mcpx_slice_of(sentence));
     mcpx_text_puts(&line, "\n");
     complain_in_lines(text_whole(&line));
 }
 
-void complain(const char *verb, const char *format, ...)
+void complain(const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    complain_list(verb, format, arguments);
+    complain_list(format, arguments);
     va_end(arguments);
 }
 
-int fail_with(int status, const char *verb, const char *format, ...)
+int fail_with(int status, const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    complain_list(verb, format, arguments);
+    complain_list(format, arguments);
     va_end(arguments);
     return status;
 }
 
-int fail_of(int status, const char *verb, struct mcpx_slice what, const char *format, ...)
+int fail_of(int status, struct mcpx_slice what, const char *format, ...)
 {
     char sentence[COMPLAINT_MAX];
     mx_scoped_text subject = {0};
@@ -119,12 +120,12 @@ int fail_of(int status, const char *verb, struct mcpx_slice what, const char *fo
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     text_visible_short(&subject, what, SUBJECT_MAX);
-    complain(verb, "%s%s", subject.len > 0 ? subject.text : "?", sentence);
+    complain("%s%s", subject.len > 0 ? subject.text : "?", sentence);
     return status;
 }
 
-int fail_at(int status, const char *verb, const char *where, size_t line,
-            struct mcpx_slice before, const char *sentence)
+int fail_at(int status, const char *where, size_t line, struct mcpx_slice before,
+            const char *sentence)
 {
     size_t column = 1;
 
@@ -134,8 +135,7 @@ int fail_at(int status, const char *verb, const char *where, size_t line,
         line += ends;
         column = ends ? 1 : column + begins;
     }
-    return fail_with(status, verb, "%s, line %zu, column %zu: %s", where, line, column,
-                     sentence);
+    return fail_with(status, "%s, line %zu, column %zu: %s", where, line, column, sentence);
 }
 
 enum mcpx_err memory_checked(enum mcpx_err err)
@@ -225,8 +225,7 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-static bool check_value(const struct command *command, const struct option_row *row,
-                        const char *value)
+static bool check_value(const struct option_row *row, const char *value)
 {
     int64_t number = 0;
     const char *end;
@@ -235,18 +234,17 @@ static bool check_value(const struct command *command, const struct option_row *
     case VALUE_NUMBER:
         if (read_decimal(value, 0, &number, &end) && !*end && number <= NUMBER_MAX)
             return true;
-        complain(command->name, "%s wants a whole number, at most %d", row->name, NUMBER_MAX);
+        complain("%s wants a whole number, at most %d", row->name, NUMBER_MAX);
         return false;
     case VALUE_SECONDS:
         if (duration_read(value, &number))
             return true;
-        complain(command->name, "%s wants seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d",
-                 row->name);
+        complain("%s wants seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d", row->name);
         return false;
     case VALUE_CHOICE:
         if (is_choice(row->value, value))
             return true;
-        complain(command->name, "%s is one of %s", row->name, row->value);
+        complain("%s is one of %s", row->name, row->value);
         return false;
     default:
         return true;
@@ -274,10 +272,9 @@ static void complain_of_option(const struct command *command, const char *word, 
     nearest_consider(&nearest, "--help");
     hint = nearest_hint(&nearest);
     if (is_option_name(word, len))
-        complain(command->name, "there is no option %.*s%s; --help lists them", (int)len, word,
-                 hint);
+        complain("there is no option %.*s%s; --help lists them", (int)len, word, hint);
     else
-        complain(command->name, "there is no such option%s; --help lists them", hint);
+        complain("there is no such option%s; --help lists them", hint);
 }
 
 const struct option_row *option_find(const struct command *command, const char *word,
@@ -321,27 +318,25 @@ static bool read_option(const struct command *command, char **argv, int argc, in
     }
     *out = (struct option_word){row, word[len] == '=' ? word + len + 1 : NULL};
     if (row->type == VALUE_NONE && out->value) {
-        complain(command->name, "%s takes no value", row->name);
+        complain("%s takes no value", row->name);
         return false;
     }
     if (row->type != VALUE_NONE && !out->value) {
         if (*at + 1 >= argc) {
-            complain(command->name, "%s wants a value: %s %s", row->name, row->name,
-                     row->value);
+            complain("%s wants a value: %s %s", row->name, row->name, row->value);
             return false;
         }
         out->value = argv[++*at];
     }
-    return row->type == VALUE_NONE || check_value(command, row, out->value);
+    return row->type == VALUE_NONE || check_value(row, out->value);
 }
 
-static bool has_required(const struct command *command, const struct option_row *list,
-                         const struct arguments *arguments)
+static bool has_required(const struct option_row *list, const struct arguments *arguments)
 {
     for (const struct option_row *row = list; row && row->name; row++) {
         if (!(row->flags & OPTION_REQUIRED) || arguments_have(arguments, row->name))
             continue;
-        complain(command->name, "%s %s is required", row->name, row->value);
+        complain("%s %s is required", row->name, row->value);
         return false;
     }
     return true;
@@ -365,11 +360,11 @@ static bool is_complete(const struct command *command, const struct arguments *a
 
     if (count < command->min || (!command->rest && count > command->max)) {
         write_count(command, wanted, sizeof wanted);
-        complain(command->name, "takes %s, not %zu", wanted, count);
+        complain("takes %s, not %zu", wanted, count);
         return false;
     }
-    return has_required(command, command->options, arguments) &&
-           has_required(command, command->shared, arguments);
+    return has_required(command->options, arguments) &&
+           has_required(command->shared, arguments);
 }
 
 /* Reads the word at argv[*at], which is an option, "--", "--help" or "-h". */
@@ -397,7 +392,7 @@ bool arguments_read(const struct command *command, int argc, char **argv,
         if (operand && command->rest)
             break;
         if (out->operand_count == WORDS_MAX || out->option_count == WORDS_MAX) {
-            complain(command->name, "more than %d words", WORDS_MAX);
+            complain("more than %d words", WORDS_MAX);
             return false;
         }
         if (operand)

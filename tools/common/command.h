@@ -189,25 +189,24 @@ int output_error(void);
 /** True when the reader of standard output has gone. Never true for a file or terminal. */
 bool output_is_unread(void);
 
-/** Sets the name that complain() begins with; kept. It is "mcpx" before the first call. */
-void complain_as(const char *program);
+/** Sets what complain() begins with; kept. `verb` is NULL before one is known. */
+void complain_as(const char *program, const char *verb);
 
 /**
- * Prints "PROGRAM VERB: " (or "PROGRAM: " when `verb` is NULL), the sentence, made visible, and a
- * newline to standard error.
+ * Prints "PROGRAM VERB: " (or "PROGRAM: "), the sentence, made visible, and a newline to standard
+ * error.
  */
-void complain(const char *verb, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** Complains, and returns `status`. */
-int fail_with(int status, const char *verb, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int fail_with(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /**
  * The same about a thing whose name others may have chosen: "PROGRAM VERB: WHAT" and the sentence,
  * which begins with a space or ": ". `what` is made visible, and cut after 256 characters.
  */
-int fail_of(int status, const char *verb, struct mcpx_slice what, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+int fail_of(int status, struct mcpx_slice what, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /**
  * The same about a place in a text: "PROGRAM VERB: WHERE, line 2, column 7: " and the sentence.
@@ -216,8 +215,8 @@ int fail_of(int status, const char *verb, struct mcpx_slice what, const char *fo
  * line     of the text's beginning
  * before   the text up to that place
  */
-int fail_at(int status, const char *verb, const char *where, size_t line,
-            struct mcpx_slice before, const char *sentence);
+int fail_at(int status, const char *where, size_t line, struct mcpx_slice before,
+            const char *sentence);
 
 /**
  * Returns a result of libmcpx as it is; ends the program when that is MCPX_ENOMEM. malloc itself

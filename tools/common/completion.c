@@ -360,7 +360,7 @@ int cmd_completion(const struct arguments *arguments)
         if (strcmp(shells[i].name, arguments->operands[0]) == 0)
             typing.shell = &shells[i];
     if (!typing.shell)
-        return fail_with(STATUS_USAGE, "completion", "shells are bash, zsh and fish");
+        return fail_with(STATUS_USAGE, "shells are bash, zsh and fish");
     if (arguments->operand_count == 1)
         print_script(typing.program, typing.shell->script);
     else

@@ -57,28 +57,28 @@ const struct option_row connect_topics_options[] = {
     {.name = NULL},
 };
 
-int connection_check_topic(const char *verb, const char *topic)
+int connection_check_topic(const char *topic)
 {
     if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE,
                      "--topic wants 1 to %d bytes of UTF-8 without control characters",
                      MCPX_ID_MAX);
 }
 
-int connection_check_as(const char *verb, const char *as)
+int connection_check_as(const char *as)
 {
     if (mcpx_identity_is_valid(mcpx_slice_of(as)))
         return STATUS_OK;
     return fail_with(
-        STATUS_USAGE, verb,
+        STATUS_USAGE,
         "--as wants a participant id of 1..%d bytes that does not end in ~ and digits",
         MCPX_ID_MAX);
 }
 
-int connection_complain_of_both(const char *verb)
+int connection_complain_of_both(void)
 {
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE,
                      "--as asks for a token and --token-file brings one: give one of them");
 }
 
@@ -114,7 +114,7 @@ static int keep_token(struct connection *out, const char *source, const char *te
 {
     if (!connection_token_is_valid(text, len))
         return fail_with(
-            STATUS_USAGE, out->verb,
+            STATUS_USAGE,
             "%s: the token must be 1 to %d printable ASCII characters without spaces", source,
             CONNECTION_TOKEN_MAX);
     out->token = malloc(len + 1);
@@ -157,8 +157,8 @@ static int read_token_file(struct connection *out, const char *file)
     int status;
 
     if (len == SIZE_MAX)
-        return fail_with(STATUS_USAGE, out->verb, "%s: %s", file, strerror(errno));
-    certificate_warn_of_readers(out->verb, file, &found.about);
+        return fail_with(STATUS_USAGE, "%s: %s", file, strerror(errno));
+    certificate_warn_of_readers(file, &found.about);
     if (S_ISREG(found.about.st_mode))
         out->token_file = file; /* a pipe can be read only once */
     status = keep_token(out, file, found.bytes, len);
@@ -200,7 +200,6 @@ static int read_answer(const struct mcpx_text *answer, char **token)
 static int ask_router(const struct connection *where, struct http_call call,
                       struct mcpx_text *answer)
 {
-    call.verb = where->verb;
     call.base = where->api;
     call.from = where->url_from;
     call.ca_file = where->client.ca_file;
@@ -244,8 +243,7 @@ static int ask_for_token(const struct connection *where, bool quiet, int64_t tim
     if (status == STATUS_OK) {
         status = read_answer(&answer, token);
         if (status != STATUS_OK && !quiet)
-            complain(where->verb, "%s answers without a token; is it an MCPx router?",
-                     where->api);
+            complain("%s answers without a token; is it an MCPx router?", where->api);
     }
     if (answer.text)
         secret_wipe(answer.text, answer.len);
@@ -287,12 +285,12 @@ static int ask_first(struct connection *out)
 
     /* It is not there, or is still starting. */
     if (out->is_patient && (status == STATUS_UNREACHABLE || status == STATUS_TIMEOUT)) {
-        complain(out->verb, "waiting for the router");
+        complain("waiting for the router");
         return keep_token(out, "--as", "none-yet", strlen("none-yet"));
     }
     if (status != STATUS_ABSENT)
         return status;
-    return fail_with(STATUS_UNREACHABLE, out->verb,
+    return fail_with(STATUS_UNREACHABLE,
                      "%s (from %s) gives no token for --as, as a router that runs with --dev "
                      "does; use --token-file or MCPX_TOKEN",
                      out->client.url, out->url_from);
@@ -321,10 +319,10 @@ static int find_token(const struct arguments *arguments, struct connection *out,
     const char *file = find_file(arguments, out, token);
 
     out->client.session.renews_token = out->as != NULL;
-    if (out->as && connection_check_as(out->verb, out->as) != STATUS_OK)
+    if (out->as && connection_check_as(out->as) != STATUS_OK)
         return STATUS_USAGE;
     if (out->as)
-        return file ? connection_complain_of_both(out->verb) : ask_first(out);
+        return file ? connection_complain_of_both() : ask_first(out);
     if (file) {
         int status = read_token_file(out, file);
 
@@ -335,7 +333,7 @@ static int find_token(const struct arguments *arguments, struct connection *out,
         return keep_token(out, "MCPX_TOKEN", token, strlen(token));
     if (out->client.cert_file || out->may_be_nobody)
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, out->verb,
+    return fail_with(STATUS_USAGE,
                      "a token is needed: --token-file FILE, MCPX_TOKEN in the environment, or "
                      "--as ID with a router that runs with --dev; or a certificate: "
                      "--cert-file FILE");
@@ -348,18 +346,18 @@ static int find_context(const struct arguments *arguments, struct connection *ou
 
     if (arguments->command->shared != connect_options)
         return STATUS_OK;
-    status = contexts_read(out->verb, &out->contexts);
+    status = contexts_read(&out->contexts);
     return status == STATUS_OK ? context_choose(arguments, out->contexts, &out->context)
                                : status;
 }
 
 int connection_read_router(const struct arguments *arguments, struct connection *out)
 {
-    const char *verb = arguments->command->name, *url, *from;
+    const char *url, *from;
     struct mcpx_text api = {0};
     int status;
 
-    *out = (struct connection){.verb = verb};
+    *out = (struct connection){.api = NULL};
     status = find_context(arguments, out);
     if (status != STATUS_OK)
         return status;
@@ -372,18 +370,18 @@ int connection_read_router(const struct arguments *arguments, struct connection 
     out->client.ca_file = setting_of(arguments, out, CONTEXT_CA_FILE, NULL);
     if (!url_api(out->client.url, &api))
         return fail_with(
-            STATUS_USAGE, verb,
+            STATUS_USAGE,
             "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
             "65535 and without query");
     out->api = api.text;
     if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0)
-        return fail_with(STATUS_USAGE, verb, "%s: %s", out->client.ca_file, strerror(errno));
+        return fail_with(STATUS_USAGE, "%s: %s", out->client.ca_file, strerror(errno));
     out->client.cert_file = setting_of(arguments, out, CONTEXT_CERT_FILE, NULL);
     out->client.key_file = setting_of(arguments, out, CONTEXT_KEY_FILE, NULL);
-    status = certificate_check(verb, out->api, &out->client);
+    status = certificate_check(out->api, &out->client);
     if (status != STATUS_OK)
         return status;
-    return out->client.topic ? connection_check_topic(verb, out->client.topic) : STATUS_OK;
+    return out->client.topic ? connection_check_topic(out->client.topic) : STATUS_OK;
 }
 
 /*
@@ -407,7 +405,7 @@ int connection_authenticate(const struct arguments *arguments, struct connection
     int status;
 
     if (!out->client.topic)
-        return fail_with(STATUS_USAGE, out->verb,
+        return fail_with(STATUS_USAGE,
                          "a topic is needed: --topic TOPIC, or MCPX_TOPIC in the environment");
     status = find_token(arguments, out, token_of_environment());
     out->client.token = out->token;
@@ -431,8 +429,7 @@ int connection_read_other(const struct connection *first, const char *topic,
 {
     int status;
 
-    *out = (struct connection){.verb = first->verb,
-                               .client = first->client,
+    *out = (struct connection){.client = first->client,
                                .as = first->as,
                                .token_file = first->token_file,
                                .is_patient = first->is_patient};
@@ -440,7 +437,7 @@ int connection_read_other(const struct connection *first, const char *topic,
     out->client.topic = topic;
     out->client.token = NULL;
     out->api = strdup(first->api);
-    status = connection_check_topic(out->verb, topic);
+    status = connection_check_topic(topic);
     if (status != STATUS_OK)
         return status;
     if (out->as)

@@ -33,7 +33,6 @@ extern const struct option_row connect_topics_options[];
  *              certificate; to be set before it
  */
 struct connection {
-    const char *verb; /* for complaints */
     /* Url, topic, token and the three files are filled, history is -1; the verb fills the rest.
      * Without a token, a certificate says who we are. The strings are lent by the command line,
      * the environment and this struct. `session.renews_token` is set with --as, and with a
@@ -102,11 +101,11 @@ bool connection_token_is_valid(const char *text, size_t len);
 /**
  * Check the value of --topic, or of --as. Return STATUS_OK, or STATUS_USAGE, having complained.
  */
-int connection_check_topic(const char *verb, const char *topic);
-int connection_check_as(const char *verb, const char *as);
+int connection_check_topic(const char *topic);
+int connection_check_as(const char *as);
 
 /** Complains that --as and --token-file were given together. Returns STATUS_USAGE. */
-int connection_complain_of_both(const char *verb);
+int connection_complain_of_both(void);
 
 /**
  * The two halves of connection_read. The first one fills url, the files, api, context and topic,

@@ -38,7 +38,6 @@ const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT] = {
 
 /* A file that is being read. */
 struct reading {
-    const char *verb;
     const char *path;
     struct mcpx_text text;
 };
@@ -79,8 +78,8 @@ static int complain_in_file(const struct reading *reading, const char *at,
     const char *text = reading->text.text;
     size_t before = text && at > text ? (size_t)(at - text) : 0;
 
-    return fail_at(STATUS_USAGE, reading->verb, reading->path, 1,
-                   (struct mcpx_slice){text, before}, sentence);
+    return fail_at(STATUS_USAGE, reading->path, 1, (struct mcpx_slice){text, before},
+                   sentence);
 }
 
 static bool is_setting(const char *member)
@@ -167,9 +166,8 @@ static int parse(const struct reading *reading, json_t **tree)
     if (!*tree) {
         struct mcpx_slice reason = mx_json_reason(fault.text);
 
-        return fail_with(STATUS_USAGE, reading->verb, "%s, line %d, column %d: %.*s",
-                         reading->path, fault.line, fault.column, (int)reason.len,
-                         reason.text);
+        return fail_with(STATUS_USAGE, "%s, line %d, column %d: %.*s", reading->path,
+                         fault.line, fault.column, (int)reason.len, reason.text);
     }
     status = check_tree(reading, *tree);
     if (status != STATUS_OK) {
@@ -187,15 +185,13 @@ static int read_file(struct reading *reading, json_t **tree)
     int status;
 
     if (stat(reading->path, &info) == 0 && !S_ISREG(info.st_mode)) /* a pipe would wait */
-        return fail_with(STATUS_USAGE, reading->verb, "%s: expected a regular file",
-                         reading->path);
+        return fail_with(STATUS_USAGE, "%s: expected a regular file", reading->path);
     stream = fopen(reading->path, "re");
     if (!stream && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
         return STATUS_OK;
     if (!stream)
-        return fail_with(STATUS_USAGE, reading->verb, "%s: %s", reading->path,
-                         strerror(errno));
-    status = input_read_stream(reading->verb, reading->path, stream, FILE_MAX, &reading->text);
+        return fail_with(STATUS_USAGE, "%s: %s", reading->path, strerror(errno));
+    status = input_read_stream(reading->path, stream, FILE_MAX, &reading->text);
     fclose(stream);
     if (status == STATUS_OK && reading->text.len > 0)
         status = parse(reading, tree);
@@ -203,14 +199,14 @@ static int read_file(struct reading *reading, json_t **tree)
     return status;
 }
 
-int contexts_read(const char *verb, json_t **tree)
+int contexts_read(json_t **tree)
 {
     mx_scoped_text folder = {0}, path = {0};
     int status = STATUS_OK;
 
     *tree = NULL;
     if (find_file(&folder, &path))
-        status = read_file(&(struct reading){.verb = verb, .path = path.text}, tree);
+        status = read_file(&(struct reading){.path = path.text}, tree);
     if (status == STATUS_OK && !*tree)
         *tree = json_pack("{s:{}}", "contexts");
     return status;
@@ -228,7 +224,7 @@ static bool make_folder(char *path)
     return mkdir(path, S_IRWXU) == 0 || errno == EEXIST;
 }
 
-int contexts_write(const char *verb, const json_t *tree)
+int contexts_write(const json_t *tree)
 {
     mx_scoped_text folder = {0}, path = {0}, whole = {0};
     char *text = json_dumps(tree, JSON_INDENT(2));
@@ -236,11 +232,11 @@ int contexts_write(const char *verb, const json_t *tree)
 
     mx_format(&whole, "%s\n", text);
     if (!find_file(&folder, &path))
-        complain(verb, "nowhere to keep contexts: neither XDG_CONFIG_HOME nor HOME is set");
+        complain("nowhere to keep contexts: neither XDG_CONFIG_HOME nor HOME is set");
     else if (!make_folder(folder.text))
-        complain(verb, "%s cannot be written: %s", path.text, strerror(errno));
+        complain("%s cannot be written: %s", path.text, strerror(errno));
     else
-        status = input_replace(verb, path.text, mcpx_text_view(&whole), S_IRUSR | S_IWUSR);
+        status = input_replace(path.text, mcpx_text_view(&whole), S_IRUSR | S_IWUSR);
     free(text);
     return status;
 }
@@ -254,7 +250,7 @@ const char *context_chosen(const struct arguments *arguments, const json_t *tree
     return chosen && chosen[0] ? chosen : json_string_value(json_object_get(tree, "current"));
 }
 
-int context_find(const char *verb, const json_t *tree, const char *name)
+int context_find(const json_t *tree, const char *name)
 {
     json_t *contexts = json_object_get(tree, "contexts"), *context;
     struct nearest nearest;
@@ -266,7 +262,7 @@ int context_find(const char *verb, const json_t *tree, const char *name)
     json_object_foreach(contexts, known, context)
         nearest_consider(&nearest, known);
     return fail_with(
-        STATUS_ABSENT, verb,
+        STATUS_ABSENT,
         "there is no such context%s; \"mcpxctl context list\" shows those there are",
         nearest_hint(&nearest));
 }
@@ -274,7 +270,7 @@ int context_find(const char *verb, const json_t *tree, const char *name)
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)
 {
     const char *chosen = context_chosen(arguments, tree);
-    int status = chosen ? context_find(arguments->command->name, tree, chosen) : STATUS_OK;
+    int status = chosen ? context_find(tree, chosen) : STATUS_OK;
 
     if (status == STATUS_OK)
         *name = chosen;
@@ -372,32 +368,32 @@ void secret_hide_process(void)
 
 /* ---- a certificate's files ---- */
 
-void certificate_warn_of_readers(const char *verb, const char *file, const struct stat *about)
+void certificate_warn_of_readers(const char *file, const struct stat *about)
 {
     if (S_ISREG(about->st_mode) && (about->st_mode & (S_IRGRP | S_IROTH)))
-        complain(verb, "warning: others may read %s; chmod 600 would mend that", file);
+        complain("warning: others may read %s; chmod 600 would mend that", file);
 }
 
-int certificate_check(const char *verb, const char *api, struct mcpx_client_config *client)
+int certificate_check(const char *api, struct mcpx_client_config *client)
 {
     const char *field, *why;
     struct stat about;
 
     if (client->key_file && !client->cert_file)
-        return fail_with(STATUS_USAGE, verb, "--key-file wants --cert-file beside it");
+        return fail_with(STATUS_USAGE, "--key-file wants --cert-file beside it");
     if (!client->cert_file)
         return STATUS_OK;
     if (strncmp(api, "https:", strlen("https:")) != 0)
-        return fail_with(STATUS_USAGE, verb,
+        return fail_with(STATUS_USAGE,
                          "--cert-file can be shown under TLS only; --url wants wss://");
     if (!client->key_file)
         client->key_file = client->cert_file;
     why = mx_certificate_fault(client->cert_file, client->key_file, &field);
     if (why)
-        return fail_with(STATUS_USAGE, verb, "%s: %s",
+        return fail_with(STATUS_USAGE, "%s: %s",
                          strcmp(field, "key_file") == 0 ? client->key_file : client->cert_file,
                          why);
     if (stat(client->key_file, &about) == 0)
-        certificate_warn_of_readers(verb, client->key_file, &about);
+        certificate_warn_of_readers(client->key_file, &about);
     return STATUS_OK;
 }

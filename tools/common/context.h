@@ -39,12 +39,11 @@ extern const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT];
  *
  * A file that is not there counts as an empty one. A complaint names file, line and column.
  *
- * verb   for complaints
  * tree   given on STATUS_OK; has "contexts", and "current" when one is
  *
  * Returns STATUS_OK, STATUS_USAGE when the file is at fault, or STATUS_FAILED.
  */
-int contexts_read(const char *verb, json_t **tree);
+int contexts_read(json_t **tree);
 
 /**
  * Replaces the file by `tree`. Only the user may read it (mode 0600). A program that reads it at
@@ -53,7 +52,7 @@ int contexts_read(const char *verb, json_t **tree);
  *
  * Returns STATUS_OK, or STATUS_FAILED, having complained; the old file is then unchanged.
  */
-int contexts_write(const char *verb, const json_t *tree);
+int contexts_write(const json_t *tree);
 
 /**
  * The name of the context to use: that of --context, else that of MCPX_CONTEXT, else the current
@@ -72,7 +71,7 @@ bool context_name_is_valid(const char *name);
 extern const char context_name_rule[];
 
 /** Returns STATUS_OK, or STATUS_ABSENT, having complained, when `tree` has no such context. */
-int context_find(const char *verb, const json_t *tree, const char *name);
+int context_find(const json_t *tree, const char *name);
 
 /*
  * Hides a token from other processes of the same user, above all from those that this program
@@ -113,9 +112,9 @@ struct stat;
  *
  * Returns STATUS_OK, or STATUS_USAGE, having complained with the file and the reason.
  */
-int certificate_check(const char *verb, const char *api, struct mcpx_client_config *client);
+int certificate_check(const char *api, struct mcpx_client_config *client);
 
 /** Warns when a file with a secret is one that others may read. A pipe is not. */
-void certificate_warn_of_readers(const char *verb, const char *file, const struct stat *about);
+void certificate_warn_of_readers(const char *file, const struct stat *about);
 
 #endif

@@ -100,7 +100,7 @@ static void say(const struct http_call *call, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    complain(call->verb, "%s", sentence);
+    complain("%s", sentence);
 }
 
 /* What libcurl fills while it receives. */
@@ -373,18 +373,16 @@ static int complain_of_answer(const struct download *download, CURL *curl, CURLc
     long status = 0;
 
     if (code == CURLE_OPERATION_TIMEDOUT)
-        return fail_with(STATUS_TIMEOUT, download->verb, "no answer in time");
+        return fail_with(STATUS_TIMEOUT, "no answer in time");
     if (received->is_too_long)
-        return fail_with(STATUS_FAILED, download->verb, "the answer has more than %zu bytes",
+        return fail_with(STATUS_FAILED, "the answer has more than %zu bytes",
                          download->bytes_max);
     if (code != CURLE_OK)
-        return fail_with(STATUS_UNREACHABLE, download->verb, "cannot fetch it: %s",
-                         curl_easy_strerror(code));
+        return fail_with(STATUS_UNREACHABLE, "cannot fetch it: %s", curl_easy_strerror(code));
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
     if (status == HTTP_OK)
         return STATUS_OK;
-    return fail_with(STATUS_FAILED, download->verb, "the answer is %ld, expected 200%s",
-                     status,
+    return fail_with(STATUS_FAILED, "the answer is %ld, expected 200%s", status,
                      status >= 300 && status < 400 ? "; redirects are not followed" : "");
 }
 
@@ -407,7 +405,7 @@ int download_do(const struct download *download, struct mcpx_text *out)
     int status;
 
     if (fault)
-        return fail_with(STATUS_USAGE, download->verb, "the address %s", fault);
+        return fail_with(STATUS_USAGE, "the address %s", fault);
     curl = curl_easy_init();
     status = fetch(curl, download, out);
     curl_easy_cleanup(curl);

@@ -9,7 +9,6 @@
 
 /** A call. */
 struct http_call {
-    const char *verb;    /* for complaints */
     const char *base;    /* "http://host:port", as url_api makes it */
     const char *from;    /* what gave the address, for complaints: "--url"; NULL = not said */
     const char *path;    /* begins with "/"; already percent-encoded */
@@ -55,8 +54,7 @@ bool url_api(const char *url, struct mcpx_text *out);
 
 /** What to fetch. */
 struct download {
-    const char *verb; /* for complaints */
-    const char *url;  /* https://..., or with `loopback_http` also http:// to this machine */
+    const char *url; /* https://..., or with `loopback_http` also http:// to this machine */
     const char *ca_file; /* PEM file; NULL = the system's */
     bool loopback_http;
     size_t bytes_max;   /* of the document */

@@ -24,13 +24,12 @@ const char *input_name(const char *path)
     return input_is_standard(path) ? "standard input" : path;
 }
 
-static int fail_of_system(const char *verb, const char *path)
+static int fail_of_system(const char *path)
 {
-    return fail_with(STATUS_USAGE, verb, "%s: %s", input_name(path), strerror(errno));
+    return fail_with(STATUS_USAGE, "%s: %s", input_name(path), strerror(errno));
 }
 
-int input_read_stream(const char *verb, const char *path, FILE *stream, size_t max,
-                      struct mcpx_text *out)
+int input_read_stream(const char *path, FILE *stream, size_t max, struct mcpx_text *out)
 {
     char bytes[65536];
     size_t len;
@@ -38,34 +37,33 @@ int input_read_stream(const char *verb, const char *path, FILE *stream, size_t m
     while ((len = fread(bytes, 1, sizeof bytes, stream)) > 0 && out->len <= max)
         mcpx_text_add(out, bytes, len);
     if (ferror(stream))
-        return fail_of_system(verb, path);
+        return fail_of_system(path);
     if (out->len > max)
-        return fail_with(STATUS_USAGE, verb, "%s: longer than %zu MiB", input_name(path),
-                         max >> 20);
+        return fail_with(STATUS_USAGE, "%s: longer than %zu MiB", input_name(path), max >> 20);
     mx_utf8_skip_mark(out);
     return STATUS_OK;
 }
 
-int input_read(const char *verb, const char *path, struct mcpx_text *out)
+int input_read(const char *path, struct mcpx_text *out)
 {
     FILE *stream;
     int status;
 
     if (input_is_standard(path))
-        return input_read_stream(verb, path, stdin, INPUT_MAX, out);
+        return input_read_stream(path, stdin, INPUT_MAX, out);
     stream = fopen(path, "re");
     if (!stream)
-        return fail_of_system(verb, path);
-    status = input_read_stream(verb, path, stream, INPUT_MAX, out);
+        return fail_of_system(path);
+    status = input_read_stream(path, stream, INPUT_MAX, out);
     fclose(stream);
     return status;
 }
 
-int input_lines_open(const char *verb, const char *path, struct input_lines *lines)
+int input_lines_open(const char *path, struct input_lines *lines)
 {
     *lines = (struct input_lines){.path = path};
     lines->stream = input_is_standard(path) ? stdin : fopen(path, "re");
-    return lines->stream ? STATUS_OK : fail_of_system(verb, path);
+    return lines->stream ? STATUS_OK : fail_of_system(path);
 }
 
 bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line)
@@ -81,16 +79,16 @@ bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line)
     return true;
 }
 
-int input_lines_close(const char *verb, struct input_lines *lines)
+int input_lines_close(struct input_lines *lines)
 {
     free(lines->line);
     if (lines->stream && lines->stream != stdin)
         fclose(lines->stream);
     errno = lines->error;
-    return lines->error ? fail_of_system(verb, lines->path) : STATUS_OK;
+    return lines->error ? fail_of_system(lines->path) : STATUS_OK;
 }
 
-int input_replace(const char *verb, const char *path, struct mcpx_slice text, unsigned mode)
+int input_replace(const char *path, struct mcpx_slice text, unsigned mode)
 {
     mx_scoped_text beside = {0};
     FILE *stream;
@@ -108,7 +106,6 @@ int input_replace(const char *verb, const char *path, struct mcpx_slice text, un
         cause = errno;
     if (fd >= 0 && cause)
         unlink(beside.text);
-    return cause ? fail_with(STATUS_FAILED, verb, "%s cannot be written: %s", path,
-                             strerror(cause))
+    return cause ? fail_with(STATUS_FAILED, "%s cannot be written: %s", path, strerror(cause))
                  : STATUS_OK;
 }

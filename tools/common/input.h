@@ -19,11 +19,10 @@ enum { INPUT_MAX = 16 << 20 };
  *
  * Returns STATUS_OK; STATUS_USAGE, having complained, when it cannot be read or is too long.
  */
-int input_read(const char *verb, const char *path, struct mcpx_text *out);
+int input_read(const char *path, struct mcpx_text *out);
 
 /** The same of a file that is open, of at most `max` bytes. */
-int input_read_stream(const char *verb, const char *path, FILE *stream, size_t max,
-                      struct mcpx_text *out);
+int input_read_stream(const char *path, FILE *stream, size_t max, struct mcpx_text *out);
 
 /** A file that is read line by line, however long it is. */
 struct input_lines {
@@ -35,13 +34,13 @@ struct input_lines {
 };
 
 /** Opens a file; `path` as above. Returns STATUS_OK, or STATUS_USAGE, having complained. */
-int input_lines_open(const char *verb, const char *path, struct input_lines *lines);
+int input_lines_open(const char *path, struct input_lines *lines);
 
 /** Lends the next line without its newline until the next call. Returns false after the last. */
 bool input_lines_next(struct input_lines *lines, struct mcpx_slice *line);
 
 /** Closes it. Returns STATUS_OK; STATUS_USAGE, having complained, when not all of it was read. */
-int input_lines_close(const char *verb, struct input_lines *lines);
+int input_lines_close(struct input_lines *lines);
 
 /** True for what stands for standard input: NULL and "-". */
 bool input_is_standard(const char *path);
@@ -53,6 +52,6 @@ const char *input_name(const char *path);
  * Replaces a file: writes beside it, then moves that there. Whoever reads has the old one or the
  * new one. Returns STATUS_OK; STATUS_FAILED, having complained.
  */
-int input_replace(const char *verb, const char *path, struct mcpx_slice text, unsigned mode);
+int input_replace(const char *path, struct mcpx_slice text, unsigned mode);
 
 #endif

@@ -368,12 +368,12 @@ static int complain_of_verb(const struct program *program, const char *word)
         nearest_consider(&nearest, *own);
     text_visible(&shown, mcpx_slice_of(word));
     if (word[0] == '-' && !nearest.name)
-        complain(NULL, "a verb is missing; %s --help lists them", program->name);
+        complain("a verb is missing; %s --help lists them", program->name);
     else if (strlen(word) <= VERB_MAX && shown.len > 0)
-        complain(NULL, "there is no verb '%s'%s; %s --help lists them", shown.text,
+        complain("there is no verb '%s'%s; %s --help lists them", shown.text,
                  nearest_hint(&nearest), program->name);
     else
-        complain(NULL, "there is no such verb; %s --help lists them", program->name);
+        complain("there is no such verb; %s --help lists them", program->name);
     return STATUS_USAGE;
 }
 
@@ -406,6 +406,7 @@ static int dispatch(const struct program *program, int argc, char **argv)
     command = command_find(program->commands, argv[1]);
     if (!command)
         return complain_of_verb(program, argv[1]);
+    complain_as(program->name, command->name);
     if (!arguments_read(command, argc - 2, argv + 2, &arguments)) {
         fputs("usage: ", stderr);
         print_usage(stderr, program, command);
@@ -457,7 +458,7 @@ int program_run(const struct program *program, int argc, char **argv)
     occupy_streams();
     secret_hide_process();
     running = program;
-    complain_as(program->name);
+    complain_as(program->name, NULL);
     signal(SIGPIPE, SIG_IGN);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     status = dispatch(program, argc, argv);
@@ -468,5 +469,5 @@ int program_run(const struct program *program, int argc, char **argv)
         signal(SIGPIPE, SIG_DFL);
         raise(SIGPIPE);
     }
-    return fail_with(STATUS_FAILED, NULL, "cannot write: %s", strerror(output_error()));
+    return fail_with(STATUS_FAILED, "cannot write: %s", strerror(output_error()));
 }

@@ -11,8 +11,7 @@
 #include <mcpx/json.h>
 
 /* "/limits/input_bytes must be an integer": each fault on a line of its own. */
-static int complain_of_faults(const char *verb, const char *file,
-                              const struct mcpx_schema_report *report)
+static int complain_of_faults(const char *file, const struct mcpx_schema_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
         const struct mcpx_schema_error *error = &report->errors[i];
@@ -20,13 +19,12 @@ static int complain_of_faults(const char *verb, const char *file,
         mx_scoped_text fault = mx_formatted("%s%s: %s%s%s", file ? " " : "", file, error->path,
                                             error->path.len ? " " : "", error->message);
 
-        complain(verb, "--terms%s", fault.text);
+        complain("--terms%s", fault.text);
     }
     return STATUS_USAGE;
 }
 
-static int read_text(const char *verb, const char *file, struct mcpx_slice text,
-                     struct bridge_terms *out)
+static int read_text(const char *file, struct mcpx_slice text, struct bridge_terms *out)
 {
     struct mcpx_schema_report report = {0};
     enum mcpx_err err;
@@ -36,15 +34,14 @@ static int read_text(const char *verb, const char *file, struct mcpx_slice text,
     out->contracts = mcpx_contracts_new(out->shelf);
     err = memory_checked(mcpx_terms_read(out->contracts, text, &report, &out->terms));
     if (err != MCPX_OK)
-        status = complain_of_faults(verb, file, &report);
+        status = complain_of_faults(file, &report);
     else
         mcpx_terms_limit(out->terms, out->shelf);
     mcpx_schema_report_fini(&report);
     return status;
 }
 
-int bridge_terms_read(const char *verb, const struct arguments *arguments,
-                      struct bridge_terms *out)
+int bridge_terms_read(const struct arguments *arguments, struct bridge_terms *out)
 {
     const char *word = arguments_value(arguments, "--terms");
     mx_scoped_text text = {0};
@@ -54,13 +51,13 @@ int bridge_terms_read(const char *verb, const struct arguments *arguments,
     *out = (struct bridge_terms){0};
     out->deterministic = arguments_have(arguments, "--deterministic-ids");
     if (!word && out->deterministic)
-        return fail_with(STATUS_USAGE, verb, "--deterministic-ids wants --terms");
+        return fail_with(STATUS_USAGE, "--deterministic-ids wants --terms");
     if (!word)
         return STATUS_OK;
     if (is_file)
-        status = input_read(verb, word, &text);
+        status = input_read(word, &text);
     if (status == STATUS_OK)
-        status = read_text(verb, is_file ? word : NULL,
+        status = read_text(is_file ? word : NULL,
                            is_file ? mcpx_text_view(&text) : mcpx_slice_of(word), out);
     return status;
 }

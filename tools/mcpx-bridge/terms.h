@@ -35,8 +35,7 @@ struct bridge_terms {
  * too. Returns STATUS_OK, also without terms; STATUS_USAGE, having complained of every fault with
  * its path, when they cannot be read or are not valid.
  */
-int bridge_terms_read(const char *verb, const struct arguments *arguments,
-                      struct bridge_terms *out);
+int bridge_terms_read(const struct arguments *arguments, struct bridge_terms *out);
 void bridge_terms_fini(struct bridge_terms *terms);
 
 /** What a core has of its calls under terms. Zero-initialised: there are no terms. */

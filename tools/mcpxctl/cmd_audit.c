@@ -13,8 +13,6 @@
 
 #include <errno.h>
 
-static const char verb[] = "audit";
-
 enum { KEYS_MAX = 64 };
 
 /* A run over the folders of a command line. */
@@ -28,7 +26,7 @@ struct run {
 
 static int complain_of_folder(const char *folder, enum mcpx_err err, int error)
 {
-    return fail_of(STATUS_USAGE, verb, mcpx_slice_of(folder), ": %s",
+    return fail_of(STATUS_USAGE, mcpx_slice_of(folder), ": %s",
                    memory_checked(err) == MCPX_ENOTFOUND ? "there is no audit-N.jsonl in it"
                                                          : strerror(error));
 }
@@ -51,7 +49,7 @@ static int for_each(struct run *run, void (*each)(struct run *, const struct aud
             if (audit_line_read(row.text, &line))
                 each(run, &line);
             else
-                fail_of(STATUS_OK, verb, mcpx_slice_of(arguments->operands[i]),
+                fail_of(STATUS_OK, mcpx_slice_of(arguments->operands[i]),
                         ": audit-%llu.jsonl, line %llu is no line of an audit; left out",
                         (unsigned long long)row.named, (unsigned long long)row.row);
         }
@@ -81,20 +79,20 @@ static int read_keys(const struct arguments *arguments, struct keys *keys)
         struct mcpx_fault fault = {"", "", 0};
         enum mcpx_err err;
 
-        status = input_read(verb, word->value, &pem);
+        status = input_read(word->value, &pem);
         if (status == STATUS_OK) {
             err = memory_checked(audit_key_read(mcpx_text_view(&pem), AUDIT_PUBLIC, &fault,
                                                 &keys->list[keys->count]));
             keys->count += !err;
             if (err)
-                status = fail_with(STATUS_USAGE, verb, "%s: %s", input_name(word->value),
-                                   fault.reason);
+                status =
+                    fail_with(STATUS_USAGE, "%s: %s", input_name(word->value), fault.reason);
         }
     }
     if (status == STATUS_OK && keys->count == 0)
-        status = fail_with(STATUS_USAGE, verb,
-                           "--key FILE is required: the public half of the router's "
-                           "audit.key_file, as \"openssl pkey -pubout\" prints it");
+        status =
+            fail_with(STATUS_USAGE, "--key FILE is required: the public half of the router's "
+                                    "audit.key_file, as \"openssl pkey -pubout\" prints it");
     return status;
 }
 
@@ -113,7 +111,7 @@ static int read_known(const struct arguments *arguments, struct audit_evidence *
         evidence->known_seq > 0 && evidence->known_sum.len == MCPX_SHA256_LEN &&
         strspn(colon + 1, "0123456789abcdef") == MCPX_SHA256_LEN)
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE,
                      "--known wants SEQ:SHA256, as verify prints it under \"to note\"");
 }
 
@@ -131,7 +129,7 @@ static int print_verdict(const struct run *run, const char *folder,
     shown_verdict(&out, verdict, run->json, folder, file);
     if (whole && evidence->known_seq > 0 && !verdict->known_met) {
         output_print(&out, STATUS_OK);
-        return fail_with(STATUS_ABSENT, verb, "the line of --known is in an older file");
+        return fail_with(STATUS_ABSENT, "the line of --known is in an older file");
     }
     return output_print(&out, whole ? STATUS_OK : STATUS_FAILED);
 }
@@ -215,7 +213,7 @@ static int chain(struct run *run)
     int status = STATUS_OK;
 
     if (!id)
-        return fail_with(STATUS_USAGE, verb, "chain wants --id ID, that of an envelope");
+        return fail_with(STATUS_USAGE, "chain wants --id ID, that of an envelope");
     follow_add(&run->follow, mcpx_slice_of(id));
     for (int i = 0; status == STATUS_OK && run->follow.grown && i < FOLLOW_PASSES; i++) {
         run->follow.grown = false;
@@ -224,7 +222,7 @@ static int chain(struct run *run)
     if (status == STATUS_OK)
         status = for_each(run, chain_line);
     if (status == STATUS_OK && !run->found)
-        status = fail_with(STATUS_ABSENT, verb,
+        status = fail_with(STATUS_ABSENT,
                            "no line is about an envelope with that id; the whole id is "
                            "wanted, as --json prints it");
     return status;
@@ -267,8 +265,7 @@ int cmd_audit(const struct arguments *arguments)
         if (strcmp(arguments->operands[0], actions[i].name) == 0)
             action = &actions[i];
     if (!action)
-        return fail_with(STATUS_USAGE, verb,
-                         "the first word is verify, query, chain or export");
+        return fail_with(STATUS_USAGE, "the first word is verify, query, chain or export");
     status = pick_read(arguments, &run.pick);
     if (status == STATUS_OK)
         status = action->run(&run);

@@ -34,20 +34,18 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 
     if (error.text) {
         status = error_write(&sentence, error);
-        complain(arguments->command->name, "%s", sentence.text);
+        complain("%s", sentence.text);
     }
     if (arguments_have(arguments, "--json"))
         line_write_json(&out, payload);
     else if (!error.text)
         result_write(&out, result, !isatty(STDOUT_FILENO));
     if (status == STATUS_FAILED && !error.text)
-        complain(arguments->command->name, "the tool says that it failed");
+        complain("the tool says that it failed");
     return output_print(&out, status);
 }
 
 /* ---- call ---- */
-
-static const char verb[] = "call";
 
 /* Judges a file by the contract of a request. Says where it breaks it first, and why. */
 static int check_request(const char *file, struct mcpx_slice text)
@@ -63,8 +61,8 @@ static int check_request(const char *file, struct mcpx_slice text)
             mcpx_contracts_validate(contracts, MCPX_CONTRACT_REQUEST, text, &report))) {
         text_format(&reason, "%s%s%s", error->path, error->path.len > 0 ? ": " : "",
                     error->message);
-        status = fail_with(STATUS_USAGE, verb, "%s is no mcp.request.v0.1: %s",
-                           input_name(file), reason.text);
+        status = fail_with(STATUS_USAGE, "%s is no mcp.request.v0.1: %s", input_name(file),
+                           reason.text);
     }
     mcpx_schema_report_fini(&report);
     mcpx_contracts_free(contracts);
@@ -81,9 +79,9 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
 
     if (arguments->operand_count > 0 || arguments_have(arguments, "--method") ||
         arguments_have(arguments, "--meta"))
-        return fail_with(STATUS_USAGE, verb,
+        return fail_with(STATUS_USAGE,
                          "--request says it all: TOOL, JSON, --method and --meta exclude it");
-    status = input_read(verb, file, input);
+    status = input_read(file, input);
     if (status == STATUS_OK)
         status = check_request(file, mcpx_text_view(input));
     if (status != STATUS_OK)
@@ -91,8 +89,7 @@ static int operation_from_request(const struct arguments *arguments, struct mcpx
     mcpx_json_check(mcpx_text_view(input), 0, &request, NULL);
     if (request_read(request, parts, out))
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb, "%s: /params/_meta: must be an object",
-                     input_name(file));
+    return fail_with(STATUS_USAGE, "%s: /params/_meta: must be an object", input_name(file));
 }
 
 /* Servers answer both an unknown tool and arguments that it does not take with one of these. */
@@ -102,7 +99,7 @@ static void hint(const struct arguments *arguments, struct mcpx_slice response)
 
     if (mcpx_slice_equal(code, MCPX_SLICE("-32602")) ||
         mcpx_slice_equal(code, MCPX_SLICE("-32601")))
-        complain(verb, "mcpxctl list --tool %s --to %s shows what it takes, if it is there",
+        complain("mcpxctl list --tool %s --to %s shows what it takes, if it is there",
                  arguments->operands[0], arguments_value(arguments, "--to"));
 }
 
@@ -183,7 +180,7 @@ static int show(const struct entry *proposal, struct mcpx_slice to)
     shown = fwrite(out.text, 1, text_whole(&out).len, stderr) == out.len;
     if (shown)
         return STATUS_OK;
-    return fail_with(STATUS_FAILED, "approve", "the proposal cannot be shown");
+    return fail_with(STATUS_FAILED, "the proposal cannot be shown");
 }
 
 /* The question repeats the operation: long params may have moved it off the screen. */
@@ -212,7 +209,7 @@ static int choose(const struct entry *proposal, const struct address *address,
         return STATUS_OK;
     }
     if (address->count != 1)
-        return fail_of(STATUS_USAGE, "approve", proposal->id,
+        return fail_of(STATUS_USAGE, proposal->id,
                        " was proposed to %s: --to ID says who is to do it",
                        proposal->to_count == 0 ? "everyone" : "several");
     *to = address->to[0];
@@ -221,8 +218,8 @@ static int choose(const struct entry *proposal, const struct address *address,
             return STATUS_OK;
     if (proposal->to_count == 0)
         return STATUS_OK;
-    return fail_of(STATUS_USAGE, "approve", proposal->id,
-                   " was not proposed to that participant, %.*s", (int)to->len, to->text);
+    return fail_of(STATUS_USAGE, proposal->id, " was not proposed to that participant, %.*s",
+                   (int)to->len, to->text);
 }
 
 /*
@@ -234,7 +231,7 @@ static int refuse_unbound(const char *why, const char *bound)
     mx_scoped_text word = {0};
 
     text_visible_exact(&word, mcpx_slice_of(bound));
-    return fail_with(STATUS_USAGE, "approve",
+    return fail_with(STATUS_USAGE,
                      "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
                      word.text);
 }
@@ -261,7 +258,7 @@ static int confirm(const struct arguments *arguments, const struct entry *propos
     if (whole && (strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
                   strcmp(answer, "yes\n") == 0))
         return STATUS_OK;
-    return fail_with(STATUS_REFUSED, "approve", "not approved");
+    return fail_with(STATUS_REFUSED, "not approved");
 }
 
 static int decide(const struct arguments *arguments, const struct connection *where,
@@ -309,7 +306,7 @@ int cmd_approve(const struct arguments *arguments)
         status = proposal_find(&where, arguments->operands[0], &ledger, &proposal);
     /* Receivers ignore a proposal whose kind contradicts its payload. */
     if (status == STATUS_OK && entry_fault(proposal))
-        status = fail_of(STATUS_FAILED, "approve", proposal->id, ": it is ignored by all: %s",
+        status = fail_of(STATUS_FAILED, proposal->id, ": it is ignored by all: %s",
                          entry_fault(proposal));
     if (status == STATUS_OK)
         status = choose(proposal, &address, &to);

@@ -42,9 +42,9 @@ static int inquiry_read(const struct arguments *arguments, struct inquiry *out)
     out->profile = mcpx_slice_of(arguments_value(arguments, "--profile"));
     out->topic = mcpx_slice_of(arguments_value(arguments, "--topic"));
     if (!kind_word_read(arguments->operands[0], &out->kind, &fault))
-        return fail_with(STATUS_USAGE, "can", "not a valid kind: %s, byte %zu: %s",
-                         fault.field, fault.offset, fault.reason);
-    if (out->topic.text && connection_check_topic("can", out->topic.text) != STATUS_OK)
+        return fail_with(STATUS_USAGE, "not a valid kind: %s, byte %zu: %s", fault.field,
+                         fault.offset, fault.reason);
+    if (out->topic.text && connection_check_topic(out->topic.text) != STATUS_OK)
         return STATUS_USAGE;
     return address_read(arguments, &out->address);
 }
@@ -208,7 +208,7 @@ static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, b
     if (value.text && inquiry->topic.text)
         value = mcpx_json_get(value, "now");
     if (!value.text || !read_refusal(value, &decision.refusal))
-        return fail_with(STATUS_FAILED, "can", "the router's answer is no decision");
+        return fail_with(STATUS_FAILED, "the router's answer is no decision");
     for (size_t i = 0; i < 4; i++)
         if (mcpx_json_add_unescaped(&held[i], mcpx_json_get(value, names[i])))
             *slots[i] = held[i].text ? mcpx_text_view(&held[i]) : MCPX_SLICE("");
@@ -269,7 +269,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
 {
     MX_SCOPED(config_fini) struct config config = {0};
     const struct tokens_entry *entry;
-    int status = load_config("can", inquiry->file, &config);
+    int status = load_config(inquiry->file, &config);
 
     if (status != STATUS_OK)
         return status;
@@ -277,7 +277,7 @@ static int can_offline(const struct inquiry *inquiry, bool json)
                                   : tokens_find_person(config.tokens, inquiry->participant);
     if (entry)
         return answer(&config, entry, inquiry, json);
-    return fail_with(STATUS_USAGE, "can", "%s has no %s of that name: %s", inquiry->file,
+    return fail_with(STATUS_USAGE, "%s has no %s of that name: %s", inquiry->file,
                      inquiry->profile.text ? "profile" : "participant",
                      inquiry->profile.text ? inquiry->profile.text
                                            : inquiry->participant.text);
@@ -292,7 +292,7 @@ int cmd_can(const struct arguments *arguments)
     if (status != STATUS_OK)
         return status;
     if (live && (inquiry.file || inquiry.profile.text))
-        return fail_with(STATUS_USAGE, "can",
+        return fail_with(STATUS_USAGE,
                          "--config and --profile ask a file and --url or --live the router: "
                          "give one of them");
     if (live)
@@ -300,7 +300,7 @@ int cmd_can(const struct arguments *arguments)
     if (!inquiry.participant.text)
         inquiry.participant = mcpx_slice_of(arguments_value(arguments, "--as"));
     if (!inquiry.file || !(inquiry.participant.text || inquiry.profile.text))
-        return fail_with(STATUS_USAGE, "can", "%s is required",
+        return fail_with(STATUS_USAGE, "%s is required",
                          inquiry.file ? "--as ID or --profile NAME"
                                       : "--config FILE (or --live, or --url URL)");
     return can_offline(&inquiry, arguments_have(arguments, "--json"));

@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char verb[] = "context";
-
 /* What an action works on: the words, the file's tree, and the name given or NULL. */
 struct work {
     const struct arguments *arguments;
@@ -46,12 +44,11 @@ static int check_file(enum context_setting setting, const char *path)
 
     if (access(path, R_OK) == 0 && stat(path, &about) == 0 && !S_ISDIR(about.st_mode))
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb, "%s wants a file that can be read%s",
-                     context_settings[setting].option,
-                     setting == CONTEXT_TOKEN_FILE
-                         ? " and that holds the token; the token itself is "
-                           "never kept in a context"
-                         : "");
+    return fail_with(
+        STATUS_USAGE, "%s wants a file that can be read%s", context_settings[setting].option,
+        setting == CONTEXT_TOKEN_FILE ? " and that holds the token; the token itself is "
+                                        "never kept in a context"
+                                      : "");
 }
 
 static int check_url(const char *value)
@@ -61,7 +58,7 @@ static int check_url(const char *value)
 
     if (good)
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE,
                      "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
 }
 
@@ -72,9 +69,9 @@ static int check_value(enum context_setting setting, const char *value)
     case CONTEXT_URL:
         return check_url(value);
     case CONTEXT_TOPIC:
-        return connection_check_topic(verb, value);
+        return connection_check_topic(value);
     case CONTEXT_AS:
-        return connection_check_as(verb, value);
+        return connection_check_as(value);
     default:
         return check_file(setting, value);
     }
@@ -93,24 +90,22 @@ static int keep(json_t *context, enum context_setting setting, const char *value
         mcpx_text_puts(&kept, value);
     if (json_object_set_new(context, context_settings[setting].member,
                             json_stringn(kept.text, kept.len)) != 0)
-        status =
-            fail_with(STATUS_USAGE, verb, "%s wants UTF-8", context_settings[setting].option);
+        status = fail_with(STATUS_USAGE, "%s wants UTF-8", context_settings[setting].option);
     return status;
 }
 
 static int check_words_of_add(const struct work *work)
 {
     if (json_object_get(all_of(work), work->name))
-        return fail_with(STATUS_USAGE, verb,
+        return fail_with(STATUS_USAGE,
                          "there is a context of that name already; remove it first");
     if (!context_name_is_valid(work->name))
-        return fail_with(STATUS_USAGE, verb, "%s", context_name_rule);
+        return fail_with(STATUS_USAGE, "%s", context_name_rule);
     if (arguments_have(work->arguments, "--context"))
-        return fail_with(STATUS_USAGE, verb,
-                         "add takes the name as an operand, not with --context");
+        return fail_with(STATUS_USAGE, "add takes the name as an operand, not with --context");
     if (arguments_have(work->arguments, "--as") &&
         arguments_have(work->arguments, "--token-file"))
-        return connection_complain_of_both(verb);
+        return connection_complain_of_both();
     return STATUS_OK;
 }
 
@@ -127,7 +122,7 @@ static int add(const struct work *work)
     }
     if (status == STATUS_OK && json_object_size(context) == 0)
         status =
-            fail_with(STATUS_USAGE, verb,
+            fail_with(STATUS_USAGE,
                       "a context wants something to keep: --url, --topic, --token-file, --as, "
                       "--ca-file, --cert-file or --key-file");
     if (status == STATUS_OK)
@@ -135,30 +130,30 @@ static int add(const struct work *work)
     if (status == STATUS_OK && !json_object_get(work->tree, "current"))
         json_object_set_new(work->tree, "current", json_string(work->name));
     json_decref(context);
-    return status == STATUS_OK ? contexts_write(verb, work->tree) : status;
+    return status == STATUS_OK ? contexts_write(work->tree) : status;
 }
 
 static int use(const struct work *work)
 {
-    int status = context_find(verb, work->tree, work->name);
+    int status = context_find(work->tree, work->name);
 
     if (status != STATUS_OK)
         return status;
     json_object_set_new(work->tree, "current", json_string(work->name));
-    return contexts_write(verb, work->tree);
+    return contexts_write(work->tree);
 }
 
 static int forget(const struct work *work)
 {
     const char *current = json_string_value(json_object_get(work->tree, "current"));
-    int status = context_find(verb, work->tree, work->name);
+    int status = context_find(work->tree, work->name);
 
     if (status != STATUS_OK)
         return status;
     if (current && strcmp(current, work->name) == 0)
         json_object_del(work->tree, "current");
     json_object_del(all_of(work), work->name);
-    return contexts_write(verb, work->tree);
+    return contexts_write(work->tree);
 }
 
 static void add_json(struct mcpx_text *out, const struct work *work, const char *name,
@@ -216,10 +211,10 @@ static int show(const struct work *work)
     if (!chosen.name)
         status = context_choose(work->arguments, work->tree, &chosen.name);
     if (status == STATUS_OK && !chosen.name)
-        return fail_with(STATUS_ABSENT, verb,
+        return fail_with(STATUS_ABSENT,
                          "no context is in use; \"mcpxctl context use NAME\" chooses one");
     if (status == STATUS_OK)
-        status = context_find(verb, chosen.tree, chosen.name);
+        status = context_find(chosen.tree, chosen.name);
     return status == STATUS_OK ? print(&chosen) : status;
 }
 
@@ -239,13 +234,13 @@ static int check_call(const struct action *action, const struct arguments *argum
     size_t names = arguments->operand_count - 1;
 
     if (names < action->names_min || names > action->names_max)
-        return fail_with(STATUS_USAGE, verb,
+        return fail_with(STATUS_USAGE,
                          action->names_max == 0 ? "%s takes no NAME" : "%s wants one NAME",
                          action->word);
     for (int i = 0; i < CONTEXT_SETTING_COUNT && !action->takes_settings; i++) {
         if (!arguments_have(arguments, context_settings[i].option))
             continue;
-        return fail_with(STATUS_USAGE, verb, "%s takes no %s; add does", action->word,
+        return fail_with(STATUS_USAGE, "%s takes no %s; add does", action->word,
                          context_settings[i].option);
     }
     return STATUS_OK;
@@ -261,14 +256,13 @@ int cmd_context(const struct arguments *arguments)
         if (strcmp(actions[i].word, arguments->operands[0]) == 0)
             action = &actions[i];
     if (!action)
-        return fail_with(STATUS_USAGE, verb,
-                         "what to do is one of add, list, show, use, remove");
+        return fail_with(STATUS_USAGE, "what to do is one of add, list, show, use, remove");
     status = check_call(action, arguments);
     if (status != STATUS_OK)
         return status;
     if (arguments->operand_count > 1)
         work.name = arguments->operands[1];
-    status = contexts_read(verb, &work.tree);
+    status = contexts_read(&work.tree);
     if (status == STATUS_OK)
         status = action->run(&work);
     json_decref(work.tree);

@@ -58,7 +58,7 @@ int cmd_contract(const struct arguments *arguments)
 
     if (arguments->operand_count == 0)
         return print_names(json);
-    if (!contract_word_read("contract", arguments->operands[0], &contract))
+    if (!contract_word_read(arguments->operands[0], &contract))
         return STATUS_ABSENT;
     schema = mcpx_contract_schema(contract);
     if (json)
@@ -76,12 +76,12 @@ int cmd_digest(const struct arguments *arguments)
     mx_scoped_text text = {0}, form = {0}, out = {0};
     struct mcpx_fault fault = {"", "", 0};
     char sum[MCPX_SHA256_LEN + 1];
-    int status = input_read("digest", path, &text);
+    int status = input_read(path, &text);
 
     if (status != STATUS_OK)
         return status;
     if (memory_checked(mcpx_canonical_add(&form, mcpx_text_view(&text), &fault)))
-        return fail_at(STATUS_FAILED, "digest", input_name(path), 1,
+        return fail_at(STATUS_FAILED, input_name(path), 1,
                        (struct mcpx_slice){text.text, fault.offset}, fault.reason);
     memory_checked(mcpx_digest_bytes(mcpx_text_view(&form), sum));
     if (arguments_have(arguments, "--json"))
@@ -155,7 +155,7 @@ static int compare(struct logs *logs)
         if (!is_more)
             return STATUS_OK;
         if (memory_checked(mcpx_parity_next(&logs->parity, lines, &fault)))
-            return fail_at(STATUS_USAGE, "parity", input_name(logs->paths[logs->parity.side]),
+            return fail_at(STATUS_USAGE, input_name(logs->paths[logs->parity.side]),
                            logs->parity.lines[logs->parity.side],
                            (struct mcpx_slice){lines[logs->parity.side].text, fault.offset},
                            fault.reason);
@@ -170,13 +170,13 @@ int cmd_parity(const struct arguments *arguments)
     int status = STATUS_OK;
 
     if (input_is_standard(logs.paths[0]) && input_is_standard(logs.paths[1]))
-        return fail_with(STATUS_USAGE, "parity", "standard input cannot be both logs");
+        return fail_with(STATUS_USAGE, "standard input cannot be both logs");
     for (int i = 0; i < 2 && status == STATUS_OK; i++)
-        status = input_lines_open("parity", logs.paths[i], &logs.lines[i]);
+        status = input_lines_open(logs.paths[i], &logs.lines[i]);
     if (status == STATUS_OK)
         status = compare(&logs);
     for (int i = 0; i < 2; i++) {
-        int closed = input_lines_close("parity", &logs.lines[i]);
+        int closed = input_lines_close(&logs.lines[i]);
 
         status = status == STATUS_OK ? closed : status;
     }
@@ -192,8 +192,8 @@ int cmd_parity(const struct arguments *arguments)
 static int complain_of_input(const char *file, const struct mcpx_text *text, size_t offset,
                              const char *reason)
 {
-    return fail_at(STATUS_USAGE, "wrap", input_name(file), 1,
-                   (struct mcpx_slice){text->text, offset}, reason);
+    return fail_at(STATUS_USAGE, input_name(file), 1, (struct mcpx_slice){text->text, offset},
+                   reason);
 }
 
 /* Reads the word that names the envelope. */
@@ -203,8 +203,8 @@ static bool read_form(const char *word, enum mcpx_form *out)
 
     if (mcpx_form_find(mcpx_slice_of(word), out) && *out != MCPX_FORM_AS_IS)
         return true;
-    if (contract_word_read("wrap", word, &contract))
-        fail_of(STATUS_USAGE, "wrap", mcpx_slice_of(word),
+    if (contract_word_read(word, &contract))
+        fail_of(STATUS_USAGE, mcpx_slice_of(word),
                 " is no envelope of results; mcp.envelope.v0.1 and response.v1 are");
     return false;
 }
@@ -221,11 +221,11 @@ static int read_call(const struct arguments *arguments, struct mcpx_wrap *out)
     if (!read_form(arguments->operands[0], &out->form))
         return STATUS_USAGE;
     if (out->form == MCPX_FORM_RESPONSE && (!tool || !*tool || !request || !*request))
-        return fail_with(STATUS_USAGE, "wrap",
+        return fail_with(STATUS_USAGE,
                          "response.v1 names the tool and the request: --tool NAME and "
                          "--request-id ID");
     if (version && !mx_is_semver(out->tool_version))
-        return fail_with(STATUS_USAGE, "wrap",
+        return fail_with(STATUS_USAGE,
                          "--tool-version wants a version of SemVer 2.0.0, such as 1.0.0");
     out->tool = mcpx_slice_of(tool && *tool ? tool : "-");
     out->request_id = mcpx_slice_of(request && *request ? request : "-");
@@ -246,7 +246,7 @@ static int read_output(const struct arguments *arguments, struct mcpx_text *text
 
     if (text->len == 0 || (!is_text && strspn(text->text, " \t\r\n") == text->len))
         return out->failure ? STATUS_OK
-                            : fail_with(STATUS_USAGE, "wrap",
+                            : fail_with(STATUS_USAGE,
                                         "%s: nothing came; what fails says "
                                         "so with --exit-code",
                                         input_name(file));
@@ -273,7 +273,7 @@ static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output
 
     memory_checked(mcpx_wrap_output(wrapper, call, output, &out, &outcome));
     if (outcome.is_broken)
-        complain("wrap", "what came breaks its contract, so a failure stands in its place");
+        complain("what came breaks its contract, so a failure stands in its place");
     mcpx_text_puts(&out, "\n");
     mcpx_wrapper_free(wrapper);
     mcpx_contracts_free(contracts);
@@ -305,7 +305,7 @@ int cmd_wrap(const struct arguments *arguments)
     int status = read_call(arguments, &call);
 
     if (status == STATUS_OK)
-        status = input_read("wrap", file, &text);
+        status = input_read(file, &text);
     if (status == STATUS_OK)
         status = read_output(arguments, &text, &output);
     return status == STATUS_OK ? print_envelope(&call, &output) : status;

@@ -25,8 +25,6 @@
 
 enum { ANSWER_MS = 60000, PYTHON_WORDS = 5, NO_PYTHON = 127 };
 
-static const char verb[] = "gate";
-
 /* A gate at work. */
 struct gate {
     const struct arguments *arguments;
@@ -221,7 +219,7 @@ static int start(struct gate *gate)
     while (count > PYTHON_WORDS)
         free(words[--count]);
     if (gate->script < 0)
-        return fail_with(STATUS_FAILED, verb, "cannot run python3: %s", strerror(errno));
+        return fail_with(STATUS_FAILED, "cannot run python3: %s", strerror(errno));
     close(to[0]);
     close(from[1]);
     gate->to = fdopen(to[1], "w");
@@ -252,9 +250,9 @@ static int run(struct gate *gate)
     if (gate->status == STATUS_OK && live_is_interrupted())
         return STATUS_INTERRUPTED;
     if (gate->status == STATUS_OK && WIFEXITED(end) && WEXITSTATUS(end) == NO_PYTHON)
-        return fail_with(STATUS_FAILED, verb, "python3 is not there: install python3");
+        return fail_with(STATUS_FAILED, "python3 is not there: install python3");
     if (gate->status == STATUS_OK && end != 0)
-        return fail_with(STATUS_FAILED, verb, "its script has failed");
+        return fail_with(STATUS_FAILED, "its script has failed");
     return gate->status == STATUS_OK && gate->refused ? STATUS_FAILED : gate->status;
 }
 
@@ -262,7 +260,7 @@ static int run(struct gate *gate)
 
 int cmd_gate(const struct arguments *arguments)
 {
-    struct gate gate = {.arguments = arguments, .live = {.verb = verb}, .status = STATUS_OK};
+    struct gate gate = {.arguments = arguments, .status = STATUS_OK};
     struct mcpx_slice to = mcpx_slice_of(arguments_value(arguments, "--to"));
     int status = live_join(arguments, 0, &gate.live);
 

@@ -85,14 +85,14 @@ static void write_path(struct mcpx_text *path, const struct arguments *arguments
 }
 
 /* The router would name the forms that its API takes. */
-static int check_until(const struct arguments *arguments, const char *verb)
+static int check_until(const struct arguments *arguments)
 {
     const char *until = arguments_value(arguments, "--until");
     int64_t ms;
 
     if (!until || duration_read(until, &ms) || mx_time_parse(mcpx_slice_of(until), &ms))
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE,
                      "--until wants a date like 2026-12-31T23:59:59Z, or how long from now, "
                      "like 3600, 90m, 1h or 2d");
 }
@@ -175,11 +175,11 @@ static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
 
 /* ---- the verbs ---- */
 
-static int change(const struct arguments *arguments, const char *verb, const char *list)
+static int change(const struct arguments *arguments, const char *list)
 {
     mx_scoped_text path = {0}, body = {0}, answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
-    int status = check_until(arguments, verb);
+    int status = check_until(arguments);
 
     if (status == STATUS_OK)
         status = connection_read(arguments, 0, 0, &where);
@@ -197,12 +197,12 @@ static int change(const struct arguments *arguments, const char *verb, const cha
 
 int cmd_grant(const struct arguments *arguments)
 {
-    return change(arguments, "grant", "add");
+    return change(arguments, "add");
 }
 
 int cmd_revoke(const struct arguments *arguments)
 {
-    return change(arguments, "revoke", "remove");
+    return change(arguments, "remove");
 }
 
 static void write_query(struct mcpx_text *path, const struct arguments *arguments,
@@ -224,7 +224,7 @@ int cmd_kick(const struct arguments *arguments)
     int status;
 
     if (arguments_have(arguments, "--everywhere") && arguments_have(arguments, "--for"))
-        return fail_with(STATUS_USAGE, "kick",
+        return fail_with(STATUS_USAGE,
                          "--for keeps out of one topic: give it without --everywhere");
     status = connection_read(arguments, 0, 0, &where);
     if (status == STATUS_OK) {
@@ -237,8 +237,6 @@ int cmd_kick(const struct arguments *arguments)
 }
 
 /* ---- policy show ---- */
-
-static const char verb[] = "policy";
 
 /* What is composed of the answers. `after` is the name that the next page begins behind, if any. */
 struct showing {
@@ -288,8 +286,7 @@ static int ask(const struct showing *showing, const char *path, struct mcpx_text
     int status = connection_call(showing->where, (struct http_call){.path = path}, answer);
 
     if (status == STATUS_OK && mcpx_json_check(mcpx_text_view(answer), 0, value, NULL))
-        status = fail_with(STATUS_FAILED, verb, "the answer of %s is not JSON",
-                           showing->where->api);
+        status = fail_with(STATUS_FAILED, "the answer of %s is not JSON", showing->where->api);
     return status;
 }
 
@@ -346,7 +343,7 @@ static int add_participants(struct showing *showing)
         if (status == STATUS_OK && showing->after.len > 0)
             endless = pages_follow(&pages, answer.len, mcpx_text_view(&showing->after));
         if (endless)
-            status = fail_with(STATUS_FAILED, verb, "%s: the participants cannot be read: %s",
+            status = fail_with(STATUS_FAILED, "%s: the participants cannot be read: %s",
                                showing->where->api, endless);
     } while (status == STATUS_OK && showing->after.len > 0);
     pages_fini(&pages);
@@ -362,7 +359,7 @@ static int end(struct showing *showing)
 
     if (status == STATUS_OK &&
         !mcpx_json_equals(mcpx_json_get(policy, "rev"), mcpx_text_view(&showing->rev)))
-        status = fail_with(STATUS_FAILED, verb,
+        status = fail_with(STATUS_FAILED,
                            "the router has read another configuration meanwhile; ask again");
     if (showing->json) {
         mx_json_end_array(&showing->out);

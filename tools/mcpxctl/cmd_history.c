@@ -48,7 +48,7 @@ static void note_older(const struct ledger *ledger, const struct filter *filter,
     if (i == 0 || first >= ledger->count)
         return;
     id = ledger->entries[first]->id;
-    complain("history", "there is more before this: --before %.*s", (int)id.len, id.text);
+    complain("there is more before this: --before %.*s", (int)id.len, id.text);
 }
 
 static int print_history(const struct arguments *arguments, const struct connection *where,
@@ -214,7 +214,7 @@ static void greet(const struct live *live)
 {
     struct mcpx_slice id = mcpx_session_id(mcpx_client_session(live->client));
 
-    complain("watch", "joined %s as %.*s", live->where.client.topic, (int)id.len, id.text);
+    complain("joined %s as %.*s", live->where.client.topic, (int)id.len, id.text);
 }
 
 static void show(struct watch *watch, struct live *live, const struct mcpx_event *event)
@@ -223,7 +223,7 @@ static void show(struct watch *watch, struct live *live, const struct mcpx_event
     case MCPX_EVENT_JOINED:
         greet(live);
         if (!event->resumed)
-            complain("watch", "what was said in between is no longer retained");
+            complain("what was said in between is no longer retained");
         break;
     case MCPX_EVENT_LEFT: /* live_next has reported it */
         break;

@@ -241,7 +241,7 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
     asked->answered = true;
     if (error.text && survey->by_name) {
         error_write(&out, error);
-        return fail_with(STATUS_FAILED, "list", "%s: %s", asked->id.text, out.text);
+        return fail_with(STATUS_FAILED, "%s: %s", asked->id.text, out.text);
     }
     if (!error.text) {
         survey->servers++;
@@ -252,7 +252,7 @@ static int take_response(struct survey *survey, const struct mcpx_event *event)
     endless = pages_follow(&asked->pages, payload.len, cursor);
     if (!endless)
         return ask(survey, asked, cursor);
-    complain("list", "%s: %s", asked->id.text, endless);
+    complain("%s: %s", asked->id.text, endless);
     return survey->by_name ? STATUS_FAILED : STATUS_OK;
 }
 
@@ -265,8 +265,7 @@ static int take_leave(struct survey *survey, const struct mcpx_event *event)
         if (!mcpx_slice_equal(mcpx_text_view(&asked->id), event->participant) ||
             !settle(survey, asked) || !survey->by_name)
             continue;
-        return fail_of(STATUS_FAILED, survey->live.verb, event->participant,
-                       " left the topic");
+        return fail_of(STATUS_FAILED, event->participant, " left the topic");
     }
     return STATUS_OK;
 }
@@ -280,8 +279,7 @@ static int take(struct survey *survey, const struct mcpx_event *event)
     case MCPX_EVENT_PRESENCE:
         return event->presence == MCPX_PRESENCE_LEAVE ? take_leave(survey, event) : STATUS_OK;
     case MCPX_EVENT_REFUSED:
-        return event->tag && settle(survey, event->tag) ? live_refused(&survey->live, event)
-                                                        : STATUS_OK;
+        return event->tag && settle(survey, event->tag) ? live_refused(event) : STATUS_OK;
     case MCPX_EVENT_RESPONSE:
         return event->tag && settle(survey, event->tag) ? take_response(survey, event)
                                                         : STATUS_OK;
@@ -298,11 +296,10 @@ static int complain_of_silence(const struct survey *survey)
     for (size_t i = 0; i < survey->count && survey->by_name; i++) {
         if (survey->asked[i].answered)
             continue;
-        status =
-            fail_with(STATUS_TIMEOUT, "list", "%s does not answer", survey->asked[i].id.text);
+        status = fail_with(STATUS_TIMEOUT, "%s does not answer", survey->asked[i].id.text);
     }
     if (status == STATUS_OK && survey->servers == 0)
-        status = fail_with(STATUS_ABSENT, "list", "nobody in the topic answers %s",
+        status = fail_with(STATUS_ABSENT, "nobody in the topic answers %s",
                            survey->listing->method);
     return status;
 }
@@ -358,8 +355,6 @@ int survey_servers(const struct arguments *arguments, const char *list, int64_t 
 
 /* ---- the verb ---- */
 
-static const char verb[] = "list";
-
 /* What is shown: of the tools only `tool`, unless that is NULL. `any`: there was something. */
 struct list {
     const struct arguments *arguments;
@@ -394,15 +389,15 @@ int cmd_list(const struct arguments *arguments)
 
     if (!list.listing || (list.tool && strcmp(name, "tools") != 0))
         return fail_with(
-            STATUS_USAGE, verb,
+            STATUS_USAGE,
             "lists are tools, resources, templates and prompts; --tool is for tools");
     if (list.tool)
         nearest_begin(&list.nearest, list.tool, strlen(list.tool));
     status = survey_servers(arguments, name, 0, print_page, &list);
     if (status == STATUS_OK && !list.any && list.tool)
-        status = fail_with(STATUS_ABSENT, verb, "nobody who answers has a tool '%s'%s",
-                           list.tool, nearest_hint(&list.nearest));
+        status = fail_with(STATUS_ABSENT, "nobody who answers has a tool '%s'%s", list.tool,
+                           nearest_hint(&list.nearest));
     else if (status == STATUS_OK && !list.any && output_is_looked_at(arguments))
-        complain(verb, "nobody who answers has %s", name);
+        complain("nobody who answers has %s", name);
     return status;
 }

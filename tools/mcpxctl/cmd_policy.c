@@ -27,8 +27,6 @@
 
 enum { HISTORY_MS = 300000 };
 
-static const char verb[] = "policy";
-
 enum { OLD, NEW };
 
 /*
@@ -321,10 +319,9 @@ static int compare_folder(struct comparison *comparison, const char *folder)
         if (audit_line_read(row.text, &line) && read_line(&past, &line, &message))
             comparison_judge(comparison, &message);
     if (memory_checked(err) == MCPX_ENOTFOUND)
-        return fail_with(STATUS_USAGE, verb, "there is no audit-N.jsonl in --audit");
+        return fail_with(STATUS_USAGE, "there is no audit-N.jsonl in --audit");
     if (err || reader.error)
-        return fail_with(STATUS_USAGE, verb, "--audit: %s",
-                         strerror(err ? error : reader.error));
+        return fail_with(STATUS_USAGE, "--audit: %s", strerror(err ? error : reader.error));
     return STATUS_OK;
 }
 
@@ -412,11 +409,11 @@ static int diff(const struct arguments *arguments)
     int status = STATUS_OK;
 
     if (arguments->operand_count != 3)
-        return fail_with(STATUS_USAGE, verb, "diff wants two configurations, OLD and NEW");
+        return fail_with(STATUS_USAGE, "diff wants two configurations, OLD and NEW");
     if (arguments_have(arguments, "--history") && arguments_have(arguments, "--audit"))
-        return fail_with(STATUS_USAGE, verb, "diff takes --audit or --history, not both");
+        return fail_with(STATUS_USAGE, "diff takes --audit or --history, not both");
     for (int i = OLD; i <= NEW && status == STATUS_OK; i++)
-        status = load_config(verb, arguments->operands[1 + i], &comparison.configs[i]);
+        status = load_config(arguments->operands[1 + i], &comparison.configs[i]);
     return status == STATUS_OK ? compare(arguments, &comparison) : status;
 }
 
@@ -425,14 +422,14 @@ int cmd_policy(const struct arguments *arguments)
     const char *word = arguments->operands[0];
 
     if (arguments_have(arguments, "--timeout") && !arguments_have(arguments, "--history"))
-        return fail_with(STATUS_USAGE, verb, "--timeout is for --history");
+        return fail_with(STATUS_USAGE, "--timeout is for --history");
     if (strcmp(word, "diff") == 0)
         return diff(arguments);
     if (strcmp(word, "show") != 0)
-        return fail_with(STATUS_USAGE, verb, "the first word is show or diff");
+        return fail_with(STATUS_USAGE, "the first word is show or diff");
     if (arguments->operand_count > 1 || arguments_have(arguments, "--audit") ||
         arguments_have(arguments, "--history"))
-        return fail_with(STATUS_USAGE, verb,
+        return fail_with(STATUS_USAGE,
                          "show asks the running router, and takes no file, no --audit and no "
                          "--history");
     return policy_show(arguments);

@@ -37,8 +37,7 @@ static int judge(const struct mcpx_text *text)
 
     if (memory_checked(
             public_keys_read(mcpx_text_view(text), NULL, &keys, &passed_over, &why)))
-        return fail_with(STATUS_FAILED, "jwks", "no key set that the router takes: %s",
-                         why.text);
+        return fail_with(STATUS_FAILED, "no key set that the router takes: %s", why.text);
     printf("%zu keys, %zu passed over\n", keys.count, passed_over);
     return STATUS_OK;
 }
@@ -48,8 +47,7 @@ enum { KEYS_MODE = S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH };
 
 int cmd_jwks(const struct arguments *arguments)
 {
-    struct download download = {.verb = "jwks",
-                                .url = arguments_value(arguments, "--url"),
+    struct download download = {.url = arguments_value(arguments, "--url"),
                                 .ca_file = arguments_value(arguments, "--ca-file"),
                                 .loopback_http = arguments_have(arguments, "--insecure-http"),
                                 .bytes_max = KEY_FILE_BYTES,
@@ -59,13 +57,13 @@ int cmd_jwks(const struct arguments *arguments)
     int status;
 
     if (strcmp(arguments->operands[0], "fetch") != 0)
-        return fail_with(STATUS_USAGE, "jwks", "expected \"fetch\"");
+        return fail_with(STATUS_USAGE, "expected \"fetch\"");
     status = download_do(&download, &text);
     if (status == STATUS_OK)
         status = judge(&text);
     if (status == STATUS_OK)
-        status = input_replace("jwks", arguments_value(arguments, "--out"),
-                               mcpx_text_view(&text), KEYS_MODE);
+        status = input_replace(arguments_value(arguments, "--out"), mcpx_text_view(&text),
+                               KEYS_MODE);
     return status;
 }
 
@@ -103,8 +101,8 @@ int cmd_kind(const struct arguments *arguments)
     bool valid = kind_word_read(arguments->operands[0], &kind, &fault);
 
     if (!valid && !json)
-        return fail_with(STATUS_USAGE, "kind", "not a valid kind: %s, byte %zu: %s",
-                         fault.field, fault.offset, fault.reason);
+        return fail_with(STATUS_USAGE, "not a valid kind: %s, byte %zu: %s", fault.field,
+                         fault.offset, fault.reason);
     if (!valid)
         mx_format(&out, "{\"valid\":false,\"reason\":%q,\"field\":%q,\"offset\":%s}\n",
                   fault.reason, fault.field, fault.offset);
@@ -121,7 +119,7 @@ enum { RANDOM_BYTES = 32, TOKEN_LEN = 43 };
 
 static int fail_of_openssl(void)
 {
-    return fail_with(STATUS_FAILED, "token", "OpenSSL could not do it");
+    return fail_with(STATUS_FAILED, "OpenSSL could not do it");
 }
 
 static int make(bool json)
@@ -158,9 +156,9 @@ static int hash_input(bool json)
     if (len > 0 && input[len - 1] == '\r')
         len--;
     if (ferror(stdin))
-        status = fail_with(STATUS_FAILED, "token", "cannot read standard input");
+        status = fail_with(STATUS_FAILED, "cannot read standard input");
     else if (!connection_token_is_valid(input, len))
-        status = fail_with(STATUS_USAGE, "token",
+        status = fail_with(STATUS_USAGE,
                            "expected one token on standard input: 1 to %d printable ASCII "
                            "characters without spaces",
                            CONNECTION_TOKEN_MAX);

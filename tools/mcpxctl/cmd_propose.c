@@ -82,7 +82,7 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
     if (status == STATUS_OK && author.text &&
         !mcpx_slice_equal(mcpx_identity_of(mcpx_session_id(mcpx_client_session(live.client))),
                           mcpx_identity_of(author)))
-        status = fail_with(STATUS_REFUSED, live.verb,
+        status = fail_with(STATUS_REFUSED,
                            "only %.*s may, who made it; mcpxctl reject says no to it",
                            (int)author.len, author.text);
     if (status == STATUS_OK && arguments_have(arguments, "--to"))

@@ -13,8 +13,6 @@
 
 /* ---- status ---- */
 
-static const char verb[] = "status";
-
 /*
  * Numbers of /metrics.
  *
@@ -89,8 +87,7 @@ static int ask_health(struct findings *found)
     if (status != STATUS_OK)
         return status;
     if (!mcpx_json_get(value_of(found, HEALTH), "status").text)
-        return fail_with(STATUS_FAILED, verb,
-                         "%s answers without a status; is it an MCPx router?",
+        return fail_with(STATUS_FAILED, "%s answers without a status; is it an MCPx router?",
                          found->where.api);
     found->ready = ask(found, (struct http_call){.path = "/readyz", .quiet = true},
                        READINESS) == STATUS_OK;
@@ -225,7 +222,7 @@ static int print_who(const struct arguments *arguments, const struct connection 
     struct mcpx_text out = {0};
 
     if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
-        return fail_with(STATUS_FAILED, "who", "the answer of %s is not JSON", where->api);
+        return fail_with(STATUS_FAILED, "the answer of %s is not JSON", where->api);
     MCPX_JSON_EACH(walk, mcpx_json_get(value, "participants")) {
         if (json) {
             text_compact(&out, walk.value);
@@ -235,7 +232,7 @@ static int print_who(const struct arguments *arguments, const struct connection 
         }
     }
     if (mcpx_json_get(value, "next").text)
-        complain("who", "there are more participants; these are the first of them, by id");
+        complain("there are more participants; these are the first of them, by id");
     return output_print_list(arguments, where, &out, "nobody is connected");
 }
 

@@ -10,8 +10,6 @@
 
 #include <sys/stat.h>
 
-static const char verb[] = "store";
-
 /* Between two lines about progress. */
 enum { PROGRESS_US = 5000000 };
 
@@ -41,10 +39,9 @@ static void tell_progress(void *context, uint64_t done, uint64_t total)
         return;
     run->since_us = thread_clock_us();
     if (total > 0)
-        complain(verb, "%llu of %llu done", (unsigned long long)done,
-                 (unsigned long long)total);
+        complain("%llu of %llu done", (unsigned long long)done, (unsigned long long)total);
     else
-        complain(verb, "still at work");
+        complain("still at work");
 }
 
 /* Says what went wrong. What stood in the way of a question is not the same as a failure. */
@@ -55,10 +52,10 @@ static int fail(struct run *run, enum mcpx_err err, int status)
     if (err == MCPX_OK)
         return STATUS_OK;
     if (memory_checked(err) == MCPX_ENOTFOUND)
-        return fail_with(STATUS_USAGE, verb, "there is no file %s", run->file);
+        return fail_with(STATUS_USAGE, "there is no file %s", run->file);
     if (errors->len > 0 && errors->text[errors->len - 1] == '\n')
         errors->len--;
-    complain(verb, "%.*s", (int)errors->len, errors->text);
+    complain("%.*s", (int)errors->len, errors->text);
     return status;
 }
 
@@ -135,7 +132,7 @@ static void complain_of_damage(void *context, const struct care_damage *damage)
 {
     struct run *run = context;
 
-    run->status = fail_of(STATUS_FAILED, verb, damage->topic, ", serial %llu: %s; left out",
+    run->status = fail_of(STATUS_FAILED, damage->topic, ", serial %llu: %s; left out",
                           (unsigned long long)damage->serial, damage->what);
 }
 
@@ -166,7 +163,7 @@ static int export(struct run *run)
     if (err != MCPX_OK)
         return fail(run, err, STATUS_FAILED);
     if (run->topic && run->sums.topics == 0)
-        return fail_with(STATUS_ABSENT, verb, "no topic of that name is stored");
+        return fail_with(STATUS_ABSENT, "no topic of that name is stored");
     return run->status;
 }
 
@@ -191,7 +188,7 @@ static int erase(struct run *run)
     enum mcpx_err err = care_erase(run->care, run->word, &messages, &run->errors);
 
     if (err == MCPX_ENOTFOUND)
-        return fail_with(STATUS_ABSENT, verb, "no topic of that name is stored");
+        return fail_with(STATUS_ABSENT, "no topic of that name is stored");
     if (err != MCPX_OK)
         return fail(run, err, STATUS_FAILED);
     text_format(&run->out,
@@ -205,8 +202,7 @@ static int restore(struct run *run)
     int status = look(run, NULL);
 
     if (status == STATUS_OK && run->sums.damages > 0)
-        return fail_with(STATUS_FAILED, verb, "%s is damaged; store check says where",
-                         run->file);
+        return fail_with(STATUS_FAILED, "%s is damaged; store check says where", run->file);
     if (status == STATUS_OK)
         status = fail(run, care_restore(run->care, run->word, &run->errors), STATUS_FAILED);
     if (status == STATUS_OK)
@@ -261,12 +257,12 @@ int cmd_store(const struct arguments *arguments)
         if (strcmp(arguments->operands[0], actions[i].name) == 0)
             action = &actions[i];
     if (!action)
-        return fail_with(STATUS_USAGE, verb,
+        return fail_with(STATUS_USAGE,
                          "the first word is backup, check, export, compact, erase or restore");
     if (arguments->operand_count != action->words)
-        return fail_with(STATUS_USAGE, verb, "%s", action->usage);
+        return fail_with(STATUS_USAGE, "%s", action->usage);
     if (run.topic && action->run != export)
-        return fail_with(STATUS_USAGE, verb, "--topic is for export");
+        return fail_with(STATUS_USAGE, "--topic is for export");
     run.word = action->words > 2 ? arguments->operands[2] : NULL;
     if (action->run == restore) {
         run.file = run.word;

@@ -130,8 +130,7 @@ static const struct known_text *read_text(struct known *known, struct mcpx_text 
     text = calloc(1, sizeof *text);
     *text = (struct known_text){.next = known->texts, .path = *path};
     known->texts = text;
-    text->read =
-        input_read(known->arguments->command->name, path->text, &text->text) == STATUS_OK;
+    text->read = input_read(path->text, &text->text) == STATUS_OK;
     return text;
 }
 
@@ -163,8 +162,6 @@ static bool known_find(void *context, struct mcpx_slice uri, struct mcpx_slice *
 }
 
 /* ---- the verb ---- */
-
-static const char verb[] = "validate";
 
 /* What documents are judged by, and what came of it. */
 struct judge {
@@ -267,11 +264,11 @@ static int judge_lines(struct judge *judge, const char *file)
     struct input_lines lines;
     struct mcpx_slice line;
     size_t number = 0;
-    int status = input_lines_open(verb, file, &lines), closed;
+    int status = input_lines_open(file, &lines), closed;
 
     while (status == STATUS_OK && input_lines_next(&lines, &line))
         status = judge_text(judge, line, ++number);
-    closed = input_lines_close(verb, &lines);
+    closed = input_lines_close(&lines);
     return status == STATUS_OK ? closed : status;
 }
 
@@ -283,7 +280,7 @@ static int judge_input(struct judge *judge)
 
     if (arguments_have(judge->arguments, "--lines"))
         return judge_lines(judge, file);
-    status = input_read(verb, file, &text);
+    status = input_read(file, &text);
     return status == STATUS_OK ? judge_text(judge, mcpx_text_view(&text), 0) : status;
 }
 
@@ -326,10 +323,10 @@ static int read_schema(struct judge *judge, const char *word)
     int status;
 
     if (input_is_standard(file) && input_is_standard(judge->arguments->operands[1]))
-        status = fail_with(STATUS_USAGE, verb,
+        status = fail_with(STATUS_USAGE,
                            "standard input cannot be both the schema and the document");
     else
-        status = input_read(verb, file, &text);
+        status = input_read(file, &text);
     if (status == STATUS_OK)
         status = compile(judge, mcpx_text_view(&text), pointer);
     free(file);
@@ -346,17 +343,17 @@ static int check_words(const struct arguments *arguments, bool is_schema)
 
     for (size_t i = 0; i < sizeof about_schema / sizeof *about_schema && !is_schema; i++)
         if (arguments_have(arguments, about_schema[i]))
-            return fail_with(STATUS_USAGE, verb, "%s goes with the word schema: %s schema",
-                             about_schema[i], verb);
+            return fail_with(STATUS_USAGE, "%s goes with the word schema: validate schema",
+                             about_schema[i]);
     if (is_schema && !arguments_have(arguments, "--schema"))
-        return fail_with(STATUS_USAGE, verb, "--schema FILE says which schema");
+        return fail_with(STATUS_USAGE, "--schema FILE says which schema");
     if (arguments_have(arguments, "--json") && arguments_have(arguments, "--quiet"))
-        return fail_with(STATUS_USAGE, verb, "--json and --quiet exclude each other");
+        return fail_with(STATUS_USAGE, "--json and --quiet exclude each other");
     while ((word = arguments_next(arguments, "--known", &at)) != NULL) {
         size_t uri = strcspn(word->value, "=");
 
         if (uri == 0 || strlen(word->value) < uri + 2)
-            return fail_with(STATUS_USAGE, verb, "--known wants URI=PATH");
+            return fail_with(STATUS_USAGE, "--known wants URI=PATH");
     }
     return STATUS_OK;
 }
@@ -365,7 +362,7 @@ static int prepare(struct judge *judge, bool is_schema)
 {
     const char *word = judge->arguments->operands[0];
 
-    if (!is_schema && !contract_word_read(verb, word, &judge->contract))
+    if (!is_schema && !contract_word_read(word, &judge->contract))
         return STATUS_USAGE;
     judge->shelf = mcpx_shelf_new();
     judge->contracts = mcpx_contracts_new(judge->shelf);

@@ -11,8 +11,6 @@
 #include "tools/mcpxctl/core/chain.h"
 #include "tools/mcpxctl/core/fetch.h"
 
-static const char verb[] = "completion";
-
 enum { PATIENCE_MS = 1000, ENVELOPES = 100, AMONG = 1000 };
 
 /* Appends a word and what it is. */
@@ -77,7 +75,7 @@ static void offer_contexts(struct mcpx_text *out)
     json_t *tree, *context;
     const char *name;
 
-    if (contexts_read(verb, &tree) != STATUS_OK)
+    if (contexts_read(&tree) != STATUS_OK)
         return;
     json_object_foreach(json_object_get(tree, "contexts"), name, context) {
         const char *topic = context_value(tree, name, CONTEXT_TOPIC);

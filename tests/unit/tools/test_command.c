@@ -195,12 +195,12 @@ Test(command, complaints_say_of_what_and_where, .init = cr_redirect_stderr)
 
     memset(long_id, 'i', sizeof long_id - 1);
     long_id[sizeof long_id - 1] = '\0';
-    complain_as("program");
-    fail_at(1, "verb", "file", 1, (struct mcpx_slice){text, 0}, "first");
-    fail_at(1, "verb", "file", 1, (struct mcpx_slice){text, 2}, "second");
-    fail_at(1, "verb", "file", 1, (struct mcpx_slice){text, strlen(text) - 1}, "third");
-    fail_of(1, "verb", mcpx_slice_of("a\033b"), " is %s", "gone");
-    fail_of(1, "verb", mcpx_slice_of(long_id), " is long");
+    complain_as("program", "verb");
+    fail_at(1, "file", 1, (struct mcpx_slice){text, 0}, "first");
+    fail_at(1, "file", 1, (struct mcpx_slice){text, 2}, "second");
+    fail_at(1, "file", 1, (struct mcpx_slice){text, strlen(text) - 1}, "third");
+    fail_of(1, mcpx_slice_of("a\033b"), " is %s", "gone");
+    fail_of(1, mcpx_slice_of(long_id), " is long");
     len = fread(said, 1, sizeof said - 1, cr_get_redirected_stderr());
     said[len] = '\0';
     cr_expect_not_null(strstr(said, "program verb: file, line 1, column 1: first\n"), "%s",

@@ -33,7 +33,7 @@ static void on_round(uv_prepare_t *round)
 
     (void)round;
     if (left > 0)
-        complain("log", "%llu lines left out: there were too many", (unsigned long long)left);
+        complain("%llu lines left out: there were too many", (unsigned long long)left);
     complain_again();
 }
 
@@ -52,23 +52,23 @@ bool loop_may_log(struct mcpx_slice sentence)
 }
 
 /* As complain() does, in one line and at a rate: the sentence may hold what others sent. */
-static void print(const char *verb, struct mcpx_slice sentence)
+static void print(struct mcpx_slice sentence)
 {
     mx_scoped_text visible = {0};
 
     if (!loop_may_log(sentence))
         return;
     text_visible(&visible, sentence);
-    complain(verb, "%s", visible.text ? visible.text : "");
+    complain("%s", visible.text ? visible.text : "");
 }
 
-void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_action *action,
+void loop_act(struct mcpx_client *client, const struct bridge_action *action,
               struct bridge_outcome *outcome)
 {
     struct mcpx_session *session = mcpx_client_session(client);
 
     if (action->type == BRIDGE_LOG)
-        print(verb, action->text);
+        print(action->text);
     else if (action->type == BRIDGE_DROP)
         mcpx_session_drop(session, action->about);
     else if (action->type == BRIDGE_FORGET)
@@ -148,13 +148,11 @@ static void on_asked(uv_work_t *work, int status)
         mcpx_client_renew(renewal->client, renewal->token);
         connection_take(renewal->where, renewal->token);
         renewal->token = NULL;
-        complain(renewal->verb,
-                 is_file ? "the token file has a new token" : "the router gave a new token");
+        complain(is_file ? "the token file has a new token" : "the router gave a new token");
     } else if (renewal->client && renewal->status == STATUS_ABSENT) {
         mcpx_client_renew(renewal->client, NULL);
-        complain(renewal->verb, is_file
-                                    ? "the token file has no other token"
-                                    : "the router gives no tokens: it runs without --dev now");
+        complain(is_file ? "the token file has no other token"
+                         : "the router gives no tokens: it runs without --dev now");
     }
     connection_wipe(renewal->token);
     renewal->token = NULL;
@@ -166,10 +164,9 @@ int renewal_start(struct renewal *renewal, const struct mcpx_client_config *conf
     enum mcpx_err err = memory_checked(mcpx_client_new(config, &fault, &renewal->client));
 
     if (err == MCPX_EINVALID)
-        return fail_with(STATUS_USAGE, renewal->verb, "%s: %s", fault.field, fault.reason);
+        return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
     if (err)
-        return fail_with(STATUS_FAILED, renewal->verb, "cannot connect: %s",
-                         mcpx_strerror(err));
+        return fail_with(STATUS_FAILED, "cannot connect: %s", mcpx_strerror(err));
     return STATUS_OK;
 }
 
@@ -190,15 +187,14 @@ void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_ev
 
 static void say(void *user, const char *sentence)
 {
-    complain(user, "%s", sentence);
+    (void)user;
+    complain("%s", sentence);
 }
 
-struct mx_journal *records_open(const char *verb, const struct bridge_terms *terms)
+struct mx_journal *records_open(const struct bridge_terms *terms)
 {
-    struct mx_journal_config config = {.wall_ms = mx_clock_now().wall_ms,
-                                       .pid = (long)getpid(),
-                                       .complain = say,
-                                       .user = (void *)(uintptr_t)verb};
+    struct mx_journal_config config = {
+        .wall_ms = mx_clock_now().wall_ms, .pid = (long)getpid(), .complain = say};
 
     if (!terms || !mcpx_terms_log(terms->terms, &config.dir, &config.keep, &config.file_bytes))
         return NULL;

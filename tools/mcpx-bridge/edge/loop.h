@@ -47,7 +47,7 @@ void loop_complaints_start(uv_prepare_t *round, uv_loop_t *loop);
 bool loop_may_log(struct mcpx_slice sentence);
 
 /** Does what a core wants of its session or the log: RESPOND, DROP, SEND, FORGET, LOG. */
-void loop_act(const char *verb, struct mcpx_client *client, const struct bridge_action *action,
+void loop_act(struct mcpx_client *client, const struct bridge_action *action,
               struct bridge_outcome *outcome);
 
 /** The clocks at this moment, and random bytes, as cores ask for them. `user` is not looked at. */
@@ -63,7 +63,6 @@ int loop_left_status(int code);
 
 /** One question at a time, asked off the loop. Zero-initialised but for these it is ready: */
 struct renewal {
-    const char *verb;         /* for complaints */
     struct connection *where; /* where a token comes from; gets it, too */
     /* Gets the token: made by renewal_start, freed by who sets it to NULL. */
     struct mcpx_client *client;
@@ -87,10 +86,8 @@ void renewal_look(struct renewal *renewal, uv_loop_t *loop, const struct mcpx_ev
 /**
  * Opens the files in which calls are written down, for mx_journal_close, NULL when terms (or none)
  * ask for none; and writes down what calls have left since the last time.
- *
- * verb   for complaints, lent as long as the files
  */
-struct mx_journal *records_open(const char *verb, const struct bridge_terms *terms);
+struct mx_journal *records_open(const struct bridge_terms *terms);
 void records_write(struct mx_journal *journal, struct mcpx_calls *calls);
 
 #endif

@@ -11,15 +11,13 @@
 #include "lib/base/ident.h"
 #include <mcpx/json.h>
 
-static const char verb[] = "audit";
-
 static int read_time(const struct arguments *arguments, const char *option, int64_t *out)
 {
     const char *value = arguments_value(arguments, option);
 
     if (!value || mx_time_parse(mcpx_slice_of(value), out))
         return STATUS_OK;
-    return fail_with(STATUS_USAGE, verb,
+    return fail_with(STATUS_USAGE,
                      "%s wants a time as lines have it, such as 2026-01-31T23:59:59Z", option);
 }
 
@@ -39,7 +37,7 @@ static int read_sorts(const struct arguments *arguments, struct pick *out)
             sort++;
         if (sort == PICK_SORTS_MAX)
             return fail_with(
-                STATUS_USAGE, verb,
+                STATUS_USAGE,
                 "--what wants allow, refuse, join, leave, update, turned_away, grant, revoke, "
                 "kick, lift, reload, keys, undelivered, lost, checkpoint, begin, start or "
                 "stop");

@@ -144,20 +144,19 @@ int fetch_each(const struct connection *where, const struct fetch_order *order)
         if (status == STATUS_OK && paging.more && !err)
             endless = pages_follow(&pages, answer.len, mcpx_text_view(&paging.last));
         if (endless)
-            status = fail_with(STATUS_FAILED, where->verb,
+            status = fail_with(STATUS_FAILED,
                                "%s: the history of %s cannot be read: %s, after %zu envelopes",
                                where->api, where->client.topic, endless, paging.count);
     }
     mcpx_text_fini(&paging.last);
     pages_fini(&pages);
     if (status == STATUS_TIMEOUT && is_late(order))
-        complain(where->verb,
-                 "the history did not come in time, only %zu messages of it; a longer "
+        complain("the history did not come in time, only %zu messages of it; a longer "
                  "--timeout may help, and 0 waits for ever",
                  paging.count);
     if (err)
-        status = fail_with(STATUS_FAILED, where->verb,
-                           "the router's history cannot be read: %s", mcpx_strerror(err));
+        status = fail_with(STATUS_FAILED, "the router's history cannot be read: %s",
+                           mcpx_strerror(err));
     return status;
 }
 
@@ -182,7 +181,7 @@ int fetch_history(const struct connection *where, size_t limit, struct ledger *o
 /* Complains that no envelope's id begins with the word. Returns STATUS_ABSENT. */
 static int complain_of_absence(const struct connection *where, struct mcpx_slice word)
 {
-    return fail_of(STATUS_ABSENT, where->verb, word,
+    return fail_of(STATUS_ABSENT, word,
                    ": no retained envelope of the topic %s has an id that begins so",
                    where->client.topic);
 }
@@ -197,8 +196,7 @@ int fetch_find(const struct connection *where, const struct ledger *ledger, cons
         return STATUS_OK;
     if (err != MCPX_EDUPLICATE)
         return complain_of_absence(where, beginning);
-    return fail_of(STATUS_USAGE, where->verb, beginning,
-                   ": several ids begin so; give more of it");
+    return fail_of(STATUS_USAGE, beginning, ": several ids begin so; give more of it");
 }
 
 /* ---- proposals ---- */
@@ -238,7 +236,7 @@ static int find_bound(const struct connection *where, const struct ledger *ledge
     }
     if (count == 0)
         return complain_of_absence(where, id);
-    return fail_of(STATUS_FAILED, where->verb, id,
+    return fail_of(STATUS_FAILED, id,
                    ": under that id there is something else than what was listed; "
                    "mcpxctl proposals lists what waits now");
 }
@@ -256,10 +254,10 @@ int proposal_find(const struct connection *where, const char *word, struct ledge
     if (status != STATUS_OK)
         return status;
     if (!entry_is(*out, "mcp/proposal"))
-        return fail_of(STATUS_USAGE, where->verb, (*out)->id, " is no proposal");
+        return fail_of(STATUS_USAGE, (*out)->id, " is no proposal");
     chain = chain_below(ledger, *out);
     if (chain.state != CHAIN_OPEN)
-        return fail_of(STATUS_FAILED, where->verb, (*out)->id,
+        return fail_of(STATUS_FAILED, (*out)->id,
                        " is no longer open (%s); mcpxctl chain tells the story",
                        chain_state_name(chain.state));
     return STATUS_OK;

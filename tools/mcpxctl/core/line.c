@@ -47,11 +47,9 @@ int filter_read(const struct arguments *arguments, struct filter *out)
                                    arguments_value(arguments, "--from"), &fault, out);
 
     if (err == MCPX_EPATTERN)
-        return fail_with(STATUS_USAGE, arguments->command->name,
-                         "--kind wants a pattern: %s, byte %zu: %s", fault.field, fault.offset,
-                         fault.reason);
-    return err ? fail_with(STATUS_FAILED, arguments->command->name, "%s", mcpx_strerror(err))
-               : STATUS_OK;
+        return fail_with(STATUS_USAGE, "--kind wants a pattern: %s, byte %zu: %s", fault.field,
+                         fault.offset, fault.reason);
+    return err ? fail_with(STATUS_FAILED, "%s", mcpx_strerror(err)) : STATUS_OK;
 }
 
 void filter_fini(struct filter *filter)

@@ -88,11 +88,11 @@ static int complain_of_end(struct live *live, const struct mcpx_event *event)
 
     text_visible_short(&reason, event->reason, 300);
     if (refused)
-        complain(live->verb, "cannot join %s at %s (from %s): %s", live->where.client.topic,
+        complain("cannot join %s at %s (from %s): %s", live->where.client.topic,
                  live->where.client.url, live->where.url_from,
                  reason.len > 0 ? reason.text : "no connection");
     else
-        complain(live->verb, "the connection has ended: %s (%d)",
+        complain("the connection has ended: %s (%d)",
                  reason.len > 0 ? reason.text : "it broke", event->code);
     if (event->code == 404)
         return STATUS_ABSENT;
@@ -124,7 +124,7 @@ static void note_connection(struct live *live, const struct mcpx_event *event)
         live->away_since = live_now();
     if (live->told_ms)
         return;
-    complain(live->verb, "not connected%s: %s (%s, from %s); trying again",
+    complain("not connected%s: %s (%s, from %s); trying again",
              live->joined ? " any more" : "", reason_of(live), live->where.client.url,
              live->where.url_from);
     live->told_ms = live_now();
@@ -136,12 +136,12 @@ static bool is_worth_waiting(struct live *live)
     int64_t now = live_now(), since = live->told_ms ? live->told_ms : live->away_since;
 
     if (live->away_since && live->wait_ms && now - live->away_since >= live->wait_ms) {
-        complain(live->verb, "%s (from %s) was waited for in vain, as long as --wait says: %s",
+        complain("%s (from %s) was waited for in vain, as long as --wait says: %s",
                  live->where.client.url, live->where.url_from, reason_of(live));
         return false;
     }
     if (live->away_since && now - since >= REMIND_MS) {
-        complain(live->verb, "still not connected: %s; trying again", reason_of(live));
+        complain("still not connected: %s; trying again", reason_of(live));
         live->told_ms = now;
     }
     return true;
@@ -213,8 +213,8 @@ static int start(struct live *out, int history)
     config.session.instance = true;
     err = mcpx_client_new(&config, &fault, &out->client);
     if (err == MCPX_EINVALID)
-        return fail_with(STATUS_USAGE, out->verb, "%s: %s", fault.field, fault.reason);
-    return err ? fail_with(STATUS_FAILED, out->verb, "%s", mcpx_strerror(err)) : STATUS_OK;
+        return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
+    return err ? fail_with(STATUS_FAILED, "%s", mcpx_strerror(err)) : STATUS_OK;
 }
 
 /* `status` is that of reading where to connect. */
@@ -233,8 +233,8 @@ static int join(struct live *out, int status, int history, int64_t deadline)
     }
     out->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain(out->verb, "the router at %s (from %s) has not let us in yet",
-                 out->where.client.url, out->where.url_from);
+        complain("the router at %s (from %s) has not let us in yet", out->where.client.url,
+                 out->where.url_from);
     return status == STATUS_TIMEOUT ? STATUS_UNREACHABLE : status;
 }
 
@@ -242,14 +242,13 @@ int live_join(const struct arguments *arguments, int64_t patience_ms, struct liv
 {
     int64_t deadline = live_now() + (patience_ms > 0 ? patience_ms : JOIN_MS);
 
-    *out = (struct live){.verb = arguments->command->name};
+    *out = (struct live){.client = NULL};
     return join(out, connection_read(arguments, 0, patience_ms, &out->where), 0, deadline);
 }
 
 int live_join_to_watch(const struct arguments *arguments, int history, struct live *out)
 {
-    *out = (struct live){.verb = arguments->command->name,
-                         .patient = true,
+    *out = (struct live){.patient = true,
                          .wait_ms = arguments_ms(arguments, "--wait", 0),
                          .away_since = live_now()};
     return join(out, connection_read(arguments, CONNECTION_PATIENT, out->wait_ms, &out->where),
@@ -318,7 +317,7 @@ bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t c
     for (size_t i = 0; i < count; i++) {
         if (live_has(live, to[i]))
             continue;
-        fail_of(STATUS_ABSENT, live->verb, to[i], " is %s in the topic %s%s; %s",
+        fail_of(STATUS_ABSENT, to[i], " is %s in the topic %s%s; %s",
                 mcpx_slice_equal(to[i], us) ? "nobody but us" : "not",
                 live->where.client.topic, hint_of(live, to[i], &nearest), consequence);
         all = false;

@@ -16,7 +16,6 @@
  * The rest is private.
  */
 struct live {
-    const char *verb;
     struct connection where;
     struct mcpx_client *client;
     struct mcpx_text sent; /* id of the envelope sent last */
@@ -127,7 +126,7 @@ int live_call(const struct arguments *arguments, const struct mcpx_draft *reques
               const char *waiting_for, struct mcpx_text *response);
 
 /** Reports a refusal of the router. Returns the exit code. */
-int live_refused(struct live *live, const struct mcpx_event *event);
+int live_refused(const struct mcpx_event *event);
 
 /** Answers a request that is addressed to us: we execute nothing. Ten a second are answered. */
 void live_decline(struct live *live, const struct mcpx_event *event);

@@ -12,7 +12,7 @@
 enum { CALL_MS = 60000, NOTE_MAX = 500 };
 
 /* Names the kind and the addressees that the router would have seen. */
-static int complain_of_grants(const struct live *live, const struct mcpx_draft *draft)
+static int complain_of_grants(const struct mcpx_draft *draft)
 {
     static struct mcpx_rpc rpc;
     bool request = strcmp(draft->type, "mcp/request") == 0;
@@ -23,7 +23,7 @@ static int complain_of_grants(const struct live *live, const struct mcpx_draft *
 
     text_format(&subject, "%s to ", derived ? kind : draft->type);
     addressees_write(&subject, draft->to, draft->to_count);
-    return fail_with(STATUS_REFUSED, live->verb,
+    return fail_with(STATUS_REFUSED,
                      "refused: no grant of ours covers %s; mcpxctl can tells more%s",
                      subject.text, request ? ", mcpxctl propose may be open" : "");
 }
@@ -34,18 +34,18 @@ static int complain_of_draft(struct live *live, const struct mcpx_draft *draft,
     switch (err) {
     case MCPX_EINVALID:
     case MCPX_EKIND:
-        return fail_with(STATUS_USAGE, live->verb, "cannot be sent: %s%s%s", fault->field,
+        return fail_with(STATUS_USAGE, "cannot be sent: %s%s%s", fault->field,
                          fault->field[0] ? ": " : "", fault->reason);
     case MCPX_ETOOBIG:
         return fail_with(
-            STATUS_USAGE, live->verb,
+            STATUS_USAGE,
             "a payload of %zu bytes does not fit, with its envelope, into a message of at "
             "most %zu bytes (the router's setting limits.message_bytes)",
             draft->payload.len, mcpx_session_message_max(mcpx_client_session(live->client)));
     case MCPX_EUTF8:
-        return fail_with(STATUS_USAGE, live->verb, "%s", mcpx_strerror(err));
+        return fail_with(STATUS_USAGE, "%s", mcpx_strerror(err));
     default:
-        return fail_with(STATUS_FAILED, live->verb, "%s", mcpx_strerror(err));
+        return fail_with(STATUS_FAILED, "%s", mcpx_strerror(err));
     }
 }
 
@@ -56,7 +56,7 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
     enum mcpx_err err = memory_checked(mcpx_client_send(live->client, draft, &id, &fault));
 
     if (err == MCPX_ECAPABILITY)
-        return complain_of_grants(live, draft);
+        return complain_of_grants(draft);
     if (err)
         return complain_of_draft(live, draft, err, &fault);
     mcpx_text_reset(&live->sent);
@@ -64,13 +64,13 @@ int live_send(struct live *live, const struct mcpx_draft *draft)
     return STATUS_OK;
 }
 
-int live_refused(struct live *live, const struct mcpx_event *event)
+int live_refused(const struct mcpx_event *event)
 {
     mx_scoped_text reason = {0}, instead = {0};
 
     text_visible_short(&reason, event->reason, NOTE_MAX);
     text_visible_short(&instead, event->alternative, NOTE_MAX);
-    complain(live->verb, "the router refuses: %s%s%s",
+    complain("the router refuses: %s%s%s",
              reason.len > 0 ? reason.text : mcpx_strerror(event->err),
              instead.len > 0 ? "; open is " : "", instead.len > 0 ? instead.text : "");
     return event->err == MCPX_ECAPABILITY ? STATUS_REFUSED : STATUS_FAILED;
@@ -95,20 +95,20 @@ int live_settle(struct live *live, int64_t timeout_ms)
         if (event.type == MCPX_EVENT_DELIVERED)
             break;
         if (event.type == MCPX_EVENT_REFUSED) {
-            status = live_refused(live, &event);
+            status = live_refused(&event);
             break;
         }
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
         fail_of(
-            status, live->verb, mcpx_text_view(&live->sent),
+            status, mcpx_text_view(&live->sent),
             ": the router does not say that it was delivered; mcpxctl status tells whether "
             "it is ready");
     return status;
 }
 
-static void tell_progress(struct live *live, const struct mcpx_event *event)
+static void tell_progress(const struct mcpx_event *event)
 {
     struct mcpx_slice params = event->rpc->params;
     struct mcpx_slice total = mcpx_json_get(params, "total");
@@ -122,7 +122,7 @@ static void tell_progress(struct live *live, const struct mcpx_event *event)
     text_visible_value(&note, total, NOTE_MAX);
     mcpx_text_puts(&note, message.text ? " " : "");
     text_visible_value(&note, message, NOTE_MAX);
-    complain(live->verb, "progress %s", note.len > 0 ? note.text : "");
+    complain("progress %s", note.len > 0 ? note.text : "");
 }
 
 void live_decline(struct live *live, const struct mcpx_event *event)
@@ -167,7 +167,7 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
         return STATUS_OK;
     switch (event->type) {
     case MCPX_EVENT_NOTIFICATION:
-        tell_progress(live, event);
+        tell_progress(event);
         return STATUS_OK;
     case MCPX_EVENT_RESPONSE:
         *done = true;
@@ -175,7 +175,7 @@ static int judge(struct live *live, const struct mcpx_event *event, bool *done,
         return STATUS_OK;
     case MCPX_EVENT_REFUSED:
         *done = true;
-        return live_refused(live, event);
+        return live_refused(event);
     case MCPX_EVENT_EXPIRED:
         *done = true;
         return STATUS_TIMEOUT;
@@ -204,12 +204,12 @@ int live_response(struct live *live, const struct mcpx_draft *request, int64_t t
         else
             missing = status == STATUS_TIMEOUT && missing;
         if (missing)
-            status = fail_of(STATUS_FAILED, live->verb, request->to[0], " left the topic");
+            status = fail_of(STATUS_FAILED, request->to[0], " left the topic");
     }
     live->waiting_for = NULL;
     if (status == STATUS_TIMEOUT)
-        complain(live->verb, "not answered within %" PRId64 ".%03" PRId64 " s",
-                 timeout_ms / 1000, timeout_ms % 1000);
+        complain("not answered within %" PRId64 ".%03" PRId64 " s", timeout_ms / 1000,
+                 timeout_ms % 1000);
     if (status == STATUS_TIMEOUT || status == STATUS_INTERRUPTED)
         cancel(live, request);
     return status;

@@ -32,11 +32,10 @@ int address_read(const struct arguments *arguments, struct address *out)
         struct mcpx_slice to = mcpx_slice_of(word->value);
 
         if (!mcpx_participant_id_is_valid(to))
-            return fail_with(STATUS_USAGE, arguments->command->name,
-                             "--to wants a participant id of 1..%d bytes", MCPX_ID_MAX);
+            return fail_with(STATUS_USAGE, "--to wants a participant id of 1..%d bytes",
+                             MCPX_ID_MAX);
         if (out->count == MCPX_TO_MAX)
-            return fail_with(STATUS_USAGE, arguments->command->name, "at most %d addressees",
-                             MCPX_TO_MAX);
+            return fail_with(STATUS_USAGE, "at most %d addressees", MCPX_TO_MAX);
         out->to[out->count++] = to;
     }
     return STATUS_OK;
@@ -54,7 +53,7 @@ bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *
     return mcpx_kind_parse(text, out, fault) == MCPX_OK;
 }
 
-bool contract_word_read(const char *verb, const char *word, enum mcpx_contract *out)
+bool contract_word_read(const char *word, enum mcpx_contract *out)
 {
     struct nearest nearest;
 
@@ -63,14 +62,14 @@ bool contract_word_read(const char *verb, const char *word, enum mcpx_contract *
     nearest_begin(&nearest, word, strlen(word));
     for (int i = 0; i < MCPX_CONTRACT_COUNT; i++)
         nearest_consider(&nearest, mcpx_contract_name((enum mcpx_contract)i));
-    fail_of(STATUS_USAGE, verb, mcpx_slice_of(word),
+    fail_of(STATUS_USAGE, mcpx_slice_of(word),
             " is no contract%s; mcpxctl contract lists them", nearest_hint(&nearest));
     return false;
 }
 
 extern char **environ;
 
-int load_config(const char *verb, const char *file, struct config *out)
+int load_config(const char *file, struct config *out)
 {
     struct config_sources sources = {.file = file,
                                      .environment = (const char *const *)environ,
@@ -81,14 +80,13 @@ int load_config(const char *verb, const char *file, struct config *out)
     if (errors.text)
         fwrite(errors.text, 1, errors.len, stderr);
     if (err)
-        complain(verb, "%s", mcpx_strerror(err));
+        complain("%s", mcpx_strerror(err));
     return !err ? STATUS_OK : err == MCPX_ECONFIG ? STATUS_USAGE : STATUS_FAILED;
 }
 
 int operation_from(const struct arguments *arguments, struct mcpx_text *input,
                    struct operation *out)
 {
-    const char *verb = arguments->command->name;
     const char *method = arguments_value(arguments, "--method");
     const char *words[2] = {arguments->operands[0], arguments->operands[1]};
     size_t last = arguments->operand_count - 1;
@@ -98,13 +96,13 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     enum mcpx_err err;
 
     if (is_input) {
-        int status = input_read(verb, NULL, input);
+        int status = input_read(NULL, input);
 
         if (status != STATUS_OK)
             return status;
         words[last] = input->text ? input->text : "";
         if (strlen(words[last]) != input->len)
-            return fail_with(STATUS_USAGE, verb, "standard input is no JSON: it holds a NUL");
+            return fail_with(STATUS_USAGE, "standard input is no JSON: it holds a NUL");
     }
     err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
                          &fault);
@@ -113,13 +111,12 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     if (!err)
         return STATUS_OK;
     if (strcmp(fault.field, "JSON") == 0 && last < 2)
-        return fail_at(STATUS_USAGE, verb,
-                       is_input ? "JSON: standard input" : "JSON: the operand", 1,
-                       (struct mcpx_slice){words[last], fault.offset}, fault.reason);
+        return fail_at(STATUS_USAGE, is_input ? "JSON: standard input" : "JSON: the operand",
+                       1, (struct mcpx_slice){words[last], fault.offset}, fault.reason);
     if (fault.offset > 0)
-        return fail_with(STATUS_USAGE, verb, "%s, byte %zu: %s", fault.field, fault.offset,
+        return fail_with(STATUS_USAGE, "%s, byte %zu: %s", fault.field, fault.offset,
                          fault.reason);
-    return fail_with(STATUS_USAGE, verb, "%s: %s", fault.field, fault.reason);
+    return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
 }
 
 /* ---- what is printed ---- */
@@ -133,7 +130,7 @@ int output_print_list(const struct arguments *arguments, const struct connection
                       struct mcpx_text *text, const char *nothing)
 {
     if (text->len == 0 && output_is_looked_at(arguments))
-        complain(arguments->command->name, "%s in the topic %s", nothing, where->client.topic);
+        complain("%s in the topic %s", nothing, where->client.topic);
     return output_print(text, STATUS_OK);
 }
 
@@ -156,12 +153,11 @@ int output_print(struct mcpx_text *text, int status)
 int output_answer(const struct arguments *arguments, const struct mcpx_text *answer,
                   void (*tell)(struct mcpx_text *out, struct mcpx_slice answer))
 {
-    const char *verb = arguments->command->name;
     struct mcpx_text out = {0};
     struct mcpx_slice value;
 
     if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
-        return fail_with(STATUS_FAILED, verb, "the router's answer is not JSON");
+        return fail_with(STATUS_FAILED, "the router's answer is not JSON");
     if (arguments_have(arguments, "--json")) {
         text_compact(&out, value);
         mcpx_text_puts(&out, "\n");

@@ -78,7 +78,7 @@ bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *
  * Reads a name. Complains, with the name that may have been meant, and returns false when there is
  * no such contract.
  */
-bool contract_word_read(const char *verb, const char *word, enum mcpx_contract *out);
+bool contract_word_read(const char *word, enum mcpx_contract *out);
 
 /**
  * Reads what several verbs take: "TOOL [JSON]", --method (else tools/call) and --meta. "-" is JSON
@@ -98,7 +98,7 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
  *
  * Returns STATUS_OK; STATUS_USAGE or STATUS_FAILED, having complained.
  */
-int load_config(const char *verb, const char *file, struct config *out);
+int load_config(const char *file, struct config *out);
 
 /* ---- what a verb has composed goes to standard output. ---- */
 

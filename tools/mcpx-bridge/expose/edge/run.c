@@ -118,7 +118,7 @@ static void act_on_all(struct edge *edge)
         else if (action->type == BRIDGE_WRITE)
             expose_stdio_write(edge->stdio, action->text);
         else
-            loop_act("expose", edge->renewal.client, action, &outcome);
+            loop_act(edge->renewal.client, action, &outcome);
         memory_checked(outcome.err);
         expose_done(edge->expose, &outcome, mx_clock_now());
         records_write(edge->journal, expose_calls(edge->expose));
@@ -220,7 +220,7 @@ static void on_failed(void *user, int error)
     struct edge *edge = user;
 
     edge->has_failed = true;
-    complain("expose", "cannot write to standard output: %s", strerror(error));
+    complain("cannot write to standard output: %s", strerror(error));
     look_soon(edge);
 }
 
@@ -269,7 +269,7 @@ static int start_client(struct edge *edge)
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = edge;
-    edge->renewal = (struct renewal){.verb = "expose", .where = &edge->connection};
+    edge->renewal = (struct renewal){.where = &edge->connection};
     return renewal_start(&edge->renewal, &config);
 }
 
@@ -292,8 +292,7 @@ static int start_stdio(struct edge *edge, const struct expose_door *door)
 {
     enum mcpx_err err = expose_stdio_new(door, &edge->stdio);
 
-    return err ? fail_with(STATUS_FAILED, "expose", "cannot read standard input: %s",
-                           mcpx_strerror(err))
+    return err ? fail_with(STATUS_FAILED, "cannot read standard input: %s", mcpx_strerror(err))
                : STATUS_OK;
 }
 
@@ -304,14 +303,14 @@ static int start_http(struct edge *edge, const struct expose_door *door)
 
     if (err)
         return fail_with(
-            STATUS_FAILED, "expose", "cannot listen on port %d: %s%s",
+            STATUS_FAILED, "cannot listen on port %d: %s%s",
             ntohs(((const struct sockaddr_in *)&edge->address)->sin_port), uv_strerror(err),
             err == UV_EADDRINUSE
                 ? "; end the program that does, or give --http another port, 0 for any"
                 : "");
     expose_http_add_url(edge->http, &url);
     if (printf("listening %s\n", url.text) < 0 || fflush(stdout) != 0)
-        complain("expose", "cannot write to standard output: %s", strerror(errno));
+        complain("cannot write to standard output: %s", strerror(errno));
     return STATUS_OK;
 }
 
@@ -371,10 +370,10 @@ static int run(struct edge *edge)
 
     open_streams();
     if (uv_loop_init(&edge->loop))
-        return fail_with(STATUS_FAILED, "expose", "cannot have an event loop");
+        return fail_with(STATUS_FAILED, "cannot have an event loop");
     loop_handles_start(&edge->handles, &edge->loop, on_signal, edge);
     start_core(edge);
-    edge->journal = records_open("expose", edge->config.terms);
+    edge->journal = records_open(edge->config.terms);
     status = start_client(edge);
     if (status == STATUS_OK)
         status = start_door(edge);
@@ -440,7 +439,7 @@ static int read_only(const struct arguments *arguments, struct edge *edge)
     for (size_t at = 0; (word = arguments_next(arguments, "--only", &at));) {
         if (!mcpx_topic_name_is_valid(mcpx_slice_of(word->value)))
             return fail_with(
-                STATUS_USAGE, "expose",
+                STATUS_USAGE,
                 "--only wants a participant or the name of a tool, prompt or resource as the "
                 "client sees it, * standing for any bytes: 1 to %d bytes of UTF-8 without "
                 "control characters",
@@ -458,9 +457,9 @@ static int read_options(const struct arguments *arguments, struct edge *edge)
 
     config->heartbeat_ms = arguments_ms(arguments, "--heartbeat", HEARTBEAT_MS);
     if (config->heartbeat_ms < HEARTBEAT_MIN_MS)
-        return fail_with(STATUS_USAGE, "expose", "--heartbeat must be 0.1 or more");
+        return fail_with(STATUS_USAGE, "--heartbeat must be 0.1 or more");
     if (http && !expose_http_address(http, &edge->address))
-        return fail_with(STATUS_USAGE, "expose",
+        return fail_with(STATUS_USAGE,
                          "--http wants an address of this machine, such as 127.0.0.1:8808, "
                          "localhost:0 or [::1]:8808: everybody who reaches it acts as the "
                          "participant");
@@ -478,7 +477,7 @@ int cmd_expose(const struct arguments *arguments)
     int status = read_options(arguments, &edge);
 
     if (status == STATUS_OK)
-        status = bridge_terms_read("expose", arguments, &edge.terms);
+        status = bridge_terms_read(arguments, &edge.terms);
     if (status == STATUS_OK)
         status = connection_read(arguments, CONNECTION_PATIENT,
                                  arguments_ms(arguments, "--wait", 0), &edge.connection);

@@ -305,10 +305,10 @@ int cmd_guard(const struct arguments *arguments)
         url = environment && *environment ? environment : "ws://127.0.0.1:8080";
     fault = guard_address_url(url, &server.router);
     if (fault)
-        return fail_with(STATUS_USAGE, "guard", "--url: %s", fault);
+        return fail_with(STATUS_USAGE, "--url: %s", fault);
     fault = guard_address_listen(listen ? listen : "127.0.0.1:0", &server.listen);
     if (fault)
-        return fail_with(STATUS_USAGE, "guard", "--listen: %s", fault);
+        return fail_with(STATUS_USAGE, "--listen: %s", fault);
     server.json = arguments_have(arguments, "--json");
     server.verbose = arguments_have(arguments, "--verbose");
     server.message_max = (size_t)arguments_number(arguments, "--message-max", MESSAGE_MAX);

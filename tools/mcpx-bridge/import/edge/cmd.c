@@ -84,15 +84,14 @@ static int check_capabilities(const char *text)
     if (!text)
         return STATUS_OK;
     if (mcpx_json_check(mcpx_slice_of(text), 64, &value, &fault))
-        return fail_with(STATUS_USAGE, "import",
-                         "--client-capabilities is no JSON: %s at byte %zu", fault.reason,
-                         fault.offset);
+        return fail_with(STATUS_USAGE, "--client-capabilities is no JSON: %s at byte %zu",
+                         fault.reason, fault.offset);
     if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
         return fail_with(
-            STATUS_USAGE, "import",
+            STATUS_USAGE,
             "--client-capabilities must be a JSON object such as {\"elicitation\":{}}");
     if (mcpx_json_get(value, "roots").text)
-        return fail_with(STATUS_USAGE, "import",
+        return fail_with(STATUS_USAGE,
                          "--client-capabilities cannot have \"roots\"; name each with --root");
     return STATUS_OK;
 }
@@ -104,8 +103,7 @@ static int read_roots(const struct arguments *arguments, struct mcpx_text *out)
 
     for (size_t at = 0; (root = arguments_next(arguments, "--root", &at));) {
         if (strncmp(root->value, "file:///", 8) != 0)
-            return fail_with(STATUS_USAGE, "import",
-                             "--root must be a URI such as file:///srv/docs");
+            return fail_with(STATUS_USAGE, "--root must be a URI such as file:///srv/docs");
         mx_format(out, "%s{\"uri\":%q}", out->len ? "," : "[", root->value);
     }
     if (out->len)
@@ -159,7 +157,7 @@ static int read_topics(const struct arguments *arguments, struct import_job *job
     job->topic_count = 1;
     while (status == STATUS_OK && (topic = arguments_next(arguments, "--topic", &at))) {
         if (is_named_again(arguments, topic))
-            return fail_with(STATUS_USAGE, "import", "--topic names a topic twice");
+            return fail_with(STATUS_USAGE, "--topic names a topic twice");
         if (strcmp(topic->value, job->topics->client.topic) != 0)
             status = connection_read_other(job->topics, topic->value,
                                            &job->topics[job->topic_count++]);
@@ -172,17 +170,14 @@ static int check_options(const struct arguments *arguments)
     bool isolates = arguments_have(arguments, "--isolate");
 
     if (arguments_have(arguments, "--restart") && arguments_have(arguments, "--no-restart"))
-        return fail_with(STATUS_USAGE, "import",
-                         "--restart and --no-restart exclude each other");
+        return fail_with(STATUS_USAGE, "--restart and --no-restart exclude each other");
     if (!isolates && (arguments_have(arguments, "--isolate-max") ||
                       arguments_have(arguments, "--isolate-idle")))
-        return fail_with(STATUS_USAGE, "import",
-                         "--isolate-max and --isolate-idle want --isolate");
+        return fail_with(STATUS_USAGE, "--isolate-max and --isolate-idle want --isolate");
     if (isolates && (arguments_number(arguments, "--isolate-max", 1) < 1 ||
                      arguments_number(arguments, "--isolate-max", 1) > ISOLATE_LIMIT ||
                      arguments_ms(arguments, "--isolate-idle", 1000) < 1000))
-        return fail_with(STATUS_USAGE, "import",
-                         "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
+        return fail_with(STATUS_USAGE, "--isolate-max wants 1 to %d, --isolate-idle 1 or more",
                          ISOLATE_LIMIT);
     return STATUS_OK;
 }
@@ -226,7 +221,7 @@ int cmd_import(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = read_roots(arguments, &roots);
     if (status == STATUS_OK)
-        status = bridge_terms_read("import", arguments, &terms);
+        status = bridge_terms_read(arguments, &terms);
     if (status != STATUS_OK)
         return status;
     job.import.roots = roots.text;

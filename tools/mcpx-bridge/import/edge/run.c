@@ -130,7 +130,7 @@ static void act(struct edge *edge, const struct bridge_action *action,
         mcpx_child_stop(child);
         break;
     default:
-        loop_act("import", edge->seats[action->topic].renewal.client, action, outcome);
+        loop_act(edge->seats[action->topic].renewal.client, action, outcome);
         break;
     }
     memory_checked(outcome->err);
@@ -163,7 +163,7 @@ static void after_input(struct edge *edge)
     deadline = import_pool_deadline(edge->pool);
     failure = import_pool_failure(edge->pool);
     if (failure && !edge->ending) {
-        complain("import", "%s", failure);
+        complain("%s", failure);
         end(edge, STATUS_FAILED);
     }
     if (deadline == INT64_MAX)
@@ -206,12 +206,12 @@ static void on_left(struct seat *seat, const struct mcpx_event *event)
         mcpx_text_puts(&visible, "the connection broke");
     add_topic(seat, "; topic ", &visible);
     if (event->retry_ms >= 0) {
-        complain("import", "not connected: %s (%d); next attempt in %.1f s", visible.text,
-                 event->code, (double)event->retry_ms / 1000);
+        complain("not connected: %s (%d); next attempt in %.1f s", visible.text, event->code,
+                 (double)event->retry_ms / 1000);
         return;
     }
     if (!seat->edge->ending)
-        complain("import", "the router let us go: %s (%d)", visible.text, event->code);
+        complain("the router let us go: %s (%d)", visible.text, event->code);
     seat->over = true;
     seat->edge->open--;
 }
@@ -223,9 +223,8 @@ static void on_joined(struct seat *seat, const struct mcpx_event *event)
 
     text_visible(&visible, mcpx_session_id(session_of(seat)));
     add_topic(seat, ", topic ", &visible);
-    complain("import", "joined as %s%s%s%s", visible.text,
-             event->resumed ? ", nothing was missed" : "", outage ? "; " : "",
-             outage ? outage : "");
+    complain("joined as %s%s%s%s", visible.text, event->resumed ? ", nothing was missed" : "",
+             outage ? "; " : "", outage ? outage : "");
 }
 
 static bool may(const struct mcpx_session *session, struct mcpx_slice text)
@@ -250,8 +249,8 @@ static void warn_of_grants(const struct mcpx_session *session)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!may(session, mcpx_slice_of(rows[i].kind)))
-            complain("import", "we may not send %s: %s; grant \"%s\"", rows[i].kind,
-                     rows[i].without, rows[i].grant);
+            complain("we may not send %s: %s; grant \"%s\"", rows[i].kind, rows[i].without,
+                     rows[i].grant);
 }
 
 /* A welcome, the first or another: it says who we are, what we may, and what the router takes. */
@@ -328,7 +327,7 @@ static int start_client(struct edge *edge, size_t number)
     config.loop = &edge->loop;
     config.on_event = on_event;
     config.user = seat;
-    seat->renewal = (struct renewal){.verb = "import", .where = &edge->job->topics[number]};
+    seat->renewal = (struct renewal){.where = &edge->job->topics[number]};
     return renewal_start(&seat->renewal, &config);
 }
 
@@ -344,7 +343,7 @@ static int start(struct edge *edge)
     err = memory_checked(start_process(edge, 0, (struct mcpx_slice){0}));
     if (err == MCPX_OK)
         return STATUS_OK;
-    return fail_with(STATUS_FAILED, "import", "cannot start %s: %s", edge->job->argv[0],
+    return fail_with(STATUS_FAILED, "cannot start %s: %s", edge->job->argv[0],
                      mcpx_strerror(err));
 }
 
@@ -379,7 +378,7 @@ static int run_pool(struct edge *edge)
     edge->open = edge->job->topic_count;
     edge->seats = calloc(edge->open, sizeof *edge->seats);
     edge->processes = calloc(import_pool_size(edge->pool), sizeof *edge->processes);
-    edge->journal = records_open("import", edge->job->import.terms);
+    edge->journal = records_open(edge->job->import.terms);
     status = start(edge);
     if (status != STATUS_OK)
         return status;
@@ -393,7 +392,7 @@ int import_run(struct import_job *job)
     int status;
 
     if (uv_loop_init(&edge.loop))
-        return fail_with(STATUS_FAILED, "import", "cannot have an event loop");
+        return fail_with(STATUS_FAILED, "cannot have an event loop");
     loop_handles_start(&edge.handles, &edge.loop, on_signal, &edge);
     status = run_pool(&edge);
     for (size_t i = 0; i < job->topic_count; i++) {
