@@ -78,11 +78,17 @@ struct option_row {
     const char *help; /* a sentence without final stop, or several with stops between them */
 };
 
-/** A row of options as a macro, for rows that several lists have. */
+/** A row of options. */
 #define OPTION(name, value, type, flags, help)                                                \
     {                                                                                         \
         name, value, type, flags, help                                                        \
     }
+
+/** One that takes no value. */
+#define SWITCH(name, help) OPTION(name, NULL, VALUE_NONE, 0, help)
+
+/** Rows as a list of their own. */
+#define OPTIONS(...) ((const struct option_row[]){__VA_ARGS__, {.name = NULL}})
 
 /** An option as given. `value` is NULL when it takes none. */
 struct option_word {

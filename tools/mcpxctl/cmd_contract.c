@@ -281,18 +281,6 @@ static int print_envelope(const struct mcpx_wrap *call, const struct mcpx_output
     return output_print(&out, STATUS_OK);
 }
 
-const struct option_row wrap_options[] = {
-    {"--text", NULL, VALUE_NONE, 0,
-     "the input is text, less one newline at its end; else it is a JSON value"},
-    {"--exit-code", "N", VALUE_NUMBER, 0, "how the program ended; other than 0 it failed; 0"},
-    {"--tool", "NAME", VALUE_TEXT, 0, "the tool, for response.v1"},
-    {"--tool-version", "V", VALUE_TEXT, 0, "its version, SemVer 2.0.0; 0.0.0"},
-    {"--tier", "community|pro|enterprise", VALUE_CHOICE, 0, "level of service; community"},
-    {"--request-id", "ID", VALUE_TEXT, 0, "the request that is answered, for response.v1"},
-    {"--duration-ms", "N", VALUE_NUMBER, 0, "how long it took, in milliseconds; 0"},
-    {.name = NULL},
-};
-
 int cmd_wrap(const struct arguments *arguments)
 {
     const char *file = arguments->operand_count > 1 ? arguments->operands[1] : NULL;

@@ -42,41 +42,7 @@ static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_
     }
 }
 
-/* ---- grant, revoke, kick ---- */
-
-#define PREVIEW_ROW OPTION("--dry-run", NULL, VALUE_NONE, 0, "only say what would change")
-#define JSON_ROW OPTION("--json", NULL, VALUE_NONE, 0, "print the answer of the router")
-
-const struct option_row grant_options[] = {
-    {"--to", "ID", VALUE_PARTICIPANT, OPTION_REPEATED,
-     "the only addressees it is for; else everyone"},
-    {"--until", "TIME", VALUE_TEXT, 0,
-     "when it ends: a date like 2026-12-31T23:59:59Z, or how long from now, like 3600, 90m, "
-     "1h or 2d; else as late as the router permits"},
-    PREVIEW_ROW,
-    JSON_ROW,
-    {.name = NULL},
-};
-
-const struct option_row revoke_options[] = {
-    {"--until", "TIME", VALUE_TEXT, 0,
-     "when it may be sent again: a date, or how long from now, like 3600 or 1h; else not "
-     "while the router runs"},
-    PREVIEW_ROW,
-    JSON_ROW,
-    {.name = NULL},
-};
-
-const struct option_row kick_options[] = {
-    {"--for", "S", VALUE_SECONDS, 0,
-     "keep it out of the topic for so long, like 600, 10m or 1d; 0 lets it in again"},
-    {"--everywhere", NULL, VALUE_NONE, 0, "in all topics that the token is good for"},
-    PREVIEW_ROW,
-    JSON_ROW,
-    {.name = NULL},
-};
-
-/* ---- what is asked ---- */
+/* ---- grant, revoke, kick: what is asked ---- */
 
 static void write_path(struct mcpx_text *path, const struct arguments *arguments)
 {

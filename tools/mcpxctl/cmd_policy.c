@@ -371,19 +371,6 @@ static int compare_history(struct comparison *comparison, const struct arguments
 
 /* ---- the verb ---- */
 
-const struct option_row policy_options[] = {
-    {"--audit", "FOLDER", VALUE_FILE, OPTION_REPEATED,
-     "diff: compare the decisions that are recorded there, not the configurations"},
-    {"--history", NULL, VALUE_NONE, 0,
-     "diff: compare what the messages that the router retains of the topic would meet"},
-    {"--timeout", "S", VALUE_SECONDS, 0,
-     "diff --history: how long it may take to read the history, 0 for ever; 300"},
-    {"--json", NULL, VALUE_NONE, 0,
-     "print one JSON object, or of diff --audit and diff --history one for each difference, "
-     "then one with sums"},
-    {.name = NULL},
-};
-
 /* Nothing that fails may be taken for a difference. */
 static int compare(const struct arguments *arguments, struct comparison *comparison)
 {

@@ -370,21 +370,6 @@ static int prepare(struct judge *judge, bool is_schema)
                      : STATUS_OK;
 }
 
-const struct option_row validate_options[] = {
-    {"--lines", NULL, VALUE_NONE, 0, "each line is a document, as in a log"},
-    {"--schema", "FILE[#POINTER]", VALUE_FILE, 0,
-     "the schema, or with a JSON Pointer a part of the file: tool.json#/inputSchema"},
-    {"--known", "URI=PATH", VALUE_TEXT, OPTION_REPEATED,
-     "a document that the schema may refer to; a folder of them where URI ends with /"},
-    {"--dialect", "2020-12|draft-07", VALUE_CHOICE, 0,
-     "what a schema without $schema is written in; 2020-12"},
-    {"--direction", "request|response", VALUE_CHOICE, 0,
-     "which code a breach of a schema is: INVALID_INPUT or INVALID_OUTPUT; request"},
-    {"--json", NULL, VALUE_NONE, 0, "print one JSON object for each document"},
-    {"--quiet", NULL, VALUE_NONE, 0, "print nothing: the exit code is the answer"},
-    {.name = NULL},
-};
-
 int cmd_validate(const struct arguments *arguments)
 {
     struct judge judge = {.arguments = arguments};

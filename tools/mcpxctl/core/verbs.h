@@ -11,9 +11,6 @@
 #include <mcpx/contract.h>
 #include <mcpx/envelope.h>
 
-extern const struct option_row grant_options[], revoke_options[], kick_options[],
-    policy_options[], validate_options[], wrap_options[];
-
 command_verb cmd_approve, cmd_audit, cmd_call, cmd_can, cmd_chain, cmd_context, cmd_contract,
     cmd_digest, cmd_gate, cmd_grant, cmd_history, cmd_jwks, cmd_kick, cmd_kind, cmd_list,
     cmd_parity, cmd_policy, cmd_proposals, cmd_propose, cmd_reject, cmd_reload, cmd_revoke,
