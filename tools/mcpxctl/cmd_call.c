@@ -36,10 +36,12 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
         status = error_write(&sentence, error);
         complain("%s", sentence.text);
     }
-    if (arguments_have(arguments, "--json"))
-        line_write_json(&out, payload);
-    else if (!error.text)
+    if (arguments_have(arguments, "--json")) {
+        envelope_write_json(&out, payload);
+        mcpx_text_puts(&out, "\n");
+    } else if (!error.text) {
         result_write(&out, result, !isatty(STDOUT_FILENO));
+    }
     if (status == STATUS_FAILED && !error.text)
         complain("the tool says that it failed");
     return output_print(&out, status);

@@ -19,59 +19,30 @@
 
 /* ---- history ---- */
 
-enum { LIMIT = 50, COLUMNS = 100, BRIEF = 8 };
-
-/*
- * Index of the first entry to show, so that `limit` entries that pass the filter are shown
- * before `end`.
- */
-static size_t first_of(const struct ledger *ledger, const struct filter *filter, size_t end,
-                       size_t limit)
-{
-    while (end > 0 && limit > 0) {
-        const struct entry *entry = ledger->entries[--end];
-
-        limit -= filter_passes(filter, &entry->kind, entry->from);
-    }
-    return end;
-}
+enum { LIMIT = 50 };
 
 /* Without a word, a reader takes the fifty lines for the whole history. */
-static void note_older(const struct ledger *ledger, const struct filter *filter, size_t first)
-{
-    struct mcpx_slice id;
-    size_t i = first;
-
-    while (i > 0 &&
-           !filter_passes(filter, &ledger->entries[i - 1]->kind, ledger->entries[i - 1]->from))
-        i--;
-    if (i == 0 || first >= ledger->count)
-        return;
-    id = ledger->entries[first]->id;
-    complain("there is more before this: --before %.*s", (int)id.len, id.text);
-}
-
 static int print_history(const struct arguments *arguments, const struct connection *where,
                          const struct ledger *ledger, const struct filter *filter, size_t end)
 {
-    size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT);
-    bool json = arguments_have(arguments, "--json");
-    struct line_style style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL, 0};
-    size_t first = first_of(ledger, filter, end, limit);
+    size_t limit = (size_t)arguments_number(arguments, "--limit", LIMIT), count = 0, first;
+    const struct entry **wanted = malloc((end + 1) * sizeof *wanted);
+    struct line_style style = line_style_of(arguments);
     struct mcpx_text out = {0};
 
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = 0; i < end; i++) {
         const struct entry *entry = ledger->entries[i];
 
-        if (!filter_passes(filter, &entry->kind, entry->from))
-            continue;
-        if (json)
-            line_write_json(&out, entry->text);
-        else
-            line_write(&out, entry, &style, entry_fault(entry));
+        if (filter_passes(filter, &entry->kind, entry->from))
+            wanted[count++] = entry;
     }
-    if (limit > 0)
-        note_older(ledger, filter, first);
+    first = count > limit ? count - limit : 0;
+    for (size_t i = first; i < count; i++)
+        line_write(&out, wanted[i], &style, entry_fault(wanted[i]));
+    if (limit > 0 && first > 0)
+        complain("there is more before this: --before %.*s", (int)wanted[first]->id.len,
+                 wanted[first]->id.text);
+    free(wanted);
     return output_print_list(arguments, where, &out,
                              ledger->count > 0 ? "nothing that was asked for is retained"
                                                : "nothing is retained");
@@ -136,7 +107,6 @@ enum { LOOK_MS = 1000, HISTORY_MAX = 1000000 };
 struct watch {
     struct filter filter;
     struct line_style style;
-    bool json;
     int64_t left;
     /* Where only some envelopes of the history pass: the last `past_max` of them, in a ring,
      * until it has come to its end; NULL = the router counts, and all are shown. */
@@ -175,10 +145,7 @@ static void show_envelope(struct watch *watch, const struct mcpx_event *event)
         return;
     style.past = event->type == MCPX_EVENT_HISTORY;
     entry = entry_copy(envelope);
-    if (watch->json)
-        line_write_json(&out, entry->text);
-    else
-        line_write(&out, entry, &style, warning);
+    line_write(&out, entry, &style, warning);
     free(entry);
     if (style.past && watch->past) {
         struct mcpx_text *slot = &watch->past[watch->past_count++ % watch->past_max];
@@ -199,7 +166,7 @@ static void show_presence(const struct watch *watch, const struct mcpx_event *ev
     };
     struct mcpx_text out = {0};
 
-    if (watch->json || watch->filter.kinds ||
+    if (watch->style.json || watch->filter.kinds ||
         (watch->filter.from.text && !mcpx_slice_equal(watch->filter.from, event->participant)))
         return;
     paint_begin(&out, PAINT_DIM, watch->style.colour);
@@ -261,8 +228,7 @@ static int watch_topic(struct watch *watch, struct live *live)
 
 int cmd_watch(const struct arguments *arguments)
 {
-    struct watch watch = {.style = {colour_for(arguments), false, COLUMNS, BRIEF, NULL, 0},
-                          .json = arguments_have(arguments, "--json"),
+    struct watch watch = {.style = line_style_of(arguments),
                           .left = arguments_number(arguments, "--count", -1)};
     int64_t history = arguments_number(arguments, "--history", 0);
     struct live live;

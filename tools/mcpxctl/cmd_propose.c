@@ -15,20 +15,15 @@
 
 /* ---- those that wait ---- */
 
-enum { COLUMNS = 100, BRIEF = 8 };
-
-/*
- * The digest is beside the envelope and not in it, where the sender could have put another
- * digest.
- */
 static int print_open(const struct arguments *arguments, const struct connection *where,
                       const struct ledger *ledger)
 {
     char digest[PROPOSAL_DIGEST_LEN + 1];
-    struct line_style style = {colour_for(arguments), false, COLUMNS, 0, digest, 0};
-    bool json = arguments_have(arguments, "--json");
+    struct line_style style = line_style_of(arguments);
+    size_t least = style.brief;
     struct mcpx_text out = {0};
 
+    style.digest = digest;
     for (size_t i = 0; i < ledger->count; i++) {
         const struct entry *entry = ledger->entries[i];
 
@@ -36,14 +31,8 @@ static int print_open(const struct arguments *arguments, const struct connection
             continue;
         proposal_digest(entry, digest);
         style.until_ms = chain_expires_ms(entry) == INT64_MAX ? 0 : chain_expires_ms(entry);
-        style.brief = ledger_brief(ledger, entry, BRIEF).len;
-        if (json) {
-            mx_format(&out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
-            envelope_write_json(&out, entry->text);
-            mcpx_text_puts(&out, "}\n");
-        } else {
-            line_write(&out, entry, &style, entry_fault(entry));
-        }
+        style.brief = ledger_brief(ledger, entry, least).len;
+        line_write(&out, entry, &style, entry_fault(entry));
     }
     return output_print_list(arguments, where, &out, "no proposal is open");
 }

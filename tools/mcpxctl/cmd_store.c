@@ -7,6 +7,7 @@
 #include "router/store/commit/stage.h"
 #include "router/store/sqlite/sqlite_care.h"
 #include "tools/common/visible.h"
+#include "tools/mcpxctl/core/line.h"
 
 #include <sys/stat.h>
 
@@ -136,21 +137,15 @@ static void complain_of_damage(void *context, const struct care_damage *damage)
                           (unsigned long long)damage->serial, damage->what);
 }
 
-/* The envelope keeps its bytes, unless there are line ends between them. */
 static bool print_message(void *context, const struct care_message *message)
 {
     struct mcpx_text out = {0};
-    mx_scoped_text one_line = {0};
-    struct mcpx_slice text = message->text;
 
     (void)context;
-    if (memchr(text.text, '\n', text.len) || memchr(text.text, '\r', text.len)) {
-        text_compact(&one_line, text);
-        text = mcpx_text_view(&one_line);
-    }
-    mx_format(&out,
-              "{\"topic\":%q,\"epoch\":%q,\"serial\":%s,\"wall_ms\":%s,\"envelope\":%s}\n",
-              message->topic, message->epoch, message->serial, message->wall_ms, text);
+    mx_format(&out, "{\"topic\":%q,\"epoch\":%q,\"serial\":%s,\"wall_ms\":%s,\"envelope\":",
+              message->topic, message->epoch, message->serial, message->wall_ms);
+    envelope_write_json(&out, message->text);
+    mcpx_text_puts(&out, "}\n");
     output_print(&out, STATUS_OK);
     return true;
 }

@@ -58,7 +58,7 @@ Test(line, says_what_tells_most)
          "--:--:-- 01234567  ann -> everyone  mcp/reject  too much\n"},
         {"", "mcp/reject", "{}", "--:--:-- 01234567  ann -> everyone  mcp/reject  {}\n"},
     };
-    static const struct line_style style = {false, false, 60, 8, NULL, 0};
+    static const struct line_style style = {.columns = 60, .brief = 8};
 
     setenv("TZ", "UTC", 1);
     for (size_t i = 0; i < LENGTH(rows); i++) {
@@ -77,16 +77,19 @@ Test(line, warns_colours_and_dims)
     struct entry *entry = make("", "mcp/proposal:x", "{\"method\":\"x\"}");
     mx_scoped_text out = {0};
 
-    line_write(&out, entry, &(struct line_style){true, false, 6, 0, NULL, 0}, "it lies");
+    line_write(&out, entry, &(struct line_style){.colour = true, .columns = 6}, "it lies");
     cr_expect_str_eq(out.text, "\x1b[2m--:--:-- 0123456789\x1b[0m  \x1b[1mann\x1b[0m -> "
                                "everyone  \x1b[33mmcp/proposal:x\x1b[0m  \x1b[31m[ignored: it "
                                "lies]\x1b[0m {\"meth...\n");
     mcpx_text_reset(&out);
-    line_write(&out, entry, &(struct line_style){true, true, 6, 4, NULL, 0}, NULL);
+    line_write(&out, entry,
+               &(struct line_style){.colour = true, .past = true, .columns = 6, .brief = 4},
+               NULL);
     cr_expect_str_eq(out.text, "\x1b[2m--:--:-- 0123  ann -> everyone  mcp/proposal:x  "
                                "{\"meth...\x1b[0m\n");
     mcpx_text_reset(&out);
-    line_write(&out, entry, &(struct line_style){false, false, 6, 4, "5eed", 0}, NULL);
+    line_write(&out, entry, &(struct line_style){.columns = 6, .brief = 4, .digest = "5eed"},
+               NULL);
     cr_expect_str_eq(out.text, "--:--:-- 0123@5eed  ann -> everyone  mcp/proposal:x  "
                                "{\"meth...\n");
     free(entry);
@@ -96,8 +99,8 @@ Test(line, raw_json_stays_on_its_line)
 {
     mx_scoped_text out = {0};
 
-    line_write_json(&out, MCPX_SLICE("{\r\n \"a\": \"b\\n\"\n}"));
-    cr_expect_str_eq(out.text, "{   \"a\": \"b\\n\" }\n");
+    envelope_write_json(&out, MCPX_SLICE("{\r\n \"a\": \"b\\n\"\n}"));
+    cr_expect_str_eq(out.text, "{   \"a\": \"b\\n\" }");
 }
 
 Test(filter, covers_what_a_grant_would_and_the_routers_kinds_too)

@@ -88,6 +88,8 @@ bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
 
 /* ---- as a line ---- */
 
+enum { COLUMNS = 100, BRIEF = 8 };
+
 static enum paint paint_of(const struct entry *entry)
 {
     if (entry_is(entry, "mcp/request"))
@@ -177,11 +179,32 @@ static void paint(struct mcpx_text *out, enum paint paint, const struct line_sty
     paint_end(out, paint, on);
 }
 
+struct line_style line_style_of(const struct arguments *arguments)
+{
+    return (struct line_style){.json = arguments_have(arguments, "--json"),
+                               .colour = colour_for(arguments),
+                               .columns = COLUMNS,
+                               .brief = BRIEF};
+}
+
+/* The digest is beside the envelope, not in it, where the sender could have put another one. */
+static void write_json(struct mcpx_text *out, const struct entry *entry, const char *digest)
+{
+    if (digest)
+        mx_format(out, "{\"id\":%q,\"digest\":%q,\"envelope\":", entry->id, digest);
+    envelope_write_json(out, entry->text);
+    mcpx_text_puts(out, digest ? "}\n" : "\n");
+}
+
 void line_write(struct mcpx_text *out, const struct entry *entry,
                 const struct line_style *style, const char *warning)
 {
     struct mcpx_slice id = entry->id;
 
+    if (style->json) {
+        write_json(out, entry, style->digest);
+        return;
+    }
     if (style->brief > 0 && id.len > style->brief)
         id.len = style->brief;
     paint_begin(out, PAINT_DIM, style->colour);
@@ -226,10 +249,4 @@ void envelope_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
         from = i + 1;
     }
     mcpx_text_add(out, envelope.text + from, envelope.len - from);
-}
-
-void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope)
-{
-    envelope_write_json(out, envelope);
-    mcpx_text_puts(out, "\n");
 }

@@ -47,6 +47,7 @@ bool filter_passes(const struct filter *filter, const struct mcpx_kind *kind,
 
 /** How lines look. */
 struct line_style {
+    bool json;          /* as it came, in place of all below but `digest` */
     bool colour;        /* with colours */
     bool past;          /* dimmed: history */
     size_t columns;     /* characters of a payload to show */
@@ -54,6 +55,9 @@ struct line_style {
     const char *digest; /* shown behind the id, as ID@DIGEST; NULL = none */
     int64_t until_ms;   /* shown before the payload, when > 0 */
 };
+
+/** What --json and --color ask for. */
+struct line_style line_style_of(const struct arguments *arguments);
 
 /**
  * Appends "03:10:00 ID  from -> to  kind  payload" and a newline. Times are local; all that
@@ -67,9 +71,6 @@ void line_write(struct mcpx_text *out, const struct entry *entry,
 
 /** Appends an envelope without line ends: white space that ends lines becomes blanks. */
 void envelope_write_json(struct mcpx_text *out, struct mcpx_slice envelope);
-
-/** The same and a newline. */
-void line_write_json(struct mcpx_text *out, struct mcpx_slice envelope);
 
 /** Appends "HH:MM:SS" in local time, or "--:--:--" for -1. */
 void time_write(struct mcpx_text *out, int64_t at_ms);
