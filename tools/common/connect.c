@@ -12,6 +12,8 @@
 #include "lib/wire/http_head.h"
 #include "tools/common/context.h"
 
+#include <mcpx/json.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -209,10 +211,13 @@ static int ask_router(const struct connection *where, struct http_call call,
 }
 
 int connection_call(const struct connection *where, struct http_call call,
-                    struct mcpx_text *answer)
+                    struct mcpx_text *answer, struct mcpx_slice *value)
 {
     mx_scoped_text path = {0};
+    int status;
 
+    if (value)
+        *value = (struct mcpx_slice){NULL, 0};
     if (call.path[0] != '/') {
         mcpx_text_puts(&path, "/v0.1/topics/");
         mx_percent_add(&path, mcpx_slice_of(where->client.topic));
@@ -223,7 +228,12 @@ int connection_call(const struct connection *where, struct http_call call,
     call.token = where->token;
     call.timeout_ms = where->timeout_ms;
     call.quiet |= where->timeout_ms > 0;
-    return ask_router(where, call, answer);
+    status = ask_router(where, call, answer);
+    if (!value || mcpx_json_check(mcpx_text_view(answer), 0, value, NULL) == MCPX_OK ||
+        status != STATUS_OK)
+        return status;
+    return call.quiet ? STATUS_FAILED
+                      : fail_with(STATUS_FAILED, "the answer of %s is not JSON", where->api);
 }
 
 /* Protocol: section 8. */

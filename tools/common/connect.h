@@ -88,9 +88,11 @@ int connection_read(const struct arguments *arguments, unsigned how, int64_t tim
  * it is quiet; the rest is filled in. A path without "/" in front is below that of the topic.
  *
  * answer   as for http_do, which this returns as
+ * value    the JSON in the answer, be it a problem document, lent by that; absent when it is none,
+ *          which is a failure then. NULL = the answer is another text
  */
 int connection_call(const struct connection *where, struct http_call call,
-                    struct mcpx_text *answer);
+                    struct mcpx_text *answer, struct mcpx_slice *value);
 
 /** The longest bearer token, in bytes. */
 enum { CONNECTION_TOKEN_MAX = 8192 };

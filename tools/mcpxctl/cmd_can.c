@@ -8,6 +8,7 @@
 #include "lib/json/json_write.h"
 #include "router/policy/config/config.h"
 #include "router/policy/identity/tokens.h"
+#include "tools/common/visible.h"
 #include <mcpx/capability.h>
 #include <mcpx/json.h>
 
@@ -20,14 +21,6 @@ struct inquiry {
     struct mcpx_slice topic; /* absent = none was named */
     struct mcpx_kind kind;
     struct address address;
-};
-
-/* Whether the participant may enter the topic, or any topic when none was named. */
-struct entrance {
-    /* MCPX_OK, or what the router would answer: MCPX_EFORBIDDEN, MCPX_ENOTOPIC. */
-    enum mcpx_err err;
-    /* The one of its topics that covers the topic; absent when none does. */
-    struct mcpx_slice pattern;
 };
 
 /* ---- the question, and its answer ---- */
@@ -49,14 +42,7 @@ static int inquiry_read(const struct arguments *arguments, struct inquiry *out)
     return address_read(arguments, &out->address);
 }
 
-static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice text)
-{
-    if (text.text)
-        mx_format(out, "%s%s\n", label, text);
-}
-
 static const char *const sentences[] = {
-    [MCPX_ALLOWED] = "",
     [MCPX_NO_MATCHING_GRANT] = "no grant covers this kind",
     [MCPX_DENIED] = "a denial covers this kind",
     [MCPX_GRANT_EXPIRED] = "the grant that covers this kind has expired",
@@ -64,17 +50,31 @@ static const char *const sentences[] = {
     [MCPX_RESERVED_NAMESPACE] = "only the router may send this type",
 };
 
-static bool is_allowed(const struct mcpx_decision *decision, const struct entrance *entrance)
+static bool is_word(struct mcpx_slice decision, const char *member, const char *word)
 {
-    return decision->refusal == MCPX_ALLOWED && !(entrance && entrance->err);
+    return mcpx_json_equals(mcpx_json_get(decision, member), mcpx_slice_of(word));
 }
 
-static const char *entrance_sentence(const struct inquiry *inquiry, enum mcpx_err err)
+/* Why it may not be sent; NULL when it may, be it that the participant may not enter. */
+static const char *sentence_of(struct mcpx_slice decision)
 {
-    if (err == MCPX_ENOTOPIC)
+    for (int i = MCPX_NO_MATCHING_GRANT; i <= MCPX_RESERVED_NAMESPACE; i++)
+        if (is_word(decision, "reason", mcpx_refusal_wire((enum mcpx_refusal)i)))
+            return sentences[i];
+    return NULL;
+}
+
+static const char *entrance_sentence(const struct inquiry *inquiry, struct mcpx_slice decision)
+{
+    if (is_word(decision, "topic_reason", mcpx_error_wire(MCPX_ENOTOPIC)))
         return "topics.create is false, so no topic comes to be";
     return inquiry->topic.text ? "none of its topics covers this one"
                                : "it has no topics, so it may enter none";
+}
+
+static bool is_allowed(struct mcpx_slice decision)
+{
+    return mcpx_slice_equal(mcpx_json_get(decision, "allowed"), MCPX_SLICE("true"));
 }
 
 /* Who, what, to whom and where. */
@@ -97,74 +97,53 @@ static void write_headline(const struct inquiry *inquiry, bool allowed, bool has
     mcpx_text_puts(out, "\n");
 }
 
-static void write_for_people(const struct inquiry *inquiry,
-                             const struct mcpx_decision *decision,
-                             const struct entrance *entrance, struct mcpx_text *out)
+static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice decision,
+                     const char *member)
 {
-    bool has_topic = entrance && inquiry->topic.text;
-    bool may_send = decision->refusal == MCPX_ALLOWED;
+    struct mcpx_slice value = mcpx_json_get(decision, member);
 
-    write_headline(inquiry, is_allowed(decision, entrance), has_topic, out);
-    if (entrance && entrance->err)
-        put_line(out, "  reason       ",
-                 mcpx_slice_of(entrance_sentence(inquiry, entrance->err)));
-    if (!may_send)
-        put_line(out, "  reason       ", mcpx_slice_of(sentences[decision->refusal]));
+    if (value.text)
+        text_format(out, "%s%v\n", label, value);
+}
+
+static void write_for_people(const struct inquiry *inquiry, struct mcpx_slice decision,
+                             struct mcpx_text *out)
+{
+    bool has_topic = mcpx_json_get(decision, "topic").text;
+    bool has_entrance = mcpx_json_get(decision, "topic_reason").text;
+    const char *sentence = sentence_of(decision);
+
+    write_headline(inquiry, is_allowed(decision), has_topic, out);
+    if (has_entrance && !is_word(decision, "topic_reason", mcpx_refusal_wire(MCPX_ALLOWED)))
+        mx_format(out, "  reason       %s\n", entrance_sentence(inquiry, decision));
+    if (sentence)
+        mx_format(out, "  reason       %s\n", sentence);
     if (has_topic)
-        put_line(out, "  topic        ", entrance->pattern);
-    put_line(out, decision->refusal == MCPX_DENIED ? "  denial       " : "  grant        ",
-             decision->grant);
-    if (may_send)
+        put_line(out, "  topic        ", decision, "topic_pattern");
+    put_line(out, sentence == sentences[MCPX_DENIED] ? "  denial       " : "  grant        ",
+             decision, "grant");
+    if (!sentence)
         return;
-    put_line(out, "  nearest      ", decision->nearest);
-    put_line(out, "  would allow  ", decision->would_allow);
-    put_line(out, "  alternative  ", decision->alternative);
-}
-
-static const char *entrance_wire(const struct entrance *entrance)
-{
-    return entrance->err ? mcpx_error_wire(entrance->err) : mcpx_refusal_wire(MCPX_ALLOWED);
-}
-
-static void write_for_programs(const struct inquiry *inquiry,
-                               const struct mcpx_decision *decision,
-                               const struct entrance *entrance, struct mcpx_text *out)
-{
-    bool may_send = decision->refusal == MCPX_ALLOWED;
-
-    mx_format(out, "{\"allowed\":%s", is_allowed(decision, entrance));
-    mx_json_add_optional(out, "reason",
-                         mcpx_slice_of(may_send && entrance
-                                           ? entrance_wire(entrance)
-                                           : mcpx_refusal_wire(decision->refusal)));
-    mx_json_add_optional(out, "grant", decision->grant);
-    mx_json_add_optional(out, "nearest", decision->nearest);
-    mx_json_add_optional(out, "would_allow", decision->would_allow);
-    mx_json_add_optional(out, "alternative", decision->alternative);
-    if (entrance && (inquiry->topic.text || entrance->err)) {
-        mx_json_add_optional(out, "topic", inquiry->topic);
-        mx_json_add_optional(out, "topic_reason", mcpx_slice_of(entrance_wire(entrance)));
-        mx_json_add_optional(out, "topic_pattern", entrance->pattern);
-    }
-    mcpx_text_puts(out, "}\n");
+    put_line(out, "  nearest      ", decision, "nearest");
+    put_line(out, "  would allow  ", decision, "would_allow");
+    put_line(out, "  alternative  ", decision, "alternative");
 }
 
 /*
- * Prints the decision. Returns STATUS_OK when the participant may enter the topic and may send
- * this there; STATUS_REFUSED otherwise.
- *
- * entrance   NULL = the topic was not checked
+ * Prints the decision: the object that --json shows. Returns STATUS_OK when the participant may
+ * enter the topic and may send this there; STATUS_REFUSED otherwise.
  */
-static int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_decision *decision,
-                          const struct entrance *entrance, bool json)
+static int inquiry_answer(const struct inquiry *inquiry, const struct mcpx_text *decision,
+                          bool json)
 {
+    struct mcpx_slice object = mcpx_text_view(decision);
     struct mcpx_text out = {0};
 
     if (json)
-        write_for_programs(inquiry, decision, entrance, &out);
+        mx_format(&out, "%s\n", object);
     else
-        write_for_people(inquiry, decision, entrance, &out);
-    return output_print(&out, is_allowed(decision, entrance) ? STATUS_OK : STATUS_REFUSED);
+        write_for_people(inquiry, object, &out);
+    return output_print(&out, is_allowed(object) ? STATUS_OK : STATUS_REFUSED);
 }
 
 /* ---- asking the router ---- */
@@ -179,43 +158,21 @@ static void write_question(struct mcpx_text *out, const struct inquiry *inquiry)
     mx_json_end_object(out);
 }
 
-static bool read_refusal(struct mcpx_slice answer, enum mcpx_refusal *out)
+/* What counts is `now`, with what was changed in the topic at run time; and may it not enter the
+ * topic, the router answers otherwise. */
+static int show(const struct inquiry *inquiry, struct mcpx_slice answer, bool json)
 {
-    struct mcpx_slice reason = mcpx_json_get(answer, "reason");
+    mx_scoped_text topic = {0}, decision = {0};
+    struct mcpx_slice now = mcpx_json_get(answer, "now");
+    struct mcpx_json_change added[] = {{"topic", {NULL, 0}},
+                                       {"topic_reason", MCPX_SLICE("\"allowed\"")}};
 
-    for (int i = MCPX_ALLOWED; i <= MCPX_RESERVED_NAMESPACE; i++) {
-        if (!mcpx_json_equals(reason, mcpx_slice_of(mcpx_refusal_wire((enum mcpx_refusal)i))))
-            continue;
-        *out = (enum mcpx_refusal)i;
-        return true;
-    }
-    return false;
-}
-
-/* In a topic counts what was changed there at run time, too. */
-static int show(const struct inquiry *inquiry, const struct mcpx_text *answer, bool json)
-{
-    static const struct entrance may_enter; /* else the router had answered otherwise */
-    static const char *const names[] = {"grant", "nearest", "would_allow", "alternative"};
-    struct mcpx_decision decision = {.refusal = MCPX_DENIED};
-    struct mcpx_slice *const slots[] = {&decision.grant, &decision.nearest,
-                                        &decision.would_allow, &decision.alternative};
-    struct mcpx_text held[4] = {{0}};
-    struct mcpx_slice value = {0};
-    int status = STATUS_FAILED;
-
-    (void)mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL);
-    if (value.text && inquiry->topic.text)
-        value = mcpx_json_get(value, "now");
-    if (!value.text || !read_refusal(value, &decision.refusal))
+    if (!mcpx_json_get(now, "reason").text)
         return fail_with(STATUS_FAILED, "the router's answer is no decision");
-    for (size_t i = 0; i < 4; i++)
-        if (mcpx_json_add_unescaped(&held[i], mcpx_json_get(value, names[i])))
-            *slots[i] = held[i].text ? mcpx_text_view(&held[i]) : MCPX_SLICE("");
-    status = inquiry_answer(inquiry, &decision, inquiry->topic.text ? &may_enter : NULL, json);
-    for (size_t i = 0; i < 4; i++)
-        mcpx_text_fini(&held[i]);
-    return status;
+    mcpx_json_add_string(&topic, inquiry->topic);
+    added[0].value = mcpx_text_view(&topic);
+    mcpx_json_add_changed(&decision, now, added, 2);
+    return inquiry_answer(inquiry, &decision, json);
 }
 
 /* Asks the router. Returns as inquiry_answer, or an exit code, having complained. */
@@ -223,46 +180,63 @@ static int can_live(const struct arguments *arguments, struct inquiry *inquiry)
 {
     mx_scoped_text question = {0}, answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
+    struct mcpx_slice value;
     int status = connection_read(arguments, 0, 0, &where);
 
-    if (status == STATUS_OK)
-        inquiry->topic = mcpx_slice_of(where.client.topic);
+    if (status != STATUS_OK)
+        return status;
+    inquiry->topic = mcpx_slice_of(where.client.topic);
     write_question(&question, inquiry);
-    if (status == STATUS_OK)
-        status = connection_call(
-            &where, (struct http_call){.path = "/v0.1/check", .body = question.text}, &answer);
-    if (status == STATUS_OK)
-        status = show(inquiry, &answer, arguments_have(arguments, "--json"));
-    return status;
+    status = connection_call(&where,
+                             (struct http_call){.path = "/v0.1/check", .body = question.text},
+                             &answer, &value);
+    return status == STATUS_OK ? show(inquiry, value, arguments_have(arguments, "--json"))
+                               : status;
 }
 
 /* ---- asking the configuration ---- */
 
-/* What the router would answer a participant that joins. */
-static struct entrance judge_topic(const struct config *config,
-                                   const struct tokens_entry *entry,
-                                   const struct inquiry *inquiry)
+/* What the router would answer a participant that joins: MCPX_OK, or why it may not. */
+static enum mcpx_err judge_topic(const struct config *config, struct mcpx_slice pattern)
 {
-    struct entrance entrance = {MCPX_OK, tokens_topic_pattern(entry, inquiry->topic)};
+    if (!pattern.text)
+        return MCPX_EFORBIDDEN;
+    return config->hub.create ? MCPX_OK : MCPX_ENOTOPIC;
+}
 
-    if (!entrance.pattern.text)
-        entrance.err = MCPX_EFORBIDDEN;
-    else if (!config->hub.create)
-        entrance.err = MCPX_ENOTOPIC;
-    return entrance;
+static const char *wire_of(enum mcpx_err entrance)
+{
+    return entrance ? mcpx_error_wire(entrance) : mcpx_refusal_wire(MCPX_ALLOWED);
 }
 
 /* A token with a profile says itself which topics it is for. */
 static int answer(const struct config *config, const struct tokens_entry *entry,
                   const struct inquiry *inquiry, bool json)
 {
-    struct entrance entrance = judge_topic(config, entry, inquiry);
+    bool has_entrance = !inquiry->profile.text;
+    struct mcpx_slice pattern = tokens_topic_pattern(entry, inquiry->topic);
+    enum mcpx_err entrance = has_entrance ? judge_topic(config, pattern) : MCPX_OK;
     struct mcpx_question question = {&inquiry->kind, inquiry->address.to,
                                      inquiry->address.count, mx_clock_now().wall_ms};
     struct mcpx_decision decision;
+    mx_scoped_text out = {0};
+    bool may_send;
 
     mcpx_capset_explain(entry->grant->capset, &question, &decision);
-    return inquiry_answer(inquiry, &decision, inquiry->profile.text ? NULL : &entrance, json);
+    may_send = decision.refusal == MCPX_ALLOWED;
+    mx_format(&out, "{\"allowed\":%s,\"reason\":%q", (bool)(may_send && !entrance),
+              may_send ? wire_of(entrance) : mcpx_refusal_wire(decision.refusal));
+    mx_json_add_optional(&out, "grant", decision.grant);
+    mx_json_add_optional(&out, "nearest", decision.nearest);
+    mx_json_add_optional(&out, "would_allow", decision.would_allow);
+    mx_json_add_optional(&out, "alternative", decision.alternative);
+    if (has_entrance && (inquiry->topic.text || entrance)) {
+        mx_json_add_optional(&out, "topic", inquiry->topic);
+        mcpx_json_add_member(&out, "topic_reason", mcpx_slice_of(wire_of(entrance)));
+        mx_json_add_optional(&out, "topic_pattern", pattern);
+    }
+    mx_json_end_object(&out);
+    return inquiry_answer(inquiry, &out, json);
 }
 
 static int can_offline(const struct inquiry *inquiry, bool json)

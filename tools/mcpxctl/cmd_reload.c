@@ -118,12 +118,12 @@ int policy_compare(const struct config *before, const struct config *after, bool
 
 int cmd_reload(const struct arguments *arguments)
 {
-    mx_scoped_text answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
     int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
-    if (status == STATUS_OK)
-        status = connection_call(
-            &where, (struct http_call){.path = "/admin/reload", .body = "{}"}, &answer);
-    return status == STATUS_OK ? output_answer(arguments, &answer, difference_tell) : status;
+    if (status != STATUS_OK)
+        return status;
+    return output_answer(arguments, &where,
+                         (struct http_call){.path = "/admin/reload", .body = "{}"},
+                         difference_tell);
 }

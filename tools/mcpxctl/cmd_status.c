@@ -40,23 +40,14 @@ enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 enum { HEALTH, READINESS, METRICS, TOPICS, PARTICIPANTS, ANSWERS };
 
-/* The answers, as they came; a text is empty when there is none. */
+/* The answers, as they came, and the JSON in them; empty when there is none. */
 struct findings {
     struct connection where;
     struct mcpx_text answers[ANSWERS];
+    struct mcpx_slice values[ANSWERS];
     bool ready;
     bool knows_topics;
 };
-
-/* The answer's value, or an absent slice. */
-static struct mcpx_slice value_of(const struct findings *found, int answer)
-{
-    struct mcpx_slice value = {NULL, 0};
-
-    if (mcpx_json_check(mcpx_text_view(&found->answers[answer]), 0, &value, NULL) != MCPX_OK)
-        return (struct mcpx_slice){NULL, 0};
-    return value;
-}
 
 /* A number of the metrics, from the line that begins with its name and a blank; absent if none. */
 static struct mcpx_slice number_of(const struct findings *found, const char *metric)
@@ -76,7 +67,8 @@ static struct mcpx_slice number_of(const struct findings *found, const char *met
 
 static int ask(struct findings *found, struct http_call call, int answer)
 {
-    return connection_call(&found->where, call, &found->answers[answer]);
+    return connection_call(&found->where, call, &found->answers[answer],
+                           answer == METRICS ? NULL : &found->values[answer]);
 }
 
 /* The calls that need no token. */
@@ -86,7 +78,7 @@ static int ask_health(struct findings *found)
 
     if (status != STATUS_OK)
         return status;
-    if (!mcpx_json_get(value_of(found, HEALTH), "status").text)
+    if (!mcpx_json_get(found->values[HEALTH], "status").text)
         return fail_with(STATUS_FAILED, "%s answers without a status; is it an MCPx router?",
                          found->where.api);
     found->ready = ask(found, (struct http_call){.path = "/readyz", .quiet = true},
@@ -133,13 +125,13 @@ static void add_number(struct mcpx_text *out, const char *line, struct mcpx_slic
 
 static void add_table(struct mcpx_text *out, const struct findings *found)
 {
-    struct mcpx_slice health = value_of(found, HEALTH);
+    struct mcpx_slice health = found->values[HEALTH];
 
     text_format(out, "router        %s\nhealth        %v, ", found->where.client.url,
                 mcpx_json_get(health, "status"));
     mcpx_text_puts(out, found->ready ? "ready\n" : "not ready: ");
     if (!found->ready)
-        add_list(out, value_of(found, READINESS), "reasons", NULL);
+        add_list(out, found->values[READINESS], "reasons", NULL);
     add_number(out, "uptime        %t\n", mcpx_json_get(health, "uptime"));
     for (size_t i = 0; i < NUMBERS; i++)
         add_number(out, numbers[i].line, number_of(found, numbers[i].metric));
@@ -149,17 +141,17 @@ static void add_table(struct mcpx_text *out, const struct findings *found)
     if (!found->knows_topics)
         return;
     mcpx_text_puts(out, "topics        ");
-    add_list(out, value_of(found, TOPICS), "topics", NULL);
+    add_list(out, found->values[TOPICS], "topics", NULL);
     text_format(out, "topic         %s\nparticipants  ", found->where.client.topic);
-    add_list(out, value_of(found, PARTICIPANTS), "participants", "id");
+    add_list(out, found->values[PARTICIPANTS], "participants", "id");
 }
 
 static void add_json(struct mcpx_text *out, const struct findings *found)
 {
-    struct mcpx_slice reasons = mcpx_json_get(value_of(found, READINESS), "reasons");
+    struct mcpx_slice reasons = mcpx_json_get(found->values[READINESS], "reasons");
 
     mx_format(out, "{\"url\":%q,\"health\":", found->where.client.url);
-    text_compact(out, value_of(found, HEALTH));
+    text_compact(out, found->values[HEALTH]);
     mx_json_add_bool(out, "ready", found->ready);
     if (reasons.text) {
         mcpx_text_puts(out, ",\"reasons\":");
@@ -173,9 +165,9 @@ static void add_json(struct mcpx_text *out, const struct findings *found)
     }
     if (found->knows_topics) {
         mcpx_text_puts(out, ",\"topics\":");
-        text_compact(out, mcpx_json_get(value_of(found, TOPICS), "topics"));
+        text_compact(out, mcpx_json_get(found->values[TOPICS], "topics"));
         mx_format(out, ",\"topic\":%q,\"participants\":", found->where.client.topic);
-        text_compact(out, mcpx_json_get(value_of(found, PARTICIPANTS), "participants"));
+        text_compact(out, mcpx_json_get(found->values[PARTICIPANTS], "participants"));
     }
     mcpx_text_puts(out, "}\n");
 }
@@ -215,14 +207,11 @@ static void add_participant(struct mcpx_text *out, struct mcpx_slice participant
 }
 
 static int print_who(const struct arguments *arguments, const struct connection *where,
-                     const struct mcpx_text *answer)
+                     struct mcpx_slice value)
 {
     bool json = arguments_have(arguments, "--json"), colour = colour_for(arguments);
-    struct mcpx_slice value;
     struct mcpx_text out = {0};
 
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
-        return fail_with(STATUS_FAILED, "the answer of %s is not JSON", where->api);
     MCPX_JSON_EACH(walk, mcpx_json_get(value, "participants")) {
         if (json) {
             text_compact(&out, walk.value);
@@ -240,9 +229,11 @@ int cmd_who(const struct arguments *arguments)
 {
     mx_scoped_text answer = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
+    struct mcpx_slice value;
     int status = connection_read(arguments, 0, 0, &where);
 
     if (status == STATUS_OK)
-        status = connection_call(&where, (struct http_call){.path = "participants"}, &answer);
-    return status == STATUS_OK ? print_who(arguments, &where, &answer) : status;
+        status = connection_call(&where, (struct http_call){.path = "participants"}, &answer,
+                                 &value);
+    return status == STATUS_OK ? print_who(arguments, &where, value) : status;
 }

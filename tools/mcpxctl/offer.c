@@ -65,8 +65,7 @@ static void offer_list(const struct connection *where, const char *path, const c
     mx_scoped_text answer = {0};
     struct mcpx_slice value;
 
-    if (connection_call(where, (struct http_call){.path = path}, &answer) == STATUS_OK &&
-        mcpx_json_check(mcpx_text_view(&answer), 0, &value, NULL) == MCPX_OK)
+    if (connection_call(where, (struct http_call){.path = path}, &answer, &value) == STATUS_OK)
         add_items(out, mcpx_json_get(value, list), member);
 }
 

@@ -77,17 +77,14 @@ static enum mcpx_err take_envelope(struct paging *paging, struct mcpx_slice text
 static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
 {
     struct mcpx_text id = {0};
-    struct mcpx_slice value;
-    struct mcpx_fault fault;
-    enum mcpx_err err = mcpx_json_check(page, 0, &value, &fault);
+    struct mcpx_slice history = mcpx_json_get(page, "history");
+    enum mcpx_err err = MCPX_OK;
 
-    if (!err && mcpx_json_type(mcpx_json_get(value, "history")) != MCPX_JSON_ARRAY)
-        err = MCPX_EINVALID;
-    if (err)
-        return err;
-    MCPX_JSON_EACH_WHILE(!err, walk, mcpx_json_get(value, "history"))
+    if (mcpx_json_type(history) != MCPX_JSON_ARRAY)
+        return MCPX_EINVALID;
+    MCPX_JSON_EACH_WHILE(!err, walk, history)
         err = take_envelope(paging, walk.value, &id);
-    paging->more = mcpx_json_get(value, "next").text && id.len > 0;
+    paging->more = mcpx_json_get(page, "next").text && id.len > 0;
     mcpx_text_fini(&paging->last);
     paging->last = id;
     return err;
@@ -99,7 +96,7 @@ static enum mcpx_err take_page(struct paging *paging, struct mcpx_slice page)
  * for again, to be complained of.
  */
 static int fetch_page(const struct connection *where, struct paging *paging,
-                      struct mcpx_text *answer)
+                      struct mcpx_text *answer, struct mcpx_slice *page)
 {
     size_t left = paging->order->limit - paging->count;
     bool is_older = paging->last.len > 0;
@@ -113,7 +110,7 @@ static int fetch_page(const struct connection *where, struct paging *paging,
         mx_percent_add(&path, mcpx_text_view(&paging->last));
     }
     call.path = path.text;
-    status = connection_call(where, call, answer);
+    status = connection_call(where, call, answer, page);
     paging->more = status != STATUS_ABSENT || !is_older;
     if (status == STATUS_OK || !is_older)
         return status;
@@ -123,7 +120,7 @@ static int fetch_page(const struct connection *where, struct paging *paging,
         return STATUS_TIMEOUT;
     mcpx_text_reset(answer);
     call.quiet = false;
-    return connection_call(where, call, answer);
+    return connection_call(where, call, answer, page);
 }
 
 /* No router can make this last for ever: neither with slow pages, nor with ever more of them. */
@@ -137,10 +134,11 @@ int fetch_each(const struct connection *where, const struct fetch_order *order)
 
     while (paging.more && paging.count < order->limit && !err && status == STATUS_OK) {
         mx_scoped_text answer = {0};
+        struct mcpx_slice page;
 
-        status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, &paging, &answer);
+        status = is_late(order) ? STATUS_TIMEOUT : fetch_page(where, &paging, &answer, &page);
         if (status == STATUS_OK && paging.more)
-            err = take_page(&paging, mcpx_text_view(&answer));
+            err = take_page(&paging, page);
         if (status == STATUS_OK && paging.more && !err)
             endless = pages_follow(&pages, answer.len, mcpx_text_view(&paging.last));
         if (endless)

@@ -150,14 +150,17 @@ int output_print(struct mcpx_text *text, int status)
     return status;
 }
 
-int output_answer(const struct arguments *arguments, const struct mcpx_text *answer,
+int output_answer(const struct arguments *arguments, const struct connection *where,
+                  struct http_call call,
                   void (*tell)(struct mcpx_text *out, struct mcpx_slice answer))
 {
+    mx_scoped_text answer = {0};
     struct mcpx_text out = {0};
     struct mcpx_slice value;
+    int status = connection_call(where, call, &answer, &value);
 
-    if (mcpx_json_check(mcpx_text_view(answer), 0, &value, NULL) != MCPX_OK)
-        return fail_with(STATUS_FAILED, "the router's answer is not JSON");
+    if (status != STATUS_OK)
+        return status;
     if (arguments_have(arguments, "--json")) {
         text_compact(&out, value);
         mcpx_text_puts(&out, "\n");

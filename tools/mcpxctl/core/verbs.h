@@ -115,10 +115,11 @@ int output_print_list(const struct arguments *arguments, const struct connection
                       struct mcpx_text *text, const char *nothing);
 
 /**
- * Writes an answer of the router: with --json as it is, without white space, else as `tell` appends
- * it for people. Returns STATUS_OK; STATUS_FAILED, having complained, when it is not JSON.
+ * Calls the router and writes its answer: with --json as it is, without white space, else as `tell`
+ * appends it for people. Returns as connection_call.
  */
-int output_answer(const struct arguments *arguments, const struct mcpx_text *answer,
+int output_answer(const struct arguments *arguments, const struct connection *where,
+                  struct http_call call,
                   void (*tell)(struct mcpx_text *out, struct mcpx_slice answer));
 
 #endif
