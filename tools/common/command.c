@@ -225,7 +225,7 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-static bool check_value(const struct option_row *row, const char *value)
+static int check_value(const struct option_row *row, const char *value)
 {
     int64_t number = 0;
     const char *end;
@@ -233,21 +233,20 @@ static bool check_value(const struct option_row *row, const char *value)
     switch (row->type) {
     case VALUE_NUMBER:
         if (read_decimal(value, 0, &number, &end) && !*end && number <= NUMBER_MAX)
-            return true;
-        complain("%s wants a whole number, at most %d", row->name, NUMBER_MAX);
-        return false;
+            return STATUS_OK;
+        return fail_with(STATUS_USAGE, "%s wants a whole number, at most %d", row->name,
+                         NUMBER_MAX);
     case VALUE_SECONDS:
         if (duration_read(value, &number))
-            return true;
-        complain("%s wants seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d", row->name);
-        return false;
+            return STATUS_OK;
+        return fail_with(STATUS_USAGE,
+                         "%s wants seconds, such as 30 or 2.5, or 45s, 5m, 1h, 2d", row->name);
     case VALUE_CHOICE:
         if (is_choice(row->value, value))
-            return true;
-        complain("%s is one of %s", row->name, row->value);
-        return false;
+            return STATUS_OK;
+        return fail_with(STATUS_USAGE, "%s is one of %s", row->name, row->value);
     default:
-        return true;
+        return STATUS_OK;
     }
 }
 
@@ -259,7 +258,7 @@ static bool is_option_name(const char *word, size_t len)
 }
 
 /* `word` may go on with "=value" after `len` bytes. */
-static void complain_of_option(const struct command *command, const char *word, size_t len)
+static int complain_of_option(const struct command *command, const char *word, size_t len)
 {
     const struct option_row *const lists[] = {command->options, command->shared};
     struct nearest nearest;
@@ -271,10 +270,10 @@ static void complain_of_option(const struct command *command, const char *word, 
             nearest_consider(&nearest, row->name);
     nearest_consider(&nearest, "--help");
     hint = nearest_hint(&nearest);
-    if (is_option_name(word, len))
-        complain("there is no option %.*s%s; --help lists them", (int)len, word, hint);
-    else
-        complain("there is no such option%s; --help lists them", hint);
+    if (!is_option_name(word, len))
+        return fail_with(STATUS_USAGE, "there is no such option%s; --help lists them", hint);
+    return fail_with(STATUS_USAGE, "there is no option %.*s%s; --help lists them", (int)len,
+                     word, hint);
 }
 
 const struct option_row *option_find(const struct command *command, const char *word,
@@ -305,41 +304,33 @@ size_t command_verb_at(const struct command *table, const char *const *words, si
 }
 
 /* Reads the option at argv[*at], and its value when that is the next word. */
-static bool read_option(const struct command *command, char **argv, int argc, int *at,
-                        struct option_word *out)
+static int read_option(struct arguments *out, char **argv, int argc, int *at)
 {
-    const char *word = argv[*at];
+    const char *word = argv[*at], *value;
     size_t len = strcspn(word, "=");
-    const struct option_row *row = option_find(command, word, len);
+    const struct option_row *row = option_find(out->command, word, len);
 
-    if (!row) {
-        complain_of_option(command, word, len);
-        return false;
-    }
-    *out = (struct option_word){row, word[len] == '=' ? word + len + 1 : NULL};
-    if (row->type == VALUE_NONE && out->value) {
-        complain("%s takes no value", row->name);
-        return false;
-    }
-    if (row->type != VALUE_NONE && !out->value) {
-        if (*at + 1 >= argc) {
-            complain("%s wants a value: %s %s", row->name, row->name, row->value);
-            return false;
-        }
-        out->value = argv[++*at];
-    }
-    return row->type == VALUE_NONE || check_value(row, out->value);
+    if (!row)
+        return complain_of_option(out->command, word, len);
+    value = word[len] == '=' ? word + len + 1 : NULL;
+    if (row->type == VALUE_NONE && value)
+        return fail_with(STATUS_USAGE, "%s takes no value", row->name);
+    if (row->type != VALUE_NONE && !value && *at + 1 < argc)
+        value = argv[++*at];
+    out->options[out->option_count++] = (struct option_word){row, value};
+    if (row->type == VALUE_NONE)
+        return STATUS_OK;
+    return value ? check_value(row, value)
+                 : fail_with(STATUS_USAGE, "%s wants a value: %s %s", row->name, row->name,
+                             row->value);
 }
 
-static bool has_required(const struct option_row *list, const struct arguments *arguments)
+static int check_required(const struct option_row *list, const struct arguments *arguments)
 {
-    for (const struct option_row *row = list; row && row->name; row++) {
-        if (!(row->flags & OPTION_REQUIRED) || arguments_have(arguments, row->name))
-            continue;
-        complain("%s %s is required", row->name, row->value);
-        return false;
-    }
-    return true;
+    for (const struct option_row *row = list; row && row->name; row++)
+        if ((row->flags & OPTION_REQUIRED) && !arguments_have(arguments, row->name))
+            return fail_with(STATUS_USAGE, "%s %s is required", row->name, row->value);
+    return STATUS_OK;
 }
 
 /* How many operands a verb takes, in words. */
@@ -353,56 +344,51 @@ static void write_count(const struct command *command, char *text, size_t size)
         snprintf(text, size, "%zu operand%s", command->min, command->min == 1 ? "" : "s");
 }
 
-static bool is_complete(const struct command *command, const struct arguments *arguments)
+/* Is anything missing, or too much? */
+static int check_words(const struct command *command, const struct arguments *arguments)
 {
     size_t count = command->rest ? arguments->rest_count : arguments->operand_count;
     char wanted[64];
+    int status;
 
     if (count < command->min || (!command->rest && count > command->max)) {
         write_count(command, wanted, sizeof wanted);
-        complain("takes %s, not %zu", wanted, count);
-        return false;
+        return fail_with(STATUS_USAGE, "takes %s, not %zu", wanted, count);
     }
-    return has_required(command->options, arguments) &&
-           has_required(command->shared, arguments);
+    status = check_required(command->options, arguments);
+    return status == STATUS_OK ? check_required(command->shared, arguments) : status;
 }
 
 /* Reads the word at argv[*at], which is an option, "--", "--help" or "-h". */
-static bool take_option(struct arguments *out, char **argv, int argc, int *at,
-                        bool *options_end)
+static int take_option(struct arguments *out, char **argv, int argc, int *at)
 {
     const char *word = argv[*at];
 
-    *options_end = strcmp(word, "--") == 0;
+    out->options_end = strcmp(word, "--") == 0;
     out->help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
-    return *options_end || out->help ||
-           read_option(out->command, argv, argc, at, &out->options[out->option_count++]);
+    return out->options_end || out->help ? STATUS_OK : read_option(out, argv, argc, at);
 }
 
-bool arguments_read(const struct command *command, int argc, char **argv,
-                    struct arguments *out)
+int arguments_read(const struct command *command, int argc, char **argv, struct arguments *out)
 {
-    bool options_end = false;
-    int i;
+    int status = STATUS_OK, i;
 
     *out = (struct arguments){.command = command};
     for (i = 0; i < argc && !out->help; i++) {
-        bool operand = options_end || argv[i][0] != '-' || argv[i][1] == '\0';
+        bool operand = out->options_end || argv[i][0] != '-' || argv[i][1] == '\0';
 
         if (operand && command->rest)
             break;
-        if (out->operand_count == WORDS_MAX || out->option_count == WORDS_MAX) {
-            complain("more than %d words", WORDS_MAX);
-            return false;
-        }
+        if (out->operand_count == WORDS_MAX || out->option_count == WORDS_MAX)
+            return fail_with(STATUS_USAGE, "more than %d words", WORDS_MAX);
         if (operand)
             out->operands[out->operand_count++] = argv[i];
-        else if (!take_option(out, argv, argc, &i, &options_end))
-            return false;
+        else if (take_option(out, argv, argc, &i) != STATUS_OK)
+            status = STATUS_USAGE;
     }
     out->rest = argv + i;
     out->rest_count = (size_t)(argc - i);
-    return out->help || is_complete(command, out);
+    return status != STATUS_OK || out->help ? status : check_words(command, out);
 }
 
 const struct option_word *arguments_next(const struct arguments *arguments, const char *name,

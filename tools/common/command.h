@@ -101,6 +101,7 @@ struct arguments {
     const struct command *command;
     /* "--help" or "-h" was given as an option; nothing after it was read or checked. */
     bool help;
+    bool options_end; /* after "--" */
     const char *operands[WORDS_MAX];
     size_t operand_count;
     struct option_word options[WORDS_MAX];
@@ -154,14 +155,16 @@ const struct option_row *option_find(const struct command *command, const char *
 size_t command_verb_at(const struct command *table, const char *const *words, size_t count);
 
 /**
- * Reads a verb's words. Prints what is wrong and returns false when they do not fit the verb's
- * row. Names an unknown option and the nearest one. Never prints a word that could be a
- * secret: operands, values, and options that are long or have capitals are not repeated.
+ * Reads a verb's words. When they do not fit the verb's row, `out` has those that do. Names an
+ * unknown option and the nearest one. Never prints a word that could be a secret: operands, values,
+ * and options that are long or have capitals are not repeated.
  *
  * argv   ended by NULL at argv[argc]
+ *
+ * Returns STATUS_OK, or STATUS_USAGE, having complained.
  */
-bool arguments_read(const struct command *command, int argc, char **argv,
-                    struct arguments *out);
+int arguments_read(const struct command *command, int argc, char **argv,
+                   struct arguments *out);
 
 /**
  * The first option of that name at or after `*at`; NULL when there is none. `*at` is then moved

@@ -119,9 +119,7 @@ struct typing {
     const struct shell *shell;
     struct arguments line;         /* the words before the last one */
     const struct option_row *open; /* the option whose value the last word is */
-    bool options_end;
-    bool rest;
-    const char *before; /* the part of the last word that stays: "--to=" */
+    const char *before;            /* the part of the last word that stays: "--to=" */
     size_t before_len;
     const char *last; /* what follows it */
     size_t count;     /* offers so far */
@@ -259,47 +257,16 @@ static void offer_options(struct typing *typing, const struct option_row *list)
             offer(typing, mcpx_slice_of(row->name), row->help);
 }
 
-static const struct option_row *find(const struct typing *typing, const char *word)
-{
-    return option_find(typing->line.command, word, strcspn(word, "="));
-}
-
-/* Reads a word before the last one. */
-static void take(struct typing *typing, const char *word)
-{
-    struct arguments *line = &typing->line;
-    bool option = !typing->options_end && word[0] == '-' && word[1] != '\0';
-
-    if (typing->open) {
-        line->options[line->option_count++] = (struct option_word){typing->open, word};
-        typing->open = NULL;
-    } else if (option && strcmp(word, "--") == 0) {
-        typing->options_end = true;
-    } else if (option) {
-        const struct option_row *row = find(typing, word);
-        const char *equals = strchr(word, '=');
-
-        if (row && row->type != VALUE_NONE && !equals)
-            typing->open = row;
-        else if (row)
-            line->options[line->option_count++] =
-                (struct option_word){row, equals ? equals + 1 : NULL};
-    } else {
-        typing->rest = line->command->rest;
-        line->operands[line->operand_count++] = word;
-    }
-}
-
 /* Offers for the last word of a verb's line. */
 static void offer_last(struct typing *typing)
 {
     const char *equals = strchr(typing->last, '=');
     const struct command *command = typing->line.command;
     const struct option_row *row = typing->open;
-    bool is_option = typing->last[0] == '-' && !typing->options_end;
+    bool is_option = typing->last[0] == '-' && !typing->line.options_end;
 
     if (!row && is_option && equals) {
-        row = find(typing, typing->last);
+        row = option_find(command, typing->last, (size_t)(equals - typing->last));
         typing->before = typing->last;
         typing->before_len = (size_t)(equals + 1 - typing->last);
         typing->last = equals + 1;
@@ -307,11 +274,11 @@ static void offer_last(struct typing *typing)
     if (row) {
         offer_value(typing, row->type, row->value, row->value ? strlen(row->value) : 0);
     } else if (command->rest && typing->last[0] != '-') {
-        puts(typing->rest ? "\tfiles" : "\tcommands");
+        puts(typing->line.rest_count > 0 ? "\tfiles" : "\tcommands");
     } else {
         if (!is_option)
             offer_operand(typing);
-        if (typing->options_end || (typing->count > 0 && !is_option))
+        if (typing->line.options_end || (typing->count > 0 && !is_option))
             return;
         offer(typing, MCPX_SLICE("--help"), "tell how to use it");
         offer_options(typing, command->options);
@@ -329,6 +296,28 @@ static void be_silent(void)
     close(fd);
 }
 
+/* Reads the words before the last one, but the verb, as far as they fit. */
+static void read_line(struct typing *typing, const char *const *words, size_t count,
+                      size_t verb)
+{
+    struct arguments *line = &typing->line;
+    static char *argv[WORDS_MAX];
+    int argc = 0;
+
+    for (size_t i = 0; i < count - 1; i++)
+        if (i != verb)
+            argv[argc++] = (char *)(uintptr_t)words[i];
+    arguments_read(command_find(typing->program->commands, words[verb]), argc, argv, line);
+    if (line->option_count > 0) {
+        const struct option_word *last = &line->options[line->option_count - 1];
+
+        if (last->option->type != VALUE_NONE && !last->value) {
+            typing->open = last->option;
+            line->option_count--;
+        }
+    }
+}
+
 static void offer_words(struct typing *typing, const char *const *words, size_t count)
 {
     size_t verb = command_verb_at(typing->program->commands, words, count - 1);
@@ -343,12 +332,10 @@ static void offer_words(struct typing *typing, const char *const *words, size_t 
         offer_verbs(typing);
         return;
     }
-    typing->line.command = command_find(typing->program->commands, words[verb]);
-    for (size_t i = 0; i < count - 1 && typing->line.command && !typing->rest; i++)
-        if (i != verb)
-            take(typing, words[i]);
-    if (typing->line.command)
-        offer_last(typing);
+    if (!command_find(typing->program->commands, words[verb]))
+        return;
+    read_line(typing, words, count, verb);
+    offer_last(typing);
 }
 
 int cmd_completion(const struct arguments *arguments)

@@ -407,7 +407,7 @@ static int dispatch(const struct program *program, int argc, char **argv)
     if (!command)
         return complain_of_verb(program, argv[1]);
     complain_as(program->name, command->name);
-    if (!arguments_read(command, argc - 2, argv + 2, &arguments)) {
+    if (arguments_read(command, argc - 2, argv + 2, &arguments) != STATUS_OK) {
         fputs("usage: ", stderr);
         print_usage(stderr, program, command);
         return STATUS_USAGE;

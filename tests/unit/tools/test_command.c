@@ -55,7 +55,8 @@ static bool read_words(const char *line)
     for (char *word = strtok(text, " "); word && argc < ARGV_MAX - 1; word = strtok(NULL, " "))
         argv[argc++] = strcmp(word, "''") == 0 ? word + 2 : word;
     argv[argc] = NULL;
-    return arguments_read(command_find(commands, argv[0]), argc - 1, argv + 1, &arguments);
+    return arguments_read(command_find(commands, argv[0]), argc - 1, argv + 1, &arguments) ==
+           STATUS_OK;
 }
 
 Test(command, takes_options_and_operands_in_any_order)
