@@ -262,18 +262,17 @@ static int complain_of_option(const struct command *command, const char *word, s
 {
     const struct option_row *const lists[] = {command->options, command->shared};
     struct nearest nearest;
-    const char *hint;
 
     nearest_begin(&nearest, word, len);
     for (size_t i = 0; i < 2; i++)
         for (const struct option_row *row = lists[i]; row && row->name; row++)
             nearest_consider(&nearest, row->name);
     nearest_consider(&nearest, "--help");
-    hint = nearest_hint(&nearest);
     if (!is_option_name(word, len))
-        return fail_with(STATUS_USAGE, "there is no such option%s; --help lists them", hint);
+        return fail_with(STATUS_USAGE, "there is no such option%s; --help lists them",
+                         nearest.hint);
     return fail_with(STATUS_USAGE, "there is no option %.*s%s; --help lists them", (int)len,
-                     word, hint);
+                     word, nearest.hint);
 }
 
 const struct option_row *option_find(const struct command *command, const char *word,

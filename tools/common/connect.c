@@ -59,6 +59,15 @@ const struct option_row connect_topics_options[] = {
     {.name = NULL},
 };
 
+int connection_check_url(const char *url, struct mcpx_text *api)
+{
+    if (url_api(url, api))
+        return STATUS_OK;
+    return fail_with(STATUS_USAGE,
+                     "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
+                     "65535 and without query");
+}
+
 int connection_check_topic(const char *topic)
 {
     if (mcpx_topic_name_is_valid(mcpx_slice_of(topic)))
@@ -119,9 +128,7 @@ static int keep_token(struct connection *out, const char *source, const char *te
             STATUS_USAGE,
             "%s: the token must be 1 to %d printable ASCII characters without spaces", source,
             CONNECTION_TOKEN_MAX);
-    out->token = malloc(len + 1);
-    memcpy(out->token, text, len);
-    out->token[len] = '\0';
+    out->token = strndup(text, len);
     return STATUS_OK;
 }
 
@@ -185,20 +192,6 @@ static int read_other_token(const struct connection *connection, char **token)
     return status;
 }
 
-static int read_answer(const struct mcpx_text *answer, char **token)
-{
-    json_t *json = json_loadb(answer->text ? answer->text : "", answer->len, 0, NULL);
-    const char *found = json_string_value(json_object_get(json, "token"));
-    int status = STATUS_FAILED;
-
-    if (found && connection_token_is_valid(found, strlen(found))) {
-        *token = strdup(found);
-        status = STATUS_OK;
-    }
-    json_decref(json);
-    return status;
-}
-
 static int ask_router(const struct connection *where, struct http_call call,
                       struct mcpx_text *answer)
 {
@@ -232,8 +225,10 @@ int connection_call(const struct connection *where, struct http_call call,
     if (!value || mcpx_json_check(mcpx_text_view(answer), 0, value, NULL) == MCPX_OK ||
         status != STATUS_OK)
         return status;
-    return call.quiet ? STATUS_FAILED
-                      : fail_with(STATUS_FAILED, "the answer of %s is not JSON", where->api);
+    return call.quiet
+               ? STATUS_FAILED
+               : fail_with(STATUS_FAILED, "the answer of %s cannot be read: it is not JSON",
+                           where->api);
 }
 
 /* Protocol: section 8. */
@@ -241,6 +236,8 @@ static int ask_for_token(const struct connection *where, bool quiet, int64_t tim
                          char **token)
 {
     mx_scoped_text body = {0}, answer = {0};
+    struct mcpx_text found = {0};
+    struct mcpx_slice value = {NULL, 0};
     int status;
 
     mx_format(&body, "{\"participantId\":%q,\"topic\":%q}", where->as, where->client.topic);
@@ -251,9 +248,17 @@ static int ask_for_token(const struct connection *where, bool quiet, int64_t tim
                                            .quiet = quiet},
                         &answer);
     if (status == STATUS_OK) {
-        status = read_answer(&answer, token);
-        if (status != STATUS_OK && !quiet)
-            complain("%s answers without a token; is it an MCPx router?", where->api);
+        (void)mcpx_json_check(mcpx_text_view(&answer), 0, &value, NULL);
+        mcpx_json_add_unescaped(&found, mcpx_json_get(value, "token"));
+        if (connection_token_is_valid(found.text, found.len)) {
+            *token = found.text;
+        } else {
+            connection_wipe(found.text);
+            status = quiet ? STATUS_FAILED
+                           : fail_with(STATUS_FAILED,
+                                       "%s answers without a token; is it an MCPx router?",
+                                       where->api);
+        }
     }
     if (answer.text)
         secret_wipe(answer.text, answer.len);
@@ -378,12 +383,10 @@ int connection_read_router(const struct arguments *arguments, struct connection 
     out->client.url = url ? url : default_url;
     out->client.topic = setting_of(arguments, out, CONTEXT_TOPIC, NULL);
     out->client.ca_file = setting_of(arguments, out, CONTEXT_CA_FILE, NULL);
-    if (!url_api(out->client.url, &api))
-        return fail_with(
-            STATUS_USAGE,
-            "--url wants ws://HOST[:PORT][/PATH] or wss://..., with a port from 1 to "
-            "65535 and without query");
+    status = connection_check_url(out->client.url, &api);
     out->api = api.text;
+    if (status != STATUS_OK)
+        return status;
     if (out->client.ca_file && access(out->client.ca_file, R_OK) != 0)
         return fail_with(STATUS_USAGE, "%s: %s", out->client.ca_file, strerror(errno));
     out->client.cert_file = setting_of(arguments, out, CONTEXT_CERT_FILE, NULL);

@@ -101,8 +101,10 @@ enum { CONNECTION_TOKEN_MAX = 8192 };
 bool connection_token_is_valid(const char *text, size_t len);
 
 /**
- * Check the value of --topic, or of --as. Return STATUS_OK, or STATUS_USAGE, having complained.
+ * Check the value of --url, whose API's address is appended, of --topic, or of --as. Return
+ * STATUS_OK, or STATUS_USAGE, having complained.
  */
+int connection_check_url(const char *url, struct mcpx_text *api);
 int connection_check_topic(const char *topic);
 int connection_check_as(const char *as);
 

@@ -2,11 +2,12 @@
  * context.c - the file of contexts: read, checked, replaced as a whole. It never has a token, only
  * the path of the token's file, because people show each other their file of contexts.
  *
- * jansson says where a text stops being JSON, but not where a member is. A member that does not
- * belong there is searched in the text a second time, only for the complaint.
+ * jansson says where a text stops being JSON, but not where a member is. So what belongs there is
+ * judged in the text itself.
  */
 #include "tools/common/context.h"
 
+#include "lib/base/digits.h"
 #include "lib/json/decisive.h"
 #include "lib/json/json_write.h"
 #include "lib/wire/pem.h"
@@ -36,23 +37,17 @@ const struct context_setting_row context_settings[CONTEXT_SETTING_COUNT] = {
     [CONTEXT_KEY_FILE] = {"--key-file", "key_file", NULL},
 };
 
-/* A file that is being read. */
-struct reading {
-    const char *path;
-    struct mcpx_text text;
-};
-
 const char context_name_rule[] =
     "a context's name is 1 to 64 letters, digits, \"-\", \"_\" and \".\", and begins with no "
     "\"-\"";
 
-bool context_name_is_valid(const char *name)
+bool context_name_is_valid(struct mcpx_slice name)
 {
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-    size_t len = strlen(name);
-
-    return len > 0 && len <= NAME_MAX_BYTES && name[0] != '-' && strspn(name, allowed) == len;
+    for (size_t i = 0; i < name.len; i++)
+        if (!mx_is_letter(name.text[i]) && !mx_is_digit(name.text[i]) &&
+            !strchr("-_.", name.text[i]))
+            return false;
+    return name.len > 0 && name.len <= NAME_MAX_BYTES && name.text[0] != '-';
 }
 
 /* Appends the folder, then the file. False when neither variable says where they are. */
@@ -71,132 +66,92 @@ static bool find_file(struct mcpx_text *folder, struct mcpx_text *path)
     return true;
 }
 
-/* Complains about what begins at `at` in the text. */
-static int complain_in_file(const struct reading *reading, const char *at,
-                            const char *sentence)
-{
-    const char *text = reading->text.text;
-    size_t before = text && at > text ? (size_t)(at - text) : 0;
-
-    return fail_at(STATUS_USAGE, reading->path, 1, (struct mcpx_slice){text, before},
-                   sentence);
-}
-
-static bool is_setting(const char *member)
+static bool is_setting(struct mcpx_slice member)
 {
     for (size_t i = 0; i < CONTEXT_SETTING_COUNT; i++)
-        if (strcmp(context_settings[i].member, member) == 0)
+        if (mcpx_slice_equal(mcpx_slice_of(context_settings[i].member), member))
             return true;
     return false;
 }
 
-static int check_context(const struct reading *reading, json_t *context, struct mcpx_slice at)
+/* What is wrong, and where; NULL when nothing is. */
+static const char *fault_of(struct mcpx_slice whole, struct mcpx_slice *at)
 {
-    const char *member;
-    json_t *value;
+    struct mcpx_slice contexts = mcpx_json_get(whole, "contexts");
+    struct mcpx_slice current = mcpx_json_get(whole, "current");
+    mx_scoped_text name = {0};
 
-    if (!json_is_object(context))
-        return complain_in_file(reading, at.text, "a context is an object");
-    json_object_foreach(context, member, value) {
-        struct mcpx_slice place = mcpx_json_get(at, member);
-
-        if (!is_setting(member))
-            return complain_in_file(
-                reading, place.text,
-                "a context has \"url\", \"topic\", \"token_file\", \"as\", \"ca_file\", "
-                "\"cert_file\" and \"key_file\", and nothing else; a token stays in its own "
-                "file");
-        if (!json_is_string(value) || json_string_length(value) == 0)
-            return complain_in_file(reading, place.text,
-                                    "expected a string that is not empty");
+    *at = contexts.text ? contexts : whole;
+    if (mcpx_json_type(whole) != MCPX_JSON_OBJECT)
+        return "expected an object";
+    if (mcpx_json_type(contexts) != MCPX_JSON_OBJECT)
+        return "expected \"contexts\", an object of contexts by name";
+    MCPX_JSON_EACH(context, contexts) {
+        *at = context.value;
+        if (!context_name_is_valid(context.name))
+            return context_name_rule;
+        if (mcpx_json_type(context.value) != MCPX_JSON_OBJECT)
+            return "a context is an object";
+        MCPX_JSON_EACH(member, context.value) {
+            *at = member.value;
+            if (!is_setting(member.name))
+                return "a context has \"url\", \"topic\", \"token_file\", \"as\", "
+                       "\"ca_file\", "
+                       "\"cert_file\" and \"key_file\", and nothing else; a token stays in "
+                       "its own "
+                       "file";
+            if (mcpx_json_type(member.value) != MCPX_JSON_STRING || member.value.len <= 2)
+                return "expected a string that is not empty";
+        }
     }
-    return STATUS_OK;
+    *at = current;
+    if (current.text && !(mcpx_json_add_unescaped(&name, current) && name.text &&
+                          mcpx_json_get(contexts, name.text).text))
+        return "\"current\" is the name of one of \"contexts\"";
+    return NULL;
 }
 
-static int check_contexts(const struct reading *reading, json_t *contexts,
-                          struct mcpx_slice at)
+static int parse(const char *path, const struct mcpx_text *text, json_t **tree)
 {
-    const char *name;
-    json_t *context;
+    struct mcpx_slice whole = {text->text, 0}, at;
+    json_error_t error;
+    const char *fault;
 
-    if (!json_is_object(contexts))
-        return complain_in_file(reading, at.text ? at.text : reading->text.text,
-                                "expected \"contexts\", an object of contexts by name");
-    json_object_foreach(contexts, name, context) {
-        struct mcpx_slice place = mcpx_json_get(at, name);
-        int status;
-
-        if (!context_name_is_valid(name))
-            return complain_in_file(reading, place.text, context_name_rule);
-        status = check_context(reading, context, place);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
-}
-
-static int check_tree(const struct reading *reading, json_t *tree)
-{
-    struct mcpx_slice whole = {NULL, 0}, place;
-    json_t *current = json_object_get(tree, "current");
-    int status;
-
-    mcpx_json_check(mcpx_text_view(&reading->text), 0, &whole, NULL);
-    if (!json_is_object(tree) || !whole.text)
-        return complain_in_file(reading, reading->text.text, "expected an object");
-    status = check_contexts(reading, json_object_get(tree, "contexts"),
-                            mcpx_json_get(whole, "contexts"));
-    if (status != STATUS_OK || !current)
-        return status;
-    place = mcpx_json_get(whole, "current");
-    if (!json_is_string(current) ||
-        !json_object_get(json_object_get(tree, "contexts"), json_string_value(current)))
-        return complain_in_file(reading, place.text,
-                                "\"current\" is the name of one of \"contexts\"");
-    return STATUS_OK;
-}
-
-static int parse(const struct reading *reading, json_t **tree)
-{
-    json_error_t fault;
-    int status;
-
-    *tree = json_loadb(reading->text.text ? reading->text.text : "", reading->text.len,
-                       JSON_REJECT_DUPLICATES, &fault);
+    *tree = json_loadb(text->text, text->len, JSON_REJECT_DUPLICATES, &error);
     if (!*tree) {
-        struct mcpx_slice reason = mx_json_reason(fault.text);
+        struct mcpx_slice reason = mx_json_reason(error.text);
 
-        return fail_with(STATUS_USAGE, "%s, line %d, column %d: %.*s", reading->path,
-                         fault.line, fault.column, (int)reason.len, reason.text);
+        return fail_with(STATUS_USAGE, "%s, line %d, column %d: %.*s", path, error.line,
+                         error.column, (int)reason.len, reason.text);
     }
-    status = check_tree(reading, *tree);
-    if (status != STATUS_OK) {
-        json_decref(*tree);
-        *tree = NULL;
-    }
-    return status;
+    mcpx_json_check(mcpx_text_view(text), 0, &whole, NULL);
+    fault = fault_of(whole, &at);
+    if (!fault)
+        return STATUS_OK;
+    json_decref(*tree);
+    *tree = NULL;
+    return fail_at(STATUS_USAGE, path, 1,
+                   (struct mcpx_slice){text->text, (size_t)(at.text - text->text)}, fault);
 }
 
 /* A HOME that is not this user's, or no folder, keeps no contexts. */
-static int read_file(struct reading *reading, json_t **tree)
+static int read_file(const char *path, json_t **tree)
 {
+    mx_scoped_text text = {0};
     struct stat info;
     FILE *stream;
     int status;
 
-    if (stat(reading->path, &info) == 0 && !S_ISREG(info.st_mode)) /* a pipe would wait */
-        return fail_with(STATUS_USAGE, "%s: expected a regular file", reading->path);
-    stream = fopen(reading->path, "re");
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* a pipe would wait */
+        return fail_with(STATUS_USAGE, "%s: expected a regular file", path);
+    stream = fopen(path, "re");
     if (!stream && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
         return STATUS_OK;
     if (!stream)
-        return fail_with(STATUS_USAGE, "%s: %s", reading->path, strerror(errno));
-    status = input_read_stream(reading->path, stream, FILE_MAX, &reading->text);
+        return fail_with(STATUS_USAGE, "%s: %s", path, strerror(errno));
+    status = input_read_stream(path, stream, FILE_MAX, &text);
     fclose(stream);
-    if (status == STATUS_OK && reading->text.len > 0)
-        status = parse(reading, tree);
-    mcpx_text_fini(&reading->text);
-    return status;
+    return status == STATUS_OK && text.len > 0 ? parse(path, &text, tree) : status;
 }
 
 int contexts_read(json_t **tree)
@@ -206,7 +161,7 @@ int contexts_read(json_t **tree)
 
     *tree = NULL;
     if (find_file(&folder, &path))
-        status = read_file(&(struct reading){.path = path.text}, tree);
+        status = read_file(path.text, tree);
     if (status == STATUS_OK && !*tree)
         *tree = json_pack("{s:{}}", "contexts");
     return status;
@@ -264,7 +219,7 @@ int context_find(const json_t *tree, const char *name)
     return fail_with(
         STATUS_ABSENT,
         "there is no such context%s; \"mcpxctl context list\" shows those there are",
-        nearest_hint(&nearest));
+        nearest.hint);
 }
 
 int context_choose(const struct arguments *arguments, const json_t *tree, const char **name)

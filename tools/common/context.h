@@ -67,7 +67,7 @@ int context_choose(const struct arguments *arguments, const json_t *tree, const 
 const char *context_value(const json_t *tree, const char *name, enum context_setting setting);
 
 /** True when context_name_rule, a sentence, holds. */
-bool context_name_is_valid(const char *name);
+bool context_name_is_valid(struct mcpx_slice name);
 extern const char context_name_rule[];
 
 /** Returns STATUS_OK, or STATUS_ABSENT, having complained, when `tree` has no such context. */

@@ -6,79 +6,44 @@
  */
 #include "tools/common/http.h"
 
-#include "lib/base/digits.h"
+#include "lib/client/ws_wire.h"
 #include "lib/edge/alarm.h"
 #include "lib/json/json_write.h"
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
+#include <mcpx/json.h>
+
 #include <curl/curl.h>
-#include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- the address ---- */
 
-enum { PORT_MAX = 65535 };
-
-static const struct {
-    const char *scheme, *api;
-} schemes[] = {
-    {"ws://", "http://"},
-    {"wss://", "https://"},
-    {"http://", "http://"},
-    {"https://", "https://"},
-};
-
-static bool cut_end(const char *text, size_t *len, const char *end)
+static void cut_end(struct mcpx_slice *text, struct mcpx_slice end)
 {
-    size_t end_len = strlen(end);
-
-    if (*len < end_len || memcmp(text + *len - end_len, end, end_len) != 0)
-        return false;
-    *len -= end_len;
-    return true;
-}
-
-/* HOST[:PORT], where HOST may be [IPv6]. */
-static bool is_authority(const char *text, size_t len)
-{
-    size_t host = 0;
-    uint64_t port = 0;
-
-    if (len > 0 && text[0] == '[')
-        while (host < len && text[host] != ']')
-            host++;
-    if (host == len)
-        return false;
-    while (host < len && text[host] != ':')
-        host++;
-    if (host < len && !mx_decimal_read((struct mcpx_slice){text + host + 1, len - host - 1},
-                                       PORT_MAX, &port))
-        return false;
-    return host > 0 && (host == len || port > 0);
+    if (text->len >= end.len &&
+        memcmp(text->text + text->len - end.len, end.text, end.len) == 0)
+        text->len -= end.len;
 }
 
 bool url_api(const char *url, struct mcpx_text *out)
 {
-    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        size_t scheme = strlen(schemes[i].scheme), len;
-        const char *rest = url + scheme;
+    struct mx_address address;
+    struct mcpx_slice rest;
+    size_t whole;
 
-        if (strncmp(url, schemes[i].scheme, scheme) != 0)
-            continue;
-        len = strlen(rest);
-        if (rest[strcspn(rest, "?#@ ")] != '\0' || !is_authority(rest, strcspn(rest, "/")))
-            return false;
-        cut_end(rest, &len, "/");
-        if (cut_end(rest, &len, "/ws"))
-            cut_end(rest, &len, "/v0.1");
-        mx_format(out, "%s%s", schemes[i].api, ((struct mcpx_slice){rest, len}));
-        return true;
-    }
-    return false;
+    if (mx_url_read(url, &address, NULL) != MCPX_OK)
+        return false;
+    rest = mcpx_slice_of(strstr(url, "://") + 3);
+    cut_end(&rest, MCPX_SLICE("/"));
+    whole = rest.len;
+    cut_end(&rest, MCPX_SLICE("/ws"));
+    if (rest.len < whole)
+        cut_end(&rest, MCPX_SLICE("/v0.1"));
+    mx_format(out, "%s://%s", address.tls ? "https" : "http", rest);
+    return true;
 }
 
 /* ---- the router ---- */
@@ -86,38 +51,22 @@ bool url_api(const char *url, struct mcpx_text *out)
 enum { TOO_MANY = 429, PATIENCE_MS = 60000, LINES_MAX = 20 };
 enum { ANSWER_MAX = 64 << 20, TIMEOUT_MS = 30000, CONNECT_MS = 10000 };
 
-/* As complain(), unless the caller prints its own complaints. */
-static void say(const struct http_call *call, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(const struct http_call *call, const char *format, ...)
-{
-    char sentence[1024];
-    va_list arguments;
-
-    if (call->quiet)
-        return;
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    complain("%s", sentence);
-}
+/* As fail_with, unless the caller prints its own complaints. */
+#define FAIL(call, status, ...) ((call)->quiet ? (status) : fail_with((status), __VA_ARGS__))
 
 /* What libcurl fills while it receives. */
 struct received {
     struct mcpx_text *text;
     size_t bytes_max;
-    bool is_too_long;
 };
 
+/* Anything too long ends the call with CURLE_WRITE_ERROR. */
 static size_t collect(char *bytes, size_t size, size_t count, void *user)
 {
     struct received *received = user;
 
-    if (received->text->len + size * count > received->bytes_max) {
-        received->is_too_long = true;
+    if (received->text->len + size * count > received->bytes_max)
         return 0;
-    }
     mcpx_text_add(received->text, bytes, size * count);
     return size * count;
 }
@@ -149,15 +98,8 @@ int http_status_of(long status, const char *code)
     return status >= 400 && status < 500 && status != 429 ? STATUS_USAGE : STATUS_FAILED;
 }
 
-static const char *member(const json_t *problem, const char *name)
-{
-    const char *text = json_string_value(json_object_get(problem, name));
-
-    return text ? text : "";
-}
-
 /* A line for each line: a reload that was refused has as many faults as the file has. */
-static void say_lines(const struct http_call *call, long status, const char *detail)
+static void complain_in_turn(long status, const char *detail)
 {
     mx_scoped_text shown = {0};
     size_t len;
@@ -167,45 +109,49 @@ static void say_lines(const struct http_call *call, long status, const char *det
         mcpx_text_reset(&shown);
         text_visible_short(&shown, (struct mcpx_slice){detail, len}, 500);
         if (i == 0)
-            say(call, "the router answers %ld: %s", status, shown.text ? shown.text : "");
+            complain("the router answers %ld: %s", status, shown.text ? shown.text : "");
         else
-            say(call, "%s", shown.text ? shown.text : "");
+            complain("%s", shown.text ? shown.text : "");
         detail += len + (detail[len] == '\n');
     }
     if (*detail)
-        say(call, "and more, which is in the router's log");
+        complain("and more, which is in the router's log");
 }
 
 /* Complains with what the router answered. Returns the exit code for that answer. */
 static int complain_about(const struct http_call *call, long status,
                           const struct mcpx_text *answer)
 {
-    json_t *problem = json_loadb(answer->text ? answer->text : "", answer->len, 0, NULL);
-    const char *detail = member(problem, "detail"), *code = member(problem, "code");
-    int result = http_status_of(status, code);
+    mx_scoped_text detail = {0}, code = {0};
+    struct mcpx_slice problem = {NULL, 0};
+    int result;
 
-    if (*detail)
-        say_lines(call, status, detail);
-    else
-        say(call, "%s answers %ld; is it an MCPx router?", call->base, status);
-    json_decref(problem);
+    (void)mcpx_json_check(mcpx_text_view(answer), 0, &problem, NULL);
+    mcpx_json_add_unescaped(&detail, mcpx_json_get(problem, "detail"));
+    mcpx_json_add_unescaped(&code, mcpx_json_get(problem, "code"));
+    result = http_status_of(status, code.text ? code.text : "");
+    if (detail.len == 0)
+        return FAIL(call, result, "%s answers %ld; is it an MCPx router?", call->base, status);
+    if (!call->quiet)
+        complain_in_turn(status, detail.text);
     return result;
 }
 
 /* What libcurl says of TLS in general names no reason; `said` is what it says of this attempt. */
-static void say_tls(const struct http_call *call, CURLcode code, const char *said)
+static int complain_of_tls(const struct http_call *call, CURLcode code, const char *said)
 {
     const char *why = *said ? said : curl_easy_strerror(code);
 
     if (call->cert_file && strstr(why, " alert "))
-        say(call, "%s: the router refuses the certificate that it was shown: %s", call->base,
-            why);
-    else if (code == CURLE_PEER_FAILED_VERIFICATION)
-        say(call, "%s: the router's certificate is not trusted: %s", call->base, why);
-    else
-        say(call,
-            "%s: the TLS handshake has failed; a port that speaks no TLS wants ws:// (%s)",
-            call->base, why);
+        return FAIL(call, STATUS_UNREACHABLE,
+                    "%s: the router refuses the certificate that it was shown: %s", call->base,
+                    why);
+    if (code == CURLE_PEER_FAILED_VERIFICATION)
+        return FAIL(call, STATUS_UNREACHABLE,
+                    "%s: the router's certificate is not trusted: %s", call->base, why);
+    return FAIL(call, STATUS_UNREACHABLE,
+                "%s: the TLS handshake has failed; a port that speaks no TLS wants ws:// (%s)",
+                call->base, why);
 }
 
 static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode code,
@@ -213,24 +159,17 @@ static int complain_of_curl(const struct http_call *call, CURL *curl, CURLcode c
 {
     long cause = 0;
 
-    if (code == CURLE_OPERATION_TIMEDOUT) {
-        say(call, "%s does not answer", call->base);
-        return STATUS_TIMEOUT;
-    }
-    if (code == CURLE_WRITE_ERROR) {
-        say(call, "the answer is too long");
-        return STATUS_FAILED;
-    }
+    if (code == CURLE_OPERATION_TIMEDOUT)
+        return FAIL(call, STATUS_TIMEOUT, "%s does not answer", call->base);
+    if (code == CURLE_WRITE_ERROR)
+        return FAIL(call, STATUS_FAILED, "the answer is too long");
     if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CONNECT_ERROR ||
-        (code == CURLE_RECV_ERROR && strstr(said, " alert "))) {
-        say_tls(call, code, said);
-        return STATUS_UNREACHABLE;
-    }
+        (code == CURLE_RECV_ERROR && strstr(said, " alert ")))
+        return complain_of_tls(call, code, said);
     if (code == CURLE_COULDNT_CONNECT)
         curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &cause);
-    say(call, "%s cannot be reached: %s", call->base,
-        cause != 0 ? strerror((int)cause) : curl_easy_strerror(code));
-    return STATUS_UNREACHABLE;
+    return FAIL(call, STATUS_UNREACHABLE, "%s cannot be reached: %s", call->base,
+                cause != 0 ? strerror((int)cause) : curl_easy_strerror(code));
 }
 
 static struct curl_slist *headers_of(const struct http_call *call)
@@ -367,14 +306,13 @@ static const char *fault_of(const struct download *download)
     return fault;
 }
 
-static int complain_of_answer(const struct download *download, CURL *curl, CURLcode code,
-                              const struct received *received)
+static int complain_of_answer(const struct download *download, CURL *curl, CURLcode code)
 {
     long status = 0;
 
     if (code == CURLE_OPERATION_TIMEDOUT)
         return fail_with(STATUS_TIMEOUT, "no answer in time");
-    if (received->is_too_long)
+    if (code == CURLE_WRITE_ERROR)
         return fail_with(STATUS_FAILED, "the answer has more than %zu bytes",
                          download->bytes_max);
     if (code != CURLE_OK)
@@ -395,7 +333,7 @@ static int fetch(CURL *curl, const struct download *download, struct mcpx_text *
           download->ca_file, &received);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)download->timeout_ms);
     code = curl_easy_perform(curl);
-    return complain_of_answer(download, curl, code, &received);
+    return complain_of_answer(download, curl, code);
 }
 
 int download_do(const struct download *download, struct mcpx_text *out)

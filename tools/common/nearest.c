@@ -39,13 +39,5 @@ void nearest_consider(struct nearest *nearest, const char *name)
     if (wrong >= nearest->wrong)
         return;
     nearest->wrong = wrong;
-    nearest->name = memcpy(nearest->copy, name, strlen(name) + 1);
-}
-
-const char *nearest_hint(struct nearest *nearest)
-{
-    if (!nearest->name)
-        return "";
-    snprintf(nearest->hint, sizeof nearest->hint, " (did you mean %s?)", nearest->name);
-    return nearest->hint;
+    snprintf(nearest->hint, sizeof nearest->hint, " (did you mean %s?)", name);
 }

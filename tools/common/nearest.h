@@ -8,23 +8,18 @@
 
 enum { NEAREST_HINT = 64, NEAREST_NAME = 31 };
 
-/**
- * A search among names.
- *
- * The rest is private.
- */
+/** A search among names. All but `hint` is private. */
 struct nearest {
-    /* The nearest so far, a copy; NULL when none is near enough. A name is near enough when the
-     * word has at least three letters and the name begins with it. It is also near enough when
-     * few letters are wrong: at most one in a word of up to four letters, two in a word of up
-     * to seven, else three. One error is a letter too many, a missing letter, another letter,
-     * or two neighbours that changed places. Dashes at the beginning are ignored. */
-    const char *name;
-    size_t wrong; /* how many letters of it are wrong; 0 = it is the word */
+    /* " (did you mean NAME?)" with the nearest so far; "" when none is near enough. A name is near
+     * enough when the word has at least three letters and the name begins with it. It is also
+     * near enough when few letters are wrong: at most one in a word of up to four letters, two
+     * in a word of up to seven, else three. One error is a letter too many, a missing letter,
+     * another letter, or two neighbours that changed places. Dashes at the beginning are
+     * ignored. */
+    char hint[NEAREST_HINT];
+    size_t wrong; /* how many letters of it are wrong */
     const char *word;
     size_t len;
-    char copy[NEAREST_NAME + 1];
-    char hint[NEAREST_HINT];
 };
 
 /** Begins a search for `len` bytes; `word` is lent until the search ends. */
@@ -32,8 +27,5 @@ void nearest_begin(struct nearest *nearest, const char *word, size_t len);
 
 /** Keeps the name when it is nearer than all before it. Of equally near names, the first. */
 void nearest_consider(struct nearest *nearest, const char *name);
-
-/** " (did you mean NAME?)", or nothing when no name is near. Lent by `nearest`. */
-const char *nearest_hint(struct nearest *nearest);
 
 #endif

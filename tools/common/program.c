@@ -15,6 +15,7 @@
 #include "tools/common/visible.h"
 #include <mcpx/base.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,17 +23,6 @@
 #include <unistd.h>
 
 /* ---- the manual ---- */
-
-/* For ASCII, in every locale. */
-static int lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
-}
-
-static int upper(char letter)
-{
-    return letter >= 'a' && letter <= 'z' ? letter - 'a' + 'A' : letter;
-}
 
 /* Prints text as mdoc: each sentence begins a new line, an empty line begins a paragraph. */
 static void put_text(FILE *stream, const char *text)
@@ -53,7 +43,7 @@ static void put_text(FILE *stream, const char *text)
         else
             fputc(*text, stream);
         line_start = *text == '\n';
-        if (strchr(".?!", *text) && text[1] == ' ' && upper(text[2]) == text[2]) {
+        if (strchr(".?!", *text) && text[1] == ' ' && !islower((unsigned char)text[2])) {
             fputc('\n', stream);
             line_start = true;
         }
@@ -62,20 +52,13 @@ static void put_text(FILE *stream, const char *text)
         fputc('\n', stream);
 }
 
-/* Prints a sentence, and adds the capital and stop that the help of an option lacks. */
-static void put_sentence(FILE *stream, const char *text)
+/* Adds the capital and the stop that the help of an option lacks. */
+static void put_sentences(FILE *stream, const char *text)
 {
-    fputc(upper(*text++), stream);
-    for (;;) {
-        const char *stop = strstr(text, ". ");
+    mx_scoped_text whole = mx_formatted("%s.", text);
 
-        if (!stop) {
-            fprintf(stream, "%s.\n", text);
-            return;
-        }
-        fprintf(stream, "%.*s.\n", (int)(stop - text), text);
-        text = stop + 2;
-    }
+    whole.text[0] = (char)toupper((unsigned char)text[0]);
+    put_text(stream, whole.text);
 }
 
 static void put_option(FILE *stream, const struct option_row *row)
@@ -91,7 +74,7 @@ static void put_option(FILE *stream, const struct option_row *row)
     } else if (row->value) {
         fputs(" Ar ", stream);
         for (const char *at = row->value; *at; at++)
-            fputc(lower(*at), stream);
+            fputc(tolower((unsigned char)*at), stream);
     }
     if (row->flags & OPTION_REPEATED)
         fputs(" ...", stream);
@@ -110,7 +93,7 @@ static void put_operands(FILE *stream, const struct command *command)
 
         fputs(optional ? ".Op Ar " : ".Ar ", stream);
         for (size_t i = optional; i < len - optional; i++)
-            fputc(lower(at[i]), stream);
+            fputc(tolower((unsigned char)at[i]), stream);
         fputc('\n', stream);
         at += len + (at[len] == ' ');
     }
@@ -142,7 +125,7 @@ static void put_options(FILE *stream, const struct option_row *list)
         fputs(".It ", stream);
         put_option(stream, row);
         fputc('\n', stream);
-        put_sentence(stream, row->help);
+        put_sentences(stream, row->help);
         if (row->flags & OPTION_REQUIRED)
             fputs("Required.\n", stream);
     }
@@ -216,7 +199,7 @@ static void man_print(FILE *stream, const struct program *program)
             program->name);
     fprintf(stream, ".Dd %s\n.Dt ", program->date);
     for (const char *at = program->name; *at; at++)
-        fputc(upper(*at), stream);
+        fputc(toupper((unsigned char)*at), stream);
     fprintf(stream, " 1\n.Os\n.Sh NAME\n.Nm %s\n.Nd %s\n", program->name, program->summary);
     put_synopsis(stream, program);
     fputs(".Sh DESCRIPTION\n", stream);
@@ -367,11 +350,11 @@ static int complain_of_verb(const struct program *program, const char *word)
     for (const char *const *own = own_words; *own; own++)
         nearest_consider(&nearest, *own);
     text_visible(&shown, mcpx_slice_of(word));
-    if (word[0] == '-' && !nearest.name)
+    if (word[0] == '-' && !nearest.hint[0])
         complain("a verb is missing; %s --help lists them", program->name);
     else if (strlen(word) <= VERB_MAX && shown.len > 0)
-        complain("there is no verb '%s'%s; %s --help lists them", shown.text,
-                 nearest_hint(&nearest), program->name);
+        complain("there is no verb '%s'%s; %s --help lists them", shown.text, nearest.hint,
+                 program->name);
     else
         complain("there is no such verb; %s --help lists them", program->name);
     return STATUS_USAGE;

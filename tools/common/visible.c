@@ -71,11 +71,14 @@ static void add_escape(struct mcpx_text *out, uint32_t character)
     add_hex(out, "\\u", 0xdc00 + ((character - 0x10000) & 0x3ff), 4);
 }
 
-/* What to escape: characters that hide or turn text, blanks that look alike, layout. */
-enum { LIES = 1, BLANKS = 2, LAYOUT = 4 };
+/* What to escape: characters that hide or turn text, blanks that look alike, layout. LINES: no line
+ * end and no tab. */
+enum { LIES = 1, BLANKS = 2, LAYOUT = 4, LINES = 8 };
 
 static bool is_escaped(uint32_t character, unsigned what)
 {
+    if (what & LINES && (character == '\n' || character == '\t'))
+        return false;
     if (character < 0x20)
         return what & LAYOUT;
     return is_in(hidden, character) || (what & BLANKS && is_in(blank, character));
@@ -116,11 +119,6 @@ void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t c
     text_visible_short(out, is_string ? mcpx_text_view(&plain) : value, columns);
 }
 
-void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text)
-{
-    write_visible(out, text, SIZE_MAX, LIES | BLANKS | LAYOUT);
-}
-
 void text_shown(struct mcpx_text *out, struct mcpx_slice text)
 {
     write_visible(out, text, SIZE_MAX, LIES);
@@ -159,16 +157,16 @@ void text_format_pieces(struct mcpx_text *out, const char *format, size_t count,
 
 void text_lines(struct mcpx_text *out, struct mcpx_slice text)
 {
-    size_t from = 0;
+    write_visible(out, text, SIZE_MAX, LIES | LAYOUT | LINES);
+}
 
-    for (size_t i = 0; i <= text.len; i++) {
-        if (i < text.len && text.text[i] != '\n' && text.text[i] != '\t')
-            continue;
-        text_visible(out, (struct mcpx_slice){text.text + from, i - from});
-        if (i < text.len)
-            mcpx_text_add(out, text.text + i, 1);
-        from = i + 1;
-    }
+void text_member(struct mcpx_text *out, const char *format, struct mcpx_slice object,
+                 const char *name)
+{
+    struct mcpx_slice value = mcpx_json_get(object, name);
+
+    if (value.text)
+        text_format(out, format, value);
 }
 
 /* ---- the layout of JSON ---- */
@@ -224,7 +222,7 @@ void text_pretty(struct mcpx_text *out, struct mcpx_slice value, size_t indent)
             for (size_t i = 0; i < indent; i++)
                 mcpx_text_puts(out, " ");
         }
-        text_visible_exact(out, token);
+        write_visible(out, token, SIZE_MAX, LIES | BLANKS | LAYOUT);
         if (first == ':')
             mcpx_text_puts(out, " ");
         indent += first == '{' || first == '[' ? 2 : 0;

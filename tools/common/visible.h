@@ -15,9 +15,6 @@
  */
 void text_visible(struct mcpx_text *out, struct mcpx_slice text);
 
-/** The same, but blanks other than the space of ASCII are escaped too, because they look alike. */
-void text_visible_exact(struct mcpx_text *out, struct mcpx_slice text);
-
 /**
  * The same as text_visible, for a text that this program composed and that may go to a terminal.
  * Bytes below 0x20 are unchanged, because they are our own layout and colours. JSON keeps its
@@ -51,7 +48,7 @@ void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t c
  * As mx_format, but texts are made visible; numbers and %q are written as mx_format writes them.
  *
  *     %s   as text_visible does
- *     %x   as text_visible_exact does
+ *     %x   the same, and blanks other than the space of ASCII are escaped: they look alike
  *     %v   as text_visible_value does, without a cut
  */
 #define text_format(out, format, ...)                                                         \
@@ -59,13 +56,17 @@ void text_visible_value(struct mcpx_text *out, struct mcpx_slice value, size_t c
                        MX_NTH(__VA_ARGS__, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0),                 \
                        (const struct mx_piece[]){MX_PIECES(__VA_ARGS__)})
 
+/** Appends a member of an object in a format that has one argument; nothing when it is absent. */
+void text_member(struct mcpx_text *out, const char *format, struct mcpx_slice object,
+                 const char *name);
+
 /** The function behind text_format. */
 void text_format_pieces(struct mcpx_text *out, const char *format, size_t count,
                         const struct mx_piece *pieces);
 
 /**
  * Appends a JSON value in a layout for people: a member or item per line, two spaces per level.
- * Strings and numbers keep their own bytes, escaped as by text_visible_exact. Empty arrays and
+ * Strings and numbers keep their own bytes, escaped as by %x. Empty arrays and
  * objects are on one line. White space of the original is left out, nothing else.
  *
  * value    well-formed JSON

@@ -52,24 +52,16 @@ static int response_print(const struct arguments *arguments, struct mcpx_slice p
 /* Judges a file by the contract of a request. Says where it breaks it first, and why. */
 static int check_request(const char *file, struct mcpx_slice text)
 {
-    struct mcpx_shelf *shelf = mcpx_shelf_new();
-    struct mcpx_contracts *contracts = mcpx_contracts_new(shelf);
-    struct mcpx_schema_report report = {.count = 0};
+    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {.count = 0};
     const struct mcpx_schema_error *error = report.errors;
     mx_scoped_text reason = {0};
-    int status = STATUS_OK;
 
-    if (memory_checked(
-            mcpx_contracts_validate(contracts, MCPX_CONTRACT_REQUEST, text, &report))) {
-        text_format(&reason, "%s%s%s", error->path, error->path.len > 0 ? ": " : "",
-                    error->message);
-        status = fail_with(STATUS_USAGE, "%s is no mcp.request.v0.1: %s", input_name(file),
-                           reason.text);
-    }
-    mcpx_schema_report_fini(&report);
-    mcpx_contracts_free(contracts);
-    mcpx_shelf_free(shelf);
-    return status;
+    if (contract_is_kept(MCPX_CONTRACT_REQUEST, text, &report))
+        return STATUS_OK;
+    text_format(&reason, "%s%s%s", error->path, error->path.len > 0 ? ": " : "",
+                error->message);
+    return fail_with(STATUS_USAGE, "%s is no mcp.request.v0.1: %s", input_name(file),
+                     reason.text);
 }
 
 static int operation_from_request(const struct arguments *arguments, struct mcpx_text *input,
@@ -232,7 +224,7 @@ static int refuse_unbound(const char *why, const char *bound)
 {
     mx_scoped_text word = {0};
 
-    text_visible_exact(&word, mcpx_slice_of(bound));
+    text_format(&word, "%x", bound);
     return fail_with(STATUS_USAGE,
                      "%s; for what is shown above, that is: mcpxctl approve %s --yes", why,
                      word.text);

@@ -97,15 +97,6 @@ static void write_headline(const struct inquiry *inquiry, bool allowed, bool has
     mcpx_text_puts(out, "\n");
 }
 
-static void put_line(struct mcpx_text *out, const char *label, struct mcpx_slice decision,
-                     const char *member)
-{
-    struct mcpx_slice value = mcpx_json_get(decision, member);
-
-    if (value.text)
-        text_format(out, "%s%v\n", label, value);
-}
-
 static void write_for_people(const struct inquiry *inquiry, struct mcpx_slice decision,
                              struct mcpx_text *out)
 {
@@ -119,14 +110,16 @@ static void write_for_people(const struct inquiry *inquiry, struct mcpx_slice de
     if (sentence)
         mx_format(out, "  reason       %s\n", sentence);
     if (has_topic)
-        put_line(out, "  topic        ", decision, "topic_pattern");
-    put_line(out, sentence == sentences[MCPX_DENIED] ? "  denial       " : "  grant        ",
-             decision, "grant");
+        text_member(out, "  topic        %v\n", decision, "topic_pattern");
+    text_member(out,
+                sentence == sentences[MCPX_DENIED] ? "  denial       %v\n"
+                                                   : "  grant        %v\n",
+                decision, "grant");
     if (!sentence)
         return;
-    put_line(out, "  nearest      ", decision, "nearest");
-    put_line(out, "  would allow  ", decision, "would_allow");
-    put_line(out, "  alternative  ", decision, "alternative");
+    text_member(out, "  nearest      %v\n", decision, "nearest");
+    text_member(out, "  would allow  %v\n", decision, "would_allow");
+    text_member(out, "  alternative  %v\n", decision, "alternative");
 }
 
 /*

@@ -7,7 +7,6 @@
 
 #include "lib/json/json_write.h"
 #include "tools/common/context.h"
-#include "tools/common/http.h"
 #include "tools/common/visible.h"
 
 #include <limits.h>
@@ -51,23 +50,14 @@ static int check_file(enum context_setting setting, const char *path)
                                       : "");
 }
 
-static int check_url(const char *value)
-{
-    mx_scoped_text api = {0};
-    bool good = url_api(value, &api);
-
-    if (good)
-        return STATUS_OK;
-    return fail_with(STATUS_USAGE,
-                     "--url wants ws://HOST[:PORT][/PATH] or wss://..., without query");
-}
-
 /* Whether a verb could use the value. Returns STATUS_OK or STATUS_USAGE, having complained. */
 static int check_value(enum context_setting setting, const char *value)
 {
+    mx_scoped_text api = {0};
+
     switch (setting) {
     case CONTEXT_URL:
-        return check_url(value);
+        return connection_check_url(value, &api);
     case CONTEXT_TOPIC:
         return connection_check_topic(value);
     case CONTEXT_AS:
@@ -99,7 +89,7 @@ static int check_words_of_add(const struct work *work)
     if (json_object_get(all_of(work), work->name))
         return fail_with(STATUS_USAGE,
                          "there is a context of that name already; remove it first");
-    if (!context_name_is_valid(work->name))
+    if (!context_name_is_valid(mcpx_slice_of(work->name)))
         return fail_with(STATUS_USAGE, "%s", context_name_rule);
     if (arguments_have(work->arguments, "--context"))
         return fail_with(STATUS_USAGE, "add takes the name as an operand, not with --context");

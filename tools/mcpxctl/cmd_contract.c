@@ -96,7 +96,6 @@ int cmd_digest(const struct arguments *arguments)
 
 /* By enum mcpx_parity_side. */
 struct logs {
-    const char *paths[2];
     struct input_lines lines[2];
     struct mcpx_parity parity;
     struct mcpx_text differences;
@@ -119,7 +118,7 @@ static void list_text(void *context, size_t line, struct mcpx_slice path)
     text_format(out, "line %s: ", line);
     if (line > lines[MCPX_PARITY_GOLDEN] || line > lines[MCPX_PARITY_NEW]) {
         text_format(out, "only in %s\n",
-                    input_name(logs->paths[line > lines[MCPX_PARITY_GOLDEN]]));
+                    input_name(logs->lines[line > lines[MCPX_PARITY_GOLDEN]].path));
         return;
     }
     text_format(out, "%s differs\n", path.len > 0 ? path : MCPX_SLICE("the whole"));
@@ -155,7 +154,7 @@ static int compare(struct logs *logs)
         if (!is_more)
             return STATUS_OK;
         if (memory_checked(mcpx_parity_next(&logs->parity, lines, &fault)))
-            return fail_at(STATUS_USAGE, input_name(logs->paths[logs->parity.side]),
+            return fail_at(STATUS_USAGE, input_name(logs->lines[logs->parity.side].path),
                            logs->parity.lines[logs->parity.side],
                            (struct mcpx_slice){lines[logs->parity.side].text, fault.offset},
                            fault.reason);
@@ -165,14 +164,13 @@ static int compare(struct logs *logs)
 int cmd_parity(const struct arguments *arguments)
 {
     bool json = arguments_have(arguments, "--json");
-    struct logs logs = {.paths = {arguments->operands[0], arguments->operands[1]},
-                        .parity = {.differ = json ? list_json : list_text, .context = &logs}};
+    struct logs logs = {.parity = {.differ = json ? list_json : list_text, .context = &logs}};
     int status = STATUS_OK;
 
-    if (input_is_standard(logs.paths[0]) && input_is_standard(logs.paths[1]))
+    if (input_is_standard(arguments->operands[0]) && input_is_standard(arguments->operands[1]))
         return fail_with(STATUS_USAGE, "standard input cannot be both logs");
     for (int i = 0; i < 2 && status == STATUS_OK; i++)
-        status = input_lines_open(logs.paths[i], &logs.lines[i]);
+        status = input_lines_open(arguments->operands[i], &logs.lines[i]);
     if (status == STATUS_OK)
         status = compare(&logs);
     for (int i = 0; i < 2; i++) {

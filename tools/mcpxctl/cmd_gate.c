@@ -29,9 +29,6 @@ enum { ANSWER_MS = 60000, PYTHON_WORDS = 5, NO_PYTHON = 127 };
 struct gate {
     const struct arguments *arguments;
     struct live live;
-    struct mcpx_shelf *shelf;
-    struct mcpx_contracts *contracts;
-    struct mcpx_schema_report judged;
     FILE *to, *from; /* the script's standard input and output */
     pid_t script;
     bool refused; /* an item failed, or with --release was skipped */
@@ -72,21 +69,21 @@ static void ask(struct gate *gate, struct mcpx_slice request, struct mcpx_text *
 /* Judges a text by a contract. */
 static void judge(struct gate *gate, struct mcpx_slice request, struct mcpx_text *out)
 {
-    const struct mcpx_schema_error *error;
+    MX_SCOPED(mcpx_schema_report_fini) struct mcpx_schema_report report = {.count = 0};
+    const struct mcpx_schema_error *error = report.errors;
     mx_scoped_text name = {0}, text = {0}, fault = {0};
     enum mcpx_contract contract = MCPX_CONTRACT_EVENT;
 
+    (void)gate;
     add_text(&name, request, "contract");
     add_text(&text, request, "text");
     mcpx_contract_find(mcpx_text_view(&name), &contract);
-    if (memory_checked(mcpx_contracts_validate(gate->contracts, contract,
-                                               mcpx_text_view(&text), &gate->judged))) {
-        error = gate->judged.errors;
+    if (contract_is_kept(contract, mcpx_text_view(&text), &report)) {
+        mcpx_text_puts(out, "\"fault\":null");
+    } else {
         mx_format(&fault, "breaks the contract %s at %s: %s", &name,
                   error->path.len > 0 ? error->path : MCPX_SLICE("its root"), error->message);
         mx_format(out, "\"fault\":%q", &fault);
-    } else {
-        mcpx_text_puts(out, "\"fault\":null");
     }
 }
 
@@ -264,8 +261,6 @@ int cmd_gate(const struct arguments *arguments)
     struct mcpx_slice to = mcpx_slice_of(arguments_value(arguments, "--to"));
     int status = live_join(arguments, 0, &gate.live);
 
-    gate.shelf = mcpx_shelf_new();
-    gate.contracts = mcpx_contracts_new(gate.shelf);
     if (status == STATUS_OK && !live_has_all(&gate.live, &to, 1, "mcpxctl who tells who is"))
         status = STATUS_ABSENT;
     if (status == STATUS_OK)
@@ -273,8 +268,5 @@ int cmd_gate(const struct arguments *arguments)
     if (status == STATUS_OK)
         status = run(&gate);
     live_leave(&gate.live);
-    mcpx_schema_report_fini(&gate.judged);
-    mcpx_contracts_free(gate.contracts);
-    mcpx_shelf_free(gate.shelf);
     return status;
 }

@@ -30,14 +30,9 @@ static void list_tell(struct mcpx_text *out, const char *title, struct mcpx_slic
 static void changes_tell(struct mcpx_text *out, const char *indent, struct mcpx_slice list)
 {
     MCPX_JSON_EACH(walk, list) {
-        struct mcpx_slice kind = mcpx_json_get(walk.value, "kind");
-        struct mcpx_slice until = mcpx_json_get(walk.value, "until");
-
         text_format(out, "%s%v", indent, mcpx_json_get(walk.value, "change"));
-        if (kind.text)
-            text_format(out, " %v", kind);
-        if (until.text)
-            text_format(out, "  until %v", until);
+        text_member(out, " %v", walk.value, "kind");
+        text_member(out, "  until %v", walk.value, "until");
         text_format(out, "  by %v\n", mcpx_json_get(walk.value, "by"));
     }
 }
@@ -110,8 +105,6 @@ static void write_body(struct mcpx_text *body, const struct arguments *arguments
 
 static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
 {
-    struct mcpx_slice connections = mcpx_json_get(answer, "connections");
-
     list_tell(out, "before  ", mcpx_json_get(answer, "oldCapabilities"));
     list_tell(out, "now     ", mcpx_json_get(answer, "newCapabilities"));
     list_tell(out, "denied  ", mcpx_json_get(answer, "denied"));
@@ -120,21 +113,18 @@ static void show_change(struct mcpx_text *out, struct mcpx_slice answer)
         text_format(out, "warning: %v\n", warnings.value);
     if (mcpx_slice_equal(mcpx_json_get(answer, "known"), MCPX_SLICE("false")))
         mcpx_text_puts(out, "nobody is configured or connected there under this id\n");
-    if (connections.text)
-        text_format(out, "connections that have it now: %v\n", connections);
-    else
+    text_member(out, "connections that have it now: %v\n", answer, "connections");
+    if (!mcpx_json_get(answer, "connections").text)
         mcpx_text_puts(out, "a preview: nothing was changed\n");
 }
 
 static void show_kick(struct mcpx_text *out, struct mcpx_slice answer)
 {
-    struct mcpx_slice until = mcpx_json_get(answer, "barredUntil");
     bool preview = mcpx_slice_equal(mcpx_json_get(answer, "dryRun"), MCPX_SLICE("true"));
 
     text_format(out, preview ? "connections that would end: %v\n" : "connections ended: %v\n",
                 mcpx_json_get(answer, "connections"));
-    if (until.text)
-        text_format(out, "kept out until %v\n", until);
+    text_member(out, "kept out until %v\n", answer, "barredUntil");
     if (preview)
         mcpx_text_puts(out, "a preview: nothing was changed\n");
 }
@@ -203,13 +193,6 @@ int cmd_kick(const struct arguments *arguments)
 
 /* ---- policy show ---- */
 
-/* What is composed of the answers. `after` is the name that the next page begins behind, if any. */
-struct showing {
-    const struct connection *where;
-    bool json;
-    struct mcpx_text rev, after, out;
-};
-
 /* ---- for people ---- */
 
 static void tell_set(struct mcpx_text *out, struct mcpx_slice set)
@@ -223,7 +206,6 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
 {
     struct mcpx_slice configured = mcpx_json_get(row, "configured");
     struct mcpx_slice connected = mcpx_json_get(row, "connected");
-    struct mcpx_slice left_out = mcpx_json_get(row, "left_out");
 
     text_format(out, "participant %v", mcpx_json_get(row, "id"));
     if (!configured.text)
@@ -238,123 +220,88 @@ static void tell_participant(struct mcpx_text *out, struct mcpx_slice row)
         text_format(out, "  changed at run time in %v\n", mcpx_json_get(walk.value, "topic"));
         changes_tell(out, "    ", mcpx_json_get(walk.value, "changes"));
     }
-    if (left_out.text)
-        text_format(out, "  and in %v topics more\n", left_out);
+    text_member(out, "  and in %v topics more\n", row, "left_out");
+}
+
+/* `shown` is the object that --json prints. */
+static void tell_policy(struct mcpx_text *out, struct mcpx_slice shown)
+{
+    text_format(out, "policy %v\n", mcpx_json_get(shown, "rev"));
+    MCPX_JSON_EACH(profiles, mcpx_json_get(shown, "profiles")) {
+        text_format(out, "profile %v\n", mcpx_json_get(profiles.value, "name"));
+        tell_set(out, profiles.value);
+    }
+    MCPX_JSON_EACH(participants, mcpx_json_get(shown, "participants"))
+        tell_participant(out, participants.value);
 }
 
 /* ---- asking ---- */
 
-/* answer   zero-initialised; the caller finishes it in every case */
-static int ask(const struct showing *showing, const char *path, struct mcpx_text *answer,
-               struct mcpx_slice *value)
+static int ask_policy(const struct connection *where, struct mcpx_text *answer,
+                      struct mcpx_slice *policy)
 {
-    return connection_call(showing->where, (struct http_call){.path = path}, answer, value);
+    return connection_call(where, (struct http_call){.path = "/admin/policy?limit=1"}, answer,
+                           policy);
 }
 
-static void begin(struct showing *showing, struct mcpx_slice policy)
-{
-    struct mcpx_slice profiles = mcpx_json_get(policy, "profiles");
-    struct mcpx_text *out = &showing->out;
-
-    mcpx_json_add_unescaped(&showing->rev, mcpx_json_get(policy, "rev"));
-    if (!showing->json) {
-        text_format(out, "policy %s\n", mcpx_text_view(&showing->rev));
-        MCPX_JSON_EACH(walk, profiles) {
-            text_format(out, "profile %v\n", mcpx_json_get(walk.value, "name"));
-            tell_set(out, walk.value);
-        }
-        return;
-    }
-    mx_json_begin_object(out, NULL);
-    mcpx_json_add_member(out, "rev", mcpx_text_view(&showing->rev));
-    mx_json_add_raw(out, "profiles", profiles);
-    mx_json_begin_array(out, "participants");
-}
-
-static void add_page(struct showing *showing, struct mcpx_slice page)
-{
-    MCPX_JSON_EACH(walk, mcpx_json_get(page, "participants")) {
-        if (showing->json)
-            mx_json_add_raw(&showing->out, NULL, walk.value);
-        else
-            tell_participant(&showing->out, walk.value);
-    }
-    mcpx_text_reset(&showing->after);
-    mcpx_json_add_unescaped(&showing->after, mcpx_json_get(page, "next"));
-}
-
-static int add_participants(struct showing *showing)
+/* Appends the rows of all pages to an array. */
+static int add_participants(const struct connection *where, struct mcpx_text *out)
 {
     struct pages pages = {.bytes_max = PAGES_BYTES_MAX};
+    mx_scoped_text after = {0}; /* the name that the next page begins behind, if any */
     const char *endless = NULL;
     int status;
 
     do {
         mx_scoped_text path = {0}, answer = {0};
-        struct mcpx_slice page = {NULL, 0};
+        struct mcpx_slice page;
 
         mcpx_text_puts(&path, "/admin/participants");
-        if (showing->after.len > 0) {
+        if (after.len > 0) {
             mcpx_text_puts(&path, "?after=");
-            mx_percent_add(&path, mcpx_text_view(&showing->after));
+            mx_percent_add(&path, mcpx_text_view(&after));
         }
-        status = ask(showing, path.text, &answer, &page);
-        if (status == STATUS_OK)
-            add_page(showing, page);
-        if (status == STATUS_OK && showing->after.len > 0)
-            endless = pages_follow(&pages, answer.len, mcpx_text_view(&showing->after));
+        status = connection_call(where, (struct http_call){.path = path.text}, &answer, &page);
+        MCPX_JSON_EACH(walk, mcpx_json_get(page, "participants"))
+            mx_json_add_raw(out, NULL, walk.value);
+        mcpx_text_reset(&after);
+        mcpx_json_add_unescaped(&after, mcpx_json_get(page, "next"));
+        if (status == STATUS_OK && after.len > 0)
+            endless = pages_follow(&pages, answer.len, mcpx_text_view(&after));
         if (endless)
             status = fail_with(STATUS_FAILED, "%s: the participants cannot be read: %s",
-                               showing->where->api, endless);
-    } while (status == STATUS_OK && showing->after.len > 0);
+                               where->api, endless);
+    } while (status == STATUS_OK && after.len > 0);
     pages_fini(&pages);
-    return status;
-}
-
-/* Is the policy that was begun with still in force? */
-static int end(struct showing *showing)
-{
-    mx_scoped_text answer = {0};
-    struct mcpx_slice policy = {NULL, 0};
-    int status = ask(showing, "/admin/policy?limit=1", &answer, &policy);
-
-    if (status == STATUS_OK &&
-        !mcpx_json_equals(mcpx_json_get(policy, "rev"), mcpx_text_view(&showing->rev)))
-        status = fail_with(STATUS_FAILED,
-                           "the router has read another configuration meanwhile; ask again");
-    if (showing->json) {
-        mx_json_end_array(&showing->out);
-        mx_json_end_object(&showing->out);
-        mcpx_text_puts(&showing->out, "\n");
-    }
-    return status;
-}
-
-static int show(struct showing *showing)
-{
-    mx_scoped_text answer = {0};
-    struct mcpx_slice policy = {NULL, 0};
-    int status = ask(showing, "/admin/policy?limit=1", &answer, &policy);
-
-    if (status == STATUS_OK) {
-        begin(showing, policy);
-        status = add_participants(showing);
-    }
-    if (status == STATUS_OK)
-        status = end(showing);
-    if (status == STATUS_OK)
-        output_print(&showing->out, STATUS_OK);
-    mcpx_text_fini(&showing->out);
-    mcpx_text_fini(&showing->after);
-    mcpx_text_fini(&showing->rev);
     return status;
 }
 
 int policy_show(const struct arguments *arguments)
 {
+    mx_scoped_text first = {0}, last = {0}, shown = {0}, out = {0};
     MX_SCOPED(connection_fini) struct connection where = {0};
-    struct showing showing = {.where = &where, .json = arguments_have(arguments, "--json")};
+    struct mcpx_slice policy = {NULL, 0}, now = {NULL, 0};
     int status = connection_read(arguments, CONNECTION_ANYWHERE, 0, &where);
 
-    return status == STATUS_OK ? show(&showing) : status;
+    if (status == STATUS_OK)
+        status = ask_policy(&where, &first, &policy);
+    mx_format(&shown, "{\"rev\":%s,\"profiles\":%s,\"participants\":[",
+              mcpx_json_get(policy, "rev"), mcpx_json_get(policy, "profiles"));
+    if (status == STATUS_OK)
+        status = add_participants(&where, &shown);
+    mcpx_text_puts(&shown, "]}");
+    /* Is the policy that was begun with still in force? */
+    if (status == STATUS_OK)
+        status = ask_policy(&where, &last, &now);
+    if (status == STATUS_OK &&
+        !mcpx_slice_equal(mcpx_json_get(policy, "rev"), mcpx_json_get(now, "rev")))
+        status = fail_with(STATUS_FAILED,
+                           "the router has read another configuration meanwhile; ask again");
+    if (status != STATUS_OK)
+        return status;
+    if (arguments_have(arguments, "--json"))
+        mx_format(&out, "%s\n", &shown);
+    else
+        tell_policy(&out, mcpx_text_view(&shown));
+    return output_print(&out, STATUS_OK);
 }

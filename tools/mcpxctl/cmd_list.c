@@ -52,9 +52,7 @@ static void add_member(struct mcpx_text *out, struct mcpx_slice item, const char
 
     mcpx_json_add_unescaped(&plain, mcpx_json_get(item, name));
     line = mcpx_text_view(&plain);
-    for (size_t i = 0; i < line.len; i++)
-        if (line.text[i] == '\n')
-            line.len = i;
+    line.len = line.text ? strcspn(line.text, "\n") : 0;
     text_visible_short(out, line, DESCRIPTION_MAX);
 }
 
@@ -272,20 +270,16 @@ static int take_leave(struct survey *survey, const struct mcpx_event *event)
 
 static int take(struct survey *survey, const struct mcpx_event *event)
 {
-    switch (event->type) {
-    case MCPX_EVENT_REQUEST:
+    bool refused = event->type == MCPX_EVENT_REFUSED;
+
+    if (event->type == MCPX_EVENT_REQUEST)
         live_decline(&survey->live, event);
+    if (event->type == MCPX_EVENT_PRESENCE && event->presence == MCPX_PRESENCE_LEAVE)
+        return take_leave(survey, event);
+    if ((!refused && event->type != MCPX_EVENT_RESPONSE) || !event->tag ||
+        !settle(survey, event->tag))
         return STATUS_OK;
-    case MCPX_EVENT_PRESENCE:
-        return event->presence == MCPX_PRESENCE_LEAVE ? take_leave(survey, event) : STATUS_OK;
-    case MCPX_EVENT_REFUSED:
-        return event->tag && settle(survey, event->tag) ? live_refused(event) : STATUS_OK;
-    case MCPX_EVENT_RESPONSE:
-        return event->tag && settle(survey, event->tag) ? take_response(survey, event)
-                                                        : STATUS_OK;
-    default:
-        return STATUS_OK;
-    }
+    return refused ? live_refused(event) : take_response(survey, event);
 }
 
 /* A participant that was asked by name and did not answer is reported. */
@@ -396,7 +390,7 @@ int cmd_list(const struct arguments *arguments)
     status = survey_servers(arguments, name, 0, print_page, &list);
     if (status == STATUS_OK && !list.any && list.tool)
         status = fail_with(STATUS_ABSENT, "nobody who answers has a tool '%s'%s", list.tool,
-                           nearest_hint(&list.nearest));
+                           list.nearest.hint);
     else if (status == STATUS_OK && !list.any && output_is_looked_at(arguments))
         complain("nobody who answers has %s", name);
     return status;

@@ -88,42 +88,40 @@ static int deliver(const struct arguments *arguments, const struct mcpx_draft *d
     return output_print(&out, status);
 }
 
-int cmd_say(const struct arguments *arguments)
+/* To those that --to names. */
+static int send_to(const struct arguments *arguments, const char *type,
+                   const struct mcpx_text *payload)
 {
-    mx_scoped_text payload = {0};
     struct address address;
     int status = address_read(arguments, &address);
 
     if (status != STATUS_OK)
         return status;
-    mx_format(&payload, "{\"text\":%q}", arguments->operands[0]);
     return deliver(arguments,
-                   &(struct mcpx_draft){.type = "chat",
+                   &(struct mcpx_draft){.type = type,
                                         .to = address.to,
                                         .to_count = address.count,
-                                        .payload = mcpx_text_view(&payload)},
+                                        .payload = mcpx_text_view(payload)},
                    (struct mcpx_slice){NULL, 0});
+}
+
+int cmd_say(const struct arguments *arguments)
+{
+    mx_scoped_text payload = mx_formatted("{\"text\":%q}", arguments->operands[0]);
+
+    return send_to(arguments, "chat", &payload);
 }
 
 int cmd_propose(const struct arguments *arguments)
 {
     mx_scoped_text input = {0}, payload = {0};
     struct operation operation;
-    struct address address;
-    int status = address_read(arguments, &address);
+    int status = operation_from(arguments, &input, &operation);
 
-    if (status == STATUS_OK)
-        status = operation_from(arguments, &input, &operation);
-    if (status == STATUS_OK) {
-        operation_write_proposal(&payload, &operation);
-        status = deliver(arguments,
-                         &(struct mcpx_draft){.type = "mcp/proposal",
-                                              .to = address.to,
-                                              .to_count = address.count,
-                                              .payload = mcpx_text_view(&payload)},
-                         (struct mcpx_slice){NULL, 0});
-    }
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    operation_write_proposal(&payload, &operation);
+    return send_to(arguments, "mcp/proposal", &payload);
 }
 
 /* ---- ending a proposal ---- */

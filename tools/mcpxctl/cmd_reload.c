@@ -24,8 +24,6 @@ static const struct {
     {"deny_added", "  - denied: "},
 };
 
-static const char *const values[] = {"token", "routing", "instances", "jwt"};
-
 static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
 {
     struct mcpx_slice name = mcpx_json_get(row, "participant");
@@ -40,12 +38,10 @@ static void tell_row(struct mcpx_text *out, struct mcpx_slice row)
         MCPX_JSON_EACH(walk, mcpx_json_get(row, lists[i].member))
             text_format(out, "%s%v\n", lists[i].before, walk.value);
     }
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        struct mcpx_slice value = mcpx_json_get(row, values[i]);
-
-        if (value.text)
-            text_format(out, "  %s: %v\n", values[i], value);
-    }
+    text_member(out, "  token: %v\n", row, "token");
+    text_member(out, "  routing: %v\n", row, "routing");
+    text_member(out, "  instances: %v\n", row, "instances");
+    text_member(out, "  jwt: %v\n", row, "jwt");
 }
 
 static void tell_setting(struct mcpx_text *out, struct mcpx_slice row)

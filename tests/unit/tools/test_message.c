@@ -55,27 +55,22 @@ Test(message, operations_become_params)
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct operation operation;
-        struct mcpx_fault fault = {"", "", 0};
-        enum mcpx_err err =
-            operation_read(rows[i].method, rows[i].words, rows[i].count, &operation, &fault);
+        int status =
+            operation_read(rows[i].method, rows[i].words, rows[i].count, "JSON", &operation);
 
-        cr_expect_eq(err == MCPX_OK, rows[i].body != NULL, "row %zu: %s", i, fault.reason);
-        if (err || !rows[i].body) {
-            cr_expect(err == MCPX_OK || fault.reason[0]);
-            continue;
-        }
-        expect_proposal(&operation, rows[i].method, rows[i].body);
+        cr_expect_eq(status, rows[i].body ? STATUS_OK : STATUS_USAGE, "row %zu", i);
+        if (status == STATUS_OK && rows[i].body)
+            expect_proposal(&operation, rows[i].method, rows[i].body);
     }
 }
 
 Test(message, a_request_has_an_id_and_may_ask_for_progress)
 {
     const char *const words[] = {"echo", "{\"a\":1}"};
-    struct mcpx_fault fault = {"", "", 0};
     struct operation operation;
     mx_scoped_text out = {0};
 
-    cr_assert_eq(operation_read("tools/call", words, 2, &operation, &fault), MCPX_OK);
+    cr_assert_eq(operation_read("tools/call", words, 2, "JSON", &operation), STATUS_OK);
     operation.token = MCPX_SLICE("t");
     operation_write_request(&out, &operation);
     cr_expect_str_eq(out.text,
@@ -206,18 +201,15 @@ Test(message, meta_keeps_its_bytes_and_its_own_token)
 
     for (size_t i = 0; i < LENGTH(rows); i++) {
         struct operation operation;
-        struct mcpx_fault fault = {"", "", 0};
-        enum mcpx_err err;
+        int status;
 
         cr_assert_eq(
-            operation_read(rows[i].method, rows[i].words, rows[i].count, &operation, &fault),
-            MCPX_OK);
-        err = operation_read_meta(rows[i].meta, &operation, &fault);
-        cr_expect_eq(err == MCPX_OK, rows[i].body != NULL, "row %zu: %s", i, fault.reason);
-        if (err || !rows[i].body) {
-            cr_expect_str_eq(fault.field, "--meta", "row %zu", i);
+            operation_read(rows[i].method, rows[i].words, rows[i].count, "JSON", &operation),
+            STATUS_OK);
+        status = operation_read_meta(rows[i].meta, &operation);
+        cr_expect_eq(status, rows[i].body ? STATUS_OK : STATUS_USAGE, "row %zu", i);
+        if (status != STATUS_OK || !rows[i].body)
             continue;
-        }
         operation.token = MCPX_SLICE("t");
         expect_proposal(&operation, rows[i].method, rows[i].body);
     }

@@ -8,28 +8,18 @@
 #include "lib/base/ident.h"
 #include "lib/base/rows.h"
 #include "tools/common/command.h"
-#include <mcpx/session.h> /* only for its table of sentences */
+#include <mcpx/session.h>
 
 #include <stdlib.h>
 
 /* ---- entries ---- */
 
-#define SENTENCE(constant, name, sentence) [constant] = (sentence),
-
-static size_t size_of(const struct mcpx_envelope *envelope)
-{
-    size_t size = sizeof(struct entry) + envelope->to_count * sizeof(struct mcpx_slice);
-
-    size += envelope->text.len + envelope->id.len + envelope->ts.len + envelope->from.len;
-    size += envelope->correlation_id.len + envelope->kind.text.len;
-    for (size_t i = 0; i < envelope->to_count; i++)
-        size += envelope->to[i].len;
-    return size;
-}
-
 struct entry *entry_copy(const struct mcpx_envelope *envelope)
 {
-    struct entry *entry = malloc(size_of(envelope));
+    /* No string of the head is longer than it was escaped, in the text beside the payload. */
+    size_t bytes = envelope->text.len + (envelope->text.len - envelope->payload.len);
+    struct entry *entry =
+        malloc(sizeof *entry + envelope->to_count * sizeof *entry->to + bytes);
     char *free_at;
 
     *entry =
@@ -72,16 +62,15 @@ bool entry_is(const struct entry *entry, const char *type)
 
 const char *entry_fault(const struct entry *entry)
 {
-    static const char *const sentences[] = {MCPX_VIOLATIONS(SENTENCE)};
     static struct mcpx_rpc rpc;
 
     if (!entry_is(entry, "mcp/request") && !entry_is(entry, "mcp/response") &&
         !entry_is(entry, "mcp/proposal"))
         return NULL;
     if (mcpx_rpc_read(entry->payload, &rpc, NULL) != MCPX_OK)
-        return sentences[MCPX_VIOLATION_RPC];
+        return mcpx_violation_text(MCPX_VIOLATION_RPC);
     if (mcpx_rpc_agrees(&rpc, &entry->kind, NULL) != MCPX_OK)
-        return sentences[MCPX_VIOLATION_KIND];
+        return mcpx_violation_text(MCPX_VIOLATION_KIND);
     return NULL;
 }
 
@@ -226,13 +215,11 @@ struct mcpx_slice ledger_brief(const struct ledger *ledger, const struct entry *
 {
     size_t place = place_of(ledger, entry->id), len = least;
 
-    if (place > 0) {
-        size_t common = common_length(ledger->sorted[place - 1]->id, entry->id);
-
-        len = common >= len ? common + 1 : len;
-    }
-    if (place + 1 < ledger->count) {
-        size_t common = common_length(ledger->sorted[place + 1]->id, entry->id);
+    /* Its neighbours; nothing stands before the first, whose place - 1 is no place. */
+    for (size_t i = 0; i < 2; i++) {
+        size_t other = i == 0 ? place - 1 : place + 1;
+        size_t common =
+            other < ledger->count ? common_length(ledger->sorted[other]->id, entry->id) : 0;
 
         len = common >= len ? common + 1 : len;
     }

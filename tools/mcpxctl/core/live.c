@@ -304,7 +304,7 @@ static const char *hint_of(const struct live *live, struct mcpx_slice id,
         snprintf(name, sizeof name, "%.*s", (int)participant.id.len, participant.id.text);
         nearest_consider(nearest, name);
     }
-    return nearest_hint(nearest);
+    return nearest->hint;
 }
 
 bool live_has_all(const struct live *live, const struct mcpx_slice *to, size_t count,

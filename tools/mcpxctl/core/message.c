@@ -9,47 +9,25 @@
 #include "tools/common/command.h"
 #include "tools/common/visible.h"
 
-static enum mcpx_err refuse_operand(struct mcpx_fault *fault, const char *reason,
-                                    const char *field)
+static bool read_object(const char *word, struct mcpx_slice *out, struct mcpx_fault *fault)
 {
-    *fault = (struct mcpx_fault){reason, field, 0};
-    return MCPX_EINVALID;
+    *fault = (struct mcpx_fault){"expected a JSON object", "", 0};
+    return mcpx_json_check(mcpx_slice_of(word), 0, out, fault) == MCPX_OK &&
+           mcpx_json_type(*out) == MCPX_JSON_OBJECT;
 }
 
-/* `field` is what a fault calls the word. */
-static enum mcpx_err read_object(const char *word, const char *field, struct mcpx_slice *out,
-                                 struct mcpx_fault *fault)
-{
-    struct mcpx_slice value;
-
-    if (mcpx_json_check(mcpx_slice_of(word), 0, &value, fault) != MCPX_OK) {
-        fault->field = field;
-        return MCPX_EINVALID;
-    }
-    if (mcpx_json_type(value) != MCPX_JSON_OBJECT)
-        return refuse_operand(fault, "expected a JSON object", field);
-    *out = value;
-    return MCPX_OK;
-}
-
-static enum mcpx_err check_method(struct mcpx_slice method, struct mcpx_fault *fault)
+static int check_method(const char *method)
 {
     static const char type[] = "mcp/request:";
-    char text[MCPX_KIND_MAX];
+    mx_scoped_text text = mx_formatted("%s%s", type, method);
+    struct mcpx_fault fault = {"", "", 0};
     struct mcpx_kind kind;
 
-    if (method.len > sizeof text - sizeof type)
-        return refuse_operand(fault, "is too long", "method");
-    memcpy(text, type, sizeof type - 1);
-    if (method.len > 0)
-        memcpy(text + sizeof type - 1, method.text, method.len);
-    if (mcpx_kind_parse((struct mcpx_slice){text, sizeof type - 1 + method.len}, &kind,
-                        fault) != MCPX_OK) {
-        fault->offset -= sizeof type - 1;
-        return MCPX_EINVALID;
-    }
-    return kind.context.text ? refuse_operand(fault, "must not hold a colon", "method")
-                             : MCPX_OK;
+    if (mcpx_kind_parse(mcpx_text_view(&text), &kind, &fault) != MCPX_OK)
+        return fail_with(STATUS_USAGE, "%s, byte %zu: %s", fault.field,
+                         fault.offset - (sizeof type - 1), fault.reason);
+    return kind.context.text ? fail_with(STATUS_USAGE, "method: must not hold a colon")
+                             : STATUS_OK;
 }
 
 /* The member of params that `name` becomes; NULL for methods that name nothing. */
@@ -60,30 +38,28 @@ static const char *name_member(struct mcpx_slice method)
     return member && strcmp(member, "ref") == 0 ? NULL : member;
 }
 
-enum mcpx_err operation_read(const char *method, const char *const *words, size_t count,
-                             struct operation *out, struct mcpx_fault *fault)
+int operation_read(const char *method, const char *const *words, size_t count,
+                   const char *from, struct operation *out)
 {
-    struct operation operation = {.method = mcpx_slice_of(method)};
-    enum mcpx_err err = check_method(operation.method, fault);
-    bool named;
+    bool named = name_member(mcpx_slice_of(method)) != NULL;
+    struct mcpx_fault fault;
 
-    if (err)
-        return err;
-    named = name_member(operation.method) != NULL;
+    *out = (struct operation){.method = mcpx_slice_of(method)};
+    if (check_method(method) != STATUS_OK)
+        return STATUS_USAGE;
     if (named && count == 0)
-        return refuse_operand(fault, "this method wants to know of what", "NAME");
+        return fail_with(STATUS_USAGE, "NAME: this method wants to know of what");
     if (!named && count > 1)
-        return refuse_operand(fault, "this method takes its params alone", "JSON");
+        return fail_with(STATUS_USAGE, "JSON: this method takes its params alone");
     if (named) {
-        operation.name = mcpx_slice_of(words[0]);
-        if (operation.name.len == 0)
-            return refuse_operand(fault, "must not be empty", "NAME");
+        out->name = mcpx_slice_of(words[0]);
+        if (out->name.len == 0)
+            return fail_with(STATUS_USAGE, "NAME: must not be empty");
     }
-    if (count > (named ? 1 : 0))
-        err = read_object(words[named], "JSON", &operation.argument, fault);
-    if (!err)
-        *out = operation;
-    return err;
+    if (count == (named ? 1 : 0) || read_object(words[named], &out->argument, &fault))
+        return STATUS_OK;
+    return fail_at(STATUS_USAGE, from, 1, (struct mcpx_slice){words[named], fault.offset},
+                   fault.reason);
 }
 
 static bool has_arguments(struct mcpx_slice method)
@@ -92,12 +68,17 @@ static bool has_arguments(struct mcpx_slice method)
            mcpx_slice_equal(method, MCPX_SLICE("prompts/get"));
 }
 
-enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
-                                  struct mcpx_fault *fault)
+int operation_read_meta(const char *word, struct operation *operation)
 {
+    struct mcpx_fault fault;
+
     if (!has_arguments(operation->method) && mcpx_json_get(operation->argument, "_meta").text)
-        return refuse_operand(fault, "JSON has a _meta already", "--meta");
-    return read_object(word, "--meta", &operation->meta, fault);
+        return fail_with(STATUS_USAGE, "--meta: JSON has a _meta already");
+    if (read_object(word, &operation->meta, &fault))
+        return STATUS_OK;
+    if (fault.offset > 0)
+        return fail_with(STATUS_USAGE, "--meta, byte %zu: %s", fault.offset, fault.reason);
+    return fail_with(STATUS_USAGE, "--meta: %s", fault.reason);
 }
 
 /* Appends the members of an object to one that has begun. */
@@ -295,25 +276,18 @@ bool result_is_error(struct mcpx_slice result)
 
 int error_write(struct mcpx_text *out, struct mcpx_slice error)
 {
-    static const struct {
-        struct mcpx_slice code;
-        int status;
-    } rows[] = {
-        {{"-32001", 6}, STATUS_TIMEOUT},
-        {{"-32002", 6}, STATUS_REFUSED},
-        {{"-32003", 6}, STATUS_REFUSED},
-    };
     struct mcpx_slice code = mcpx_json_get(error, "code");
     mx_scoped_text message = {0};
-    int status = STATUS_FAILED;
 
     if (mcpx_json_add_unescaped(&message, mcpx_json_get(error, "message")))
         text_visible(out, mcpx_text_view(&message));
     else
         mcpx_text_puts(out, "an error without message");
     text_format(out, " (%s)", code);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (mcpx_slice_equal(code, rows[i].code))
-            status = rows[i].status;
-    return status;
+    if (mcpx_slice_equal(code, MCPX_SLICE("-32001")))
+        return STATUS_TIMEOUT;
+    return mcpx_slice_equal(code, MCPX_SLICE("-32002")) ||
+                   mcpx_slice_equal(code, MCPX_SLICE("-32003"))
+               ? STATUS_REFUSED
+               : STATUS_FAILED;
 }

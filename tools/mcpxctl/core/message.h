@@ -24,21 +24,19 @@ struct operation {
  * The argument is validated.
  *
  * words, count   0 to 2 operands, lent
+ * from           what a complaint calls the JSON
  * out            filled on success; `token` and `meta` absent
- * fault          filled on failure
  *
- * Returns MCPX_OK or MCPX_EINVALID.
+ * Returns STATUS_OK, or STATUS_USAGE, having complained.
  */
-enum mcpx_err operation_read(const char *method, const char *const *words, size_t count,
-                             struct operation *out, struct mcpx_fault *fault);
+int operation_read(const char *method, const char *const *words, size_t count,
+                   const char *from, struct operation *out);
 
 /**
- * Reads the `_meta` of an operation from a command line: it is validated. Returns MCPX_OK;
- * MCPX_EINVALID, with `fault` filled, for what is no JSON object, or when the params have one
- * already.
+ * Reads the `_meta` of an operation from a command line: it is validated. Returns STATUS_OK;
+ * STATUS_USAGE, having complained, for what is no JSON object, or when the params have one already.
  */
-enum mcpx_err operation_read_meta(const char *word, struct operation *operation,
-                                  struct mcpx_fault *fault);
+int operation_read_meta(const char *word, struct operation *operation);
 
 /** Appends {"jsonrpc":"2.0","id":1,"method":...,"params":...}, what a request holds. */
 void operation_write_request(struct mcpx_text *out, const struct operation *operation);

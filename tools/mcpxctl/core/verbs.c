@@ -63,8 +63,21 @@ bool contract_word_read(const char *word, enum mcpx_contract *out)
     for (int i = 0; i < MCPX_CONTRACT_COUNT; i++)
         nearest_consider(&nearest, mcpx_contract_name((enum mcpx_contract)i));
     fail_of(STATUS_USAGE, mcpx_slice_of(word),
-            " is no contract%s; mcpxctl contract lists them", nearest_hint(&nearest));
+            " is no contract%s; mcpxctl contract lists them", nearest.hint);
     return false;
+}
+
+bool contract_is_kept(enum mcpx_contract contract, struct mcpx_slice text,
+                      struct mcpx_schema_report *report)
+{
+    struct mcpx_shelf *shelf = mcpx_shelf_new();
+    struct mcpx_contracts *contracts = mcpx_contracts_new(shelf);
+    enum mcpx_err err =
+        memory_checked(mcpx_contracts_validate(contracts, contract, text, report));
+
+    mcpx_contracts_free(contracts);
+    mcpx_shelf_free(shelf);
+    return !err;
 }
 
 extern char **environ;
@@ -90,13 +103,12 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
     const char *method = arguments_value(arguments, "--method");
     const char *words[2] = {arguments->operands[0], arguments->operands[1]};
     size_t last = arguments->operand_count - 1;
-    struct mcpx_fault fault = {"", "", 0};
     const char *meta = arguments_value(arguments, "--meta");
     bool is_input = arguments->operand_count > 0 && strcmp(words[last], "-") == 0;
-    enum mcpx_err err;
+    int status;
 
     if (is_input) {
-        int status = input_read(NULL, input);
+        status = input_read(NULL, input);
 
         if (status != STATUS_OK)
             return status;
@@ -104,19 +116,9 @@ int operation_from(const struct arguments *arguments, struct mcpx_text *input,
         if (strlen(words[last]) != input->len)
             return fail_with(STATUS_USAGE, "standard input is no JSON: it holds a NUL");
     }
-    err = operation_read(method ? method : "tools/call", words, arguments->operand_count, out,
-                         &fault);
-    if (!err && meta)
-        err = operation_read_meta(meta, out, &fault);
-    if (!err)
-        return STATUS_OK;
-    if (strcmp(fault.field, "JSON") == 0 && last < 2)
-        return fail_at(STATUS_USAGE, is_input ? "JSON: standard input" : "JSON: the operand",
-                       1, (struct mcpx_slice){words[last], fault.offset}, fault.reason);
-    if (fault.offset > 0)
-        return fail_with(STATUS_USAGE, "%s, byte %zu: %s", fault.field, fault.offset,
-                         fault.reason);
-    return fail_with(STATUS_USAGE, "%s: %s", fault.field, fault.reason);
+    status = operation_read(method ? method : "tools/call", words, arguments->operand_count,
+                            is_input ? "JSON: standard input" : "JSON: the operand", out);
+    return status == STATUS_OK && meta ? operation_read_meta(meta, out) : status;
 }
 
 /* ---- what is printed ---- */

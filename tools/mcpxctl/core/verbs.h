@@ -78,6 +78,14 @@ bool kind_word_read(const char *word, struct mcpx_kind *out, struct mcpx_fault *
 bool contract_word_read(const char *word, enum mcpx_contract *out);
 
 /**
+ * Judges a text by a contract. Returns true when it keeps it; else the report says why not.
+ *
+ * report   zero-initialised; finished by the caller in every case
+ */
+bool contract_is_kept(enum mcpx_contract contract, struct mcpx_slice text,
+                      struct mcpx_schema_report *report);
+
+/**
  * Reads what several verbs take: "TOOL [JSON]", --method (else tools/call) and --meta. "-" is JSON
  * from standard input.
  *
